@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from hypersphere.config.run import Dataset
-from hypersphere.errors import HypersphereError
 from hypersphere_control.encoders.pixel_convnet import pixel_convnet
 from hypersphere_control.environment import Settings
 from hypersphere_control.probes import score as module
@@ -75,8 +74,8 @@ def test_random_actions_are_right_half_the_time_whatever_the_agent() -> None:
     assert one["random_score"] == pytest.approx(STEPS / 2, abs=5 * (STEPS / 4 / 200) ** 0.5)
 
 
-def test_an_encoder_that_is_no_agents_is_refused() -> None:
+def test_an_encoder_that_is_no_agents_is_refused(refused: Any) -> None:
     frozen = Agent(1.0)
     frozen.encoder = torch.nn.Flatten()
-    with pytest.raises(HypersphereError, match="needs an agent"):
+    with refused():
         score(frozen)  # type: ignore[arg-type]

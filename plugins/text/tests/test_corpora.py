@@ -1,12 +1,52 @@
-"""Corpora by name, and the sentences that are held out."""
+"""Texts: sentences, words, vocabularies, corpora by name, and the sentences that are held out."""
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from hypersphere.errors import HypersphereError
 from hypersphere_text.datasets.reading import corpora
+from hypersphere_text.datasets.reading.words import PADDING, UNKNOWN, encode, paragraphs, sentences, vocabulary, words
+
+
+def test_headings_are_left_out_and_lines_joined() -> None:
+    text = 'CHAPTER 1\r\n\r\nIt was late.\r\nThe wind rose.\r\n\r\n\r\n"Why?"\r\n'
+    assert paragraphs(text) == ["It was late. The wind rose.", '"Why?"']
+
+
+@pytest.mark.parametrize(
+    ("paragraph", "expected"),
+    [
+        ("It was late. The wind rose.", ["It was late.", "The wind rose."]),
+        ("Mr. B and J. Smith left. So did I. No one saw.", ["Mr. B and J. Smith left.", "So did I.", "No one saw."]),
+        ('"Is he married?" said she. "No!" "Oh!"', ['"Is he married?" said she.', '"No!"', '"Oh!"']),
+        ("It cost 3.5 pounds... and more", ["It cost 3.5 pounds... and more"]),
+    ],
+)  # fmt: skip
+def test_sentences(paragraph: str, expected: list[str]) -> None:
+    assert sentences(paragraph) == expected
+
+
+def test_words_split_clitics_wherever_they_stand() -> None:
+    assert words("You're _very_ late, it 's 10!") == ["you", "'re", "very", "late", ",", "it", "'s", "10", "!"]
+    assert words("you 're") == words("you’re")
+
+
+def test_a_vocabulary_is_by_frequency_then_alphabet() -> None:
+    assert vocabulary([["b", "a", "c"], ["b", "d"]], 5) == {"b": 2, "a": 3, "c": 4}
+    assert vocabulary([["a"]], 1) == {}
+
+
+def test_unknown_words_are_numbered_and_counted() -> None:
+    found = encode([["a", "x", "b", "y"], [], ["b"]], {"a": 2, "b": 3}, 3)
+    expected = [[2, UNKNOWN, 3], [PADDING] * 3, [3, PADDING, PADDING]]
+    np.testing.assert_array_equal(found.tokens, np.array(expected, dtype=np.int32))
+    assert found.tokens.dtype == np.int32
+    assert found.words.tolist() == [4, 0, 1]
+    assert found.unknown.tolist() == [2, 0, 0]  # beyond the length, too
+
 
 BOOK = "Chapter 1\n\n" + "\n\n".join(f"This is sentence {i}. It has a neighbour." for i in range(20))
 
@@ -49,25 +89,26 @@ def _too_short(root: Path) -> str:
     return "mine"
 
 
-@pytest.mark.parametrize(
-    ("breaking", "words"),
-    [
-        (lambda root: "novels", "anna-karenina.txt: the file is missing"),
-        (lambda root: "nowhere", "is neither novels nor chapters nor a folder"),
-        (lambda root: "../mine", "is neither novels nor chapters nor a folder"),
-        (_without_texts, r"holds no file \*\.txt"),
-        (_of_another_encoding, "is no text in utf-8"),
-        (_too_short, "has 1 sentences, which are too few"),
-    ],
-)
-def test_what_is_missing_or_broken_is_a_sentence(own: Path, breaking: Callable[[Path], str], words: str) -> None:
-    with pytest.raises(HypersphereError, match=words):
-        corpora.divided(own, breaking(own))
-
-
-def test_a_damaged_novel_is_refused(tmp_path: Path) -> None:
-    folder = tmp_path / corpora.FOLDER
+def _damaged(root: Path) -> str:
+    folder = root / corpora.FOLDER
     folder.mkdir(parents=True)
     (folder / "anna-karenina.txt").write_text("Not the novel.", encoding="utf-8")
-    with pytest.raises(HypersphereError, match=r"anna-karenina\.txt: damaged: 14 bytes with another md5"):
-        corpora.corpus(tmp_path, "novels")
+    return "novels"
+
+
+BROKEN: dict[str, Callable[[Path], str]] = {
+    "missing": lambda root: "novels",
+    "nowhere": lambda root: "nowhere",
+    "outside": lambda root: "../mine",
+    "without texts": _without_texts,
+    "encoding": _of_another_encoding,
+    "too short": _too_short,
+    "damaged": _damaged,
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_what_is_missing_or_broken_is_a_sentence(own: Path, broken: str, refused: Any) -> None:
+    name = BROKEN[broken](own)
+    with refused():
+        corpora.divided(own, name)

@@ -1,14 +1,9 @@
 """The recurrent encoder of sentences: against a plain loop over words, and what every encoder promises."""
 
-from pathlib import Path
-
-import pytest
 import torch
 from torch import Tensor
 
 from hypersphere.training.build import initialise
-from hypersphere.training.frozen import load_weights
-from hypersphere.training.weights import save_weights
 from hypersphere_text.encoders.gru import GRU, gru
 
 TOKENS = torch.tensor([[2, 5, 3, 0, 0], [4, 0, 0, 0, 0], [6, 6, 1, 2, 3], [0, 0, 0, 0, 0]], dtype=torch.int32)
@@ -63,13 +58,6 @@ def test_initial_weights_are_a_function_of_the_seed() -> None:
     assert first["gru.weight_hh_l0"].abs().max() <= 0.5
 
 
-def test_weights_survive_a_file(tmp_path: Path) -> None:
-    model, other = make(), make(seed=1)
-    save_weights(model, tmp_path / "encoder.safetensors")
-    load_weights(other, tmp_path / "encoder.safetensors")
-    assert torch.equal(model(TOKENS), other(TOKENS))
-
-
 def test_padding_gets_no_gradient() -> None:
     model = make()
     model(TOKENS[:3]).square().sum().backward()
@@ -77,15 +65,3 @@ def test_padding_gets_no_gradient() -> None:
     assert gradient is not None
     assert (gradient[0] == 0).all()
     assert (gradient[1:] != 0).any(dim=1).all()
-
-
-@pytest.mark.parametrize("bidirectional", [False, True])
-def test_a_pass_repeats_its_bytes(bidirectional: bool, deterministic: None) -> None:
-    gradients = []
-    for _ in range(2):
-        model = make(bidirectional=bidirectional)
-        model(TOKENS).square().sum().backward()
-        gradients.append([parameter.grad for parameter in model.parameters()])
-    for one, other in zip(*gradients, strict=True):
-        assert one is not None
-        assert torch.equal(one, other)

@@ -3,13 +3,12 @@
 import subprocess
 import sys
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
 from hypersphere.datasets.reading import published
-from hypersphere.errors import HypersphereError
 from hypersphere_text.datasets.reading import corpora, text_tasks
 from hypersphere_text.datasets.sentences import sentences
 from hypersphere_text.datasets.text_task import text_task
@@ -117,21 +116,20 @@ def test_a_line_is_an_example_in_the_files_encoding(tmp_path: Path, monkeypatch:
     assert texts == [("déjà vu\x85 again", 0), ("bad", 0), ("good", 1)]
 
 
-def test_another_count_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_count_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Any) -> None:
     _written(tmp_path, {"rt-polarity.neg": b"bad\n"}, monkeypatch)
-    with pytest.raises(HypersphereError, match=r"rt-polarity\.neg: has 1 examples, not 5331"):
+    with refused():
         text_tasks.task(tmp_path, "mr")
 
 
-def test_a_missing_or_damaged_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(HypersphereError, match=r"TREC\.train: the file is missing; it is not fetched"):
+def test_a_missing_or_damaged_file_and_an_unknown_task_are_refused(tmp_path: Path, refused: Any) -> None:
+    with refused():
         text_tasks.task(tmp_path, "trec")
     (tmp_path / text_tasks.FOLDER).mkdir(parents=True)
     (tmp_path / text_tasks.FOLDER / "TREC.train").write_bytes(b"HUM:ind Who?\n")
-    with pytest.raises(HypersphereError, match=r"TREC\.train: damaged: 13 bytes with another md5"):
-        text_tasks.task(tmp_path, "trec")
-    with pytest.raises(HypersphereError, match="'sst' is not one of cr, mpqa, mr"):
-        text_tasks.task(tmp_path, "sst")
+    for name in ("trec", "sst"):
+        with refused():
+            text_tasks.task(tmp_path, name)
 
 
 def test_all_files_that_are_read_are_in_the_table() -> None:

@@ -1,6 +1,7 @@
-"""Every operation against torchvision's at equal parameters, image by image."""
+"""Every operation, and whole views in the order that ``recipe.Views`` lists, against torchvision's, image by image."""
 
 from collections.abc import Callable
+from itertools import permutations
 
 import pytest
 import torch
@@ -10,13 +11,15 @@ from torch import Tensor
 from torchvision.transforms import InterpolationMode
 
 from hypersphere.augmentations import ops
+from hypersphere.augmentations.draws import Draws, draw
+from hypersphere.config.recipe import Views
 
-N, SIZE = 12, 16
+N, SIZE = 24, 16
 
 
 @pytest.fixture
 def images(raw: Tensor) -> Tensor:
-    return ops.to_float(raw[:N])
+    return ops.to_float(raw)
 
 
 def test_to_float_is_torchvisions(raw: Tensor) -> None:
@@ -73,16 +76,6 @@ def test_shift_and_flip(images: Tensor, down: int, right: int, flip: bool) -> No
     assert not torch.equal(ours, other)
 
 
-def test_each_image_has_its_own_shift_and_flip(images: Tensor) -> None:
-    corners = torch.randint(-3, 4, (N, 2), generator=torch.Generator().manual_seed(0))
-    box = torch.cat([corners, torch.full((N, 2), SIZE)], dim=1).float()
-    flip = torch.arange(N) % 2 == 0
-    together = ops.shift_and_flip(images, box, flip)
-    for i, (top, left) in enumerate((corners + 3).tolist()):
-        one = F1.crop(F1.pad(images[i], [3]), top, left, SIZE, SIZE)
-        assert torch.equal(together[i], F1.hflip(one) if flip[i] else one)
-
-
 @pytest.mark.parametrize("width", [1, 3, 9, 23, 31])
 def test_blur(images: Tensor, width: int) -> None:
     """Each image with its own deviation. Half of 31 pixels is all that 16 can mirror."""
@@ -104,3 +97,127 @@ def test_solarize(images: Tensor) -> None:
     images[5] = 0.5
     for functional in (F1, F2):
         assert torch.equal(ops.solarize(images), functional.solarize(images, 0.5))
+
+
+STRONG = Views(
+    brightness=0.8,
+    contrast=0.8,
+    saturation=0.8,
+    hue=0.2,
+    jitter_coins="shared",
+    jitter_order="random",
+    grayscale=0.3,
+    blur=0.5,
+    blur_kernel=5,
+    solarize=0.4,
+)
+WEAK = Views(crop_padding=4, brightness=0, contrast=0, saturation=0, hue=0, grayscale=0)
+
+
+JITTERS: dict[str, Callable[..., Tensor]] = {
+    "brightness": F1.adjust_brightness,
+    "contrast": F1.adjust_contrast,
+    "saturation": F1.adjust_saturation,
+    "hue": F1.adjust_hue,
+}
+
+
+def by_torchvision(image: Tensor, draws: Draws, views: Views) -> Tensor:
+    """One view of one image; ``draws`` are its own."""
+    top, left, height, width = draws.box.int().tolist()
+    if views.crop_padding is None:
+        image = F1.resized_crop(image, top, left, height, width, [SIZE, SIZE], antialias=False)
+    else:
+        p = views.crop_padding
+        image = F1.crop(F1.pad(image, [p]), top + p, left + p, SIZE, SIZE)
+    image = F1.hflip(image) if draws.flip else image
+    for k in draws.order.tolist():
+        name = list(JITTERS)[k]
+        image = JITTERS[name](image, getattr(draws, name).item())
+    image = F1.rgb_to_grayscale(image, 3) if draws.gray else image
+    if draws.sigma:
+        image = F1.gaussian_blur(image, [views.blur_kernel] * 2, [draws.sigma.item()] * 2)
+    return F1.solarize(image, 0.5) if draws.solarize else image
+
+
+def expected(images: Tensor, draws: Draws, branches: list[Views]) -> Tensor:
+    """All views of all images."""
+    n = len(images)
+    views = [
+        torch.stack([by_torchvision(images[i], Draws(*(part[i, v] for part in draws)), one) for i in range(n)])
+        for v, one in enumerate(branches)
+    ]
+    return torch.stack(views)
+
+
+BRANCHES = {
+    "default": [Views(brightness=0.8, contrast=0.8, saturation=0.8, hue=0.2, grayscale=0.4)] * 2,
+    "strong": [STRONG] * 2,
+    "weak and strong": [WEAK, STRONG],
+    "strong and weak": [STRONG, WEAK],
+    "alone": [STRONG],
+    "all on a shift": [STRONG.model_copy(update={"crop_padding": 3})] * 2,
+    "fixed order": [STRONG.model_copy(update={"jitter_order": "fixed"}), WEAK],
+    "two jitters, any order": [STRONG.model_copy(update={"hue": 0.0, "brightness": 0.0})] * 2,
+}
+
+
+@pytest.mark.parametrize("name", BRANCHES)
+def test_a_view_is_crop_flip_jitter_gray_blur_solarize_in_this_order(raw: Tensor, images: Tensor, name: str) -> None:
+    """Each branch as it says; drawn otherwise, it would be told apart."""
+    branches = BRANCHES[name]
+    draws = draw(branches, N, SIZE, seed=3, epoch=1)
+    ours = ops.make_views(raw, draws, branches)
+    assert ours.shape == (len(branches), N, 3, SIZE, SIZE)
+    torch.testing.assert_close(ours, expected(images, draws, branches), atol=1e-4, rtol=0)
+    other = expected(images, draw(branches, N, SIZE, seed=4, epoch=1), branches)
+    assert ((ours - other).abs().amax(dim=(0, 2, 3, 4)) > 0.1)[3:].all()
+
+
+def test_every_order_of_jitters_is_those_jitters_one_after_another(images: Tensor) -> None:
+    """Image by image: ours to the byte, torchvision's to 1e-5. All images in one order leave other groups empty."""
+    branch = STRONG.model_copy(update={"jitter_probability": 1.0})
+    draws = Draws(*(part[:, 0] for part in draw([branch], N, SIZE, seed=0, epoch=0)))
+    each = torch.tensor(list(permutations(range(4))))
+    for order in (each, each[[7] * N]):
+        together = ops.jitter(images, draws._replace(order=order), branch)
+        for i in range(N):
+            one = by_hand = images[i : i + 1]
+            for k in order[i].tolist():
+                name = list(JITTERS)[k]
+                factor = getattr(draws, name)[i : i + 1]
+                one, by_hand = getattr(ops, name)(one, factor), JITTERS[name](by_hand, factor.item())
+            assert torch.equal(together[i : i + 1], one)
+            torch.testing.assert_close(one, by_hand, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("views", [Views(), STRONG])
+def test_an_image_gets_the_same_views_in_any_batch(raw: Tensor, views: Views) -> None:
+    """A crop uses this image's box alone; contrast uses this image's mean alone."""
+    draws = draw([views] * 2, N, SIZE, seed=0, epoch=0)
+    whole = ops.make_views(raw, draws, [views] * 2)
+    index = torch.tensor([7, 2, 11])
+    assert torch.equal(ops.make_views(raw[index], draws.take(index), [views] * 2), whole[:, index])
+
+
+@pytest.mark.parametrize("branches", [[STRONG] * 2, [Views()] * 2, [WEAK, STRONG]])
+@pytest.mark.parametrize("images_in_chunk", [0, 1, 5, 30])
+def test_chunks_change_no_byte(
+    raw: Tensor, branches: list[Views], images_in_chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside the control that there are several chunks: each image is converted once, in as many calls as chunks."""
+    draws = draw(branches, N, SIZE, seed=0, epoch=0)
+    whole = ops.make_views(raw, draws, branches)
+    calls: list[int] = []
+
+    def to_float(images: Tensor) -> Tensor:
+        calls.append(len(images))
+        return convert(images)
+
+    convert = ops.to_float
+    monkeypatch.setattr(ops, "to_float", to_float)
+    monkeypatch.setattr(ops, "CHUNK_BYTES", images_in_chunk * 3 * SIZE**2 * 4)
+    assert torch.equal(ops.make_views(raw, draws, branches), whole)
+    assert sum(calls) == 2 * N
+    assert max(calls) <= max(1, images_in_chunk)
+    assert len(calls) > len(set(branches)) or images_in_chunk > N

@@ -5,7 +5,7 @@ import io
 import pickle
 import tarfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -19,9 +19,11 @@ from torchvision.datasets import CIFAR10
 
 from hypersphere import files
 from hypersphere.datasets import cifar as module
+from hypersphere.datasets import store
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.types import Arrays
 
+ARCHIVE = "cifar-10-python.tar.gz"
 NAMES = ("batches.meta", *(f"data_batch_{i}" for i in range(1, 6)), "test_batch")
 PATIENCE = 120  # seconds that a test waits for what must come, on however slow a machine
 
@@ -43,10 +45,9 @@ class Habits:
 
 
 class Server(ThreadingHTTPServer):
-    """Serves one archive at every path, or files of ``shelf`` at their names; ``log`` lists the paths asked for."""
+    """Serves the files of ``shelf`` at their names; ``log`` lists the paths asked for."""
 
     daemon_threads = True
-    archive = b""
     shelf: dict[str, bytes] = {}  # noqa: RUF012
     patch: pytest.MonkeyPatch
 
@@ -62,13 +63,20 @@ class Server(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        return f"{self.address}/cifar-10-python.tar.gz"
+        return f"{self.address}/{ARCHIVE}"
+
+    @property
+    def archive(self) -> bytes:
+        return self.shelf[ARCHIVE]
 
     def offer(self, content: Path | bytes) -> None:
-        """Serve ``content`` (a folder is packed first) as the official CIFAR-10 archive, at this server's address."""
-        self.archive = content if isinstance(content, bytes) else pack(content)
-        name = self.url.rpartition("/")[2]
-        self._list("cifar10", {name: published.File(name, self.url, "", hashlib.md5(self.archive).hexdigest(), None)})
+        """Publish ``content`` (a folder is packed first, stored and not compressed) as the CIFAR-10 archive."""
+        if isinstance(content, Path):
+            buffer = io.BytesIO()
+            with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=0) as tar:
+                tar.add(content, arcname="cifar-10-batches-py")
+            content = buffer.getvalue()
+        self.publish("cifar10", {ARCHIVE: content})
 
     def publish(self, dataset: str, contents: dict[str, bytes]) -> None:
         """Serve files by name as the published ones of a dataset, at this server's address and with their md5."""
@@ -76,10 +84,7 @@ class Server(ThreadingHTTPServer):
             name: published.File(name, f"{self.address}/{name}", "", hashlib.md5(content).hexdigest(), len(content))
             for name, content in contents.items()
         }
-        self._list(dataset, listed)
         self.shelf = {**self.shelf, **contents}
-
-    def _list(self, dataset: str, listed: dict[str, published.File]) -> None:
         table = {**published.table(), dataset: published.table()[dataset]._replace(files=listed)}
         self.patch.setattr(published, "table", lambda: table)
 
@@ -93,7 +98,7 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
 
     def do_GET(self) -> None:
-        habits, whole = self.server.habits, self.server.shelf.get(self.path[1:], self.server.archive)
+        habits, whole = self.server.habits, self.server.shelf[self.path[1:]]
         fault = habits.first.pop(0) if habits.first else habits.fault
         self.server.log.append(self.path)
         habits.released.wait(PATIENCE)
@@ -140,14 +145,6 @@ def target(tmp_path: Path) -> Path:
     return tmp_path / "raw" / "archive.bin"
 
 
-def pack(folder: Path) -> bytes:
-    """``folder`` as a .tar.gz; stored, not compressed, to be quick."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=0) as tar:
-        tar.add(folder, arcname="cifar-10-batches-py")
-    return buffer.getvalue()
-
-
 @pytest.fixture
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Seven pickles in CIFAR-10's format, two images each, taken for the official files by torchvision and by us."""
@@ -188,17 +185,12 @@ def unpickled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-@pytest.fixture
-def agrees_with_torchvision() -> Callable[[Any, Path], None]:
-    """Asserts that a set, read or prepared, is what torchvision's reader, an independent one, finds in a folder."""
-
-    def agrees(found: Any, root: Path) -> None:
-        for name in ("train", "test"):
-            split = found.splits[name] if isinstance(found, Arrays) else found.split(name)
-            names = found.class_names["class"] if isinstance(found, Arrays) else found.class_names()
-            theirs = module.SETS[10](root, train=name == "train")
-            np.testing.assert_array_equal(split.images, theirs.data)
-            assert split.labels["class"].tolist() == theirs.targets
-            assert list(names) == theirs.classes
-
-    return agrees
+def agrees_with_torchvision(found: Arrays | store.Prepared, root: Path) -> None:
+    """A set, read or prepared, is what torchvision's reader, an independent one, finds in a folder."""
+    for name in ("train", "test"):
+        split = found.splits[name] if isinstance(found, Arrays) else found.split(name)
+        names = found.class_names["class"] if isinstance(found, Arrays) else found.class_names()
+        theirs = module.SETS[10](root, train=name == "train")
+        np.testing.assert_array_equal(split.images, theirs.data)
+        assert split.labels["class"].tolist() == theirs.targets
+        assert list(names) == theirs.classes

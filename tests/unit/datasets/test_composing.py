@@ -1,15 +1,23 @@
-"""Draws of a batch: each image's are its own, and their distributions are what they are called."""
+"""Draws of a batch, each image's its own, and the biased sets made of them: coloured digits, corrupted images."""
 
+from pathlib import Path
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import pytest
 
 from hypersphere import prng
+from hypersphere.datasets import colored_mnist as coloured
 from hypersphere.datasets import composing
+from hypersphere.datasets import corrupted_cifar as corrupted
+from hypersphere.datasets.colored_mnist import colored_mnist
 from hypersphere.datasets.composing import Draws
-from hypersphere.errors import HypersphereError
+from hypersphere.datasets.corrupted_cifar import corrupted_cifar
+from hypersphere.datasets.corrupting.apply import FUNCTIONS, corrupt
+from hypersphere.datasets.digits import digits
 
+NOWHERE = Path("/nonexistent")
 MANY = np.arange(4000)
 
 
@@ -54,10 +62,6 @@ def test_whole_numbers_and_intervals_stay_within_their_ends() -> None:
     between = many.between("angle", -45, 45)
     assert -45 <= between.min() < -44
     assert 44 < between.max() < 45
-
-
-def test_no_images_no_draws() -> None:
-    assert draws([]).normal("noise", 3, 2).shape == (0, 3, 2)
 
 
 # As many of each class as MNIST's training set has, from its description.
@@ -105,7 +109,73 @@ def test_one_class_does_not_disturb_another() -> None:
     np.testing.assert_array_equal(fewer, composing.assign(LABELS, 10, 5, 0, "train")[LABELS == 3])
 
 
-def test_more_than_all_is_a_sentence() -> None:
+def test_more_than_all_is_a_sentence(refused: Any) -> None:
     composing.assign(LABELS, 10, 100, 0, "train")
-    with pytest.raises(HypersphereError, match=r"^conflicting_percent: must be at most 100 \(given: 100\.5\)$"):
+    with refused():
         composing.assign(LABELS, 10, 100.5, 0, "train")
+
+
+FEW: dict[str, Any] = {"base": "digits", "train_per_class": 40, "test_per_class": 20}
+
+
+def test_each_pixel_is_its_ink_times_one_colour() -> None:
+    """The grey digits are those of `digits`; the colour is near the mean one of the bias: noise of strength 4."""
+    found = colored_mnist(NOWHERE, conflicting_percent=10, **FEW)
+    grey = digits(NOWHERE, train_per_class=40, test_per_class=20)
+    for name, n in (("train", 400), ("test", 200)):
+        split = found.splits[name]
+        images, ink = split.images[np.arange(n)], grey.splits[name].images[..., 0] / 255
+        assert split.labels["class"].tolist() == grey.splits[name].labels["class"].tolist()
+        bright = ink.reshape(n, -1).argmax(axis=1)
+        shown = images.reshape(n, -1, 3)[np.arange(n), bright] / ink.reshape(n, -1).max(axis=1)[:, None] / 255
+        assert np.abs(shown - coloured.COLOURS[split.labels["bias"]]).max() < 5 * 0.005 + 2 / 255
+        assert np.abs(images - 255 * ink[..., None] * shown[:, None, None]).max() < 2.1
+
+
+def test_as_many_conflict_as_declared() -> None:
+    """4 of 40 of each digit; in the test split each digit has each colour twice."""
+    found = colored_mnist(NOWHERE, conflicting_percent=10, **FEW)
+    train, test = found.splits["train"], found.splits["test"]
+    conflicting = train.attributes["conflicting"]
+    np.testing.assert_array_equal(conflicting, train.labels["class"] != train.labels["bias"])
+    assert np.bincount(train.labels["class"][conflicting]).tolist() == [4] * 10
+    pairs = np.unique(np.stack([test.labels["class"], test.labels["bias"]]), axis=1, return_counts=True)[1]
+    assert pairs.tolist() == [2] * 100
+    assert found.class_names["bias"][0] == "orange"
+
+
+def test_noise_spreads_the_colours_of_one_class() -> None:
+    """Of 0.05 and of 0.002, by the ratio of 25 up to sampling and whole numbers."""
+    spreads = []
+    for noise in (1, 5):
+        train = colored_mnist(NOWHERE, conflicting_percent=1, noise=noise, **FEW).splits["train"]
+        ones = np.flatnonzero((train.labels["class"] == 4) & (train.labels["bias"] == 4))
+        colour = train.images[ones].reshape(len(ones), -1, 3).max(axis=1) / 255
+        spreads.append(colour[:, 1].std())
+    assert spreads[0] == pytest.approx(0.05, rel=0.4)
+    assert spreads[1] < 0.005
+
+
+TWENTY: dict[str, Any] = {"base": "digits", "train_per_class": 20, "test_per_class": 10, "conflicting_percent": 10}
+
+
+@pytest.mark.parametrize("type", [0, 1])
+def test_each_image_has_the_corruption_of_its_bias(type: Any) -> None:
+    found = corrupted_cifar(NOWHERE, type=type, **TWENTY)
+    clean = digits(NOWHERE, train_per_class=20, test_per_class=10)
+    names = found.class_names["bias"]
+    assert names == corrupted.TYPES[type]
+    for part, n in (("train", 200), ("test", 100)):
+        split = found.splits[part]
+        images = split.images[np.arange(n)]
+        for i in range(n):
+            name, plain = names[split.labels["bias"][i]], clean.splits[part].images[i : i + 1]
+            expected = plain if name == "original" else corrupt(plain, name, 5, np.array([i]), 0, part)
+            np.testing.assert_array_equal(images[i], expected[0])
+
+
+def test_the_two_lists_are_corruptions_or_none() -> None:
+    assert {len(names) for names in corrupted.TYPES.values()} == {10}
+    both = [*corrupted.TYPES[0], *corrupted.TYPES[1]]
+    assert set(both) == {*FUNCTIONS, "original"}
+    assert len(set(both)) == 20

@@ -1,16 +1,18 @@
-"""The composed digits: no scan in both splits, keyed draws, a task with room."""
+"""Composed digits, one or many: no scan in both splits, keyed draws, and the labels of what is shown."""
 
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from hypersphere.config import project as cfg
-from hypersphere.datasets import digits as module
-from hypersphere.datasets import store
+from hypersphere.datasets import digits as scikit
+from hypersphere.datasets import mnist, store
+from hypersphere.datasets.composing import Draws
 from hypersphere.datasets.digits import digits
-from hypersphere.errors import HypersphereError
+from hypersphere.datasets.multidigits import apart, cells, corners, multidigits, resized
 
 NOWHERE = Path("/nonexistent")
 ROOT = Path(__file__).resolve().parents[3]
@@ -18,21 +20,21 @@ BARE: dict[str, Any] = {"shift": 0, "clutter": 0, "noise": 0}
 
 
 def test_split_takes_two_thirds_of_each_digit_and_no_scan_twice() -> None:
-    digit = module.load().digit
-    train, test = module.split(digit, seed=0)
+    digit = scikit.load().digit
+    train, test = scikit.split(digit, seed=0)
     assert sorted([*train, *test]) == list(range(1797))
     for value in range(10):
         assert (digit[train] == value).sum() == (digit == value).sum() * 2 // 3
-    assert not np.array_equal(train, module.split(digit, seed=1)[0])
+    assert not np.array_equal(train, scikit.split(digit, seed=1)[0])
 
 
 @pytest.mark.parametrize("task", ["upright", "turned"])
 def test_no_scan_reaches_both_splits(task: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Paint every train scan full and every test scan at a quarter (fragments half of that)."""
-    scans = module.load()
+    scans = scikit.load()
     pixels = np.ones_like(scans.pixels)
-    pixels[module.split(scans.digit, 0)[1]] = 0.25
-    monkeypatch.setattr(module, "load", lambda: module.Scans(pixels, scans.digit))
+    pixels[scikit.split(scans.digit, 0)[1]] = 0.25
+    monkeypatch.setattr(scikit, "load", lambda: scikit.Scans(pixels, scans.digit))
     painted = digits(NOWHERE, task=task, noise=0, clutter=3, train_per_class=50, test_per_class=50)
     assert set(np.unique(painted.splits["train"].images)) == {0, 128, 255}
     assert set(np.unique(painted.splits["test"].images)) == {0, 32, 64}
@@ -41,35 +43,27 @@ def test_no_scan_reaches_both_splits(task: Any, monkeypatch: pytest.MonkeyPatch)
     assert set(np.unique(mixed.splits["train"].images)) == {0, 32, 64, 128, 255}
 
 
-def test_an_undisturbed_image_is_a_scan_of_its_class() -> None:
-    """Shift, clutter and noise off: the middle of the canvas is a scan of the labelled digit."""
-    scans = module.load()
+@pytest.mark.parametrize("task", ["upright", "turned"])
+def test_an_undisturbed_image_is_a_scan_of_its_class(task: Any) -> None:
+    """In the middle of the canvas; turned back clockwise by the class's number of quarters, where it is turned."""
+    scans = scikit.load()
     known = {np.rint(scan * 255).astype(np.uint8).tobytes(): d for scan, d in zip(*scans, strict=True)}
-    arrays = digits(NOWHERE, train_per_class=5, test_per_class=5, **BARE)
-    middle = np.ascontiguousarray(arrays.splits["train"].images[:, 2:10, 2:10, 0])
-    assert [known[image.tobytes()] for image in middle] == arrays.splits["train"].labels["class"].tolist()
-    assert arrays.splits["train"].images[:, :2].max() == 0
-
-
-def test_a_turned_image_is_a_scan_of_its_digit_turned_anticlockwise() -> None:
-    """Turned back clockwise by the class's number of quarters, each image is a scan of the class's digit."""
-    scans = module.load()
-    known = {np.rint(scan * 255).astype(np.uint8).tobytes(): d for scan, d in zip(*scans, strict=True)}
-    arrays = digits(NOWHERE, task="turned", train_per_class=3, test_per_class=2, **BARE)
-    assert len(arrays.class_names["class"]) == 16
-    test = arrays.splits["test"]
-    for image, label in zip(test.images[:, 2:10, 2:10, 0], test.labels["class"], strict=True):
-        digit, quarter = (3, 4, 6, 7)[label // 4], label % 4
-        assert known[np.ascontiguousarray(np.rot90(image, -quarter)).tobytes()] == digit
-        assert arrays.class_names["class"][label].startswith(str(digit))
+    arrays = digits(NOWHERE, task=task, train_per_class=5, test_per_class=2, **BARE)
+    names, test = arrays.class_names["class"], arrays.splits["test"]
+    assert len(names) == (10 if task == "upright" else 16)
+    for image, label in zip(test.images[..., 0], test.labels["class"], strict=True):
+        digit, quarter = (label, 0) if task == "upright" else ((3, 4, 6, 7)[label // 4], label % 4)
+        assert known[np.ascontiguousarray(np.rot90(image[2:10, 2:10], -quarter)).tobytes()] == digit
+        assert names[label].startswith(str(digit))
+        assert image[:2].max() == 0
 
 
 def test_shift_reaches_its_limit_and_stays_on_the_canvas() -> None:
     """The scan 6 rows high or so is painted whole, so its corner can be read off the image."""
-    scans = module.load()
-    full = module.Scans(np.ones_like(scans.pixels), scans.digit)
+    scans = scikit.load()
+    full = scikit.Scans(np.ones_like(scans.pixels), scans.digit)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "load", lambda: full)
+        patch.setattr(scikit, "load", lambda: full)
         for shift, corners in ((1, {1, 2, 3}), (9, set(range(5)))):
             train = digits(NOWHERE, shift=shift, clutter=0, noise=0, train_per_class=40).splits["train"]
             images = train.images[..., 0] > 0
@@ -78,8 +72,8 @@ def test_shift_reaches_its_limit_and_stays_on_the_canvas() -> None:
             assert set(images.any(axis=1).argmax(axis=1)) == corners
 
 
-def test_a_canvas_that_is_too_small_is_a_sentence() -> None:
-    with pytest.raises(HypersphereError, match="canvas: must be at least 8"):
+def test_a_canvas_that_is_too_small_is_a_sentence(refused: Any) -> None:
+    with refused():
         digits(NOWHERE, canvas=7)
 
 
@@ -120,3 +114,191 @@ def test_colours_are_a_line_from_paper_to_ink_that_the_grey_image_is_drawn_along
     assert 0.35 < np.max(papers) < 0.41
     assert 0.59 < np.min(inks) < 0.65
     assert 0.95 < np.max(inks) < 1.01
+
+
+SMALL: dict[str, Any] = {"scans": "digits", "canvas": 32, "side": 8, "train": 60, "test": 30}
+TWO: dict[str, Any] = {**SMALL, "side": 6, "second_side": 23}
+ALL = np.arange(60)
+
+
+@pytest.fixture
+def painted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every scan is a full square, as bright as its digit: (digit + 1) / 16."""
+    scans = scikit.load()
+    pixels = np.ones_like(scans.pixels) * ((scans.digit + 1) / 16)[:, None, None]
+    monkeypatch.setattr(scikit, "load", lambda: scikit.Scans(pixels, scans.digit))
+
+
+def brightness(digit: np.ndarray) -> np.ndarray:
+    """Of a painted digit."""
+    return np.rint((digit + 1) / 16 * 255).astype(np.uint8)
+
+
+@pytest.mark.usefixtures("painted")
+@pytest.mark.parametrize("count", [1, 2, 12, 16])
+def test_digits_in_a_grid_each_have_a_cell(count: int) -> None:
+    """4 × 4 cells of 8 pixels: ``count`` of them are filled, with the digits of the labels."""
+    found = multidigits(NOWHERE, count=count, placement="grid", **SMALL)
+    train = found.splits["train"]
+    images = train.images[ALL]
+    assert (images == images[..., :1]).all()
+    cells = images[..., 0].reshape(60, 4, 8, 4, 8)
+    assert (cells == cells[:, :, :1, :, :1]).all()
+    levels = cells[:, :, 0, :, 0].reshape(60, 16)
+    for i in range(60):
+        digits = [train.labels[f"digit_{place + 1}"][i] for place in range(count)]
+        assert sorted(levels[i][levels[i] > 0]) == sorted(brightness(np.array(digits)))
+    if count > 1:  # every cell is used by some image
+        assert (levels > 0).any(axis=0).all()
+
+
+@pytest.mark.usefixtures("painted")
+def test_digits_at_random_places_are_whole_and_may_overlap() -> None:
+    """One digit covers 64 pixels wherever it is; of 16, some overlap in every image, and the brightest is on top."""
+    one = multidigits(NOWHERE, **SMALL).splits["train"]
+    images = one.images[ALL][..., 0]
+    assert ((images > 0).sum(axis=(1, 2)) == 64).all()
+    assert images.max(axis=(1, 2)).tolist() == brightness(one.labels["class"]).tolist()
+    corners = (images > 0).any(axis=2).argmax(axis=1)
+    assert set(corners) <= set(range(25))
+    assert len(set(corners)) > 15
+    many = multidigits(NOWHERE, count=16, **SMALL).splits["train"]
+    shown = many.images[ALL][..., 0]
+    assert ((shown > 0).sum(axis=(1, 2)) < 16 * 64).all()
+    brightest = np.max([many.labels[f"digit_{place}"] for place in range(1, 17)], axis=0)
+    assert shown.max(axis=(1, 2)).tolist() == brightness(brightest).tolist()
+
+
+@pytest.mark.usefixtures("painted")
+@pytest.mark.parametrize("second", [6, 9, 23, 26])
+def test_two_digits_do_not_overlap(second: int) -> None:
+    """Their pixels add up to both squares'; 26 px just fits beside 6 px."""
+    found = multidigits(NOWHERE, **{**TWO, "second_side": second})
+    assert set(found.splits) == {"train", "test"}
+    for name, n in (("train", 60), ("test", 30)):
+        split = found.splits[name]
+        images = split.images[np.arange(n)][..., 0]
+        assert ((images > 0).sum(axis=(1, 2)) == 36 + second**2).all()
+        for i in range(n):
+            levels = brightness(np.array([split.labels["digit_1"][i], split.labels["digit_2"][i]]))
+            pixels = [36 + second**2] if levels[0] == levels[1] else [36, second**2]
+            assert [(images[i] == level).sum() for level in dict.fromkeys(levels.tolist())] == pixels
+    assert split.labels["class"].tolist() == split.labels["digit_1"].tolist()
+
+
+def test_labels_are_the_digits_of_the_scans() -> None:
+    """With one digit in a grid, the cell is a scan; each is known by its pixels. No test scan is in train or probe."""
+    scans = scikit.load()
+    pixels = np.rint(scans.pixels * 255).astype(np.uint8)
+    known = {scan.tobytes(): number for number, scan in enumerate(pixels)}
+    train, test = scikit.split(scans.digit, 0)
+    found = multidigits(NOWHERE, placement="grid", **SMALL)
+    for name, n, allowed in (("train", 60, train), ("probe", 60, train), ("test", 30, test)):
+        split = found.splits[name]
+        cells = split.images[np.arange(n)][..., 0].reshape(n, 4, 8, 4, 8).transpose(0, 1, 3, 2, 4).reshape(n, 16, 8, 8)
+        filled = cells[np.arange(n), cells.any(axis=(2, 3)).argmax(axis=1)]
+        numbers = [known[np.ascontiguousarray(scan).tobytes()] for scan in filled]
+        assert scans.digit[numbers].tolist() == split.labels["class"].tolist()
+        assert numbers == allowed[:n].tolist()  # image i shows scan i of its part
+
+
+def test_probes_see_one_digit_whatever_is_trained_on() -> None:
+    one, many = (multidigits(NOWHERE, count=count, **SMALL) for count in (1, 8))
+    for name, n in (("probe", 60), ("test", 30)):
+        numbers = np.arange(n)
+        np.testing.assert_array_equal(one.splits[name].images[numbers], many.splits[name].images[numbers])
+        assert list(many.splits[name].labels) == ["class", "digit_1"]
+    assert many.splits["train"].images[ALL].sum() > 3 * one.splits["train"].images[ALL].sum()
+    assert not np.array_equal(one.splits["train"].images[ALL], one.splits["probe"].images[ALL])
+
+
+def test_scans_are_resized_by_area_or_linearly() -> None:
+    """Half the side: means of two by two, within half a step. Twice: Pillow's bilinear, the ends as they are."""
+    pixels = np.random.default_rng(0).integers(0, 256, (1, 8, 8), dtype=np.uint8)
+    half = resized(pixels, 4)(0)
+    assert np.abs(half - pixels[0].reshape(4, 2, 4, 2).mean(axis=(1, 3))).max() <= 1
+    double = resized(pixels, 16)(0)
+    np.testing.assert_array_equal(double, np.asarray(Image.fromarray(pixels[0]).resize((16, 16), Image.BILINEAR)))
+    np.testing.assert_array_equal(resized(pixels, 8)(0), pixels[0])
+
+
+def test_mnist_is_its_scans_on_112_pixels(monkeypatch: pytest.MonkeyPatch) -> None:
+    scans = mnist.Scans(np.full((5, 28, 28), 200, np.uint8), np.arange(5))
+    monkeypatch.setattr(mnist, "load", lambda root, download=True: {"train": scans, "test": scans})
+    found = multidigits(NOWHERE, count=16, placement="grid")
+    assert found.splits["train"].images.shape == (60_000, 112, 112, 3)
+    assert found.splits["test"].images.shape == (10_000, 112, 112, 3)
+    assert (found.splits["train"].images[np.array([0, 59_999])] == 200).all()
+    one = found.splits["test"].images[np.array([4, 9])]
+    assert (one == 200).sum(axis=(1, 2, 3)).tolist() == [3 * 28**2] * 2
+    assert found.splits["test"].labels["class"][[4, 9]].tolist() == [4, 4]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"canvas": 20},
+        {"count": 17, "placement": "grid"},
+        {"side": 20, "second_side": 93},
+        {"second_side": 30, "placement": "grid"},
+        {"second_side": 30, "count": 3},
+    ],
+    ids=["canvas", "count", "two too large", "two in a grid", "three of two"],
+)
+def test_an_impossible_wish_is_a_sentence(asked: dict[str, Any], refused: Any) -> None:
+    with refused():
+        multidigits(NOWHERE, False, **asked)
+
+
+def draws(count: int) -> Draws:
+    return Draws(np.arange(count), 0, ("test",))
+
+
+def test_corners_reach_every_place_of_the_canvas() -> None:
+    """A square of 3 on 5 pixels has three places along each axis."""
+    places = corners(draws(500), 5, 3, 4)
+    assert places.shape == (500, 4, 2)
+    counts = np.bincount(places.ravel(), minlength=3) / places.size
+    assert len(counts) == 3
+    assert np.abs(counts - 1 / 3).max() < 5 * np.sqrt(2 / 9 / places.size)
+
+
+def test_cells_are_different_ones_of_a_grid_in_the_middle() -> None:
+    """11 pixels hold three cells of 3 along each axis, with a rim of one pixel."""
+    places = cells(draws(300), 11, 3, 5)
+    assert set(np.unique(places)) == {1, 4, 7}
+    for picture in places:
+        assert len({tuple(place) for place in picture}) == 5
+    full = cells(draws(20), 11, 3, 9)
+    assert all(len({tuple(place) for place in picture}) == 9 for picture in full)
+    assert not np.array_equal(full[0], full[1])  # the order differs
+
+
+def pairs(canvas: int, first: int, second: int) -> set[tuple[int, ...]]:
+    """All pairs of places without overlap, by painting them."""
+    found = set()
+    for a, b in np.ndindex(canvas - first + 1, canvas - first + 1):
+        for c, d in np.ndindex(canvas - second + 1, canvas - second + 1):
+            canvas_ = np.zeros((canvas, canvas), int)
+            canvas_[a : a + first, b : b + first] += 1
+            canvas_[c : c + second, d : d + second] += 1
+            if canvas_.max() == 1:
+                found.add((a, b, c, d))
+    return found
+
+
+@pytest.mark.parametrize("sizes", [(2, 2), (1, 3), (3, 1)])
+def test_two_squares_apart_are_uniform_over_the_pairs_without_overlap(sizes: tuple[int, int]) -> None:
+    expected = pairs(4, *sizes)
+    count = 100 * len(expected)
+    found, times = np.unique(apart(draws(count), 4, *sizes).reshape(-1, 4), axis=0, return_counts=True)
+    assert {tuple(map(int, pair)) for pair in found} == expected
+    chi_squared = ((times - 100) ** 2 / 100).sum()
+    freedom = len(expected) - 1
+    assert chi_squared < freedom + 5 * np.sqrt(2 * freedom)
+
+
+def test_a_piece_has_the_places_of_the_whole() -> None:
+    whole = apart(draws(40), 30, 5, 20)
+    piece = apart(Draws(np.array([7, 39]), 0, ("test",)), 30, 5, 20)
+    np.testing.assert_array_equal(piece, whole[[7, 39]])

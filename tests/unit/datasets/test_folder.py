@@ -41,18 +41,13 @@ SPLITS = {
 DATASET = {"name": "mine", "source": {"name": "folder", "path": "mine", "size": 20}}
 
 
-def squares(root: Path) -> tuple[list[np.ndarray], list[int], list[str]]:
-    """Images, classes and their names as torchvision finds them."""
+def agrees(split: Split, names: tuple[str, ...], root: Path) -> None:
+    """Images, classes and their names are as torchvision finds them."""
     found = ImageFolder(root, is_valid_file=lambda path: not Path(path).name.startswith("."))
     images = [np.asarray(Compose([CenterCrop(min(image.size)), Resize(20)])(image)) for image, _ in found]
-    return images, found.targets, found.classes
-
-
-def agrees(split: Split, names: tuple[str, ...], root: Path) -> None:
-    images, targets, classes = squares(root)
     np.testing.assert_array_equal(split.images[np.arange(len(images))], np.stack(images))
-    assert split.labels["class"].tolist() == targets
-    assert list(names) == classes
+    assert split.labels["class"].tolist() == found.targets
+    assert list(names) == found.classes
 
 
 def test_folders_for_splits_and_one_without_classes(tmp_path: Path) -> None:
@@ -75,61 +70,46 @@ def _without(files: dict[str, bytes], start: str) -> dict[str, bytes]:
     return {name: content for name, content in files.items() if not name.startswith(start)}
 
 
-REFUSED: dict[str, tuple[dict[str, bytes], dict[str, Any], str]] = {
-    "no folder": ({}, {}, "mine: no such folder"),
-    "empty": ({"none/": b""}, {"path": "mine/none"}, "none: holds neither <split>/<class>/<image> nor <class>"),
-    "absolute": (PLAIN, {"path": "/etc"}, r"folder: path: must be a folder below the data folder \(given: /etc\)"),
-    "upwards": (PLAIN, {"path": "mine/../.."}, "folder: path: must be a folder below the data folder"),
-    "class without images": (PLAIN | {"dog/": b""}, {}, "mine/dog: has no images"),
-    "class with hidden files": (PLAIN | {"dog/.DS_Store": b""}, {}, "mine/dog: has no images"),
-    "image beside classes": (PLAIN | {"1.png": b"x"}, {}, "mine/1.png: lies beside the folders of the classes"),
-    "deeper": (PLAIN | {"cat/more/1.png": b"x"}, {}, "mine/cat/more/1.png: lies deeper than <class>/<image>"),
-    "empty and deeper": (PLAIN | {"cat/more/": b""}, {}, "mine/cat/more/: lies deeper than <class>/<image>"),
-    "no image": (PLAIN | {"cat/notes.txt": b"x"}, {}, r"mine/cat/notes.txt: is no image by its name \(\.jpg"),
-    "another class": (SPLITS | {"val/dog/1.png": b"x"}, {}, "mine/val/dog: is a class that the training images do not"),
-    "class less": (_without(SPLITS, "val/cat"), {}, "mine/val/cat: has no images"),
-    "no test": (SPLITS, {"test": "valid"}, "mine: has no folder valid, which folder: test: names"),
-    "two tests": (
-        SPLITS | {"test/ant/1.png": b"x"},
-        {"test": "val"},
-        "mine: has two folders for the split test: val and test",
-    ),
-    "mixed": (SPLITS | {"more/ant/1.png": b"x"}, {}, "mine/more/8.png: lies beside the folders of the classes"),
-    "words in a split": (SPLITS | {"more/notes.txt": b"x"}, {}, "mine/more/notes.txt: is no image by its name"),
-    "file beside splits": (SPLITS | {"notes.txt": b"x"}, {}, "mine/notes.txt: lies beside the folders"),
+REFUSED: dict[str, tuple[dict[str, bytes], dict[str, Any]]] = {
+    "no folder": ({}, {}),
+    "empty": ({"none/": b""}, {"path": "mine/none"}),
+    "absolute": (PLAIN, {"path": "/etc"}),
+    "upwards": (PLAIN, {"path": "mine/../.."}),
+    "class without images": (PLAIN | {"dog/": b""}, {}),
+    "class with hidden files": (PLAIN | {"dog/.DS_Store": b""}, {}),
+    "image beside classes": (PLAIN | {"1.png": b"x"}, {}),
+    "deeper": (PLAIN | {"cat/more/1.png": b"x"}, {}),
+    "empty and deeper": (PLAIN | {"cat/more/": b""}, {}),
+    "no image": (PLAIN | {"cat/notes.txt": b"x"}, {}),
+    "another class": (SPLITS | {"val/dog/1.png": b"x"}, {}),
+    "class less": (_without(SPLITS, "val/cat"), {}),
+    "no test": (SPLITS, {"test": "valid"}),
+    "two tests": (SPLITS | {"test/ant/1.png": b"x"}, {"test": "val"}),
+    "mixed": (SPLITS | {"more/ant/1.png": b"x"}, {}),
+    "words in a split": (SPLITS | {"more/notes.txt": b"x"}, {}),
+    "file beside splits": (SPLITS | {"notes.txt": b"x"}, {}),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_folder_that_does_not_fit_is_a_sentence(case: str, tmp_path: Path) -> None:
-    files, parameters, words = REFUSED[case]
+def test_a_folder_that_does_not_fit_is_a_sentence(case: str, tmp_path: Path, refused: Any) -> None:
+    files, parameters = REFUSED[case]
     if files:
         write(tmp_path / "mine", files)
-    with pytest.raises(HypersphereError, match=words) as caught:
+    with refused():
         folder(tmp_path, **{"path": "mine", "size": 20, **parameters})
-    assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [(b"", "the file is empty"), (b"words", "is no image in a format"), (PLAIN["cat/1.jpg"][:300], "damaged")],
-)
-def test_an_image_that_is_none_leaves_nothing_half_prepared(content: bytes, words: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", [b"", b"words", PLAIN["cat/1.jpg"][:300]], ids=["empty", "words", "cut"])
+def test_an_image_that_is_none_leaves_nothing_half_prepared(content: bytes, tmp_path: Path) -> None:
     write(tmp_path / "mine", PLAIN | {"cat/3.png": content})
-    with pytest.raises(HypersphereError, match=f"mine/cat/3.png: {words}"):
+    with pytest.raises(HypersphereError):
         store.prepare(Dataset.model_validate(DATASET), tmp_path, tmp_path)
     assert [path.name for path in (tmp_path / "processed").iterdir() if path.suffix != ".lock"] == []
 
 
 def _touch(root: Path) -> None:
     os.utime(root / "cat" / "1.jpg", ns=(1, 1))
-
-
-def _replace(root: Path) -> None:
-    """By an image of the same size in bytes; the time tells."""
-    content = (root / "ant" / "a picture.png").read_bytes()
-    (root / "ant" / "a picture.png").write_bytes(content[:-1] + content[-1:])
-    _touch(root)
 
 
 @pytest.mark.parametrize(
@@ -153,11 +133,8 @@ def test_a_changed_folder_is_prepared_again(change: Callable[[Path], None], agai
     change(root)
     assert store.prepare(dataset, tmp_path, tmp_path) == made
     assert ((made / "manifest.json").stat().st_ino != before.st_ino) == again
-    agrees(
-        Split(*(store.open(made).split("train").images, store.open(made).split("train").labels)),
-        store.open(made).class_names(),
-        root,
-    )
+    split = store.open(made).split("train")
+    agrees(Split(split.images, split.labels), store.open(made).class_names(), root)
 
 
 def test_a_touched_folder_keeps_its_digest_and_one_that_is_gone_keeps_its_copy(tmp_path: Path) -> None:
@@ -171,7 +148,7 @@ def test_a_touched_folder_keeps_its_digest_and_one_that_is_gone_keeps_its_copy(t
 
 
 def test_the_command_prepares_a_folder_that_yaml_names(
-    tiny_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tiny_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], approve: Any
 ) -> None:
     monkeypatch.chdir(tiny_root)
     with (tiny_root / "config" / "datasets.yaml").open("a") as handle:
@@ -183,6 +160,5 @@ def test_the_command_prepares_a_folder_that_yaml_names(
     assert store.open(made).manifest["counts"] == {"train": [1, 1, 3]}
     write(tmp_path / "data of ours" / "mine", {"dog/": b""})
     assert main(command) == 2
-    said = capsys.readouterr().err.splitlines()
-    assert said == [f"hypersphere: {tmp_path / 'data of ours' / 'mine' / 'dog'}: has no images"]
+    approve(capsys.readouterr().err)
     store.verify(made)  # the copy of before is whole

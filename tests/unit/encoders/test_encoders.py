@@ -40,51 +40,47 @@ def trained(name: str) -> nn.Module:
     return model.eval()
 
 
+every = pytest.mark.parametrize("name", ENCODERS)
+
+
 def test_every_encoder_is_here() -> None:
     """All but those of sentences and of agents, which test_gru.py and test_pixel_convnet.py have."""
     assert {*ENCODERS, "gru", "pixel_convnet"} == set(registry.names("encoders"))
 
 
-@pytest.mark.parametrize("name", ENCODERS)
-def test_features_have_the_length_that_is_said(name: str) -> None:
-    model = make(name)
-    assert isinstance(model.feature_dim, int)
-    for mode in (True, False):
-        assert model.train(mode)(images(3)).shape == (3, model.feature_dim)
+@every
+def test_features_have_the_length_that_is_said_and_a_pass_repeats_its_bytes(name: str) -> None:
+    """Features and gradients, under deterministic algorithms; every parameter gets a gradient."""
+    passes = []
+    for _ in range(2):
+        model = make(name)
+        features = model(images(6))
+        assert features.shape == (6, model.feature_dim)
+        features.square().sum().backward()
+        passes.append([features, *(parameter.grad for parameter in model.parameters())])
+    for first, second in zip(*passes, strict=True):
+        assert first is not None
+        assert first.isfinite().all()
+        assert torch.equal(first, second)
 
 
-@pytest.mark.parametrize("name", ENCODERS)
+@every
 @torch.inference_mode()
-def test_an_images_features_do_not_depend_on_the_batch(name: str) -> None:
+def test_features_differ_between_images_and_do_not_depend_on_the_batch(name: str) -> None:
     """In evaluation mode; in training mode batch norm makes them, and a transformer has none."""
     model = trained(name)
     whole = model(images(5))
     for i in range(5):
         torch.testing.assert_close(model(images(5)[i : i + 1])[0], whole[i], atol=1e-5, rtol=1e-4)
+    assert (whole[:, None] - whole[None]).abs().amax(dim=-1).fill_diagonal_(1).min() > 1e-3
     model.train()
     normed = any(isinstance(module, nn.BatchNorm2d) for module in model.modules())
     assert torch.allclose(model(images(5)[:2]), model(images(5))[:2], atol=1e-3) != normed
 
 
-@pytest.mark.parametrize("name", ENCODERS)
+@every
 @torch.inference_mode()
-def test_features_differ_between_images(name: str) -> None:
-    found = trained(name)(images(4))
-    assert (found[:, None] - found[None]).abs().amax(dim=-1).fill_diagonal_(1).min() > 1e-3
-
-
-@pytest.mark.parametrize("name", ENCODERS)
-def test_channels_last_changes_nothing_but_rounding(name: str) -> None:
-    model = trained(name)
-    plain = model(images(4))
-    model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    last = model(images(4).to(memory_format=torch.channels_last))
-    torch.testing.assert_close(last, plain, atol=1e-5, rtol=1e-4)
-
-
-@pytest.mark.parametrize("name", ENCODERS)
-@torch.inference_mode()
-def test_weights_survive_a_file(name: str, tmp_path: Path) -> None:
+def test_weights_survive_a_file_and_channels_last_changes_nothing_but_rounding(name: str, tmp_path: Path) -> None:
     """Saved channels last, as training leaves them; read into an encoder with other weights."""
     model, other = trained(name), make(name, seed=1).eval()
     expected = model(images(4))
@@ -93,18 +89,5 @@ def test_weights_survive_a_file(name: str, tmp_path: Path) -> None:
     save_weights(model, tmp_path / "encoder.safetensors")
     load_weights(other, tmp_path / "encoder.safetensors")
     assert torch.equal(other(images(4)), expected)
-
-
-@pytest.mark.parametrize("name", ENCODERS)
-def test_a_pass_repeats_its_bytes(name: str) -> None:
-    """Features and gradients, under deterministic algorithms; every parameter gets a gradient."""
-    passes = []
-    for _ in range(2):
-        model = make(name)
-        features = model(images(6))
-        features.square().sum().backward()
-        passes.append([features, *(parameter.grad for parameter in model.parameters())])
-    for first, second in zip(*passes, strict=True):
-        assert first is not None
-        assert first.isfinite().all()
-        assert torch.equal(first, second)
+    last = model(images(4).to(memory_format=torch.channels_last))
+    torch.testing.assert_close(last, expected, atol=1e-5, rtol=1e-4)

@@ -1,17 +1,19 @@
-"""Two backbones over lightness and colour: what each sees, and what of it comes out where."""
+"""Two backbones over lightness and colour, and sRGB to L*a*b*: published colours, and the scalar definition."""
 
+import itertools
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from hypersphere.encoders.convnet import convnet
-from hypersphere.encoders.lab_streams import LabStreams, lab_streams, to_unit_lab
+from hypersphere.encoders.lab_streams import RANGES, LabStreams, lab_streams, to_lab, to_unit_lab
 from hypersphere.encoders.resnet import resnet
 from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.encoders.resnet10 import resnet10
-from hypersphere.errors import HypersphereError
 
 TINY: dict[str, Any] = {"backbone": "resnet8", "width": 2}
 
@@ -73,36 +75,96 @@ def test_each_stream_sees_its_channels() -> None:
     assert of_lightness.shape == of_colour.shape == (3, model.stream_dim)
 
 
-def test_a_streams_loss_reaches_its_backbone_alone() -> None:
-    for number, reached in enumerate(("lightness", "colour")):
-        model = make(**TINY)
-        model.streams(torch.rand(3, 3, 8, 8))[number].square().sum().backward()
-        for name, parameter in model.named_parameters():
-            assert (parameter.grad is not None) == name.startswith(reached), name
-
-
 @pytest.mark.parametrize(
-    ("parameters", "sentence"),
+    ("backbone", "parameter"),
     [
-        (
-            {"backbone": "resnet18", "width": 8},
-            "lab_streams: width: resnet18's is fixed",
-        ),
-        (
-            {"backbone": "resnet50", "width": 8},
-            "lab_streams: width: resnet50's is fixed",
-        ),
-        (
-            {"backbone": "resnet8", "stem": "max_pool"},
-            "lab_streams: stem: resnet8 has none",
-        ),
-        (
-            {"backbone": "convnet", "stem": "max_pool"},
-            "lab_streams: stem: convnet has none",
-        ),
-        ({"backbone": "resnet10", "stem": "imagenet"}, "lab_streams: stem: resnet10 has none"),
+        ("resnet18", {"width": 8}),
+        ("resnet50", {"width": 8}),
+        ("resnet8", {"stem": "max_pool"}),
+        ("convnet", {"stem": "max_pool"}),
+        ("resnet10", {"stem": "imagenet"}),
     ],
+    ids=["resnet18", "resnet50", "resnet8", "convnet", "resnet10"],
 )
-def test_what_a_backbone_does_not_have_is_refused(parameters: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(HypersphereError, match=sentence):
-        lab_streams(**parameters)
+def test_what_a_backbone_does_not_have_is_refused(backbone: Any, parameter: dict[str, Any], refused: Any) -> None:
+    with refused():
+        lab_streams(backbone=backbone, **parameter)
+
+
+# CIE 1976 L*a*b* of sRGB colours under D65, as colour calculators print them (Lindbloom's, from memory).
+PUBLISHED = {
+    (255, 255, 255): (100.0, 0.0, 0.0),
+    (0, 0, 0): (0.0, 0.0, 0.0),
+    (255, 0, 0): (53.24, 80.09, 67.20),
+    (0, 255, 0): (87.73, -86.18, 83.18),
+    (0, 0, 255): (32.30, 79.19, -107.86),
+    (0, 255, 255): (91.11, -48.09, -14.13),
+    (255, 0, 255): (60.32, 98.23, -60.82),
+    (255, 255, 0): (97.14, -21.55, 94.48),
+    (128, 128, 128): (53.59, 0.0, 0.0),
+    (192, 192, 192): (77.70, 0.0, 0.0),
+}
+CORNERS = torch.tensor(list(itertools.product((0.0, 1.0), repeat=3))).view(8, 3, 1, 1)
+
+
+def one(colour: tuple[int, ...]) -> Float[Tensor, "1 3 1 1"]:
+    return torch.tensor(colour).view(1, 3, 1, 1) / 255
+
+
+@pytest.mark.parametrize("colour", PUBLISHED)
+def test_published_colours(colour: tuple[int, int, int]) -> None:
+    np.testing.assert_allclose(to_lab(one(colour)).flatten(), PUBLISHED[colour], atol=0.006)
+
+
+def primaries() -> Float[np.ndarray, "3 3"]:
+    """Linear sRGB to XYZ, from the chromaticities of IEC 61966-2-1: what makes white (1, 1, 1) be D65."""
+    xy = np.array([[0.64, 0.33], [0.30, 0.60], [0.15, 0.06], [0.3127, 0.3290]])
+    xyz = np.array([[x / y, 1.0, (1 - x - y) / y] for x, y in xy]).T
+    return xyz[:, :3] * np.linalg.solve(xyz[:, :3], xyz[:, 3])
+
+
+def scalar_lab(rgb: list[float]) -> list[float]:
+    """CIE 15: L* = 116 f(Y) - 16, a* = 500 (f(X) - f(Y)), b* = 200 (f(Y) - f(Z)), of shares of white's."""
+    matrix = primaries()
+    light = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in rgb]
+    f = []
+    for row in matrix:
+        share = sum(weight * value for weight, value in zip(row, light, strict=True)) / sum(row)
+        f.append(share ** (1 / 3) if share > 216 / 24389 else (24389 / 27 * share + 16) / 116)
+    return [116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])]
+
+
+def test_random_and_dark_colours_by_their_definition() -> None:
+    """Half of the images are so dark that both curves are lines somewhere; 0.02 is for the matrix's digits."""
+    images = np.random.default_rng(0).random((4, 3, 5, 5))
+    images[2:] *= 0.12
+    found = to_lab(torch.from_numpy(images).float()).numpy()
+    for n, row, column in np.ndindex(4, 5, 5):
+        np.testing.assert_allclose(found[n, :, row, column], scalar_lab(images[n, :, row, column].tolist()), atol=0.02)
+
+
+def test_ranges_are_those_of_all_colours() -> None:
+    """Extremes of 33^3 colours, none beyond the corners of the cube."""
+    steps = torch.linspace(0, 1, 33)
+    cube = torch.cartesian_prod(steps, steps, steps).T.reshape(1, 3, 33, -1)
+    for image in (cube, CORNERS):
+        for channel, (low, high) in zip(to_lab(image).unbind(1), RANGES, strict=True):
+            assert channel.min().item() == pytest.approx(low, abs=2e-3)
+            assert channel.max().item() == pytest.approx(high, abs=2e-3)
+
+
+def test_unit_range_by_hand() -> None:
+    """Tian et al.'s train_CMC.py: mean and std are middle and half-width of the ranges, to its three digits."""
+    images = torch.rand(2, 3, 4, 4, generator=torch.Generator().manual_seed(0))
+    middle = torch.tensor([100.0, -86.183 + 98.233, -107.857 + 94.478]).view(3, 1, 1) / 2
+    half = torch.tensor([100.0, 86.183 + 98.233, 107.857 + 94.478]).view(3, 1, 1) / 2
+    torch.testing.assert_close(to_unit_lab(images), (to_lab(images) - middle) / half, atol=1e-4, rtol=0)
+    assert to_unit_lab(CORNERS).abs().max().item() == pytest.approx(1, abs=1e-5)
+
+
+def test_gradients_are_finite_in_black() -> None:
+    """A power under ``where`` without a clamp is not: its slope at 0 is infinite, and 0 times it NaN."""
+    images = torch.cat([CORNERS, torch.rand(2, 3, 1, 1), torch.full((1, 3, 1, 1), 1e-12)]).requires_grad_()
+    to_unit_lab(images).sum().backward()
+    assert images.grad is not None
+    assert images.grad.isfinite().all()

@@ -1,13 +1,13 @@
 """The Vision Transformer: size by hand, function against the paper's equations written out."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
 from hypersphere.encoders.vit import vit
-from hypersphere.errors import HypersphereError
 
 from .conftest import randomise
 
@@ -90,20 +90,13 @@ def test_vit_knows_where_a_patch_was() -> None:
     torch.testing.assert_close(model(x), model(swapped), atol=1e-5, rtol=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"patch": 3}, r"vit: patch must divide .*3"),
-        ({"patch": 16}, r"vit: patch must divide .*16"),
-        ({"heads": 5}, r"vit: heads must divide .*5"),
-    ],
-)
-def test_vit_says_what_does_not_divide(changes: dict[str, int], sentence: str) -> None:
-    with pytest.raises(HypersphereError, match=sentence):
+@pytest.mark.parametrize("changes", [{"patch": 3}, {"patch": 16}, {"heads": 5}], ids=["3", "16", "heads"])
+def test_vit_says_what_does_not_divide(changes: dict[str, int], refused: Any) -> None:
+    with refused():
         vit(**{"image_size": 8, "patch": 4, "depth": 1, "width": 12, "heads": 3} | changes)
 
 
 @pytest.mark.parametrize(("height", "width"), [(12, 12), (8, 12), (12, 8), (4, 4)])
-def test_vit_refuses_images_of_another_size(height: int, width: int) -> None:
-    with pytest.raises(HypersphereError, match=f"image_size is 8, .*{height} x {width}$"):
+def test_vit_refuses_images_of_another_size(height: int, width: int, refused: Any) -> None:
+    with refused():
         tiny()(torch.rand(1, 3, height, width))

@@ -1,6 +1,10 @@
 """Methods compute as every command makes them."""
 
+import os
+
 import pytest
+
+os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"  # lightly would ask a server for its newest release
 
 
 @pytest.fixture(autouse=True)

@@ -11,8 +11,6 @@ from hypersphere.config.run import Run
 from hypersphere.methods.base import Batch, Method, Objective, Parts
 from hypersphere.training import optimisation
 
-Layer = tuple[str | int | bool, ...]
-
 
 class Flat(nn.Module):
     """An encoder with batch norm: a linear map of the pixels of images of 2 x 2."""
@@ -25,6 +23,18 @@ class Flat(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         return self.norm(self.linear(images.flatten(1)))
+
+
+class Streams(nn.Module):
+    """Stands in for an encoder of two streams: linear maps of an image's first channel, and of its other two."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stream_dim, self.feature_dim = 5, 10
+        self.first, self.rest = nn.Linear(4, 5), nn.Linear(8, 5)
+
+    def streams(self, images: Tensor) -> tuple[Tensor, Tensor]:
+        return self.first(images[:, 0].flatten(1)), self.rest(images[:, 1:].flatten(1))
 
 
 def identity(z: Tensor) -> Tensor:
@@ -59,21 +69,17 @@ def make_run(method: dict[str, Any], objective: dict[str, Any], **changes: Any) 
     return Run.model_validate(fields | changes)
 
 
-def layers(head: nn.Module) -> list[str]:
-    return [type(layer).__name__ for layer in head.children()]
+def described(head: nn.Module) -> str:
+    """Layer by layer: ``6-7`` is a linear map, ``6-7+`` with a bias, ``bn`` a batch norm, ``bn*`` one that scales."""
 
-
-def described(head: nn.Module) -> list[Layer]:
-    """Layer by layer: linear layers with widths and whether there is a bias, batch norms with whether they scale."""
-
-    def describe(layer: nn.Module) -> Layer:
+    def describe(layer: nn.Module) -> str:
         if isinstance(layer, nn.Linear):
-            return "linear", layer.in_features, layer.out_features, layer.bias is not None
+            return f"{layer.in_features}-{layer.out_features}" + "+" * (layer.bias is not None)
         if isinstance(layer, nn.BatchNorm1d):
-            return "batch norm", layer.num_features, layer.affine
-        return (type(layer).__name__,)
+            return "bn" + "*" * layer.affine
+        return type(layer).__name__
 
-    return [describe(layer) for layer in head.children()]
+    return " ".join(describe(layer) for layer in (head.children() if isinstance(head, nn.Sequential) else [head]))
 
 
 def trained(method: Method) -> list[nn.Parameter]:

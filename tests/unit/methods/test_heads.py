@@ -1,84 +1,107 @@
-"""Heads as the papers draw them."""
+"""Heads as the papers draw them, and as lightly builds them."""
 
-import os
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
-from torch import nn
-
-from hypersphere.methods.heads import mlp, sizes
-
-from .shared import Layer, described, layers
-
-os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"  # lightly would ask a server for its newest release
 from lightly.models.modules import heads
+from torch import Tensor
+
+from hypersphere.methods.base import Method
+from hypersphere.methods.byol import byol
+from hypersphere.methods.cmc import cmc
+from hypersphere.methods.dino import dino
+from hypersphere.methods.heads import mlp
+from hypersphere.methods.instance_discrimination import instance_discrimination
+from hypersphere.methods.mocov2 import mocov2
+from hypersphere.methods.mocov3 import mocov3
+from hypersphere.methods.simclr import simclr
+from hypersphere.methods.simsiam import simsiam
+from hypersphere.methods.supervised import supervised
+from hypersphere.methods.swav import swav
+
+from .shared import Streams, described, make_parts
+
+WIDTHS: dict[Callable[..., Method], dict[str, Any]] = {
+    cmc: {"hidden": None},
+    dino: {"bottleneck": 4, "prototypes": 9},
+    instance_discrimination: {"hidden": None},
+    mocov2: {"queue": 6},
+    simsiam: {"bottleneck": 3},
+    swav: {"prototypes": 9},
+}
+"""Beside a hidden layer of 7 and 4 dimensions."""
+CLA: dict[str, Any] = {"hidden": 8, "dim": 8, "layers": 3, "bottleneck": True, "last_batch_norm": True}
+HEADS: list[tuple[Callable[..., Method], dict[str, Any], dict[str, str]]] = [
+    # Grill et al. 2020, Sec. 3.3; the authors' code; Projector and Predictor of CLA/training/models.py
+    (byol, {}, {"projector": "6-7 bn* ReLU 7-4+", "predictor": "4-7 bn* ReLU 7-4+"}),
+    (byol, {"bias": False}, {"projector": "6-7 bn* ReLU 7-4", "predictor": "4-7 bn* ReLU 7-4"}),
+    (byol, CLA, {"projector": "6-8 bn* ReLU 8-8 bn* ReLU 8-8 bn*", "predictor": "8-2 bn* ReLU 2-8+"}),
+    (cmc, {}, {"lightness": "5-4+", "colour": "5-4+"}),
+    (cmc, {"hidden": 7}, {"lightness": "5-7+ ReLU 7-4+", "colour": "5-7+ ReLU 7-4+"}),
+    # Caron et al. 2021, Sec. 3.1, from memory
+    (dino, {}, {"projector": "6-7+ GELU 7-7+ GELU 7-4+"}),
+    (dino, {"batch_norm": True, "layers": 2}, {"projector": "6-7 bn* GELU 7-4+"}),
+    (instance_discrimination, {}, {"projector": "6-4+"}),
+    # Chen et al. 2020b; MoCo v1 had a linear map
+    (mocov2, {}, {"projector": "6-7+ ReLU 7-4+"}),
+    (mocov2, {"layers": 1}, {"projector": "6-4+"}),
+    (mocov2, {"layers": 3, "batch_norm": True}, {"projector": "6-7 bn* ReLU 7-7 bn* ReLU 7-4+"}),
+    # the authors' code: three layers behind a ViT, two in the predictor, no bias, batch norm to the end of both
+    (mocov3, {}, {"projector": "6-7 bn* ReLU 7-7 bn* ReLU 7-4 bn", "predictor": "4-7 bn* ReLU 7-4 bn"}),
+    (mocov3, {"layers": 2, "predictor_layers": 3}, {"predictor": "4-7 bn* ReLU 7-7 bn* ReLU 7-4 bn"}),
+    (mocov3, {"layers": 2, "batch_norm": False}, {"projector": "6-7 ReLU 7-4 bn", "predictor": "4-7 ReLU 7-4 bn"}),
+    (
+        mocov3,
+        {"layers": 2, "last_batch_norm": False, "bias": True},
+        {"projector": "6-7 bn* ReLU 7-4+", "predictor": "4-7 bn* ReLU 7-4+"},
+    ),
+    # Chen et al. 2020, Sec. 4.2
+    (simclr, {}, {"projector": "6-7+ ReLU 7-4+"}),
+    (simclr, {"layers": 1}, {"projector": "6-4+"}),
+    (simclr, {"layers": 1, "batch_norm": True, "bias": False}, {"projector": "6-4"}),
+    (simclr, {"layers": 3, "bias": False}, {"projector": "6-7 ReLU 7-7 ReLU 7-4"}),
+    (simclr, {"batch_norm": True}, {"projector": "6-7 bn* ReLU 7-4+"}),
+    (simclr, {"last_batch_norm": True}, {"projector": "6-7+ ReLU 7-4 bn"}),
+    # Chen and He 2021, Sec. 3; App. D, on CIFAR; Projector of CLA/training/models.py
+    (simsiam, {}, {"projector": "6-7 bn* ReLU 7-7 bn* ReLU 7-4 bn", "predictor": "4-3 bn* ReLU 3-4+"}),
+    (simsiam, {"layers": 2}, {"projector": "6-7 bn* ReLU 7-4 bn"}),
+    (simsiam, {"layers": 2, "last_batch_norm": "affine"}, {"projector": "6-7 bn* ReLU 7-4 bn*"}),
+    (supervised, {}, {"classifier": "6-10+"}),
+    # Caron et al. 2020, from memory
+    (swav, {}, {"projector": "6-7 bn* ReLU 7-4+", "prototypes": "4-9"}),
+    (swav, {"layers": 3, "batch_norm": False}, {"projector": "6-7+ ReLU 7-7+ ReLU 7-4+"}),
+]
 
 
-def test_mlp_without_batch_norm() -> None:
-    head = mlp([6, 7, 4], batch_norm=False)
-    assert described(head) == [("linear", 6, 7, True), ("ReLU",), ("linear", 7, 4, True)]
+def unused(*given: Tensor) -> Tensor:
+    raise AssertionError
 
 
-@pytest.mark.parametrize("last", [True, False])
-def test_mlp_with_batch_norm(last: bool) -> None:
-    head = mlp([6, 7, 7, 4], batch_norm=True, last_batch_norm=last)
-    hidden: list[Layer] = [("batch norm", 7, True), ("ReLU",)]
-    end: list[Layer] = [("linear", 7, 4, False), ("batch norm", 4, False)] if last else [("linear", 7, 4, True)]
-    assert described(head) == [("linear", 6, 7, False), *hidden, ("linear", 7, 7, False), *hidden, *end]
-
-
-def test_a_batch_norm_at_the_end_alone() -> None:
-    head = mlp([6, 7, 4], batch_norm=False, last_batch_norm=True)
-    assert described(head) == [
-        ("linear", 6, 7, True),
-        ("ReLU",),
-        ("linear", 7, 4, False),
-        ("batch norm", 4, False),
-    ]
-
-
-@pytest.mark.parametrize("normed", [True, False])
-def test_mlp_without_bias(normed: bool) -> None:
-    head = mlp([6, 7, 4], batch_norm=normed, bias=False)
-    assert [layer for layer in described(head) if layer[0] == "linear"] == [
-        ("linear", 6, 7, False),
-        ("linear", 7, 4, False),
-    ]
-    assert [name for name in dict(head.named_parameters()) if name.startswith("0")] == ["0.weight"]
-
-
-def test_the_activation_is_where_relu_was() -> None:
-    head = mlp([6, 7, 7, 4], batch_norm=True, activation=nn.GELU)
-    assert layers(head) == ["Linear", "BatchNorm1d", "GELU"] * 2 + ["Linear"]
-
-
-def test_one_layer_has_no_activation() -> None:
-    assert described(mlp(sizes(6, 7, 4, 1), batch_norm=True)) == [("linear", 6, 4, True)]
-
-
-def test_sizes_are_inputs_hidden_and_outputs() -> None:
-    """By hand; every count of layers gives one more width."""
-    assert sizes(6, 7, 4, 1) == [6, 4]
-    assert sizes(6, 7, 4, 2) == [6, 7, 4]
-    assert sizes(6, 7, 4, 4) == [6, 7, 7, 7, 4]
+@pytest.mark.parametrize(("method", "options", "expected"), HEADS)
+def test_heads_are_the_papers(method: Callable[..., Method], options: dict[str, Any], expected: dict[str, str]) -> None:
+    """A bias before a batch norm does nothing and is left out."""
+    parts = make_parts(unused, images=9, classes=10)
+    if method is cmc:
+        parts = parts._replace(encoder=Streams())
+    widths = {} if method is supervised else {"hidden": 7, "dim": 4} | WIDTHS.get(method, {}) | options
+    if method is dino:
+        del widths["dim"]
+    made = method(parts, **{name: width for name, width in widths.items() if width is not None})
+    assert {name: described(made.get_submodule(name)) for name in expected} == expected
 
 
 def test_lightlys_heads_are_ours() -> None:
-    """lightly's SimSiam, BYOL and SimCLR heads; those that it ends with a scaled batch norm are left out."""
+    """Those that it ends with a scaled batch norm are left out."""
     theirs = {
-        "simsiam": heads.SimSiamProjectionHead(6, 7, 4),
-        "predictor": heads.SimSiamPredictionHead(4, 3, 4),
-        "byol": heads.BYOLProjectionHead(6, 7, 4),
-        "simclr": heads.SimCLRProjectionHead(6, 7, 4, num_layers=3, batch_norm=False),
+        heads.SimSiamProjectionHead(6, 7, 4): "6-7 bn* ReLU 7-7 bn* ReLU 7-4 bn",
+        heads.SimSiamPredictionHead(4, 3, 4): "4-3 bn* ReLU 3-4+",
+        heads.BYOLProjectionHead(6, 7, 4): "6-7 bn* ReLU 7-4+",
+        heads.SimCLRProjectionHead(6, 7, 4, num_layers=3, batch_norm=False): "6-7+ ReLU 7-7+ ReLU 7-4+",
+        heads.SwaVProjectionHead(6, 7, 4): "6-7 bn* ReLU 7-4+",
     }
-    ours = {
-        "simsiam": mlp(sizes(6, 7, 4, 3), batch_norm=True, last_batch_norm=True),
-        "predictor": mlp([4, 3, 4], batch_norm=True),
-        "byol": mlp([6, 7, 4], batch_norm=True),
-        "simclr": mlp(sizes(6, 7, 4, 3), batch_norm=False),
-    }
-    for name, head in ours.items():
-        assert described(head) == described(theirs[name].layers), name
+    assert {described(head.layers) for head in theirs} == {*theirs.values()}
 
 
 def test_a_head_is_the_composition_of_its_layers() -> None:
@@ -86,5 +109,4 @@ def test_a_head_is_the_composition_of_its_layers() -> None:
     torch.manual_seed(0)
     head, x = mlp([6, 7, 4], batch_norm=False), torch.randn(5, 6)
     w1, b1, w2, b2 = (head.get_parameter(name) for name in ("0.weight", "0.bias", "2.weight", "2.bias"))
-    expected = (x @ w1.T + b1).clamp(min=0) @ w2.T + b2
-    torch.testing.assert_close(head(x), expected)
+    torch.testing.assert_close(head(x), (x @ w1.T + b1).clamp(min=0) @ w2.T + b2)

@@ -7,7 +7,9 @@ import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from hypersphere.datasets.reading import archives
@@ -41,38 +43,36 @@ def test_files_are_read_in_any_order(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_missing_file_is_a_sentence(kind: str, tmp_path: Path) -> None:
-    with pytest.raises(HypersphereError, match=r"set.*gone\.txt: the file is missing"):
-        KINDS[kind](tmp_path, FILES).read("gone.txt")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_file_that_would_fill_the_memory_is_refused(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_file_that_is_missing_or_would_fill_the_memory_is_refused(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Any
 ) -> None:
+    shelf = KINDS[kind](tmp_path, FILES)
+    with refused():
+        shelf.read("gone.txt")
     monkeypatch.setattr(archives, "LARGEST", len(FILES["b/c/3.txt"]) - 1)
-    with pytest.raises(HypersphereError, match=r"3\.txt: has 4,995 bytes, and a file may have 4,994"):
-        KINDS[kind](tmp_path, FILES).read("b/c/3.txt")
+    with refused():
+        shelf.read("b/c/3.txt")
 
 
 @pytest.mark.parametrize("kind", ["zip", "tar.gz"])
-@pytest.mark.parametrize("harm", ["truncated", "flipped", "other"])
-def test_a_broken_archive_is_a_sentence(kind: str, harm: str, tmp_path: Path) -> None:
-    files = {"noise": os.urandom(9_000), "more": os.urandom(9_000)}
-    content = zipped(files, "set") if kind == "zip" else tar_gz(files, "set")
-    flipped = content[:5_000] + bytes([content[5_000] ^ 1]) + content[5_001:]
-    harmed = {"truncated": content[:-9_000], "flipped": flipped, "other": b"words" * 99}[harm]
-    path = put(tmp_path / f"set.{kind}", harmed)
-
-    def read_all() -> None:
-        shelf = Shelf(path, "set")
-        for name in files:
-            shelf.read(name)
-
-    with pytest.raises(HypersphereError, match="cannot be read") as caught:
-        read_all()
-    assert str(caught.value).startswith(str(path))
-    assert "\n" not in str(caught.value)
+@pytest.mark.parametrize("harm", ["truncated", "flipped", "other", "encrypted"])
+def test_a_broken_archive_is_a_sentence(kind: str, harm: str, tmp_path: Path, approve: Any) -> None:
+    """The flag in both headers says that a zip is encrypted; Python's reader then wants a password."""
+    files = {"noise": np.random.default_rng(0).bytes(9_000), "more": np.random.default_rng(1).bytes(9_000)}
+    content = bytearray(zipped(files, "set") if kind == "zip" else tar_gz(files, "set"))
+    if harm == "truncated":
+        del content[-9_000:]
+    if harm == "other":
+        content[:] = b"words" * 99
+    if harm == "flipped" or kind == "tar.gz":
+        content[5_000 % len(content)] ^= 1
+    elif harm == "encrypted":
+        for signature, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+            content[content.rfind(signature) + flags] |= 1
+    path = put(tmp_path / f"set.{kind}", bytes(content))
+    with pytest.raises(HypersphereError) as caught:
+        [Shelf(path, "set").read(name) for name in files]
+    approve(str(caught.value).partition(" (")[0])  # without the words of Python's own reader
 
 
 def test_names_that_leave_their_folder_are_only_names(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_names_that_leave_their_folder_are_only_names(tmp_path: Path) -> None:
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_links_in_a_tar_lead_nowhere(tmp_path: Path) -> None:
+def test_links_in_a_tar_lead_nowhere(tmp_path: Path, refused: Any) -> None:
     outside = put(tmp_path / "secret", b"x")
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
@@ -100,7 +100,7 @@ def test_links_in_a_tar_lead_nowhere(tmp_path: Path) -> None:
             tar.addfile(member)
     shelf = Shelf(put(tmp_path / "set.tar.gz", buffer.getvalue()), "set")
     for name in shelf.names():
-        with pytest.raises(HypersphereError, match=f"set/{name}: the file is missing"):
+        with refused():
             shelf.read(name)
 
 
@@ -110,23 +110,13 @@ def test_hidden_files_are_passed_over_and_linked_folders_followed(tmp_path: Path
     assert Shelf(folder).names() == sorted([*FILES, "empty/", "linked/3.txt"])
 
 
-def test_an_encrypted_zip_is_a_sentence(tmp_path: Path) -> None:
-    """The flag in both headers says that it is; Python's reader then wants a password."""
-    content = bytearray(zipped({"a": b"words"}, "set"))
-    for signature, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        at = content.rfind(signature)
-        content[at + flags] |= 1
-    with pytest.raises(HypersphereError, match="a: cannot be read"):
-        Shelf(put(tmp_path / "set.zip", bytes(content)), "set").read("a")
-
-
-@pytest.mark.parametrize("place", ["/dev/zero", "pipe"])
+@pytest.mark.parametrize("place", ["/dev/zero", "pipe"], ids=["device", "pipe"])
 @pytest.mark.parametrize("name", ["a.zip", "a.tar.gz", "a.tar", "a"])
-def test_a_pipe_or_device_is_a_sentence_and_no_wait(tmp_path: Path, name: str, place: str) -> None:
+def test_a_pipe_or_device_is_a_sentence_and_no_wait(tmp_path: Path, name: str, place: str, refused: Any) -> None:
     path = tmp_path / name
     if place == "pipe":
         os.mkfifo(path)
     else:
         path.symlink_to(place)
-    with pytest.raises(HypersphereError, match="must be a regular file"):
+    with refused():
         Shelf(path, "b") if "." in name else Shelf(tmp_path).read(name)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from hypersphere.datasets.reading import download
 from hypersphere.datasets.reading.download import fetch
 from hypersphere.errors import HypersphereError
 
+from ..conftest import ARCHIVE
+
 PATIENCE = 120  # seconds that a test waits for what must come
 CONTENT = np.random.default_rng(0).bytes(300_000)
 MD5 = hashlib.md5(CONTENT).hexdigest()
@@ -27,9 +30,6 @@ import sys
 from pathlib import Path
 from hypersphere.datasets.reading import download
 from hypersphere.errors import HypersphereError
-if "without lock" in sys.argv:
-    from contextlib import nullcontext
-    download.FileLock = nullcontext
 print("ready", flush=True)
 try:
     download.fetch(sys.argv[1], Path(sys.argv[2]), sys.argv[3])
@@ -41,7 +41,7 @@ except HypersphereError as error:
 @pytest.fixture
 def served(server: Any) -> Any:
     """The server, offering CONTENT."""
-    server.archive = CONTENT
+    server.shelf = {ARCHIVE: CONTENT}
     return server
 
 
@@ -50,91 +50,59 @@ def left(target: Path) -> list[str]:
     return sorted(path.name for path in target.parent.iterdir() if path.suffix != ".lock")
 
 
-def sentence(url: str, target: Path) -> str:
-    """What a fetch that must fail says: one line that names the address and the file."""
-    with pytest.raises(HypersphereError) as caught:
-        fetch(url, target, MD5)
-    said = str(caught.value)
-    assert url in said
-    assert str(target) in said
-    assert "\n" not in said
-    return said
-
-
-def test_a_good_file_is_fetched_once(served: Any, target: Path) -> None:
+@pytest.mark.parametrize("faults", [[], ["503", "503"], ["wrong byte", "closed"]], ids=["none", "503", "others"])
+def test_a_good_file_is_fetched_once_and_a_passing_fault_tried_again(
+    faults: list[str], served: Any, target: Path
+) -> None:
+    served.habits.first = [*faults]
     for _ in range(2):
         fetch(served.url, target, MD5)
         assert target.read_bytes() == CONTENT
         assert left(target) == [target.name]
-    assert len(served.log) == 1
+    assert len(served.log) == 1 + len(faults)
 
 
-@pytest.mark.parametrize("fault", ["404", "wrong byte", "half a file", "closed"])
+@pytest.mark.parametrize("before", [b"", CONTENT[:-1]], ids=["nothing", "damaged"])
+@pytest.mark.parametrize("fault", ["404", "wrong byte", "half a file", "closed", "stalled"])
 def test_what_is_not_the_published_file_is_a_sentence_and_the_next_run_recovers(
-    fault: str, served: Any, target: Path
+    fault: str, before: bytes, served: Any, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A damaged file stays until the fetched one replaces it."""
+    monkeypatch.setattr(download, "STALLED", 0.3)
+    monkeypatch.setattr(download, "RETRIES", 1)
+    if before:
+        target.parent.mkdir()
+        target.write_bytes(before)
     served.habits.fault = fault
-    sentence(served.url, target)
-    assert left(target) == []
-    assert len(served.log) == 1 + download.RETRIES
+    with pytest.raises(HypersphereError) as caught:
+        fetch(served.url, target, MD5)
+    assert str(caught.value).startswith(f"{served.url}: {target} cannot be fetched (")
+    assert left(target) == [target.name] * bool(before)
+    assert not before or target.read_bytes() == before
+    assert len(served.log) == 2
     served.habits.fault = ""
+    served.habits.over.set()
     fetch(served.url, target, MD5)
     assert target.read_bytes() == CONTENT
 
 
-@pytest.mark.parametrize("fault", ["503", "wrong byte", "closed"])
-def test_a_passing_fault_is_tried_again(fault: str, served: Any, target: Path) -> None:
-    served.habits.first = [fault, fault]
-    fetch(served.url, target, MD5)
-    assert target.read_bytes() == CONTENT
-    assert len(served.log) == 3
-
-
-def test_a_damaged_file_stays_until_the_fetched_one_replaces_it(served: Any, target: Path) -> None:
-    target.parent.mkdir()
-    target.write_bytes(CONTENT[:-1])
-    served.habits.fault = "404"
-    sentence(served.url, target)
-    assert target.read_bytes() == CONTENT[:-1]
-    served.habits.fault = ""
-    fetch(served.url, target, MD5)
-    assert target.read_bytes() == CONTENT
-
-
-def test_a_slow_server_is_waited_for_and_a_silent_one_is_not(
-    served: Any, target: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_server_is_waited_for(served: Any, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten pieces take longer than a silence may last; each comes in time."""
     monkeypatch.setattr(download, "RETRIES", 0)
     monkeypatch.setattr(download, "STALLED", 1.2)
     served.habits.fault, served.habits.pause = "trickle", 0.15
     fetch(served.url, target, MD5)
     assert target.read_bytes() == CONTENT
+
+
+def test_kill_9_in_the_middle_leaves_no_file_of_that_name_and_the_next_run_recovers(served: Any, target: Path) -> None:
     served.habits.fault = "stalled"
-    assert "timed out" in sentence(served.url, target.with_name("other"))
-
-
-def start(url: str, target: Path, *options: str) -> subprocess.Popen[str]:
-    """``fetch`` in a process of its own, which says "ready" when it has imported all."""
-    command = [sys.executable, "-c", PROGRAM, url, str(target), MD5, *options]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def until(happened: Callable[[], bool]) -> None:
-    """Wait for something that must happen."""
-    limit = time.monotonic() + PATIENCE
-    while not happened():
-        assert time.monotonic() < limit, "waited in vain"
-        time.sleep(0.02)
-
-
-def test_kill_9_in_the_middle_leaves_no_file_of_that_name_and_the_next_run_recovers(
-    served: Any, target: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    served.habits.fault = "stalled"
-    killed = start(served.url, target)
+    killed = subprocess.Popen([sys.executable, "-c", PROGRAM, served.url, str(target), MD5])
     try:
-        until(lambda: any(path.is_file() and path.stat().st_size for path in target.parent.glob(".*.part/*")))
+        limit = time.monotonic() + PATIENCE
+        while not any(path.is_file() and path.stat().st_size for path in target.parent.glob(".*.part/*")):
+            assert time.monotonic() < limit, "waited in vain"
+            time.sleep(0.02)
     finally:
         killed.kill()
         killed.communicate()
@@ -145,27 +113,15 @@ def test_kill_9_in_the_middle_leaves_no_file_of_that_name_and_the_next_run_recov
     assert left(target) == [target.name]
 
 
-@pytest.mark.parametrize("lock", [True, False])
-def test_two_processes_that_want_the_same_file_fetch_it_once(served: Any, target: Path, lock: bool) -> None:
-    """Control: without the lock the server is asked twice."""
-    options = () if lock else ("without lock",)
+def test_two_that_want_the_same_file_fetch_it_once(served: Any, target: Path) -> None:
     served.habits.released.clear()
-    processes = [start(served.url, target, *options), start(served.url, target, *options)]
-    try:
-        for process in processes:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
-        until(lambda: len(served.log) >= (1 if lock else 2))
-        served.habits.over.wait(0.3)  # for the second to reach the lock; if it is slower, it finds the file
+    with ThreadPoolExecutor(2) as pool:
+        both = [pool.submit(fetch, served.url, target, MD5) for _ in range(2)]
+        served.habits.over.wait(0.5)  # for both to ask, if nothing keeps them from it
         served.habits.released.set()
-        answers = [process.communicate(timeout=PATIENCE) for process in processes]
-    finally:
-        for process in processes:
-            process.kill()
-    if lock:
-        assert len(served.log) == 1
-        assert [process.returncode for process in processes] == [0, 0], answers
-        assert target.read_bytes() == CONTENT
+        assert [one.result(PATIENCE) for one in both] == [None, None]
+    assert len(served.log) == 1
+    assert target.read_bytes() == CONTENT
 
 
 @pytest.fixture

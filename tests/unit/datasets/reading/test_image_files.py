@@ -3,12 +3,11 @@
 import io
 import struct
 import zlib
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
-from torchvision.datasets.folder import default_loader
 from torchvision.transforms import CenterCrop, Resize
 
 from hypersphere.datasets.reading import image_files as decoding
@@ -74,14 +73,6 @@ def test_each_kind_of_pixels_becomes_rgb(kind: str) -> None:
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.filterwarnings("ignore:Palette images")  # of Pillow, in torchvision
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("16 bits", "16 bits in a tiff")])
-def test_conversions_are_those_of_torchvisions_loader(kind: str, tmp_path: Path) -> None:
-    """But for grey of 16 bits, which it clips."""
-    (tmp_path / "image").write_bytes(KINDS[kind][0])
-    np.testing.assert_array_equal(square(KINDS[kind][0], "a", 8), np.asarray(default_loader(str(tmp_path / "image"))))
-
-
 def test_cmyk_animations_and_noted_orientations() -> None:
     """As JPEGs of ImageNet have them. The first frame; the pixels as stored."""
     cmyk = saved(Image.fromarray(RGB).resize((16, 16)).convert("CMYK"), "JPEG")
@@ -112,48 +103,44 @@ def test_images_in_an_array_are_resized_alike() -> None:
     assert decoding.resize_all(several, 8) is several
 
 
-def text_called_image() -> bytes:
-    return b"these are words\n" * 9
+def flipped(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"", "the file is empty"),
-        (text_called_image(), "is no image in a format that is read: JPEG, PNG"),
-        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "is no image in a format that is read"),
-        (picture(RGB)[:-30], "damaged: cannot be decoded"),
-        (photograph(0, 40, 60)[:-300], "damaged: cannot be decoded"),
-        (picture(RGB)[:20], r"is no image|damaged"),
-        (saved(Image.fromarray(GREY.astype(np.float32)), "TIFF"), "its pixels are fractions"),
-        (saved(Image.fromarray(GREY.astype(np.int32) + 70_000), "TIFF"), "more than 16 bits"),
-    ],
-)
-def test_what_is_no_image_is_a_sentence_that_names_the_file(content: bytes, words: str) -> None:
-    with pytest.raises(HypersphereError, match=words) as caught:
-        square(content, "folder/cat/1.jpg", 8)
-    assert str(caught.value).startswith("folder/cat/1.jpg: ")
-    assert "\n" not in str(caught.value)
-
-
-def test_a_flipped_bit_of_a_png_is_noticed() -> None:
-    """Its checksums see it; the control is the whole file."""
-    content = bytearray(picture(RGB))
-    content[len(content) // 2] ^= 1
-    with pytest.raises(HypersphereError, match="damaged: cannot be decoded"):
-        square(bytes(content), "a.png", 8)
-
-
-def test_a_huge_image_is_refused_before_it_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file of kilobytes may announce gigabytes; the second one more than Pillow itself opens."""
+def announcing(side: int) -> bytes:
+    """A file of kilobytes that announces gigabytes."""
     announced = bytearray(picture(RGB))
-    for side, words in ((10_000, "has 10000 × 10000 pixels"), (60_000, "has more pixels than are decoded")):
-        header = struct.pack(">II", side, side) + bytes(announced[24:29])
-        announced[16:33] = header + struct.pack(">I", zlib.crc32(b"IHDR" + header))
-        with pytest.raises(HypersphereError, match=words):
-            square(bytes(announced), "a.png", 8)
+    header = struct.pack(">II", side, side) + bytes(announced[24:29])
+    announced[16:33] = header + struct.pack(">I", zlib.crc32(b"IHDR" + header))
+    return bytes(announced)
+
+
+NONE = {
+    "empty": b"",
+    "text": b"these are words\n" * 9,
+    "PostScript": b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n",
+    "cut PNG": picture(RGB)[:-30],
+    "cut JPEG": photograph(0, 40, 60)[:-300],
+    "cut header": picture(RGB)[:20],
+    "flipped": flipped(picture(RGB)),  # a PNG has checksums
+    "fractions": saved(Image.fromarray(GREY.astype(np.float32)), "TIFF"),
+    "32 bits": saved(Image.fromarray(GREY.astype(np.int32) + 70_000), "TIFF"),
+    "huge": announcing(10_000),
+    "more than Pillow opens": announcing(60_000),
+}
+
+
+@pytest.mark.parametrize("content", NONE.values(), ids=NONE)
+def test_what_is_no_image_is_a_sentence_that_names_the_file(content: bytes, approve: Any) -> None:
+    with pytest.raises(HypersphereError) as caught:
+        square(content, "folder/cat/1.jpg", 8)
+    approve(str(caught.value).partition(" (")[0])  # without the words of Pillow's
+
+
+def test_the_largest_image_is_decoded_and_no_larger_one(monkeypatch: pytest.MonkeyPatch, refused: Any) -> None:
     monkeypatch.setattr(decoding, "LARGEST", 64)
     np.testing.assert_array_equal(square(picture(RGB), "a.png", 8), RGB)
     monkeypatch.setattr(decoding, "LARGEST", 63)
-    with pytest.raises(HypersphereError, match="has 8 × 8 pixels, and at most 63"):
+    with refused():
         square(picture(RGB), "a.png", 8)

@@ -1,0 +1,143 @@
+"""SimCLR, SimSiam, CMC and the supervised baseline: losses of one batch alone, of what one network makes of it."""
+
+from functools import partial
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from hypersphere.methods.base import Batch, Method
+from hypersphere.methods.cmc import cmc
+from hypersphere.methods.simclr import simclr
+from hypersphere.methods.simsiam import simsiam
+from hypersphere.methods.supervised import supervised
+from hypersphere.objectives.cross_entropy import cross_entropy
+from hypersphere.objectives.multiview_coding import multiview_coding
+from hypersphere.objectives.negative_cosine import negative_cosine
+from hypersphere.objectives.nt_xent import nt_xent
+
+from .shared import Flat, Streams, gradients, make_batch, make_parts, normed, step
+
+
+def loss(z_a: Tensor, z_b: Tensor, **given: Tensor) -> Tensor:
+    return nt_xent(z_a, z_b, temperature=0.5)
+
+
+def make_simclr(objective: Any = loss, **options: Any) -> Method:
+    return simclr(make_parts(objective), hidden=7, dim=4, **options)
+
+
+@pytest.mark.parametrize("forward", ["per_view", "both_views"])
+def test_simclr_is_its_objective_of_its_projections(forward: str) -> None:
+    """By hand: batch norm's mean and variance over the n rows of a view, or over the 2n of both."""
+    method, views = make_simclr(forward=forward), make_batch().views
+    output = method(make_batch())
+    rows = method.encoder.get_submodule("linear")(views.flatten(2))  # [2, n, 6]
+    each, both = torch.cat([normed(rows[0]), normed(rows[1])]), normed(rows.flatten(0, 1))
+    z = method.get_submodule("projector")(each if forward == "per_view" else both)
+    expected = nt_xent(*z.split(5), temperature=0.5)
+    torch.testing.assert_close(output.loss, expected, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(output.embeddings, z.detach(), atol=1e-5, rtol=1e-4)
+    assert (each - both).abs().max() > 1e-2
+
+
+def test_simclr_gives_its_objective_the_labels() -> None:
+    given: list[Tensor] = []
+
+    def recording(z_a: Tensor, z_b: Tensor, labels: Tensor) -> Tensor:
+        given.append(labels)
+        return z_a.sum()
+
+    make_simclr(recording)(make_batch())
+    assert given[0].tolist() == [0, 1, 2, 0, 1]
+
+
+def test_simclrs_gradient_goes_through_both_views() -> None:
+    """By hand; stopping it at either side gives another gradient."""
+    method = make_simclr()
+    ours = gradients(method, method(make_batch()).loss)
+
+    def by_hand(stopped: int | None) -> list[Tensor]:
+        z = [method.get_submodule("projector")(method.encoder(view)) for view in make_batch().views]
+        return gradients(method, loss(*(part.detach() if i == stopped else part for i, part in enumerate(z))))
+
+    for mine, expected in zip(ours, by_hand(None), strict=True):
+        torch.testing.assert_close(mine, expected)
+    for side in (0, 1):
+        assert (ours[0] - by_hand(side)[0]).abs().max() > 1e-4
+
+
+def test_simsiam_is_algorithm_1() -> None:
+    """Chen & He 2021, Alg. 1: L = D(p1, z2)/2 + D(p2, z1)/2, z without a graph; with one the gradient is another."""
+    method = simsiam(make_parts(negative_cosine), hidden=7, dim=4, bottleneck=3)
+    z = [method.get_submodule("projector")(method.encoder(view)) for view in make_batch().views]
+    p = [method.get_submodule("predictor")(part) for part in z]
+    stopped, free = (
+        -F.cosine_similarity(p[0], t[1]).mean() / 2 - F.cosine_similarity(p[1], t[0]).mean() / 2
+        for t in ([part.detach() for part in z], z)
+    )
+    output = method(make_batch())
+    torch.testing.assert_close(output.loss, stopped)
+    torch.testing.assert_close(output.embeddings, torch.cat(p).detach())
+    ours = gradients(method, output.loss)
+    other = torch.autograd.grad(free, method.encoder.get_parameter("linear.weight"), retain_graph=True)[0]
+    for mine, expected in zip(ours, gradients(method, stopped), strict=True):
+        torch.testing.assert_close(mine, expected, atol=1e-6, rtol=1e-4)
+    assert (ours[0] - other).abs().max() > 1e-4
+
+
+CODING = partial(multiview_coding, temperature=0.5)
+
+
+def make_cmc() -> Method:
+    torch.manual_seed(0)
+    return cmc(make_parts(CODING)._replace(encoder=Streams()), dim=4)
+
+
+def projected(method: Method, batch: Batch) -> tuple[Tensor, Tensor]:
+    lightness, colour = method.encoder.streams(batch.views[0])  # type: ignore[operator]
+    return method.get_submodule("lightness")(lightness), method.get_submodule("colour")(colour)
+
+
+def test_cmc_is_the_two_way_softmax_between_its_streams() -> None:
+    """Loss and gradient by hand, from a matrix of cosines. Control: with each other's heads it is another."""
+    method, batch = make_cmc(), make_batch(views=1)
+    z_l, z_ab = projected(method, batch)
+
+    def by_hand(a: Tensor, b: Tensor) -> Tensor:
+        matrix = (a / a.norm(dim=1, keepdim=True)) @ (b / b.norm(dim=1, keepdim=True)).T / 0.5
+        return -(matrix.softmax(1).diagonal().log() + matrix.softmax(0).diagonal().log()).mean() / 2
+
+    output, expected = method(batch), by_hand(z_l, z_ab)
+    torch.testing.assert_close(output.loss, expected)
+    torch.testing.assert_close(output.embeddings, torch.cat([z_l, z_ab]).detach())
+    for mine, theirs in zip(gradients(method, output.loss), gradients(method, expected), strict=True):
+        torch.testing.assert_close(mine, theirs)
+        assert mine.abs().max() > 1e-6
+    method.lightness, method.colour = method.colour, method.lightness
+    assert abs(method(batch).loss - expected) > 1e-4
+
+
+def test_supervised_steps_are_those_of_torchs_own_training() -> None:
+    """An independent loop: Sequential, CrossEntropyLoss, SGD. Control: with other labels the weights are others."""
+    method, others = (supervised(make_parts(cross_entropy, classes=3)) for _ in range(2))
+    network = nn.Sequential(Flat(), nn.Linear(6, 3))
+    network.load_state_dict(dict(zip(network.state_dict(), method.state_dict().values(), strict=True)))
+    optimiser = torch.optim.SGD(network.parameters(), lr=0.1)
+    for seed in range(3):
+        batch = make_batch(views=1, seed=seed)
+        output, scores = method(batch), network(batch.views[0])
+        loss = nn.CrossEntropyLoss()(scores, batch.labels)
+        torch.testing.assert_close(output.loss, loss)
+        torch.testing.assert_close(output.embeddings, scores.detach())
+        step(method, batch)
+        step(others, batch._replace(labels=batch.labels.flip(0)))
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    for ours, plain in zip(method.parameters(), network.parameters(), strict=True):
+        torch.testing.assert_close(ours, plain, atol=1e-6, rtol=1e-5)
+    weights = [part.get_parameter("classifier.weight") for part in (method, others)]
+    assert (weights[0] - weights[1]).abs().max() > 1e-3

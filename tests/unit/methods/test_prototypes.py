@@ -1,0 +1,180 @@
+"""DINO's and SwAV's wiring: cosines with prototypes, a teacher's centre that follows, a sphere that rows go back to."""
+
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from lightly.loss import DINOLoss, SwaVLoss
+from lightly.models.modules.heads import DINOProjectionHead, SwaVPrototypes
+from torch import Tensor, nn
+
+from hypersphere.methods.base import Batch, Method
+from hypersphere.methods.dino import dino
+from hypersphere.methods.swav import swav
+from hypersphere.objectives.self_distillation import self_distillation
+from hypersphere.objectives.swapped_prediction import swapped_prediction
+
+from .shared import descend, gradients, make_batch, make_parts, step
+
+DISTILLATION = partial(self_distillation, student_temperature=0.5, teacher_temperature=0.2)
+
+
+def make_dino(loss: Callable[..., Tensor] = DISTILLATION, **options: Any) -> Method:
+    method = dino(make_parts(loss), hidden=7, bottleneck=4, prototypes=9, **options)
+    method.begin()
+    return method
+
+
+def outputs(method: Method, batch: Batch, prefix: str = "") -> list[Tensor]:
+    """Of the student, or of the teacher, view by view: cosines of bottleneck and prototypes."""
+    encoder, projector = (method.get_submodule(prefix + name) for name in ("encoder", "projector"))
+    rows = F.normalize(method.get_parameter(f"{prefix}prototypes.weight"))
+    return [F.normalize(projector(encoder(view))) @ rows.T for view in batch.views]
+
+
+@pytest.mark.filterwarnings("ignore:.*weight_norm:FutureWarning")
+@pytest.mark.parametrize("batch_norm", [False, True])
+def test_dinos_head_is_lightlys(batch_norm: bool) -> None:
+    """Caron et al. 2021, Sec. 3.1 (from memory): three layers with GELU, normalisation, a weight-normalised layer.
+    lightly's DINOProjectionHead has the same, and with the same weights gives the same outputs."""
+    method = make_dino(batch_norm=batch_norm)
+    theirs = DINOProjectionHead(6, 7, 4, 9, batch_norm=batch_norm)
+    projector, rows = method.get_submodule("projector"), method.get_parameter("prototypes.weight")
+    theirs.layers.load_state_dict(projector.state_dict())
+    theirs.last_layer.weight_v.data.copy_(rows.detach())
+    features = torch.randn(5, 6, generator=torch.Generator().manual_seed(0))
+    ours = method.get_submodule("prototypes")(projector(features))
+    torch.testing.assert_close(ours, theirs(features))
+    assert (projector(features) @ rows.T - ours).abs().max() > 1e-2  # control: a plain linear layer
+
+
+def test_dinos_loss_and_centre_are_lightlys() -> None:
+    """DINOLoss of two crops over six steps: the loss before the centre moves, and the centre after it."""
+    method = make_dino(centre_momentum=0.7)
+    theirs = DINOLoss(9, teacher_temp=0.2, student_temp=0.5, center_momentum=0.7)
+    for seed in range(6):
+        batch = make_batch(seed=seed)
+        expected = theirs(outputs(method, batch, "target."), outputs(method, batch))
+        torch.testing.assert_close(method(batch).loss, expected)
+        step(method, batch, rate=2.0)  # sees the batch again, which changes no mean
+        torch.testing.assert_close(method.get_buffer("centre"), theirs.center.view(9))
+    assert method.get_buffer("centre").abs().max() > 0.05
+
+
+def test_the_centre_follows_the_teachers_outputs_of_all_passes() -> None:
+    """By hand over three steps of two passes; within a step it rests, for the loss too."""
+    given: list[Tensor] = []
+
+    def spy(student: Tensor, teacher: Tensor, centre: Tensor) -> Tensor:
+        given.append(centre.clone())
+        return DISTILLATION(student, teacher, centre)
+
+    method = make_dino(spy, centre_momentum=0.6)
+    expected = torch.zeros(9)
+    for k in range(3):
+        batches = [make_batch(seed=2 * k), make_batch(seed=2 * k + 1)]
+        rows = torch.cat([part for batch in batches for part in outputs(method, batch, "target.")]).detach()
+        step(method, *batches, rate=2.0)
+        for centre in given[4 * k :]:  # two passes, two directions
+            torch.testing.assert_close(centre, expected)
+        before, expected = expected, 0.6 * expected + 0.4 * rows.mean(dim=0)
+        torch.testing.assert_close(method.get_buffer("centre"), expected)
+        assert (before - expected).abs().max() > 1e-3
+
+
+SWAPPED = partial(swapped_prediction, temperature=0.5, epsilon=0.3)
+
+
+def make_swav(**options: Any) -> Method:
+    method = swav(make_parts(SWAPPED), hidden=7, dim=4, prototypes=9, **options)
+    method.begin()
+    return method
+
+
+def prototypes(method: Method) -> nn.Parameter:
+    return method.get_parameter("prototypes.weight")
+
+
+def projected(method: Method, batch: Batch) -> list[Tensor]:
+    return [method.get_submodule("projector")(method.encoder(view)) for view in batch.views]
+
+
+def scores(method: Method, batch: Batch) -> list[Tensor]:
+    return [F.normalize(z) @ prototypes(method).T for z in projected(method, batch)]
+
+
+def is_on_the_sphere(rows: Tensor) -> bool:
+    return bool((rows.norm(dim=1) - 1).abs().max() < 1e-6)
+
+
+def test_swavs_loss_is_lightlys_of_cosines_with_prototypes() -> None:
+    """SwaVLoss of two crops, and its gradient; controls: of unnormalised embeddings, or with either view stopped."""
+    method, batch = make_swav(), make_batch()
+    output, theirs = method(batch), SwaVLoss(temperature=0.5, sinkhorn_epsilon=0.3)
+    first, second = scores(method, batch)
+    expected = theirs([first, second], [])[0]
+    torch.testing.assert_close(output.loss, expected)
+    z = projected(method, batch)
+    torch.testing.assert_close(output.embeddings, torch.cat(z).detach())
+    assert abs(theirs([part @ prototypes(method).T for part in z], [])[0] - output.loss) > 1e-3
+    stopped = torch.autograd.grad(
+        SWAPPED(first.detach(), second), method.get_parameter("encoder.linear.weight"), retain_graph=True
+    )[0]
+    ours = gradients(method, output.loss)
+    for mine, by_them in zip(ours, gradients(method, expected), strict=True):
+        torch.testing.assert_close(mine, by_them, atol=1e-6, rtol=1e-4)
+    assert (ours[0] - stopped).abs().max() > 1e-4
+
+
+def test_prototypes_begin_on_the_sphere_as_lightlys() -> None:
+    method = swav(make_parts(SWAPPED), hidden=7, dim=4, prototypes=9)
+    theirs = SwaVPrototypes(4, 9)
+    theirs.heads[0].weight.data.copy_(prototypes(method).detach())
+    assert not is_on_the_sphere(prototypes(method))  # control
+    method.begin()
+    theirs.normalize()
+    assert is_on_the_sphere(prototypes(method))
+    torch.testing.assert_close(prototypes(method), theirs.heads[0].weight)
+
+
+def test_prototypes_go_back_to_the_sphere_after_each_step() -> None:
+    """Three steps of two passes of gradient descent, by hand: w <- normed(w - rate · gradient), the gradient that of
+    plain inner products with w, which has a part along w itself: normalisation has no gradient."""
+    method, rate = make_swav(), 0.5
+    for k in range(3):
+        batches = [make_batch(seed=2 * k), make_batch(seed=2 * k + 1)]
+        w = prototypes(method).detach().clone().requires_grad_()
+        losses = [SWAPPED(*(F.normalize(z.detach()) @ w.T for z in projected(method, batch))) for batch in batches]
+        (move,) = torch.autograd.grad(losses[0] + losses[1], w)
+        assert (move * w).sum(dim=1).abs().max() > 1e-3
+        step(method, *batches, rate=rate)
+        torch.testing.assert_close(prototypes(method).detach(), F.normalize(w - rate * move).detach())
+        assert not is_on_the_sphere(w - rate * move)  # control
+
+
+@pytest.mark.parametrize(("make", "option"), [(make_dino, "freeze_last_layer"), (make_swav, "frozen_prototypes")])
+def test_frozen_prototypes_rest_for_their_share_of_training(make: Callable[..., Method], option: str) -> None:
+    """A quarter of eight steps: two; weight decay rests too. Controls: without it they move in the first."""
+    fractions = [(k + 1) / 8 for k in range(8)]
+    method = make(**{option: 0.25})
+    first = method.get_parameter("encoder.linear.weight").detach().clone()
+    found = [prototypes(method).detach().clone(), *descend(method, fractions)]
+    assert [bool((a - b).abs().max() > 1e-4) for a, b in pairwise(found)] == [False, False, *[True] * 6]
+    assert (method.get_parameter("encoder.linear.weight") - first).abs().max() > 1e-3
+    assert (descend(make(), fractions[:1])[0] - found[0]).abs().max() > 1e-4
+    torch.testing.assert_close(descend(make(**{option: 1.0}), fractions[:7])[-1], found[0])
+
+
+def test_frozen_prototypes_get_no_gradient_and_everything_else_the_same() -> None:
+    frozen, free, batch = make_swav(frozen_prototypes=0.5), make_swav(), make_batch()
+    found = torch.autograd.grad(frozen(batch).loss, list(frozen.parameters()), allow_unused=True)
+    expected = gradients(free, free(batch).loss)
+    assert found[-1] is None
+    assert expected[-1].abs().max() > 1e-3
+    for mine, theirs in zip(found[:-1], expected[:-1], strict=True):
+        assert mine is not None
+        assert torch.equal(mine, theirs)
