@@ -33,6 +33,7 @@ MAKES_NOTHING = ("--dry-run", "--cores", "2", "--quiet", "host")
 LOGS = Path(tempfile.mkdtemp(prefix="hypersphere-tests-"))
 """Output of commands; removed at the end."""
 Once = Callable[[Path, Callable[[], None]], None]
+Approve = Callable[[object], None]
 TRAINED = ("runs/*/*.safetensors", "runs/*/history.csv", "runs/*/run.yaml", "runs/*/snapshots/*")
 MADE = (
     *("batches/*", "evaluations/**/*.csv", "statistics/**/*", "simulations/**/*", "*.csv"),

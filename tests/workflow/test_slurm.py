@@ -21,8 +21,8 @@ pytestmark = [
     pytest.mark.skipif(bool(slurm.why_not()), reason=f"no Slurm can be started: {slurm.why_not()}"),
 ]
 
-EPOCHS = 1500
-"""Of a run that takes half a minute or so, so that two are met in the middle."""
+EPOCHS = 1000
+"""Of a run that takes twenty seconds or so, so that two are met in the middle."""
 # What a cluster without an accounting database needs, and a cluster without other people allows: frequent questions.
 HERE = ("--slurm-status-command", "squeue", "--slurm-no-account", "--slurm-init-seconds-before-status-checks", "2")
 # Snakemake asks after its jobs ever less often, up to minutes apart; here it asks every two seconds.
