@@ -118,10 +118,6 @@ class Checkout:
         (path,) = self.results.glob(f"runs/{start}-*")
         return path
 
-    def evaluations(self, start: str, suffix: str = "csv") -> list[Path]:
-        """The evaluations of the run whose name begins so, not the tables of single images beside them."""
-        return [path for path in sorted(self.results.glob(f"evaluations/{start}-*/*.{suffix}")) if "." not in path.stem]
-
     @property
     def logs(self) -> Path:
         """The logs beside it."""
