@@ -226,7 +226,7 @@ def test_other_code_is_named_and_gives_other_bytes(copy: Checkout) -> None:
     assert re.search(rf"runs/{name}: encoder\.safetensors, heads\.safetensors, .*: differ when made", done.stdout)
 
 
-@pytest.mark.parametrize("options", [("--rerun", "none"), ("--set", "scale=paper")])
+@pytest.mark.parametrize("options", [("--rerun", "none"), ("--set", "scale=paper")], ids=" ".join)
 def test_what_is_not_there_is_a_sentence(finished: Checkout, approve: Approve, options: tuple[str, str]) -> None:
     done = finished.hypersphere("verify", *options)
     assert done.returncode == 2
