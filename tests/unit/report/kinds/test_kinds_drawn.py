@@ -15,9 +15,7 @@ from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 
-from hypersphere import files
 from hypersphere.errors import DamagedError
-from hypersphere.provenance import pictures
 from hypersphere.provenance.manifest import tidy_manifest
 from hypersphere.report import figures, style, writer
 from hypersphere.report.artifact import FIELDS, SINGLE, Points
@@ -259,25 +257,6 @@ def test_csv_holds_what_is_drawn(make: Any) -> None:
     table = made.tables["globes"]["points"]
     assert [float(row["x"]) for row in globes] == pytest.approx(table["x"].tolist())
     assert [row["class"] for row in globes] == table["class"].astype(str).tolist()
-
-
-def faces(made: Any, change: int) -> dict[str, bytes]:
-    """The files of a figure of pictures, with one pixel's colour changed by as much."""
-    results = made.results("faces")
-    folder: Path = made.plan.artifact_folder("made_up", "faces")
-    stack = pictures.read(folder / "pictures.png")
-    stack[50, 2, 1] += change
-    pictures.write(folder / "pictures.png", [stack])
-    listed = files.read_sealed(folder / "manifest.json")["files"]
-    files.write_sealed(folder / "manifest.json", {"files": {name: files.sha256(folder / name) for name in listed}})
-    writer.build(results, "made_up", "faces")
-    return {path.name: path.read_bytes() for path in (made.plan.config.results / "figures").rglob("faces.*")}
-
-
-def test_pictures_have_equal_bytes_and_another_pixel_is_seen(make: Any) -> None:
-    first, second, other = (faces(make(folder=name), change) for name, change in (("a", 0), ("b", 0), ("c", 1)))
-    assert first == second
-    assert [name for name in first if first[name] == other[name]] == ["faces.csv"]
 
 
 @pytest.mark.parametrize(("name", "file"), [("scores", "summary.csv"), ("faces", "pictures.png")])
