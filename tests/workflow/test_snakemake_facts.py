@@ -64,7 +64,7 @@ GPU = (
     "rule train:\n"
     "    output: '{name}.txt'\n"
     "    resources: gpu=1\n"
-    "    shell: 'echo start >> order.log; sleep 1; echo end >> order.log; touch {output}'\n"
+    "    shell: 'echo start >> order.log; sleep 2; echo end >> order.log; touch {output}'\n"
 )
 
 
