@@ -33,6 +33,7 @@ MAKES_NOTHING = ("--dry-run", "--cores", "2", "--quiet", "host")
 LOGS = Path(tempfile.mkdtemp(prefix="hypersphere-tests-"))
 """Output of commands; removed at the end."""
 Once = Callable[[Path, Callable[[], None]], None]
+Approve = Callable[[object], None]
 TRAINED = ("runs/*/*.safetensors", "runs/*/history.csv", "runs/*/run.yaml", "runs/*/snapshots/*")
 MADE = (
     *("batches/*", "evaluations/**/*.csv", "statistics/**/*", "simulations/**/*", "*.csv"),
@@ -116,10 +117,6 @@ class Checkout:
         """The folder of the run whose name begins so."""
         (path,) = self.results.glob(f"runs/{start}-*")
         return path
-
-    def evaluations(self, start: str, suffix: str = "csv") -> list[Path]:
-        """The evaluations of the run whose name begins so, not the tables of single images beside them."""
-        return [path for path in sorted(self.results.glob(f"evaluations/{start}-*/*.{suffix}")) if "." not in path.stem]
 
     @property
     def logs(self) -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from .conftest import DATASETS, REPOSITORY, Checkout, batches, rules
+from .conftest import DATASETS, REPOSITORY, Approve, Checkout, batches, rules
 
 PAGE = (REPOSITORY / "docs" / "adding_a_loss.md").read_text(encoding="utf-8")
 CODE, YAML = (re.search(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)[1] for language in ("python", "yaml"))  # type: ignore[index]
@@ -56,18 +56,18 @@ def test_only_the_new_runs_are_trained_and_the_new_row_is_in_the_table(copy: Che
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "sentence"),
+    ("old", "new"),
     [
-        ("push: 0.5", "push: -1", "variants.chord.objective.push: "),
-        ("push: 0.5", "pull: 1", "objective.pull: .*chord takes push"),
-        ("name: chord", "name: cord", "'cord' is not one of "),
-        ("0.5}", "0.5}\n    logits: {name: cosine_logits, temperature: 0.5}", "logits: chord takes none"),
+        ("push: 0.5", "push: -1"),
+        ("push: 0.5", "pull: 1"),
+        ("name: chord", "name: cord"),
+        ("0.5}", "0.5}\n    logits: {name: cosine_logits, temperature: 0.5}"),
     ],
+    ids=["a number below its bound", "no such field", "no such loss", "logits of its own"],
 )
-def test_a_slip_is_one_sentence(place: Checkout, old: str, new: str, sentence: str) -> None:
+def test_a_slip_is_one_sentence(place: Checkout, approve: Approve, old: str, new: str) -> None:
     assert old in YAML
     follow(place, YAML.replace(old, new))
     done = place.hypersphere("plan")
     assert done.returncode == 2
-    assert re.search(rf"^hypersphere: .*embedding_norms/paper\.yaml: .*{sentence}", done.stderr), done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    approve(re.sub(r"\d+ names", "… names", done.stderr.strip()))  # of losses, which are ever more

@@ -117,9 +117,9 @@ def planned(given: str) -> Plan:
     return planning.make(REPOSITORY, json.loads(given))
 
 
-@pytest.mark.parametrize("words", CANNOT)
-def test_what_cannot_run_here_is_still_named_somewhere(words: str) -> None:
-    assert any(command.startswith(words) or words in command.split() for command in COMMANDS)
+def test_what_cannot_run_here_is_still_named_somewhere() -> None:
+    for words in CANNOT:
+        assert any(command.startswith(words) or words in command.split() for command in COMMANDS), words
 
 
 @pytest.fixture(scope="module")

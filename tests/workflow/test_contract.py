@@ -2,10 +2,7 @@
 
 import csv
 import re
-from html.parser import HTMLParser
 from pathlib import Path
-
-import pytest
 
 from hypersphere.command import preview
 
@@ -21,34 +18,34 @@ FIGURES = [f"embedding_norms/{name}" for name in ("norms_over_epochs", "spread_o
 RUN_FILES = {"run.yaml", "encoder.safetensors", "heads.safetensors", "history.csv", "timing.csv", "manifest.json"}
 
 
+def read(path: Path) -> dict[str, dict[str, str]]:
+    """The rows of a table of claims, by their names."""
+    with path.open() as handle:
+        return {row["id"]: row for row in csv.DictReader(handle)}
+
+
 def test_claims_has_the_columns_of_the_contract_and_a_row_per_published_claim(finished: Checkout) -> None:
-    with (finished.results / "claims.csv").open() as handle:
-        rows = list(csv.DictReader(handle))
-    with (finished.root / "config" / "papers" / "embedding_norms" / "claims.csv").open() as handle:
-        published = [row["id"] for row in csv.DictReader(handle)]
-    assert set(CLAIMS.split()) <= set(rows[0])
-    assert [row["id"] for row in rows if row["kind"] == "value"]
-    assert set(published) <= {row["id"] for row in rows}
-    assert {row["scale"] for row in rows} == {finished.results.name}
+    rows = read(finished.results / "claims.csv")
+    published = read(finished.root / "config" / "papers" / "embedding_norms" / "claims.csv")
+    assert rows.keys() >= published.keys()
+    for row in rows.values():
+        assert row.keys() >= set(CLAIMS.split())
+        assert row["scale"] == finished.results.name
+    assert "value" in {row["kind"] for row in rows.values()}
 
 
 def test_each_artifact_has_the_verdicts_of_claims_csv_and_a_table_shows_them(finished: Checkout) -> None:
     """Whoever makes one table alone (`ONLY`) sees what the whole rebuild says of it."""
-    with (finished.results / "claims.csv").open() as handle:
-        every = {row["id"]: row for row in csv.DictReader(handle) if not row["study"]}
-    tables = [path for path in finished.results.glob("statistics/*/*/claims.csv")]
+    every = read(finished.results / "claims.csv")
+    tables = [*finished.results.glob("statistics/*/*/claims.csv")]
     assert len(tables) == len(TABLES) + len(FIGURES) - 3  # three figures are of exact studies
-    judged = {}
-    for path in tables:
-        with path.open() as handle:
-            judged |= {row["id"]: row for row in csv.DictReader(handle)}
+    judged = {name: row for path in tables for name, row in read(path).items()}
     assert judged
     assert judged == {name: every[name] for name in judged}
     page = (finished.results / "tables" / "embedding_norms" / "table5.md").read_text()
     shown = page.partition("### Verdicts on table5\n")[2]
     answered = [row for row in judged.values() if row["artifact"] == "table5" and row["verdict"] != "not run"]
-    assert answered
-    assert shown.count("| quick only |") == len(answered)
+    assert shown.count("| quick only |") == len(answered) > 0
     assert "published, by its own run" in shown
     assert "make reproduce SCALE=quick" in shown
 
@@ -57,9 +54,6 @@ def test_every_artifact_of_the_paper_is_there_in_every_format(finished: Checkout
     expected = {f"tables/{name}.{form}" for name in TABLES for form in ("csv", "md", "tex")}
     expected |= {f"figures/{name}.{form}" for name in FIGURES for form in ("svg", "png", "csv")}
     assert set(finished.files("tables/**/*", "figures/**/*")) == expected
-
-
-def test_paper_is_a_pdf(finished: Checkout) -> None:
     assert (finished.results / "paper.pdf").read_bytes().startswith(b"%PDF-")
 
 
@@ -73,49 +67,8 @@ def test_every_run_folder_holds_the_files_of_the_contract_and_no_state_to_resume
         assert epochs == ["epoch", "1", "2"]
 
 
-class Fetches(HTMLParser):
-    """Collects what a browser would fetch to show a page; a link to click on is no fetch."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.found: list[str] = []
-        self.found += re.findall(r"url\(\s*['\"]?(?!data:|#)([^'\")]+)", page) + re.findall(r"@import[^;]+", page)
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Sources of any element, and the target of <link>."""
-        wanted = {"src", "srcset", "data", "poster", "xlink:href"} | (
-            {"href"} if tag in {"link", "image", "use"} else set()
-        )
-        self.found += [v for k, v in attrs if k in wanted and v and not v.startswith(("data:", "#"))]
-
-
-def test_scorecard_fetches_nothing(finished: Checkout) -> None:
-    page = (finished.results / "scorecard.html").read_text()
-    assert "</html>" in page
-    assert Fetches(page).found == []
-
-
-@pytest.mark.parametrize(
-    "stray",
-    [
-        '<img src="figure.svg">',
-        '<script src="https://x.org/a.js"></script>',
-        '<link rel=stylesheet href="a.css">',
-        "<style>@import 'a.css'; </style>",
-        "<style>a {background: url(a.png)}</style>",
-    ],
-)
-def test_a_page_that_fetches_something_is_seen(stray: str) -> None:
-    """The control of the test above."""
-    assert Fetches(f'<p><a href="https://x.org">a link to click on</a>{stray}</p>').found
-
-
-def test_nothing_to_do_on_a_second_run(finished: Checkout) -> None:
+def test_nothing_to_do_on_a_second_run_and_plan_says_so_and_which_runs_there_are(finished: Checkout) -> None:
     assert finished.jobs() == []
-
-
-def test_plan_says_that_nothing_would_run_and_which_runs_there_are(finished: Checkout) -> None:
     done = finished.hypersphere("plan", "--verbose")
     assert done.returncode == 0, done.stderr
     assert "nothing would run" in done.stdout

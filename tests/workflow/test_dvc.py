@@ -1,6 +1,5 @@
 """DVC around the pipeline: repro, status, metrics, plots and push; and the pipeline without DVC (docs/dvc.md)."""
 
-import configparser
 import csv
 import hashlib
 import json
@@ -74,13 +73,6 @@ def test_every_plot_is_of_a_figure_that_is_made(finished: Checkout) -> None:
     plotted = set(re.findall(r"results/\$\{scale\}/([^\s\":]+)", json.dumps(DECLARED["plots"])))
     assert {Path(name).suffix for name in plotted} == {".svg", ".csv"}
     assert plotted <= finished.files("figures/**/*").keys()
-
-
-def test_configuration_names_no_remote_calls_home_for_nothing_and_adds_nothing_to_git() -> None:
-    config = configparser.ConfigParser()
-    config.read(REPOSITORY / ".dvc" / "config")
-    assert set(config.sections()) == {"core", "cache"}
-    assert dict(config["core"]) == {"analytics": "false", "check_update": "false", "autostage": "false"}
 
 
 def test_no_lock_of_a_quick_run_is_in_git() -> None:

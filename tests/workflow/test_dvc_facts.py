@@ -4,7 +4,6 @@ When one of these fails after an upgrade, dvc.yaml has to be thought through aga
 """
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 import yaml
 
 from .conftest import Checkout
-from .released import alone, dvc
+from .released import alone, dvc, rewrite
 
 pytestmark = pytest.mark.tools
 
@@ -64,24 +63,22 @@ def stage(place: Checkout, command: str, **outputs: bool) -> None:
 
 def jobs(place: Checkout, *options: str) -> set[str]:
     """Outputs that Snakemake would make."""
-    return {job.output for job in place.jobs(*options, settings=())}
+    return {job.output for job in place.jobs(*options)}
 
 
-@pytest.mark.parametrize("forced", [True, False], ids=["touch --forceall", "touch alone"])
-def test_fact_3_only_a_forced_touch_records_what_files_are_made_from(
-    standalone: Place, tmp_path: Path, forced: bool
-) -> None:
-    """As after a clone and `dvc pull`: files in order of time, and no record of Snakemake's. The control is the other
-    parameter: touched without force nothing is recorded, and a stale file passes for made."""
+def test_fact_3_only_a_forced_touch_records_what_files_are_made_from(standalone: Place, tmp_path: Path) -> None:
+    """As after a clone and `dvc pull`: files in order of time, and no record of Snakemake's. Touched without force
+    nothing is recorded, and a stale file passes for made."""
     made = standalone(
         "VERSION = 1\nrule model:\n    output: 'model.txt'\n    params: code=VERSION\n    shell: 'exit 1'\n"
     )
     (tmp_path / "model.txt").write_text("weights")
-    done = made.snakemake("--touch", *(["--forceall"] if forced else []), "--cores", "1", settings=())
-    assert done.returncode == 0, done.stderr
-    assert jobs(made) == set()
-    made.edit("Snakefile", "VERSION = 1", "VERSION = 2")
-    assert jobs(made) == ({"model.txt"} if forced else set())
+    for force, stale in (((), set()), (("--forceall",), {"model.txt"})):
+        assert made.snakemake("--touch", *force, "--cores", "1").returncode == 0
+        made.edit("Snakefile", "VERSION = 1", "VERSION = 2")
+        assert jobs(made) == stale
+        made.edit("Snakefile", "VERSION = 2", "VERSION = 1")
+        assert jobs(made) == set()
 
 
 def test_fact_3_a_file_newer_than_what_is_made_from_it_restages_unless_touched(
@@ -93,7 +90,7 @@ def test_fact_3_a_file_newer_than_what_is_made_from_it_restages_unless_touched(
         (tmp_path / name).write_text(name)
         os.utime(tmp_path / name, (1e9 + at, 1e9 + at))
     assert jobs(made) == {"a/late.txt"}
-    assert made.snakemake("--touch", "--forceall", "--cores", "1", settings=()).returncode == 0
+    assert made.snakemake("--touch", "--forceall", "--cores", "1").returncode == 0
     assert jobs(made) == set()
 
 
@@ -112,7 +109,7 @@ def test_fact_4_an_output_is_deleted_before_its_stage_runs_unless_it_persists(pl
 def test_fact_5_checked_out_copies_and_symlinks_restage_and_hard_links_and_covered_files_do_not(place: Place) -> None:
     """Each file is checked out from the cache, the input after what is made from it."""
     made = place(CHAIN)
-    assert made.snakemake("--cores", "1", *COVERS, settings=()).returncode == 0
+    assert made.snakemake("--cores", "1", *COVERS).returncode == 0
     configure(made, "hardlink")  # or the cache would hold copies, with times of their own
     dvc(made, "add", "a/late.txt", "z/early.txt")
     found, covered = {}, {}
@@ -127,9 +124,9 @@ def test_fact_5_checked_out_copies_and_symlinks_restage_and_hard_links_and_cover
     assert covered["copy"] == covered["hardlink"] == set()
 
 
-@pytest.mark.parametrize(("options", "runs_again"), [((), {"late"}), (COVERS, set())], ids=["not covered", "covered"])
-def test_fact_5_a_second_repro_turns_hard_links_into_new_copies_which_restages_files_that_are_not_covered(
-    place: Place, options: tuple[str, ...], runs_again: set[str]
+@pytest.mark.parametrize(("options", "again"), [((), {"late:"}), (COVERS, set())], ids=["not covered", "covered"])
+def test_fact_5_a_second_repro_makes_new_copies_of_hard_links_which_restages_what_is_not_covered(
+    place: Place, options: tuple[str, ...], again: set[str]
 ) -> None:
     """One output after the other in the order of dvc.yaml, here against the order in which they are made."""
     made = place(CHAIN)
@@ -137,8 +134,8 @@ def test_fact_5_a_second_repro_turns_hard_links_into_new_copies_which_restages_f
     stage(made, f"{sys.executable} -m snakemake --cores 1 {' '.join(options)}", a=True, z=True)
     dvc(made, "repro")
     (made.root / "source.txt").write_text("2")
-    text = dvc(made, "repro")
-    assert {line.split()[1].rstrip(":") for line in text.splitlines() if line.startswith("localrule")} == runs_again
+    said = dvc(made, "repro")
+    assert {line.split()[1] for line in said.splitlines() if line.startswith("localrule")} == again
 
 
 def test_a_lock_that_git_ignores_is_refused(standalone: Place, tmp_path: Path, environment: dict[str, str]) -> None:
@@ -149,9 +146,9 @@ def test_a_lock_that_git_ignores_is_refused(standalone: Place, tmp_path: Path, e
     stage(made, "touch made.txt", made__txt=True)
     dvc(made, "status")
     (tmp_path / ".gitignore").write_text("dvc.lock\n")
-    refused: subprocess.CompletedProcess[str] = made.run(sys.executable, "-m", "dvc", "status")
-    assert refused.returncode != 0
-    assert "git-ignored" in refused.stderr
+    ignored = made.run(sys.executable, "-m", "dvc", "status")
+    assert ignored.returncode != 0
+    assert "git-ignored" in ignored.stderr
 
 
 def test_a_remote_hands_out_altered_bytes_and_all_seems_up_to_date_unless_it_verifies(place: Place) -> None:
@@ -160,10 +157,7 @@ def test_a_remote_hands_out_altered_bytes_and_all_seems_up_to_date_unless_it_ver
     dvc(made, "add", "weights.bin")
     dvc(made, "push")
     (stored,) = (path for path in (made.root / "store").rglob("*") if path.is_file())
-    mode = stored.stat().st_mode
-    stored.chmod(0o644)
-    stored.write_bytes(b"Weights")
-    stored.chmod(mode)
+    rewrite(stored, b"Weights")
     results = {}
     for verify in (True, False):
         configure(made, "copy", verify)

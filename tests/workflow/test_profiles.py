@@ -9,8 +9,6 @@ from .conftest import REPOSITORY, Checkout
 
 pytestmark = pytest.mark.tools
 
-PROFILES = ((), ("--workflow-profile", "profiles/slurm"), ("--profile", "profiles/slurm"))
-
 
 def resources(text: str) -> list[tuple[str, dict[str, str]]]:
     """Each job of a dry run: its rule, and what it asks for."""
@@ -24,16 +22,14 @@ def resources(text: str) -> list[tuple[str, dict[str, str]]]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("scale", "profile"),
-    list(zip(("quick", "paper", "paper"), PROFILES, strict=True)),
-    ids=["default", "slurm", "both"],
-)
-def test_a_dry_run_needs_no_data_no_gpu_and_no_cluster(fresh: Checkout, scale: str, profile: tuple[str, ...]) -> None:
-    done = fresh.snakemake("--dry-run", "--cores", "2", *profile, settings=(f"scale={scale}",))
+@pytest.mark.parametrize("profile", ["--workflow-profile", "--profile"])
+def test_a_dry_run_needs_no_data_no_gpu_and_no_cluster(fresh: Checkout, profile: str) -> None:
+    """Without a profile: the next test."""
+    options = ("--dry-run", "--cores", "2", profile, "profiles/slurm")
+    done = fresh.snakemake(*options, settings=("scale=paper",))
     text = done.stdout + done.stderr
     assert done.returncode == 0, text
-    assert ("profiles/slurm" in text) == bool(profile)
+    assert "profiles/slurm" in text
     assert re.search(r"pretrain +\d+", text)
     assert not (fresh.root / "data" / "processed").exists()
 
@@ -60,13 +56,6 @@ def test_the_real_scales_that_need_a_gpu_say_so() -> None:
     assert scales.keys() - asking == {"quick", "smoke", "laptop", "laptop1"}
 
 
-def test_resources_are_the_rules_own(fresh: Checkout) -> None:
-    """The control of the test above: what a profile's defaults would add is told apart from what rules declare."""
-    text = fresh.dry_run("--default-resources", "slurm_partition=main", settings=())
-    assert all(asked["slurm_partition"] == "main" for _, asked in resources(text))
-    assert all("slurm_partition" not in asked for _, asked in resources(fresh.dry_run(settings=())))
-
-
 def test_the_slurm_profile_alone_does_not_limit_gpus_and_the_default_one_does(fresh: Checkout) -> None:
     """Fact 6: `gpu` limits nothing unless a profile counts it; on a cluster the scheduler counts."""
     default = yaml.safe_load((fresh.root / "profiles" / "default" / "config.yaml").read_text())
@@ -76,7 +65,7 @@ def test_the_slurm_profile_alone_does_not_limit_gpus_and_the_default_one_does(fr
     assert slurm["executor"] == "slurm"
     command = re.search(r"^# snakemake (.+)$", (fresh.root / "profiles/slurm/config.yaml").read_text(), re.MULTILINE)
     assert command
-    done = fresh.snakemake("--dry-run", *command[1].split(), settings=())
+    done = fresh.snakemake("--dry-run", *command[1].split())
     assert "workflow specific profile profiles/slurm" in done.stdout + done.stderr
     assert "profiles/default" not in done.stdout + done.stderr
 

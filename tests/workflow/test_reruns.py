@@ -8,6 +8,7 @@ from .conftest import ALONE, DATASETS, METHODS, Checkout, batches, rules
 NT_XENT = "src/hypersphere/objectives/nt_xent.py"
 GRAD_SCALE = "src/hypersphere/objectives/grad_scale.py"
 SIMCLR = {f"simclr-{dataset}" for dataset in DATASETS}
+SIMSIAM = {f"simsiam-{dataset}" for dataset in DATASETS}
 EVERY_BATCH = {f"{method}-{dataset}" for method in METHODS for dataset in DATASETS} | {ALONE}
 NORMS = {f"artifact_embedding_norms_{name}": 1 for name in ("table5", "norms_over_epochs", "spread_of_norms")}
 LECTURE = {"artifact_lecture_supervised_knn": 1}
@@ -16,24 +17,47 @@ REPORT = {"write_report": 1}
 """It does not depend on quick runs."""
 
 
-def test_editing_a_loss_retrains_the_batches_that_use_it(copy: Checkout) -> None:
-    copy.edit(NT_XENT, "return F.cross_entropy(logits, positive)", "return 2 * F.cross_entropy(logits, positive)")
-    jobs = copy.jobs()
-    assert batches(jobs, "pretrain") == SIMCLR
-    assert all("Params have changed" in job.reason for job in jobs if job.rule == "pretrain")
-    assert batches(jobs, "evaluate") == SIMCLR
-    assert rules(jobs) == {"pretrain": 2, "evaluate": 2, **NORMS, **PAGES}
+PROBE = ("src/hypersphere/probes/knn.py", "/ temperature).exp()", "* temperature).exp()")
+PUBLISHED = ("config/papers/embedding_norms/claims.csv", "Table 5\n", "Table 5; checked\n")
+JUDGED = {"studies_embedding_norms": 1, **REPORT}
+STUDIED = {"simulate_embedding_norms": 1, **JUDGED}
+# What is edited, the batches that are trained and measured again, and all jobs.
+EDITS: dict[str, tuple[tuple[str, str, str], set[str], set[str], dict[str, int]]] = {
+    "a loss: those that use it": (
+        (NT_XENT, "return F.cross_entropy(logits, positive)", "return 2 * F.cross_entropy(logits, positive)"),
+        *(SIMCLR, SIMCLR, {"pretrain": 2, "evaluate": 2, **NORMS, **PAGES}),
+    ),
+    "another loss: the others, and an exact study": (
+        ("src/hypersphere/objectives/negative_cosine.py", "return ", "return 2 * "),
+        *(SIMSIAM, SIMSIAM, {"pretrain": 2, "evaluate": 2, **NORMS, **STUDIED, **PAGES}),
+    ),
+    "the training loop: all": (
+        ("src/hypersphere/training/loop.py", "method.train()", "method.train(True)"),
+        *(EVERY_BATCH, EVERY_BATCH, {"pretrain": 5, "evaluate": 5, **NORMS, **LECTURE, **PAGES}),
+    ),
+    "a probe": (PROBE, set(), EVERY_BATCH, {"evaluate": 5, "evaluate_pixels": 2, **NORMS, **LECTURE, **PAGES}),
+    "a figure": (
+        ("src/hypersphere/report/kinds/lines.py", "PANEL = 2.1", "PANEL = 2.2"),
+        *(set(), set(), {"artifact_embedding_norms_norms_over_epochs": 1, **PAGES, **REPORT}),
+    ),
+    "a margin of the judgement": (
+        ("config/statistics.yaml", "below_high: 1.5", "below_high: 1.25"),
+        *(set(), set(), {**NORMS, **LECTURE, **JUDGED, **PAGES}),
+    ),
+    "a published number": (PUBLISHED, set(), set(), {**NORMS, **STUDIED, **PAGES}),
+}
 
 
-def test_editing_the_other_loss_retrains_the_other_batches(copy: Checkout) -> None:
-    """The control of the test above: it is the use that decides, not the method's place in the plan."""
-    copy.edit("src/hypersphere/objectives/negative_cosine.py", "return ", "return 2 * ")
-    assert batches(copy.jobs(), "pretrain") == {f"simsiam-{dataset}" for dataset in DATASETS}
-
-
-def test_editing_the_training_loop_retrains_everything(copy: Checkout) -> None:
-    copy.edit("src/hypersphere/training/loop.py", "method.train()", "method.train(True)")
-    assert batches(copy.jobs(), "pretrain") == EVERY_BATCH
+def test_an_edit_reruns_what_uses_it_and_no_more(copy: Checkout) -> None:
+    for name, (edit, trained, measured, expected) in EDITS.items():
+        file, old, new = edit
+        before = (copy.root / file).read_bytes()
+        copy.edit(file, old, new)
+        jobs = copy.jobs()
+        (copy.root / file).write_bytes(before)
+        assert rules(jobs) == expected, name
+        assert (batches(jobs, "pretrain"), batches(jobs, "evaluate")) == (trained, measured), name
+        assert all("Params have changed" in job.reason for job in jobs if job.rule == "pretrain"), name
 
 
 def test_adding_a_loss_comments_docstrings_and_touching_files_rerun_nothing(copy: Checkout) -> None:
@@ -49,39 +73,12 @@ def test_adding_a_loss_comments_docstrings_and_touching_files_rerun_nothing(copy
     assert copy.jobs() == []
 
 
-def test_editing_a_figure_draws_it_and_what_shows_it_again(copy: Checkout) -> None:
-    with (copy.root / "src/hypersphere/report/kinds/lines.py").open("a") as handle:
-        handle.write("\nEDITED = True\n")
-    assert rules(copy.jobs()) == {"artifact_embedding_norms_norms_over_epochs": 1, **PAGES, **REPORT}
-
-
-def test_editing_a_probe_evaluates_again_and_trains_nothing(copy: Checkout) -> None:
-    copy.edit("src/hypersphere/probes/knn.py", "/ temperature).exp()", "* temperature).exp()")
-    jobs = copy.jobs()
-    assert batches(jobs, "evaluate") == EVERY_BATCH
-    assert batches(jobs, "evaluate_pixels") == {f"pixels-{dataset}" for dataset in DATASETS}
-    assert rules(jobs)["pretrain"] == rules(jobs)["prepare"] == 0
-
-
-def test_a_changed_margin_judges_again_and_measures_nothing(copy: Checkout) -> None:
-    copy.edit("config/statistics.yaml", "below_high: 1.5", "below_high: 1.25")
-    assert rules(copy.jobs()) == {**NORMS, **LECTURE, "studies_embedding_norms": 1, **PAGES, **REPORT}
-
-
-def test_a_changed_published_number_is_compared_again_and_measures_nothing(copy: Checkout) -> None:
-    copy.edit("config/papers/embedding_norms/claims.csv", "Table 5\n", "Table 5; checked\n")
-    studied = {"simulate_embedding_norms": 1, "studies_embedding_norms": 1}
-    assert rules(copy.jobs()) == {**NORMS, **studied, **PAGES, **REPORT}
-
-
-def test_moving_the_checkout_reruns_nothing(copy: Checkout, finished: Checkout) -> None:
+def test_another_place_more_cores_another_device_setting_and_the_scale_spelt_out_rerun_nothing(
+    copy: Checkout, finished: Checkout
+) -> None:
     """`copy` is at another place than where its results were made: no absolute path may be in a rule's record."""
     assert copy.root != finished.root
-    assert copy.jobs() == []
-
-
-def test_more_cores_another_device_setting_and_the_scale_spelt_out_rerun_nothing(finished: Checkout) -> None:
-    assert finished.jobs("--cores", "1", settings=("device=auto", "scale=quick")) == []
+    assert copy.jobs("--cores", "1", settings=("device=auto", "scale=quick")) == []
 
 
 def finished_before(log: Path) -> set[str]:

@@ -21,10 +21,17 @@ pytestmark = [
     pytest.mark.skipif(bool(slurm.why_not()), reason=f"no Slurm can be started: {slurm.why_not()}"),
 ]
 
-EPOCHS = 1500
-"""Of a run that takes half a minute or so, so that two are met in the middle."""
+EPOCHS = 1000
+"""Of a run that takes twenty seconds or so, so that two are met in the middle."""
 # What a cluster without an accounting database needs, and a cluster without other people allows: frequent questions.
 HERE = ("--slurm-status-command", "squeue", "--slurm-no-account", "--slurm-init-seconds-before-status-checks", "2")
+# Snakemake asks after its jobs ever less often, up to minutes apart; here it asks every two seconds.
+OFTEN = """
+from snakemake.cli import main
+from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
+RemoteExecutor.next_seconds_between_status_checks = property(lambda self: 2, lambda self, longer: None)
+main()
+"""
 PATIENCE = 500.0
 
 
@@ -49,7 +56,7 @@ SETTINGS = (
 @contextmanager
 def submitting(place: Checkout, *options: str) -> Iterator[subprocess.Popen[bytes]]:
     """Snakemake with the profile, and jobs that start on their own: none is forked from the tests' server."""
-    command = [sys.executable, "-m", "snakemake", "--workflow-profile", "profiles/slurm", *HERE, *options]
+    command = [sys.executable, "-c", OFTEN, "--workflow-profile", "profiles/slurm", *HERE, *options]
     with (LOGS / "slurm").open("wb") as said:
         process = subprocess.Popen(
             [*command, "--config", *SETTINGS], cwd=place.root, env=place.environment, stdout=said, stderr=said

@@ -18,7 +18,7 @@ Standalone = Callable[[str], Checkout]
 
 def snakemake(place: Checkout, *options: str) -> subprocess.CompletedProcess[str]:
     """Run Snakemake, which must succeed."""
-    done = place.snakemake(*options, settings=())
+    done = place.snakemake(*options)
     assert done.returncode == 0, done.stdout + done.stderr
     return done
 
@@ -35,40 +35,28 @@ def test_fact_1_imported_code_is_not_seen_and_a_digest_in_params_is(standalone: 
     (tmp_path / "helper.py").write_text("VALUE = 1\n")
     snakemake(place, "--cores", "1")
     (tmp_path / "helper.py").write_text("VALUE = 22\n")
-    outputs = {job.output for job in place.jobs(settings=())}
+    outputs = {job.output for job in place.jobs()}
     assert outputs == {"told.txt"}
 
 
-def test_fact_2_a_killed_job_loses_its_output_and_keeps_what_it_did_not_declare(
+def test_fact_2_an_output_is_deleted_before_its_job_and_when_it_is_killed_and_threads_are_lowered(
     standalone: Standalone, tmp_path: Path
 ) -> None:
+    """What is not declared stays, before and after."""
     place = standalone(
-        "rule resumable:\n    output: 'declared.txt'\n"
-        "    shell: 'touch {output} undeclared.txt; ls > list.log; kill -9 $$'\n"
+        "rule resumable:\n    output: 'declared.txt'\n    threads: 8\n"
+        "    shell: 'ls > before.log; touch {output}; ls > after.log; echo {threads} > threads.log; kill -9 $$'\n"
     )
-    done = place.snakemake("--cores", "1", settings=())
+    for name in ("declared.txt", "undeclared.txt"):
+        (tmp_path / name).write_text("a state to resume from")
+    done = place.snakemake("--cores", "1", "--forceall")
     assert done.returncode != 0
-    assert {"declared.txt", "undeclared.txt"} <= set((tmp_path / "list.log").read_text().split())
+    before, after = ({*(tmp_path / f"{when}.log").read_text().split()} for when in ("before", "after"))
+    assert {"declared.txt", "undeclared.txt"} & before == {"undeclared.txt"}
+    assert {"declared.txt", "undeclared.txt"} <= after
     assert not (tmp_path / "declared.txt").exists()
     assert (tmp_path / "undeclared.txt").exists()
-
-
-def test_fact_2_a_declared_output_is_deleted_before_its_job_starts(standalone: Standalone, tmp_path: Path) -> None:
-    place = standalone("rule again:\n    output: 'declared.txt'\n    shell: 'ls > listing.log; touch {output}'\n")
-    (tmp_path / "declared.txt").write_text("a state to resume from")
-    (tmp_path / "undeclared.txt").write_text("a state to resume from")
-    snakemake(place, "--cores", "1", "--forceall")
-    listed = (tmp_path / "listing.log").read_text().split()
-    assert "undeclared.txt" in listed
-    assert "declared.txt" not in listed
-
-
-def test_fact_2_snakemake_lowers_threads_to_the_cores_it_has(standalone: Standalone, tmp_path: Path) -> None:
-    place = standalone(
-        "rule many:\n    output: 'threads.txt'\n    threads: 8\n    shell: 'echo {threads} > {output}'\n"
-    )
-    snakemake(place, "--cores", "1")
-    assert (tmp_path / "threads.txt").read_text().strip() == "1"
+    assert (tmp_path / "threads.log").read_text().strip() == "1"
 
 
 GPU = (
@@ -80,29 +68,23 @@ GPU = (
 )
 
 
-@pytest.mark.parametrize(
-    ("options", "order"),
-    [((), "start start end end"), (("--resources", "gpu=1"), "start end start end")],
-    ids=["gpu not counted", "gpu counted"],
-)
-def test_fact_6_gpu_limits_nothing_unless_it_is_counted(
-    standalone: Standalone, tmp_path: Path, options: tuple[str, ...], order: str
-) -> None:
-    snakemake(standalone(GPU), "--cores", "2", *options)
-    assert (tmp_path / "order.log").read_text().split() == order.split()
+def test_fact_6_gpu_limits_nothing_unless_it_is_counted(standalone: Standalone, tmp_path: Path) -> None:
+    place = standalone(GPU)
+    snakemake(place, "--cores", "2")
+    snakemake(place, "--cores", "2", "--forceall", "--resources", "gpu=1")
+    order = " ".join((tmp_path / "order.log").read_text().split())
+    assert order == "start start end end start end start end"
 
 
-@pytest.mark.parametrize("own_target", [False, True])
-def test_fact_7_a_snakefile_that_only_includes_another_does_nothing(
-    standalone: Standalone, tmp_path: Path, own_target: bool
-) -> None:
-    target = "rule all:\n    default_target: True\n    input: rules.inner.input\n" if own_target else ""
+def test_fact_7_a_snakefile_that_only_includes_another_does_nothing(standalone: Standalone, tmp_path: Path) -> None:
     (tmp_path / "inner.smk").write_text(
         "rule inner:\n    default_target: True\n    input: 'made.txt'\n"
         "rule make:\n    output: 'made.txt'\n    shell: 'touch {output}'\n"
     )
-    snakemake(standalone(f"include: 'inner.smk'\n{target}"), "--cores", "1")
-    assert (tmp_path / "made.txt").exists() == own_target
+    own = "rule all:\n    default_target: True\n    input: rules.inner.input\n"
+    for target in ("", own):
+        snakemake(standalone(f"include: 'inner.smk'\n{target}"), "--cores", "1")
+        assert (tmp_path / "made.txt").exists() == bool(target)
 
 
 def test_a_priority_may_be_a_function_of_the_job(standalone: Standalone, tmp_path: Path) -> None:

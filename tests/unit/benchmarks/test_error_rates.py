@@ -22,7 +22,7 @@ def rates(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("error_rates")
 
 
-@pytest.mark.parametrize("seeds", [2, 3, 5])
+@pytest.mark.parametrize("seeds", [2, 5])
 @pytest.mark.parametrize("spreads", [EQUAL, UNEQUAL, COLLAPSED, TIGHT, NO_BASELINE])
 def test_the_rule_is_wrong_no_more_often_than_it_says(
     rates: ModuleType, spreads: tuple[float, ...], seeds: int

@@ -67,6 +67,7 @@ class Made:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.tables = Tables(self._of)
+        self.shades = SHADES
 
     def _of(self, name: str) -> dict[str, pd.DataFrame]:
         artifact, cells = self.plan.config.papers[PAPER].measured[name], self.plan.artifacts[PAPER, name]
@@ -193,7 +194,7 @@ class Made:
         for name in [name for _, name in self.plan.artifacts if name in names or not names]:
             written = {table: (rows, TABLES[table]) for table, rows in self.tables[name].items()}
             folder, count = self.plan.artifact_folder(PAPER, name), len(self.tables[name]["pictures"])
-            pictures.write(folder / "pictures.png", [SHADES * shade for shade in range(1, count + 1)] or [SHADES])
+            pictures.write(folder / "pictures.png", [self.shades * shade for shade in range(1, count + 1)] or [SHADES])
             tables.write(folder, written, [folder / "pictures.png"])
         self._studies()
         return Results(self.plan)

@@ -120,10 +120,6 @@ class Tab:
         self.call("Emulation.setEmulatedMedia", media=kind, features=listed)
         self.settle()
 
-    def picture(self) -> bytes:
-        """The window as a png."""
-        return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
-
     def printed(self) -> bytes:
         """The page as a pdf."""
         return base64.b64decode(self.call("Page.printToPDF", preferCSSPageSize=True)["data"])

@@ -7,12 +7,11 @@ VOID = {"meta", "link", "img", "br", "hr", "input"}
 
 
 class Page(HTMLParser):
-    """Collects classes, ids and links, and checks that tags close in order."""
+    """Collects ids, links and images, and checks that tags close in order."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.open: list[str] = []
-        self.classes: list[str] = []
         self.ids: list[str] = []
         self.links: list[str] = []
         self.images: list[dict[str, str | None]] = []
@@ -24,7 +23,6 @@ class Page(HTMLParser):
         if tag not in VOID:
             self.open.append(tag)
         given = dict(attrs)
-        self.classes += (given.get("class") or "").split()
         self.ids += [given["id"] or ""] if "id" in given else []
         self.links += [given[key] or "" for key in ("href", "src") if key in given]
         if tag == "img":

@@ -1,7 +1,11 @@
-"""The scorecard in a real Chromium. Without one these tests are skipped: install `chromium` by apt, or any Chrome."""
+"""The report's page and the scorecard in a real Chromium: what both do alike, and what each does alone.
 
+Without one these tests are skipped: install `chromium` by apt, or any Chrome.
+"""
+
+from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -12,91 +16,298 @@ from hypersphere.report.kinds import study_figure
 from hypersphere.simulations.sliders import compute as simulated
 from hypersphere.simulations.sliders.draw import MARGIN
 
+from .. import made_up
 from . import browser
 
 pytestmark = pytest.mark.skipif(browser.program() is None, reason="there is no Chromium on the path")
 
+REPOSITORY = Path(__file__).parents[4]
+
+
+class Opened(NamedTuple):
+    """A page in the browser."""
+
+    tab: browser.Tab
+    address: str
+    claims: int
+    elsewhere: tuple[str, str]
+    """A claim, and an address under which it is not where the page has it at first."""
+    printed: dict[str, bool]
+    """Parts, and whether they are printed."""
+    sort: str
+    first: list[str]
+    """Claims in the order of that sort; others may be between them."""
+
+    def go(self, to: str) -> list[str]:
+        """The claims that a reader sees at an address on the page."""
+        self.tab.run(f"location.hash = '{to}'")
+        self.tab.settle()
+        self.tab.settle()
+        return list(self.tab.run(browser.VISIBLE))
+
+    def text(self, selector: str) -> str:
+        """What a reader sees of an element; nothing of a hidden one."""
+        shown = f"(({{hidden, innerText}}) => hidden ? '' : innerText)(document.querySelector('{selector}'))"
+        return str(self.tab.run(shown))
+
+
+REPORT: dict[str, Any] = {
+    "claims": len(made_up.CLAIMS),
+    "elsewhere": ("pos.gain", "#?sort=apart"),
+    "printed": {".lead": True, ".plate": True, ".claim > summary": True, ".filters": False, ".proof": False},
+    "sort": "apart",
+    "first": ["cut.gain", "pos.gain", "pos.small"],
+}
+SCORECARD: dict[str, Any] = {
+    "claims": 14,
+    "elsewhere": ("alpha.faces", "#?origin=ours"),
+    "printed": {"#grid": True, ".claim > summary": True, ".proof": False, "#shown": False},
+    "sort": "verdict",
+    "first": ["alpha.rate", "alpha.one", "alpha.cut", "alpha.faces"],
+}
+
 
 @pytest.fixture
-def page(tab: browser.Tab, quick: Any) -> browser.Tab:
-    """The scorecard, opened anew from its file."""
-    tab.resize(1400)
-    tab.open((quick.folder / "scorecard.html").as_uri())
-    return tab
+def opened(tab: browser.Tab, quick: Any, report_page: Path) -> Any:
+    """``opened(report)``: either page from its start, in a wide and light window."""
+
+    def _open(report: bool) -> Opened:
+        file = report_page if report else quick.folder / "scorecard.html"
+        tab.media(prefers_color_scheme="light")
+        tab.resize(1400)
+        tab.open(file.as_uri())
+        return Opened(tab, file.as_uri(), **(REPORT if report else SCORECARD))
+
+    return _open
 
 
-def at(page: browser.Tab, quick: Any, hash_: str) -> browser.Tab:
-    """The scorecard, opened at an address that somebody sent."""
-    page.open((quick.folder / "scorecard.html").as_uri() + hash_)
-    return page
+@pytest.fixture(params=["report", "scorecard"])
+def page(request: pytest.FixtureRequest, opened: Any) -> Opened:
+    return opened(request.param == "report")
 
 
-def test_a_number_filters_the_claims_and_stands_in_the_address(page: browser.Tab) -> None:
-    page.click(".matrix .total a[href*='verdict=fails']")
-    assert page.run(browser.VISIBLE) == ["alpha.one"]
-    assert page.run("location.hash") == "#?kind=theorem&origin=printed&verdict=fails"
-    assert page.run("document.querySelector('#matches').textContent") == "1 of 14 claims"
-    page.click("button[type=reset]")
-    assert len(page.run(browser.VISIBLE)) == 14
-    assert page.run("location.hash") == ""
+@pytest.fixture
+def report(opened: Any) -> Opened:
+    return opened(True)
 
 
-@pytest.mark.parametrize(
-    ("sent", "shown"),
-    [
-        ("#?document=alpha&kind=study&verdict=holds", ["alpha.rate", "alpha.never", "alpha.shares"]),
-        ("#?text=ALL%20are", ["alpha.shares"]),
-        ("#?artifact=alpha/sweep", ["alpha.sweep"]),
-        ("#?origin=ours", ["alpha.wider"]),
-        ("#?kind=sentence", ["alpha.says"]),
-        ("#?verdict=opposite", ["alpha.gain"]),
-        ("#?document=nobody&verdict=refuted", ["alpha.one"]),
-        ("#?origin=printed&kind=theorem&sort=verdict", ["alpha.one"]),
-        ("#?document=beta", []),
-    ],
-)
-def test_an_address_opens_the_page_filtered(page: browser.Tab, quick: Any, sent: str, shown: list[str]) -> None:
-    assert at(page, quick, sent).run(browser.VISIBLE) == shown
+@pytest.fixture
+def card(opened: Any) -> Opened:
+    return opened(False)
 
 
-def test_a_search_counts_what_was_not_run_and_finds_errata_tables_and_figures(page: browser.Tab, quick: Any) -> None:
-    said = "[...document.querySelectorAll('.idle-count, #matches, #elsewhere')].map((one) => one.textContent)"
-    matches, elsewhere, idle = at(page, quick, "#?text=faces").run(said)
+def test_it_needs_no_network_and_its_script_does_not_complain(page: Opened) -> None:
+    assert page.tab.requests() == [page.address]
+    assert page.tab.complaints() == []
+
+
+def test_a_permalink_unfolds_its_claim_wherever_it_is(page: Opened) -> None:
+    name, first = page.elsewhere
+    for opened in ("", first):
+        page.tab.open(page.address + opened)
+        assert name in page.go(f"#{name}")
+        box = f"document.getElementById('{name}')"
+        assert page.tab.run(
+            f"{box}.open && (({{top}}) => 0 <= top && top < innerHeight)({box}.getBoundingClientRect())"
+        )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_narrow_window_needs_no_sideways_scrolling_in_either_scheme(page: Opened, scheme: str) -> None:
+    page.tab.media(prefers_color_scheme=scheme)
+    page.tab.resize(390)
+    page.tab.run("for (const one of document.querySelectorAll('details')) one.open = true")
+    assert page.tab.run("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    ink, paper, plate = page.tab.run(
+        "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor, "
+        "getComputedStyle(document.querySelector('.plate')).backgroundColor]"
+    )
+    brightness = [sum(map(int, colour[4:-1].split(","))) for colour in (ink, paper)]
+    assert (brightness[0] > brightness[1]) is (scheme == "dark")
+    assert plate == "rgb(255, 255, 255)"
+    page.tab.media()
+
+
+def test_print_has_the_claims_as_lines_and_leaves_the_rest_to_the_paper(page: Opened) -> None:
+    page.tab.media("print")
+    seen = page.tab.run(f"{list(page.printed)}.map((one) => document.querySelector(one).offsetHeight > 0)")
+    assert seen == list(page.printed.values())
+    assert page.tab.printed().startswith(b"%PDF")
+    page.tab.media()
+
+
+def test_without_its_script_the_page_has_every_claim_and_no_dead_controls(page: Opened) -> None:
+    page.tab.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        page.tab.open(page.address)
+        assert page.tab.run("[...document.querySelectorAll('form[role=search]')].every((one) => one.hidden)")
+        assert len(page.tab.run(browser.VISIBLE)) == page.claims
+    finally:
+        page.tab.call("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def test_claims_are_sorted_and_go_back_to_their_places(page: Opened) -> None:
+    before = page.tab.run(browser.VISIBLE)
+    after = page.go(f"#?sort={page.sort}")
+    assert after != before
+    assert sorted(after) == sorted(before)
+    assert [name for name in after if name in page.first] == page.first
+    page.tab.click("button[type=reset]")
+    assert page.tab.run(browser.VISIBLE) == before
+
+
+FILTERED: dict[bool, dict[str, list[str]]] = {
+    True: {
+        "document=embedding_norms": ["cut.gain"],
+        "kind=theorem&answer=fails": ["theorem.false"],
+        "rung=laptop&certainty=very low": ["pos.gain", "pos.small"],
+        "origin=implied": ["pos.later"],
+        "text=does cut-initialisation help SimSiam?": ["cut.gain"],
+        "text=what did emphasised positives do for MoCo v3?": ["pos.gain"],
+        "text=margins theorem that fails": ["theorem.false"],
+    },
+    False: {
+        "document=alpha&kind=study&verdict=holds": ["alpha.rate", "alpha.never", "alpha.shares"],
+        "text=ALL%20are": ["alpha.shares"],
+        "artifact=alpha/sweep": ["alpha.sweep"],
+        "origin=ours": ["alpha.wider"],
+        "kind=sentence": ["alpha.says"],
+        "verdict=opposite": ["alpha.gain"],
+        "document=nobody&verdict=refuted": ["alpha.one"],
+        "origin=printed&kind=theorem&sort=verdict": ["alpha.one"],
+        "document=beta": [],
+    },
+}
+"""What is seen at an address of the report, and of the scorecard."""
+
+
+def test_an_address_opens_the_page_filtered_and_counts_follow(page: Opened) -> None:
+    report = page.sort == "apart"
+    for sent, found in FILTERED[report].items():
+        page.tab.open(f"{page.address}#?{sent}")
+        assert page.tab.run(browser.VISIBLE) == found, sent
+        if report:
+            assert page.text("#matches") == f"{len(found)} of {page.claims} claims"
+            counts = "[...document.querySelectorAll('.document:not([hidden]) .count')].map((one) => one.textContent)"
+            assert [int(count.split()[0]) for count in page.tab.run(counts)] == [len(found)]
+
+
+# The report
+
+
+def test_findings_come_first_and_lead_to_their_question_and_its_claims(report: Opened) -> None:
+    assert report.text(".lead li").startswith("It harms it.")
+    assert "certainty: low" in report.text(".lead li")
+    report.tab.click(".lead a")
+    assert report.tab.run("location.hash") == "#q-cut"
+    assert "few images" in report.text("#q-cut")
+    assert {"+14.7", "−10.0", "[−11.0, −9.0]", "[−12.0, −8.0]"} <= set(report.text("#q-cut tbody").split("\t"))
+
+
+def test_every_count_is_that_of_the_claims_its_link_shows(report: Opened) -> None:
+    links = report.tab.run(
+        "[...document.querySelectorAll('#counts + ul a')].map((one) => [one.textContent, one.getAttribute('href')])"
+    )
+    assert len(links) >= 7
+    for number, link in links:
+        assert len(report.go(link)) == int(number), link
+
+
+def test_a_search_names_what_else_the_page_has(report: Opened) -> None:
+    report.go("#?text=does cut-initialisation help SimSiam?")
+    assert "Does cut-initialisation help SimSiam?" in report.text("#also")
+    report.go("#?text=what would ten hours of a GPU settle first?")
+    assert "GPU hours" in report.text("#also")
+
+
+def test_no_hit_says_so_and_a_hit_by_some_of_the_words_says_that(report: Opened) -> None:
+    assert report.go("#?text=xyzzy") == []
+    assert "No claim" in report.text("#none")
+    assert report.go("#?text=SimSiam cut xyzzy plugh") == ["cut.gain"]
+    assert "2 of 4" in report.text("#none")
+    report.tab.click("button[type=reset]")
+    assert len(report.tab.run(browser.VISIBLE)) == len(made_up.CLAIMS)
+    assert report.text("#none") == ""
+
+
+def test_links_to_the_repository_are_files_of_it_and_others_are_on_the_page(report: Opened) -> None:
+    links = report.tab.run("[...document.querySelectorAll('a[href]')].map((one) => one.getAttribute('href'))")
+    files = {link.removeprefix("../../") for link in links if link.startswith("../../")}
+    assert "src/hypersphere/theory/margins.py" in files
+    missing = [file for file in files if not (REPOSITORY / file).exists() and not file.startswith("tests/")]
+    assert missing == []
+    anchors = {link[1:] for link in links if link.startswith("#") and not link.startswith("#?")}
+    assert [name for name in anchors if not report.tab.run(f"document.getElementById({name!r}) !== null")] == []
+
+
+def test_no_colour_says_good_or_bad(report: Opened) -> None:
+    """Whatever a line says, it has the colours of all others."""
+    lines = "[...document.querySelectorAll('.claim > summary')]"
+    asked = f"{lines}.map((one) => [one, ...one.querySelectorAll('[data-of=says]')]"
+    colours = report.tab.run(
+        f"{asked}.map((part) => getComputedStyle(part).color + getComputedStyle(part).backgroundColor).join())"
+    )
+    assert len(colours) == len(made_up.CLAIMS)
+    assert len(set(colours)) == 1
+
+
+def test_the_keyboard_skips_searches_and_unfolds(report: Opened) -> None:
+    report.tab.press("Tab")
+    assert report.tab.run("document.activeElement.className") == "skip"
+    report.tab.press("Enter")
+    assert report.tab.run("location.hash") == "#claims"
+    report.tab.run("document.querySelector('.ask input').focus()")
+    report.tab.call("Input.insertText", text="SimSiam cut")
+    report.tab.press("Enter")
+    report.tab.settle()
+    assert report.tab.run(browser.VISIBLE) == ["cut.gain"]
+    report.tab.run("document.querySelector('.claim:not([hidden]) > summary').focus()")
+    report.tab.press("Enter")
+    assert report.tab.run("document.getElementById('cut.gain').open")
+
+
+# The scorecard
+
+
+def test_a_number_filters_the_claims_and_stands_in_the_address(card: Opened) -> None:
+    card.tab.click(".matrix .total a[href*='verdict=fails']")
+    assert card.tab.run(browser.VISIBLE) == ["alpha.one"]
+    assert card.tab.run("location.hash") == "#?kind=theorem&origin=printed&verdict=fails"
+    assert card.tab.run("document.querySelector('#matches').textContent") == "1 of 14 claims"
+    card.tab.click("button[type=reset]")
+    assert len(card.tab.run(browser.VISIBLE)) == 14
+    assert card.tab.run("location.hash") == ""
+
+
+def test_a_search_counts_what_was_not_run_and_finds_errata_tables_and_figures(card: Opened) -> None:
+    def at(hash_: str) -> list[str]:
+        card.tab.open(card.address + hash_)
+        said = "[...document.querySelectorAll('.idle-count, #matches, #elsewhere')].map((one) => one.textContent)"
+        return list(card.tab.run(said))
+
+    matches, elsewhere, idle = at("#?text=faces")
     assert matches.startswith("1 of 14")
     assert idle == "1 of 2 claims"
     assert "Faces" in elsewhere
-    at(page, quick, "#?text=counting")
-    assert page.run(said)[0].startswith("No claim fits")
-    page.click("#elsewhere a[href='#X2']")
-    assert page.run("document.getElementById('X2').open")
+    assert at("#?text=counting")[0].startswith("No claim fits")
+    card.tab.click("#elsewhere a[href='#X2']")
+    assert card.tab.run("document.getElementById('X2').open")
 
 
-def test_no_select_is_cut(page: browser.Tab) -> None:
+def test_no_select_is_cut(card: Opened) -> None:
     """Its first option in the page's own letters, beside the arrow."""
     cut = """[...document.querySelectorAll('.filters select')].filter((one) => {
       const drawn = document.createElement('canvas').getContext('2d');
       drawn.font = getComputedStyle(one).font;
       return drawn.measureText(one.options[0].textContent).width + 40 > one.offsetWidth;
     }).map((one) => one.name)"""
-    assert page.run(cut) == []
+    assert card.tab.run(cut) == []
 
 
-def test_claims_are_sorted_and_go_back_to_their_places(page: browser.Tab) -> None:
-    before = page.run(browser.VISIBLE)
-    page.run("location.hash = '#?sort=verdict'")
-    page.settle()
-    after = page.run(browser.VISIBLE)
-    assert after != before
-    assert sorted(after) == sorted(before)
-    assert after.index("alpha.rate") < after.index("alpha.one") < after.index("alpha.cut") < after.index("alpha.faces")
-    page.click("button[type=reset]")
-    assert page.run(browser.VISIBLE) == before
-
-
-def test_every_file_that_a_link_names_is_where_it_says(page: browser.Tab, quick: Any) -> None:
+def test_every_file_that_a_link_names_is_where_it_says(card: Opened, quick: Any) -> None:
     """Of the fixture's results; links to the repository lead two folders up, where the project is."""
     links = set(
-        page.run("[...document.querySelectorAll('a[href]')].map((one) => one.getAttribute('href').split('#')[0])")
+        card.tab.run("[...document.querySelectorAll('a[href]')].map((one) => one.getAttribute('href').split('#')[0])")
     )
     up = {link for link in links if link.startswith("../")} - {"../report/index.html"}
     assert up
@@ -105,26 +316,26 @@ def test_every_file_that_a_link_names_is_where_it_says(page: browser.Tab, quick:
     assert (quick.folder / "simulations/alpha/curve.csv").is_file()
 
 
-def test_the_keyboard_reads_the_grid(page: browser.Tab) -> None:
+def test_the_keyboard_reads_the_grid(card: Opened) -> None:
     """The tabulator stops once in a document's grid, arrows go on from there, enter unfolds the claim."""
-    page.run("document.querySelector('.squares a.sq').focus()")
-    page.press("ArrowRight")
-    name = page.run("document.activeElement.getAttribute('href').slice(1)")
+    card.tab.run("document.querySelector('.squares a.sq').focus()")
+    card.tab.press("ArrowRight")
+    name = card.tab.run("document.activeElement.getAttribute('href').slice(1)")
     assert name == "alpha.cut.gain"
-    assert page.run("document.querySelector('#readout').textContent").startswith("quick only: ")
-    assert page.run("document.querySelectorAll('.squares a.sq[tabindex=\"0\"]').length") == 1
-    page.press("Enter")
-    assert page.run(f"document.getElementById('{name}').open")
+    assert card.tab.run("document.querySelector('#readout').textContent").startswith("quick only: ")
+    assert card.tab.run("document.querySelectorAll('.squares a.sq[tabindex=\"0\"]').length") == 1
+    card.tab.press("Enter")
+    assert card.tab.run(f"document.getElementById('{name}').open")
 
 
-def test_figures_and_tables_open_large_and_escape_closes_them(page: browser.Tab) -> None:
-    page.run("document.querySelector('a.plate').focus()")
-    page.press("Enter")
-    assert page.run("document.querySelector('#large').open && document.querySelector('#large-body img') !== null")
-    page.press("Escape")
-    assert page.run("document.querySelector('#large').open") is False
-    page.click(".files button")
-    assert page.run("document.querySelectorAll('#large-body table tr').length") == 5
+def test_figures_and_tables_open_large_and_escape_closes_them(card: Opened) -> None:
+    card.tab.run("document.querySelector('a.plate').focus()")
+    card.tab.press("Enter")
+    assert card.tab.run("document.querySelector('#large').open && document.querySelector('#large-body img') !== null")
+    card.tab.press("Escape")
+    assert card.tab.run("document.querySelector('#large').open") is False
+    card.tab.click(".files button")
+    assert card.tab.run("document.querySelectorAll('#large-body table tr').length") == 5
 
 
 @pytest.fixture

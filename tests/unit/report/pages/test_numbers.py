@@ -7,7 +7,6 @@ import pytest
 
 CUT = "method=plain;variant=cut;dataset=photos;measure=knn_top1"
 DEFAULT = "method=plain;variant=default;dataset=photos;measure=knn_top1"
-CHANCE = "method=control;variant=chance;dataset=photos;measure=knn_top1"
 
 
 def of(world: Any) -> dict[str, Any]:
@@ -26,17 +25,18 @@ def test_another_mean_changes_its_number_and_no_count(make: Any, quick: Any) -> 
     assert of(quick)["claims"] == of(moved)["claims"]
 
 
-def test_a_diverged_cell_has_no_mean_and_says_how_many_diverged(make: Any) -> None:
+@pytest.mark.parametrize(
+    ("diverged", "said"),
+    [(2, {"n": 0, "diverged": 2, "measured_on": "digits"}), (0, None)],
+    ids=["diverged", "not run"],
+)
+def test_a_cell_without_a_mean_says_how_many_diverged_or_is_left_out(
+    make: Any, diverged: int, said: dict[str, Any] | None
+) -> None:
     world = make()
-    world.edit("statistics/alpha/table1/summary.csv", "digits,,,,,,64,,2,,,0,", "digits,,,,,,,,0,,,2,")
+    lost = f"digits,,,,,,,,0,,,{diverged},"
+    world.edit("statistics/alpha/table1/summary.csv", "digits,,,,,,64,,2,,,0,", lost)
     world.build()
     table = of(world)["alpha"]["table1"]
-    assert table[CUT] == {"n": 0, "diverged": 2, "measured_on": "digits"}
+    assert table.get(CUT) == said
     assert "diverged" not in table[DEFAULT]
-
-
-def test_a_cell_without_any_number_is_left_out(make: Any) -> None:
-    world = make()
-    world.edit("statistics/alpha/table1/summary.csv", "digits,,,,,,64,,2,,,0,", "digits,,,,,,,,0,,,0,")
-    world.build()
-    assert CUT not in of(world)["alpha"]["table1"]

@@ -14,7 +14,6 @@ import yaml
 from hypersphere import files
 from hypersphere.config import project as cfg
 from hypersphere.config.artifacts import Section
-from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.report import pdf, studies
 
@@ -121,23 +120,20 @@ def test_equal_tables_are_equal_bytes_and_a_changed_number_is_not(report: Report
 
 
 @pytest.mark.parametrize(
-    ("at", "change", "message"),
-    [(1, {"sentence": " "}, "gain: the sentence is missing"), (0, {"lead": ""}, "no question leads")],
+    ("at", "change"), [(1, {"sentence": " "}), (0, {"lead": ""})], ids=["no sentence", "no question leads"]
 )
 def test_a_finding_without_its_sentence_is_refused(
-    report: Report, at: int, change: dict[str, str], message: str
+    report: Report, refused: Any, at: int, change: dict[str, str]
 ) -> None:
     report.findings[at] |= change
-    with pytest.raises(HypersphereError, match=message):
+    with refused():
         report.build()
 
 
-def test_a_section_that_the_evidence_does_not_bear_is_one_sentence(report: Report) -> None:
+def test_a_section_that_the_evidence_does_not_bear_is_one_sentence(report: Report, refused: Any) -> None:
     papers = report.plan.config.papers
     papers["alpha"] = papers["alpha"].model_copy(update={"report": Section(short="alpha", gravest=["alpha.two"])})
-    with pytest.raises(
-        HypersphereError, match=r"paper\.yaml: report\.gravest: alpha\.two is no printed statement with a"
-    ):
+    with refused():
         report.content()
 
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from hypersphere.config.rules import Verdict
-from hypersphere.errors import HypersphereError
 from hypersphere.report import claims, scorecard
 
 from .reading import Page, plain, row, section, tones
@@ -79,33 +78,36 @@ def test_disagreement_has_its_own_colour_and_names_its_reading(make: Any) -> Non
     assert entries["alpha.wider"].reading == "ours"
 
 
-def test_diverged_and_missing_runs_are_counted(make: Any) -> None:
+def test_diverged_and_missing_runs_are_counted_and_a_study_that_was_not_run_is_no_question_to_encoders(
+    make: Any,
+) -> None:
+    """Without an answer claims.csv names no study; the config does."""
     world = make()
     world.claims[0] |= {"n": 1, "n_diverged": 1, "n_missing": 3, "why": "3 of 5 seeds missing"}
     world.claims[1] |= {"measured": "", "n": 0, "n_diverged": 2}
-    world.write_claims()
-    first, second = claims.entries(world.results)[:2]
-    assert (first.ours, second.ours) == ("64.0 (n = 1; 1 diverged; 3 missing)", "diverged")
-
-
-def test_a_study_that_was_not_run_is_no_question_to_encoders(make: Any) -> None:
-    """Without an answer claims.csv names no study; the config does."""
-    world = make()
     world.claims[8] |= {"study": "", "measured": "", "n": 0, "verdict": "not run", "why": "not made yet"}
     world.claims[8] |= {"sentence": "The rate is as printed"}
     world.write_claims()
-    measured, studied, *_ = claims.apart(claims.entries(world.results)).values()
+    entries = claims.entries(world.results)
+    assert [one.ours for one in entries[:2]] == ["64.0 (n = 1; 1 diverged; 3 missing)", "diverged"]
+    measured, studied, *_ = claims.apart(entries).values()
     assert "alpha.rate" in {one.id for one in studied} - {one.id for one in measured}
     assert next(one.subject for one in studied if one.id == "alpha.rate") == "The rate is as printed"
 
 
-@pytest.mark.parametrize(("scale", "overrides"), [("quick", {}), ("paper", {"epochs": 2})])
-@pytest.mark.parametrize("verdict", ["reproduced", "direction only", "not reproduced", "exact"])
+@pytest.mark.parametrize(
+    ("scale", "verdict", "overrides"),
+    [
+        *(("quick", verdict, {}) for verdict in ("reproduced", "direction only", "not reproduced", "exact")),
+        ("paper", "reproduced", {"epochs": 2}),
+    ],
+    ids=str,
+)
 def test_a_small_scale_that_claims_a_verdict_is_refused(
-    make: Any, scale: str, overrides: dict[str, Any], verdict: str
+    make: Any, refused: Any, scale: str, verdict: str, overrides: dict[str, Any]
 ) -> None:
     world = make(scale, verdict=verdict, **overrides)
-    with pytest.raises(HypersphereError, match=f"says '{verdict}', but scale {scale}.* settles nothing"):
+    with refused():
         scorecard.context(world.results)
 
 
@@ -117,18 +119,13 @@ def test_changed_numbers_of_the_published_scale_are_no_reproduction(make: Any) -
     assert tones(text) == {"neutral"}
 
 
-def test_text_from_files_is_escaped(make: Any) -> None:
+def test_text_from_files_is_escaped_and_a_figure_that_is_not_drawn_is_said_to_be_so(make: Any) -> None:
     world = make()
     world.edit("claims.csv", "as printed", "<b>as</b> printed")
-    world.build()
-    assert "&lt;b&gt;as&lt;/b&gt; printed" in world.read("scorecard.html")
-
-
-def test_a_figure_that_is_not_drawn_is_said_to_be_so(make: Any) -> None:
-    world = make()
     (world.folder / "figures" / "alpha" / "curve.svg").unlink()
     world.build()
     text = world.read("scorecard.html")
+    assert "&lt;b&gt;as&lt;/b&gt; printed" in text
     assert not Page(text).images
     assert "Figure 1 curve A curve measured, but not drawn yet" in plain(section(text, "missing"))
 

@@ -1,0 +1,309 @@
+"""What every kind of figure draws and every table says, as approved; and what changes when numbers are lost or far."""
+
+import csv
+import importlib
+import io
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
+from matplotlib.figure import Figure
+from matplotlib.text import Annotation
+
+from hypersphere.errors import DamagedError
+from hypersphere.provenance.manifest import tidy_manifest
+from hypersphere.report import figures, style, writer
+from hypersphere.report.artifact import FIELDS, SINGLE, Points
+from hypersphere.report.kinds import sphere
+
+from .... import legible
+from .. import approval
+
+FIGURES = ("courses", "sweep", "sets", "squares", "oblong", "spread", "faces", "globes", "heights", "gains", "buckets")
+AS_PUBLISHED = ("courses", "sweep", "squares")
+"""Those that differ at the published scale: in their axis, and by the printed numbers."""
+PLAIN = "method=simclr;variant=plain;dataset=first"
+SQUARE = f"{PLAIN};batch.size=128;objective.temperature=0.1;measure=knn_top1"
+GONE = {"mean": math.nan, "low": math.nan, "high": math.nan, "n": 0, "n_diverged": 5}
+
+
+def draw(made: Any, name: str) -> Figure:
+    """An artifact's figure."""
+    paper = made.plan.config.papers["made_up"]
+    kind = importlib.import_module(f"hypersphere.report.kinds.{paper.artifacts[name].draw}")
+    with style.applied():
+        return kind.draw(Points(made.results(name), paper, name))
+
+
+def panels(figure: Figure) -> list[Axes]:
+    """Its panels, without bars of colours."""
+    return figure.findobj(lambda one: isinstance(one, Axes) and one.get_visible() and one.get_label() != "<colorbar>")
+
+
+def numbers(values: Any) -> str:
+    """Numbers to four digits; of many, the ends."""
+    short = [f"{value:.4g}" for value in np.ravel(np.asarray(values, float))]
+    return " ".join(short if len(short) < 13 else [*short[:4], "…", *short[-4:], f"({len(short)})"])
+
+
+def told(figure: Figure) -> list[str]:
+    """Words, axes, and every line, band, dot and picture with its look and its place."""
+    said = [one.get_text() for one in figure.texts]
+    said += ["legend: " + ", ".join(one.get_text() for one in key.get_texts()) for key in figure.subfigs[0].legends]
+    for axes in panels(figure):
+        title = axes.get_title(loc="left") or axes.get_title()
+        said.append(f"panel {title!r}: {axes.get_xlabel()!r} by {axes.get_ylabel()!r}")
+        said.append(f"  {axes.get_xscale()} {numbers(axes.get_xlim())}, {axes.get_yscale()} {numbers(axes.get_ylim())}")
+        for of, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
+            said.append(f"  {of}: " + ", ".join(one.get_text() for one in axis.get_ticklabels() if one.get_text()))
+        for text in axes.texts:
+            place = text.xy if isinstance(text, Annotation) else text.get_position()
+            said.append(f"  {numbers(place)}: {text.get_text()!r}")
+        for line in axes.lines:
+            look = (line.get_color(), line.get_linestyle(), line.get_linewidth(), line.get_marker(), line.get_zorder())
+            places = f"{numbers(line.get_xdata())}; {numbers(line.get_ydata())}"
+            said += [f"  line {look} {line.get_markerfacecolor()}: {places}"] if len(line.get_xdata()) else []
+        for each in axes.collections:
+            corners = [path.vertices for path in each.get_paths()]
+            colours = len(np.unique(each.get_facecolor(), axis=0))
+            places = f"{numbers(np.concatenate(corners or [[]]))} at {numbers(each.get_offsets())}"
+            said += [f"  {type(each).__name__} of {len(corners)} in {colours} colours: {places}"] if corners else []
+        said += [f"  picture {numbers(image.get_extent())}: {image.get_array()[0, 0]}" for image in axes.images]
+    return [line.replace("\n", " / ") for line in said]
+
+
+@pytest.mark.parametrize("scale", ["small", "paper"])
+def test_every_artifact_is_as_approved(make: Any, scale: str) -> None:
+    made = make(scale)
+    results, paper = made.results(), made.plan.config.papers["made_up"]
+    shown = [writer.show(results, "made_up", name) for name in paper.artifacts]
+    texts = [
+        writer.as_markdown(one) if one.grid else "\n".join((f"### {one.title}", "", one.alt, *one.notes)) + "\n"
+        for one in shown
+    ]
+    approval.approve(f"kinds_{scale}.md", "\n".join(texts))
+    drawn = [
+        line
+        for name in (FIGURES if scale == "small" else AS_PUBLISHED)
+        for line in (f"{name}:", *told(draw(made, name)), "")
+    ]
+    approval.approve(f"drawn_{scale}.txt", "\n".join(drawn))
+
+
+@pytest.mark.parametrize("name", FIGURES[:-1])
+def test_no_text_is_small_or_cut_off_or_upon_another(make: Any, name: str) -> None:
+    with style.applied():
+        legible.check(draw(make(), name), least=8)
+
+
+def test_the_label_of_a_grids_rows_keeps_clear_of_their_numbers(make: Any) -> None:
+    figure = draw(make(), "oblong")
+    (axis,) = panels(figure)
+    with style.applied():
+        boxes = {id(one): box for one, box in legible.texts(figure)}
+    assert axis.get_ylabel().startswith("batch")
+    assert boxes[id(axis.yaxis.label)].x1 < min(boxes[id(label)].x0 for label in axis.get_yticklabels())
+
+
+def test_numbers_by_hand(make: Any) -> None:
+    """The published scale's squares, the medians of the norms' distribution, and dots of two methods and datasets."""
+    squares = {tuple(text.get_position()): text.get_text() for text in panels(draw(make("paper"), "squares"))[0].texts}
+    assert squares[1.5, 1.5] == "60.5\n(63.2)"  # 60 + 0.002 · 256
+    assert squares[0.5, 0.5] == "55.4"  # 60 - 3 ln 5 + 0.002 · 128
+    lines = panels(draw(make(), "spread"))[0].lines
+    assert len(lines) == 3 * 5  # a line for each seed
+    assert (lines[5].get_xdata()[25], lines[5].get_ydata()[25]) == (pytest.approx(0.9 * 11**0.6), 50)
+    dots = [
+        [round(one.lines[0].get_xdata()[0], 6) for one in axis.containers] for axis in panels(draw(make(), "heights"))
+    ]
+    assert dots == [[60, 64], [37, 41], [56, 60], [33, 37]]
+
+
+def without(table: str, where: str) -> Callable[[Any, str], None]:
+    """Loses the rows whose coordinates fit."""
+
+    def lose(made: Any, name: str) -> None:
+        rows = made.tables[name][table]
+        made.tables[name][table] = rows[~rows["coordinates"].str.contains(where)]
+
+    return lose
+
+
+def diverged(where: str) -> Callable[[Any, str], None]:
+    return lambda made, name: made.change(name, "summary", where, **GONE)
+
+
+@pytest.mark.parametrize(
+    ("name", "lose", "said"),
+    [
+        ("squares", without("summary", f"^{SQUARE}$"), ["not\nrun"]),
+        ("squares", diverged(SQUARE), ["diverged"]),
+        ("spread", without("distribution", "first"), ["not run"]),
+        ("heights", diverged(f"{PLAIN};measure=knn_top1"), ["diverged"]),
+        ("faces", without("pictures", ""), ["not run"]),
+        ("globes", without("points", "cut"), ["not run", "not run"]),
+    ],
+)
+def test_what_is_not_there_says_so(make: Any, name: str, lose: Callable[[Any, str], None], said: list[str]) -> None:
+    made = make()
+    before = [text.get_text().strip() for axis in panels(draw(made, name)) for text in axis.texts]
+    assert not {"not run", "not\nrun", "diverged"} & {*before}
+    lose(made, name)
+    after = [text.get_text().strip() for axis in panels(draw(made, name)) for text in axis.texts]
+    assert [text for text in after if text in ("not run", "not\nrun", "diverged")] == said
+
+
+def test_a_cell_without_pictures_has_no_panel(make: Any) -> None:
+    made = make()
+    without("pictures", "second")(made, "faces")
+    assert len(panels(draw(made, "faces"))) == 2
+
+
+def test_words_for_columns_of_pictures_are_headings(make: Any) -> None:
+    made = make()
+    table = made.tables["faces"]["pictures"]
+    table["column"] = table["column"].map({"0": "image", "1": "map", "2": "both"})
+    for axis in panels(draw(made, "faces")):
+        assert [label.get_text() for label in axis.get_xticklabels()] == ["image", "map", "both"]
+
+
+def test_many_classes_have_no_legend(make: Any) -> None:
+    made = make()
+    points = made.tables["globes"]["points"]
+    points["class"] = [str(row) for row in range(len(points))]
+    assert not draw(made, "globes").subfigs[0].legends
+
+
+def test_few_seeds_bands_do_not_swallow_the_lines(make: Any) -> None:
+    made = make()
+    for row in made.tables["sets"]["summary"]["coordinates"]:
+        made.change("sets", "summary", row, low=-300.0, high=400.0)
+    low, high = panels(draw(made, "sets"))[0].get_ylim()
+    assert high - low < 80
+
+
+def test_an_evenly_spaced_axis_is_linear_and_whole_although_the_last_have_no_mean(make: Any) -> None:
+    made = make()
+    without("summary", r"temperature=1\.[12]")(made, "buckets")
+    (axis,) = panels(draw(made, "buckets"))
+    assert axis.get_xscale() == "linear"
+    assert axis.get_xlim() == pytest.approx((0.1 - 0.04 * 1.1, 1.2 + 0.04 * 1.1))
+
+
+def test_the_single_runs_of_a_logarithmic_axis_are_inside_it(make: Any) -> None:
+    made = make()
+    table = made.tables["courses"]["measurements"]
+    far = table["coordinates"].str.contains("cut.*first.*epoch=10;.*norm") & (table["seed"] == 1)
+    assert far.any()
+    table.loc[far, "value"] = 400.0
+    axis = panels(draw(made, "courses"))[0]
+    assert max(one.get_ydata().max() for one in axis.lines if one.get_linewidth() == 0.6) == 400.0
+    assert axis.get_ylim()[1] > 400.0
+
+
+def test_names_that_would_touch_move_apart_and_keep_their_order() -> None:
+    moved = figures.spread({"b": 0.5, "a": 0.49, "top": 0.99, "over": 1.0}, 0.1)
+    assert moved == pytest.approx({"a": 0.49, "b": 0.59, "top": 0.9, "over": 1.0})
+
+
+def test_a_heat_map_spans_twenty_points_at_least(make: Any) -> None:
+    """All means lie within 13 points of each other on each set, and within 36 of both: here one set is left."""
+    made = make()
+    without("summary", "second")(made, "squares")
+    low, high = panels(draw(made, "squares"))[0].collections[0].get_clim()
+    assert high - low == pytest.approx(20)
+
+
+def test_effects_are_sorted_and_filled_where_the_interval_excludes_zero(make: Any) -> None:
+    """Of five effects, one spans zero, one is of a single run, and one is unknown: the caption alone names it."""
+    made = make()
+    cut = "method=simclr;variant=cut;dataset=first;objective.temperature={};measure=knn_top1"
+    known = {0.1: (2.0, 1.0), 0.5: (3.0, 0.5), 1: (-1.0, 1.5), 2: (9.0, math.nan), 5: (math.nan, math.nan)}
+    for temperature, (effect, half) in known.items():
+        bounds = {"low_holm": effect - half, "high_holm": effect + half}
+        made.change("gains", "effects", cut.format(temperature), effect=effect, **bounds)
+    (axis,) = panels(draw(made, "gains"))
+    names = [text.get_text() for text in axis.get_yticklabels()]
+    assert names == [f"τ = {temperature}, cut <c=3> | * (5)" for temperature in (2, 0.5, 0.1, 1)]
+    drawn = [container.lines[0] for container in axis.containers]
+    assert [line.get_xdata()[0] for line in drawn] == [9.0, 3.0, 2.0, -1.0]
+    assert [line.get_markerfacecolor() == "white" for line in drawn] == [True, False, False, True]
+    assert {line.get_markeredgecolor() for line in drawn} == {style.COLOURS[0]}  # a hollow point is seen
+    assert [len(container.lines[2]) for container in axis.containers] == [0, 1, 1, 1]
+    assert "Not measured: τ = 5, cut <c=3> | *." in " ".join(made.show("gains").notes)
+
+
+# Files
+
+
+def test_csv_holds_what_is_drawn(make: Any) -> None:
+    made = make()
+    folder = made.build("sweep", "spread", "faces", "globes") / "figures" / "made_up"
+    read = lambda name: list(csv.DictReader(io.StringIO((folder / f"{name}.csv").read_text(encoding="utf-8"))))  # noqa: E731
+    sweep, spread, faces, globes = map(read, ("sweep", "spread", "faces", "globes"))
+    assert tuple(sweep[0]) == FIELDS
+    assert len(sweep) == 2 * 6 + 3
+    assert len(spread) == 2 * 3 * 5 * 51
+    assert {(row["dataset"], row["measured_on"], row["scale"]) for row in spread} >= {("first", "stand_in", "small")}
+    assert tuple(faces[0]) == (*SINGLE, "seed", "run", "row", "column", "caption", "scale")
+    assert len(faces) == 24
+    assert [faces[4][key] for key in ("row", "column", "caption", "seed")] == ["dog", "1", "1.75", "4"]
+    assert tuple(globes[0]) == (*SINGLE, "seed", "run", "image", "class", "x", "y", "z", "scale")
+    table = made.tables["globes"]["points"]
+    assert [float(row["x"]) for row in globes] == pytest.approx(table["x"].tolist())
+    assert [row["class"] for row in globes] == table["class"].astype(str).tolist()
+
+
+@pytest.mark.parametrize(("name", "file"), [("scores", "summary.csv"), ("faces", "pictures.png")])
+def test_an_altered_table_or_picture_is_refused_and_nothing_is_written(
+    make: Any, approve: Any, name: str, file: str
+) -> None:
+    made = make()
+    results = made.results(name)
+    path: Path = made.plan.artifact_folder("made_up", name) / file
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(bytes(content))
+    with pytest.raises(DamagedError) as caught:
+        writer.build(results, "made_up", name)
+    approve(caught.value)
+    assert caught.value.proofs == (tidy_manifest(path),)
+    assert not [*made.plan.config.results.glob("[ft]*/made_up/*.*")]  # neither figures nor tables
+
+
+# The map of the sphere
+
+
+def test_the_projection_keeps_areas() -> None:
+    """A cap of height h has the area 2πh of the sphere; on the map of area 4π it has as much: r = sqrt(2h)."""
+    heights = np.array([0.1, 0.5, 1.0, 1.9])
+    z = 1 - heights
+    round_ = np.stack([np.sqrt(1 - z**2), 0 * z, z], axis=1)
+    mirrored = round_ * [-1, 1, 1]  # so that the mean direction is the pole
+    below = np.array([[0.0, 0.0, 1.0]] * 9)
+    flat = sphere.about_their_middle(np.concatenate([round_, mirrored, below]))
+    assert np.hypot(*flat[:4].T) == pytest.approx(np.sqrt(2 * heights))
+
+
+def test_a_rotation_of_the_points_leaves_distances_on_the_map() -> None:
+    generator = np.random.default_rng(0)
+    points = generator.normal(size=(20, 3)) + np.array([0, 0, 1])
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    turned = points @ np.linalg.qr(generator.normal(size=(3, 3)))[0]
+    apart = [np.linalg.norm(flat[:, None] - flat, axis=2) for flat in map(sphere.about_their_middle, (points, turned))]
+    assert apart[0] == pytest.approx(apart[1])
+    assert np.abs(points[:, None] - turned).max() > 0.5
+
+
+def test_every_point_is_on_its_map(make: Any) -> None:
+    made = make()
+    for axis in panels(draw(made, "globes")):
+        (dots,) = [one for one in axis.collections if isinstance(one, PathCollection)]
+        places = np.asarray(dots.get_offsets())
+        assert len(places) == 30
+        assert np.all(np.hypot(*places.T) <= sphere.RADIUS + 1e-9)
