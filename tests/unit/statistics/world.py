@@ -124,6 +124,11 @@ PAPER: dict[str, Any] = {
         "left": _TABLE,
     },
 }
+STUDY: dict[str, Any] = {
+    **{"question": "?", "title": "Cuts", "measure": "knn_top1", "margin": 1.0, "hours": 1, "scale": "laptop"},
+    "answers": {"yes": "a", "no": "b", "unclear": "c"},
+}
+"""What every study says; its arms and seeds are its own."""
 GLOBE: dict[str, Any] = {
     **{"draw": "sphere", "title": "Points", "measure": "spread", "by": "points"},
     "rows": {"variant": ["default", "cut3"]},
