@@ -11,6 +11,7 @@ from typing import Any, Literal
 import pytest
 import torch
 import torch.nn.functional as F
+import yaml
 
 from hypersphere.config import registry
 from hypersphere.objectives.attenuation_type_i import attenuation_type_i
@@ -25,82 +26,60 @@ from hypersphere.objectives.positive_scaling import positive_scaling
 from hypersphere.objectives.ratio_scaling import ratio_scaling
 
 from . import oracles
+from .cases import LOGITS
 from .oracles import bend
 from .shared import Map, cosine_gradient, cosines_and_targets, draw, softmax, weighted
 
 os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"
 
-CASES: dict[str, tuple[str, dict[str, Any]]] = {
-    "cosine": ("cosine_logits", {}),
-    "both margins": ("margin_logits", {"angular": 0.5, "subtractive": 0.4}),
-    "large margin": ("margin_logits", {"angular": 3.1}),
-    "monotone margin": ("margin_logits", {"angular": 0.5, "beyond_pi": "monotone"}),
-    "large monotone margin": ("margin_logits", {"angular": 3.1, "subtractive": 0.8, "beyond_pi": "monotone"}),
-    "positive": ("positive_scaling", {"s": 20.0}),
-    "positive, less": ("positive_scaling", {"s": 0.5}),
-    "curvature": ("curvature", {"c": 0.7, "s": 20.0}),
-    "curvature, steep": ("curvature", {"c": 1 / 3}),
-    "curvature, flat": ("curvature", {"c": 5.0, "s": 40.0}),
-    "curvature, pseudo-code's curve": ("curvature", {"c": 2.5, "curve": "algorithm_3"}),
-    "algorithm 3": ("curvature_as_printed", {"c": 0.7, "s": 20.0}),
-    "ratio": ("ratio_scaling", {"angular": 1.6}),
-    "ratio, past pi": ("ratio_scaling", {"angular": 3.1}),
-    "ratio, row": ("ratio_scaling", {"angular": 3.1, "scope": "row"}),
-    "ratio, off": ("ratio_scaling", {"angular": 0.0, "scope": "row"}),
-    "type I": ("attenuation_type_i", {"alpha": 1.0}),
-    "type I, part": ("attenuation_type_i", {"alpha": 0.25}),
-    "type I, off": ("attenuation_type_i", {"alpha": 0.0}),
-    "type II": ("attenuation_type_ii", {"alpha": 1.0}),
-    "type II, part": ("attenuation_type_ii", {"alpha": 0.9}),
-    "type II, off": ("attenuation_type_ii", {"alpha": 0.0}),
-}
 CHANGING_VALUES = {"margin_logits", "curvature_as_printed"}
 NEGATIVES: list[Negatives] = ["both_views", "other_view", "none"]
-every_map = pytest.mark.parametrize("case", CASES)
+MAPS = [(name, setting) for name, settings in LOGITS.items() for setting in settings]
+every_map = pytest.mark.parametrize(("name", "setting"), MAPS)
 
 
-def build(case: str, temperature: float) -> Map:
-    name, parameters = CASES[case]
-    values = registry.schema("logits", name)(temperature=temperature, **parameters).model_dump()
-    return partial(registry.load("logits", name), **values)
+def build(name: str, setting: str, temperature: float) -> tuple[Map, dict[str, Any]]:
+    """A map of the table, at another temperature; and its parameters."""
+    given = yaml.safe_load(setting) | {"temperature": temperature}
+    values = registry.schema("logits", name)(**given).model_dump()
+    return partial(registry.load("logits", name), **values), given
 
 
 @every_map
-def test_values_are_those_of_the_equations(case: str) -> None:
+def test_values_are_those_of_the_equations(name: str, setting: str) -> None:
     """Eq. 2 and 4, and Alg. 3's misprint, in Python floats; 40 anchors reach past pi."""
-    (name, parameters), (cosines, targets) = CASES[case], cosines_and_targets(40)
+    to_logits, given = build(name, setting, 0.25)
+    cosines, targets = cosines_and_targets(40)
     rows = zip(cosines.tolist(), targets.tolist(), strict=True)
-    expected = [
-        [oracles.LOGITS[name](c, p, temperature=0.25, **parameters) for c, p in zip(*row, strict=True)] for row in rows
-    ]
-    found = build(case, 0.25)(cosines, targets)
+    expected = [[oracles.LOGITS[name](c, p, **given) for c, p in zip(*row, strict=True)] for row in rows]
+    found = to_logits(cosines, targets)
     torch.testing.assert_close(found, torch.tensor(expected, dtype=torch.float64), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("case", [case for case, (name, _) in CASES.items() if name in oracles.WEIGHTS])
+@pytest.mark.parametrize(("name", "setting"), [pair for pair in MAPS if pair[0] in oracles.WEIGHTS])
 @pytest.mark.parametrize("beta", [0.3, 1.0])
-def test_gradients_carry_the_weight_of_the_equation(case: str, beta: float) -> None:
+def test_gradients_carry_the_weight_of_the_equation(name: str, setting: str, beta: float) -> None:
     """Eq. 8 to 13; the maps that change values are judged by gradcheck, or below."""
-    (name, parameters), (cosines, targets) = CASES[case], cosines_and_targets()
-    expected = weighted(cosines, targets, 0.25, partial(oracles.WEIGHTS[name], temperature=0.25, **parameters), beta)
-    torch.testing.assert_close(cosine_gradient(build(case, 0.25), cosines, targets, beta), expected)
+    (to_logits, given), (cosines, targets) = build(name, setting, 0.25), cosines_and_targets()
+    expected = weighted(cosines, targets, 0.25, partial(oracles.WEIGHTS[name], **given), beta)
+    torch.testing.assert_close(cosine_gradient(to_logits, cosines, targets, beta), expected)
 
 
 @every_map
-def test_values_are_those_of_plain_logits_bit_for_bit_unless_margins_are_the_point(case: str) -> None:
+def test_values_are_those_of_plain_logits_bit_for_bit_unless_margins_are_the_point(name: str, setting: str) -> None:
     """App. E: the modifications leave logits alone; margins and Algorithm 3 as printed do not."""
     cosines, targets = cosines_and_targets()
-    found, plain = build(case, 0.07)(cosines, targets), cosines / 0.07
+    found, plain = build(name, setting, 0.07)[0](cosines, targets), cosines / 0.07
     assert found.shape == plain.shape
-    assert torch.equal(found, plain) == (CASES[case][0] not in CHANGING_VALUES)
+    assert torch.equal(found, plain) == (name not in CHANGING_VALUES)
     assert torch.equal(found[targets == 0], plain[targets == 0])  # negatives' values are never touched
 
 
 @every_map
-def test_order_of_anchors_and_candidates_does_not_matter(case: str) -> None:
+def test_order_of_anchors_and_candidates_does_not_matter(name: str, setting: str) -> None:
     cosines, targets = cosines_and_targets()
     rows, columns = torch.tensor([4, 2, 0, 1, 3]), torch.tensor([2, 0, 3, 1])
-    to_logits = build(case, 0.25)
+    to_logits, _ = build(name, setting, 0.25)
     whole = cosine_gradient(to_logits, cosines, targets)
     moved = cosine_gradient(to_logits, cosines[rows][:, columns], targets[rows][:, columns])
     torch.testing.assert_close(moved, whole[rows][:, columns])

@@ -7,8 +7,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hypersphere.config import plan as planning
 from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Rung, Verdict, load_certainty
@@ -64,28 +62,10 @@ def test_grades_at_their_borders(rung: Rung, changed: dict[str, Any], stand_in: 
     assert RULES.of(rung, known.shortcomings(row, stand_in, RULES.enough_runs))[0] == grade
 
 
-@given(
-    rungs=st.lists(st.sampled_from(list(RUNGS)), min_size=1, max_size=4),
-    n=st.lists(st.integers(1, 12), min_size=4, max_size=4),
-    more=st.integers(1, 5),
-    at=st.integers(0, 3),
-)
-def test_more_evidence_never_reads_better_than_its_rung(rungs: list[Rung], n: list[int], more: int, at: int) -> None:
-    """Made-up evidence: neither more runs nor a lower rung lifts a claim above what its best rung can have."""
-
-    def grade(ladder: list[tuple[Rung, int]]) -> str:
-        rows = [measured(rung=rung, n=float(runs)) for rung, runs in ladder]
-        best = known.climbed(rows)[0]
-        assert best["rung"] == min((rung for rung, _ in ladder), key=list(RUNGS).index)
-        return RULES.of(best["rung"], known.shortcomings(best, False, RULES.enough_runs))[0]
-
-    ladder = list(zip(rungs, n, strict=False))
-    best = min(rungs, key=list(RUNGS).index)
-    raised = [(rung, runs + more if place == at else runs) for place, (rung, runs) in enumerate(ladder)]
-    lower = [*ladder, (list(RUNGS)[-1], more)]
-    for found in (raised, lower):
-        assert GRADES.index(grade(found)) >= GRADES.index(RULES.rungs[best].grade)
-    assert grade(lower) == grade(ladder)
+@pytest.mark.parametrize(("first", "second"), list(itertools.product(RUNGS, repeat=2)))
+def test_the_best_rung_counts(first: Rung, second: Rung) -> None:
+    best = known.climbed([measured(rung=first), measured(rung=second)])[0]
+    assert best["rung"] == min(first, second, key=list(RUNGS).index)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +109,9 @@ def test_every_verdict_has_an_answer() -> None:
 
 
 def test_a_run_that_is_the_published_one_differs_in_nothing() -> None:
-    laptop, paper = (planning.make(ROOT, {"scale": scale}) for scale in ("laptop", "paper"))
+    laptop, paper = (
+        planning.make(ROOT, {"scale": scale, "only": ["embedding_norms"]}) for scale in ("laptop", "paper")
+    )
     ours, theirs = (
         next(cell.run for cell in plan.artifacts["embedding_norms", "table5"] if cell.run) for plan in (laptop, paper)
     )
