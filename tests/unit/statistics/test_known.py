@@ -67,9 +67,10 @@ def test_grades_at_their_borders(rung: Rung, changed: dict[str, Any], stand_in: 
 
 
 @pytest.mark.parametrize(("first", "second"), list(itertools.product(RUNGS, repeat=2)))
-def test_the_best_rung_counts(first: Rung, second: Rung) -> None:
-    best = known.climbed([measured(rung=first), measured(rung=second)])[0]
-    assert best["rung"] == min(first, second, key=list(RUNGS).index)
+def test_the_best_rung_counts_and_on_it_the_most_runs(first: Rung, second: Rung) -> None:
+    best = known.climbed([measured(rung=first, n=2.0), measured(rung=second, n=7.0)])[0]
+    higher = min(first, second, key=list(RUNGS).index)
+    assert (best["rung"], best["n"]) == (higher, 7.0 if higher == second else 2.0)
 
 
 @pytest.mark.parametrize(
