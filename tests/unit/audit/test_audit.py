@@ -5,6 +5,8 @@ import json
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, localcontext
 from pathlib import Path
 
@@ -13,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hypersphere.audit import checks, command, page, table
-from hypersphere.audit.checks import FITS, NOT, UNINFORMATIVE
-from hypersphere.errors import HypersphereError
+from hypersphere.audit.checks import FITS, NOT
 
+Refused = Callable[..., AbstractContextManager[None]]
 HEAD = "where,row,column,metric,mean,std,n_test"
 
 
@@ -32,7 +34,7 @@ def verdicts(audit: checks.Audit, check: str) -> list[str]:
     return [finding.verdict for finding in audit.findings if finding.check == check]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     n=st.one_of(st.integers(1, 12), st.integers(13, 80)),
     n_test=st.one_of(st.integers(1, 300), st.sampled_from([999, 5000, 9984, 10_000, 50_000, 9_999_991])),
@@ -148,19 +150,19 @@ def test_beats_knows_what_is_better(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("claim", "said"),
+    "claim",
     [
-        ("new is good", "must be like"),
-        ("new - old", "must be like"),
-        ("newer > old", "did you mean new?"),
-        ("new > old in c", "'c' is no column"),
-        ("new - old up to 3", "name one of the metrics"),
-        ("new - old up to 3,2,1 for top1", "must be a number"),
-        ("new > old for top5", "no number"),
+        "new is good",
+        "new - old",
+        "newer > old",
+        "new > old in c",
+        "new - old up to 3",
+        "new - old up to 3,2,1 for top1",
+        "new > old for top5",
     ],
 )
-def test_a_wrong_sentence_is_one_sentence(tmp_path: Path, claim: str, said: str) -> None:
-    with pytest.raises(HypersphereError, match=said):
+def test_a_wrong_sentence_is_refused(tmp_path: Path, refused: Refused, claim: str) -> None:
+    with refused():
         audited(tmp_path, TABLE, claim)
 
 
@@ -193,36 +195,34 @@ def test_a_table_of_decimal_commas(tmp_path: Path) -> None:
     assert [(str(cell.mean), cell.n_test) for cell in cells] == [("93.125", 10_000), ("92.5", 10_000)]
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "column mean is missing"),
-        ("row,value\na,1\n", "'value'"),
-        ("row,maen\na,1\n", "did you mean mean?"),
-        ("mean,mean\n1,2\n", "given twice"),
-        ("row,mean\na,93,1\n", "decimal comma"),
-        ("row,mean\na,good\n", "mean: must be a number"),
-        ("row,mean\na,1.2.3\n", "mean: must be a number"),
-        ("row,mean\na,nan\n", "mean: must be a number"),
-        ("row,mean\na,inf\n", "mean: must be a number"),
-        ("row,mean\na,1e999\n", "mean: must be a number"),
-        ("row,mean\na,93²\n", "mean: must be a number"),
-        ("row,mean\na,± 2\n", "mean: must be a number"),
-        ("row,mean\na,1\na,2\n", "given twice"),
-        ("row,mean\na,\n", "no line has a number"),
-        ("row,mean,std\na,1,-1\n", "std: must not be negative"),
-        ("row,mean,n\na,1,2.5\n", "n: must be a whole number"),
-        ("row,mean,n_test\na,1,0\n", "n_test: must be a whole number"),
-        ("row,mean,n_test\na,0.93,100\nb,0.91,100\n", "write 93 for 0.93"),
-        ("row,mean,higher_is_better\na,1,perhaps\n", "higher_is_better: must be yes or no"),
-        ('row,mean\n"a,1\n', "not valid CSV"),
-    ],
-)
-def test_a_wrong_table_is_one_sentence(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(HypersphereError) as caught:
-        audited(tmp_path, text)
-    assert said in str(caught.value)
-    assert "numbers.csv: " in str(caught.value)
+WRONG = {
+    "empty": "",
+    "no mean": "row,value\na,1\n",
+    "misspelt mean": "row,maen\na,1\n",
+    "mean twice": "mean,mean\n1,2\n",
+    "decimal comma": "row,mean\na,93,1\n",
+    "words": "row,mean\na,good\n",
+    "two points": "row,mean\na,1.2.3\n",
+    "nan": "row,mean\na,nan\n",
+    "inf": "row,mean\na,inf\n",
+    "beyond a float": "row,mean\na,1e999\n",
+    "a square": "row,mean\na,93²\n",
+    "no mean before a deviation": "row,mean\na,± 2\n",
+    "a cell twice": "row,mean\na,1\na,2\n",
+    "no number": "row,mean\na,\n",
+    "negative std": "row,mean,std\na,1,-1\n",
+    "half a run": "row,mean,n\na,1,2.5\n",
+    "no images": "row,mean,n_test\na,1,0\n",
+    "a share for a percentage": "row,mean,n_test\na,0.93,100\nb,0.91,100\n",
+    "neither yes nor no": "row,mean,higher_is_better\na,1,perhaps\n",
+    "a quote": 'row,mean\n"a,1\n',
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_wrong_table_is_refused(tmp_path: Path, refused: Refused, wrong: str) -> None:
+    with refused():
+        audited(tmp_path, WRONG[wrong])
 
 
 FIELD = st.one_of(
@@ -234,7 +234,7 @@ FIELD = st.one_of(
 )
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     names=st.lists(st.sampled_from([*table.COLUMNS, "mean"]), min_size=1, max_size=9, unique=True),
     rows=st.lists(st.lists(FIELD, min_size=9, max_size=9), max_size=6),
@@ -246,15 +246,9 @@ def test_any_text_gives_an_answer_or_one_sentence(
     with (tmp_path / "any.csv").open("w", encoding="utf-8", errors="replace", newline="") as handle:
         csv.writer(handle).writerows([names, *(row[: len(names)] for row in rows)])
     (tmp_path / "claims.txt").write_text(claim, encoding="utf-8")
-    words = [
-        "audit",
-        str(tmp_path / "any.csv"),
-        "--claims",
-        str(tmp_path / "claims.txt"),
-        "--out",
-        str(tmp_path / "out"),
-    ]
-    assert command.main(words) in (0, 1, 2)
+    files = {"--claims": "claims.txt", "--out": "out"}
+    options = [word for name, file in files.items() for word in (name, str(tmp_path / file))]
+    assert command.main(["audit", str(tmp_path / "any.csv"), *options]) in (0, 1, 2)
 
 
 def test_less_than_one_percent_is_said_with_a_percent_sign(tmp_path: Path) -> None:
@@ -311,11 +305,6 @@ def test_it_imports_little(tmp_path: Path) -> None:
     loaded = set(out.splitlines()[-1].split())
     assert loaded.isdisjoint({"torch", "pandas", "pydantic", "yaml", "matplotlib", "snakemake", "sklearn"})
     assert {"numpy", "scipy"} <= loaded
-
-
-def test_too_many_to_try_is_no_failure(tmp_path: Path) -> None:
-    audit = audited(tmp_path, f"{HEAD},n\nT,r,c,top1,59,49.16085,1000,4\n")
-    assert verdicts(audit, "grim") == [UNINFORMATIVE]
 
 
 def test_the_example_of_the_page_is_what_the_audit_says(tmp_path: Path) -> None:

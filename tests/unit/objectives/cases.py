@@ -109,6 +109,7 @@ LOGITS: dict[str, list[str]] = {
     "margin_logits": [
         "{temperature: 0.5, angular: 0.3, subtractive: 0.2}",
         "{temperature: 0.5, angular: 0.5, beyond_pi: monotone}",
+        "{temperature: 0.5, angular: 3.1, subtractive: 0.8, beyond_pi: monotone}",
     ],
     "positive_scaling": ["{temperature: 0.5, s: 3}", "{temperature: 0.5, s: 20}"],
     "ratio_scaling": ["{temperature: 0.5, angular: 0.3}", "{temperature: 0.5, angular: 3.1, scope: row}"],
@@ -148,13 +149,6 @@ def cases() -> Iterator[Case]:
                     yield Case(name, setting, logits, logits_setting)
 
 
-def _parameters(table: str, name: str, setting: str | None) -> dict[str, Any]:
-    if setting is None:
-        pytest.fail(f"{name} is in no test of every objective: add its settings, as YAML, to {table} in {__file__}")
-    parameters: dict[str, Any] = yaml.safe_load(setting)
-    return parameters
-
-
 def _sharpened(objective: str, t: float) -> dict[str, float]:
     """The parameters that make a loss's softmax sharp, at temperature t."""
     names = registry.schema("objectives", objective).model_fields
@@ -165,17 +159,17 @@ def _sharpened(objective: str, t: float) -> dict[str, float]:
 def parameters_of(case: Case, logits: bool = False) -> dict[str, Any]:
     """The parameters that a case sets, of its loss or of its map to logits."""
     setting = case.logits_setting if logits else case.setting and case.setting.parameters
-    return dict(yaml.safe_load(setting or "{}"))
+    if setting is None:
+        pytest.fail(f"{case} is in no test of every objective: add its settings, as YAML, to the tables of {__file__}")
+    return dict(yaml.safe_load(setting))
 
 
 def build(case: Case, t: float | None = None) -> testing.Loss:
     """The loss with its parameters; with ``t``, all its temperatures are that. It takes batches and other tensors."""
-    parameters = _parameters("OBJECTIVES", case.objective, case.setting and case.setting.parameters)
-    logits = None
+    parameters, logits = parameters_of(case) | (_sharpened(case.objective, t) if t else {}), None
     if case.logits is not None:
-        logits = {"name": case.logits, **_parameters("LOGITS", case.logits, case.logits_setting)}
-        logits |= {"temperature": t} if t else {}
-    return testing.objective(case.objective, parameters | (_sharpened(case.objective, t) if t else {}), logits)
+        logits = {"name": case.logits, **parameters_of(case, logits=True)} | ({"temperature": t} if t else {})
+    return testing.objective(case.objective, parameters, logits)
 
 
 def tensors(case: Case, a: Tensor, b: Tensor) -> dict[str, Tensor]:

@@ -14,13 +14,10 @@ from hypersphere.objectives.decoupled import decoupled
 from hypersphere.objectives.decoupled_one_direction import decoupled_one_direction
 from hypersphere.objectives.distance_polarization import distance_polarization
 from hypersphere.objectives.generalised_info_nce import generalised_info_nce, info_nce_of_logits
-from hypersphere.objectives.geometry import cosines
 from hypersphere.objectives.hard_contrastive import hard_contrastive
-from hypersphere.objectives.hard_negative import hard_negative
 from hypersphere.objectives.info_nce import info_nce
 from hypersphere.objectives.multiview_coding import multiview_coding
 from hypersphere.objectives.nce import nce
-from hypersphere.objectives.negative_cosine import negative_cosine
 from hypersphere.objectives.nt_xent import nt_xent
 from hypersphere.objectives.supervised_contrastive import supervised_contrastive
 
@@ -37,20 +34,6 @@ from .shared import (
     rows,
     value_and_gradients,
 )
-
-
-def test_norms_do_not_change_the_value_and_divide_the_gradient() -> None:
-    """Norms paper, Prop. 3.2: the gradient is orthogonal to the embedding and inverse to its norm."""
-    gradients = []
-    for scale in (1.0, 7.0):
-        z_a, z_b = draw(4, 3)
-        z_a = (scale * z_a).requires_grad_()
-        loss = nt_xent(z_a, z_b, temperature=0.5)
-        (gradient,) = torch.autograd.grad(loss, z_a)
-        assert loss.item() == pytest.approx(nt_xent(*draw(4, 3), temperature=0.5).item(), abs=1e-12)
-        torch.testing.assert_close((gradient * z_a).sum(dim=1), torch.zeros(4, dtype=torch.float64), atol=1e-12, rtol=0)
-        gradients.append(gradient)
-    torch.testing.assert_close(gradients[1], gradients[0] / 7)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -113,19 +96,6 @@ def test_other_view_is_cross_entropy_over_the_keys() -> None:
     assert abs(found - nt_xent(z_a, z_b, temperature=0.25)) > 1e-2
 
 
-def test_beta_0_without_negatives_is_byol_up_to_the_temperature() -> None:
-    """Sec. 3.1; BYOL's loss is 2 - 2·cos (Grill et al. 2020, Eq. 2), computed here from unit vectors."""
-    z_a, z_b = (z.requires_grad_() for z in draw(6, 4))
-    ours = generalised_info_nce(z_a, z_b, PLAIN, negatives="none", beta=0)
-    byol = (F.normalize(z_a, dim=1) - F.normalize(z_b, dim=1)).square().sum(dim=1).mean()
-    torch.testing.assert_close(2 + 2 * 0.25 * ours, byol)
-    torch.testing.assert_close(ours * 0.25, negative_cosine(z_a, z_b))
-    for found, expected in zip(
-        torch.autograd.grad(2 * 0.25 * ours, (z_a, z_b)), torch.autograd.grad(byol, (z_a, z_b)), strict=True
-    ):
-        torch.testing.assert_close(found, expected)
-
-
 def test_beta_is_no_additive_constant() -> None:
     """Erratum M2: Eq. 3's middle expression, p·log(exp(d)/(beta·sum exp)), has one gradient for every beta > 0."""
     cosines, targets = cosines_and_targets()
@@ -163,18 +133,6 @@ def test_nt_xent_of_an_anchor_is_the_softplus_of_the_decoupled_loss(t: float) ->
     assert abs(mean(without) - softplus) > 1e-2
 
 
-@pytest.mark.parametrize("t", [0.1, 1.0])
-def test_the_decoupled_gradient_is_that_of_nt_xent_over_1_minus_p(t: float) -> None:
-    """With two images, each at one point, all anchors have the same p = 1/(1 + 2e^((c-1)/t)), so the factor is one."""
-    z = torch.tensor([[1.0, 0.0], [1.0, 2.0]], dtype=torch.float64)
-    c = float(cosines(z, z)[0, 1])
-    p = 1 / (1 + 2 * math.exp((c - 1) / t))
-    _, coupled = value_and_gradients(partial(nt_xent, temperature=t), z, z)
-    _, free = value_and_gradients(partial(decoupled, temperature=t), z, z)
-    torch.testing.assert_close(coupled, (1 - p) * free)
-    assert free.abs().max() > 0.1
-
-
 def test_one_image_has_no_negative() -> None:
     z_a, z_b = draw(1, 3)
     assert decoupled_one_direction(z_a, z_b, temperature=0.5).item() == -math.inf
@@ -192,37 +150,6 @@ def test_keeps_the_share_of_negatives_rounded_up(n: int, share: float, kept: int
     assert hard_contrastive(z_a, z_b, temperature=t, share=share).item() == pytest.approx(
         expected, rel=1e-12, abs=1e-12
     )
-
-
-def test_share_0_is_0_without_gradient() -> None:
-    z_a, z_b = draw()
-    assert hard_contrastive(z_a, z_b, temperature=0.3, share=0.0).item() == 0
-    assert not value_and_gradients(partial(hard_contrastive, temperature=0.3, share=0.0), z_a, z_b)[1].any()
-
-
-def test_multiview_coding_is_both_directions_of_info_nce_and_not_nt_xent() -> None:
-    z = draw(5, 4)
-
-    def one_way(a: Tensor, b: Tensor) -> Tensor:
-        return generalised_info_nce(
-            a, b, lambda cosines, targets: cosine_logits(cosines, targets, temperature=0.3), negatives="other_view"
-        )
-
-    ours = value_and_gradients(lambda a, b: multiview_coding(a, b, temperature=0.3), *z)
-    torch.testing.assert_close(ours, value_and_gradients(lambda a, b: (one_way(a, b) + one_way(b, a)) / 2, *z))
-    assert abs(ours[0] - nt_xent(*z, temperature=0.3)) > 1e-2
-    assert abs(ours[0] - one_way(*z)) > 1e-2
-
-
-LABELS = torch.tensor([2, 0, 2, 1, 0, 2])
-
-
-def test_supervised_contrast_of_labels_all_different_is_nt_xent() -> None:
-    z_a, z_b = draw(6, 4)
-    different = supervised_contrastive(z_a, z_b, torch.arange(6), temperature=0.5)
-    torch.testing.assert_close(different, nt_xent(z_a, z_b, temperature=0.5))
-    loss = supervised_contrastive(z_a, z_b, LABELS, temperature=0.5)
-    assert abs(loss - different) > 0.05
 
 
 def test_one_image_costs_nothing() -> None:
@@ -311,43 +238,15 @@ def test_range_on_the_sphere_is_below_4_without_temperature(n: int) -> None:
         assert worst.item() == pytest.approx(math.log1p(n * math.exp(2)), abs=1e-12)
 
 
-PRIORS = pytest.mark.parametrize("tau_plus", [0.0, 0.1, 0.5])
-
-
-def near(n: int, d: int, apart: float) -> tuple[Tensor, Tensor]:
-    """Second views close to the first, so that the corrected sum falls to its bound."""
-    z_a, noise = draw(n, d)
-    return z_a, z_a + apart * noise
-
-
-@PRIORS
-def test_gradient_is_that_of_the_value_at_the_bound_too(tau_plus: float) -> None:
-    """Where it is active for all anchors; at drawn points it is for few or none."""
-    has_gradient_of_value(lambda a, b: debiased(a, b, temperature=0.3, tau_plus=tau_plus), *near(4, 3, 0.01))
-
-
-@pytest.mark.parametrize("t", [1e-3, 1e-6])
-def test_the_bound_is_finite_at_tiny_temperatures(t: float) -> None:
-    is_finite(lambda a, b: debiased(a, b, temperature=t, tau_plus=0.5), *(z.float() for z in near(8, 4, 1e-4)))
-
-
-def test_at_the_bound_negatives_have_no_gradient() -> None:
-    """Close views: turning any image along with its other view changes nothing; without correction it would."""
-    z_a, z_b = near(5, 4, 0.01)
-    generator = torch.zeros(4, 4, dtype=torch.float64)
-    generator[0, 1], generator[1, 0] = 1.0, -1.0
-
-    def gradient(tau_plus: float) -> Tensor:
-        # both views of an image turn by one angle in the plane of the first two axes: their own cosine stays
-        def loss(angle: Tensor) -> Tensor:
-            turn = torch.linalg.matrix_exp(torch.einsum("n,ij->nij", angle, generator))
-            a, b = ((turn @ z[:, :, None])[:, :, 0] for z in (z_a, z_b))
-            return debiased(a, b, temperature=0.3, tau_plus=tau_plus)
-
-        return value_and_gradients(loss, torch.zeros(5, dtype=torch.float64))[1]
-
-    assert gradient(0.5).abs().max() < 1e-14
-    assert gradient(0.0).abs().max() > 1e-3
+def test_where_the_corrected_sum_falls_to_its_bound() -> None:
+    """Second views close to the first: it holds for all anchors, at drawn points for few or none."""
+    (z_a, noise), loss = draw(4, 3), partial(debiased, temperature=0.3, tau_plus=0.5)
+    z_b = z_a + 0.01 * noise
+    expected = oracles.debiased(z_a.tolist(), z_b.tolist(), 0.3, 0.5)
+    assert loss(z_a, z_b).item() == pytest.approx(expected, rel=1e-12)
+    has_gradient_of_value(loss, z_a, z_b)
+    for t in (1e-3, 1e-6):
+        is_finite(partial(debiased, temperature=t, tau_plus=0.5), z_a.float(), z_b.float())
 
 
 def test_nothing_left_after_the_correction_is_finite() -> None:
@@ -367,51 +266,3 @@ def test_x1_dcl_is_not_decoupled_contrastive_learning() -> None:
     z_a, z_b = draw(5, 4)
     for tau_plus in (0.0, 0.1):
         assert abs(debiased(z_a, z_b, temperature=0.5, tau_plus=tau_plus) - decoupled(z_a, z_b, temperature=0.5)) > 0.05
-
-
-def test_with_growing_concentration_only_the_hardest_negative_counts() -> None:
-    """Limit: N times the largest; below it, the loss grows with beta."""
-    z_a, z_b = draw(5, 4)
-    losses = [
-        hard_negative(z_a, z_b, temperature=0.5, tau_plus=0.0, concentration=beta) for beta in (0.0, 1.0, 4.0, 1e5)
-    ]
-    assert losses == sorted(losses)
-    z = torch.nn.functional.normalize(torch.cat([z_a, z_b]), dim=1)
-    similar = (z @ z.T).masked_fill(torch.eye(5, dtype=torch.bool).repeat(2, 2), -2).max(dim=1).values
-    own = (z[:5] * z[5:]).sum(dim=1).repeat(2)
-    expected = (8 * ((similar - own) / 0.5).exp()).log1p().mean()
-    assert losses[-1].item() == pytest.approx(expected.item(), abs=1e-3)
-
-
-def test_without_concentration_it_is_debiased_and_with_it_is_not() -> None:
-    z = draw(5, 4)
-    plain = value_and_gradients(lambda a, b: debiased(a, b, temperature=0.5, tau_plus=0.1), *z)
-    same = value_and_gradients(lambda a, b: hard_negative(a, b, temperature=0.5, tau_plus=0.1, concentration=0.0), *z)
-    torch.testing.assert_close(same, plain)
-    value, gradients = value_and_gradients(
-        lambda a, b: hard_negative(a, b, temperature=0.5, tau_plus=0.1, concentration=1.0), *z
-    )
-    assert abs(value - plain[0]) > 1e-2
-    assert (gradients - plain[1]).norm() > 0.05 * plain[1].norm()
-
-
-def test_weights_are_part_of_the_graph() -> None:
-    """As in the authors' code: with constant weights the gradient would be another."""
-    z_a, z_b = draw(5, 4)
-
-    def with_constant_weights(a: Tensor, b: Tensor) -> Tensor:
-        z = torch.nn.functional.normalize(torch.cat([a, b]), dim=1)
-        own = torch.eye(5, dtype=torch.bool).repeat(2, 2)
-        neg = (z @ z.T / 0.5)[~own].view(10, 8).exp()
-        weights = (neg / neg.mean(dim=1, keepdim=True)).detach()
-        pos = ((z[:5] * z[5:]).sum(dim=1).repeat(2) / 0.5).exp()
-        return -(pos / (pos + (weights * neg).sum(dim=1))).log().mean()
-
-    def ours(a: Tensor, b: Tensor) -> Tensor:
-        return hard_negative(a, b, temperature=0.5, tau_plus=0.0, concentration=1.0)
-
-    (value, gradients), (constant, other) = (
-        value_and_gradients(loss, z_a, z_b) for loss in (ours, with_constant_weights)
-    )
-    torch.testing.assert_close(value, constant)
-    assert (gradients - other).norm() > 0.05 * other.norm()

@@ -1,17 +1,20 @@
 """Cut-initialisation divides every parameter, or those of the last layer, and nothing else (norms paper, Listing 1)."""
 
 import copy
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch, Method, Parts
 from hypersphere.methods.simclr import simclr
 from hypersphere.methods.simsiam import simsiam
 from hypersphere.objectives.cut_initialisation import cut_initialisation
+
+Refused = Callable[..., AbstractContextManager[None]]
 
 
 @pytest.fixture
@@ -38,19 +41,6 @@ def test_every_parameter_is_divided_and_no_buffer(model: nn.Sequential) -> None:
     assert ours["1.weight"].tolist() == pytest.approx([1 / 3] * 4)
     for name, buffer in model.named_buffers():
         assert torch.equal(buffer, buffers[name]), name
-
-
-@pytest.mark.parametrize("c", [3.0, 9.0])
-@pytest.mark.parametrize("layers", [1, 2, 4])
-def test_output_of_a_linear_stack_without_bias_shrinks_by_c_per_layer(layers: int, c: float) -> None:
-    """Closed form: ReLU networks without bias are homogeneous, so L layers give c^-L."""
-    torch.manual_seed(0)
-    parts = [part for _ in range(layers) for part in (nn.Linear(5, 5, bias=False, dtype=torch.float64), nn.ReLU())]
-    stack = nn.Sequential(*parts[:-1])
-    x = torch.rand(3, 5, dtype=torch.float64)
-    before = stack(x).detach()
-    cut_initialisation(stack, c=c)
-    torch.testing.assert_close(stack(x).detach(), before / c**layers)
 
 
 def test_parameters_stay_trainable_leaves(model: nn.Sequential) -> None:
@@ -105,32 +95,6 @@ def test_what_each_scope_reaches(name: str, scope: Any, reached: set[str]) -> No
         assert torch.equal(after[key], before[key] / 3)
 
 
-def test_cut_weights_before_batch_norm_change_no_feature() -> None:
-    """Closed form: batch norm divides by the variance, here far above its 1e-5. ``encoder`` is the control."""
-    images = 100 * (torch.rand(8, 3, generator=torch.Generator().manual_seed(1)) - 0.5)
-    features = {}
-    for scope in (None, "encoder_weights", "encoder"):
-        model = method("simsiam")
-        if scope is not None:
-            cut_initialisation(model, c=3, scope=scope)
-        features[scope] = model.encoder(images)
-    torch.testing.assert_close(features["encoder_weights"], features[None])
-    torch.testing.assert_close(features["encoder"], features[None] / 3)
-
-
-def test_a_cut_before_batch_norm_makes_the_relative_step_c_squared_times_as_long() -> None:
-    """Closed form: f(w / c) = f(w) has c times the gradient, and w / c is c times shorter."""
-    images = 100 * (torch.rand(8, 3, generator=torch.Generator().manual_seed(1)) - 0.5)
-    steps = []
-    for c in (1, 9):
-        model = method("simsiam")
-        cut_initialisation(model, c=c, scope="encoder_weights")
-        (model.encoder(images) ** 3).sum().backward()
-        weight = model.encoder.inner.weight
-        steps.append(weight.grad.norm() / weight.norm())
-    torch.testing.assert_close(steps[1], 81 * steps[0], rtol=1e-3, atol=0)
-
-
 @pytest.mark.parametrize("name", ["simclr", "simsiam"])
 def test_last_layer_shrinks_the_embedding_by_c(name: str) -> None:
     """Closed form: no batch norm follows the last layer. ``all``, the control, reaches further."""
@@ -145,8 +109,7 @@ def test_last_layer_shrinks_the_embedding_by_c(name: str) -> None:
     assert (embeddings["all"] - embeddings["last_layer"]).abs().max() > 1e-3
 
 
-def test_last_layer_of_a_model_without_linear_layers_is_an_error() -> None:
-    with pytest.raises(HypersphereError, match="needs a linear layer"):
-        cut_initialisation(nn.Sequential(nn.Conv2d(3, 4, 3)), c=3, scope="last_layer")
-    with pytest.raises(HypersphereError, match="scope 'encoder' needs an encoder"):
-        cut_initialisation(nn.Sequential(nn.Conv2d(3, 4, 3)), c=3, scope="encoder")
+@pytest.mark.parametrize("scope", ["last_layer", "encoder"])
+def test_a_model_without_the_part_is_refused(refused: Refused, scope: Any) -> None:
+    with refused():
+        cut_initialisation(nn.Sequential(nn.Conv2d(3, 4, 3)), c=3, scope=scope)

@@ -10,24 +10,14 @@ from torch import Tensor
 from hypersphere.objectives.matched_uniformity import matched_uniformity
 from hypersphere.objectives.uniformity import uniformity
 
-from .shared import Loss, cosine, draw, simplex, value_and_gradients
+from . import oracles
+from .shared import Loss, draw, simplex, value_and_gradients
 
 reductions = pytest.mark.parametrize("reduction", ["mean", "sum"])
 
 
-def polarization(z_a: list[list[float]], z_b: list[list[float]], reduction: str) -> float:
-    """LMCL's Eq. 10 with lambda 1 and thresholds 0.1 and 0.5, over the ordered pairs of each view, in Python floats."""
-    total, count = 0.0, len(z_a) * (len(z_a) - 1)
-    for z in (z_a, z_b):
-        for i in range(len(z)):
-            for j in range(len(z)):
-                distance = (1 - cosine(z[i], z[j])) / 2
-                total += abs(min((distance - 0.1) * (distance - 0.5), 0)) if i != j else 0
-    return total / 2 / (count if reduction == "mean" else 1)
-
-
 def polarization_norm(views: tuple[Tensor, Tensor], reduction: str, h: float = 1e-5) -> float:
-    """The norm of its gradient, by central differences in every coordinate of both views."""
+    """Of the gradient of LMCL's Eq. 10 at lambda 1, by central differences in every coordinate of both views."""
     squares = []
     for view in range(2):
         for i in range(views[0].numel()):
@@ -35,7 +25,7 @@ def polarization_norm(views: tuple[Tensor, Tensor], reduction: str, h: float = 1
             for step in (h, -h):
                 moved = [z.clone() for z in views]
                 moved[view].view(-1)[i] += step
-                ends.append(polarization(moved[0].tolist(), moved[1].tolist(), reduction))
+                ends.append(oracles.distance_polarization(*(z.tolist() for z in moved), 1, reduction=reduction))
             squares.append(((ends[0] - ends[1]) / (2 * h)) ** 2)
     return math.sqrt(math.fsum(squares))
 

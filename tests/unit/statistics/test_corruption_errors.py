@@ -1,11 +1,23 @@
-"""Mean corruption errors by hand, after Hendrycks and Dietterich's definitions."""
+"""Mean corruption errors after Hendrycks and Dietterich's definitions: by hand, in a table, and from records alone."""
 
+import csv
+import dataclasses
 import math
+from collections import defaultdict
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from hypersphere.config import plan as planning
+from hypersphere.config import recorded
+from hypersphere.config.cells import Cell
+from hypersphere.config.plan import Plan
 from hypersphere.datasets.corrupting import apply as severities
 from hypersphere.probes import corruption
+from hypersphere.statistics import gather, measure
 from hypersphere.statistics.corruption_errors import (
     BENCHMARK,
     CLEAN,
@@ -15,29 +27,23 @@ from hypersphere.statistics.corruption_errors import (
     relative_mce,
 )
 
+from .world import PAPER, World, at
+
+Make = Callable[..., World]
+Refused = Callable[..., AbstractContextManager[None]]
+ROOT = Path(__file__).resolve().parents[3]
 OURS = {"fog": {1: 20.0, 2: 40.0}, "snow": {1: 30.0, 2: 30.0}}
 BASE = {"fog": {1: 40.0, 2: 40.0}, "snow": {1: 20.0, 2: 60.0}}
 
 
 def test_by_hand() -> None:
+    """The mean is of ratios, and is not the ratio of means; without a baseline that errs there is no number."""
     assert mce(OURS, BASE) == pytest.approx(100 * (60 / 80 + 60 / 80) / 2)
     assert relative_mce(OURS, 10, BASE, 15) == pytest.approx(100 * (40 / 50 + 40 / 50) / 2)
-
-
-def test_the_mean_is_of_ratios_not_the_ratio_of_means() -> None:
-    ours = {"fog": {1: 80.0}, "snow": {1: 10.0}}
-    base = {"fog": {1: 40.0}, "snow": {1: 20.0}}
+    ours, base = ({"fog": {1: 80.0}, "snow": {1: 10.0}}, {"fog": {1: 40.0}, "snow": {1: 20.0}})
     assert mce(ours, base) == pytest.approx(100 * (2 + 0.5) / 2)
-
-
-def test_the_baseline_is_100() -> None:
-    assert mce(BASE, BASE) == pytest.approx(100)
-    assert relative_mce(BASE, 7, BASE, 7) == pytest.approx(100)
-
-
-@pytest.mark.parametrize("clean", [40.0, 50.0])
-def test_a_baseline_that_corruption_does_not_hurt_gives_no_number(clean: float) -> None:
-    assert math.isnan(relative_mce(OURS, 10, BASE, clean))
+    assert math.isnan(relative_mce(OURS, 10, BASE, 40.0))
+    assert math.isnan(relative_mce(OURS, 10, BASE, 50.0))
     assert math.isnan(mce(OURS, {"fog": {1: 0.0}}))
     assert math.isnan(mce({}, {}))
 
@@ -47,7 +53,7 @@ def row(value: float, status: str = "finished") -> dict[str, object]:
 
 
 def test_values_are_sorted_by_corruption_and_severity() -> None:
-    """Speckle noise is none of the benchmark's fifteen."""
+    """Speckle noise is none of the benchmark's fifteen; a diverged run has none."""
     found = corruption_errors(
         {
             ("corruption_error", "augmentation=augmix;corruption=none"): row(5),
@@ -59,6 +65,7 @@ def test_values_are_sorted_by_corruption_and_severity() -> None:
         {"augmentation": "augmix"},
     )
     assert found == ({"fog": {1: 6, 2: 7}}, 5, 50)
+    assert corruption_errors({("corruption_error", ""): row(math.nan, "diverged")}, {}) is None
 
 
 def test_what_the_benchmark_lacks_is_named() -> None:
@@ -72,11 +79,173 @@ def test_what_the_benchmark_lacks_is_named() -> None:
     assert CorruptionErrors(full, 10.0, 50).lacks == "snow at severity 1"
 
 
-def test_a_diverged_run_has_none() -> None:
-    assert corruption_errors({("corruption_error", ""): row(math.nan, "diverged")}, {}) is None
-
-
 def test_names_are_those_of_the_datasets_and_of_the_probe() -> None:
     """They are written twice, so that tables are made without importing what makes images."""
     assert severities.BENCHMARK == BENCHMARK
     assert corruption.CLEAN == CLEAN
+
+
+# In an artifact's tables: each run is compared with the baseline of its seed.
+
+LIKE_FOG, LIKE_SNOW = BENCHMARK[::2], BENCHMARK[1::2]
+"""Eight corruptions, whose errors vary with severity, and seven, whose errors do not."""
+Errors = tuple[float, float, float, float]
+"""On clean images; of corruptions like fog at severities 1 and 4, and at 2 and 5; of those like snow."""
+TABLE: dict[str, Any] = {
+    **{"draw": "table", "title": "Corruptions", "by": "corruptions"},
+    "rows": {"variant": ["default", "cut3"], "augmentation": ["standard", "augmix"]},
+    "columns": {"measure": ["mce", "relative_mce"]},
+    "fixed": {"method": "simclr", "dataset": "ten"},
+    "baseline": {"variant": "default", "augmentation": "standard"},
+}
+DOCUMENT: dict[str, Any] = {
+    "evaluations": {**PAPER["evaluations"], "corruptions": {"probe": {"name": "corruption"}}},
+    "artifacts": {"robust": TABLE},
+}
+
+
+def errors(clean: float, first: float, second: float, snow: float) -> dict[str, float]:
+    """The errors of the whole benchmark, by reading. The mean of those like fog is that of ``first`` and ``second``."""
+    fog = {1: first, 2: second, 3: (first + second) / 2, 4: first, 5: second}
+    of_all = dict.fromkeys(LIKE_FOG, fog) | dict.fromkeys(LIKE_SNOW, dict.fromkeys(fog, snow))
+    by_reading = {f"corruption={name};severity={s}": error for name, of in of_all.items() for s, error in of.items()}
+    return {"corruption=none": clean} | by_reading
+
+
+def mean(like_fog: float, like_snow: float) -> float:
+    """Over the benchmark's corruptions, in percent."""
+    return 100 * (8 * like_fog + 7 * like_snow) / 15
+
+
+def say(world: World, variant: str, of_seeds: list[Errors | None]) -> None:
+    """The errors of a variant, for each seed; half of them with AugMix. None: its run diverged."""
+    cell = at(variant=variant, augmentation="standard", measure="mce")
+    for seed, given in enumerate(of_seeds):
+        run = world.run("robust", cell, seed)
+        if given is None:
+            world.status[run] = "diverged"
+            continue
+        world.said[run, world.plan.protocols["norms"]["corruptions"].digest] = {
+            (100, "digits", "corruption_error", f"augmentation={name};{reading}"): share * value
+            for name, share in (("standard", 1.0), ("augmix", 0.5))
+            for reading, value in errors(*given).items()
+        }
+
+
+def test_each_seed_is_compared_with_its_own_baseline(make_world: Make) -> None:
+    world = make_world(seeds=[0, 1], paper=DOCUMENT)
+    say(world, "default", [(10, 20, 40, 30), (10, 30, 30, 40)])
+    say(world, "cut3", [(10, 30, 60, 30), (20, 30, 30, 20)])
+    world.measure("robust")
+    table = world.table("robust", "measurements")
+    for variant, name, augmentation, expected in (
+        ("default", "mce", "standard", [100, 100]),
+        ("default", "relative_mce", "standard", [100, 100]),
+        ("default", "mce", "augmix", [50, 50]),  # over the errors without AugMix
+        ("cut3", "mce", "standard", [mean(90 / 60, 1), mean(1, 20 / 40)]),
+        ("cut3", "relative_mce", "standard", [mean(70 / 40, 1), mean(20 / 40, 0)]),
+        ("cut3", "relative_mce", "augmix", [mean(70 / 40, 1) / 2, mean(20 / 40, 0) / 2]),
+    ):
+        rows = table.loc[at(variant=variant, augmentation=augmentation, measure=name)]
+        assert rows["value"].tolist() == pytest.approx(expected)
+        assert rows["n_test"].tolist() == [100, 100]
+    assert not table["coordinates"].str.contains("control").any()
+
+
+def test_without_either_run_there_is_no_number(make_world: Make) -> None:
+    world = make_world(seeds=[0, 1], paper=DOCUMENT)
+    say(world, "default", [None, (10, 30, 30, 40)])
+    say(world, "cut3", [(10, 30, 60, 30), None])
+    world.measure("robust")
+    rows = world.table("robust", "measurements").loc[at(variant="cut3", augmentation="standard", measure="mce")]
+    assert rows["status"].tolist() == ["diverged", "diverged"]
+    assert rows["value"].isna().all()
+
+
+@pytest.mark.parametrize("variant", ["default", "cut3"])
+def test_an_incomplete_benchmark_is_refused(make_world: Make, refused: Refused, variant: str) -> None:
+    """Of the run or of its baseline; left out of the mean, a severity would lower it."""
+    world = make_world(seeds=[0], paper=DOCUMENT)
+    for name in ("default", "cut3"):
+        say(world, name, [(10, 20, 40, 30)])
+    run = world.run("robust", at(variant=variant, augmentation="standard", measure="mce"))
+    said = world.said[run, world.plan.protocols["norms"]["corruptions"].digest]
+    for key in [key for key in said if key[3].endswith("corruption=fog;severity=5")]:
+        del said[key]
+    with refused():
+        world.measure("robust")
+
+
+def test_a_baseline_is_named_and_measured(make_world: Make, refused: Refused) -> None:
+    world = make_world(seeds=[0], paper=DOCUMENT)
+    for name in ("default", "cut3"):
+        say(world, name, [(10, 20, 40, 30)])
+    world.write("robust")
+    cells = world.plan.artifacts["norms", "robust"]
+    cells[:] = [cell for cell in cells if "cut3" in cell.text]
+    with refused():
+        measure.build(world.plan, "norms", "robust")
+    table = {key: value for key, value in TABLE.items() if key != "baseline"}
+    with refused():
+        make_world(paper=DOCUMENT | {"artifacts": {"robust": table}})
+
+
+# From the records of the repository, read once more with the csv module.
+
+KEY = "double_metric", "cifar10_c"
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return planning.make(ROOT, {"scale": "laptop1", "evidence_only": True})
+
+
+def read(plan: Plan, cell: Cell) -> dict[str, list[float]]:
+    """A run's errors by corruption."""
+    assert cell.run is not None
+    with (plan.config.evidence / "runs.csv").open(newline="") as handle:
+        (key,) = (row["key"] for row in csv.DictReader(handle) if row["name"] == cell.run.name)
+    found: dict[str, list[float]] = defaultdict(list)
+    with (plan.config.evidence / "measurements.csv").open(newline="") as handle:
+        for row in csv.DictReader(handle):
+            at = dict(part.split("=") for part in row["reading"].split(";") if part)
+            here = row["key"], row["epoch"], row["measure"], at.get("augmentation")
+            asked = key, str(cell.epoch), "corruption_error", cell.coordinates["augmentation"]
+            if here == asked and at["corruption"] in BENCHMARK:
+                found[at["corruption"]].append(float(row["value"]))
+    return found
+
+
+def test_mean_corruption_errors_are_those_of_the_records(plan: Plan) -> None:
+    cells = [cell for cell in plan.artifacts[KEY] if not cell.missing]
+    rows = gather.Measurer(plan).rows(cells, plan.config.papers[KEY[0]].measured[KEY[1]])
+    found = [(cell, row["value"]) for cell, row in zip(cells, rows, strict=True) if cell.measure == "mce"]
+    (base,) = (read(plan, cell) for cell, value in found if value == 100)
+    assert len(found) == 4
+    assert len(base) == len(BENCHMARK)
+    for cell, value in found:
+        ratios = [sum(of) / sum(base[name]) for name, of in read(plan, cell).items()]
+        assert value == pytest.approx(100 * math.fsum(ratios) / len(BENCHMARK))
+
+
+@pytest.mark.parametrize("lost", ["a run", "a severity", "the baseline"])
+def test_what_records_lack_is_a_reason_and_ends_nothing(
+    plan: Plan, approve: Callable[[object], None], lost: str
+) -> None:
+    assert plan.records is not None
+    base, other = (
+        next(cell.run.name for cell in plan.artifacts[KEY] if cell.run and cell.coordinates["variant"] == variant)
+        for variant in ("nt_xent", "dm3")
+    )
+    known = dict(plan.records)
+    if lost == "a severity":
+        (record,) = known[other]
+        fewer = [one for one in record.evaluations if "corruption=fog;severity=3" not in one.reading]
+        known[other] = (record.model_copy(update={"evaluations": fewer}),)
+    else:
+        del known[base if lost == "the baseline" else other]
+    marked = recorded.mark(plan.artifacts[KEY], plan.config.papers, plan.protocols, known, "laptop1")
+    rest = dataclasses.replace(plan, cells=tuple(marked), records=known)
+    assert len(gather.Measurer(rest).rows(marked, plan.config.papers[KEY[0]].measured[KEY[1]])) < len(marked)
+    (reason,) = {cell.missing for cell in marked if cell.run and cell.run.name == other}
+    approve(reason)

@@ -1,7 +1,6 @@
 """Effects against independent implementations: statsmodels' OLS, CompareMeans and DescrStatsW, ANOVA, hand-worked p."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,15 +15,13 @@ from statsmodels.stats.power import TTestIndPower
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
 from hypersphere import t_test
-from hypersphere.config import rules
 from hypersphere.provenance import columns
 from hypersphere.report.artifact import Points
 from hypersphere.report.results import Results
 from hypersphere.statistics import effects
 
-from .world import ONE, PAPER, ROWS, World, at
+from .world import ONE, PAPER, ROWS, RULES, STUDY, World, at, gain
 
-RULES = rules.load(Path(__file__).parents[2] / "project")
 Make = Callable[..., World]
 
 
@@ -127,13 +124,9 @@ def test_pairing_uses_shared_seeds_only_whatever_their_order() -> None:
     assert [ours["paired_low"], ours["paired_high"]] == pytest.approx(differences.tconfint_mean())
     assert ours["paired_p"] == pytest.approx(differences.ttest_mean(0)[1])
     assert ours["correlation"] == pytest.approx(np.corrcoef([55.1, 56.2, 57.0], [50.1, 51.9, 50.8])[0, 1])
-
-
-def test_two_shared_seeds_have_no_correlation() -> None:
-    """Two points lie on a line always; of their difference there is an interval."""
-    ours = effects.paired(pd.Series([57.0, 55.1]), pd.Series([50.1, 51.9]), 0.95)
-    assert np.isnan(ours["correlation"])
-    assert ours["paired_low"] < (6.9 + 3.2) / 2 < ours["paired_high"]
+    two = effects.paired(pd.Series([57.0, 55.1]), pd.Series([50.1, 51.9]), 0.95)
+    assert np.isnan(two["correlation"])  # two points lie on a line always; of their difference there is an interval
+    assert two["paired_low"] < (6.9 + 3.2) / 2 < two["paired_high"]
 
 
 def test_levene_is_anova_of_distances_from_the_median() -> None:
@@ -168,34 +161,22 @@ def test_holm_worked_by_hand() -> None:
     assert np.isnan(adjusted[3])
     assert np.isnan(levels[3])
 
-
-def test_holm_rejects_at_the_level_itself() -> None:
-    """0.025 = 0.05/2 and 0.05 = 0.05/1: no step fails, and each row keeps its own level."""
+    # 0.025 = 0.05/2 and 0.05 = 0.05/1: no step fails, and each row keeps its own level
     adjusted, levels = effects.holm([0.025, 0.05], 0.05, 2)
-    assert adjusted.tolist() == [0.05, 0.05]
-    assert levels.tolist() == [0.025, 0.05]
-
-
-def test_holm_is_that_of_statsmodels() -> None:
-    draws = np.random.default_rng(0)
-    for n in (1, 2, 7, 40):
-        p = draws.uniform(0, 0.3, n).round(2)  # with ties
-        np.testing.assert_array_equal(effects.holm(list(p), 0.05, n)[0], multipletests(p, method="holm")[1])
-
-
-def test_holm_counts_comparisons_that_were_not_run_as_the_largest_p() -> None:
-    """As if two more rows had p = 1."""
-    p = [0.01, 0.02, 0.004]
-    expected = multipletests([*p, 1.0, 1.0], method="holm")[1][:3]
-    np.testing.assert_allclose(effects.holm(p, 0.05, 5)[0], expected)
-    assert effects.holm(p, 0.05, 3)[0][2] == pytest.approx(0.012)
-    assert effects.holm(p, 0.05, 5)[0][2] == pytest.approx(0.02)
-
-
-def test_holm_of_no_tests_is_none() -> None:
+    assert (adjusted.tolist(), levels.tolist()) == ([0.05, 0.05], [0.025, 0.05])
     adjusted, levels = effects.holm([float("nan")], 0.05, 1)
     assert np.isnan([*adjusted, *levels]).all()
     assert len(effects.holm([], 0.05, 0)[0]) == 0
+
+
+@pytest.mark.parametrize("not_run", [0, 2])
+def test_holm_is_that_of_statsmodels(not_run: int) -> None:
+    """Comparisons that were not run count as if their p were 1."""
+    draws = np.random.default_rng(0)
+    for n in (1, 2, 7, 40):
+        p = draws.uniform(0, 0.3, n).round(2)  # with ties
+        expected = multipletests([*p, *[1.0] * not_run], method="holm")[1][:n]
+        np.testing.assert_array_equal(effects.holm(list(p), 0.05, n + not_run)[0], expected)
 
 
 @settings(max_examples=100, deadline=None)
@@ -410,3 +391,92 @@ def test_without_a_baseline_there_are_no_effects(make_world: Make) -> None:
     assert table(world, "alone").empty
     assert list(table(world, "alone").columns) == list(columns.EFFECTS)
     assert len(table(world, "compared")) == 4
+
+
+# A study's comparisons: Dunnett, pairs, A/A arms, equivalence, and cells level with a control.
+
+CUTS = STUDY | {
+    "arms": [{"method": "simclr", "dataset": "ten", "variant": ["default", "cut3", "cut9", "again"]}],
+    "seeds": {"confirmation": [0, 1, 2, 3], "again": [10, 11, 12, 13]},
+}
+SAID = {
+    "default": [60.0, 61.0, 62.0, 63.0],
+    "cut3": [60.2, 61.1, 62.2, 63.1],
+    "cut9": [66.0, 67.5, 65.0, 68.0],
+    "again": [61.0, 61.5, 62.5, 61.0],
+}
+
+
+def of_study(make_world: Make, said: dict[str, Any] = SAID, **study: Any) -> dict[str, dict[str, Any]]:
+    """effects.csv of the study, by variant."""
+    variants = {"variants": PAPER["variants"] | {"again": {}}}
+    world = make_world(level="laptop", paper=variants | {"studies": {"s": CUTS | study}})
+    for variant, values in said.items():
+        world.say("s", at(variant=variant), values)
+    world.of_pixels("digits", "knn", {"knn_top1": 20.0, "knn_top5": 50.0})
+    world.measure("s")
+    return {row["variant"]: row for row in world.table("s", "effects").to_dict("records")}
+
+
+def test_an_a_a_arm_keeps_its_own_interval_and_is_in_no_family(make_world: Make) -> None:
+    """Holm over two comparisons: the smaller p doubles, the larger stays. Three would treble the smaller."""
+    found = of_study(make_world)
+    assert {name: row["in_family"] for name, row in found.items()} == {"cut3": True, "cut9": True, "again": False}
+    p = {name: stats.ttest_ind(SAID[name], SAID["default"], equal_var=False).pvalue for name in found}
+    assert found["cut9"]["p_holm"] == pytest.approx(2 * p["cut9"])
+    assert found["cut3"]["p_holm"] == pytest.approx(p["cut3"])
+    assert found["again"]["p"] == pytest.approx(p["again"])
+    assert np.isnan(found["again"]["p_holm"])
+    assert found["again"]["low"] < 0 < found["again"]["high"]
+
+
+def test_pairs_are_compared_seed_by_seed_and_the_a_a_arm_is_not(make_world: Make) -> None:
+    found = of_study(make_world, test="paired")
+    assert found["cut3"]["p"] == pytest.approx(stats.ttest_rel(SAID["cut3"], SAID["default"]).pvalue)
+    assert (found["cut3"]["test"], found["again"]["test"]) == ("paired", "welch")
+
+
+def test_one_shared_baseline_by_dunnett(make_world: Make) -> None:
+    """By the definition, simulated: the maximum of t statistics that share a baseline, and so correlate by a half."""
+    found = of_study(make_world, test="dunnett")
+    arms = np.array([SAID[name] for name in ("default", "cut3", "cut9")])
+    error = np.sqrt(arms.var(axis=1, ddof=1).mean() * 2 / 4)
+    random = np.random.default_rng(1)
+    draws = random.standard_normal((400_000, 3))
+    largest = np.abs(draws[:, 1:] - draws[:, :1]).max(axis=1) / np.sqrt(2) / np.sqrt(random.chisquare(9, 400_000) / 9)
+    for name in ("cut3", "cut9"):
+        row, t = found[name], abs(np.mean(SAID[name]) - np.mean(SAID["default"])) / error
+        assert row["test"] == "dunnett"
+        assert row["p_holm"] == pytest.approx(np.mean(largest > t), abs=0.004)
+        half = np.quantile(largest, 0.95) * error
+        assert (row["low_holm"], row["high_holm"]) == pytest.approx(
+            (row["effect"] - half, row["effect"] + half), abs=0.05
+        )
+    assert found["again"]["test"] == "welch"
+
+
+def test_dunnett_waits_for_all_arms(make_world: Make) -> None:
+    found = of_study(make_world, {**SAID, "cut3": [None] * 4}, test="dunnett")
+    assert np.isnan(found["cut9"]["p_holm"])
+
+
+def test_equivalence_is_within_the_studys_own_margin(make_world: Make) -> None:
+    """cut3 differs by 0.15 +- 0.07, paired: within a point, and not within a tenth of one."""
+    assert of_study(make_world, test="paired")["cut3"]["equivalent"]
+    assert not of_study(make_world, test="paired", margin=0.1)["cut3"]["equivalent"]
+    assert not of_study(make_world)["cut3"]["equivalent"]
+
+
+@pytest.mark.parametrize(("pixels", "level"), [(20.0, ""), (62.0, "at the level of raw pixels")])
+def test_a_cell_level_with_raw_pixels_is_marked(make_world: Make, pixels: float, level: str) -> None:
+    """And a claim about it has no direction: cut3 is 6 points better than a baseline at the level of pixels."""
+    world = make_world(level="laptop", seeds=(0, 1, 2, 3))
+    world.say("table5", at(), SAID["default"])
+    world.say("table5", at(variant="cut3"), SAID["cut9"])
+    world.of_pixels("digits", "knn", {"knn_top1": pixels, "knn_top5": 50.0})
+    world.measure("table5")
+    row = world.table("table5", "summary").loc[at()]
+    assert row["level"] == level
+    judged = world.judged(gain("g"))["g"]
+    assert judged["direction"] == ("unclear" if level else "same")
+    assert (level in judged["why"]) is bool(level) or not level

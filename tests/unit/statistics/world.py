@@ -15,6 +15,7 @@ import yaml
 
 from hypersphere import files
 from hypersphere.config import plan as planning
+from hypersphere.config import rules
 from hypersphere.config.cells import Cell, on_pixels
 from hypersphere.config.coordinates import parse, text
 from hypersphere.config.plan import MANIFEST, Plan
@@ -23,7 +24,8 @@ from hypersphere.provenance.columns import TABLES
 from hypersphere.statistics import claims, gather, measure
 from hypersphere.theory import table as theory_table
 
-RULES = Path(__file__).parents[2] / "project" / "config" / "statistics.yaml"
+PROJECT = Path(__file__).parents[2] / "project"
+RULES = rules.load(PROJECT)
 ROWS = ["simclr.default", "simclr.cut3", "simsiam.default", "simsiam.cut9"]
 DATASETS: dict[str, Any] = {name: {"source": None} for name in ("ten", "hundred", "flowers", "far", "text")}
 DATASETS |= {
@@ -36,6 +38,15 @@ HISTORY = ("epoch", "loss", "norm", "learning_rate")
 EPOCHS = 100
 """Of the published schedule; 10 at the quick scale."""
 ONE = {"fixed": {"dataset": "ten"}, "measure": "knn_top1"}
+_TWO = {"title": "Two arms", "measure": "knn_top1"}
+_TABLE: dict[str, Any] = {
+    **_TWO,
+    "draw": "table",
+    "rows": {"method.variant": ROWS[:2]},
+    "columns": {"dataset": ["ten"]},
+}
+_COMPARED: dict[str, Any] = {**_TABLE, "baseline": {"variant": "default"}}
+_LINES: dict[str, Any] = {**_TWO, "draw": "lines", "lines": {"method.variant": ROWS[:2]}, **ONE}
 PAPER: dict[str, Any] = {
     "paper": "norms",
     "title": "Norms",
@@ -72,97 +83,60 @@ PAPER: dict[str, Any] = {
     },
     "artifacts": {
         "table5": {
-            "draw": "table",
-            "title": "Two methods on three datasets",
+            **_COMPARED,
             "printed": "Table 5",
             "rows": {"method.variant": ROWS},
             "columns": {"dataset": ["ten", "hundred", "flowers", "far"]},
-            "measure": "knn_top1",
-            "baseline": {"variant": "default"},
         },
-        "epochs": {
-            "draw": "lines",
-            "title": "Over training",
-            "lines": {"method.variant": ROWS[:2]},
-            "x": {"epoch": [0, 50, 100]},
-            "baseline": {"variant": "default"},
-            **ONE,
-        },
+        "epochs": {**_LINES, "x": {"epoch": [0, 50, 100]}, "baseline": {"variant": "default"}},
         "temperatures": {
-            "draw": "lines",
-            "title": "A sweep",
+            **_LINES,
             "lines": {"method.variant": ROWS[:1]},
             "x": {"objective.temperature": [0.1, 0.5, 1]},
             "baseline": {"objective.temperature": 0.5},
-            **ONE,
         },
         "transfers": {
-            "draw": "table",
-            "title": "Transfer",
-            "rows": {"method.variant": ROWS[:2]},
+            **_TABLE,
             "columns": [{"dataset": "ten", "target": "hundred"}, {"dataset": "hundred", "target": "ten"}],
             "measure": "transfer_top1",
         },
-        "training": {
-            "draw": "lines",
-            "title": "Norms over training",
-            "lines": {"method.variant": ROWS[:2]},
-            "x": {"epoch": [0, 50, 100]},
-            "fixed": {"dataset": "ten"},
-            "measure": "norm",
-            "by": "history",
-        },
+        "training": {**_LINES, "x": {"epoch": [0, 50, 100]}, "measure": "norm", "by": "history"},
         "violins": {
-            "draw": "distribution",
-            "title": "Norms of images",
+            **{"draw": "distribution", "title": "Norms of images", "measure": "norm", "by": "norms"},
             "x": {"method.variant": ROWS[:2]},
             "rows": {"split": ["train", "test"]},
             "fixed": {"dataset": "ten"},
-            "measure": "norm",
-            "by": "norms",
         },
         "portraits": {
-            "draw": "pictures",
-            "title": "Images",
+            **{"draw": "pictures", "title": "Images", "measure": "norm", "by": "extremes"},
             "panels": {"extreme": ["highest", "lowest"]},
             "rows": {"method.variant": ROWS[:2]},
             "fixed": {"dataset": "ten", "split": "train"},
-            "measure": "norm",
-            "by": "extremes",
         },
-        "open": {
-            "draw": "table",
-            "title": "Of which the document says too little",
-            "rows": {"method.variant": ROWS[:2]},
-            "columns": {"dataset": ["ten"]},
-            "measure": "linear_top1",
-            "baseline": {"variant": "default"},
-            "cannot_be_judged": "the number of neighbours",
-        },
-        "clusters": {
-            "draw": "table",
-            "title": "Which no probe measures",
-            "rows": {"method.variant": ROWS[:2]},
-            "columns": {"dataset": ["ten"]},
-            "measure": "kmeans_accuracy",
-        },
+        "open": {**_COMPARED, "measure": "linear_top1", "cannot_be_judged": "the number of neighbours"},
+        "clusters": {**_TABLE, "measure": "kmeans_accuracy"},
         "sentences": {
-            "draw": "table",
-            "title": "Which nothing here trains",
-            "rows": {"method.variant": ROWS[:2]},
+            **_TABLE,
             "columns": {"dataset": ["text"]},
             "measure": "text_accuracy",
             "missing": "runs on text",
         },
-        "left": {
-            "draw": "table",
-            "title": "Too much for this scale",
-            "rows": {"method.variant": ROWS[:2]},
-            "columns": {"dataset": ["ten"]},
-            "measure": "knn_top1",
-        },
+        "left": _TABLE,
     },
 }
+STUDY: dict[str, Any] = {
+    **{"question": "?", "title": "Cuts", "measure": "knn_top1", "margin": 1.0, "hours": 1, "scale": "laptop"},
+    "answers": {"yes": "a", "no": "b", "unclear": "c"},
+}
+"""What every study says; its arms and seeds are its own."""
+GLOBE: dict[str, Any] = {
+    **{"draw": "sphere", "title": "Points", "measure": "spread", "by": "points"},
+    "rows": {"variant": ["default", "cut3"]},
+    "columns": {"epoch": [50, 100]},
+    "fixed": {"method": "simclr", "dataset": "ten"},
+}
+"""An artifact of a probe ``sphere_points``; it leaves tables like ``POINTS``."""
+POINTS = pd.DataFrame({"image": [3, 8], "class": [1, 0], "x": [0.25, 0.0], "y": [0.0, 1.0], "z": [0.5, 0.0]})
 CLAIM: dict[str, Any] = {
     **{"id": "c", "kind": "value", "origin": "printed", "artifact": "table5", "method": "simclr", "variant": "default"},
     **{"baseline": "", "dataset": "ten", "setting": "", "metric": "knn_top1", "reported": 51.0, "reported_std": ""},
@@ -220,7 +194,7 @@ class World:
             "papers/norms/paper.yaml": document,
         }.items():
             files.write_text(root / "config" / name, yaml.safe_dump(content, sort_keys=False))
-        shutil.copy(RULES, root / "config")
+        shutil.copy(PROJECT / "config" / "statistics.yaml", root / "config")
         self.claims()
         self.plan: Plan = planning.make(root, overrides)
         self.said: dict[tuple[str, str], dict[tuple[int, str, str, str], float | None]] = {}
@@ -250,6 +224,17 @@ class World:
         found = [cell for cell in self.plan.artifacts["norms", artifact] if cell.text == wanted]
         assert found, f"{artifact} has no {wanted}"
         return found
+
+    def run(self, artifact: str, coordinates: str, seed: int = 0) -> str:
+        """The name of a cell's run of the ``seed``th seed."""
+        run = self.cells(artifact, coordinates)[seed].run
+        assert run is not None
+        return run.name
+
+    def change_rules(self, old: str, new: str) -> None:
+        """Write another number into config/statistics.yaml."""
+        path = self.root / "config" / "statistics.yaml"
+        path.write_text(path.read_text().replace(old, new))
 
     def say(self, artifact: str, coordinates: str, values: Sequence[float | None]) -> None:
         """What is measured for a cell, a number for each seed; None: its run diverged."""
@@ -297,20 +282,19 @@ class World:
     def _evaluation(self, subject: str, digest: str, measures: Sequence[str], at: Sequence[tuple[int, str]]) -> None:
         said, path = self.said.get((subject, digest), {}), self.plan.evaluation(subject, digest)
         own = [name.replace("transfer", "linear") for name in measures]  # a probe's own names
+        extremes = digest == self.plan.protocols["norms"]["extremes"].digest
         rows, written = [], [path]
         for epoch, target in at:
             if self.status.get(subject) == "diverged" and epoch:
                 rows += [_row(subject, epoch, digest, name, target) for name in own]
                 continue
             for name in own:
-                extremes = digest == self.plan.protocols["norms"]["extremes"].digest
                 known = [key[3] for key in said if key[:3] == (epoch, target, name)]
                 readings = (EXTREMES if extremes else SPLITS) if name == "norm" else known or [""]
                 for reading in readings:
                     value = said.get((epoch, target, name, reading), 40.0 + sum(map(ord, subject + target)) % 7 + epoch)
                     rows.append(_row(subject, epoch, digest, name, target, value, reading))
-            extremes = digest == self.plan.protocols["norms"]["extremes"].digest
-            images = self.portraits if extremes else self.images
+                images = self.portraits if extremes else self.images
             if subject in images and own[0] in ("norm", "spread"):
                 table = path.with_name(f"{path.stem}.{epoch:04d}.{target}.csv")
                 files.write_text(table, images[subject].to_csv(index=False))

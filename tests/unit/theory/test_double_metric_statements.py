@@ -11,14 +11,15 @@ from functools import partial
 from typing import Any
 
 import pytest
-import torch
-from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
 from hypersphere.theory import double_metric as module
 from hypersphere.theory.double_metric import STATEMENTS, arc, chord
 from hypersphere.theory.statement import Checked, Statement, everywhere, examine, gradient
+
+from ..objectives.shared import dot, softmax
+from .shared import holds
 
 FALSE = {
     "lemma_1_sum": "D23",
@@ -131,31 +132,10 @@ HOLDS = [named(name) for name in sorted(TRUE)] + [named(name, reading) for name,
 
 @pytest.mark.parametrize("statement", HOLDS, ids=label)
 def test_holds_for_chosen_inputs(statement: Statement) -> None:
-    met: list[bool] = []
-
-    @settings(max_examples=60, deadline=None, derandomize=True, database=None)
-    @given(columns(statement))
-    def hold(drawn: dict[str, Any]) -> None:
-        judged, excess = statement.check(
-            **{key: torch.tensor([value], dtype=torch.float64) for key, value in drawn.items()}
-        )
-        met.append(bool(judged))
-        event(f"hypothesis met: {met[-1]}")
-        assert not judged or excess <= statement.tolerance
-
-    hold()
-    assert sum(met) >= 20, f"the hypothesis held for {sum(met)} of {len(met)} only"
+    holds(statement, columns(statement), met=20)
 
 
 # --- Counterexamples, re-worked in plain Python from their own numbers.
-
-
-def dot(a: Sequence[float], b: Sequence[float]) -> float:
-    return math.fsum(x * y for x, y in zip(a, b, strict=True))
-
-
-def softmax(scores: Sequence[float]) -> list[float]:
-    return [math.exp(s) / math.fsum(map(math.exp, scores)) for s in scores]
 
 
 def numeric(value: Callable[[float], float], at: float) -> float:

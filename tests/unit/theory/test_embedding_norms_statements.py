@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from hypersphere.theory import embedding_norms as module
 from hypersphere.theory.embedding_norms import STATEMENTS, info_nce
 from hypersphere.theory.statement import Statement, examine
+
+from .shared import holds
 
 BY_ID = {statement.id.removeprefix("norms."): statement for statement in STATEMENTS}
 FALSE = {
@@ -24,23 +25,14 @@ FALSE = {
 TRUE = [name for name in BY_ID if name not in FALSE]
 
 
-def test_ids_are_unique() -> None:
-    assert len(BY_ID) == len(STATEMENTS)
-
-
 @pytest.mark.parametrize("name", BY_ID)
 def test_verdicts(name: str) -> None:
     """Expected: our derivations, one per erratum N10-N13, N46, N47; the rest as the paper says."""
     statement = BY_ID[name]
     found = examine(statement, 2000)
     assert found.met > 1000
-    assert (
-        found.verdict
-        == {
-            True: "refuted",
-            False: "no counterexample" if statement.reading == "as printed" else "no counterexample (erratum)",
-        }[name in FALSE]
-    )
+    true = "no counterexample" if statement.reading == "as printed" else "no counterexample (erratum)"
+    assert found.verdict == ("refuted" if name in FALSE else true)
     assert (found.counterexample is not None) == (name in FALSE)
     assert statement.reading == ("N" + name.split(".n")[1] if ".n" in name else "as printed")
 
@@ -65,7 +57,7 @@ def _aligned(drawn: tuple[np.ndarray, int]) -> np.ndarray:
 
 
 @st.composite
-def inputs(draw: st.DrawFn, statement: Statement) -> dict[str, torch.Tensor]:
+def inputs(draw: st.DrawFn, statement: Statement) -> dict[str, Any]:
     names = set(statement.simple())
     values: dict[str, Any] = {}
     if "d" in names:
@@ -85,25 +77,13 @@ def inputs(draw: st.DrawFn, statement: Statement) -> dict[str, torch.Tensor]:
             values["gamma"] = draw(decades(-6, 3)) * size[0] ** 2 if equal else draw(decades(-4, 4))
         if "temperature" in names:
             values["temperature"] = draw(decades(-5, 3))
-    return {name: torch.as_tensor(value, dtype=torch.float64)[None] for name, value in values.items()}
+    return values
 
 
 @pytest.mark.parametrize("name", TRUE)
 def test_hypothesis_finds_no_counterexample(name: str) -> None:
     statement = BY_ID[name]
-    judged = []
-
-    @settings(max_examples=200 if "strict" in name else 40, deadline=None, derandomize=True, database=None)
-    @given(inputs(statement))
-    def hold(drawn: dict[str, torch.Tensor]) -> None:
-        met, excess = statement.check(**drawn)
-        event("met" if met.item() else "not met")
-        if met.item():
-            judged.append(excess.item())
-            assert excess.item() <= statement.tolerance
-
-    hold()
-    assert len(judged) >= 15
+    holds(statement, inputs(statement), met=15, tried=200 if "strict" in name else 40)
 
 
 # The machinery refutes a formula that is a little wrong.
