@@ -14,7 +14,6 @@ from scipy.ndimage import sobel
 from scipy.optimize import minimize
 from torch import Tensor
 
-from hypersphere.errors import HypersphereError
 from hypersphere.probes.norm_confidence import LEFT_FREE, appearance, auroc, explained, norm_confidence, standardised
 from hypersphere.probes.norm_ood import norm_ood
 from hypersphere.probes.result import NotFiniteError, ProbeResult
@@ -212,7 +211,7 @@ def test_the_true_class_is_a_covariate() -> None:
     assert abs(found["norm_gain"]) < 0.3
 
 
-def test_what_has_no_answer_is_nan_or_a_sentence() -> None:
+def test_what_has_no_answer_is_nan_or_a_sentence(refused: Any) -> None:
     one = world(60)
     one.right = np.ones(60, dtype=bool)
     assert all(math.isnan(value) for value in measured(one).values.values())
@@ -224,10 +223,10 @@ def test_what_has_no_answer_is_nan_or_a_sentence() -> None:
         "norm_coefficient",
         "covariates_auroc",
     }
-    with pytest.raises(HypersphereError, match=r"^norm_confidence: folds: "):
+    with refused():
         measured(one, folds=1)
     one.norms[3] = 0
-    with pytest.raises(NotFiniteError, match=r"^the embeddings of 1 of 60"):
+    with refused(NotFiniteError):
         measured(one)
 
 
