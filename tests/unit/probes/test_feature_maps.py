@@ -1,4 +1,4 @@
-"""Pictures of feature maps: known regions are found, a linear score has a closed form, numbers and pictures belong together."""
+"""Pictures of feature maps: known regions, a linear score in closed form, numbers and pictures that belong together."""
 
 from collections import OrderedDict
 from types import SimpleNamespace
