@@ -164,9 +164,8 @@ def unbroken(run: Run, images: Images | UInt8[np.ndarray, "n h w 3"], kept: Path
         return place
 
     def copying(*arguments: Any) -> Tensor:
-        shutil.copytree(
-            place / "whole", place / str(count[0]), copy_function=os.link
-        )  # files are replaced, not changed
+        copied = place / str(count[0])
+        shutil.copytree(place / "whole", copied, copy_function=os.link)  # files are replaced, not changed
         count[0] += 1
         return step(*arguments)
 
@@ -178,17 +177,10 @@ def unbroken(run: Run, images: Images | UInt8[np.ndarray, "n h w 3"], kept: Path
 
 @pytest.fixture
 def broken(make_run: Callable[..., Run], images: UInt8[np.ndarray, "n h w 3"], tmp_path: Path, kept: Path) -> Broken:
-    """``broken(5, "simsiam", seed=1)``: the bytes of a whole run, the folder of one killed after five steps (none: not
-    begun), and how to go on with that."""
-
-    def make(after: int | None, method: str = "simclr", **fields: Any) -> tuple[dict[str, bytes], Path, Resume]:
-        run, folder = make_run(method, **fields), tmp_path / "broken"
-        place = unbroken(run, images, kept)
-        if after is not None:
-            shutil.copytree(place / str(after), folder)
-        return result(place / "whole"), folder, lambda **changes: execute(run, images, folder, **(SELDOM | changes))
-
-    return make
+    """``broken(5, "simsiam", seed=1)``: ``break_off`` of such a run, after five steps (None: not begun)."""
+    return lambda after, method="simclr", **fields: break_off(
+        after, make_run(method, **fields), images, kept, tmp_path / "broken"
+    )
 
 
 def rewrite(path: Path, change: Callable[[dict[str, Tensor]], Any], seal: bool = True) -> None:
@@ -210,3 +202,13 @@ def drop(beginning: str) -> Callable[[dict[str, Tensor]], None]:
             del tensors[name]
 
     return change
+
+
+def break_off(
+    after: int | None, run: Run, images: Images | UInt8[np.ndarray, "n h w 3"], kept: Path, folder: Path
+) -> tuple[dict[str, bytes], Path, Resume]:
+    """The bytes of a whole run, ``folder`` as a kill after so many steps leaves it, and how to go on with that."""
+    place = unbroken(run, images, kept)
+    if after is not None:
+        shutil.copytree(place / str(after), folder)
+    return result(place / "whole"), folder, lambda **changes: execute(run, images, folder, **(SELDOM | changes))
