@@ -20,6 +20,7 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.training import checkpoint, loop
 from hypersphere.training.loop import Execution, Outcome
+from hypersphere.training.pretrain import pretrain
 from hypersphere.training.trainers.image import Images, train
 
 from ...layers import merge
@@ -212,3 +213,29 @@ def break_off(
     if after is not None:
         shutil.copytree(place / str(after), folder)
     return result(place / "whole"), folder, lambda **changes: execute(run, images, folder, **(SELDOM | changes))
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """For ``stopped``, which trains but once."""
+    return tmp_path_factory.mktemp("trained")
+
+
+@pytest.fixture
+def stopped(tiny_plan: Plan, runs: list[Run], trained: Path) -> tuple[Path, dict[str, bytes]]:
+    """The first run's folder, killed after 6 of its 8 steps; and what it holds when nothing kills it."""
+    folder, step, count = tiny_plan.run_folder(runs[0].name), loop._step, [0]
+
+    def copying(*arguments: Any) -> Tensor:
+        if count[0] == 6:
+            shutil.copytree(folder, trained / "stopped")
+        count[0] += 1
+        return step(*arguments)
+
+    if not (trained / "whole").exists():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(loop, "_step", copying)
+            pretrain(tiny_plan, runs[:1], save_every=0.0)
+        shutil.move(folder, trained / "whole")
+    shutil.copytree(trained / "stopped", folder)
+    return folder, contents(trained / "whole")
