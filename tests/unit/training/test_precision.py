@@ -31,20 +31,6 @@ CPU = torch.device("cpu")
 NO_SNAPSHOTS: dict[str, Any] = {"snapshots": frozenset(), **SELDOM}
 
 
-@pytest.mark.parametrize("wanted", ["bfloat16", "float32"])
-def test_a_processor_computes_in_float32(wanted: str) -> None:
-    """Whatever its instructions: numbers of two precisions would not be comparable."""
-    assert device.precision(wanted, torch.device("cpu")) == torch.float32
-
-
-@pytest.mark.parametrize(("able", "expected"), [(True, torch.bfloat16), (False, torch.float32)])
-def test_a_gpu_that_only_imitates_bfloat16_computes_in_float32(
-    able: bool, expected: torch.dtype, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation=True: able or including_emulation)
-    assert device.precision("bfloat16", torch.device("cuda", 0)) == expected
-
-
 def gradient(run: Run, type_: torch.dtype) -> Float64[Tensor, "p"]:
     """Of one training step on random views, computed in this type, at rate 0."""
     micro = run.batch.micro
@@ -145,3 +131,14 @@ def test_precision_reaches_the_steps_and_float32_is_repeated(
     assert history["full"] == history["again"] != history["half"]
     assert {tensor.dtype for tensor in weights["half"].values()} <= {torch.float32, torch.int64}
     assert any(not torch.equal(weights["half"][key], weights["full"][key]) for key in weights["full"])
+
+
+@pytest.mark.parametrize("able", [True, False])
+def test_a_processor_and_a_gpu_that_only_imitates_bfloat16_compute_in_float32(
+    able: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A processor whatever its instructions: numbers of two precisions would not be comparable."""
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation=True: able or including_emulation)
+    assert device.precision("bfloat16", torch.device("cuda", 0)) == (torch.bfloat16 if able else torch.float32)
+    for wanted in ("bfloat16", "float32"):
+        assert device.precision(wanted, CPU) == torch.float32
