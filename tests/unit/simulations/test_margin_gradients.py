@@ -224,16 +224,3 @@ def test_centres_of_emphasis(result: Study) -> None:
     centre, area, _ = study._figure_8(ratios[:, ::-1])
     assert (centre.arms["held"], centre.arms["places"]) == ([0.0], [float(3 * 4 * n)])
     assert area.arms["held"] == area.arms["places"] == [12.0]
-
-
-def test_sentences_fail_where_they_must(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Controls: a peak in the wrong place, and no margin, whose factors change no gradient."""
-    context = cast(Any, SimpleNamespace())
-    with monkeypatch.context() as patch:
-        patch.setattr(study, "peak_of_gaps", lambda m1: math.pi / 2)
-        held, places = _counts(study.margin_gradients(context))["fig2.gaps_angle"]
-        assert 0.8 * places < held < places
-    monkeypatch.setattr(study, "ANGULAR", 0.0)
-    counts = _counts(study.margin_gradients(context))
-    assert counts["fig2.terms.m9"] == (0, study.FINE**2)
-    assert counts["fig2.not_a_product"] == (0, 1)

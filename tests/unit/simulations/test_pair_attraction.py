@@ -102,21 +102,6 @@ def test_the_plane_is_enough() -> None:
     assert len(set(found.tolist())) == len(COMPARED)  # no two settings are the same simulation
 
 
-@pytest.mark.parametrize("setting", [SECOND, penalised("square", 4.0, 10.0), penalised("inner product", 1.0, 0.5)])
-def test_one_step_is_that_of_vectors(setting: Setting) -> None:
-    """The control of the next step: with another penalty the vectors end elsewhere."""
-    runs, _ = pair_attraction._prepared(pairs.random_cosines(0)[None], [setting], sides=2)
-    moved = pairs.step(runs, inner=setting.inner)
-    z = points(0, setting).requires_grad_()
-    attraction = (z[0] * z[1]).sum(dim=-1).mean() if setting.inner else cosines(z).mean()
-    for gamma, same in ((setting.gamma, True), (setting.gamma + 0.5, False)):
-        penalty = gamma * PENALTIES[setting.penalty or "square"](z)
-        (gradient,) = torch.autograd.grad(penalty - attraction, z, retain_graph=True)
-        after = (z - 10 * gradient).detach()
-        assert np.allclose(moved.norm[:, 0], norms(after).numpy(), rtol=1e-12) == same
-        assert np.allclose(moved.cosine[0], cosines(after).numpy(), rtol=0, atol=1e-13) or not same
-
-
 @pytest.mark.parametrize("sides", [1, 2])
 def test_two_orthogonal_unit_vectors_by_hand(sides: int) -> None:
     """(1, 0) goes to (1, a) and (0, 1) to (a, 1): norm sqrt(1 + a²), cosine 2a / (1 + a²)."""
