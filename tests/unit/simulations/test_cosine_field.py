@@ -11,12 +11,10 @@ from torch import Tensor
 from hypersphere.simulations.cosine_field import compute as cosine_field
 from hypersphere.simulations.cosine_field.compute import field
 from hypersphere.simulations.study import Study
-from hypersphere.training.determinism import make_deterministic
 
 
 @pytest.fixture(scope="module")
 def study() -> Study:
-    make_deterministic(1)
     return cosine_field.cosine_field(None)  # type: ignore[arg-type]
 
 

@@ -13,14 +13,8 @@ from hypersphere import prng
 from hypersphere.simulations.latent_classes import compute as study
 from hypersphere.simulations.latent_classes import networks as networks
 from hypersphere.simulations.latent_classes.networks import Setting
-from hypersphere.training.determinism import make_deterministic
 
 pytestmark = pytest.mark.heavy
-
-
-@pytest.fixture(autouse=True)
-def _deterministic() -> None:
-    make_deterministic(1)
 
 
 @pytest.fixture

@@ -15,14 +15,12 @@ from hypersphere.objectives.generalised_info_nce import info_nce_of_logits
 from hypersphere.objectives.margin_logits import margin_logits
 from hypersphere.simulations.margin_gradients import compute as study
 from hypersphere.simulations.study import Study
-from hypersphere.training.determinism import make_deterministic
 
 DRAWS, CANDIDATES = 400, 5  # the positive first
 
 
 @pytest.fixture(scope="module")
 def result() -> Study:
-    make_deterministic(1)
     return study.margin_gradients(cast(Any, SimpleNamespace()))
 
 

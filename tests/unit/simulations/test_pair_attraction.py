@@ -13,7 +13,6 @@ from hypersphere.simulations.pair_attraction import compute as pair_attraction
 from hypersphere.simulations.pair_attraction import pairs
 from hypersphere.simulations.pair_attraction.compute import CELLS, Setting, free, penalised
 from hypersphere.simulations.study import Answer, Study
-from hypersphere.training.determinism import make_deterministic
 
 from ..printed import table
 
@@ -23,11 +22,6 @@ TABLE_1 = {(norm, gamma): PRINTED[f"gamma{gamma:g}"][norm] for norm in NORMS for
 SECOND = Setting((1.0, 2.0))
 STATIC = Setting((0.5, 0.5), static=True)
 AS_PRINTED = Setting((1.0, 1.0), -0.4, normalised=False)
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> None:
-    make_deterministic(1)
 
 
 def norms(z: Tensor) -> Tensor:
@@ -206,7 +200,6 @@ def test_seeds_may_be_computed_together_or_apart(chunks: list[list[int]]) -> Non
 @pytest.fixture(scope="module")
 def study() -> Study:
     """Two seeds, and only the small norms and the first 400 steps of a penalty."""
-    make_deterministic(1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pair_attraction, "SEEDS", range(2))
         patch.setattr(pair_attraction, "LIMIT", 800)

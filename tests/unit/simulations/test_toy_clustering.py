@@ -19,7 +19,6 @@ from hypersphere.simulations.toy_clustering.compute import (
 )
 from hypersphere.simulations.toy_clustering.data import BARS, DATASETS, SHAPES, clustered, draws
 from hypersphere.simulations.toy_clustering.maps import DEFAULTS, SETTINGS, VARIATIONS, Setting
-from hypersphere.training.determinism import make_deterministic
 
 Results = dict[str, np.ndarray]
 TRIALS = range(8)
@@ -31,11 +30,10 @@ def results() -> Iterator[Results]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(toy_maps, "STEPS", 5)
         patch.setattr(toy_maps, "LONGER", 7)
-        make_deterministic(1)
         yield simulate(TRIALS)
 
 
-@pytest.mark.parametrize("seeds", [[0], [6], [3, 4, 5]])
+@pytest.mark.parametrize("seeds", [[0], [3, 4, 5]])
 def test_a_trial_does_not_depend_on_the_others(results: Results, seeds: list[int]) -> None:
     some = simulate(seeds)
     assert some.keys() == results.keys()

@@ -25,14 +25,8 @@ from hypersphere.simulations.toy_clustering.maps import (
     learn,
     starts,
 )
-from hypersphere.training.determinism import make_deterministic
 
 pytestmark = pytest.mark.heavy
-
-
-@pytest.fixture(autouse=True)
-def _deterministic() -> None:
-    make_deterministic(1)
 
 
 def inputs(rows: int, n: int) -> tuple[Tensor, Tensor, Tensor]:

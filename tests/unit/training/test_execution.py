@@ -1,9 +1,11 @@
-"""bfloat16 in training: where it is used, what stays in float32, and how far it may lie from float32.
+"""How a run is executed: in bfloat16, how far it may lie from float32; a compiled encoder, to the same bytes.
 
-A processor without the instructions computes the same, slowly: so these tests need none.
+A processor without the instructions computes the same, slowly: so these tests need none. Dynamo traces for real here;
+its graphs run as they are (``eager``), because making code for them takes a minute.
 """
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +25,12 @@ from hypersphere.training.trainers.image import Images, training_images
 from hypersphere.training.weights import ENCODER, HEADS
 
 from ...of_images import METHODS
-from .conftest import SELDOM, execute, of_method
+from .conftest import SELDOM, execute, of_method, result
 
 pytestmark = pytest.mark.heavy
-
 CPU = torch.device("cpu")
+
+
 NO_SNAPSHOTS: dict[str, Any] = {"snapshots": frozenset(), **SELDOM}
 
 
@@ -142,3 +145,27 @@ def test_a_processor_and_a_gpu_that_only_imitates_bfloat16_compute_in_float32(
     assert device.precision("bfloat16", torch.device("cuda", 0)) == (torch.bfloat16 if able else torch.float32)
     for wanted in ("bfloat16", "float32"):
         assert device.precision(wanted, CPU) == torch.float32
+
+
+@pytest.mark.parametrize("method", ["simclr", "simsiam"])
+def test_a_compiled_encoder_trains_to_the_same_bytes(
+    method: str,
+    make_run: Callable[..., Run],
+    images: UInt8[np.ndarray, "n h w 3"],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graphs: list[int] = []
+
+    def eager(graph: torch.fx.GraphModule, inputs: object) -> Callable[..., object]:
+        graphs.append(len(graph.graph.nodes))
+        return graph.forward
+
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=eager))
+    run = make_run(method, schedule={"epochs": 1, "warmup": 0.0})
+    for name, compiled in (("plain", False), ("compiled", True)):
+        assert not graphs
+        execute(run, images, tmp_path / name, compile=compiled, snapshots=frozenset(), **SELDOM)
+    assert graphs
+    assert result(tmp_path / "plain") == result(tmp_path / "compiled")
+    torch.compiler.reset()
