@@ -46,12 +46,6 @@ def test_the_next_start_is_drawn_in_proportion_to_the_squared_distance() -> None
     assert (taken.count(0.0), taken.count(1.0), taken.count(3.0)) == (0, 100, 900)
 
 
-def test_constant_points_are_one_cluster() -> None:
-    found = kmeans(torch.ones(6, 3), 3, 2, "here")
-    assert set(found.labels.tolist()) == {0}
-    assert found.inertia == 0
-
-
 def test_too_few_points_are_a_sentence(refused: Any) -> None:
     with refused():
         kmeans(torch.ones(4, 2), 5, 1, "here")

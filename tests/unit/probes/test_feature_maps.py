@@ -52,15 +52,6 @@ def test_two_regions_are_the_two_halves() -> None:
     assert np.array_equal(found.pictures[0], np.kron(halves()[0], np.ones((11, 11, 1))))
 
 
-def test_more_clusters_explain_more() -> None:
-    torch.manual_seed(0)
-    encoder = resnet8(width=2).eval().requires_grad_(False)
-    images = np.random.default_rng(0).integers(0, 256, (2, 12, 12, 3), dtype=np.uint8)
-    values = list(local_features(world(images, **dict(encoder.named_children()))).values.values())
-    assert values == sorted(values)
-    assert values[-1] <= 100
-
-
 def test_constant_images_have_nothing_to_explain() -> None:
     found = local_features(world(np.full((2, 6, 6, 3), 9, np.uint8), middle=nn.Identity()), stage="middle")
     assert set(found.values.values()) == {0.0}

@@ -14,11 +14,10 @@ from sklearn.preprocessing import StandardScaler
 from torch import Tensor, nn
 
 from hypersphere import prng
-from hypersphere.probes import mlp as mlp_module
 from hypersphere.probes.linear import linear, standardise
 from hypersphere.probes.linear_sgd import linear_sgd
 from hypersphere.probes.linear_training_mode import linear_training_mode
-from hypersphere.probes.mlp import kept, mlp
+from hypersphere.probes.mlp import mlp
 from hypersphere.probes.result import NotFiniteError
 
 Scores = Callable[..., Tensor]
@@ -283,34 +282,6 @@ def test_it_is_backpropagation_by_hand(cloud: Any, scores: Scores) -> None:
     )
     assert value.values["mlp_top1"] > 40  # chance is 25
     assert value.n == 500
-
-
-def test_it_tells_apart_what_a_linear_probe_cannot(given: Any) -> None:
-    """Exclusive or: four corners, opposite ones of a class."""
-    random = np.random.default_rng(0)
-    corners = random.choice([-1.0, 1.0], (400, 2))
-    points = torch.from_numpy(corners + 0.1 * random.normal(size=(400, 2))).float()
-    labels = torch.from_numpy((corners.prod(axis=1) > 0).astype(int))
-    data = given(points[:300], labels[:300], points[300:], labels[300:], 2)
-    assert mlp(data, hidden=32, epochs=60).values["mlp_top1"] == 100
-
-
-def test_dropout_keeps_all_but_a_share() -> None:
-    draws = generator("dropout")
-    found = kept(torch.Size((200, 500)), 0.4, draws)
-    assert found.double().mean().item() == pytest.approx(0.6, abs=0.01)
-    assert not torch.equal(kept(torch.Size((200, 500)), 0.4, draws), found)
-    assert kept(torch.Size((3, 5)), 0.0, draws).all()
-
-
-def test_layers_start_as_torch_starts_them() -> None:
-    """Uniform within 1/sqrt(64), each tensor by a key of its own."""
-    (weight, bias), (other, _) = mlp_module._layer("first", 64, 300), mlp_module._layer("second", 64, 300)
-    torchs = nn.Linear(64, 300)
-    assert weight.std().item() == pytest.approx(torchs.weight.std().item(), rel=0.03)
-    assert 0.124 < weight.abs().max().item() <= 0.125
-    assert 0.11 < bias.abs().max().item() <= 0.125
-    assert not torch.equal(weight, other)
 
 
 @pytest.mark.parametrize(("n", "epochs", "rate", "batch"), [(70, 2, 0.1, 32), (70, 3, 0.02, 7), (65, 1, 0.5, 32)])

@@ -269,21 +269,6 @@ def test_limits_equal_zero_and_tiny_norms(norms: list[float], scale: Any, expect
     assert buckets(torch.tensor(norms, dtype=torch.float64), scale).tolist() == expected
 
 
-def test_one_class_and_constant_features() -> None:
-    """Of one class all are right; equal features tie, and the lowest of the most frequent classes wins."""
-    people: Any = People()
-    people.vectors = {split: torch.ones_like(one) for split, one in people.vectors.items()}
-    found = norm_buckets(people, k=5, split="test", more_than=0).values
-    most = int(people.own["train"].bincount().argmax())
-    places = np.array(by_hand([math.hypot(*one) for one in people.heads["test"].tolist()], "maximum"))
-    for bucket in set(places.tolist()):
-        own = people.own["test"].numpy()[places == bucket]
-        assert found[f"bucket_top1;bucket={bucket}"] == pytest.approx(100 * (own == most).mean())
-    people.own = {split: torch.zeros_like(one) for split, one in people.own.items()}
-    found = norm_buckets(people, k=5, more_than=0).values
-    assert {v for key, v in found.items() if key.startswith("bucket_top1") and not math.isnan(v)} == {100.0}
-
-
 def test_more_neighbours_than_images_that_vote_are_a_sentence(refused: Any) -> None:
     people: Any = People(n=30)
     norm_buckets(people, k=29)  # the control

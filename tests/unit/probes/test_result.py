@@ -13,7 +13,7 @@ from hypersphere import prng
 from hypersphere.config import coordinates
 from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy, fit
-from hypersphere.probes.result import NotFiniteError, accuracy, reading, top_k
+from hypersphere.probes.result import NotFiniteError, reading, top_k
 
 
 def by_loop(scores: np.ndarray, truth: np.ndarray, k: int) -> float:
@@ -31,12 +31,6 @@ def test_top_k_is_a_loop(k: int, levels: int) -> None:
     random = np.random.default_rng(k)
     scores, truth = random.integers(0, levels, (200, 7)).astype(float), random.integers(0, 7, 200)
     assert top_k(torch.from_numpy(scores), torch.from_numpy(truth), k) == pytest.approx(by_loop(scores, truth, k))
-
-
-def test_the_first_of_top_k_is_the_largest_score() -> None:
-    random = np.random.default_rng(0)
-    scores, truth = torch.from_numpy(random.normal(size=(300, 5))), torch.from_numpy(random.integers(0, 5, 300))
-    assert top_k(scores, truth, 1) == accuracy(scores.argmax(dim=1), truth)
 
 
 @pytest.mark.parametrize("bad", [torch.nan, torch.inf, -torch.inf])

@@ -96,15 +96,6 @@ def test_the_plane_is_enough() -> None:
     assert len(set(found.tolist())) == len(COMPARED)  # no two settings are the same simulation
 
 
-@pytest.mark.parametrize("sides", [1, 2])
-def test_two_orthogonal_unit_vectors_by_hand(sides: int) -> None:
-    """(1, 0) goes to (1, a) and (0, 1) to (a, 1): norm sqrt(1 + a²), cosine 2a / (1 + a²)."""
-    one = np.ones((sides, 1, 1))
-    moved = pairs.step(pairs.Runs(np.zeros((1, 1)), one, 0.5 * one, one, 0 * one), inner=False)
-    assert moved.norm.ravel() == pytest.approx(math.sqrt(1.25))
-    assert moved.cosine.item() == pytest.approx(0.8)
-
-
 def test_opposite_points_never_move() -> None:
     """At an angle of pi the gradient is 0; a hair less, and they meet."""
     cosine = np.array([[-1.0], [-1 + 1e-9]])
@@ -183,7 +174,7 @@ def test_the_largest_penalty_collapses(penalty: str) -> None:
 FEW = [free(1.0), free(0.5, -0.48), SECOND, penalised("norm", 1.0, 1.0), penalised("inner product", 1.0, 0.5)]
 
 
-@pytest.mark.parametrize("chunks", [[[0], [1], [2], [9]], [[0, 1], [2, 9]], [[9, 2, 1], [0]]])
+@pytest.mark.parametrize("chunks", [[[0], [1], [2, 9]], [[9, 2, 1], [0]]])
 def test_seeds_may_be_computed_together_or_apart(chunks: list[list[int]]) -> None:
     """To the byte. Seed 9 is not of the sweep: a setting that Table 1 has not is left out for it."""
     with pytest.MonkeyPatch.context() as patch:

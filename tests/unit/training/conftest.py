@@ -18,6 +18,7 @@ from torch import Tensor
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
+from hypersphere.provenance.manifest import check_files
 from hypersphere.training import checkpoint, loop
 from hypersphere.training.loop import Execution, Outcome
 from hypersphere.training.pretrain import pretrain
@@ -221,9 +222,29 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("trained")
 
 
+@dataclass(frozen=True)
+class Stopped:
+    """The first run of a batch, killed after 6 of its 8 steps; and what it holds when nothing kills it."""
+
+    plan: Plan
+    run: Run
+    folder: Path
+    whole: dict[str, bytes]
+
+    @property
+    def state(self) -> Path:
+        """The resume state."""
+        (kept,) = self.folder.glob("unfinished-*")
+        return kept / checkpoint.RESUME
+
+    def go_on(self, plan: Plan | None = None, **options: Any) -> list[int]:
+        """Train it to its end; the steps at which processes began."""
+        pretrain(plan or self.plan, [self.run], **options)
+        return list(check_files(self.folder)["started_at_steps"])
+
+
 @pytest.fixture
-def stopped(tiny_plan: Plan, runs: list[Run], trained: Path) -> tuple[Path, dict[str, bytes]]:
-    """The first run's folder, killed after 6 of its 8 steps; and what it holds when nothing kills it."""
+def stopped(tiny_plan: Plan, runs: list[Run], trained: Path) -> Stopped:
     folder, step, count = tiny_plan.run_folder(runs[0].name), loop._step, [0]
 
     def copying(*arguments: Any) -> Tensor:
@@ -238,4 +259,4 @@ def stopped(tiny_plan: Plan, runs: list[Run], trained: Path) -> tuple[Path, dict
             pretrain(tiny_plan, runs[:1], save_every=0.0)
         shutil.move(folder, trained / "whole")
     shutil.copytree(trained / "stopped", folder)
-    return folder, contents(trained / "whole")
+    return Stopped(tiny_plan, runs[0], folder, contents(trained / "whole"))

@@ -31,7 +31,7 @@ from hypersphere.training import device as devices
 from hypersphere.training import loop
 from hypersphere.training.pretrain import pretrain, pretrain_batch
 
-from .conftest import contents
+from .conftest import Stopped, contents
 
 pytestmark = pytest.mark.heavy
 
@@ -215,7 +215,7 @@ def test_what_the_machine_fails_is_a_sentence_and_goes_on_from_its_last_state(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     approve: Callable[[object], None],
-    stopped: tuple[Path, dict[str, bytes]],
+    stopped: Stopped,
     error: Exception,
     lost: int,
     begun: list[int],
@@ -235,7 +235,7 @@ def test_what_the_machine_fails_is_a_sentence_and_goes_on_from_its_last_state(
     assert done(folders) == [number in begun and number != lost for number in range(3)]
     pretrain_batch(tiny_plan, tiny_plan.batches[0])
     assert [steps(folder) for folder in folders] == ([[0, 6], [0, 5], [0]] if lost else [[0, 6, 7], [0], [0]])
-    assert contents(folders[0]) == stopped[1]
+    assert contents(folders[0]) == stopped.whole
 
 
 def test_what_else_goes_wrong_has_a_traceback_and_the_others_are_tried(

@@ -11,28 +11,19 @@ import pytest
 import torch
 
 from hypersphere import files
-from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import digests, stop
-from hypersphere.provenance.manifest import check_files, read_manifest
+from hypersphere.provenance.manifest import check_files
 from hypersphere.training import checkpoint, loop
 from hypersphere.training import device as devices
 from hypersphere.training import pretrain as module
-from hypersphere.training.pretrain import pretrain, pretrain_batch
+from hypersphere.training.pretrain import pretrain_batch
 
-from .conftest import contents, keeping
+from .conftest import Stopped, contents, keeping
 
 pytestmark = pytest.mark.heavy
-
-Stopped = tuple[Path, dict[str, bytes]]
-"""Of ``stopped``: the first run's folder, killed after 6 of 8 steps, and what it holds when nothing kills it."""
-
-
-def kept_state(folder: Path) -> Path:
-    (kept,) = folder.glob("unfinished-*")
-    return kept / "resume.safetensors"
 
 
 def notes(capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -40,15 +31,13 @@ def notes(capsys: pytest.CaptureFixture[str]) -> list[str]:
 
 
 def test_an_interrupted_run_goes_on_once_half_written_files_are_removed(
-    tiny_plan: Plan, runs: list[Run], stopped: Stopped, monkeypatch: pytest.MonkeyPatch
+    stopped: Stopped, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Through the command's own path. A file of hundreds of megabytes may be left half-written by each kill."""
-    folder, whole = stopped
-    kept = kept_state(folder).parent
-    halves = [place / ".a.0123abcd.part" for place in (folder, kept, kept / "snapshots")]
+    kept, train = stopped.state.parent, loop.train
+    halves = [place / ".a.0123abcd.part" for place in (stopped.folder, kept, kept / "snapshots")]
     for half in halves:
         half.write_bytes(b"half")
-    train = loop.train
     there: list[bool] = []
 
     def looking(*arguments: Any) -> Any:
@@ -56,11 +45,10 @@ def test_an_interrupted_run_goes_on_once_half_written_files_are_removed(
         return train(*arguments)
 
     monkeypatch.setattr(loop, "train", looking)
-    pretrain(tiny_plan, runs[:1])
+    assert stopped.go_on() == [0, 6]
     assert there == [False] * 3
-    assert check_files(folder)["started_at_steps"] == [0, 6]
-    assert contents(folder) == whole
-    assert list(folder.glob("unfinished-*")) == []
+    assert contents(stopped.folder) == stopped.whole
+    assert list(stopped.folder.glob("unfinished-*")) == []
 
 
 CHANGES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
@@ -74,54 +62,38 @@ CHANGES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
 
 @pytest.mark.parametrize("part", CHANGES)
 def test_a_run_is_not_resumed_when_its_code_or_data_changed_and_the_state_is_kept(
-    tiny_plan: Plan,
-    runs: list[Run],
-    stopped: Stopped,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    part: str,
+    stopped: Stopped, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], part: str
 ) -> None:
-    folder, whole = stopped
-    kept = kept_state(folder).parent
+    kept = stopped.state.parent
     with monkeypatch.context() as patch:
         CHANGES[part](patch)
         patch.setattr(loop, "train", lambda *arguments: pytest.fail("stop here"))
         with pytest.raises(pytest.fail.Exception, match="stop here"):
-            pretrain(tiny_plan, runs[:1])
+            stopped.go_on()
     (said,) = notes(capsys)
     assert said.startswith(f"note: {kept}: not resumed: it was saved at step 6 with another {part};")
-    pretrain(tiny_plan, runs[:1])  # the change taken back: it goes on where it was
-    assert read_manifest(folder)["started_at_steps"] == [0, 6]
-    assert contents(folder) == whole
+    assert stopped.go_on() == [0, 6]  # the change taken back: it goes on where it was
+    assert contents(stopped.folder) == stopped.whole
 
 
-def finish(stopped: Stopped, plan: Plan, run: Run) -> tuple[Path, dict[str, bytes]]:
-    """The same run, finished; and all it holds."""
-    folder, whole = stopped
-    pretrain(plan, [run])
-    return folder, whole
-
-
-def test_an_older_result_stays_whole_until_the_new_one_is(
-    tiny_plan: Plan, runs: list[Run], stopped: Stopped, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, whole = finish(stopped, tiny_plan, runs[0])
-    before = whole | {"manifest.json": (folder / "manifest.json").read_bytes()}
+def test_an_older_result_stays_whole_until_the_new_one_is(stopped: Stopped, monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped.go_on()
+    before = stopped.whole | {"manifest.json": (stopped.folder / "manifest.json").read_bytes()}
     CHANGES["code"](monkeypatch)
     with monkeypatch.context() as patch:
         patch.setattr(loop, "_step", lambda *arguments: pytest.fail("killed"))
         with pytest.raises(pytest.fail.Exception):
-            pretrain(tiny_plan, runs[:1])
-    assert {name: (folder / name).read_bytes() for name in before} == before
-    pretrain(tiny_plan, runs[:1])  # the control: now it is replaced
-    assert check_files(folder)["code"] == "other code"
+            stopped.go_on()
+    assert {name: (stopped.folder / name).read_bytes() for name in before} == before
+    stopped.go_on()  # the control: now it is replaced
+    assert check_files(stopped.folder)["code"] == "other code"
 
 
 def test_asked_to_stop_a_batch_starts_no_other_run(
-    tiny_plan: Plan, runs: list[Run], stopped: Stopped, monkeypatch: pytest.MonkeyPatch, refused: Any
+    stopped: Stopped, runs: list[Run], monkeypatch: pytest.MonkeyPatch, refused: Any
 ) -> None:
     """The signal comes in the first run's last step, too late for that run to notice."""
-    step, count = loop._step, [0]
+    plan, step, count = stopped.plan, loop._step, [0]
 
     def signalled(*arguments: Any) -> Any:
         count[0] += 1
@@ -131,22 +103,17 @@ def test_asked_to_stop_a_batch_starts_no_other_run(
 
     monkeypatch.setattr(loop, "_step", signalled)
     with refused(stop.StoppedError):
-        pretrain_batch(tiny_plan, tiny_plan.batches[0])
-    done = [(tiny_plan.run_folder(run.name) / "manifest.json").exists() for run in runs]
-    assert done == [True, False, False]
-    assert not tiny_plan.marker(tiny_plan.batches[0]).exists()
+        pretrain_batch(plan, plan.batches[0])
+    assert [(plan.run_folder(run.name) / "manifest.json").exists() for run in runs] == [True, False, False]
+    assert not plan.marker(plan.batches[0]).exists()
 
 
-def test_a_state_past_a_snapshot_that_is_wanted_now_starts_over(
-    tiny_plan: Plan, runs: list[Run], stopped: Stopped
-) -> None:
-    """Three epochs were done, and the encoder after the first cannot be had from there. What was kept is kept."""
-    folder, whole = stopped
-    pretrain(keeping(tiny_plan, 1), runs[:1])
-    assert read_manifest(folder)["started_at_steps"] == [0]
-    new = contents(folder)
+def test_a_state_past_a_snapshot_that_is_wanted_now_starts_over(stopped: Stopped) -> None:
+    """Three epochs were done, and the encoder after the first cannot be had from there."""
+    assert stopped.go_on(keeping(stopped.plan, 1)) == [0]
+    new = contents(stopped.folder)
     assert all(new.pop(f"snapshots/epoch-0001.{kind}safetensors") for kind in ("", "heads."))
-    assert new == {name: content for name, content in whole.items() if "snapshots" not in name}
+    assert new == {name: content for name, content in stopped.whole.items() if "snapshots" not in name}
 
 
 def dying_after(published: int) -> Callable[[Path, Path], None]:
@@ -162,31 +129,28 @@ def dying_after(published: int) -> Callable[[Path, Path], None]:
     return dying
 
 
-@pytest.mark.parametrize(
-    ("published", "asked"), [(0, True), (1, True), (4, True), (7, True), (2, False)], ids=lambda value: str(value)
-)
+@pytest.mark.parametrize(("published", "asked"), [(0, True), (1, True), (4, True), (7, True), (2, False)])
 def test_killed_while_the_result_is_published_nothing_half_poses_as_whole(
-    tiny_plan: Plan, runs: list[Run], stopped: Stopped, monkeypatch: pytest.MonkeyPatch, published: int, asked: bool
+    stopped: Stopped, monkeypatch: pytest.MonkeyPatch, published: int, asked: bool
 ) -> None:
     """Over an older result, after none, one … of the new one's eight files: three, four of snapshots, timing.
 
     Nor is it trained from the start. Without manifest and resume state, nothing but the older snapshots themselves
     says that there were any: they are made again though the list no longer asks for them.
     """
-    folder, whole = finish(stopped, tiny_plan, runs[0])
-    plan = tiny_plan if asked else keeping(tiny_plan)
+    stopped.go_on()
+    plan = stopped.plan if asked else keeping(stopped.plan)
     CHANGES["code"](monkeypatch)  # trained again, to the same bytes: the digest is all that is other
     with monkeypatch.context() as patch:
         patch.setattr(module, "_link", dying_after(published))
         with pytest.raises(KeyboardInterrupt):
-            pretrain(plan, runs[:1], save_every=0.0 if asked else 3600.0)
-    assert not (folder / "manifest.json").exists()
-    pretrain(plan, runs[:1])
-    manifest = check_files(folder)
+            stopped.go_on(plan, save_every=0.0 if asked else 3600.0)
+    assert not (stopped.folder / "manifest.json").exists()
+    assert (stopped.go_on(plan)[-1] > 0) == asked
+    manifest = check_files(stopped.folder)
     assert manifest["code"] == "other code"
-    assert (manifest["started_at_steps"][-1] > 0) == asked
-    assert contents(folder) == whole
     assert "snapshots/epoch-0002.safetensors" in manifest["files"]
+    assert contents(stopped.folder) == stopped.whole
 
 
 # States that cannot be read, or be written
@@ -218,23 +182,19 @@ def unmappable(state: Path, patch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("harm", [forbidden, a_folder, unmappable])
 def test_a_state_that_cannot_be_gone_on_with_is_a_sentence_and_the_run_starts_over(
-    tiny_plan: Plan,
-    runs: list[Run],
     stopped: Stopped,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     harm: Callable[[Path, pytest.MonkeyPatch], None],
 ) -> None:
     """And saves states of its own in that place."""
-    folder, whole = stopped
-    path = kept_state(folder)
+    path = stopped.state
     harm(path, monkeypatch)
-    pretrain(tiny_plan, runs[:1], save_every=0.0)
+    assert stopped.go_on(save_every=0.0) == [0]
     (said,) = notes(capsys)
     assert said.startswith(f"note: {path}: the resume state ")
     assert said.endswith("; starting over")
-    assert read_manifest(folder)["started_at_steps"] == [0]
-    assert contents(folder) == whole
+    assert contents(stopped.folder) == stopped.whole
 
 
 @contextmanager
@@ -269,21 +229,18 @@ FULL = {
 
 @pytest.mark.parametrize("name", FULL)
 def test_on_a_full_disk_the_last_state_is_kept_and_the_run_goes_on_from_there(
-    tiny_plan: Plan, runs: list[Run], stopped: Stopped, monkeypatch: pytest.MonkeyPatch, name: str
+    stopped: Stopped, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """A state is written after each of 8 steps, but the last, after which there is nothing left to go on with."""
-    folder, whole = stopped
-    shutil.rmtree(folder)
+    shutil.rmtree(stopped.folder)
     writes = 5 if name == "resume.safetensors" else 0
     with full(monkeypatch, name, writes), pytest.raises(HypersphereError) as caught:
-        pretrain(tiny_plan, runs[:1], save_every=0.0)
-    assert str(caught.value).startswith(f"{runs[0].name}: ")
+        stopped.go_on(save_every=0.0)
+    assert str(caught.value).startswith(f"{stopped.run.name}: ")
     assert f"/{name}: cannot be written (" in str(caught.value)
     assert caught.value.status == 2
-    assert not (folder / "manifest.json").exists()
-    assert not list(folder.rglob("*.part"))
-    step = checkpoint.read_progress(kept_state(folder).parent).step
-    assert step == FULL[name]
-    pretrain(tiny_plan, runs[:1])
-    assert check_files(folder)["started_at_steps"] == [0, step]
-    assert contents(folder) == whole
+    assert not (stopped.folder / "manifest.json").exists()
+    assert not list(stopped.folder.rglob("*.part"))
+    assert checkpoint.read_progress(stopped.state.parent).step == FULL[name]
+    assert stopped.go_on() == [0, FULL[name]]
+    assert contents(stopped.folder) == stopped.whole
