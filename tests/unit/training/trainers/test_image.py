@@ -27,7 +27,9 @@ from hypersphere.training.trainers.image import Views, train, training_images
 from hypersphere.training.weights import ENCODER, HEADS, snapshot_names
 
 from ....of_images import METHODS
-from ..conftest import numbered, of_method
+from ..conftest import SELDOM, numbered, of_method
+from ..conftest import contents as result
+from ..conftest import execute as saving
 
 pytestmark = pytest.mark.heavy
 
@@ -38,15 +40,7 @@ MakeRun = Callable[..., Run]
 
 def execute(run: Run, images: Images, folder: Path, **changes: Any) -> Outcome:
     """Train on the CPU; snapshots after 0 and 2 epochs unless said otherwise."""
-    options: dict[str, Any] = {"snapshots": frozenset({0, 2}), "identity": {"run": "r"}} | changes
-    return train(run, numbered(images), Execution(device=torch.device("cpu"), **options), folder)
-
-
-def result(folder: Path) -> dict[str, bytes]:
-    """Every file of a run but its timing and the state to resume from."""
-    left_out = ("timing.csv", "resume.safetensors")
-    paths = [path for path in folder.rglob("*") if path.is_file() and path.name not in left_out]
-    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+    return saving(run, images, folder, **(SELDOM | changes))
 
 
 CONTRACT = {
@@ -60,53 +54,12 @@ CONTRACT = {
 }
 
 
-def test_an_image_has_the_same_views_in_a_part_of_a_dataset_as_in_the_whole(
-    make_run: MakeRun, images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_image_has_the_same_views_in_a_part_of_a_dataset_as_in_the_whole(make_run: MakeRun, images: Images) -> None:
     """Keys are original numbers: images 3, 4, … of the whole are given the whole's draws when they come alone."""
-    run, drawn = make_run("simclr", schedule={"epochs": 1, "warmup": 0.0}), []
-
-    def record(data: Any, draws: Any, views: Any) -> Any:
-        drawn.append(
-            {image.numpy().tobytes(): box.numpy().tobytes() for image, box in zip(data, draws.box, strict=True)}
-        )
-        return make_views(data, draws, views)
-
-    monkeypatch.setattr(module, "make_views", record)
-    part = np.arange(3, len(images))
-    train(run, numbered(images), Execution(torch.device("cpu"), frozenset(), {}), tmp_path / "whole")
-    whole = {key: box for step in drawn for key, box in step.items()}
-    drawn.clear()
-    train(run, numbered(images[part], part), Execution(torch.device("cpu"), frozenset(), {}), tmp_path / "part")
-    alone = {key: box for step in drawn for key, box in step.items()}
-    shared = whole.keys() & alone.keys()
-    assert len(shared) >= 8
-    assert all(whole[key] == alone[key] for key in shared)
-    drawn.clear()
-    train(run, numbered(images[part]), Execution(torch.device("cpu"), frozenset(), {}), tmp_path / "control")
-    control = {key: box for step in drawn for key, box in step.items()}
-    assert any(whole[key] != control[key] for key in shared & control.keys())
-
-
-def test_images_that_stay_on_disk_train_the_same_bytes(
-    make_run: MakeRun, images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A set above the limit is a memory-mapped file that nothing copies; the control has other images in the file."""
-    np.save(tmp_path / "images.npy", images)
-    np.save(tmp_path / "others.npy", images[::-1])
-    run = make_run(schedule={"epochs": 2, "warmup": 0.0})
-    execute(run, images, tmp_path / "resident")
-    monkeypatch.setattr(module, "RESIDENT", images.nbytes - 1)
-    for name in ("images", "others"):
-        stored = np.load(tmp_path / f"{name}.npy", mmap_mode="r")
-        source = Views(run, numbered(stored), CPU)
-        assert source.resident is None
-        assert source.stored is stored
-        execute(run, stored, tmp_path / name)
-    weights = {
-        name: (tmp_path / name / "encoder.safetensors").read_bytes() for name in ("resident", "images", "others")
-    }
-    assert weights["images"] == weights["resident"] != weights["others"]
+    part, run, all_of_it = np.arange(3, 19), make_run(), torch.arange(16)
+    whole = seen(run, numbered(images)).views(torch.from_numpy(part))
+    assert torch.equal(seen(run, numbered(images[part], part)).views(all_of_it), whole)
+    assert not torch.equal(seen(run, numbered(images[part])).views(all_of_it), whole)
 
 
 # What a step is
@@ -114,8 +67,7 @@ def test_images_that_stay_on_disk_train_the_same_bytes(
 
 def one_step(run: Run, model: Method, images: Images) -> tuple[float, float]:
     """Loss and norm of a step over sixteen images, last first, at rate 0; the gradients are left in ``model``."""
-    source, execution = Views(run, numbered(images), CPU), Execution(CPU, frozenset(), {})
-    source.start(0)
+    source, execution = seen(run, numbered(images)), Execution(CPU, frozenset(), {})
     optimiser, index = optimisation.build(model, run.optimiser), torch.arange(16).flip(0)
     views = loop.passes_of(source, [index], 0, run.batch.micro)
     loss, norm = loop._step(run, model.train(), optimiser, views, index, source.labels, (0, 0, 0), execution).tolist()
@@ -321,23 +273,15 @@ def test_a_method_is_trained_on_the_labels_that_it_names(
     assert module.pretrain(run, data, None, tmp_path) == expected  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"seed": 1},
-        {"optimiser": {"learning_rate": 1.0001}},
-        {"objective": {"temperature": 0.51}},
-        {"views": {"brightness": 0.41}},
-        {"gradient": {"name": "grad_scale", "power": 1}},
-    ],
-    ids=lambda change: next(iter(change)),
-)
-def test_another_run_other_bytes(make_run: MakeRun, images: Images, tmp_path: Path, change: dict[str, Any]) -> None:
-    """Control for the test above, and a check that each of these fields reaches training."""
-    execute(make_run(), images, tmp_path / "a")
-    execute(make_run(**change), images, tmp_path / "b")
-    assert result(tmp_path / "a")["encoder.safetensors"] != result(tmp_path / "b")["encoder.safetensors"]
-    assert result(tmp_path / "a")["history.csv"] != result(tmp_path / "b")["history.csv"]
+def test_another_run_other_bytes(make_run: MakeRun, images: Images, tmp_path: Path) -> None:
+    """Each of these fields reaches training."""
+    execute(make_run(), images, tmp_path / "same")
+    same = result(tmp_path / "same")
+    for number, change in enumerate(CHANGES):
+        execute(make_run(**change), images, tmp_path / str(number))
+        other = result(tmp_path / str(number))
+        assert other["encoder.safetensors"] != same["encoder.safetensors"], change
+        assert other["history.csv"] != same["history.csv"], change
 
 
 def test_it_trains_on_the_training_split_and_on_labels_by_name(tmp_path: Path) -> None:
@@ -357,3 +301,33 @@ def test_what_lacks_is_a_sentence(make_run: MakeRun, images: Images, tmp_path: P
         (tmp_path / str(number)).mkdir()
         with refused():
             training_images(prepared(tmp_path / str(number), splits))
+
+
+def seen(run: Run, images: module.Images) -> Views:
+    """Where an epoch's views come from."""
+    source = Views(run, images, CPU)
+    source.start(0)
+    return source
+
+
+def test_images_that_stay_on_disk_have_the_same_views(
+    make_run: MakeRun, images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A set above the limit is a memory-mapped file that nothing copies."""
+    np.save(tmp_path / "images.npy", images)
+    stored, index = np.load(tmp_path / "images.npy", mmap_mode="r"), torch.tensor([7, 0, 18])
+    expected = seen(make_run(), numbered(images)).views(index)
+    monkeypatch.setattr(module, "RESIDENT", images.nbytes - 1)
+    source = seen(make_run(), numbered(stored))
+    assert source.resident is None
+    assert source.stored is stored
+    assert torch.equal(source.views(index), expected)
+
+
+CHANGES: list[dict[str, Any]] = [
+    {"seed": 1},
+    {"optimiser": {"learning_rate": 1.0001}},
+    {"objective": {"temperature": 0.51}},
+    {"views": {"brightness": 0.41}},
+    {"gradient": {"name": "grad_scale", "power": 1}},
+]
