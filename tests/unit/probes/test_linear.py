@@ -20,6 +20,8 @@ from hypersphere.probes.linear_training_mode import linear_training_mode
 from hypersphere.probes.mlp import mlp
 from hypersphere.probes.result import NotFiniteError
 
+from .conftest import StandIn
+
 Scores = Callable[..., Tensor]
 pytestmark = pytest.mark.trained
 
@@ -154,49 +156,38 @@ def test_sgds_schedule_and_momentum(
     assert not torch.allclose(found, scores(linear_sgd, data, **parameters), rtol=1e-2)  # control
 
 
-class World:
-    """Stands in for ``Frozen``: images of three noisy colours, and a network with batch norm."""
-
-    device = torch.device("cpu")
-
-    def __init__(self, n: int = 70) -> None:
-        random = np.random.default_rng(0)
-        own = {split: random.integers(0, 3, size) for split, size in (("train", n), ("test", 90))}
-        colour = np.array([[90, 120, 120], [120, 90, 120], [120, 120, 90]])
-        pixels = {
-            split: np.clip(colour[y][:, None, None] + random.normal(0, 60, (len(y), 4, 4, 3)), 0, 255).astype(np.uint8)
-            for split, y in own.items()
-        }
-        torch.manual_seed(0)
-        self.network = nn.Sequential(nn.Conv2d(3, 6, 3), nn.BatchNorm2d(6), nn.ReLU(), nn.Flatten())
-        self.network.eval().requires_grad_(False)
-        self.images = pixels.__getitem__
-        self.labels = {split: torch.from_numpy(y) for split, y in own.items()}.__getitem__
-
-    def copy(self) -> nn.Module:
-        return copy.deepcopy(self.network)
-
-    def seen(self, split: str) -> Tensor:
-        return torch.from_numpy(self.images(split)).permute(0, 3, 1, 2).float() / 255
-
-    def features(self, split: str) -> Tensor:
-        found: Tensor = self.network(self.seen(split))
-        return found
-
-    def classes(self) -> int:
-        return 3
-
-    def conflicting(self, split: str) -> None:
-        """Nothing is biased here."""
+def coloured(n: int) -> Any:
+    """Images of three noisy colours, and a network with batch norm."""
+    random = np.random.default_rng(0)
+    own = {split: random.integers(0, 3, size) for split, size in (("train", n), ("test", 90))}
+    colour = np.array([[90, 120, 120], [120, 90, 120], [120, 120, 90]])
+    pixels = {
+        split: np.clip(colour[y][:, None, None] + random.normal(0, 60, (len(y), 4, 4, 3)), 0, 255).astype(np.uint8)
+        for split, y in own.items()
+    }
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Conv2d(3, 6, 3), nn.BatchNorm2d(6), nn.ReLU(), nn.Flatten()).eval().requires_grad_(False)
+    return StandIn(
+        device=torch.device("cpu"),
+        copy=lambda: copy.deepcopy(network),
+        images=pixels.__getitem__,
+        labels={split: torch.from_numpy(y) for split, y in own.items()}.__getitem__,
+        features=lambda split: network(floats(pixels[split])),
+        classes=lambda: 3,
+    )
 
 
-def theirs(world: World, epochs: int, rate: float, batch: int, momentum: float) -> list[tuple[float, torch.Tensor]]:
+def floats(pixels: np.ndarray) -> Tensor:
+    return torch.from_numpy(pixels).permute(0, 3, 1, 2).float() / 255
+
+
+def theirs(world: Any, epochs: int, rate: float, batch: int, momentum: float) -> list[tuple[float, torch.Tensor]]:
     """Each epoch's loss and its scores of the test images, by nn.Linear and torch.optim.SGD."""
-    network, head = copy.deepcopy(world.network), nn.Linear(24, 3)
+    network, head = world.copy(), nn.Linear(24, 3)
     nn.init.zeros_(head.weight)
     nn.init.zeros_(head.bias)
     optimiser = torch.optim.SGD(head.parameters(), lr=rate, momentum=momentum)
-    x, y, found = world.seen("train"), world.labels("train"), []
+    x, y, found = floats(world.images("train")), world.labels("train"), []
     for epoch in range(epochs):
         network.train()
         order, total = prng.permutation(len(x), 0, "linear_training_mode", epoch), 0.0
@@ -210,13 +201,13 @@ def theirs(world: World, epochs: int, rate: float, batch: int, momentum: float) 
             optimiser.step()
             total += loss.item() * len(index)
         with torch.no_grad():
-            found.append((total, head(network.eval()(world.seen("test")))))
+            found.append((total, head(network.eval()(floats(world.images("test"))))))
     return found
 
 
 def test_the_epoch_of_lowest_training_loss_counts() -> None:
     """At a high rate the first epoch is the better one."""
-    world: Any = World()
+    world = coloured(70)
     epochs = theirs(world, 4, 30.0, 8, 0.9)
     best = min(range(4), key=lambda epoch: epochs[epoch][0])
     assert best < 3
@@ -286,7 +277,7 @@ def test_it_is_backpropagation_by_hand(cloud: Any, scores: Scores) -> None:
 
 @pytest.mark.parametrize(("n", "epochs", "rate", "batch"), [(70, 2, 0.1, 32), (70, 3, 0.02, 7), (65, 1, 0.5, 32)])
 def test_in_training_mode_it_is_torchs_loop(scores: Scores, n: int, epochs: int, rate: float, batch: int) -> None:
-    world: Any = World(n)
+    world = coloured(n)
     found = scores(linear_training_mode, world, epochs=epochs, learning_rate=rate, batch=batch)
     _, expected = min(theirs(world, epochs, rate, batch, 0.9), key=lambda one: one[0])
     torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
@@ -297,8 +288,8 @@ def test_in_training_mode_it_is_torchs_loop(scores: Scores, n: int, epochs: int,
 
 
 def test_scores_that_overflow_are_a_sentence_and_not_class_zero(refused: Any, cloud: Any) -> None:
-    data, world = cloud(dtype=torch.float32).mapped(lambda features: features * 1e20), World()
+    data, world = cloud(dtype=torch.float32).mapped(lambda features: features * 1e20), coloured(70)
     with refused(NotFiniteError):
         linear_sgd(data, learning_rate=1e5)
     with refused(NotFiniteError):
-        linear_training_mode(world, learning_rate=1e38, batch=8)  # type: ignore[arg-type]
+        linear_training_mode(world, learning_rate=1e38, batch=8)

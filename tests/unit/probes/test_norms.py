@@ -154,45 +154,27 @@ def test_ties_small_classes_and_empty_ones() -> None:
 # Accuracy and agreement by norm
 
 
-class People:
-    """Stands in for ``Frozen``: features that vote, embeddings whose norm counts, and perhaps labels by people."""
+PEOPLE = "cifar10n-aggregate", "cifar10h-entropy"
+"""Of training images a label, of test images an attribute."""
 
-    def __init__(self, n: int = 240, m: int = 160, more: bool = True) -> None:
-        random = np.random.default_rng(0)
-        self.sizes = {"train": n, "test": m}
-        self.own = {split: torch.from_numpy(random.integers(0, 4, size)) for split, size in self.sizes.items()}
-        centres = random.normal(size=(4, 5))
-        self.vectors = {
-            s: torch.from_numpy(centres[y.numpy()] + random.normal(size=(len(y), 5))) for s, y in self.own.items()
-        }
-        self.heads = {
-            s: torch.from_numpy(random.lognormal(0, 0.4, (len(y), 1)) * [[0.6, 0.8]]) for s, y in self.own.items()
-        }
-        self.names: dict[tuple[str, str], Any] = {}
-        if more:
-            wrong = torch.from_numpy(random.random(n) < 0.2)
-            self.names["train", "cifar10n-aggregate"] = torch.where(
-                wrong, (self.own["train"] + 1) % 4, self.own["train"]
-            )
-            self.names["test", "cifar10h-entropy"] = random.random(m)
 
-    def features(self, split: str) -> torch.Tensor:
-        return self.vectors[split]
-
-    def embeddings(self, split: str) -> torch.Tensor:
-        return self.heads[split]
-
-    def labels(self, split: str, name: str = "class") -> torch.Tensor:
-        return self.own[split] if name == "class" else self.names[split, name]
-
-    def attributes(self, split: str, name: str) -> np.ndarray:
-        return np.array(self.names[split, name])
-
-    def has(self, split: str, name: str) -> bool:
-        return (split, name) in self.names
-
-    def classes(self) -> int:
-        return 4
+def people(n: int = 240, m: int = 160, more: bool = True) -> Any:
+    """Features that vote, embeddings whose norm counts, and perhaps what people said."""
+    random = np.random.default_rng(0)
+    own = {split: random.integers(0, 4, size) for split, size in (("train", n), ("test", m))}
+    centres = random.normal(size=(4, 5))
+    features = {split: torch.from_numpy(centres[y] + random.normal(size=(len(y), 5))) for split, y in own.items()}
+    heads = {s: torch.from_numpy(random.lognormal(0, 0.4, (len(y), 1)) * [[0.6, 0.8]]) for s, y in own.items()}
+    said = np.where(random.random(n) < 0.2, (own["train"] + 1) % 4, own["train"])
+    entropies = random.random(m)
+    return SimpleNamespace(
+        features=features.__getitem__,
+        embeddings=heads.__getitem__,
+        labels=lambda split, name="class": torch.from_numpy(said if name in PEOPLE else own[split]),
+        attributes=lambda split, name: entropies,
+        has=lambda split, name: more and (split, name) in zip(("train", "test"), PEOPLE, strict=True),
+        classes=lambda: 4,
+    )
 
 
 def by_hand(norms: list[float], scale: str) -> list[int]:
@@ -205,9 +187,9 @@ def by_hand(norms: list[float], scale: str) -> list[int]:
 @pytest.mark.parametrize("split", ["train", "test"])
 def test_accuracy_is_scikit_learns_in_each_bucket(scale: Any, split: Any) -> None:
     """Of training images, each in turn left out of scikit-learn's bank; of test images, all at once."""
-    people: Any = People()
-    found = norm_buckets(people, k=7, split=split, scale=scale, more_than=4)
-    x, y, queries = people.vectors["train"].numpy(), people.own["train"].numpy(), people.vectors[split].numpy()
+    frozen = people()
+    found = norm_buckets(frozen, k=7, split=split, scale=scale, more_than=4)
+    x, y, queries = frozen.features("train").numpy(), frozen.labels("train").numpy(), frozen.features(split).numpy()
 
     def model() -> KNeighborsClassifier:
         return KNeighborsClassifier(7, metric="cosine", algorithm="brute", weights=lambda d: np.exp((1 - d) / 0.1))
@@ -217,8 +199,8 @@ def test_accuracy_is_scikit_learns_in_each_bucket(scale: Any, split: Any) -> Non
         said = np.array([model().fit(x[own], y[own]).predict(x[i : i + 1])[0] for i, own in enumerate(rest)])
     else:
         said = model().fit(x, y).predict(queries)
-    places = by_hand([math.hypot(*one) for one in people.heads[split].tolist()], scale)
-    right = said == people.own[split].numpy()
+    places = by_hand([math.hypot(*one) for one in frozen.embeddings(split).tolist()], scale)
+    right = said == frozen.labels(split).numpy()
     few = 0
     for bucket in range(1, 21):
         own = [bool(right[i]) for i, place in enumerate(places) if place == bucket]
@@ -232,13 +214,13 @@ def test_accuracy_is_scikit_learns_in_each_bucket(scale: Any, split: Any) -> Non
 
 
 def test_people_agree_by_norm_as_a_loop_says() -> None:
-    people: Any = People()
-    found = norm_buckets(people, k=5, more_than=3).values
+    frozen = people()
+    found = norm_buckets(frozen, k=5, more_than=3).values
     for measure, split, known in (
-        ("human_accuracy", "train", 100.0 * (people.names["train", "cifar10n-aggregate"] == people.own["train"])),
-        ("human_entropy", "test", people.names["test", "cifar10h-entropy"]),
+        ("human_accuracy", "train", 100.0 * (frozen.labels("train", PEOPLE[0]) == frozen.labels("train"))),
+        ("human_entropy", "test", frozen.attributes("test", PEOPLE[1])),
     ):
-        places = by_hand([math.hypot(*one) for one in people.heads[split].tolist()], "maximum")
+        places = by_hand([math.hypot(*one) for one in frozen.embeddings(split).tolist()], "maximum")
         for bucket in range(1, 21):
             own = [float(known[i]) for i, place in enumerate(places) if place == bucket]
             expected = math.fsum(own) / len(own) if len(own) > 3 else math.nan
@@ -246,8 +228,8 @@ def test_people_agree_by_norm_as_a_loop_says() -> None:
 
 
 def test_what_a_dataset_lacks_is_nan() -> None:
-    people: Any = People(more=False)
-    found = norm_buckets(people, k=5).values
+    frozen = people(more=False)
+    found = norm_buckets(frozen, k=5).values
     assert {math.isnan(value) for key, value in found.items() if key.startswith("human")} == {True}
     assert sum(not math.isnan(value) for key, value in found.items() if key.startswith("bucket_share")) == 20
 
@@ -270,8 +252,8 @@ def test_limits_equal_zero_and_tiny_norms(norms: list[float], scale: Any, expect
 
 
 def test_more_neighbours_than_images_that_vote_are_a_sentence(refused: Any) -> None:
-    people: Any = People(n=30)
-    norm_buckets(people, k=29)  # the control
-    norm_buckets(people, k=30, split="test")
+    frozen = people(n=30)
+    norm_buckets(frozen, k=29)  # the control
+    norm_buckets(frozen, k=30, split="test")
     with refused():
-        norm_buckets(people, k=30)
+        norm_buckets(frozen, k=30)
