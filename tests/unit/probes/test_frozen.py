@@ -82,18 +82,21 @@ def head() -> nn.Module:
     return model
 
 
-def test_features_are_the_encoders_of_plain_images(data: Any, encoder: nn.Module, head: nn.Module) -> None:
+@pytest.fixture
+def frozen(data: Any, encoder: nn.Module, head: nn.Module) -> Frozen:
+    return Frozen(encoder, head, data, CPU)
+
+
+def test_features_are_the_encoders_of_plain_images(
+    data: Any, encoder: nn.Module, head: nn.Module, frozen: Frozen
+) -> None:
     """By hand: bytes / 255, channels first, evaluation batch norm, one image at a time."""
-    state = {name: value.clone() for name, value in {**encoder.state_dict(), **head.state_dict()}.items()}
-    frozen = Frozen(encoder, head, data, CPU)
     for split, i in (("train", 0), ("train", 79), ("test", 5), ("other", 4)):
         image = torch.tensor(data.split(split).images[i].tolist()).permute(2, 0, 1)[None] / 255
         features = encoder(image)
         torch.testing.assert_close(frozen.features(split)[i], features[0].detach(), atol=1e-5, rtol=1e-4)
         torch.testing.assert_close(frozen.embeddings(split)[i], head(features)[0].detach(), atol=1e-5, rtol=1e-4)
-    assert not encoder.training
     assert not head.training
-    assert all(torch.equal(v, state[name]) for name, v in {**encoder.state_dict(), **head.state_dict()}.items())
     assert frozen.splits == ("other", "test", "train")
 
 
@@ -121,8 +124,7 @@ OF_TRAINING = ("extreme_norms", "norm_buckets", "opposite_halves")
 """Probes that look at training images."""
 
 
-def test_other_images_are_embedded_as_the_datasets_own(data: Any, encoder: nn.Module, head: nn.Module) -> None:
-    frozen = Frozen(encoder, head, data, CPU)
+def test_other_images_are_embedded_as_the_datasets_own(data: Any, frozen: Frozen) -> None:
     images = torch.from_numpy(np.array(data.split("test").images)).permute(0, 3, 1, 2) / 255
     torch.testing.assert_close(frozen.encode(images), frozen.features("test"))
     torch.testing.assert_close(frozen.embed(images), frozen.embeddings("test"))
@@ -154,13 +156,14 @@ def test_every_probe_gives_all_its_measures(
     """By keyed draws alone, and it leaves the encoder as it was; NaN is as it is written."""
     quick = {"mlp": {"epochs": 2}, "gradcam": {"epochs": 2}, "local_features": {"images": 30}}.get(name, {})
     quick |= {"k": 20} if "k" in registry.schema("probes", name).model_fields else {}
-    probe, before = registry.load("probes", name), copy.deepcopy(encoder.state_dict())
+    probe, both = registry.load("probes", name), nn.ModuleList([encoder, head])
+    before = copy.deepcopy(both.state_dict())
     torch.manual_seed(1)
     found = probe(Frozen(encoder, head, data, CPU, run=run), **quick)
     torch.manual_seed(2)
     again = probe(Frozen(encoder, head, data, CPU, run=run), **quick)
     assert str(found.values) == str(again.values)
-    assert all(torch.equal(value, before[part]) for part, value in encoder.state_dict().items())
+    assert all(torch.equal(value, before[part]) for part, value in both.state_dict().items())
     assert not encoder.training
     measures = tuple(dict.fromkeys(key.partition(";")[0] for key in found.values))
     assert measures == registry.read_constant("probes", name, "MEASURES", ())

@@ -9,14 +9,14 @@ import os
 import subprocess
 import sys
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 import yaml
+from filelock import FileLock
 from torch import Tensor
 
 from hypersphere import files
@@ -101,31 +101,12 @@ def test_a_flipped_byte_or_a_lost_file_is_named_and_trained_again(
         assert contents(folder) == before
 
 
-@contextmanager
-def held(path: Path) -> Iterator[None]:
-    """Another process holds the lock at ``path``."""
-    code = (
-        "import sys; from filelock import FileLock; lock = FileLock(sys.argv[1]); lock.acquire();"
-        "print('held', flush=True); sys.stdin.read()"
-    )
-    command = [sys.executable, "-c", code, str(path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"held\n"
-        try:
-            yield
-        finally:
-            process.stdin.close()
-            process.wait(timeout=10)
-
-
 def test_a_run_that_another_process_trains_is_left_alone(
     tiny_plan: Plan, runs: list[Run], folders: list[Path], monkeypatch: pytest.MonkeyPatch, refused: Any
 ) -> None:
     monkeypatch.setattr(state, "LOCK_SECONDS", 0.2)
     folders[0].mkdir(parents=True)
-    with held(folders[0] / ".lock"):
+    with FileLock(folders[0] / ".lock"):
         with refused():
             pretrain(tiny_plan, runs[:2])
         assert done(folders[:2]) == [False, True]
