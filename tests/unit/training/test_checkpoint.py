@@ -10,6 +10,7 @@ from safetensors import SafetensorError
 from torch import Tensor
 
 from hypersphere.config.run import Run
+from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Method
 from hypersphere.training import checkpoint, optimisation
 from hypersphere.training.build import build_method
