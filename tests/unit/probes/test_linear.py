@@ -205,6 +205,18 @@ def theirs(world: Any, epochs: int, rate: float, batch: int, momentum: float) ->
     return found
 
 
+@pytest.mark.parametrize(("n", "epochs", "rate", "batch"), [(70, 2, 0.1, 32), (70, 3, 0.02, 7), (65, 1, 0.5, 32)])
+def test_in_training_mode_it_is_torchs_loop(scores: Scores, n: int, epochs: int, rate: float, batch: int) -> None:
+    world = coloured(n)
+    found = scores(linear_training_mode, world, epochs=epochs, learning_rate=rate, batch=batch)
+    _, expected = min(theirs(world, epochs, rate, batch, 0.9), key=lambda one: one[0])
+    torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
+    values = linear_training_mode(world, epochs=epochs, learning_rate=rate, batch=batch)
+    right = (expected.argmax(dim=1) == world.labels("test")).double().mean().item()
+    assert values.values == {"linear_top1": pytest.approx(100 * right), "linear_top5": 100.0}
+    assert values.n == 90
+
+
 def test_the_epoch_of_lowest_training_loss_counts() -> None:
     """At a high rate the first epoch is the better one."""
     world = coloured(70)
@@ -273,18 +285,6 @@ def test_it_is_backpropagation_by_hand(cloud: Any, scores: Scores) -> None:
     )
     assert value.values["mlp_top1"] > 40  # chance is 25
     assert value.n == 500
-
-
-@pytest.mark.parametrize(("n", "epochs", "rate", "batch"), [(70, 2, 0.1, 32), (70, 3, 0.02, 7), (65, 1, 0.5, 32)])
-def test_in_training_mode_it_is_torchs_loop(scores: Scores, n: int, epochs: int, rate: float, batch: int) -> None:
-    world = coloured(n)
-    found = scores(linear_training_mode, world, epochs=epochs, learning_rate=rate, batch=batch)
-    _, expected = min(theirs(world, epochs, rate, batch, 0.9), key=lambda one: one[0])
-    torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
-    values = linear_training_mode(world, epochs=epochs, learning_rate=rate, batch=batch)
-    right = (expected.argmax(dim=1) == world.labels("test")).double().mean().item()
-    assert values.values == {"linear_top1": pytest.approx(100 * right), "linear_top5": 100.0}
-    assert values.n == 90
 
 
 def test_scores_that_overflow_are_a_sentence_and_not_class_zero(refused: Any, cloud: Any) -> None:

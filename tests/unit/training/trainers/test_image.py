@@ -54,12 +54,33 @@ CONTRACT = {
 }
 
 
+def seen(run: Run, images: module.Images) -> Views:
+    """Where an epoch's views come from."""
+    source = Views(run, images, CPU)
+    source.start(0)
+    return source
+
+
 def test_an_image_has_the_same_views_in_a_part_of_a_dataset_as_in_the_whole(make_run: MakeRun, images: Images) -> None:
     """Keys are original numbers: images 3, 4, … of the whole are given the whole's draws when they come alone."""
     part, run, all_of_it = np.arange(3, 19), make_run(), torch.arange(16)
     whole = seen(run, numbered(images)).views(torch.from_numpy(part))
     assert torch.equal(seen(run, numbered(images[part], part)).views(all_of_it), whole)
     assert not torch.equal(seen(run, numbered(images[part])).views(all_of_it), whole)
+
+
+def test_images_that_stay_on_disk_have_the_same_views(
+    make_run: MakeRun, images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A set above the limit is a memory-mapped file that nothing copies."""
+    np.save(tmp_path / "images.npy", images)
+    stored, index = np.load(tmp_path / "images.npy", mmap_mode="r"), torch.tensor([7, 0, 18])
+    expected = seen(make_run(), numbered(images)).views(index)
+    monkeypatch.setattr(module, "RESIDENT", images.nbytes - 1)
+    source = seen(make_run(), numbered(stored))
+    assert source.resident is None
+    assert source.stored is stored
+    assert torch.equal(source.views(index), expected)
 
 
 # What a step is
@@ -257,33 +278,6 @@ def prepared(folder: Path, splits: dict[str, list[str]]) -> Prepared:
     return Prepared(folder, {"name": "two", "splits": about})
 
 
-@pytest.mark.parametrize(("labels", "expected"), [({}, [0, 0]), ({"labels": "digit_2"}, [0, 1])])
-def test_a_method_is_trained_on_the_labels_that_it_names(
-    labels: dict[str, str],
-    expected: list[int],
-    make_run: MakeRun,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Two sets of labels, which differ in the second image."""
-    run = make_run(method={"name": "supervised", **labels}, objective={"name": "cross_entropy"})
-    monkeypatch.setattr(module, "train", lambda run, images, *rest: images.labels.tolist())
-    data = prepared(tmp_path, {"train": ["class", "digit_2"]})
-    np.save(tmp_path / "train" / "labels-class.npy", np.array([0, 0]))
-    assert module.pretrain(run, data, None, tmp_path) == expected  # type: ignore[arg-type]
-
-
-def test_another_run_other_bytes(make_run: MakeRun, images: Images, tmp_path: Path) -> None:
-    """Each of these fields reaches training."""
-    execute(make_run(), images, tmp_path / "same")
-    same = result(tmp_path / "same")
-    for number, change in enumerate(CHANGES):
-        execute(make_run(**change), images, tmp_path / str(number))
-        other = result(tmp_path / str(number))
-        assert other["encoder.safetensors"] != same["encoder.safetensors"], change
-        assert other["history.csv"] != same["history.csv"], change
-
-
 def test_it_trains_on_the_training_split_and_on_labels_by_name(tmp_path: Path) -> None:
     data = prepared(tmp_path, {"test": ["class"], "train": ["coarse", "class"]})
     found = training_images(data)
@@ -303,25 +297,20 @@ def test_what_lacks_is_a_sentence(make_run: MakeRun, images: Images, tmp_path: P
             training_images(prepared(tmp_path / str(number), splits))
 
 
-def seen(run: Run, images: module.Images) -> Views:
-    """Where an epoch's views come from."""
-    source = Views(run, images, CPU)
-    source.start(0)
-    return source
-
-
-def test_images_that_stay_on_disk_have_the_same_views(
-    make_run: MakeRun, images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("labels", "expected"), [({}, [0, 0]), ({"labels": "digit_2"}, [0, 1])])
+def test_a_method_is_trained_on_the_labels_that_it_names(
+    labels: dict[str, str],
+    expected: list[int],
+    make_run: MakeRun,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A set above the limit is a memory-mapped file that nothing copies."""
-    np.save(tmp_path / "images.npy", images)
-    stored, index = np.load(tmp_path / "images.npy", mmap_mode="r"), torch.tensor([7, 0, 18])
-    expected = seen(make_run(), numbered(images)).views(index)
-    monkeypatch.setattr(module, "RESIDENT", images.nbytes - 1)
-    source = seen(make_run(), numbered(stored))
-    assert source.resident is None
-    assert source.stored is stored
-    assert torch.equal(source.views(index), expected)
+    """Two sets of labels, which differ in the second image."""
+    run = make_run(method={"name": "supervised", **labels}, objective={"name": "cross_entropy"})
+    monkeypatch.setattr(module, "train", lambda run, images, *rest: images.labels.tolist())
+    data = prepared(tmp_path, {"train": ["class", "digit_2"]})
+    np.save(tmp_path / "train" / "labels-class.npy", np.array([0, 0]))
+    assert module.pretrain(run, data, None, tmp_path) == expected  # type: ignore[arg-type]
 
 
 CHANGES: list[dict[str, Any]] = [
@@ -331,3 +320,14 @@ CHANGES: list[dict[str, Any]] = [
     {"views": {"brightness": 0.41}},
     {"gradient": {"name": "grad_scale", "power": 1}},
 ]
+
+
+def test_another_run_other_bytes(make_run: MakeRun, images: Images, tmp_path: Path) -> None:
+    """Each of these fields reaches training."""
+    execute(make_run(), images, tmp_path / "same")
+    same = result(tmp_path / "same")
+    for number, change in enumerate(CHANGES):
+        execute(make_run(**change), images, tmp_path / str(number))
+        other = result(tmp_path / str(number))
+        assert other["encoder.safetensors"] != same["encoder.safetensors"], change
+        assert other["history.csv"] != same["history.csv"], change
