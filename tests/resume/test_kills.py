@@ -1,7 +1,7 @@
 """Real processes, real signals: a run that is killed at random steps and started again gives the bytes of a whole one.
 
 The steps are drawn anew each time, and a failing test prints them. Two methods are killed here; between them they carry
-a queue, a target encoder and a memory bank. tests/unit/training/test_resume_methods.py stops every method inside one
+a queue, a target encoder and a memory bank. tests/unit/training/test_resume.py stops every method inside one
 process; the controls, which alter the state and must give other bytes, are there too.
 """
 

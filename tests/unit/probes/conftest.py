@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,13 @@ import torch
 from torch import Tensor
 
 from hypersphere.probes import bias
+
+
+class StandIn(SimpleNamespace):
+    """Stands in for ``Frozen``: what a test gives it, on unbiased data."""
+
+    def conflicting(self, split: str) -> None:
+        """Nothing is biased here."""
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,18 @@
-"""K-means from keyed starts; accuracies against all assignments."""
+"""K-means from keyed starts, accuracies against all assignments; points on the sphere."""
 
 from itertools import permutations
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from sklearn.metrics import normalized_mutual_info_score
+from torch import Tensor
 
-from hypersphere.errors import HypersphereError
 from hypersphere.probes.clustering import clustering
 from hypersphere.probes.clusters import best, kmeans, matched_accuracy, starts
+from hypersphere.probes.sphere_points import sphere_points, spread
 
 
 def cloud(n: int = 200, d: int = 5, k: int = 4, seed: int = 0) -> torch.Tensor:
@@ -43,14 +46,8 @@ def test_the_next_start_is_drawn_in_proportion_to_the_squared_distance() -> None
     assert (taken.count(0.0), taken.count(1.0), taken.count(3.0)) == (0, 100, 900)
 
 
-def test_constant_points_are_one_cluster() -> None:
-    found = kmeans(torch.ones(6, 3), 3, 2, "here")
-    assert set(found.labels.tolist()) == {0}
-    assert found.inertia == 0
-
-
-def test_too_few_points_are_a_sentence() -> None:
-    with pytest.raises(HypersphereError, match=r"5 clusters need "):
+def test_too_few_points_are_a_sentence(refused: Any) -> None:
+    with refused():
         kmeans(torch.ones(4, 2), 5, 1, "here")
 
 
@@ -80,3 +77,42 @@ def test_constant_features_say_nothing_of_the_classes(given) -> None:  # type: i
     labels = torch.tensor([0, 0, 0, 1, 2])
     frozen = given(torch.zeros(0, 2), labels[:0], torch.ones(5, 2), labels, 3)
     assert clustering(frozen).values == {"kmeans_accuracy": 60.0, "nmi": 0.0}
+
+
+def world(embeddings: Tensor, labels: list[int]) -> Any:
+    return SimpleNamespace(embeddings=lambda split: embeddings, labels=lambda split: torch.tensor(labels))
+
+
+def test_the_table_has_unit_vectors_with_their_classes() -> None:
+    draws = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
+    labels = [i % 4 for i in range(40)]
+    found = sphere_points(world(draws, labels), images=15)
+    assert found.table is not None
+    assert list(found.table.columns) == ["image", "class", "x", "y", "z"]
+    assert (len(found.table), found.n) == (15, 40)
+    for row in found.table.itertuples(index=False):
+        vector = draws[row.image].tolist()
+        assert [row.x, row.y, row.z] == pytest.approx([v / np.linalg.norm(vector) for v in vector], rel=1e-6)
+        assert row[1] == labels[row.image]
+
+
+def test_spreads_by_hand() -> None:
+    """Two classes at opposite poles: nothing in a class, everything between them."""
+    poles = torch.tensor([[0.0, 0, 2], [0, 0, 5], [0, 0, -1], [0, 0, -1e-25]])
+    found = sphere_points(world(poles, [0, 0, 1, 1]))
+    assert found.values == {"spread": 1.0, "class_spread": 0.0}
+
+
+def test_the_spread_of_a_cap() -> None:
+    """The mean of a uniform cap down to height h is (1 + h) / 2 along its axis (Archimedes)."""
+    n, h = 20_000, 0.4
+    z = h + (1 - h) * (torch.arange(n, dtype=torch.float64) + 0.5) / n
+    angle = torch.arange(n) * 2.399963229728653
+    side = (1 - z**2).sqrt()
+    points = torch.stack([side * angle.cos(), side * angle.sin(), z], dim=1)
+    assert spread(points) == pytest.approx(1 - (1 + h) / 2, abs=1e-4)
+
+
+def test_other_dimensions_are_a_sentence(refused: Any) -> None:
+    with refused():
+        sphere_points(world(torch.ones(5, 4), [0] * 5))

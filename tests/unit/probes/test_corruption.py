@@ -1,7 +1,6 @@
 """Errors on corrupted images: of which split each is, and AugMix with keyed draws."""
 
 import sys
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,48 +9,45 @@ import torch
 from torchvision.transforms.v2 import AugMix
 
 from hypersphere import prng
-from hypersphere.errors import HypersphereError
 from hypersphere.probes.corruption import augmix_of, corruption
 from hypersphere.probes.mlp import fit_mlp, mlp
+
+from .conftest import StandIn
 
 QUICK: dict[str, Any] = {"hidden": 8, "epochs": 6, "batch": 16}
 PLAIN = "corruption_error;augmentation=standard;corruption="
 
 
-@dataclass
-class World:
-    """Stands in for ``Frozen``: features are the mean colours, and corruption turns some images into others."""
+def images(split: str) -> np.ndarray:
+    """Each of one of three colours, which corruption turns into others in some."""
+    random = np.random.default_rng(len(split) if split == "train" else 0)
+    n = 60 if split == "train" else 40
+    found = random.integers(0, 60, (n, 4, 4, 3), dtype=np.uint8)
+    found[np.arange(n), :, :, np.arange(n) % 3] += 150
+    moved = {"fog-1": 10, "fog-2": 25}.get(split, 0)
+    found[:moved] = np.roll(found[:moved], 1, axis=3)
+    return found
 
-    splits: tuple[str, ...] = ("fog-1", "fog-2", "test", "train")
 
-    def images(self, split: str) -> np.ndarray:
-        random = np.random.default_rng(len(split) if split == "train" else 0)
-        n = 60 if split == "train" else 40
-        images = random.integers(0, 60, (n, 4, 4, 3), dtype=np.uint8)
-        images[np.arange(n), :, :, np.arange(n) % 3] += 150
-        moved = {"fog-1": 10, "fog-2": 25}.get(split, 0)
-        images[:moved] = np.roll(images[:moved], 1, axis=3)
-        return images
+def colours(found: torch.Tensor) -> torch.Tensor:
+    return found.mean(dim=(2, 3))
 
-    def features(self, split: str) -> torch.Tensor:
-        return self.encode(torch.from_numpy(self.images(split)).permute(0, 3, 1, 2) / 255)
 
-    def encode(self, images: torch.Tensor) -> torch.Tensor:
-        return images.mean(dim=(2, 3))
-
-    def labels(self, split: str) -> torch.Tensor:
-        return torch.arange(len(self.images(split))) % 3
-
-    def classes(self) -> int:
-        return 3
-
-    def conflicting(self, split: str) -> None:
-        """Nothing is biased here."""
+def world(*splits: str) -> Any:
+    """Whose features are the mean colours."""
+    return StandIn(
+        splits=splits or ("fog-1", "fog-2", "test", "train"),
+        images=images,
+        features=lambda split: colours(torch.from_numpy(images(split)).permute(0, 3, 1, 2) / 255),
+        encode=colours,
+        labels=lambda split: torch.arange(len(images(split))) % 3,
+        classes=lambda: 3,
+    )
 
 
 def test_errors_by_split() -> None:
     """A probe without mistakes on clean images errs on just the images that were turned into others."""
-    frozen: Any = World()
+    frozen = world()
     found = corruption(frozen, **QUICK | {"learning_rate": 1.0, "epochs": 40})
     plain = {key: value for key, value in found.values.items() if key.startswith(PLAIN)}
     assert plain == {f"{PLAIN}none": 0.0, f"{PLAIN}fog;severity=1": 25.0, f"{PLAIN}fog;severity=2": 62.5}
@@ -60,36 +56,36 @@ def test_errors_by_split() -> None:
 
 
 def test_the_clean_error_is_that_of_the_two_layer_probe() -> None:
-    frozen: Any = World()
+    frozen = world()
     clean = corruption(frozen, **QUICK).values[f"{PLAIN}none"]
     assert clean == 100 - mlp(frozen, **QUICK).values["mlp_top1"]
 
 
-def test_a_set_without_corruptions_is_a_sentence() -> None:
-    frozen: Any = World(splits=("other", "test", "train"))
-    with pytest.raises(HypersphereError, match=r"target: needs a dataset"):
+def test_a_set_without_corruptions_is_a_sentence(refused: Any) -> None:
+    frozen = world("other", "test", "train")
+    with refused():
         corruption(frozen, **QUICK)
 
 
 def test_augmix_is_torchvisions_with_keyed_draws() -> None:
-    images, state = World().images("train")[:3], torch.get_rng_state()
-    found = augmix_of(images, 2)
+    pictures, state = images("train")[:3], torch.get_rng_state()
+    found = augmix_of(pictures, 2)
     assert torch.equal(torch.get_rng_state(), state)
     for place in (2, 0):
         torch.manual_seed(prng.torch_seed(0, "augmix", 2, place))
-        theirs = AugMix(all_ops=False)(torch.from_numpy(images[place]).permute(2, 0, 1))
+        theirs = AugMix(all_ops=False)(torch.from_numpy(pictures[place]).permute(2, 0, 1))
         torch.testing.assert_close(found[place], theirs / 255)
-    assert not torch.equal(found, augmix_of(images, 1))
+    assert not torch.equal(found, augmix_of(pictures, 1))
     assert 0 <= float(found.min()) <= float(found.max()) <= 1
 
 
 def test_versions_are_the_same_kept_or_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of other images of the same shape, kept ones would be wrong."""
-    images = World().images("train")[:3]
-    kept, other = augmix_of(images, 0), augmix_of(255 - images, 0)
+    pictures = images("train")[:3]
+    kept, other = augmix_of(pictures, 0), augmix_of(255 - pictures, 0)
     monkeypatch.setattr(sys.modules[augmix_of.__module__], "KEPT", 0)
-    assert torch.equal(augmix_of(images, 0), kept)
-    assert torch.equal(augmix_of(255 - images, 0), other)
+    assert torch.equal(augmix_of(pictures, 0), kept)
+    assert torch.equal(augmix_of(255 - pictures, 0), other)
     assert not torch.equal(kept, other)
 
 
@@ -107,7 +103,7 @@ def test_versions_of_images_take_turns() -> None:
 
 
 def test_with_augmix_the_probe_is_fitted_on_its_versions() -> None:
-    frozen: Any = World()
+    frozen = world()
     bank = torch.stack([frozen.encode(augmix_of(frozen.images("train"), copy)) for copy in range(2)])
     settings = {"dropout": 0.4, "learning_rate": 0.1, "drop_every": 40, "momentum": 0.9}
     fitted = fit_mlp(bank, frozen.labels("train"), 3, **QUICK, **settings)

@@ -1,7 +1,9 @@
-"""What a probe may look at: features by hand, each computed once."""
+"""What a probe may look at, by hand; and what every probe must do."""
 
+import copy
 import math
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,12 +15,13 @@ from torch import nn
 from hypersphere.config import registry
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.recipe import Views
+from hypersphere.config.run import Dataset
+from hypersphere.datasets import store
 from hypersphere.datasets.store import Named, PreparedSplit
 from hypersphere.encoders.resnet8 import resnet8
-from hypersphere.errors import HypersphereError
 from hypersphere.methods.heads import mlp
 from hypersphere.probes import frozen as frozen_module
-from hypersphere.probes.frozen import Frozen, NotFiniteError, Pixels
+from hypersphere.probes.frozen import Frozen, NotFiniteError, Pixels, open_for_probes
 
 CPU = torch.device("cpu")
 
@@ -79,27 +82,22 @@ def head() -> nn.Module:
     return model
 
 
-def test_features_are_the_encoders_of_plain_images(data: Any, encoder: nn.Module, head: nn.Module) -> None:
+@pytest.fixture
+def frozen(data: Any, encoder: nn.Module, head: nn.Module) -> Frozen:
+    return Frozen(encoder, head, data, CPU)
+
+
+def test_features_are_the_encoders_of_plain_images(
+    data: Any, encoder: nn.Module, head: nn.Module, frozen: Frozen
+) -> None:
     """By hand: bytes / 255, channels first, evaluation batch norm, one image at a time."""
-    state = {name: value.clone() for name, value in {**encoder.state_dict(), **head.state_dict()}.items()}
-    frozen = Frozen(encoder, head, data, CPU)
     for split, i in (("train", 0), ("train", 79), ("test", 5), ("other", 4)):
         image = torch.tensor(data.split(split).images[i].tolist()).permute(2, 0, 1)[None] / 255
         features = encoder(image)
         torch.testing.assert_close(frozen.features(split)[i], features[0].detach(), atol=1e-5, rtol=1e-4)
         torch.testing.assert_close(frozen.embeddings(split)[i], head(features)[0].detach(), atol=1e-5, rtol=1e-4)
-    assert not encoder.training
     assert not head.training
-    assert all(torch.equal(v, state[name]) for name, v in {**encoder.state_dict(), **head.state_dict()}.items())
     assert frozen.splits == ("other", "test", "train")
-
-
-def test_the_protocol_chooses_the_layer(data: Any, encoder: nn.Module, head: nn.Module) -> None:
-    frozen = Frozen(encoder, head, data, CPU, "embeddings")
-    assert torch.equal(frozen.features("test"), frozen.embeddings("test"))
-    assert torch.equal(frozen.features("test", "backbone"), Frozen(encoder, head, data, CPU).features("test"))
-    assert frozen.features("test").shape == (30, 3)
-    assert frozen.features("test", "backbone").shape == (30, 8)
 
 
 def test_nothing_is_computed_twice_and_nothing_before_it_is_asked_for(
@@ -119,28 +117,6 @@ def test_nothing_is_computed_twice_and_nothing_before_it_is_asked_for(
     assert (counted.seen, above.seen) == (110, 110)
 
 
-def test_features_do_not_depend_on_the_block(
-    data: Any, encoder: nn.Module, head: nn.Module, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = Frozen(encoder, head, data, CPU)
-    expected = whole.features("train"), whole.embeddings("train")
-    monkeypatch.setattr(frozen_module, "BLOCK", 7)
-    parts = Frozen(encoder, head, data, CPU)
-    torch.testing.assert_close(parts.features("train"), expected[0], atol=1e-6, rtol=1e-5)
-    torch.testing.assert_close(parts.embeddings("train"), expected[1], atol=1e-6, rtol=1e-5)
-
-
-def test_one_can_train_on_features(data: Any, encoder: nn.Module, head: nn.Module) -> None:
-    """They are computed in inference mode, whose tensors no gradient may pass."""
-    frozen = Frozen(encoder, head, data, CPU)
-    for features in (frozen.features("train"), frozen.embeddings("train")):
-        assert not features.is_inference()
-        assert not features.requires_grad
-        weight = torch.zeros(features.shape[1], requires_grad=True)
-        (features @ weight).sum().backward()
-        assert weight.grad is not None
-
-
 OTHER_DATA = ("corruption", "cross_validation", "random_score", "score", "sentence_controls", "sentence_distances")
 PROBES = [name for name in registry.names("probes") if name not in OTHER_DATA]
 """All but those that need corrupted images, sentences or an agent."""
@@ -148,16 +124,10 @@ OF_TRAINING = ("extreme_norms", "norm_buckets", "opposite_halves")
 """Probes that look at training images."""
 
 
-def test_other_images_are_embedded_as_the_datasets_own(data: Any, encoder: nn.Module, head: nn.Module) -> None:
-    frozen = Frozen(encoder, head, data, CPU)
+def test_other_images_are_embedded_as_the_datasets_own(data: Any, frozen: Frozen) -> None:
     images = torch.from_numpy(np.array(data.split("test").images)).permute(0, 3, 1, 2) / 255
     torch.testing.assert_close(frozen.encode(images), frozen.features("test"))
     torch.testing.assert_close(frozen.embed(images), frozen.embeddings("test"))
-    with pytest.raises(HypersphereError, match="raw pixels have no embeddings"):
-        Frozen(Pixels(), None, data, CPU).embed(images)
-    images[3] = torch.nan
-    with pytest.raises(NotFiniteError, match="the embeddings of 1 of 30"):
-        frozen.embed(images)
 
 
 def test_a_biased_dataset_says_which_images_conflict(data: Any, encoder: nn.Module) -> None:
@@ -183,14 +153,18 @@ def run() -> Any:
 def test_every_probe_gives_all_its_measures(
     data: Any, encoder: nn.Module, head: nn.Module, run: Any, name: str
 ) -> None:
+    """By keyed draws alone, and it leaves the encoder as it was; NaN is as it is written."""
     quick = {"mlp": {"epochs": 2}, "gradcam": {"epochs": 2}, "local_features": {"images": 30}}.get(name, {})
     quick |= {"k": 20} if "k" in registry.schema("probes", name).model_fields else {}
-    probe = registry.load("probes", name)
+    probe, both = registry.load("probes", name), nn.ModuleList([encoder, head])
+    before = copy.deepcopy(both.state_dict())
     torch.manual_seed(1)
     found = probe(Frozen(encoder, head, data, CPU, run=run), **quick)
     torch.manual_seed(2)
     again = probe(Frozen(encoder, head, data, CPU, run=run), **quick)
-    assert str(found.values) == str(again.values)  # by keyed draws alone; NaN is as it is written
+    assert str(found.values) == str(again.values)
+    assert all(torch.equal(value, before[part]) for part, value in both.state_dict().items())
+    assert not encoder.training
     measures = tuple(dict.fromkeys(key.partition(";")[0] for key in found.values))
     assert measures == registry.read_constant("probes", name, "MEASURES", ())
     accuracies = [value for key, value in found.values.items() if MEASURES[key.partition(";")[0]].unit == "%"]
@@ -214,54 +188,25 @@ def test_a_copy_is_the_network_up_to_the_layer_and_leaves_it_alone(
         frozen = Frozen(encoder, head, data, CPU, layer)
         copied = frozen.copy()
         torch.testing.assert_close(copied(image), frozen.features("test")[:4], atol=1e-5, rtol=1e-4)
-        before = {name: value.clone() for name, value in encoder.state_dict().items()}
+        before = copy.deepcopy(encoder.state_dict())
         copied.train()(image)
         assert not encoder.training
         assert all(torch.equal(value, before[name]) for name, value in encoder.state_dict().items())
-    with pytest.raises(HypersphereError, match="raw pixels have no embeddings"):
-        Frozen(encoder, None, data, CPU, "embeddings").copy()
 
 
-def test_home_is_the_same_encoder_on_the_images_trained_on(data: Any, encoder: nn.Module, head: nn.Module) -> None:
-    own = Frozen(encoder, head, data, CPU)
-    assert own.home is own
-    assert Frozen(encoder, head, data, CPU, home=lambda: own).home is own
-
-
-def test_a_split_has_labels_and_attributes_by_name(data: Any, encoder: nn.Module) -> None:
-    frozen = Frozen(encoder, None, data, CPU)
-    assert [frozen.has("test", name) for name in ("class", "coarse", "easy", "hard")] == [True, True, True, False]
-    assert frozen.class_names("coarse") == ("coarse 0", "coarse 1")
-
-
-def test_images_labels_and_attributes(data: Any, encoder: nn.Module) -> None:
-    frozen = Frozen(encoder, None, data, CPU)
-    split = data.split("test")
-    assert frozen.images("test").tolist() == split.images.tolist()
-    assert frozen.labels("test").tolist() == split.labels["class"].tolist()
-    assert frozen.labels("test", "coarse").tolist() == split.labels["coarse"].tolist()
-    assert frozen.attributes("test", "easy").tolist() == split.attributes["easy"].tolist()
-    assert (frozen.classes(), frozen.classes("coarse")) == (10, 2)
-    assert frozen.labels("test").dtype == torch.int64
-
-
-def test_pixels_are_the_images(data: Any) -> None:
-    found = Frozen(Pixels(), None, data, CPU).features("train")
-    expected = torch.tensor(data.split("train").images.tolist()).permute(0, 3, 1, 2).reshape(80, -1) / 255
-    torch.testing.assert_close(found, expected)
-
-
-def test_what_is_not_there_is_a_sentence(data: Any) -> None:
+def test_what_is_not_there_is_a_sentence(data: Any, encoder: nn.Module, refused: Any) -> None:
     frozen = Frozen(Pixels(), None, data, CPU)
-    with pytest.raises(HypersphereError, match=r"raw pixels have no embeddings.*allowed: backbone$"):
-        frozen.embeddings("test")
-    with pytest.raises(HypersphereError, match=r"repeats a part of the training"):
-        frozen.run  # noqa: B018
     assert frozen.conflicting("test") is None
-    with pytest.raises(HypersphereError, match="fine"):
-        frozen.labels("test", "fine")
-    with pytest.raises(HypersphereError, match="hard"):
-        frozen.attributes("test", "hard")
+    for ask in (
+        lambda: frozen.embeddings("test"),
+        lambda: frozen.embed(torch.zeros(1, 3, 12, 12)),
+        lambda: Frozen(encoder, None, data, CPU, "embeddings").copy(),
+        lambda: frozen.run,
+        lambda: frozen.labels("test", "fine"),
+        lambda: frozen.attributes("test", "hard"),
+    ):
+        with refused():
+            ask()
 
 
 class Spoils(nn.Module):
@@ -278,15 +223,87 @@ class Spoils(nn.Module):
 
 
 @pytest.mark.parametrize("value", [torch.nan, torch.inf, -torch.inf])
-def test_features_that_are_no_numbers_are_a_sentence(data: Any, run: Any, value: float) -> None:
+def test_features_that_are_no_numbers_are_a_sentence(data: Any, run: Any, value: float, refused: Any) -> None:
     """A probe would predict class 0 for them."""
-    frozen = Frozen(nn.Sequential(Pixels(), Spoils(value)), None, data, CPU)
-    with pytest.raises(NotFiniteError, match=r"^the features of 3 of 30"):
-        frozen.features("test")
+    spoilt = nn.Sequential(Pixels(), Spoils(value))
     for name in set(PROBES) - {"local_features"}:  # which asks an encoder for a part by its name
         with pytest.raises(NotFiniteError):
-            registry.load("probes", name)(Frozen(nn.Sequential(Pixels(), Spoils(value)), Pixels(), data, CPU, run=run))
+            registry.load("probes", name)(Frozen(spoilt, Pixels(), data, CPU, run=run))
     above = Frozen(Pixels(), Spoils(value), data, CPU)
     above.features("test")
-    with pytest.raises(NotFiniteError, match=r"the embeddings of 8 of 80"):
-        above.embeddings("train")
+    for ask in (
+        lambda: Frozen(spoilt, None, data, CPU).features("test"),
+        lambda: above.embeddings("train"),
+        lambda: above.embed(torch.zeros(30, 3, 12, 12)),
+    ):
+        with refused(NotFiniteError):
+            ask()
+
+
+def test_the_protocol_chooses_the_layer_and_home_is_where_it_was_trained(
+    data: Any, encoder: nn.Module, head: nn.Module
+) -> None:
+    own, frozen = Frozen(encoder, head, data, CPU), Frozen(encoder, head, data, CPU, "embeddings")
+    assert torch.equal(frozen.features("test"), frozen.embeddings("test"))
+    assert torch.equal(frozen.features("test", "backbone"), own.features("test"))
+    assert frozen.features("test").shape == (30, 3)
+    assert frozen.features("test", "backbone").shape == (30, 8)
+    assert own.home is own
+    assert Frozen(encoder, head, data, CPU, home=lambda: own).home is own
+
+
+def test_features_do_not_depend_on_the_block_and_one_can_train_on_them(
+    data: Any, encoder: nn.Module, head: nn.Module, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are computed in inference mode, whose tensors no gradient may pass."""
+    whole = Frozen(encoder, head, data, CPU)
+    expected = whole.features("train"), whole.embeddings("train")
+    monkeypatch.setattr(frozen_module, "BLOCK", 7)
+    parts = Frozen(encoder, head, data, CPU)
+    for found, before in zip((parts.features("train"), parts.embeddings("train")), expected, strict=True):
+        torch.testing.assert_close(found, before, atol=1e-6, rtol=1e-5)
+        assert not found.requires_grad
+        weight = torch.zeros(found.shape[1], requires_grad=True)
+        (found @ weight).sum().backward()
+        assert weight.grad is not None
+
+
+def test_images_labels_and_attributes_by_name(data: Any, encoder: nn.Module) -> None:
+    frozen, split = Frozen(encoder, None, data, CPU), data.split("test")
+    assert frozen.images("test").tolist() == split.images.tolist()
+    assert frozen.labels("test").tolist() == split.labels["class"].tolist()
+    assert frozen.labels("test", "coarse").tolist() == split.labels["coarse"].tolist()
+    assert frozen.attributes("test", "easy").tolist() == split.attributes["easy"].tolist()
+    assert [frozen.has("test", name) for name in ("class", "coarse", "easy", "hard")] == [True, True, True, False]
+    assert frozen.class_names("coarse") == ("coarse 0", "coarse 1")
+    assert (frozen.classes(), frozen.classes("coarse")) == (10, 2)
+    assert frozen.labels("test").dtype == torch.int64
+    pixels = torch.tensor(split.images.tolist()).permute(0, 3, 1, 2).reshape(30, -1) / 255
+    torch.testing.assert_close(Frozen(Pixels(), None, data, CPU).features("test"), pixels)
+
+
+MULTIDIGITS = {"name": "multidigits", "scans": "digits", "side": 8, "canvas": 16, "train": 60, "test": 30}
+
+
+DIGITS = {"name": "digits", "train_per_class": 6, "test_per_class": 3}
+
+
+@pytest.mark.parametrize(
+    ("source", "fitted_on"),
+    [(MULTIDIGITS | {"count": 2}, "probe"), (MULTIDIGITS | {"second_side": 8}, "train"), (DIGITS, "train")],
+    ids=["several digits", "two sizes", "digits"],
+)
+def test_probes_are_fitted_on_a_sets_own_images_for_them_or_on_its_training_images(
+    source: dict[str, object], fitted_on: str, tmp_path: Path
+) -> None:
+    """And tested on its test images."""
+    folder = store.prepare(Dataset.model_validate({"name": "any", "source": source}), tmp_path / "data", None)
+    opened, plain = open_for_probes(folder), store.open(folder)
+    assert opened.digest == plain.digest
+    for name in opened.split_names:
+        expected = plain.split("test" if name == "test" else fitted_on)
+        np.testing.assert_array_equal(opened.split(name).images, expected.images)
+        np.testing.assert_array_equal(opened.split(name).labels["class"], expected.labels["class"])
+    assert {"test", "train"} <= {*opened.split_names}
+    if fitted_on == "probe":
+        assert not np.array_equal(plain.split("train").images, plain.split("probe").images)

@@ -1,16 +1,26 @@
-"""The linear probe against scikit-learn, on features of any scale."""
+"""Linear probes and the two-layer one: against scikit-learn, PyTorch, and loops in numpy."""
 
+import copy
+import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
-from torch import Tensor
+from torch import Tensor, nn
 
+from hypersphere import prng
 from hypersphere.probes.linear import linear, standardise
+from hypersphere.probes.linear_sgd import linear_sgd
+from hypersphere.probes.linear_training_mode import linear_training_mode
+from hypersphere.probes.mlp import mlp
+from hypersphere.probes.result import NotFiniteError
+
+from .conftest import StandIn
 
 Scores = Callable[..., Tensor]
 pytestmark = pytest.mark.trained
@@ -43,7 +53,7 @@ def test_fewer_images_than_dimensions(cloud: Any, scores: Scores) -> None:
     np.testing.assert_allclose(found, their_probabilities(data, 1e-2), atol=1e-3)
 
 
-def test_top_five(cloud: Any) -> None:
+def test_the_five_likeliest_classes_are_scikit_learns(cloud: Any) -> None:
     """scikit-learn's probabilities, sorted."""
     data = cloud(n=600, classes=12)
     first = np.argsort(-their_probabilities(data, 1e-3), axis=1)[:, :5]
@@ -73,23 +83,14 @@ def test_a_dimension_far_below_the_others_is_not_blown_up() -> None:
 
 @pytest.mark.parametrize("value", [0.0, 3.0, 0.1, 1e-12, -7e8])
 def test_a_constant_dimension_is_zero(cloud: Any, scores: Scores, value: float) -> None:
+    """And where all are constant, the commonest class is predicted."""
     data = cloud()
-
-    def beside(features: Tensor) -> Tensor:
-        return torch.cat([features, torch.full((len(features), 1), value)], dim=1)
-
-    both = data.mapped(beside)
+    both = data.mapped(lambda features: torch.cat([features, torch.full((len(features), 1), value)], dim=1))
     assert all((part[:, -1] == 0).all() for part in standardise(both.bank, both.queries))
     torch.testing.assert_close(scores(linear, both), scores(linear, data))
-
-
-@pytest.mark.parametrize("value", [0.0, 0.1, 1e-12])
-def test_features_that_are_all_constant_predict_the_commonest_class(cloud: Any, value: float) -> None:
-    data = cloud().mapped(lambda features: torch.full_like(features, value))
-    commonest = data.bank_labels.bincount().argmax()
-    expected = 100 * (data.query_labels == commonest).double().mean().item()
-    assert linear(data).values["linear_top1"] == pytest.approx(expected)
-    assert all((part == 0).all() for part in standardise(data.bank, data.queries))
+    commonest = (data.query_labels == data.bank_labels.bincount().argmax()).double().mean().item()
+    alike = data.mapped(lambda features: torch.full_like(features, value))
+    assert linear(alike).values["linear_top1"] == pytest.approx(100 * commonest)
 
 
 def test_each_digit_has_a_fit_of_its_own(cloud: Any) -> None:
@@ -108,3 +109,187 @@ def test_each_digit_has_a_fit_of_its_own(cloud: Any) -> None:
         assert found.values[f"linear_top1;label={name}"] == pytest.approx(100 * right.mean(), abs=0.41)
     assert len(found.values) == 4
     assert found.n == len(data.queries)
+
+
+def softmax_by_hand(
+    data: Any, epochs: int, rate: float, batch: int, momentum: float = 0.9, cosine: bool = False
+) -> np.ndarray:
+    """Softmax regression by hand: gradient (p - y) x, v = momentum · v + g, w -= rate · v; the last batch counts."""
+    x, y = data.bank.double().numpy(), np.eye(data.classes())[data.bank_labels.numpy()]
+    x = np.hstack([x, np.ones((len(x), 1))])
+    weights = np.zeros((x.shape[1], data.classes()))
+    velocity = np.zeros_like(weights)
+    step, steps = 0, epochs * math.ceil(len(x) / batch)
+    for epoch in range(epochs):
+        order = prng.permutation(len(x), 0, "linear_sgd", epoch)
+        for start in range(0, len(x), batch):
+            index = order[start : start + batch]
+            logits = x[index] @ weights
+            p = np.exp(logits - logits.max(axis=1, keepdims=True))
+            p /= p.sum(axis=1, keepdims=True)
+            velocity = momentum * velocity + x[index].T @ (p - y[index]) / len(index)
+            weights -= rate * (0.5 + 0.5 * math.cos(math.pi * step / steps) if cosine else 1) * velocity
+            step += 1
+    queries = np.hstack([data.queries.double().numpy(), np.ones((len(data.queries), 1))])
+    found: np.ndarray = queries @ weights
+    return found
+
+
+@pytest.mark.parametrize(("epochs", "rate", "batch"), [(2, 0.1, 256), (3, 0.01, 64), (1, 0.05, 7)])
+def test_sgd_is_a_loop_over_keyed_batches(cloud: Any, scores: Scores, epochs: int, rate: float, batch: int) -> None:
+    data = cloud(dtype=torch.float32)
+    expected = softmax_by_hand(data, epochs, rate, batch)
+    found = scores(linear_sgd, data, epochs=epochs, learning_rate=rate, batch=batch)
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max())
+    assert len(set(expected.argmax(axis=1))) == 4
+
+
+@pytest.mark.parametrize(("schedule", "momentum"), [("cosine", 0.9), ("constant", 0.0), ("cosine", 0.5)])
+def test_sgds_schedule_and_momentum(
+    cloud: Any, scores: Scores, schedule: Literal["constant", "cosine"], momentum: float
+) -> None:
+    data = cloud(dtype=torch.float32)
+    parameters: dict[str, Any] = {"epochs": 4, "learning_rate": 0.02, "batch": 64}
+    found = scores(linear_sgd, data, **parameters, schedule=schedule, momentum=momentum)
+    expected = softmax_by_hand(data, 4, 0.02, 64, momentum, schedule == "cosine")
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max())
+    assert not torch.allclose(found, scores(linear_sgd, data, **parameters), rtol=1e-2)  # control
+
+
+def coloured(n: int) -> Any:
+    """Images of three noisy colours, and a network with batch norm."""
+    random = np.random.default_rng(0)
+    own = {split: random.integers(0, 3, size) for split, size in (("train", n), ("test", 90))}
+    colour = np.array([[90, 120, 120], [120, 90, 120], [120, 120, 90]])
+    pixels = {
+        split: np.clip(colour[y][:, None, None] + random.normal(0, 60, (len(y), 4, 4, 3)), 0, 255).astype(np.uint8)
+        for split, y in own.items()
+    }
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Conv2d(3, 6, 3), nn.BatchNorm2d(6), nn.ReLU(), nn.Flatten()).eval().requires_grad_(False)
+    return StandIn(
+        device=torch.device("cpu"),
+        copy=lambda: copy.deepcopy(network),
+        images=pixels.__getitem__,
+        labels={split: torch.from_numpy(y) for split, y in own.items()}.__getitem__,
+        features=lambda split: network(floats(pixels[split])),
+        classes=lambda: 3,
+    )
+
+
+def floats(pixels: np.ndarray) -> Tensor:
+    return torch.from_numpy(pixels).permute(0, 3, 1, 2).float() / 255
+
+
+def theirs(world: Any, epochs: int, rate: float, batch: int, momentum: float) -> list[tuple[float, torch.Tensor]]:
+    """Each epoch's loss and its scores of the test images, by nn.Linear and torch.optim.SGD."""
+    network, head = world.copy(), nn.Linear(24, 3)
+    nn.init.zeros_(head.weight)
+    nn.init.zeros_(head.bias)
+    optimiser = torch.optim.SGD(head.parameters(), lr=rate, momentum=momentum)
+    x, y, found = floats(world.images("train")), world.labels("train"), []
+    for epoch in range(epochs):
+        network.train()
+        order, total = prng.permutation(len(x), 0, "linear_training_mode", epoch), 0.0
+        for start in range(0, len(x), batch):
+            index = torch.from_numpy(order[start : start + batch])
+            if len(index) == 1:  # its features after batch norm would be those of any image
+                continue
+            loss = F.cross_entropy(head(network(x[index])), y[index])
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            total += loss.item() * len(index)
+        with torch.no_grad():
+            found.append((total, head(network.eval()(floats(world.images("test"))))))
+    return found
+
+
+@pytest.mark.parametrize(("n", "epochs", "rate", "batch"), [(70, 2, 0.1, 32), (70, 3, 0.02, 7), (65, 1, 0.5, 32)])
+def test_in_training_mode_it_is_torchs_loop(scores: Scores, n: int, epochs: int, rate: float, batch: int) -> None:
+    world = coloured(n)
+    found = scores(linear_training_mode, world, epochs=epochs, learning_rate=rate, batch=batch)
+    _, expected = min(theirs(world, epochs, rate, batch, 0.9), key=lambda one: one[0])
+    torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
+    values = linear_training_mode(world, epochs=epochs, learning_rate=rate, batch=batch)
+    right = (expected.argmax(dim=1) == world.labels("test")).double().mean().item()
+    assert values.values == {"linear_top1": pytest.approx(100 * right), "linear_top5": 100.0}
+    assert values.n == 90
+
+
+def test_the_epoch_of_lowest_training_loss_counts() -> None:
+    """At a high rate the first epoch is the better one."""
+    world = coloured(70)
+    epochs = theirs(world, 4, 30.0, 8, 0.9)
+    best = min(range(4), key=lambda epoch: epochs[epoch][0])
+    assert best < 3
+    right = (epochs[best][1].argmax(dim=1) == world.labels("test")).double().mean().item()
+    found = linear_training_mode(world, epochs=4, learning_rate=30.0, batch=8).values["linear_top1"]
+    assert found == pytest.approx(100 * right, abs=2.5)
+
+
+SMALL: dict[str, Any] = {"hidden": 6, "epochs": 5, "batch": 64, "drop_every": 2, "learning_rate": 0.4}
+
+
+def generator(purpose: str) -> torch.Generator:
+    return torch.Generator().manual_seed(prng.torch_seed(0, "mlp", purpose))
+
+
+def start(inputs: int, outputs: int, layer: str) -> tuple[np.ndarray, np.ndarray]:
+    """Uniform within 1/sqrt(inputs), weights [inputs, outputs]."""
+    drawn = [
+        torch.rand(shape, generator=generator(f"{layer}.{part}")).double().numpy()
+        for shape, part in (((outputs, inputs), "weight"), ((outputs,), "bias"))
+    ]
+    weight, bias = ((2 * part - 1) * inputs**-0.5 for part in drawn)
+    return weight.T.copy(), bias
+
+
+def backpropagation(
+    data: Any, hidden: int, epochs: int, batch: int, drop_every: int, learning_rate: float
+) -> np.ndarray:
+    """Backpropagation by hand; dropout's draws in the order of the steps."""
+    x, y = data.bank.double().numpy(), np.eye(data.classes())[data.bank_labels.numpy()]
+    weights = [*start(x.shape[1], hidden, "first"), *start(hidden, data.classes(), "second")]
+    velocity = [np.zeros_like(weight) for weight in weights]
+    draws = generator("dropout")
+    for epoch in range(epochs):
+        rate = learning_rate * batch / 256 / 10 ** (epoch // drop_every)
+        order = prng.permutation(len(x), 0, "mlp", epoch)
+        for index in np.split(order, range(batch, len(x), batch)):
+            inner = x[index] @ weights[0] + weights[1]
+            mask = (inner > 0) * (torch.rand(inner.shape, generator=draws) >= 0.4).numpy() / 0.6
+            logits = (inner * mask) @ weights[2] + weights[3]
+            p = np.exp(logits - logits.max(axis=1, keepdims=True))
+            back = (p / p.sum(axis=1, keepdims=True) - y[index]) / len(index)
+            below = back @ weights[2].T * mask
+            gradients = [x[index].T @ below, below.sum(axis=0), (inner * mask).T @ back, back.sum(axis=0)]
+            for weight, speed, gradient in zip(weights, velocity, gradients, strict=True):
+                speed *= 0.9
+                speed += gradient
+                weight -= rate * speed
+    inner = data.queries.double().numpy() @ weights[0] + weights[1]
+    found: np.ndarray = np.maximum(inner, 0) @ weights[2] + weights[3]
+    return found
+
+
+def test_it_is_backpropagation_by_hand(cloud: Any, scores: Scores) -> None:
+    data = cloud(dtype=torch.float32).mapped(lambda features: features / 4)
+    expected = backpropagation(data, **SMALL)
+    found = scores(mlp, data, **SMALL)
+    np.testing.assert_allclose(found.numpy(), expected, atol=1e-3 * np.abs(expected).max())
+    value = mlp(data, **SMALL)
+    assert value.values.keys() == {"mlp_top1"}
+    assert value.values["mlp_top1"] == pytest.approx(
+        100 * (expected.argmax(axis=1) == data.query_labels.numpy()).mean(), abs=0.41
+    )
+    assert value.values["mlp_top1"] > 40  # chance is 25
+    assert value.n == 500
+
+
+def test_scores_that_overflow_are_a_sentence_and_not_class_zero(refused: Any, cloud: Any) -> None:
+    data, world = cloud(dtype=torch.float32).mapped(lambda features: features * 1e20), coloured(70)
+    with refused(NotFiniteError):
+        linear_sgd(data, learning_rate=1e5)
+    with refused(NotFiniteError):
+        linear_training_mode(world, learning_rate=1e38, batch=8)

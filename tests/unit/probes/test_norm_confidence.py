@@ -14,7 +14,6 @@ from scipy.ndimage import sobel
 from scipy.optimize import minimize
 from torch import Tensor
 
-from hypersphere.errors import HypersphereError
 from hypersphere.probes.norm_confidence import LEFT_FREE, appearance, auroc, explained, norm_confidence, standardised
 from hypersphere.probes.norm_ood import norm_ood
 from hypersphere.probes.result import NotFiniteError, ProbeResult
@@ -146,15 +145,6 @@ def test_appearance_is_that_of_each_image_alone() -> None:
     assert appearance(ramp)["edge"] == pytest.approx([inner * (4 + 2 * 0.5) / 6])
 
 
-def test_a_norm_that_is_a_function_of_contrast_adds_nothing() -> None:
-    """Its own area is far from 50, as the paper's trend would have it."""
-    found = measured(world(by="nothing else")).values
-    assert found["norm_auroc"] > 75
-    assert found["norm_auroc"] == pytest.approx(found["contrast_auroc"], abs=0.5)
-    assert abs(found["norm_gain"]) < 0.3
-    assert abs(found["norm_gain_over_vote"]) < 0.3
-
-
 def test_a_norm_that_knows_more_adds_what_it_knows() -> None:
     """The gain is near that of the true probabilities; nothing is left of it where the vote knows the same."""
     one = world(confident=1.5)
@@ -202,17 +192,7 @@ def test_norms_of_one_length_say_nothing() -> None:
         assert found[measure] == pytest.approx(0, abs=1e-9)
 
 
-def test_the_true_class_is_a_covariate() -> None:
-    """A norm that differs by class alone, where one class is easier, adds nothing."""
-    one = world(2000)
-    one.right = np.random.default_rng(1).random(2000) < np.where(one.truth, 0.8, 0.3)
-    one.norms = 1.0 + one.truth + 1e-3 * np.random.default_rng(2).random(2000)
-    found = measured(one).values
-    assert found["norm_auroc"] > 70
-    assert abs(found["norm_gain"]) < 0.3
-
-
-def test_what_has_no_answer_is_nan_or_a_sentence() -> None:
+def test_what_has_no_answer_is_nan_or_a_sentence(refused: Any) -> None:
     one = world(60)
     one.right = np.ones(60, dtype=bool)
     assert all(math.isnan(value) for value in measured(one).values.values())
@@ -224,10 +204,10 @@ def test_what_has_no_answer_is_nan_or_a_sentence() -> None:
         "norm_coefficient",
         "covariates_auroc",
     }
-    with pytest.raises(HypersphereError, match=r"^norm_confidence: folds: "):
+    with refused():
         measured(one, folds=1)
     one.norms[3] = 0
-    with pytest.raises(NotFiniteError, match=r"^the embeddings of 1 of 60"):
+    with refused(NotFiniteError):
         measured(one)
 
 

@@ -1,12 +1,19 @@
-"""Norms against a loop."""
+"""Norms, their extremes and their buckets: against loops, sorting and scikit-learn."""
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from sklearn.neighbors import KNeighborsClassifier
 
+from hypersphere.probes.extreme_norms import extreme_norms
+from hypersphere.probes.norm_buckets import buckets, norm_buckets
 from hypersphere.probes.norms import norms
+from hypersphere.probes.relative_norms import relative_norms
+from hypersphere.probes.result import NotFiniteError
 
 
 class Layers:
@@ -28,32 +35,225 @@ class Layers:
 
 
 @pytest.mark.parametrize("layer", ["embeddings", "backbone"])
-def test_it_is_a_loop(layer: Any) -> None:
+def test_norms_are_a_loop(layer: Any) -> None:
     frozen: Any = Layers()
-    found = norms(frozen, layer=layer)
+    found = norms(frozen) if layer == "embeddings" else norms(frozen, layer=layer)  # the default
     assert found.table is not None
     assert list(found.table.columns) == ["split", "image", "norm"]
-    rows = iter(found.table.itertuples(index=False))
+    expected = [
+        (split, image, math.hypot(*vector))
+        for split in frozen.splits
+        for image, vector in enumerate(frozen.vectors[split, layer].tolist())
+    ]
+    rows = list(found.table.itertuples(index=False, name=None))
+    assert [row[:2] for row in rows] == [row[:2] for row in expected]
+    assert [row[2] for row in rows] == pytest.approx([row[2] for row in expected], rel=1e-14)
     for split in frozen.splits:
-        own = []
-        for image, vector in enumerate(frozen.vectors[split, layer].tolist()):
-            row = next(rows)
-            own.append(math.sqrt(math.fsum(x * x for x in vector)))
-            assert (row.split, row.image) == (split, image)
-            assert row.norm == pytest.approx(own[-1], rel=1e-14)
+        own = [norm for of, _, norm in expected if of == split]
         assert found.values[f"norm;split={split}"] == pytest.approx(math.fsum(own) / len(own), rel=1e-14)
-    assert next(rows, None) is None
     assert found.n == 5
-
-
-def test_embeddings_unless_told_otherwise() -> None:
-    frozen: Any = Layers()
-    assert norms(frozen).values == norms(frozen, layer="embeddings").values != norms(frozen, layer="backbone").values
 
 
 def test_zero_and_tiny_vectors_have_their_norms() -> None:
     """Squares of 1e-30 underflow in float32."""
     frozen: Any = Layers()
     frozen.vectors["train", "embeddings"] = torch.tensor([[0.0, 0.0], [3e-30, 4e-30]])
-    found = norms(frozen)
-    assert found.values["norm;split=train"] == pytest.approx(2.5e-30)
+    assert norms(frozen).values["norm;split=train"] == pytest.approx(2.5e-30)
+
+
+# In units of those of the images trained on
+
+
+def world(own: list[float], other: list[float]) -> Any:
+    """An encoder trained on images of the norms ``own``, asked about images of the norms ``other``."""
+
+    def at(norms: list[float], home: Any) -> Any:
+        vectors = {"train": torch.tensor([[norm, 0.0] for norm in norms], dtype=torch.float64)}
+        vectors["test"] = 2 * vectors["train"]
+        place = SimpleNamespace(embeddings=vectors.__getitem__, splits=("test", "train"))
+        place.home = home or place
+        return place
+
+    return at(other, at(own, None))
+
+
+def test_the_unit_is_the_mean_of_the_images_trained_on() -> None:
+    """By hand: norms 1 and 3 have the mean 2."""
+    elsewhere = world([1.0, 3.0], [4.0, 2.0, 0.0])
+    for place in (elsewhere.home, elsewhere):
+        found = relative_norms(place)
+        assert found.values == {"relative_norm;split=test": 2.0, "relative_norm;split=train": 1.0}
+    assert found.table is not None
+    rows = list(found.table.itertuples(index=False, name=None))
+    assert rows == [
+        *(("test", image, norm) for image, norm in enumerate((4.0, 2.0, 0.0))),
+        *(("train", image, norm) for image, norm in enumerate((2.0, 1.0, 0.0))),
+    ]
+    assert found.n == 3
+
+
+def test_zero_embeddings_have_no_unit(refused: Any) -> None:
+    with refused(NotFiniteError):
+        relative_norms(world([0.0, 0.0], [1.0]))
+
+
+# Images of highest and lowest norm
+
+
+def faces(norms: list[float], classes: list[int]) -> Any:
+    """Stands in for ``Frozen``: images in three classes, with given norms; image i is of colour i."""
+    pixels = np.arange(len(norms), dtype=np.uint8)[:, None, None, None]
+    return SimpleNamespace(
+        features=lambda split: torch.tensor([[-0.6 * norm, 0.8 * norm] for norm in norms], dtype=torch.float64),
+        labels=lambda split: torch.tensor(classes),
+        class_names=lambda: ("ant", "bee", "cow"),
+        images=lambda split: np.broadcast_to(pixels, (len(norms), 4, 4, 3)),
+    )
+
+
+def test_extremes_are_found_by_sorting_each_class_by_hand() -> None:
+    random = np.random.default_rng(0)
+    norms, classes = random.lognormal(size=60).tolist(), random.integers(0, 3, 60).tolist()
+    found = extreme_norms(faces(norms, classes), count=4)
+    assert found.table is not None
+    assert found.pictures is not None
+    expected = []
+    for extreme in ("highest", "lowest"):
+        for label, name in enumerate(("ant", "bee", "cow")):
+            own = sorted((norm, i) for i, norm in enumerate(norms) if classes[i] == label)
+            best = own[::-1][:4] if extreme == "highest" else own[:4]
+            expected += [(extreme, name, rank, i) for rank, (_, i) in enumerate(best, 1)]
+    rows = found.table[["extreme", "row", "column", "image"]]
+    assert list(rows.itertuples(index=False, name=None)) == expected
+    assert found.pictures[:, 0, 0, 0].tolist() == [i for *_, i in expected]
+    for extreme in ("highest", "lowest"):
+        chosen = [norms[i] for end, *_, i in expected if end == extreme]
+        assert found.values[f"norm;split=train;extreme={extreme}"] == pytest.approx(sum(chosen) / 12)
+    assert found.n == 60
+
+
+def test_captions_have_three_digits_of_any_norm() -> None:
+    table = extreme_norms(faces([10.0, 9.726, 123.4, 4.5e-12], [0, 0, 0, 0]), count=9).table
+    assert table is not None
+    assert table[table["extreme"] == "highest"]["caption"].tolist() == ["123", "10.0", "9.73", "4.50e-12"]
+
+
+def test_ties_small_classes_and_empty_ones() -> None:
+    """Equal norms, zero among them, keep the images' order at both ends; a class without images has no row."""
+    table = extreme_norms(faces([0.0, 2.0, 2.0, 0.0, 2.0], [0, 0, 2, 0, 0]), count=3).table
+    assert table is not None
+    chosen = {key: part["image"].tolist() for key, part in table.groupby(["extreme", "row"])}
+    assert chosen == {
+        ("highest", "ant"): [1, 4, 0],
+        ("lowest", "ant"): [0, 3, 1],
+        ("highest", "cow"): [2],
+        ("lowest", "cow"): [2],
+    }
+
+
+# Accuracy and agreement by norm
+
+
+PEOPLE = "cifar10n-aggregate", "cifar10h-entropy"
+"""Of training images a label, of test images an attribute."""
+
+
+def people(n: int = 240, m: int = 160, more: bool = True) -> Any:
+    """Features that vote, embeddings whose norm counts, and perhaps what people said."""
+    random = np.random.default_rng(0)
+    own = {split: random.integers(0, 4, size) for split, size in (("train", n), ("test", m))}
+    centres = random.normal(size=(4, 5))
+    features = {split: torch.from_numpy(centres[y] + random.normal(size=(len(y), 5))) for split, y in own.items()}
+    heads = {s: torch.from_numpy(random.lognormal(0, 0.4, (len(y), 1)) * [[0.6, 0.8]]) for s, y in own.items()}
+    said = np.where(random.random(n) < 0.2, (own["train"] + 1) % 4, own["train"])
+    entropies = random.random(m)
+    return SimpleNamespace(
+        features=features.__getitem__,
+        embeddings=heads.__getitem__,
+        labels=lambda split, name="class": torch.from_numpy(said if name in PEOPLE else own[split]),
+        attributes=lambda split, name: entropies,
+        has=lambda split, name: more and (split, name) in zip(("train", "test"), PEOPLE, strict=True),
+        classes=lambda: 4,
+    )
+
+
+def by_hand(norms: list[float], scale: str) -> list[int]:
+    """Buckets by the limits' own arithmetic."""
+    low = min(norms) if scale == "range" else 0.0
+    return [min(20, 1 + math.floor(20 * (norm - low) / (max(norms) - low))) for norm in norms]
+
+
+@pytest.mark.parametrize("scale", ["maximum", "range"])
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_accuracy_is_scikit_learns_in_each_bucket(scale: Any, split: Any) -> None:
+    """Of training images, each in turn left out of scikit-learn's bank; of test images, all at once."""
+    frozen = people()
+    found = norm_buckets(frozen, k=7, split=split, scale=scale, more_than=4)
+    x, y, queries = frozen.features("train").numpy(), frozen.labels("train").numpy(), frozen.features(split).numpy()
+
+    def model() -> KNeighborsClassifier:
+        return KNeighborsClassifier(7, metric="cosine", algorithm="brute", weights=lambda d: np.exp((1 - d) / 0.1))
+
+    if split == "train":
+        rest = [np.arange(len(x)) != i for i in range(len(x))]
+        said = np.array([model().fit(x[own], y[own]).predict(x[i : i + 1])[0] for i, own in enumerate(rest)])
+    else:
+        said = model().fit(x, y).predict(queries)
+    places = by_hand([math.hypot(*one) for one in frozen.embeddings(split).tolist()], scale)
+    right = said == frozen.labels(split).numpy()
+    few = 0
+    for bucket in range(1, 21):
+        own = [bool(right[i]) for i, place in enumerate(places) if place == bucket]
+        key = f"bucket_top1;bucket={bucket}"
+        assert found.values[f"bucket_share;bucket={bucket}"] == pytest.approx(100 * len(own) / len(places))
+        assert found.counts[key] == len(own)
+        few += len(own) <= 4
+        expected = 100 * sum(own) / len(own) if len(own) > 4 else math.nan
+        assert found.values[key] == pytest.approx(expected, nan_ok=True)
+    assert 2 < few < 18
+
+
+def test_people_agree_by_norm_as_a_loop_says() -> None:
+    frozen = people()
+    found = norm_buckets(frozen, k=5, more_than=3).values
+    for measure, split, known in (
+        ("human_accuracy", "train", 100.0 * (frozen.labels("train", PEOPLE[0]) == frozen.labels("train"))),
+        ("human_entropy", "test", frozen.attributes("test", PEOPLE[1])),
+    ):
+        places = by_hand([math.hypot(*one) for one in frozen.embeddings(split).tolist()], "maximum")
+        for bucket in range(1, 21):
+            own = [float(known[i]) for i, place in enumerate(places) if place == bucket]
+            expected = math.fsum(own) / len(own) if len(own) > 3 else math.nan
+            assert found[f"{measure};bucket={bucket}"] == pytest.approx(expected, nan_ok=True)
+
+
+def test_what_a_dataset_lacks_is_nan() -> None:
+    frozen = people(more=False)
+    found = norm_buckets(frozen, k=5).values
+    assert {math.isnan(value) for key, value in found.items() if key.startswith("human")} == {True}
+    assert sum(not math.isnan(value) for key, value in found.items() if key.startswith("bucket_share")) == 20
+
+
+@pytest.mark.parametrize(
+    ("norms", "scale", "expected"),
+    [
+        ([0.0, 0.04, 0.05, 0.0999, 0.95, 1.0], "maximum", [1, 1, 2, 2, 20, 20]),
+        ([2.0, 2.04, 2.11, 2.94, 3.0], "range", [1, 1, 3, 19, 20]),
+        ([3.0, 3.0], "maximum", [20, 20]),
+        ([3.0, 3.0], "range", [1, 1]),
+        ([0.0, 0.0], "maximum", [1, 1]),
+        ([0.0, 0.0], "range", [1, 1]),
+        ([1e-30, 2e-30], "maximum", [11, 20]),
+        ([7.0], "maximum", [20]),
+    ],
+)
+def test_limits_equal_zero_and_tiny_norms(norms: list[float], scale: Any, expected: list[int]) -> None:
+    assert buckets(torch.tensor(norms, dtype=torch.float64), scale).tolist() == expected
+
+
+def test_more_neighbours_than_images_that_vote_are_a_sentence(refused: Any) -> None:
+    frozen = people(n=30)
+    norm_buckets(frozen, k=29)  # the control
+    norm_buckets(frozen, k=30, split="test")
+    with refused():
+        norm_buckets(frozen, k=30)

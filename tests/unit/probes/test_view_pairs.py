@@ -1,27 +1,68 @@
-"""Pairs of views: whose they are, and that they are always the same."""
+"""Pairs of views, and the probes of them: against loops, and where the answer is known."""
 
+import math
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor, nn
 
 from hypersphere.augmentations.draws import draw
 from hypersphere.augmentations.ops import make_views
 from hypersphere.config.recipe import Views
+from hypersphere.probes import contrastive as contrastive_module
+from hypersphere.probes import opposite_halves as halves_module
 from hypersphere.probes import view_pairs as module
-from hypersphere.probes.view_pairs import chosen, view_pairs
+from hypersphere.probes.alignment_uniformity import alignment_uniformity
+from hypersphere.probes.contrastive import contrastive
+from hypersphere.probes.distances import distance, distances
+from hypersphere.probes.geometry import effective_rank, geometry, weight_norm
+from hypersphere.probes.opposite_halves import opposite_halves
+from hypersphere.probes.view_pairs import ViewPairs, chosen, view_pairs
 
-from .views_world import World, colours
+STILL = Views(crop_scale=(1.0, 1.0), flip=0.0, jitter_probability=0.0, grayscale=0.0)
+"""Views that differ from the image only by rounding: the whole image, cut to its most common shape."""
 
 
-def world(n: int = 20) -> Any:
-    return World(n, colours)
+def colours(images: Tensor) -> Tensor:
+    """Mean colours, centred: embeddings in three dimensions."""
+    return images.mean(dim=(2, 3)) - 0.5
+
+
+class World:
+    """Stands in for ``Frozen``: images, an embedding that is a function of the mean colour, and a run."""
+
+    device = torch.device("cpu")
+    encoder = nn.Linear(1, 1)
+
+    def __init__(self, n: int, embed: Callable[[Tensor], Tensor], views: Views | None = None, **loss: Any) -> None:
+        self.pixels = np.random.default_rng(0).integers(0, 256, (n, 6, 6, 3), dtype=np.uint8)
+        self.embed = embed
+        objective = SimpleNamespace(name="nt_xent", parameters={"temperature": 0.5, **loss})
+        self.run = SimpleNamespace(branches=(views or Views(),) * 2, objective=objective, logits=None)
+
+    def images(self, split: str) -> np.ndarray:
+        return self.pixels
+
+
+def world(*arguments: Any, **loss: Any) -> Any:
+    return World(*arguments, **loss)
+
+
+def unit(rows: Tensor) -> list[list[float]]:
+    return [[x / math.hypot(*row) for x in row] for row in rows.tolist()]
+
+
+def dot(a: list[float], b: list[float]) -> float:
+    return math.fsum(x * y for x, y in zip(a, b, strict=True))
 
 
 def test_rows_are_two_views_of_the_chosen_images() -> None:
     """Worked out here one image at a time."""
-    frozen = world()
+    frozen = world(20, colours)
     found = view_pairs(frozen, "test", 8)
     draws = draw((Views(), Views()), 20, 6, 0, 0)
     for row, place in enumerate(found.images.tolist()):
@@ -32,20 +73,13 @@ def test_rows_are_two_views_of_the_chosen_images() -> None:
     assert not torch.equal(found.first, found.second)
 
 
-def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = view_pairs(world(), "test", 20)
+def test_neither_blocks_nor_a_method_of_one_view_change_the_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, alone = view_pairs(world(20, colours), "test", 20), world(20, colours)
+    alone.run.branches = alone.run.branches[:1]
     monkeypatch.setattr(module, "BLOCK", 3)
-    parts = view_pairs(world(), "test", 20)
+    parts = view_pairs(alone, "test", 20)
     torch.testing.assert_close(whole.first, parts.first)
     torch.testing.assert_close(whole.second, parts.second)
-
-
-def test_a_method_of_one_view_gets_two_of_its_kind() -> None:
-    frozen = world()
-    frozen.run.branches = frozen.run.branches[:1]
-    found, both = view_pairs(frozen, "test", 20), view_pairs(world(), "test", 20)
-    assert torch.equal(found.first, both.first)
-    assert torch.equal(found.second, both.second)
 
 
 @pytest.mark.parametrize(("images", "most", "kept"), [(5, 9, 5), (9, 9, 9), (50, 9, 9)])
@@ -54,3 +88,146 @@ def test_chosen_images(images: int, most: int, kept: int) -> None:
     assert len(np.unique(places)) == kept
     assert places.tolist() == sorted(places.tolist()) == chosen(images, most).tolist()
     assert set(places) <= set(range(images))
+
+
+# Each probe against a loop over the pairs
+
+
+def test_alignment_and_uniformity_are_loops_over_pairs() -> None:
+    frozen = world(14, colours)
+    found, pairs = alignment_uniformity(frozen, images=9, power=3, t=1.5), view_pairs(frozen, "test", 9)
+    a, b = unit(pairs.first), unit(pairs.second)
+    assert found.values["alignment"] == pytest.approx(sum(math.dist(u, v) ** 3 for u, v in zip(a, b, strict=True)) / 9)
+    logs = []
+    for side in (a, b):
+        potentials = [math.exp(-1.5 * math.dist(u, v) ** 2) for i, u in enumerate(side) for v in side[:i]]
+        logs.append(math.log(sum(potentials) / len(potentials)))
+    assert found.values["uniformity"] == pytest.approx(sum(logs) / 2)
+    assert found.n == 9
+
+
+@pytest.mark.parametrize("normalise", [True, False])
+def test_the_contrastive_task_is_a_loop(normalise: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contrastive_module, "BLOCK", 5)
+    frozen = world(12, colours, temperature=0.3, normalise=normalise)
+    pairs = view_pairs(frozen, "test", 8)
+    rows = torch.cat([pairs.first, pairs.second]).double()
+    z = unit(rows) if normalise else rows.tolist()
+    hits, entropies = [], []
+    for i, anchor in enumerate(z):
+        logits = {j: dot(anchor, other) / 0.3 for j, other in enumerate(z) if j != i}
+        hits.append(max(logits, key=logits.__getitem__) == (i + 8) % 16)
+        total = sum(map(math.exp, logits.values()))
+        entropies.append(-sum(math.exp(v) / total * math.log(math.exp(v) / total) for v in logits.values()))
+    found = contrastive(frozen, candidates=16)
+    assert found.values["contrastive_top1"] == pytest.approx(100 * sum(hits) / 16)
+    assert found.values["entropy"] == pytest.approx(sum(entropies) / 16)
+    assert found.n == 8
+
+
+def test_distances_are_those_of_a_loop() -> None:
+    frozen = world(30, colours)
+    found, pairs = distances(frozen, images=12), view_pairs(frozen, "test", 12)
+    assert found.table is not None
+    assert list(found.table.columns) == ["pairs", "image", "distance"]
+    assert found.n == 12
+    first, second = unit(pairs.first), unit(pairs.second)
+    for sort, rows in found.table.groupby("pairs"):
+        assert rows["image"].tolist() == pairs.images.tolist()
+        assert found.values[f"distance;pairs={sort}"] == pytest.approx(rows["distance"].mean())
+        for i, ours in enumerate(rows["distance"]):
+            partners = [second[j] for j in range(12) if (j == i) == (sort == "positive")]
+            assert min(abs(ours - (1 - dot(first[i], one)) / 2) for one in partners) < 1e-6
+
+
+def test_opposite_halves_are_a_loop_over_the_runs_own_views() -> None:
+    frozen = world(60, colours)
+    pairs = view_pairs(frozen, "train", 60)
+    obtuse = sum(dot(u, v) < 0 for u, v in zip(pairs.first.tolist(), pairs.second.tolist(), strict=True))
+    assert 0 < obtuse < 60
+    assert opposite_halves(frozen).values == {"opposite_halves": pytest.approx(100 * obtuse / 60)}
+
+
+# Where the answer is known
+
+
+def orthogonal(images: Tensor) -> Tensor:
+    return 2 * torch.eye(len(images), dtype=images.dtype)
+
+
+def constant(images: Tensor, length: float = 1.0) -> Tensor:
+    return torch.full((len(images), 3), length)
+
+
+KNOWN: dict[str, tuple[Callable[..., Any], Callable[[Tensor], Tensor], dict[str, float]]] = {
+    "aligned": (alignment_uniformity, constant, {"alignment": 0, "uniformity": 0}),
+    "aligned, tiny": (alignment_uniformity, lambda x: constant(x, 1e-15), {"alignment": 0, "uniformity": 0}),
+    "aligned, huge": (alignment_uniformity, lambda x: constant(x, 1e15), {"alignment": 0, "uniformity": 0}),
+    "squared distances of 2": (alignment_uniformity, orthogonal, {"alignment": 0, "uniformity": -4}),
+    "a tie is a miss": (contrastive, constant, {"entropy": math.log(13), "contrastive_top1": 0}),
+    "told apart": (contrastive, orthogonal, {"entropy": 0, "contrastive_top1": 100}),
+    "all near": (distances, constant, {"distance;pairs=positive": 0, "distance;pairs=negative": 0}),
+    "each a negative": (distances, orthogonal, {"distance;pairs=positive": 0, "distance;pairs=negative": 0.5}),
+    "one half": (opposite_halves, constant, {"opposite_halves": 0}),
+    "no half": (opposite_halves, lambda x: constant(x, 0.0), {"opposite_halves": 0}),
+    "rank of six": (geometry, orthogonal, {"positive_cosine": 1, "norm": 2, "effective_rank": 6}),
+}
+"""Of seven images whose two views are alike; seven orthogonal vectors of one length, centred, have a rank of six."""
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_where_the_answer_is_known(name: str) -> None:
+    probe, embed, expected = KNOWN[name]
+    found = probe(world(7, embed, STILL, temperature=1e-3)).values
+    assert {key: found[key] for key in expected} == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("probe", [alignment_uniformity, contrastive, distances])
+def test_one_image_has_no_other(refused: Any, probe: Callable[..., Any]) -> None:
+    with refused():
+        probe(world(1, colours))
+
+
+def test_a_contrastive_task_needs_a_temperature(refused: Any) -> None:
+    frozen = world(6, colours)
+    del frozen.run.objective.parameters["temperature"]
+    with refused():
+        contrastive(frozen)
+
+
+def test_equal_opposite_and_zero_vectors() -> None:
+    a = torch.tensor([[2.0, 0.0], [1e-20, 0.0], [1.0, 1.0], [0.0, 0.0]])
+    b = torch.tensor([[3.0, 0.0], [-5.0, 0.0], [-2.0, 2.0], [1.0, 0.0]])
+    assert distance(a, b).tolist() == pytest.approx([0.0, 1.0, 0.5, 0.5], abs=1e-15)
+
+
+def test_obtuse_angles_are_counted_whatever_the_lengths(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By hand: of 0, 89, 90, 91 and 180 degrees, two are above 90; zero has no angle."""
+    angles = torch.tensor([0.0, 89.0, 91.0, 180.0], dtype=torch.float64) * math.pi / 180
+    second = torch.stack([angles.cos(), angles.sin()], dim=1) * torch.tensor([[1e-20], [3.0], [1e-9], [5.0]])
+    second = torch.cat([second, torch.tensor([[0.0, 1.0], [0.0, 0.0]])])
+    first = torch.tensor([[1.0, 0.0]], dtype=torch.float64).expand(6, 2)
+    monkeypatch.setattr(halves_module, "view_pairs", lambda *_: ViewPairs(first, second, torch.arange(6).numpy()))
+    assert opposite_halves(object()).values == {"opposite_halves": pytest.approx(100 * 2 / 6)}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("rank", [1, 2, 5])
+def test_equal_singular_values_count_the_dimensions(rank: int) -> None:
+    """The entropy of ``rank`` equal shares is log rank (Roy & Vetterli 2007)."""
+    matrix = torch.zeros(8, 6, dtype=torch.float64)
+    matrix[:rank, :rank] = 3.0 * torch.eye(rank)
+    assert effective_rank(matrix) == pytest.approx(rank)
+
+
+def test_two_unequal_singular_values() -> None:
+    """Shares 3/4 and 1/4: exp(-(3/4 log 3/4 + 1/4 log 1/4))."""
+    expected = math.exp(-(0.75 * math.log(0.75) + 0.25 * math.log(0.25)))
+    assert effective_rank(torch.diag(torch.tensor([3.0, 1.0], dtype=torch.float64))) == pytest.approx(expected)
+    assert effective_rank(torch.zeros(3, 2)) == 0.0
+
+
+def test_weights_count_and_normalisations_and_biases_do_not() -> None:
+    network = nn.Sequential(nn.Conv2d(1, 1, 1), nn.BatchNorm2d(1), nn.Linear(1, 1))
+    for parameter, value in zip(network.parameters(), (3.0, 100.0, 100.0, 100.0, 4.0, 100.0), strict=True):
+        nn.init.constant_(parameter, value)
+    assert weight_norm(network) == pytest.approx(5.0)

@@ -1,4 +1,4 @@
-"""A printed number as a claim, for studies that read claims."""
+"""Studies compute as commands do; a printed number as a claim."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,6 +6,12 @@ from typing import Any
 import pytest
 
 from hypersphere.config.claims import Claim
+from hypersphere.training.determinism import make_deterministic
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _as_commands_compute() -> None:
+    make_deterministic(1)
 
 
 @pytest.fixture

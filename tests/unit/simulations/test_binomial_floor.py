@@ -125,13 +125,6 @@ def test_n45_counts_of_effects_within_the_floors(made: Make) -> None:
     assert answers(found) == {("norms.binomial_floor.final", "as printed"): expected["Table 4"][:2]}
 
 
-def test_control_the_failed_run_would_be_the_furthest_effect(made: Make) -> None:
-    found = made("embedding_norms", NORMS).tables["binomial_floor"].set_index("table")
-    assert found.loc["Table 4", "effects"] == 12
-    assert found.loc["Table 4", "furthest"] == pytest.approx(z(1.0, 59.4, 5_000))
-    assert found.loc["Table 4", "furthest"] < -80
-
-
 def test_d9_one_setting_printed_twice_differs_by_five_errors(made: Make) -> None:
     found = made("double_metric", TWICE)
     effects = found.tables["binomial_effects"].set_index(["table", "variant"])

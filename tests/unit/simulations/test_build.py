@@ -1,14 +1,14 @@
 """What `hypersphere simulate` writes: a table for each artifact, answers and checksums, the same at every scale."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
-import pytest
 import yaml
 
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
-from hypersphere.errors import DamagedError, HypersphereError
+from hypersphere.errors import DamagedError
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.report.results import Results
 from hypersphere.simulations import build
@@ -53,29 +53,29 @@ def test_the_same_bytes_at_every_scale(project_root: Path) -> None:
     assert folder(quick) == folder(changed) == folder(paper)
 
 
-def test_an_altered_table_is_refused_and_made_again_by_the_next_run(project_root: Path) -> None:
+def test_an_altered_table_is_refused_and_made_again_by_the_next_run(project_root: Path, refused: Any) -> None:
     plan = made(project_root)
     name = next(iter(plan.config.studied(PAPER)))
     path = plan.config.results / "simulations" / PAPER / f"{name}.csv"
     path.write_bytes(path.read_bytes().replace(b"1", b"2", 1))
     results = Results(plan)
-    with pytest.raises(DamagedError, match=rf"{name}\.csv: the file's bytes are not those of its manifest"):
+    with refused(DamagedError):
         results.checked(results.simulated(PAPER, name))
-    with pytest.raises(DamagedError):
+    with refused(DamagedError):
         check_tidy(plan.config.results, f"simulations/{PAPER}/{name}.csv")
 
 
-def test_a_study_returns_the_tables_that_artifacts_ask_for(project_root: Path) -> None:
+def test_a_study_returns_the_tables_that_artifacts_ask_for(project_root: Path, refused: Any) -> None:
     first, *_ = planning.make(project_root).config.studied(PAPER)
     rewrite(project_root, extra={"draw": "study_table", "title": "t", "study": "cosine_field"})
-    with pytest.raises(HypersphereError, match=rf"cosine_field/compute\.py: .* and .*{PAPER}/paper\.yaml asks .*extra"):
+    with refused():
         made(project_root)
     rewrite(project_root, extra=None, **{first: None})
-    with pytest.raises(HypersphereError, match=rf"returns the tables .*{first}.* and .*{PAPER}/paper\.yaml"):
+    with refused():
         made(project_root)
 
 
-def test_answers_say_what_their_numbers_are() -> None:
+def test_answers_say_what_their_numbers_are(refused: Any) -> None:
     rows = build.rows("s", [over_seeds("a", [3, float("inf")]), effect("b", [1.5], [0.5, 2]), counted("c", 3, 4, "N1")])
     assert [tuple(row.values()) for row in rows] == [
         ("s", "a", "as printed", "seeds", 0, "3"),
@@ -86,5 +86,5 @@ def test_answers_say_what_their_numbers_are() -> None:
         ("s", "c", "N1", "held", 0, "3"),
         ("s", "c", "N1", "places", 0, "4"),
     ]
-    with pytest.raises(ValueError, match="not a number"):
+    with refused(ValueError):
         build.rows("s", [exactly("a", float("nan"))])

@@ -60,15 +60,6 @@ def test_limits_over_4096_by_a_plain_loop(temperature: float) -> None:
     assert lowest == pytest.approx(found[best], rel=1e-9, abs=1e-13)
 
 
-def test_limits_by_hand() -> None:
-    """Two examples: the odds are exp(2/tau); without limits on the logits the lowest is 0, and the highest any way."""
-    odds = math.exp(2 / 0.8)
-    p = odds / (1 + odds)
-    assert limits(2, 0.8).lowest == pytest.approx(-p * math.log(p) - (1 - p) * math.log(1 - p), rel=1e-12)
-    assert limits(4096, 0.01).lowest < 1e-80
-    assert limits(4096, 1e4).lowest == pytest.approx(math.log(4096), abs=1e-7)
-
-
 @pytest.mark.parametrize(
     ("row", "expected"),
     [

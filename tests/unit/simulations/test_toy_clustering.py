@@ -15,12 +15,10 @@ from hypersphere.simulations.toy_clustering.compute import (
     SPACES,
     accuracies,
     pair_counts,
-    projected,
     simulate,
 )
 from hypersphere.simulations.toy_clustering.data import BARS, DATASETS, SHAPES, clustered, draws
 from hypersphere.simulations.toy_clustering.maps import DEFAULTS, SETTINGS, VARIATIONS, Setting
-from hypersphere.training.determinism import make_deterministic
 
 Results = dict[str, np.ndarray]
 TRIALS = range(8)
@@ -32,11 +30,10 @@ def results() -> Iterator[Results]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(toy_maps, "STEPS", 5)
         patch.setattr(toy_maps, "LONGER", 7)
-        make_deterministic(1)
         yield simulate(TRIALS)
 
 
-@pytest.mark.parametrize("seeds", [[0], [6], [3, 4, 5]])
+@pytest.mark.parametrize("seeds", [[0], [3, 4, 5]])
 def test_a_trial_does_not_depend_on_the_others(results: Results, seeds: list[int]) -> None:
     some = simulate(seeds)
     assert some.keys() == results.keys()
@@ -76,15 +73,6 @@ def test_accuracies_of_points_on_the_circle_and_after_more_steps(results: Result
         assert not np.array_equal(circle["euclidean"], longer["euclidean"])
         index = [SETTINGS[i] for i in DEFAULTS].index(Setting("cl", dataset))
         assert np.array_equal(longer["cl"], results["longer"][:, index])
-
-
-def test_projected_is_px() -> None:
-    drawn = draws([0, 1], "three_bars")
-    maps = torch.randn(1, 2, 2, 2, generator=torch.Generator().manual_seed(0))
-    ours = projected(maps, [Setting("cl", "three_bars")], drawn)
-    points = BARS["default"].points(drawn)
-    for seed in range(2):
-        torch.testing.assert_close(ours[0, seed], points[seed] @ maps[0, seed].double().T)
 
 
 def test_pairs_are_counted_once_in_their_bin() -> None:

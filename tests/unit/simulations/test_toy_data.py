@@ -50,14 +50,6 @@ def test_each_shape_is_the_best_of_those_that_were_tried(dataset: str, name: str
     assert calibrate(tried(dataset, name), EUCLIDEAN[dataset], drawn) == SHAPES[dataset][name]
 
 
-def test_every_other_shape_has_been_calibrated() -> None:
-    """All but the one that is another moved as a whole."""
-    for dataset, shapes in SHAPES.items():
-        assert set(shapes) - set(FREE[dataset]) == {"corner"}
-    assert replace(BARS["corner"], origin=(0.0, 0.0)) == BARS["default"]
-    assert replace(MOONS["corner"], origin=(0.0, 0.0)) == MOONS["default"]
-
-
 def test_bars_side_by_side_jump_past_the_printed_accuracy() -> None:
     """Why the bars are in steps: without, K-means cuts across them or between them, about 69 or 100 %. A spacing whose
     mean is the printed 75.2 mixes both, with eight times the printed spread of 1.2 and more."""
@@ -94,19 +86,14 @@ def test_moons_lie_on_their_circles() -> None:
     assert noisy.std().item() == pytest.approx(0.2, rel=0.1)
 
 
-def test_the_corner_has_all_points_on_one_side() -> None:
+def test_the_corner_is_the_only_shape_that_is_not_calibrated_and_has_all_points_on_one_side() -> None:
     """Moved as a whole: K-means sees no difference, a direction from 0 does."""
     bars, moons = draws(TRIALS, "three_bars"), draws(TRIALS, "nested_moons")
+    for name, shapes, drawn in (("three_bars", BARS, bars), ("nested_moons", MOONS, moons)):
+        assert set(SHAPES[name]) - set(FREE[name]) == {"corner"}
+        assert replace(shapes["corner"], origin=(0.0, 0.0)) == shapes["default"]
+        accuracies = euclidean([shapes["default"], shapes["corner"]], drawn)
+        assert torch.equal(accuracies[:, 0], accuracies[:, 1])
     assert BARS["corner"].points(bars).min() >= 0
     assert MOONS["corner"].points(moons).min() > -0.2
     assert BARS["default"].points(bars).min() < -1
-    for shapes, drawn in ((BARS, bars), (MOONS, moons)):
-        accuracies = euclidean([shapes["default"], shapes["corner"]], drawn)
-        assert torch.equal(accuracies[:, 0], accuracies[:, 1])
-
-
-def test_a_trial_does_not_depend_on_the_others() -> None:
-    alone, among = draws([4], "three_bars"), draws([2, 3, 4], "three_bars")
-    for name in ("along", "across", "noise", "starts"):
-        assert torch.equal(getattr(alone, name)[0], getattr(among, name)[2])
-        assert not torch.equal(getattr(among, name)[1], getattr(among, name)[2])

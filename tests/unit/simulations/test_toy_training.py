@@ -12,37 +12,21 @@ from hypersphere.simulations.toy_clustering import maps as toy_maps
 from hypersphere.simulations.toy_clustering.data import DATASETS, SHAPES, draws
 from hypersphere.simulations.toy_clustering.maps import (
     BATCH,
-    DECAYS,
     DEFAULTS,
-    EPSILON,
     LOWER,
     METHODS,
-    RATE,
     SETTINGS,
     START,
     UPPER,
     WEIGHT,
-    Moments,
     Setting,
-    adam,
     batches,
     gradient,
     learn,
     starts,
 )
-from hypersphere.training.determinism import make_deterministic
 
 pytestmark = pytest.mark.heavy
-
-
-@pytest.fixture(autouse=True)
-def _deterministic() -> None:
-    make_deterministic(1)
-
-
-def test_settings_are_the_papers() -> None:
-    """LMCL paper, Sec. 5 and 5.1; moments and epsilon are torch's (erratum L14)."""
-    assert (LOWER, UPPER, WEIGHT, RATE, DECAYS, EPSILON) == (0.1, 0.5, 0.1, 0.001, (0.9, 0.999), 1e-8)
 
 
 def inputs(rows: int, n: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -96,21 +80,6 @@ def test_zero_is_stationary(sphere: bool) -> None:
     penalty = torch.full((2,), 0.1, dtype=torch.float64)
     assert gradient(0 * maps, x, perturbed, penalty, torch.full((4,), sphere)).abs().max() == 0
     assert gradient(1e-3 * maps, x, perturbed, penalty, torch.full((4,), sphere)).abs().amax(dim=(0, 1)).min() > 0
-
-
-def test_adam_is_torchs() -> None:
-    """Five steps with slopes of very different sizes."""
-    maps, slopes, _ = inputs(3, 5)
-    theirs = maps.clone().requires_grad_()
-    optimiser = torch.optim.Adam([theirs], lr=0.001)
-    ours, moments = maps, Moments(torch.zeros_like(maps), torch.zeros_like(maps))
-    for step in range(5):
-        slope = slopes[:, None, :, step] * torch.tensor([1.0, 1e-6])[:, None]
-        theirs.grad = slope.clone()
-        optimiser.step()
-        ours, moments = adam(ours, slope, moments, step + 1)
-    torch.testing.assert_close(ours, theirs.detach(), rtol=1e-13, atol=0)
-    assert (ours - maps).abs().min() > 1e-4
 
 
 def test_each_pass_sees_every_point_once() -> None:

@@ -18,8 +18,10 @@ from torch import Tensor
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
+from hypersphere.provenance.manifest import check_files
 from hypersphere.training import checkpoint, loop
 from hypersphere.training.loop import Execution, Outcome
+from hypersphere.training.pretrain import pretrain
 from hypersphere.training.trainers.image import Images, train
 
 from ...layers import merge
@@ -164,9 +166,8 @@ def unbroken(run: Run, images: Images | UInt8[np.ndarray, "n h w 3"], kept: Path
         return place
 
     def copying(*arguments: Any) -> Tensor:
-        shutil.copytree(
-            place / "whole", place / str(count[0]), copy_function=os.link
-        )  # files are replaced, not changed
+        copied = place / str(count[0])
+        shutil.copytree(place / "whole", copied, copy_function=os.link)  # files are replaced, not changed
         count[0] += 1
         return step(*arguments)
 
@@ -178,17 +179,10 @@ def unbroken(run: Run, images: Images | UInt8[np.ndarray, "n h w 3"], kept: Path
 
 @pytest.fixture
 def broken(make_run: Callable[..., Run], images: UInt8[np.ndarray, "n h w 3"], tmp_path: Path, kept: Path) -> Broken:
-    """``broken(5, "simsiam", seed=1)``: the bytes of a whole run, the folder of one killed after five steps (none: not
-    begun), and how to go on with that."""
-
-    def make(after: int | None, method: str = "simclr", **fields: Any) -> tuple[dict[str, bytes], Path, Resume]:
-        run, folder = make_run(method, **fields), tmp_path / "broken"
-        place = unbroken(run, images, kept)
-        if after is not None:
-            shutil.copytree(place / str(after), folder)
-        return result(place / "whole"), folder, lambda **changes: execute(run, images, folder, **(SELDOM | changes))
-
-    return make
+    """``broken(5, "simsiam", seed=1)``: ``break_off`` of such a run, after five steps (None: not begun)."""
+    return lambda after, method="simclr", **fields: break_off(
+        after, make_run(method, **fields), images, kept, tmp_path / "broken"
+    )
 
 
 def rewrite(path: Path, change: Callable[[dict[str, Tensor]], Any], seal: bool = True) -> None:
@@ -210,3 +204,59 @@ def drop(beginning: str) -> Callable[[dict[str, Tensor]], None]:
             del tensors[name]
 
     return change
+
+
+def break_off(
+    after: int | None, run: Run, images: Images | UInt8[np.ndarray, "n h w 3"], kept: Path, folder: Path
+) -> tuple[dict[str, bytes], Path, Resume]:
+    """The bytes of a whole run, ``folder`` as a kill after so many steps leaves it, and how to go on with that."""
+    place = unbroken(run, images, kept)
+    if after is not None:
+        shutil.copytree(place / str(after), folder)
+    return result(place / "whole"), folder, lambda **changes: execute(run, images, folder, **(SELDOM | changes))
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """For ``stopped``, which trains but once."""
+    return tmp_path_factory.mktemp("trained")
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """The first run of a batch, killed after 6 of its 8 steps; and what it holds when nothing kills it."""
+
+    plan: Plan
+    run: Run
+    folder: Path
+    whole: dict[str, bytes]
+
+    @property
+    def state(self) -> Path:
+        """The resume state."""
+        (kept,) = self.folder.glob("unfinished-*")
+        return kept / checkpoint.RESUME
+
+    def go_on(self, plan: Plan | None = None, **options: Any) -> list[int]:
+        """Train it to its end; the steps at which processes began."""
+        pretrain(plan or self.plan, [self.run], **options)
+        return list(check_files(self.folder)["started_at_steps"])
+
+
+@pytest.fixture
+def stopped(tiny_plan: Plan, runs: list[Run], trained: Path) -> Stopped:
+    folder, step, count = tiny_plan.run_folder(runs[0].name), loop._step, [0]
+
+    def copying(*arguments: Any) -> Tensor:
+        if count[0] == 6:
+            shutil.copytree(folder, trained / "stopped")
+        count[0] += 1
+        return step(*arguments)
+
+    if not (trained / "whole").exists():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(loop, "_step", copying)
+            pretrain(tiny_plan, runs[:1], save_every=0.0)
+        shutil.move(folder, trained / "whole")
+    shutil.copytree(trained / "stopped", folder)
+    return Stopped(tiny_plan, runs[0], folder, contents(trained / "whole"))

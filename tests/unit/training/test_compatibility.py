@@ -1,5 +1,7 @@
 """Every pair of a method and an objective: it takes two steps, or says in a sentence why it cannot."""
 
+from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -80,17 +82,16 @@ def test_a_pair_that_fits_takes_two_steps(
     ).read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("method", "objective"), [(m, o) for m in METHODS for o in OBJECTIVES if registry.misfit(m, o) is not None]
-)
-def test_a_pair_that_does_not_fit_is_one_sentence(make_run: MakeRun, method: str, objective: str) -> None:
-    with pytest.raises(ValidationError) as caught:
-        make_run(**pair(method, objective))
-    assert len(caught.value.errors()) == 1
-    message = caught.value.errors()[0]["msg"]
-    assert message.startswith(f"Value error, objective: {objective} ")
-    assert method in message
-    assert "\n" not in message
+def test_a_pair_that_does_not_fit_is_one_sentence(make_run: MakeRun, approve: Callable[[object], None]) -> None:
+    for method, objective in product(METHODS, OBJECTIVES):
+        if registry.misfit(method, objective) is not None:
+            with pytest.raises(ValidationError) as caught:
+                make_run(**pair(method, objective))
+            (error,) = caught.value.errors()
+            assert objective in error["msg"]
+            assert method in error["msg"]
+            if (method, objective) in SAID:
+                approve(error["msg"])
 
 
 def test_every_method_trains_with_something_and_every_objective_is_trained_by_something() -> None:
@@ -115,3 +116,7 @@ def test_the_table_says_what_trains() -> None:
     }
     assert cells["mocov2", "nt_xent"] == "added"
     assert cells["dino", "nt_xent"] == ""
+
+
+SAID = [("byol", "tuplet"), ("dino", "momentum_contrast"), ("mocov2", "n_pair"), ("supervised", "nt_xent")]
+"""One of each kind of misfit."""

@@ -47,12 +47,6 @@ def test_biases_and_normalisations_do_not_decay(make_run: MakeRun, method: str) 
     assert len(kinds) == (4 if method == "simsiam" else 2)
 
 
-@pytest.mark.parametrize("name", ["sgd", "adam", "adamw"])
-def test_unless_told_otherwise_all_decay(make_run: MakeRun, name: str) -> None:
-    found = groups(build_method(make_run()), **OPTIMISERS[name] | {"weight_decay": 0.3, "decay": "all"})
-    assert {group["weight_decay"] for group in found.values()} == {0.3}
-
-
 class Plain(Method):
     """Two networks: for what ``build`` does, not for training."""
 

@@ -1,70 +1,54 @@
-"""A run that is killed, stopped, or begun with other code: what is kept, what is refused, what takes whose place."""
+"""A run that is killed, stopped, or begun with other code; states that cannot be read, or be written."""
 
 import shutil
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from hypersphere.config.plan import Plan
+from hypersphere import files
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
+from hypersphere.errors import HypersphereError
 from hypersphere.provenance import digests, stop
-from hypersphere.provenance.manifest import check_files, read_manifest
+from hypersphere.provenance.manifest import check_files
 from hypersphere.training import checkpoint, loop
 from hypersphere.training import device as devices
 from hypersphere.training import pretrain as module
-from hypersphere.training.pretrain import pretrain, pretrain_batch
+from hypersphere.training.pretrain import pretrain_batch
 
-from .conftest import contents, keeping
+from .conftest import Stopped, contents, keeping
 
 pytestmark = pytest.mark.heavy
 
 
-def unfinished(folder: Path) -> list[Path]:
-    return sorted(folder.glob("unfinished-*"))
+def notes(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return [line for line in capsys.readouterr().out.splitlines() if line.startswith("note: ")]
 
 
-@pytest.fixture
-def interrupted(tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> tuple[Path, dict[str, bytes]]:
-    """The first run's folder, killed after the third of its epochs; and what it holds when nothing kills it."""
-    epoch = loop._epoch
-
-    def dying(*arguments: Any) -> Any:
-        (progress,) = [one for one in arguments if isinstance(one, checkpoint.Progress)]
-        if len(progress.history) == 3:
-            raise KeyboardInterrupt
-        return epoch(*arguments)
-
-    folder = tiny_plan.run_folder(runs[0].name)
-    pretrain(tiny_plan, runs[:1])
-    whole = contents(folder)
-    shutil.rmtree(folder)
-    with monkeypatch.context() as patch:
-        patch.setattr(loop, "_epoch", dying)
-        with pytest.raises(KeyboardInterrupt):
-            pretrain(tiny_plan, runs[:1], save_every=0.0)
-    return folder, whole
-
-
-def test_an_interrupted_run_goes_on(
-    tiny_plan: Plan, runs: list[Run], interrupted: tuple[Path, dict[str, bytes]]
+def test_an_interrupted_run_goes_on_once_half_written_files_are_removed(
+    stopped: Stopped, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Through the command's own path: the resume state lies in a folder of this run, code and data."""
-    folder, whole = interrupted
-    (kept,) = unfinished(folder)
-    assert (kept / "resume.safetensors").exists()
-    (kept / ".resume.safetensors.0123abcd.part").write_bytes(b"killed while writing")
-    pretrain(tiny_plan, runs[:1])
-    began, resumed = read_manifest(folder)["started_at_steps"]
-    assert began == 0 < resumed
-    assert resumed % 3 == 0  # three of four epochs were done
-    assert contents(folder) == whole
-    assert unfinished(folder) == []
-    check_files(folder)
+    """Through the command's own path. A file of hundreds of megabytes may be left half-written by each kill."""
+    kept, train = stopped.state.parent, loop.train
+    halves = [place / ".a.0123abcd.part" for place in (stopped.folder, kept, kept / "snapshots")]
+    for half in halves:
+        half.write_bytes(b"half")
+    there: list[bool] = []
+
+    def looking(*arguments: Any) -> Any:
+        there.extend(half.exists() for half in halves)
+        return train(*arguments)
+
+    monkeypatch.setattr(loop, "train", looking)
+    assert stopped.go_on() == [0, 6]
+    assert there == [False] * 3
+    assert contents(stopped.folder) == stopped.whole
+    assert list(stopped.folder.glob("unfinished-*")) == []
 
 
 CHANGES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
@@ -76,107 +60,60 @@ CHANGES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
 }
 
 
-def test_what_killed_processes_left_half_written_is_removed_before_training(
-    tiny_plan: Plan, runs: list[Run], interrupted: tuple[Path, dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A state of hundreds of megabytes may be left by each kill."""
-    folder, _ = interrupted
-    (kept,) = unfinished(folder)
-    halves = [place / ".a.0123abcd.part" for place in (folder, kept, kept / "snapshots")]
-    for half in halves:
-        half.write_bytes(b"half")
-    monkeypatch.setattr(loop, "train", lambda *arguments: pytest.fail(str([half.exists() for half in halves])))
-    with pytest.raises(pytest.fail.Exception, match=r"\[False, False, False\]"):
-        pretrain(tiny_plan, runs[:1])
-    assert (kept / "resume.safetensors").exists()
-
-
 @pytest.mark.parametrize("part", CHANGES)
 def test_a_run_is_not_resumed_when_its_code_or_data_changed_and_the_state_is_kept(
-    tiny_plan: Plan,
-    runs: list[Run],
-    interrupted: tuple[Path, dict[str, bytes]],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    part: str,
+    stopped: Stopped, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], part: str
 ) -> None:
-    folder, whole = interrupted
-    (kept,) = unfinished(folder)
-    step = checkpoint.read_progress(kept).step
+    kept = stopped.state.parent
     with monkeypatch.context() as patch:
         CHANGES[part](patch)
         patch.setattr(loop, "train", lambda *arguments: pytest.fail("stop here"))
         with pytest.raises(pytest.fail.Exception, match="stop here"):
-            pretrain(tiny_plan, runs[:1])
-    said = capsys.readouterr().out
-    assert f"note: {kept}: not resumed: it was saved at step {step} with another {part};" in said
-    pretrain(tiny_plan, runs[:1])  # the change taken back: it goes on where it was
-    assert read_manifest(folder)["started_at_steps"] == [0, step]
-    assert contents(folder) == whole
+            stopped.go_on()
+    (said,) = notes(capsys)
+    assert said.startswith(f"note: {kept}: not resumed: it was saved at step 6 with another {part};")
+    assert stopped.go_on() == [0, 6]  # the change taken back: it goes on where it was
+    assert contents(stopped.folder) == stopped.whole
 
 
-def test_an_older_result_stays_whole_until_the_new_one_is(
-    tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tiny_plan.run_folder(runs[0].name)
-    pretrain(tiny_plan, runs[:1])
-    before = contents(folder) | {"manifest.json": (folder / "manifest.json").read_bytes()}
+def test_an_older_result_stays_whole_until_the_new_one_is(stopped: Stopped, monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped.go_on()
+    before = stopped.whole | {"manifest.json": (stopped.folder / "manifest.json").read_bytes()}
     CHANGES["code"](monkeypatch)
     with monkeypatch.context() as patch:
         patch.setattr(loop, "_step", lambda *arguments: pytest.fail("killed"))
         with pytest.raises(pytest.fail.Exception):
-            pretrain(tiny_plan, runs[:1])
-    after = {name: (folder / name).read_bytes() for name in before}
-    assert after == before
-    pretrain(tiny_plan, runs[:1])  # the control: now it is replaced
-    assert check_files(folder)["code"] == "other code"
+            stopped.go_on()
+    assert {name: (stopped.folder / name).read_bytes() for name in before} == before
+    stopped.go_on()  # the control: now it is replaced
+    assert check_files(stopped.folder)["code"] == "other code"
 
 
 def test_asked_to_stop_a_batch_starts_no_other_run(
-    tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch
+    stopped: Stopped, runs: list[Run], monkeypatch: pytest.MonkeyPatch, refused: Any
 ) -> None:
     """The signal comes in the first run's last step, too late for that run to notice."""
-    step, count = loop._step, [0]
+    plan, step, count = stopped.plan, loop._step, [0]
 
     def signalled(*arguments: Any) -> Any:
         count[0] += 1
-        if count[0] == steps:
+        if count[0] == 2:  # of the two that are left
             signal.raise_signal(signal.SIGTERM)
         return step(*arguments)
 
-    steps = 4 * (len(store.open(tiny_plan.data_folder(runs[0].dataset)).split("train").index) // runs[0].batch.size)
     monkeypatch.setattr(loop, "_step", signalled)
-    with pytest.raises(stop.StoppedError, match=f"{runs[1].name}: stopped by SIGTERM before it began"):
-        pretrain_batch(tiny_plan, tiny_plan.batches[0])
-    done = [(tiny_plan.run_folder(run.name) / "manifest.json").exists() for run in runs]
-    assert done == [True, False, False]
-    assert not tiny_plan.marker(tiny_plan.batches[0]).exists()
+    with refused(stop.StoppedError):
+        pretrain_batch(plan, plan.batches[0])
+    assert [(plan.run_folder(run.name) / "manifest.json").exists() for run in runs] == [True, False, False]
+    assert not plan.marker(plan.batches[0]).exists()
 
 
-def test_a_state_goes_on_under_a_shorter_list_of_snapshots(
-    tiny_plan: Plan, runs: list[Run], interrupted: tuple[Path, dict[str, bytes]]
-) -> None:
-    """Those it has kept are kept."""
-    folder, whole = interrupted
-    pretrain(keeping(tiny_plan), runs[:1])
-    assert len(read_manifest(folder)["started_at_steps"]) == 2
-    assert contents(folder) == whole
-
-
-def test_a_state_past_a_snapshot_that_is_wanted_now_starts_over(
-    tiny_plan: Plan,
-    runs: list[Run],
-    interrupted: tuple[Path, dict[str, bytes]],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """The control: three epochs were done, and the encoder after the first cannot be had from there."""
-    folder, whole = interrupted
-    pretrain(keeping(tiny_plan, 0, 1, 2), runs[:1])
-    assert "without a snapshot of epoch 1" in capsys.readouterr().out
-    assert read_manifest(folder)["started_at_steps"] == [0]
-    new = contents(folder)
+def test_a_state_past_a_snapshot_that_is_wanted_now_starts_over(stopped: Stopped) -> None:
+    """Three epochs were done, and the encoder after the first cannot be had from there."""
+    assert stopped.go_on(keeping(stopped.plan, 1)) == [0]
+    new = contents(stopped.folder)
     assert all(new.pop(f"snapshots/epoch-0001.{kind}safetensors") for kind in ("", "heads."))
-    assert new == whole
+    assert new == {name: content for name, content in stopped.whole.items() if "snapshots" not in name}
 
 
 def dying_after(published: int) -> Callable[[Path, Path], None]:
@@ -192,40 +129,118 @@ def dying_after(published: int) -> Callable[[Path, Path], None]:
     return dying
 
 
-@pytest.mark.parametrize("published", range(8))
+@pytest.mark.parametrize(("published", "asked"), [(0, True), (1, True), (4, True), (7, True), (2, False)])
 def test_killed_while_the_result_is_published_nothing_half_poses_as_whole(
-    tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch, published: int
+    stopped: Stopped, monkeypatch: pytest.MonkeyPatch, published: int, asked: bool
 ) -> None:
-    """Over an older result, after none, one … of the new one's files: three, four of snapshots, timing."""
-    folder = tiny_plan.run_folder(runs[0].name)
-    pretrain(tiny_plan, runs[:1])
-    whole = contents(folder)
+    """Over an older result, after none, one … of the new one's eight files: three, four of snapshots, timing.
+
+    Nor is it trained from the start. Without manifest and resume state, nothing but the older snapshots themselves
+    says that there were any: they are made again though the list no longer asks for them.
+    """
+    stopped.go_on()
+    plan = stopped.plan if asked else keeping(stopped.plan)
     CHANGES["code"](monkeypatch)  # trained again, to the same bytes: the digest is all that is other
     with monkeypatch.context() as patch:
         patch.setattr(module, "_link", dying_after(published))
         with pytest.raises(KeyboardInterrupt):
-            pretrain(tiny_plan, runs[:1], save_every=0.0)
-    assert not (folder / "manifest.json").exists()
-    pretrain(tiny_plan, runs[:1])
-    manifest = check_files(folder)
+            stopped.go_on(plan, save_every=0.0 if asked else 3600.0)
+    assert not (stopped.folder / "manifest.json").exists()
+    assert (stopped.go_on(plan)[-1] > 0) == asked
+    manifest = check_files(stopped.folder)
     assert manifest["code"] == "other code"
-    assert manifest["started_at_steps"][1] > 0  # nor is it trained from the start
-    assert contents(folder) == whole
+    assert "snapshots/epoch-0002.safetensors" in manifest["files"]
+    assert contents(stopped.folder) == stopped.whole
 
 
-def test_killed_while_the_result_is_published_what_the_list_no_longer_asks_for_is_made_again(
-    tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch
+# States that cannot be read, or be written
+
+
+def forbidden(state: Path, patch: pytest.MonkeyPatch) -> None:
+    """To root nothing is."""
+    state.chmod(0)
+    opened = Path.open
+
+    def refused(path: Path, *arguments: Any, **keywords: Any) -> Any:
+        if path == state and path.stat().st_mode & 0o777 == 0:
+            raise PermissionError(13, "Permission denied", str(path))
+        return opened(path, *arguments, **keywords)
+
+    patch.setattr(Path, "open", refused)
+
+
+def a_folder(state: Path, patch: pytest.MonkeyPatch) -> None:
+    state.unlink()
+    (state / "in it").mkdir(parents=True)
+
+
+def unmappable(state: Path, patch: pytest.MonkeyPatch) -> None:
+    """There, opened by anybody, and not to be read as a file is."""
+    state.unlink()
+    state.symlink_to("/proc/self/mem")
+
+
+@pytest.mark.parametrize("harm", [forbidden, a_folder, unmappable])
+def test_a_state_that_cannot_be_gone_on_with_is_a_sentence_and_the_run_starts_over(
+    stopped: Stopped,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    harm: Callable[[Path, pytest.MonkeyPatch], None],
 ) -> None:
-    """Without manifest and resume state, nothing but the older snapshots themselves says that there were any."""
-    folder = tiny_plan.run_folder(runs[0].name)
-    pretrain(tiny_plan, runs[:1])
-    whole = contents(folder)
-    CHANGES["code"](monkeypatch)
+    """And saves states of its own in that place."""
+    path = stopped.state
+    harm(path, monkeypatch)
+    assert stopped.go_on(save_every=0.0) == [0]
+    (said,) = notes(capsys)
+    assert said.startswith(f"note: {path}: the resume state ")
+    assert said.endswith("; starting over")
+    assert contents(stopped.folder) == stopped.whole
+
+
+@contextmanager
+def full(monkeypatch: pytest.MonkeyPatch, name: str, writes: int) -> Iterator[None]:
+    """What is written of the files called ``name`` after so many goes to a disk that is full: /dev/full is one."""
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    temporary, count = files._temporary, [0]
+
+    def place(path: Path) -> Path:
+        there = temporary(path)
+        count[0] += path.name == name
+        if path.name == name and count[0] > writes:
+            there.symlink_to("/dev/full")
+        return there
+
     with monkeypatch.context() as patch:
-        patch.setattr(module, "_link", dying_after(2))
-        with pytest.raises(KeyboardInterrupt):
-            pretrain(keeping(tiny_plan), runs[:1], save_every=3600.0)
-    assert not (folder / "manifest.json").exists()
-    pretrain(keeping(tiny_plan), runs[:1])
-    assert contents(folder) == whole
-    assert "snapshots/epoch-0002.safetensors" in check_files(folder)["files"]
+        patch.setattr(files, "_temporary", place)
+        yield
+
+
+FULL = {
+    "resume.safetensors": 5,
+    "epoch-0002.safetensors": 3,
+    "epoch-0002.heads.safetensors": 3,
+    "encoder.safetensors": 7,
+    "heads.safetensors": 7,
+    "manifest.json": 7,
+}
+"""By file that finds the disk full, the step of the last state that was saved; of a state it is the sixth."""
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_on_a_full_disk_the_last_state_is_kept_and_the_run_goes_on_from_there(
+    stopped: Stopped, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A state is written after each of 8 steps, but the last, after which there is nothing left to go on with."""
+    shutil.rmtree(stopped.folder)
+    writes = 5 if name == "resume.safetensors" else 0
+    with full(monkeypatch, name, writes), pytest.raises(HypersphereError) as caught:
+        stopped.go_on(save_every=0.0)
+    assert str(caught.value).startswith(f"{stopped.run.name}: ")
+    assert f"/{name}: cannot be written (" in str(caught.value)
+    assert caught.value.status == 2
+    assert not (stopped.folder / "manifest.json").exists()
+    assert not list(stopped.folder.rglob("*.part"))
+    assert checkpoint.read_progress(stopped.state.parent).step == FULL[name]
+    assert stopped.go_on() == [0, FULL[name]]
+    assert contents(stopped.folder) == stopped.whole

@@ -1,21 +1,25 @@
-"""Snapshots are listed, and what a run has of them counts.
-
-The runs are finished ones of which nothing but the files is made; test_pretrain_snapshots.py trains some.
-"""
+"""Snapshots are listed, what a run has of them counts, and no change of what the plan asks for loses one."""
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hypersphere import files
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
-from hypersphere.errors import HypersphereError
+from hypersphere.provenance import digests
 from hypersphere.provenance.manifest import check_files, read_manifest
+from hypersphere.training import loop
 from hypersphere.training import pretrain as training
 from hypersphere.training import snapshots as module
 from hypersphere.training.weights import snapshot_names
+
+from .conftest import contents, keeping
+
+pytestmark = pytest.mark.heavy
+
 
 ENDS = ("encoder.safetensors", "heads.safetensors", "history.csv")
 
@@ -53,9 +57,9 @@ def made(tiny_plan: Plan) -> Plan:
     return tiny_plan
 
 
-def test_every_snapshot_is_listed(made: Plan, runs: list[Run]) -> None:
-    for run, (lost,) in zip(runs[:2], ([name] for name in files_of(0)), strict=True):
-        (made.run_folder(run.name) / lost).unlink()
+def test_every_snapshot_is_listed(made: Plan, runs: list[Run], refused: Any) -> None:
+    for run in runs[:2]:
+        (made.run_folder(run.name) / files_of(0)[0]).unlink()
     _, *lines = module.table(made, [run.name for run in runs])  # the third is not trained
     assert [line.split(maxsplit=3) for line in lines] == [
         row
@@ -67,7 +71,7 @@ def test_every_snapshot_is_listed(made: Plan, runs: list[Run]) -> None:
         )
     ]
     assert module.table(made, [runs[2].name]) == ["no finished run has a snapshot"]
-    with pytest.raises(HypersphereError, match=r"^no run 'none' at scale tiny"):
+    with refused():
         module.table(made, ["none"])
 
 
@@ -106,3 +110,45 @@ def test_what_a_new_result_does_not_have_is_stale(made: Plan, runs: list[Run]) -
     lying = {path.relative_to(folder).as_posix() for path in folder.glob("snapshots/*")}
     assert lying == {*files_of(0, 1)}
     assert all((folder / name).exists() for name in ENDS)
+
+
+def test_a_shorter_list_removes_nothing_and_trains_nothing(
+    tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tiny_plan.run_folder(runs[0].name)
+    training.pretrain(tiny_plan, runs[:1])
+    before = contents(folder)
+    assert epochs(folder) == [0, 2]
+    monkeypatch.setattr(loop, "train", lambda *arguments: pytest.fail("trained again"))
+    training.pretrain(keeping(tiny_plan), runs[:1])
+    assert contents(folder) == before
+    with pytest.raises(pytest.fail.Exception, match="trained again"):  # the control
+        training.pretrain(keeping(tiny_plan, 1), runs[:1])
+
+
+def test_a_longer_list_is_trained_again_and_what_it_no_longer_asks_for_is_made_again(
+    tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Epoch 1 is new, 0 and 2 are off the list: the same run, in the same folder. Then its code changes too."""
+    folder = tiny_plan.run_folder(runs[0].name)
+    training.pretrain(tiny_plan, runs[:1])
+    before = contents(folder)
+    files.write_text(folder / snapshot_names(3)[0], "left over")
+    training.pretrain(keeping(tiny_plan, 1), runs[:1])
+    assert epochs(folder) == [0, 1, 2]
+    new = {name: content for name, content in contents(folder).items() if name not in before}
+    assert new.keys() == {*files_of(1)}
+    assert contents(folder) == before | new
+    (folder / "manifest.json").unlink()  # without it, what lies there counts
+    monkeypatch.setattr(digests, "run_digest", lambda run: "other")
+    training.pretrain(keeping(tiny_plan), runs[:1])
+    assert epochs(folder) == [0, 1, 2]
+    assert contents(folder) == before | new
+
+
+def test_what_a_result_never_had_is_not_made(tiny_plan: Plan, runs: list[Run]) -> None:
+    """The control of the test above; and what a caller asks for beside the list is."""
+    training.pretrain(keeping(tiny_plan, 1), runs[:1])
+    assert epochs(tiny_plan.run_folder(runs[0].name)) == [1]
+    training.pretrain(keeping(tiny_plan, 1), runs[:1], also=[3])
+    assert epochs(tiny_plan.run_folder(runs[0].name)) == [1, 3]

@@ -18,7 +18,6 @@ from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Method
 from hypersphere.training import loop
-from hypersphere.training.build import build_method
 from hypersphere.training.frozen import load_frozen, load_weights
 from hypersphere.training.weights import plain, save_weights
 
@@ -77,7 +76,7 @@ def embeddings(encoder: nn.Module, head: nn.Module, pictures: Tensor) -> Tensor:
 def test_encoder_and_head_come_back_as_they_were_at_an_epoch(
     make_run: MakeRun, images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pictures: Tensor, name: str
 ) -> None:
-    """To the bit, where memory is laid out alike; the last epoch's are the run's own files."""
+    """To the bit, where memory is laid out alike, in eval mode and without gradients; the last are the run's own."""
     run = make_run(**RUNS[name])
     found = {}
     for epoch, method in trained(run, images, tmp_path, monkeypatch).items():
@@ -85,38 +84,16 @@ def test_encoder_and_head_come_back_as_they_were_at_an_epoch(
         method.eval().to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
         found[epoch] = embeddings(encoder, head, pictures)
         assert torch.equal(found[epoch], embeddings(method.encoder, method.head, pictures))
+        for module in (encoder, head):
+            assert not any(part.training for part in module.modules())
+            assert [parameter.requires_grad for parameter in module.parameters()] == [False] * len(
+                [*module.parameters()]
+            )
     assert not torch.equal(found[0], found[2])
     assert not torch.equal(found[2], found[4])
     assert {path.name for path in tmp_path.glob("snapshots/*")} == {
         f"epoch-000{epoch}{kind}.safetensors" for epoch in (0, 2) for kind in ("", ".heads")
     }
-
-
-@pytest.mark.parametrize("name", RUNS)
-def test_both_are_in_eval_mode_and_no_gradient_reaches_them(
-    make_run: MakeRun, images: Images, kept: Path, pictures: Tensor, name: str
-) -> None:
-    """So that an image's embedding does not depend on those beside it."""
-    run = make_run(**RUNS[name])
-    folder = unbroken(run, images, kept) / "whole"
-    for module in load_frozen(run, folder, 4):
-        assert not any(part.training for part in module.modules())
-        assert list(module.parameters())
-        assert not any(parameter.requires_grad for parameter in module.parameters())
-    both = load_frozen(run, folder, 4)
-    alone = torch.cat([embeddings(*both, picture[None]) for picture in pictures])
-    torch.testing.assert_close(embeddings(*both, pictures), alone, atol=1e-5, rtol=1e-4)
-
-
-def test_a_diverged_run_s_are_those_that_it_ended_with(make_run: MakeRun, images: Images, tmp_path: Path) -> None:
-    run = make_run(optimiser={"learning_rate": 1e30})
-    assert execute(run, images, tmp_path).status == "diverged"
-    _, head = load_frozen(run, tmp_path, 4)
-    assert not all(tensor.isfinite().all() for tensor in head.state_dict().values())
-    _, untrained = load_frozen(run, tmp_path, 0)
-    assert torch.equal(
-        untrained.state_dict()["projector.0.weight"], build_method(run).head.state_dict()["projector.0.weight"]
-    )
 
 
 def truncate(path: Path) -> None:
@@ -127,44 +104,6 @@ def drop_one(path: Path) -> None:
     tensors = load_file(path)
     del tensors[max(tensors)]
     save_file(tensors, path)
-
-
-HARMS: dict[str, tuple[Callable[[Path], object], str]] = {
-    "missing": (Path.unlink, "the file is missing"),
-    "truncated": (truncate, "not a readable safetensors file"),
-    "of another architecture": (drop_one, "the weights are of another architecture"),
-}
-
-
-@pytest.mark.parametrize("harm", HARMS)
-@pytest.mark.parametrize(
-    ("epoch", "file"),
-    [
-        (4, "encoder.safetensors"),
-        (4, "heads.safetensors"),
-        (2, "snapshots/epoch-0002.safetensors"),
-        (2, "snapshots/epoch-0002.heads.safetensors"),
-    ],
-)
-@pytest.mark.parametrize("name", ["simclr", "supervised"])
-def test_a_file_that_is_missing_or_damaged_is_named(
-    make_run: MakeRun, images: Images, tmp_path: Path, kept: Path, name: str, epoch: int, file: str, harm: str
-) -> None:
-    run, (spoil, words) = make_run(**RUNS[name]), HARMS[harm]
-    shutil.copytree(unbroken(run, images, kept) / "whole", tmp_path, dirs_exist_ok=True)
-    load_frozen(run, tmp_path, epoch)
-    spoil(tmp_path / file)
-    with pytest.raises(HypersphereError) as caught:
-        load_frozen(run, tmp_path, epoch)
-    assert str(caught.value).startswith(f"{tmp_path / file}: {words}")
-    assert "\n" not in str(caught.value)
-    load_frozen(run, tmp_path, 6 - epoch)  # the control: of the other epoch nothing was harmed
-
-
-def test_an_epoch_that_was_not_kept_is_named(make_run: MakeRun, images: Images, kept: Path) -> None:
-    folder = unbroken(make_run(), images, kept) / "whole"
-    with pytest.raises(HypersphereError, match=r"snapshots/epoch-0003\.heads\.safetensors: the file is missing$"):
-        load_frozen(make_run(), folder, 3)
 
 
 # Weights of one module
@@ -197,3 +136,30 @@ def test_values_and_precision_are_kept_and_memory_is_in_order() -> None:
     assert not found["turned"].requires_grad
     assert torch.equal(found["turned"].view(torch.int32), words.T)
     assert found["count"].dtype == torch.int64
+
+
+HARMS: dict[str, Callable[[Path], object]] = {
+    "missing": Path.unlink,
+    "truncated": truncate,
+    "of another architecture": drop_one,
+}
+
+
+FILES = ("encoder", "heads", "snapshots/epoch-0002", "snapshots/epoch-0002.heads")
+
+
+@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize("name", ["simclr", "supervised"])
+def test_a_file_that_is_missing_or_damaged_is_named(
+    make_run: MakeRun, images: Images, tmp_path: Path, kept: Path, name: str, harm: str
+) -> None:
+    run = make_run(**RUNS[name])
+    for number, file in enumerate(f"{name}.safetensors" for name in FILES):
+        folder, epoch = tmp_path / str(number), 4 if number < 2 else 2
+        shutil.copytree(unbroken(run, images, kept) / "whole", folder)
+        load_frozen(run, folder, epoch)
+        HARMS[harm](folder / file)
+        with pytest.raises(HypersphereError) as caught:
+            load_frozen(run, folder, epoch)
+        assert str(caught.value).startswith(f"{folder / file}: ")
+        load_frozen(run, folder, 6 - epoch)  # the control: of the other epoch nothing was harmed

@@ -1,9 +1,11 @@
-"""bfloat16 in training: where it is used, what stays in float32, and how far it may lie from float32.
+"""How a run is executed: in bfloat16, how far it may lie from float32; a compiled encoder, to the same bytes.
 
-A processor without the instructions computes the same, slowly: so these tests need none.
+A processor without the instructions computes the same, slowly: so these tests need none. Dynamo traces for real here;
+its graphs run as they are (``eager``), because making code for them takes a minute.
 """
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,26 +25,13 @@ from hypersphere.training.trainers.image import Images, training_images
 from hypersphere.training.weights import ENCODER, HEADS
 
 from ...of_images import METHODS
-from .conftest import SELDOM, execute, of_method
+from .conftest import SELDOM, execute, of_method, result
 
 pytestmark = pytest.mark.heavy
-
 CPU = torch.device("cpu")
+
+
 NO_SNAPSHOTS: dict[str, Any] = {"snapshots": frozenset(), **SELDOM}
-
-
-@pytest.mark.parametrize("wanted", ["bfloat16", "float32"])
-def test_a_processor_computes_in_float32(wanted: str) -> None:
-    """Whatever its instructions: numbers of two precisions would not be comparable."""
-    assert device.precision(wanted, torch.device("cpu")) == torch.float32
-
-
-@pytest.mark.parametrize(("able", "expected"), [(True, torch.bfloat16), (False, torch.float32)])
-def test_a_gpu_that_only_imitates_bfloat16_computes_in_float32(
-    able: bool, expected: torch.dtype, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation=True: able or including_emulation)
-    assert device.precision("bfloat16", torch.device("cuda", 0)) == expected
 
 
 def gradient(run: Run, type_: torch.dtype) -> Float64[Tensor, "p"]:
@@ -145,3 +134,38 @@ def test_precision_reaches_the_steps_and_float32_is_repeated(
     assert history["full"] == history["again"] != history["half"]
     assert {tensor.dtype for tensor in weights["half"].values()} <= {torch.float32, torch.int64}
     assert any(not torch.equal(weights["half"][key], weights["full"][key]) for key in weights["full"])
+
+
+@pytest.mark.parametrize("able", [True, False])
+def test_a_processor_and_a_gpu_that_only_imitates_bfloat16_compute_in_float32(
+    able: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A processor whatever its instructions: numbers of two precisions would not be comparable."""
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation=True: able or including_emulation)
+    assert device.precision("bfloat16", torch.device("cuda", 0)) == (torch.bfloat16 if able else torch.float32)
+    for wanted in ("bfloat16", "float32"):
+        assert device.precision(wanted, CPU) == torch.float32
+
+
+@pytest.mark.parametrize("method", ["simclr", "simsiam"])
+def test_a_compiled_encoder_trains_to_the_same_bytes(
+    method: str,
+    make_run: Callable[..., Run],
+    images: UInt8[np.ndarray, "n h w 3"],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graphs: list[int] = []
+
+    def eager(graph: torch.fx.GraphModule, inputs: object) -> Callable[..., object]:
+        graphs.append(len(graph.graph.nodes))
+        return graph.forward
+
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=eager))
+    run = make_run(method, schedule={"epochs": 1, "warmup": 0.0})
+    for name, compiled in (("plain", False), ("compiled", True)):
+        assert not graphs
+        execute(run, images, tmp_path / name, compile=compiled, snapshots=frozenset(), **SELDOM)
+    assert graphs
+    assert result(tmp_path / "plain") == result(tmp_path / "compiled")
+    torch.compiler.reset()

@@ -1,0 +1,178 @@
+"""Pictures of feature maps: known regions, a linear score in closed form, numbers and pictures that belong together."""
+
+from collections import OrderedDict
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from hypersphere.encoders.resnet8 import resnet8
+from hypersphere.probes.feature_maps import last_maps, maps_after, resized, tinted
+from hypersphere.probes.gradcam import activation_map, gradcam
+from hypersphere.probes.local_features import CLUSTERS, COLOURS, OPAQUE, local_features
+from hypersphere.probes.result import NotFiniteError
+
+CPU = torch.device("cpu")
+
+
+def halves(n: int = 3) -> np.ndarray:
+    """Images that are red at the left and blue at the right, with a little noise."""
+    images = np.random.default_rng(0).integers(0, 3, (n, 6, 6, 3), dtype=np.uint8)
+    images[:, :, :4, 0] += 200
+    images[:, :, 4:, 2] += 200
+    return images
+
+
+def world(images: np.ndarray, **parts: nn.Module) -> Any:
+    return SimpleNamespace(
+        encoder=nn.Sequential(OrderedDict(parts)),
+        device=CPU,
+        images=lambda split: images,
+        labels=lambda split: torch.arange(len(images)) % 2,
+        class_names=lambda: ("cat", "dog"),
+    )
+
+
+def test_two_regions_are_the_two_halves() -> None:
+    found = local_features(world(halves(), middle=nn.Identity(), end=nn.Flatten()), stage="middle")
+    assert found.values["explained;clusters=1"] == pytest.approx(0, abs=1e-9)
+    assert 99 < found.values["explained;clusters=2"] <= 100
+    assert found.table is not None
+    assert found.pictures is not None
+    assert len(found.pictures) == len(found.table) == 3 * len(CLUSTERS)
+    assert found.table["caption"].tolist() == ["cat", "dog", "cat"] * len(CLUSTERS)
+    two = found.pictures[(found.table["clusters"] == 2).to_numpy()]
+    grey = halves()[0].mean(axis=-1) / 255
+    for x, colour in ((0, COLOURS[0]), (5, COLOURS[1])):  # the larger half has the first colour
+        expected = 255 * ((1 - OPAQUE) * grey[0, x] + OPAQUE * np.array(colour))
+        assert two[0][0, 11 * x + 5] == pytest.approx(expected, abs=1)
+    assert np.array_equal(found.pictures[0], np.kron(halves()[0], np.ones((11, 11, 1))))
+
+
+def test_constant_images_have_nothing_to_explain() -> None:
+    found = local_features(world(np.full((2, 6, 6, 3), 9, np.uint8), middle=nn.Identity()), stage="middle")
+    assert set(found.values.values()) == {0.0}
+
+
+def test_what_cannot_be_clustered_is_a_sentence(refused: Any) -> None:
+    with refused():
+        local_features(world(halves(), end=nn.Flatten()))
+    with refused():
+        local_features(world(halves(), end=nn.Flatten()), stage="end")
+    with refused():
+        local_features(world(halves(), small=nn.AdaptiveAvgPool2d(1)), stage="small")
+
+
+class Spoils(nn.Module):
+    """A part that gives one place a value that is no number."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x.clone()
+        x[1, 0, 2, 2] = torch.nan
+        return x
+
+
+def test_maps_that_are_no_numbers_are_a_sentence(refused: Any) -> None:
+    with refused(NotFiniteError):
+        local_features(world(halves(), middle=Spoils()), stage="middle")
+
+
+def test_maps_are_the_output_of_a_part() -> None:
+    torch.manual_seed(0)
+    encoder = resnet8(width=2).eval()
+    images = np.random.default_rng(0).integers(0, 256, (2, 8, 8, 3), dtype=np.uint8)
+    x = torch.from_numpy(images).permute(0, 3, 1, 2) / 255
+    for name in ("conv1", "bn1", "relu", "layer1", "layer2"):
+        x = dict(encoder.named_children())[name](x)
+    torch.testing.assert_close(maps_after(encoder, "layer2", images, CPU), x)
+
+
+def test_resizing_keeps_levels() -> None:
+    steps = torch.tensor([[[0.0, 1.0]]])
+    assert resized(steps, (1, 4), smooth=False).tolist() == [[[0, 0, 1, 1]]]
+    assert resized(steps, (1, 4), smooth=True).tolist() == [[[0, 0.25, 0.75, 1]]]
+
+
+def test_mixing_colours_by_hand() -> None:
+    image = np.full((1, 1, 1, 3), (30, 60, 90), np.uint8)
+    found = tinted(image, np.array([[[[1.0, 0.0, 0.5]]]]), np.array([[[0.25]]]))
+    assert found.tolist() == [[[[109, 45, 77]]]]
+
+
+QUICK: dict[str, Any] = {"hidden": 6, "epochs": 3, "batch": 8}
+
+
+@pytest.fixture
+def encoder() -> nn.Module:
+    torch.manual_seed(0)
+    model = resnet8(width=2)
+    model.train()(torch.rand(8, 3, 8, 8))
+    return model.eval().requires_grad_(False)
+
+
+def images(n: int = 12) -> np.ndarray:
+    return np.random.default_rng(0).integers(0, 256, (n, 8, 8, 3), dtype=np.uint8)
+
+
+def classified(encoder: nn.Module, classes: int = 4) -> Any:
+    seen = {"train": images(24), "test": images()}
+
+    def features(split: str) -> Tensor:
+        return encoder(torch.from_numpy(seen[split]).permute(0, 3, 1, 2) / 255)
+
+    return SimpleNamespace(
+        encoder=encoder,
+        device=CPU,
+        features=features,
+        images=seen.__getitem__,
+        labels=lambda split: torch.arange(len(seen[split])) % classes,
+        classes=lambda: classes,
+        class_names=lambda: tuple(f"kind {label}" for label in range(classes)),
+    )
+
+
+def test_the_maps_are_those_that_are_averaged(encoder: nn.Module) -> None:
+    maps, features = last_maps(encoder, images(), CPU)
+    assert maps.shape == (12, 8, 2, 2)
+    torch.testing.assert_close(maps.mean(dim=(2, 3)), features)
+    torch.testing.assert_close(features.detach(), encoder(torch.from_numpy(images()).permute(0, 3, 1, 2) / 255))
+
+
+def test_of_a_linear_score_it_is_the_class_activation_map(encoder: nn.Module) -> None:
+    """Zhou et al. 2016: the maps, summed with the weights of the class; the gradient is theirs over the places."""
+    maps, features = last_maps(encoder, images(), CPU)
+    weight = torch.randn(8, generator=torch.Generator().manual_seed(1))
+    (slopes,) = torch.autograd.grad((features @ weight).sum(), maps)
+    plain = torch.einsum("ncij,c->nij", maps.detach(), weight).clamp(min=0)
+    found = activation_map(maps.detach(), slopes)
+    highest = plain.amax(dim=(1, 2), keepdim=True)
+    torch.testing.assert_close(found, torch.where(highest > 0, plain / highest, plain))
+
+
+def test_where_nothing_raises_the_score_the_map_is_empty() -> None:
+    ones = torch.ones(1, 2, 3, 3)
+    assert activation_map(ones, -ones).abs().sum() == 0
+    assert activation_map(ones, ones * 0).abs().sum() == 0
+
+
+def test_pictures_of_some_classes(encoder: nn.Module) -> None:
+    found = gradcam(classified(encoder), classes=3, **QUICK)
+    assert found.table is not None
+    assert found.pictures is not None
+    assert found.pictures.shape == (6, 64, 64, 3)
+    assert found.table["row"].tolist() == ["image"] * 3 + ["map"] * 3
+    for place, row in enumerate(found.table.to_dict("records")):
+        assert row["column"] == f"kind {row['image'] % 4}"
+        if row["row"] == "image":
+            assert np.array_equal(found.pictures[place], np.kron(images()[row["image"]], np.ones((8, 8, 1))))
+    assert len(set(found.table["column"])) == 3
+    assert found.values.keys() == {"mlp_top1"}
+    assert np.array_equal(gradcam(classified(encoder), classes=3, **QUICK).pictures, found.pictures)
+
+
+def test_an_encoder_without_maps_is_a_sentence(refused: Any) -> None:
+    with refused():
+        gradcam(classified(nn.Flatten()), **QUICK)
