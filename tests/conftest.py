@@ -14,16 +14,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
-import yaml
 from filelock import FileLock
 
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
-from hypersphere.errors import HypersphereError
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -54,64 +51,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if HEAVY & {*getattr(item, "fixturenames", ())} or item.get_closest_marker("trained"):
             item.add_marker("heavy")
     items.sort(key=lambda item: (item.get_closest_marker("long") is None, "workflow" not in item.path.parts))
-
-
-SENTENCES = ROOT / "tests" / "golden" / "sentences.yaml"
-"""Every sentence that tests show to users, as approved: by test, in the order in which it shows them."""
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--approve",
-        action="store_true",
-        help="write what these tests show into tests/golden/sentences.yaml (-n 0)",
-    )
-
-
-@pytest.fixture(scope="session")
-def _approved(request: pytest.FixtureRequest) -> Iterator[dict[str, list[str]]]:
-    sentences = yaml.safe_load(SENTENCES.read_text(encoding="utf-8"))
-    yield sentences
-    if request.config.getoption("approve"):
-        ran = {item.nodeid for item in request.session.items}
-        whole = {name.partition("[")[0] for name in ran}  # of these tests, cases that are gone lose their sentences
-        kept = {name: said for name, said in sentences.items() if name in ran or name.partition("[")[0] not in whole}
-        SENTENCES.write_text(yaml.safe_dump(kept, allow_unicode=True, width=10_000), encoding="utf-8")
-
-
-@pytest.fixture
-def approve(
-    request: pytest.FixtureRequest, tmp_path: Path, _approved: dict[str, list[str]]
-) -> Iterator[Callable[[object], None]]:
-    """``approve(text)``: what a user is shown is what tests/golden/sentences.yaml has for this test; paths are short.
-
-    ``pytest --approve -n 0 TESTS`` writes new sentences there; read the difference before you commit it.
-    """
-    shown: list[str] = []
-
-    def show(text: object) -> None:
-        shown.append(str(text).replace(str(tmp_path), "TMP").replace(str(ROOT), "ROOT"))
-        if not request.config.getoption("approve"):
-            expected = _approved.get(request.node.nodeid, [])
-            assert shown == expected[: len(shown)], f"not as approved for {request.node.nodeid} in {SENTENCES.name}"
-
-    yield show
-    if request.config.getoption("approve"):
-        _approved[request.node.nodeid] = shown
-    assert shown == _approved.get(request.node.nodeid), "fewer sentences than were approved"
-
-
-@pytest.fixture
-def refused(approve: Callable[[object], None]) -> Callable[..., AbstractContextManager[None]]:
-    """``with refused(): ...``: it raises an error of ours, by default, and its sentence is the approved one."""
-
-    @contextmanager
-    def expect(kind: type[Exception] = HypersphereError) -> Iterator[None]:
-        with pytest.raises(kind) as caught:
-            yield
-        approve(caught.value)
-
-    return expect
 
 
 def _missing_tests(names: list[str]) -> list[str]:
@@ -177,29 +116,6 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
-
-
-@pytest.fixture
-def deterministic() -> Iterator[None]:
-    """One thread and deterministic algorithms alone, as every command sets them; restored afterwards."""
-    import torch
-
-    from hypersphere.training.determinism import make_deterministic
-
-    threads, mode = torch.get_num_threads(), torch.get_deterministic_debug_mode()
-    make_deterministic(1)
-    yield
-    torch.set_num_threads(threads)
-    torch.set_deterministic_debug_mode(mode)
-
-
-@pytest.fixture(scope="session")
-def shared_data() -> Path:
-    """The folder of packed public datasets: $HYPERSPHERE_TEST_SHARED, or ../shared/data beside the repository."""
-    folder = Path(os.environ.get("HYPERSPHERE_TEST_SHARED") or ROOT.parent / "shared" / "data")
-    if not (folder / "unpack.py").is_file():
-        pytest.skip(f"real CIFAR not found: no unpack.py in {folder} (set HYPERSPHERE_TEST_SHARED)")
-    return folder
 
 
 @pytest.fixture(scope="session")
