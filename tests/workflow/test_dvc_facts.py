@@ -74,7 +74,7 @@ def test_fact_3_only_a_forced_touch_records_what_files_are_made_from(standalone:
     )
     (tmp_path / "model.txt").write_text("weights")
     for force, stale in (((), set()), (("--forceall",), {"model.txt"})):
-        assert made.snakemake("--touch", *force, "--cores", "1").returncode == 0
+        assert made.snakemake("--touch", *force, "--cores", "1", "--quiet", "host").returncode == 0
         made.edit("Snakefile", "VERSION = 1", "VERSION = 2")
         assert jobs(made) == stale
         made.edit("Snakefile", "VERSION = 2", "VERSION = 1")
@@ -90,7 +90,7 @@ def test_fact_3_a_file_newer_than_what_is_made_from_it_restages_unless_touched(
         (tmp_path / name).write_text(name)
         os.utime(tmp_path / name, (1e9 + at, 1e9 + at))
     assert jobs(made) == {"a/late.txt"}
-    assert made.snakemake("--touch", "--forceall", "--cores", "1").returncode == 0
+    assert made.snakemake("--touch", "--forceall", "--cores", "1", "--quiet", "host").returncode == 0
     assert jobs(made) == set()
 
 
