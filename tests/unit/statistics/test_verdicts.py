@@ -240,10 +240,15 @@ def test_intervals_against_a_margin_of_one(
 def test_a_study_has_its_own_margin(
     adjusted: tuple[float, float], confident: tuple[float, float], direction: str
 ) -> None:
-    ahead = Claim.model_construct(direction="larger", metric="knn_top1", margin=1.0)
-    intervals = verdicts.Intervals(adjusted, adjusted, confident)
-    judged, read = verdicts.compare(ahead, intervals, RULES)
-    assert (read, judged.margin) == (direction, 1.0)
+    """An arm that is supposed behind is judged as its mirror image is that is supposed ahead."""
+    found = []
+    for said, turned in (("larger", lambda low, high: (low, high)), ("smaller", lambda low, high: (-high, -low))):
+        claim = Claim.model_construct(direction=said, reported=None, metric="knn_top1", margin=1.0)
+        intervals = verdicts.Intervals(turned(*adjusted), turned(*adjusted), turned(*confident))
+        judged, read = verdicts.compare(claim, intervals, RULES)
+        assert (read, judged.margin) == (direction, 1.0)
+        found.append((judged.verdict, *turned(judged.low, judged.high)))
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize(
