@@ -12,6 +12,7 @@ import csv
 import hashlib
 import io
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -172,7 +173,7 @@ class Workshop:
 
     def _pytest(self, *arguments: str) -> list[str]:
         options = ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", f"--basetemp={self.clone.parent / 'tmp'}"]
-        return [*options, "-m", "'not long and not tools and not heavy'", *arguments]
+        return [*options, "-m", "not long and not tools and not heavy", *arguments]
 
     def command(self, module: Path) -> str:
         """What runs the tests of a module's package, its own first."""
@@ -181,7 +182,7 @@ class Workshop:
             for path in (self.clone / "tests" / "unit" / module.parts[2]).rglob("test_*.py")
         }
         words = ["env", "-C", str(self.clone), f"PYTHONPATH={self._environment}", self._python]
-        return " ".join([*words, *self._pytest(*in_order(module.stem, tests))])
+        return shlex.join([*words, *self._pytest(*in_order(module.stem, tests))])
 
     def time(self, package: str) -> float:
         """How many seconds the tests of a package take without a mutant; they must pass."""
@@ -242,7 +243,7 @@ def run(asked: argparse.Namespace, folder: Path) -> None:
     workshops = [Workshop(folder / str(number)) for number in range(asked.jobs)]
     clone = workshops[0].clone
     source = digest(clone, *(f"src/hypersphere/{name}/**/*.py" for name in PACKAGES))
-    tests = digest(clone, "tests/*.py", *(f"tests/unit/{name}/**/*" for name in PACKAGES))
+    tests = digest(clone, "tests/conftest.py", *(f"tests/unit/{name}/**/*" for name in PACKAGES))
     session = ROOT / "results" / "mutants" / f"{source}-{tests}.sqlite"
     session.parent.mkdir(parents=True, exist_ok=True)
     os.chdir(clone)  # cosmic-ray names modules by their paths from here
