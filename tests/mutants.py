@@ -13,15 +13,16 @@ import hashlib
 import io
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, fields
 from importlib.metadata import version
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from queue import Queue
@@ -52,6 +53,9 @@ OPERATORS = {
 }
 LIBRARIES = ("torch", "numpy", "pandas", "pydantic", "scipy.stats", "statsmodels.api", "sklearn", "yaml", "hypothesis")
 """What the tests' processes have from their start (tests/preloaded.py)."""
+SOURCES = (".", "src", "plugins/text/src", "plugins/control/src")
+PYTEST = ["-m", "pytest", "-x", "-q", "-n0", "-p", "no:cacheprovider", "-o", f"pythonpath={' '.join(SOURCES)}"]
+PYTEST += ["-m", "not long and not tools and not heavy"]
 PATIENCE = 10
 """A mutant has this many times what the tests of its package took without one, and a minute more."""
 BEGIN, END = "<!-- mutants -->", "<!-- end of mutants -->"
@@ -152,28 +156,10 @@ def digest(clone: Path, *patterns: str) -> str:
 class Workshop:
     """A clone of the last commit, in which one mutant at a time is made and tested."""
 
-    def __init__(self, folder: Path) -> None:
-        self.clone = folder / "hypersphere"
-        subprocess.run(["git", "clone", "--quiet", str(ROOT), str(self.clone)], check=True)
-
-    @contextmanager
-    def open(self) -> Iterator[None]:
-        """Compile everything while it is whole, and import libraries: each mutant's tests then start at once."""
-        places = [self.clone / name for name in ("src", "plugins/text/src", "plugins/control/src")]
-        os.environ |= {"PYTHONPATH": ":".join(map(str, places))}
-        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-        collect = [sys.executable, *self._pytest("--collect-only", *(f"tests/unit/{name}" for name in PACKAGES))]
-        subprocess.run(collect, cwd=self.clone, check=True, stdout=subprocess.DEVNULL)
-        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-        self._environment = os.environ["PYTHONPATH"]
-        server = Server(*LIBRARIES)
-        self._python = server.python
-        yield
-        server.close()
-
-    def _pytest(self, *arguments: str) -> list[str]:
-        options = ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", f"--basetemp={self.clone.parent / 'tmp'}"]
-        return [*options, "-m", "not long and not tools and not heavy", *arguments]
+    def __init__(self, clone: Path, python: str) -> None:
+        self.clone = clone
+        paths = ":".join(str(clone / name) for name in SOURCES)
+        self._start = ["env", "-C", str(clone), f"PYTHONPATH={paths}", python, *PYTEST, f"--basetemp={clone}.tmp"]
 
     def command(self, module: Path) -> str:
         """What runs the tests of a module's package, its own first."""
@@ -181,8 +167,7 @@ class Workshop:
             str(path.relative_to(self.clone)): path.read_text(encoding="utf-8")
             for path in (self.clone / "tests" / "unit" / module.parts[2]).rglob("test_*.py")
         }
-        words = ["env", "-C", str(self.clone), f"PYTHONPATH={self._environment}", self._python]
-        return shlex.join([*words, *self._pytest(*in_order(module.stem, tests))])
+        return shlex.join([*self._start, *in_order(module.stem, tests)])
 
     def time(self, package: str) -> float:
         """How many seconds the tests of a package take without a mutant; they must pass."""
@@ -227,6 +212,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1, help="mutants that are tested at a time")
     asked = parser.parse_args()
+    os.environ.pop("PYTHONPATH", None)  # cosmic-ray came by it, with libraries of its own
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ["CI"] = "true"  # hypothesis draws the same examples each time, and sets no deadline
     if (ROOT.parent / "shared" / "data").is_dir():
@@ -240,8 +226,8 @@ def run(asked: argparse.Namespace, folder: Path) -> None:
     from cosmic_ray.work_db import use_db
     from cosmic_ray.work_item import WorkerOutcome
 
-    workshops = [Workshop(folder / str(number)) for number in range(asked.jobs)]
-    clone = workshops[0].clone
+    clone = folder / "0"
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
     source = digest(clone, *(f"src/hypersphere/{name}/**/*.py" for name in PACKAGES))
     tests = digest(clone, "tests/conftest.py", *(f"tests/unit/{name}/**/*" for name in PACKAGES))
     session = ROOT / "results" / "mutants" / f"{source}-{tests}.sqlite"
@@ -249,11 +235,8 @@ def run(asked: argparse.Namespace, folder: Path) -> None:
     os.chdir(clone)  # cosmic-ray names modules by their paths from here
     with use_db(session) as database:
         if not database.num_work_items:
-            init(
-                [path for name in PACKAGES for path in sorted(Path("src/hypersphere", name).rglob("*.py"))],
-                database,
-                {},
-            )
+            modules = [sorted(Path("src/hypersphere", name).rglob("*.py")) for name in PACKAGES]
+            init(chain.from_iterable(modules), database, {})
         known = [item for item in database.work_items if item.mutations[0].operator_name in OPERATORS]
         of = {name: [item for item in known if item.mutations[0].module_path.parts[2] == name] for name in PACKAGES}
         drawn = [draw(clone, items, asked.size, asked.seed) for items in of.values()]
@@ -261,7 +244,7 @@ def run(asked: argparse.Namespace, folder: Path) -> None:
         # a package after the other, so that a run that is stopped has as many mutants of each
         asked_for = [item for items in zip_longest(*drawn) for item in items if item]
         if pending := [item for item in asked_for if item.job_id not in done]:
-            for item, result in tested(pending, workshops):
+            for item, result in tested(pending, clone, asked.jobs):
                 assert result.worker_outcome == WorkerOutcome.NORMAL, result.output
                 database.set_result(item.job_id, result)
                 print(f"{len(done) + 1:4} {outcome(item, result).outcome:9} {key(item)}", flush=True)
@@ -269,22 +252,30 @@ def run(asked: argparse.Namespace, folder: Path) -> None:
         results = dict(database.results)
         outcomes = [outcome(item, results[item.job_id]) for item in asked_for]
     note = f"cosmic-ray {version('cosmic-ray')}, seed {asked.seed}, sources `{source}`, tests `{tests}`."
-    page = asked.page.read_text(encoding="utf-8")
-    files.write_text(
-        asked.page,
-        renewed(page, BEGIN, END, f"{table(outcomes, {name: len(items) for name, items in of.items()})}\n\n{note}"),
-    )
-    files.write_text(asked.csv, as_csv(outcomes))
+    said = table(outcomes, {name: len(items) for name, items in of.items()})
+    page = (ROOT / asked.page).read_text(encoding="utf-8")
+    files.write_text(ROOT / asked.page, renewed(page, BEGIN, END, f"{said}\n\n{note}"))
+    files.write_text(ROOT / asked.csv, as_csv(outcomes))
 
 
-def tested(items: Sequence["WorkItem"], workshops: Sequence[Workshop]) -> Iterator[tuple["WorkItem", "WorkResult"]]:
-    """The mutants with their results, as they come: one at a time in each workshop."""
-    with ExitStack() as opened, ThreadPool(len(workshops)) as pool:
-        for workshop in workshops:
-            opened.enter_context(workshop.open())
+def tested(items: Sequence["WorkItem"], clone: Path, jobs: int) -> Iterator[tuple["WorkItem", "WorkResult"]]:
+    """The mutants with their results, as they come, in ``jobs`` clones.
+
+    Files are compiled while they are whole, and never later: two mutants may have the same size in the same second.
+    """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    tests = [f"tests/unit/{name}" for name in PACKAGES]
+    collect = [sys.executable, *PYTEST, "--collect-only", *tests]
+    subprocess.run(collect, cwd=clone, check=True, stdout=subprocess.DEVNULL)
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    clones = [clone, *(clone.with_name(str(number)) for number in range(1, jobs))]
+    for other in clones[1:]:
+        shutil.copytree(clone, other)
+    server = Server(*LIBRARIES)
+    with closing(server), ThreadPool(jobs) as pool:
         free: Queue[Workshop] = Queue()
-        for workshop in workshops:
-            free.put(workshop)
+        for other in clones:
+            free.put(Workshop(other, server.python))
 
         def lent(work: Callable[[Workshop], Any]) -> Any:
             workshop = free.get()
