@@ -198,7 +198,10 @@ def draw(clone: Path, items: Iterable["WorkItem"], size: int, seed: int) -> list
     def counts(name: str) -> bool:
         (one,) = by_key[name].mutations
         source = (clone / one.module_path).read_text(encoding="utf-8")
-        mutant = mutate_code(source, get_operator(one.operator_name)(**one.operator_args), one.occurrence)
+        try:
+            mutant = mutate_code(source, get_operator(one.operator_name)(**one.operator_args), one.occurrence)
+        except AttributeError:  # of its ExceptionReplacer, 8.7, at `except (module.Error, Other)`
+            return False
         return changes_code(source, mutant)
 
     return [by_key[name] for name in sample(by_key, size, seed, counts)]
