@@ -107,7 +107,7 @@ def in_order(module: str, tests: Mapping[str, str]) -> list[str]:
 
 def table(outcomes: Sequence[Outcome], of: Mapping[str, int]) -> str:
     """A row for each package and one for all, then each survivor; ``of`` has the number of all mutants."""
-    lines = ["| package | mutants | drawn | noticed | of these by time | share noticed, 95 % interval |"]
+    lines = ["| package | listed | drawn | noticed | of these by time | share noticed, 95 % interval |"]
     lines += ["| --- | --: | --: | --: | --: | --- |"]
     for package in [*of, "all"]:
         own = [one for one in outcomes if package in (one.package, "all")]
