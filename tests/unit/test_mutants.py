@@ -4,7 +4,7 @@ import csv
 import io
 
 import pytest
-from tests.mutants import Outcome, as_csv, changes_code, in_order, sample, table
+from tests.mutants import Outcome, as_csv, changes_code, in_turn, sample, table
 
 KEYS = [f"src/hypersphere/config/plan.py core/AddNot {place}" for place in range(60)]
 
@@ -32,9 +32,11 @@ def test_mutants_count_that_are_python_and_change_more_than_annotations(before: 
     assert changes_code(before, after) == counts
 
 
-def test_a_modules_own_tests_come_first_then_those_that_name_it() -> None:
-    texts = {"u/test_a.py": "", "u/test_b.py": "import plan", "u/test_plan.py": "", "u/test_plan_use.py": ""}
-    assert in_order("plan", texts) == ["u/test_plan.py", "u/test_plan_use.py", "u/test_b.py", "u/test_a.py"]
+def test_a_modules_own_tests_come_first_or_else_those_that_name_it() -> None:
+    texts = {"u/test_a.py": "", "u/test_b.py": "import plan, cells", "u/test_plan.py": "", "u/test_plan_use.py": ""}
+    assert in_turn("plan", texts) == (["u/test_plan.py", "u/test_plan_use.py"], ["u/test_a.py", "u/test_b.py"])
+    assert in_turn("cells", texts) == (["u/test_b.py"], ["u/test_a.py", "u/test_plan.py", "u/test_plan_use.py"])
+    assert in_turn("cell", texts) == ([], sorted(texts))
 
 
 def test_the_table_counts_and_lists() -> None:
