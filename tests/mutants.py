@@ -8,9 +8,7 @@ go. Results stay in results/mutants/, by the digests of source and tests, so tha
 
 import argparse
 import ast
-import csv
 import hashlib
-import io
 import os
 import re
 import shlex
@@ -21,7 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import chain, islice, zip_longest
 from multiprocessing.pool import ThreadPool
@@ -29,6 +27,7 @@ from pathlib import Path
 from queue import Queue
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 from tests.preloaded import Server
 
@@ -126,14 +125,6 @@ def table(outcomes: Sequence[Outcome], of: Mapping[str, int]) -> str:
             place = f"`{file.removeprefix('src/hypersphere/')}:{one.line}`"
             lines.append(f"| {place} | {operator.removeprefix('core/')} | {' | '.join(code)} |")
     return "\n".join(lines)
-
-
-def as_csv(outcomes: Iterable[Outcome]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(field.name for field in fields(Outcome))
-    writer.writerows(vars(one).values() for one in outcomes)
-    return text.getvalue()
 
 
 def key(item: "WorkItem") -> str:
@@ -262,7 +253,7 @@ def run(asked: argparse.Namespace, folder: Path) -> None:
     said = table(outcomes, {name: len(items) for name, items in of.items()})
     page = (ROOT / asked.page).read_text(encoding="utf-8")
     files.write_text(ROOT / asked.page, renewed(page, BEGIN, END, f"{said}\n\n{note}"))
-    files.write_text(ROOT / asked.csv, as_csv(outcomes))
+    files.write_text(ROOT / asked.csv, pd.DataFrame(map(vars, outcomes)).to_csv(index=False))
 
 
 def tested(items: Sequence["WorkItem"], clone: Path, jobs: int) -> Iterator[tuple["WorkItem", "WorkResult"]]:
