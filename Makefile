@@ -4,6 +4,9 @@ ONLY ?=
 SET ?=
 FILE ?=
 MARKS ?= not long and not tools
+N ?= 40
+SEED ?= 0
+JOBS ?= 1
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
@@ -17,7 +20,7 @@ SET_QUOTED = $(foreach s,$(SET),$(if $(findstring ',$(s)),$(s),'$(s)'))
 CHOSEN = scale=$(SCALE) $(if $(ONLY),'only=$(ONLY)') $(SET_QUOTED)
 SETTINGS = --set scale=$(SCALE) $(if $(ONLY),--set 'only=$(ONLY)') $(foreach s,$(SET_QUOTED),--set $(s))
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce report site evidence restore plan verify mend archive test test-fast test-long test-tools test-results lint bench lock clean-results
+.PHONY: help setup reproduce report site evidence restore plan verify mend archive test test-fast test-long test-tools test-results mutants lint bench lock clean-results
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -82,6 +85,10 @@ test-tools: $(READY) ## how Snakemake, Slurm, DVC and conda behave with the pipe
 
 test-results: $(READY) ## whether what `make reproduce` made is sound: every method learns, every figure is legible
 	@pytest -n 2 --dist worksteal tests/results $(SETTINGS)
+
+mutants: $(READY) ## how many small wrong changes the unit tests notice; N=40 of each package, SEED=0, JOBS=1 (docs/mutants.md)
+	@uv pip install --quiet --target .venv/mutation --group mutation
+	@PYTHONPATH=.venv/mutation python -m tests.mutants docs/mutants.md results/mutants/mutants.csv --size $(N) --seed $(SEED) --jobs $(JOBS)
 
 lint: $(READY) ## ruff, snakefmt, snakemake --lint, mypy
 	@ruff check . && ruff format --check . && mypy

@@ -30,6 +30,7 @@ CANNOT = {
     "make lint": "the same, in .ci/run",
     "hypersphere verify": "is what `make verify` calls",
     "make verify RERUN": "trains again: test_damage.py",
+    "make mutants": "downloads a library, and runs the unit tests once for each mutant",
     "make lock": "downloads an index of packages",
     "hypersphere pack": "stands there without the names of runs; `places` packs some",
     "hypersphere audit": "needs a table of numbers: unit/audit/test_audit.py",
