@@ -1,6 +1,5 @@
-"""Printed numbers counted and tested: last digits, seeds their decimals allow, Welch's test; by hand."""
+"""Welch's test of printed means and deviations, by hand."""
 
-from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
@@ -9,16 +8,9 @@ from scipy import stats
 
 from hypersphere.audit.chance import Effect, effects
 from hypersphere.audit.table import Cell
-from hypersphere.config.claims import Claim, load
-from hypersphere.simulations.last_digits import compute as last_digits
-from hypersphere.simulations.last_digits.compute import FEWEST, last_digits_of
+from hypersphere.config.claims import load
 from hypersphere.simulations.printed import cells
 from hypersphere.simulations.printed_tests import compute as printed_tests
-from hypersphere.simulations.seed_counts import compute as seed_counts
-from hypersphere.simulations.seed_counts.compute import WAYS
-
-Make = Callable[..., Claim]
-
 
 PAPERS = Path(__file__).resolve().parents[3] / "config" / "papers"
 
@@ -71,61 +63,3 @@ def test_decimals_of_the_margins_paper_allow_less_than_all_numbers() -> None:
         "logits.s=20",
         "logits.s=40",
     }
-
-
-def cell(mean: str) -> Cell:
-    return Cell("Table 1", "plain", "a", "top1", Decimal(mean), n_test=10_000)
-
-
-def test_last_zeros_come_back_from_the_table(claim: Make) -> None:
-    """61.83 in a table of three decimals was printed as 61.830."""
-    other = claim(artifact="u", source="Table 2")
-    found = [one for one, _ in cells([claim(reported=61.83, reported_std=0.5), claim(reported=61.837), other])]
-    assert [str(one.mean) for one in found] == ["61.830", "61.837", "50"]
-    assert str(found[0].std) == "0.500"
-
-
-def test_numbers_over_an_unknown_test_set_and_other_measures_are_left_out(claim: Make) -> None:
-    left = [claim(dataset="multidigits_random_1"), claim(metric="norm"), claim(kind="comparison", variant="v")]
-    assert seed_counts.summary(one for one, _ in cells(left)).empty
-
-
-def test_the_target_of_a_transfer_is_what_is_tested(claim: Make) -> None:
-    ((one, _),) = cells([claim(setting="target=stl10", metric="transfer_top1")])
-    assert one.n_test == 8000
-
-
-def test_a_table_by_hand() -> None:
-    """Of 10,000 images: 0.005 is half a step, of an even number of runs. 0.002 is a quarter (halves may be rounded
-    down), a fifth, a sixth, two ninths and so on: no half and no third. Decimals that say nothing are left out."""
-    table = seed_counts.summary([cell("50.005"), cell("50.002")])
-    assert table["way"].tolist() == list(WAYS)
-    row = table.iloc[0]
-    assert (row["n1"], row["n2"], row["n5"], row["n10"], row["all"], row["none"]) == (0, 1, 1, 2, "4 6 8 10", 0)
-    assert seed_counts.summary([cell("50.0")]).empty
-
-
-def test_last_zeros_count_as_digits(claim: Make) -> None:
-    """61.83 and 50 in a table of three decimals were printed as 61.830 and 50.000; Table 2 has one decimal."""
-    claims = [claim(reported=value) for value in (61.837, 61.83, 50.0, 89.413)]
-    claims += [claim(reported=value, artifact="u", source="Table 2") for value in (50.0, 61.2)]
-    assert [number.digit for number in last_digits_of(claims)] == [7, 0, 0, 3, 0, 2]
-
-
-def test_norms_and_comparisons_are_no_accuracies(claim: Make) -> None:
-    assert last_digits_of([claim(metric="norm"), claim(kind="comparison", variant="v", baseline="b")]) == []
-
-
-def test_a_row_for_each_table_and_for_each_group_large_enough(claim: Make) -> None:
-    """Half of the numbers at one setting and odd, the others at another and even."""
-    claims = [
-        claim(reported=50 + digit / 10, setting=f"batch.size={size}", variant="plain")
-        for digit, size in ((3, 1024), (4, 4096))
-        for _ in range(FEWEST)
-    ]
-    claims += [claim(reported=50.5, artifact="u", source="Table 2")] * (FEWEST - 1)
-    table = last_digits.summary(last_digits_of(claims))
-    assert table["group"].tolist() == ["", "batch.size=1024, plain", "batch.size=4096, plain"]
-    assert table["odd"].tolist() == [FEWEST, FEWEST, 0]
-    assert table["digit_3"].tolist() == [FEWEST, FEWEST, 0]
-    assert table["p_odd"].tolist() == pytest.approx([1, 2 / 2**FEWEST, 2 / 2**FEWEST])

@@ -11,8 +11,9 @@ import pytest
 from PIL import Image
 
 from hypersphere.config import plan as planning
+from hypersphere.config import project, registry
 from hypersphere.report import claims, pages, scorecard
-from hypersphere.report.proofs import Link, Proofs, hosted
+from hypersphere.report.proofs import Link, Proofs, exact_code, hosted
 
 ROOT = Path(__file__).parents[4]
 
@@ -115,3 +116,12 @@ def test_an_exact_artifact_is_linked_to_the_code_of_its_study() -> None:
             code = proofs.artifact(paper, name)[-1]
             assert code.text == "study"
             assert code.href.endswith(f"simulations/{declared.study}/compute.py")
+
+
+def test_the_code_and_the_test_of_every_exact_study_and_statement_exist() -> None:
+    config = project.load(ROOT, {})
+    papers = [(paper, "") for paper in config.papers if (ROOT / f"src/hypersphere/theory/{paper}.py").is_file()]
+    studies = [(next(iter(config.papers)), study) for study in registry.names("simulations")]
+    links = [link.href for one in (*papers, *studies) for link in exact_code(str(ROOT), config, *one)]
+    assert len(links) >= 2 * (len(papers) + len(studies))
+    assert not [link for link in links if not Path(link).is_file()]
