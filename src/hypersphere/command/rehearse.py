@@ -68,13 +68,17 @@ def groups(plan: Plan) -> tuple[list[tuple[Size, list[Run]]], dict[str, list[Run
 
 
 def step(run: Run, side: int, classes: int) -> Rehearsed:
-    """Train a run for one step on ``IMAGES`` random images of side x side pixels, and look at what that took."""
+    """Train a run for one step on random images of side x side pixels, and look at what that took.
+
+    There are ``IMAGES`` of them, or as many in each of the groups that have batch statistics of their own (MoCo v2).
+    """
     make_deterministic(threads=1)
     schedule = run.schedule.model_copy(update={"epochs": 1})
-    batch = run.batch.model_copy(update={"size": IMAGES, "micro": IMAGES})
+    count = IMAGES * int(run.method.parameters.get("groups", 1))
+    batch = run.batch.model_copy(update={"size": count, "micro": count})
     run = run.model_copy(update={"schedule": schedule, "batch": batch})
-    pixels = np.random.default_rng(0).integers(0, 256, (IMAGES, side, side, 3), dtype=np.uint8)
-    images = Images(pixels, np.arange(IMAGES) % classes, np.arange(IMAGES))
+    pixels = np.random.default_rng(0).integers(0, 256, (count, side, side, 3), dtype=np.uint8)
+    images = Images(pixels, np.arange(count) % classes, np.arange(count))
     kept: dict[int, int] = {}
 
     def note(tensor: Tensor) -> Tensor:
@@ -93,7 +97,7 @@ def step(run: Run, side: int, classes: int) -> Rehearsed:
         if outcome.status != "finished":
             return Rehearsed(0, 0, f"{outcome.status} at the first step")
         fixed = sum((folder / one).stat().st_size for one in (RESUME, ENCODER, HEADS) if (folder / one).exists())
-    return Rehearsed(fixed, sum(kept.values()) // IMAGES)
+    return Rehearsed(fixed, sum(kept.values()) // count)
 
 
 def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:

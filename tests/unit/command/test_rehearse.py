@@ -39,6 +39,12 @@ def test_memory_grows_with_the_batch_by_what_an_image_needs(run: Run) -> None:
     assert seen.memory(twice) - seen.memory(run) == seen.of_image * run.batch.micro
 
 
+def test_groups_with_batch_statistics_of_their_own_have_images_enough(run: Run) -> None:
+    grouped = {**run.model_dump(), "logits": None, "objective": {"name": "momentum_contrast", "temperature": 0.2}}
+    grouped["method"] = {"name": "mocov2", "hidden": 32, "dim": 8, "queue": 64, "groups": 4, "batch_norm": True}
+    assert not rehearse.step(Run.model_validate(grouped), 24, 16).problem
+
+
 def test_a_run_that_would_fail_is_named_with_its_reason_and_ends_the_command_with_an_error(
     run: Run, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
