@@ -13,21 +13,15 @@ from hypersphere.errors import HypersphereError
 ROOT = Path(__file__).resolve().parent
 SENTENCES = ROOT / "tests" / "golden" / "sentences.yaml"
 """Every sentence that tests show to users, as approved: by test, in the order in which it shows them."""
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--approve",
-        action="store_true",
-        help="write what these tests show into tests/golden/sentences.yaml (-n 0)",
-    )
+APPROVE = bool(os.environ.get("APPROVE"))
+"""Write what tests show, in place of comparing it."""
 
 
 @pytest.fixture(scope="session")
 def _approved(request: pytest.FixtureRequest) -> Iterator[dict[str, list[str]]]:
     sentences = yaml.safe_load(SENTENCES.read_text(encoding="utf-8"))
     yield sentences
-    if request.config.getoption("approve"):
+    if APPROVE:
         ran = {item.nodeid for item in request.session.items}
         whole = {name.partition("[")[0] for name in ran}  # of these tests, cases that are gone lose their sentences
         kept = {name: said for name, said in sentences.items() if name in ran or name.partition("[")[0] not in whole}
@@ -40,18 +34,18 @@ def approve(
 ) -> Iterator[Callable[[object], None]]:
     """``approve(text)``: what a user is shown is what tests/golden/sentences.yaml has for this test; paths are short.
 
-    ``pytest --approve -n 0 TESTS`` writes new sentences there; read the difference before you commit it.
+    ``APPROVE=1 pytest -n 0 TESTS`` writes new sentences there; read the difference before you commit it.
     """
     shown: list[str] = []
 
     def show(text: object) -> None:
         shown.append(str(text).replace(str(tmp_path), "TMP").replace(str(ROOT), "ROOT"))
-        if not request.config.getoption("approve"):
+        if not APPROVE:
             expected = _approved.get(request.node.nodeid, [])
             assert shown == expected[: len(shown)], f"not as approved for {request.node.nodeid} in {SENTENCES.name}"
 
     yield show
-    if request.config.getoption("approve"):
+    if APPROVE:
         _approved[request.node.nodeid] = shown
     assert shown == _approved.get(request.node.nodeid), "fewer sentences than were approved"
 

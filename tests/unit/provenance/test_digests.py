@@ -1,7 +1,5 @@
 """A digest changes when, and only when, code or config that decides its bytes changes its meaning."""
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,20 +9,9 @@ from hypersphere.config.plan import Plan
 from hypersphere.provenance import digests, sources
 
 from ...conftest import PROJECT
+from .conftest import edited
 
 NORMS = "papers/embedding_norms/paper.yaml"
-
-
-@pytest.fixture(scope="module")
-def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A copy of the package that may be edited; whoever does puts it back."""
-    copy = tmp_path_factory.mktemp("package") / "hypersphere"
-    shutil.copytree(sources.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sources, "PACKAGE", copy)
-        sources.forget()
-        yield copy
-    sources.forget()
 
 
 @pytest.fixture(scope="module")
@@ -147,15 +134,8 @@ def test_whose_digest_an_edit_of_the_code_changes(
     package: Path, plan: Plan, unedited: dict[str, str], name: str
 ) -> None:
     file, old, new, expected = EDITS[name]
-    text = (package / file).read_text()
-    assert old in text
-    try:
-        (package / file).write_text(text.replace(old, new, 1))
-        sources.forget()
+    with edited(package / file, old, new):
         after = everything(plan)
-    finally:
-        (package / file).write_text(text)
-        sources.forget()
     assert {one for one in unedited if after[one] != unedited[one]} == expected
 
 

@@ -1,17 +1,14 @@
 """A code digest moves when, and only when, code changes that decides a byte: each edit is stated with its class."""
 
 import ast
-import itertools
-import os
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
 from hypersphere.provenance import sources
+
+from .conftest import edited
 
 MODULES = tuple(
     f"hypersphere.{name}"
@@ -54,42 +51,8 @@ EDITS: dict[str, tuple[str, str, str, bool]] = {
 
 
 @pytest.fixture(scope="module")
-def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A copy of the package. Whoever edits it puts it back."""
-    copy = tmp_path_factory.mktemp("sources") / "hypersphere"
-    shutil.copytree(sources.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sources, "PACKAGE", copy)
-        yield copy
-
-
-@pytest.fixture(scope="module")
 def unedited(package: Path) -> str:
     return sources.code_digest(*MODULES)
-
-
-_moments = itertools.count(1)
-
-
-@contextmanager
-def edited(path: Path, old: str, new: str) -> Iterator[None]:
-    """A file of the copy with ``new`` in the place of ``old``, changed at a moment of its own."""
-    kept = path.with_suffix(".kept")
-    if old:
-        shutil.copy2(path, kept)
-    text = path.read_text() if old else ""
-    assert old in text, f"{path.name} no longer holds {old!r}"
-    path.write_text(text.replace(old, new, 1))
-    os.utime(path, (0, next(_moments)))
-    sources.forget()
-    try:
-        yield
-    finally:
-        if old:
-            kept.replace(path)
-        else:
-            path.unlink()
-        sources.forget()
 
 
 @pytest.mark.parametrize("name", EDITS)
