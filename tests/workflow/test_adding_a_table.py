@@ -43,7 +43,7 @@ def test_a_new_table_trains_its_own_runs_and_measures_nothing_else_again(copy: C
     follow(copy.root, BLOCK.replace(*LATER))
     jobs = copy.jobs()
     assert rules(jobs) == {
-        **{"prepare": 1, "pretrain": 2, "evaluate": 2, "evaluate_pixels": 1, f"artifact_embedding_norms_{NAME}": 1},
+        **{"prepare": 1, "pretrain": 2, "evaluate": 2, f"artifact_embedding_norms_{NAME}": 1},
         **{"claims": 1, "scorecard": 1, "paper": 1, "write_report": 1},
     }
     assert batches(jobs, "pretrain") == batches(jobs, "evaluate") == {"simclr-plain"}
@@ -74,9 +74,7 @@ def test_only_one_artifact_is_made_and_nothing_else_is_touched(copy: Checkout) -
 
 def test_only_an_artifact_that_shares_no_run_asks_for_its_own_jobs_alone(fresh: Checkout) -> None:
     jobs = fresh.jobs(settings=("only=[lecture/supervised_knn]",))
-    assert rules(jobs) == {
-        **{"prepare": 1, "pretrain": 1, "evaluate": 1, "evaluate_pixels": 1, "artifact_lecture_supervised_knn": 1}
-    }
+    assert rules(jobs) == {**{"prepare": 1, "pretrain": 1, "evaluate": 1, "artifact_lecture_supervised_knn": 1}}
     assert batches(jobs, "pretrain") == {"supervised-upright"}
 
 

@@ -43,7 +43,7 @@ def test_every_job_declares_memory_and_time_and_the_gpu_that_its_scale_needs(fre
     for rule, asked in jobs:
         assert int(asked["mem_mb"]) > 0, rule
         assert int(asked["runtime"]) > 0, rule
-        wanted = str(declared["gpu"]) if rule in {"pretrain", "evaluate", "evaluate_pixels"} else None
+        wanted = str(declared["gpu"]) if rule in {"pretrain", "evaluate"} else None
         assert asked.get("gpu") == wanted, rule
         # The Slurm plugin refuses two ways of asking for a GPU.
         assert not {"gpu_model", "gres", "slurm_extra"} & asked.keys()

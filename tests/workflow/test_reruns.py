@@ -35,7 +35,7 @@ EDITS: dict[str, tuple[tuple[str, str, str], set[str], set[str], dict[str, int]]
         ("src/hypersphere/training/loop.py", "method.train()", "method.train(True)"),
         *(EVERY_BATCH, EVERY_BATCH, {"pretrain": 5, "evaluate": 5, **NORMS, **LECTURE, **PAGES}),
     ),
-    "a probe": (PROBE, set(), EVERY_BATCH, {"evaluate": 5, "evaluate_pixels": 2, **NORMS, **LECTURE, **PAGES}),
+    "a probe": (PROBE, set(), EVERY_BATCH, {"evaluate": 5, **NORMS, **LECTURE, **PAGES}),
     "a figure": (
         ("src/hypersphere/report/kinds/lines.py", "PANEL = 2.1", "PANEL = 2.2"),
         *(set(), set(), {"artifact_embedding_norms_norms_over_epochs": 1, **PAGES, **REPORT}),

@@ -35,13 +35,7 @@ def at_once(wildcards):
 
 def measured_for(paper, artifact):
     """The markers of the evaluations of an artifact's runs and controls; records are in its digest."""
-    if PLAN.records is not None:
-        return []
-    batches = [PLAN.evaluated_marker(batch.id) for batch in PLAN.batches_of(paper, artifact)]
-    return [
-        local(path)
-        for path in [*batches, *(PLAN.evaluated_marker(raw_pixels(name)) for name in PLAN.pixels_of(paper, artifact))]
-    ]
+    return [local(PLAN.evaluated_marker(batch.id)) for batch in PLAN.batches_of(paper, artifact)]
 
 
 def tidy(paper, artifact):

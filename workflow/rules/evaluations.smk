@@ -1,4 +1,4 @@
-# runs -> results/<scale>/evaluations/<run>/<protocol>.csv, one job for all evaluations of a batch of runs
+# runs -> results/<scale>/evaluations/<run>/<protocol>.csv, one job for all evaluations of a batch of runs and of raw pixels
 
 
 # Evaluations are not declared, like runs, so that current ones stay. The marker holds their checksums.
@@ -30,10 +30,6 @@ rule evaluate:
 rule record:
     input:
         f"{RESULTS}/batches/{{batch}}.evaluated.json",
-        lambda wildcards: [
-            local(PLAN.evaluated_marker(raw_pixels(name)))
-            for name in markers.pixels_of(PLAN, BATCHES[wildcards.batch])
-        ],
     output:
         f"{RESULTS}/batches/{{batch}}.recorded.json",
     log:
@@ -48,26 +44,3 @@ rule record:
         runtime=10,
     shell:
         "hypersphere pack --batch {wildcards.batch} > {log} 2>&1"
-
-
-rule evaluate_pixels:
-    input:
-        lambda wildcards: prepared([wildcards.dataset]),
-    output:
-        f"{RESULTS}/batches/pixels-{{dataset}}.evaluated.json",
-    log:
-        f"{LOGS}/evaluate/pixels-{{dataset}}.log",
-    wildcard_constraints:
-        dataset="|".join(PLAN.asked_of_pixels),
-    priority: at_once
-    conda:
-        "../../environment.yml"
-    threads: SCALE.threads
-    resources:
-        mem_mb=SCALE.resources.mem_mb,
-        runtime=SCALE.resources.runtime,
-        gpu=SCALE.resources.gpu,
-    params:
-        code=lambda wildcards: digests.pixels_digest(PLAN, wildcards.dataset),
-    shell:
-        "hypersphere evaluate --pixels {wildcards.dataset} > {log} 2>&1"

@@ -5,7 +5,7 @@
 # these hold finished runs and resume states. The marker holds their checksums.
 rule pretrain:
     input:
-        lambda wildcards: f"{local(PLAN.data_folder(BATCHES[wildcards.batch].runs[0].dataset))}/manifest.json",
+        lambda wildcards: prepared({run.dataset.name for run in BATCHES[wildcards.batch].runs}),
     output:
         trained("{batch}"),
     log:

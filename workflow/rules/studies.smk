@@ -16,6 +16,7 @@ rule theory:
         THEORY,
     log:
         f"{LOGS}/theory.log",
+    priority: 2  # before any training, as below: the pages at the end wait for it
     conda:
         "../../environment.yml"
     threads: 1
@@ -38,6 +39,7 @@ for PAPER in SIMULATED:
             SIMULATED[PAPER],
         log:
             f"{LOGS}/simulations/{PAPER}.log",
+        priority: 2
         conda:
             "../../environment.yml"
         threads: 1

@@ -16,7 +16,6 @@ from filelock import FileLock
 from hypersphere.command import preview
 from hypersphere.config import claims as ledger
 from hypersphere.config import recorded, records
-from hypersphere.config.cells import raw_pixels
 from hypersphere.config.claims import why_not_measured
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.errors import HypersphereError
@@ -98,9 +97,7 @@ def run(plan: Plan, minutes: float, jobs: int | None, part: tuple[int, int] = WH
     for target in targets:
         target.unlink(missing_ok=True)  # the tables do not hold what it stands for
     data = {name for batch in waiting for name in markers.datasets_of(plan, batch)}
-    pixels = {name for batch in waiting for name in markers.pixels_of(plan, batch)}
     shared = [plan.data_folder(plan.datasets[name]) / MANIFEST for name in sorted(data)]
-    shared += [plan.evaluated_marker(raw_pixels(name)) for name in sorted(pixels)]
     stop.name_parent()
     with stop.on_request() as request:
         status = 0

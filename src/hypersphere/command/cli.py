@@ -18,9 +18,8 @@ from hypersphere.audit import command as audit
 from hypersphere.config import checks
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Studied
-from hypersphere.config.cells import PIXELS
 from hypersphere.config.claims import why_not_made
-from hypersphere.config.plan import BatchOfRuns, Plan
+from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.config.run import Run
 from hypersphere.config.validation import not_one_of
 from hypersphere.errors import DamagedError, HypersphereError
@@ -148,11 +147,9 @@ def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
 def pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.training import pretrain
 
-    if not arguments.batch and not arguments.run:
-        raise HypersphereError("pretrain: name runs, or a batch with --batch; `hypersphere plan --verbose` lists them")
-    runs = find_runs(plan, arguments.run)
-    if arguments.batch:
-        pretrain.pretrain_batch(plan, find_batch(plan, arguments.batch), arguments.save_every)
+    batch, runs = batch_and_runs(plan, arguments, "pretrain")
+    if batch:
+        pretrain.pretrain_batch(plan, batch, arguments.save_every)
     if runs:
         pretrain.pretrain(plan, runs, arguments.save_every)
 
@@ -167,28 +164,18 @@ def snapshots(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 @command(
-    "probe runs, a batch of them, or raw pixels",
+    "probe runs, or a batch of them, and raw pixels beside them",
     BATCH,
-    option("--pixels", metavar="DATASET", help="probe raw pixels instead of an encoder"),
     RUNS,
 )
 def evaluate(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.probes import evaluate
 
-    pixels, name = arguments.pixels, arguments.batch
-    if name and name.startswith(f"{PIXELS}-"):  # as the log of a job that probes raw pixels calls it
-        pixels, name = name, None
-    if not pixels and not name and not arguments.run:
-        raise HypersphereError("evaluate: name runs, a batch with --batch, or a dataset with --pixels")
-    dataset = pixels and pixels.removeprefix(f"{PIXELS}-")
-    if dataset and dataset not in plan.asked_of_pixels:
-        raise HypersphereError(f"evaluate: --pixels: {not_one_of(dataset, plan.asked_of_pixels)}")
-    if name:
-        evaluate.evaluate_batch(plan, find_batch(plan, name))
-    if arguments.run:
-        evaluate.evaluate_runs(plan, find_runs(plan, arguments.run))
-    if dataset:
-        evaluate.evaluate_pixels(plan, dataset)
+    batch, runs = batch_and_runs(plan, arguments, "evaluate")
+    if batch:
+        evaluate.evaluate_batch(plan, batch)
+    if runs:
+        evaluate.evaluate_runs(plan, runs)
 
 
 @command("run the exact studies of papers (default: of all)", option("paper", nargs="*"))
@@ -262,14 +249,12 @@ def restore(plan: Plan, arguments: argparse.Namespace) -> None:
 def pack(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.provenance import evidence, markers
 
-    if not arguments.batch and not arguments.run:
-        raise HypersphereError("pack: name runs, or a batch with --batch; `hypersphere plan --verbose` lists them")
-    batch = find_batch(plan, arguments.batch) if arguments.batch else None
-    runs = find_runs(plan, arguments.run)
+    batch, runs = batch_and_runs(plan, arguments, "pack")
     for run in (*(batch.runs if batch else ()), *runs):
         print(f"{run.name}: its record is in {evidence.pack(plan, run)}")
     if batch:
-        markers.write(markers.recorded(plan, batch.id), markers.behind_records(plan, batch))
+        of_runs = [plan.run_folder(run.name) / MANIFEST for run in batch.runs]
+        markers.write(markers.recorded(plan, batch.id), [*of_runs, *markers.evaluations(plan, batch.runs)])
 
 
 @command(
@@ -386,6 +371,14 @@ def find_runs(plan: Plan, names: Sequence[str]) -> list[Run]:
     batches = {batch.id: batch for batch in plan.batches}
     runs = [run for name in names for run in (batches[name].runs if name in batches else [plan.run(name)])]
     return list({run.name: run for run in runs}.values())
+
+
+def batch_and_runs(plan: Plan, arguments: argparse.Namespace, command: str) -> tuple[BatchOfRuns | None, list[Run]]:
+    """The batch and the runs that a command is asked for, one of which there must be."""
+    if not arguments.batch and not arguments.run:
+        lists = "`hypersphere plan --verbose` lists them"
+        raise HypersphereError(f"{command}: name runs, or a batch with --batch; {lists}")
+    return find_batch(plan, arguments.batch) if arguments.batch else None, find_runs(plan, arguments.run)
 
 
 def check_paper(plan: Plan, name: str, command: str) -> None:

@@ -148,7 +148,7 @@ def label(rule: str, logs: list[Path]) -> str:
     kind, name = kind_of_job(rule), logs[0].stem if logs else ""
     if kind in FAMILIES:
         return f"{kind} {name.replace('-', '/', 1)}"
-    return rule if name in ("", rule) else f"{rule.removesuffix('_pixels')} {name}"
+    return rule if name in ("", rule) else f"{rule} {name}"
 
 
 def clock(seconds: float) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 
 from hypersphere.command import preview
 from hypersphere.config import plan as planning
+from hypersphere.config.artifacts import Protocol
 from hypersphere.config.cells import raw_pixels
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.datasets import store
@@ -63,16 +64,16 @@ def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = Fals
 def _checks(plan: Plan, rerun: list[str], rebuild: bool) -> dict[str, Checks]:
     chosen = [key for key in plan.made if plan.config.chosen(*key)] if plan.records is None else []
     runs = {name: run for key in chosen for name, run in plan.runs_of(*key).items()}
-    pixels = {name for key in chosen for name in plan.pixels_of(*key)}
     batches = {batch.id: batch for batch in map(plan.batch_of, runs)}
-    datasets = pixels.union(*(markers.datasets_of(plan, batch) for batch in batches.values()))
+    datasets = {name for batch in batches.values() for name in markers.datasets_of(plan, batch)}
+    pixels = plan.asked_of_pixels(runs.values())
     checks: dict[str, Checks] = {
         "datasets": [partial(store.verify, plan.data_folder(plan.datasets[name])) for name in sorted(datasets)],
         "runs": [partial(_run, plan, name) for name in runs],
         "markers": [partial(_markers, plan, batch) for batch in batches.values()],
         "evaluations": [
             *(partial(_evaluation, plan, name, digest) for name in runs for digest in plan.asked[name]),
-            *(partial(_pixels, plan, name, digest) for name in sorted(pixels) for digest in plan.asked_of_pixels[name]),
+            *(partial(_pixels, plan, name, protocol) for name in pixels for protocol in pixels[name].values()),
         ],
     }
     if rebuild:
@@ -112,9 +113,8 @@ def _evaluation(plan: Plan, name: str, digest: str) -> None:
     _check_same(path.with_suffix(".json"), manifest.check_evaluation(path), expected, path.with_suffix(".json"))
 
 
-def _pixels(plan: Plan, dataset: str, digest: str) -> None:
-    path = plan.evaluation(raw_pixels(dataset), digest)
-    code = digests.protocol_digest(plan.asked_of_pixels[dataset][digest], None)
+def _pixels(plan: Plan, dataset: str, protocol: Protocol) -> None:
+    path, code = plan.evaluation(raw_pixels(dataset), protocol.digest), digests.protocol_digest(protocol, None)
     _check_same(path.with_suffix(".json"), manifest.check_evaluation(path), {"code": code}, path.with_suffix(".json"))
 
 
@@ -207,10 +207,10 @@ def _mark(plan: Plan) -> None:
     """Make markers that are lost, which `verify` names: what follows is made from the evaluations themselves."""
     (plan.config.results / "batches").mkdir(exist_ok=True)
     for key in plan.made:
-        batches, pixels = plan.batches_of(*key), map(raw_pixels, plan.pixels_of(*key))
-        for marker in [*map(plan.marker, batches), *map(plan.evaluated_marker, [*(b.id for b in batches), *pixels])]:
-            if not marker.exists():  # else the file that it links to would be touched
-                marker.touch()
+        for batch in plan.batches_of(*key):
+            for marker in (plan.marker(batch), plan.evaluated_marker(batch.id)):
+                if not marker.exists():  # else the file that it links to would be touched
+                    marker.touch()
 
 
 def _names(patterns: tuple[str, ...], *sides: Path) -> list[str]:

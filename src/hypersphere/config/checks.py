@@ -4,7 +4,6 @@ from collections.abc import Collection
 
 from hypersphere import files
 from hypersphere.config import claims, registry, rules
-from hypersphere.config.cells import raw_pixels
 from hypersphere.config.coordinates import READINGS, of_run
 from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.run import Run
@@ -55,7 +54,6 @@ def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
             for one in asked.values()
             if any(target == name for _, target in one.at)
         ]
-        probed += [(raw_pixels(name), protocol) for protocol in plan.asked_of_pixels.get(name, {}).values()]
         for subject, protocol in probed:
             assert protocol.probe is not None
             parameter = registry.read_constant("probes", protocol.probe.name, "AT_MOST_THE_BANK", "")

@@ -26,7 +26,7 @@ At = tuple[int, str]
 
 @dataclass(frozen=True)
 class BatchOfRuns:
-    """Runs on one dataset that one job trains and one job probes."""
+    """Runs that one job trains and one job probes."""
 
     id: str
     runs: tuple[Run, ...]
@@ -135,12 +135,11 @@ class Plan:
             for run, asked in places.items()
         }
 
-    @cached_property
-    def asked_of_pixels(self) -> dict[str, dict[str, Protocol]]:
-        """The protocols that measure raw pixels, by dataset and digest."""
+    def asked_of_pixels(self, runs: Iterable[Run]) -> dict[str, dict[str, Protocol]]:
+        """The protocols that measure raw pixels beside runs, by dataset and digest."""
         protocols: dict[str, dict[str, Protocol]] = {}
-        for asked in self.asked.values():
-            for digest, one in asked.items():
+        for run in runs:
+            for digest, one in self.asked[run.name].items():
                 if on_pixels(one.protocol):
                     for _, dataset in one.at:
                         protocols.setdefault(dataset, {})[digest] = one.protocol
@@ -158,13 +157,13 @@ class Plan:
 
     @cached_property
     def batches(self) -> tuple[BatchOfRuns, ...]:
-        """The jobs: runs on one dataset that the same artifacts show, up to the scale's number per job.
+        """The jobs: runs on one dataset that the same artifacts show, up to the scale's number for a job.
 
         Runs that are recorded need none.
 
         Importing torch takes seconds, so runs of seconds share a job. A finished run is skipped, so sharing costs
-        nothing when one of them must be trained again. An artifact waits only for its own runs, and for a few others of
-        its paper where some artifact has only a few.
+        nothing when one of them must be trained again. An artifact waits only for its own runs, and for those of its
+        paper that share a job with them.
         """
         if self.records is not None:
             return ()
@@ -176,9 +175,7 @@ class Plan:
         for name, artifacts in shown_by.items():
             run = self.runs[name]
             groups.setdefault((run.dataset.name, " ".join(sorted(artifacts))), []).append(run)
-        size = self.config.scale.runs_per_job
-        pooled = pool(groups, size)
-        return tuple(batch_of(runs) for group in pooled for runs in split(group, size))
+        return tuple(map(batch_of, pack(groups, self.config.scale.runs_per_job)))
 
     def batch(self, identifier: str) -> BatchOfRuns:
         """The batch of that id, which may be given without its digest if no other batch begins so."""
@@ -211,12 +208,6 @@ class Plan:
         answers = [[one.model_dump() for one in (*record.evaluations, *record.pixels)] for record in found]
         return [files.digest([record.seal, each]) for record, each in zip(found, answers, strict=True)]
 
-    def pixels_of(self, paper: str, artifact: str) -> list[str]:
-        """The datasets whose raw pixels are a control of an artifact."""
-        protocols = self.protocols[paper]
-        cells = [cell for cell in self.artifacts[paper, artifact] if not cell.missing and cell.protocol != HISTORY]
-        return sorted({cell.target.name for cell in cells if cell.target and on_pixels(protocols[cell.protocol])})
-
     def run(self, name: str) -> Run:
         """The run of that name, which may be given without its digest if no other run begins so."""
         return self.runs[find(name, self.runs, "run", self.config.scale_name, self.unmeasured)]
@@ -248,7 +239,7 @@ class Plan:
         return self.config.results / "batches" / f"{batch.id}.json"
 
     def evaluated_marker(self, identifier: str) -> Path:
-        """results/<scale>/batches/<batch or pixels-dataset>.evaluated.json: the file that Snakemake knows of probes."""
+        """results/<scale>/batches/<batch>.evaluated.json: the only file of a batch's probes that Snakemake knows."""
         return self.config.results / "batches" / f"{identifier}.evaluated.json"
 
     def evaluation(self, subject: str, digest: str) -> Path:
@@ -279,23 +270,29 @@ def _leaves(fields: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[
 
 
 def batch_of(runs: Sequence[Run]) -> BatchOfRuns:
-    """A batch whose id says its method, or how many it has, and its dataset: ``simclr-cifar10-1f3a9c2e``."""
-    methods = {run.method.name for run in runs}
-    method = runs[0].method.name if len(methods) == 1 else f"{len(methods)}methods"
-    return BatchOfRuns(f"{method}-{runs[0].dataset.name}-{files.digest([run.name for run in runs], 8)}", tuple(runs))
+    """A batch whose id says its method and dataset, or how many it has: ``simclr-cifar10-1f3a9c2e``."""
+    names = {"methods": {run.method.name for run in runs}, "datasets": {run.dataset.name for run in runs}}
+    parts = [found.pop() if len(found) == 1 else f"{len(found)}{what}" for what, found in names.items()]
+    return BatchOfRuns("-".join([*parts, files.digest([run.name for run in runs], 8)]), tuple(runs))
 
 
-def pool(groups: Mapping[tuple[str, str], list[Run]], size: int) -> list[list[Run]]:
-    """Join small groups, of at most a third of a job of ``size`` runs, that share a dataset and all their papers.
+def pack(groups: Mapping[tuple[str, str], list[Run]], size: int) -> list[list[Run]]:
+    """Put runs into jobs of at most ``size``: a group stays together if it fits, and joins the one before if both fit.
 
-    ``groups`` are runs by dataset and by the artifacts that show them: ``lecture/fig1 lecture/table2``.
+    ``groups`` are runs by dataset and by the artifacts that show them: ``lecture/fig1 lecture/table2``. Only groups of
+    the same papers share a job.
     """
-    pooled: dict[tuple[str, ...], list[Run]] = {}
-    for (dataset, artifacts), runs in groups.items():
-        papers = {artifact.partition("/")[0] for artifact in artifacts.split()}
-        small = 3 * len(runs) <= size
-        pooled.setdefault((dataset, *sorted(papers)) if small else (dataset, artifacts), []).extend(runs)
-    return list(pooled.values())
+    jobs: list[list[Run]] = []
+    last: dict[str, list[Run]] = {}
+    for (_, artifacts), runs in groups.items():
+        papers = " ".join(sorted({artifact.partition("/")[0] for artifact in artifacts.split()}))
+        for part in split(runs, size):
+            if papers in last and len(last[papers]) + len(part) <= size:
+                last[papers] += part
+            else:
+                last[papers] = part
+                jobs.append(part)
+    return jobs
 
 
 def split(runs: Sequence[Run], size: int) -> list[list[Run]]:

@@ -5,7 +5,7 @@ weights are measured once: variants with one seed start from the same encoder.
 """
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import torch
+from filelock import FileLock
 from jaxtyping import UInt8
 from torch import nn
 
@@ -51,32 +52,35 @@ Measurements = dict[str, Found]
 def evaluate_batch(plan: Plan, batch: BatchOfRuns) -> None:
     """Evaluate a batch's runs by all their protocols, and write the marker that Snakemake waits for."""
     evaluate_runs(plan, batch.runs)
-    proofs = [path for run in batch.runs for path in markers.evaluations(plan, run.name, plan.asked[run.name])]
-    markers.write(plan.evaluated_marker(batch.id), proofs)
+    markers.write(plan.evaluated_marker(batch.id), markers.evaluations(plan, batch.runs))
 
 
 def evaluate_runs(plan: Plan, runs: Sequence[Run]) -> None:
-    """Evaluate runs by all their protocols."""
+    """Evaluate runs by all their protocols, and raw pixels, which are a control, by those that can."""
     make_deterministic(plan.config.scale.threads)
     known: Measurements = {}
     with devices.acquire(plan.config.settings.device) as device:
         for run in runs:
             _evaluate_run(plan, run, device, known)
+        for dataset, protocols in plan.asked_of_pixels(runs).items():
+            _evaluate_pixels(plan, dataset, protocols, device)
 
 
-def evaluate_pixels(plan: Plan, dataset: str) -> None:
-    """Evaluate a dataset's raw pixels by all their protocols, and write the marker that Snakemake waits for."""
-    make_deterministic(plan.config.scale.threads)
-    with devices.acquire(plan.config.settings.device) as device:
-        subject, data = raw_pixels(dataset), _open(plan, dataset)
-        frozen = Frozen(Pixels(), None, data, device)
-        for digest, protocol in plan.asked_of_pixels[dataset].items():
-            path = plan.evaluation(subject, digest)
+def _evaluate_pixels(plan: Plan, dataset: str, protocols: Mapping[str, Protocol], device: torch.device) -> None:
+    """Evaluate a dataset's raw pixels, each protocol unless its file is current.
+
+    Batches side by side ask for the same: one process at a time measures a dataset's pixels.
+    """
+    data = _open(plan, dataset)
+    frozen = Frozen(Pixels(), None, data, device)
+    for digest, protocol in protocols.items():
+        path = plan.evaluation(raw_pixels(dataset), digest)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(path.parent / ".lock"):
             about = _about(plan, protocol, None, {}, [(0, dataset)])
             if not is_current(path, about):
                 found = _probe(PIXELS, protocol, (0, dataset), frozen, data.classes())
                 _write(path, found.rows, {}, about, device)
-    markers.write(plan.evaluated_marker(subject), markers.evaluations(plan, subject, plan.asked_of_pixels[dataset]))
 
 
 def _evaluate_run(plan: Plan, run: Run, device: torch.device, known: Measurements) -> None:

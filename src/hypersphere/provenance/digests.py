@@ -73,7 +73,10 @@ def protocol_digest(protocol: Protocol, run: Run | None) -> str:
 
 
 def evaluation_digest(plan: Plan, batch: BatchOfRuns) -> str:
-    """Digest of the evaluations that a batch's runs need, and of all code that decides them, given the weights."""
+    """Digest of the evaluations that a batch's runs need, and of all code that decides them, given the weights.
+
+    What decides the evaluations of raw pixels beside them is among it.
+    """
     places: dict[str, Any] = {}
     codes: dict[str, Any] = {}
     for run in batch.runs:
@@ -81,11 +84,6 @@ def evaluation_digest(plan: Plan, batch: BatchOfRuns) -> str:
         places[run.name] = {digest: sorted(one.at) for digest, one in asked}
         codes[run.name] = {digest: protocol_digest(one.protocol, run) for digest, one in asked}
     return files.digest([places, codes])
-
-
-def pixels_digest(plan: Plan, dataset: str) -> str:
-    """Digest of all code that decides the evaluations of a dataset's raw pixels."""
-    return files.digest({key: protocol_digest(one, None) for key, one in plan.asked_of_pixels[dataset].items()})
 
 
 def theory_digest(plan: Plan) -> str:

@@ -218,11 +218,11 @@ def _evaluated(plan: Plan, run: Run) -> dict[str, Any]:
     """The fields of a record that its evaluations, and those of raw pixels under the same protocols, give it."""
     known: dict[str, Any] = {}
 
-    def answers(subject: str, digest: str, command: str) -> list[dict[str, Any]]:
+    def answers(subject: str, digest: str) -> list[dict[str, Any]]:
         """The rows of one file of evaluations, each with the digest of how it was measured."""
         path = plan.evaluation(subject, digest)
         if not path.is_file():
-            raise HypersphereError(f"{path}: the file is missing; `hypersphere evaluate {command}` makes it")
+            raise HypersphereError(f"{path}: the file is missing; `hypersphere evaluate {run.name}` makes it")
         manifest = check_evaluation(path)
         about = {key: manifest[key] for key in ("protocol", "code", "device", "threads", "environment")}
         by = files.digest(about, 8)
@@ -235,8 +235,7 @@ def _evaluated(plan: Plan, run: Run) -> dict[str, Any]:
 
     evaluations, pixels = [], []
     for digest, asked in plan.asked[run.name].items():
-        evaluations += answers(run.name, digest, run.name)
+        evaluations += answers(run.name, digest)
         for dataset in sorted({target for _, target in asked.at}) if on_pixels(asked.protocol) else ():
-            rows = answers(raw_pixels(dataset), digest, f"--pixels {dataset}")
-            pixels += [row for row in rows if row["target"] == dataset]
+            pixels += [row for row in answers(raw_pixels(dataset), digest) if row["target"] == dataset]
     return {"evaluations": evaluations, "pixels": pixels, "evaluated_by": known}

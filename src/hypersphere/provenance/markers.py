@@ -6,14 +6,15 @@ file's bytes either. Before jobs are planned (`command/console.py`), a marker or
 so that Snakemake makes it again.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hypersphere import files
-from hypersphere.config.cells import on_pixels, raw_pixels
+from hypersphere.config.cells import raw_pixels
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
+from hypersphere.config.run import Run
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.provenance.manifest import check_listed, check_proof, tidy_manifest
 
@@ -33,26 +34,11 @@ def recorded(plan: Plan, batch: str) -> Path:
     return plan.config.results / "batches" / f"{batch}.recorded.json"
 
 
-def evaluations(plan: Plan, subject: str, protocols: Iterable[str]) -> list[Path]:
-    """The manifests of a run's or of raw pixels' evaluations."""
-    return [plan.evaluation(subject, digest).with_suffix(".json") for digest in protocols]
-
-
-def behind_records(plan: Plan, batch: BatchOfRuns) -> list[Path]:
-    """The manifests of all that the records of a batch's runs say."""
-    of_runs = [path for run in batch.runs for path in evaluations(plan, run.name, plan.asked[run.name])]
-    pixels = [(raw_pixels(name), plan.asked_of_pixels[name]) for name in pixels_of(plan, batch)]
-    return [
-        *(plan.run_folder(run.name) / MANIFEST for run in batch.runs),
-        *of_runs,
-        *(path for subject, digests in pixels for path in evaluations(plan, subject, digests)),
-    ]
-
-
-def pixels_of(plan: Plan, batch: BatchOfRuns) -> list[str]:
-    """The datasets whose raw pixels the records of a batch's runs tell of."""
-    asked = [one for run in batch.runs for one in plan.asked[run.name].values() if on_pixels(one.protocol)]
-    return sorted({target for one in asked for _, target in one.at})
+def evaluations(plan: Plan, runs: Sequence[Run]) -> list[Path]:
+    """The manifests of runs' evaluations, and of those of raw pixels beside them."""
+    asked: dict[str, Iterable[str]] = {run.name: plan.asked[run.name] for run in runs}
+    asked |= {raw_pixels(dataset): protocols for dataset, protocols in plan.asked_of_pixels(runs).items()}
+    return [plan.evaluation(subject, digest).with_suffix(".json") for subject in asked for digest in asked[subject]]
 
 
 def datasets_of(plan: Plan, batch: BatchOfRuns) -> set[str]:
@@ -88,11 +74,9 @@ def lost(plan: Plan) -> list[DamagedError]:
         batches = plan.batches
         if plan.config.settings.only:
             batches = tuple({batch.id: batch for key in made for batch in plan.batches_of(*key)}.values())
-        pixels = {name for key in made for name in plan.pixels_of(*key)}
-        subjects = [*(batch.id for batch in batches), *map(raw_pixels, sorted(pixels))]
-        datasets = pixels.union(*(datasets_of(plan, batch) for batch in batches))
+        datasets = {name for batch in batches for name in datasets_of(plan, batch)}
         checks += [(plan.marker(batch), check) for batch in batches]
-        checks += [(plan.evaluated_marker(name), check) for name in subjects]
+        checks += [(plan.evaluated_marker(batch.id), check) for batch in batches]
         checks += [(plan.data_folder(plan.datasets[name]) / MANIFEST, _check_arrays) for name in sorted(datasets)]
     unaltered = partial(check_proof, largest=SMALL, remedy="")
     checks += [(tidy_manifest(table), unaltered) for table in _tables(plan)]

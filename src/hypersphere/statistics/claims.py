@@ -43,9 +43,8 @@ def build(plan: Plan) -> None:
     for name, paper in plan.config.papers.items():
         claims = ledger.of(plan.config, name)
         answered = _answered(plan, paper, claims, rules)
-        judges = {
-            claim.artifact: Judge(plan, paper, claim.artifact, rules) for claim in claims if claim.id not in answered
-        }
+        judged = dict.fromkeys(claim.artifact for claim in claims if claim.id not in answered)
+        judges = {artifact: Judge(plan, paper, artifact, rules) for artifact in judged}
         rows += [
             _row(plan, paper, claim, answered[claim.id] if claim.id in answered else judges[claim.artifact].of(claim))
             for claim in claims

@@ -10,7 +10,6 @@ from unittest.mock import Mock
 import pytest
 
 from hypersphere.command import cli
-from hypersphere.probes import evaluate
 from hypersphere.training import pretrain
 
 from ...fixtures import Approve, Planned, Project, Refused
@@ -81,18 +80,3 @@ def test_an_artifact_may_be_named_in_one_word(planned: Planned, refused: Refused
     assert cli.find_artifacts(plan, ("p", "table")) == cli.find_artifacts(plan, ("p/table",)) == [("p", "table")]
     with refused():
         cli.find_artifacts(plan, ["p/s"])
-
-
-@pytest.mark.parametrize(
-    "words", [("--pixels", "cats"), ("--pixels", "pixels-cats"), ("--batch", "pixels-cats")], ids=" ".join
-)
-def test_raw_pixels_may_be_named_as_the_console_does(
-    project: Project, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
-) -> None:
-    monkeypatch.chdir(project())
-    probed: list[str] = []
-    monkeypatch.setattr(evaluate, "evaluate_pixels", lambda plan, dataset: probed.append(dataset))
-    monkeypatch.setattr(evaluate, "evaluate_batch", lambda plan, batch: probed.append(batch.id))
-    monkeypatch.setattr(cli.stop, "exit_in_order", lambda: None)
-    assert cli.main(["evaluate", *words]) == 0
-    assert probed == ["cats"]

@@ -101,7 +101,7 @@ def test_studies_are_judged_and_drawn_without_any_run(
 def test_what_there_is_not_is_a_sentence(world: World, typed: Typed, approve: Approve) -> None:
     for words in (
         *("artifact norms table9", "artifact norms/tabel5", "artifact norms left", "artifact lmcl table5"),
-        *("simulate lmcl", "prepare digit", "pretrain", "evaluate", "evaluate --pixels digit", "studies lmcl"),
+        *("simulate lmcl", "prepare digit", "pretrain", "evaluate", "studies lmcl"),
         "claims --set scales=huge",
     ):
         status, out, (complaint,) = typed(*words.split())

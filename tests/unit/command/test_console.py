@@ -121,7 +121,6 @@ def test_warnings_and_notes_are_shown_whole(
         ("artifact_embedding_norms_table5", "a/embedding_norms-table5.log", "artifact embedding_norms/table5"),
         ("simulate_lmcl", "logs/quick/simulations/lmcl.log", "simulate lmcl"),
         ("evaluate", "logs/quick/evaluate/simclr-digits-0a.log", "evaluate simclr-digits-0a"),
-        ("evaluate_pixels", "logs/quick/evaluate/pixels-digits.log", "evaluate pixels-digits"),
         ("prepare", "logs/data/digits-0a.log", "prepare digits-0a"),
         ("claims", "logs/quick/claims.log", "claims"),
         ("rule", None, "rule"),

@@ -53,7 +53,7 @@ def test_parse() -> None:
         Job("pretrain", "results/quick/batches/simsiam-d-2.json", "Params have changed since last execution"),
     ]
     assert preview.parse("Nothing to be done (all requested files are present and up to date).\n") == []
-    rules = {"artifact_margins_table2": "artifact", "simulate_lmcl": "simulate", "evaluate_pixels": "evaluate_pixels"}
+    rules = {"artifact_margins_table2": "artifact", "simulate_lmcl": "simulate", "write_report": "write_report"}
     assert {rule: preview.kind_of_job(rule) for rule in rules} == rules
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypersphere import files
 from hypersphere.config import plan as planning
 from hypersphere.config.cells import THINNED
-from hypersphere.config.plan import Plan, pool, split
+from hypersphere.config.plan import Plan, pack, split
 
 from ...fixtures import Planned, Project
 from ...golden.released import ROOT, released
@@ -252,9 +252,15 @@ def test_what_is_asked_of_each_run(planned: Planned) -> None:
     }
     kept = {(run.method.name, run.tag): plan.kept_epochs(run) for run in plan.runs.values()}
     assert kept == {("simclr", "default"): [0, 4, 10], ("simclr", "cut3"): [10], ("simsiam", "cut3"): []}
-    pixels = {dataset: list(asked) for dataset, asked in plan.asked_of_pixels.items()}
-    assert pixels == {"cats": [knn], "dogs": [knn]}  # and not norms, which raw pixels have none of
-    assert [plan.pixels_of("p", name) for name in "abcd"] == [["cats"], ["dogs"], [], []]
+    pixels = {
+        (run.method.name, run.tag): {dataset: list(asked) for dataset, asked in plan.asked_of_pixels([run]).items()}
+        for run in plan.runs.values()
+    }  # and not norms, which raw pixels have none of
+    assert pixels == {
+        ("simclr", "default"): {"cats": [knn], "dogs": [knn]},
+        ("simclr", "cut3"): {},
+        ("simsiam", "cut3"): {},
+    }
 
 
 def test_the_same_protocol_under_two_names_is_asked_once(planned: Planned) -> None:
@@ -290,23 +296,25 @@ def test_batches_hold_every_run_once_and_no_more_than_they_may(planned: Planned,
     assert sorted(batched) == sorted(plan.runs)
     for batch in plan.batches:
         assert 1 <= len(batch.runs) <= size
-        methods, (dataset,) = {run.method.name for run in batch.runs}, {run.dataset.name for run in batch.runs}
-        assert batch.id.startswith(f"{methods.pop() if len(methods) == 1 else f'{len(methods)}methods'}-{dataset}-")
+        first = batch.runs[0]
+        methods, datasets = {run.method.name for run in batch.runs}, {run.dataset.name for run in batch.runs}
+        method = first.method.name if len(methods) == 1 else f"{len(methods)}methods"
+        dataset = first.dataset.name if len(datasets) == 1 else f"{len(datasets)}datasets"
+        assert batch.id.startswith(f"{method}-{dataset}-")
         assert all(plan.batch_of(run.name) is batch for run in batch.runs)
     assert len({batch.id for batch in plan.batches}) == len(plan.batches)
     # by hand, for two seeds: of cats one shared run, and one more of simclr with two of simsiam (2 and 4 runs); of dogs
-    # one shared, one more. With 100 to a job all are few, and those of a dataset share one.
-    assert len(plan.batches) == (2 if size == 100 else sum(-(-runs // size) for runs in (2, 2, 4, 2, 2)))
+    # one shared, one more. All fit into a job of 100, and no two of these groups into one of 3.
+    assert len(plan.batches) == (1 if size == 100 else sum(-(-runs // size) for runs in (2, 2, 4, 2, 2)))
 
 
 @pytest.mark.parametrize("size", [1, 3, 100])
 def test_an_artifact_waits_for_no_run_but_its_own(planned: Planned, size: int) -> None:
-    """Unless it has few, which share a job with others of their dataset."""
+    """Unless runs of its paper fit into the same job."""
     plan = planned(paper=THREE, scale={"runs_per_job": size})
     for paper, artifact in plan.made:
         shown = {cell.run for cell in plan.artifacts[paper, artifact] if cell.run}
-        datasets = {run.dataset for run in shown}
-        expected = {run.name for run in (shown if size < 100 else plan.runs.values()) if run.dataset in datasets}
+        expected = {run.name for run in (shown if size < 100 else plan.runs.values())}
         trained = [run.name for batch in plan.batches_of(paper, artifact) for run in batch.runs]
         assert sorted(trained) == sorted(expected)
 
@@ -361,11 +369,17 @@ def test_small_methods_share_a_job_and_large_ones_have_several(
         assert [run.method.name for job in jobs for run in job] == [run.method.name for run in runs(**given)]
 
 
-def test_small_groups_of_a_paper_and_dataset_share_jobs() -> None:
-    """A job has nine runs at most, so that three are few and four are not."""
-    few, others, many = runs(a=3), runs(b=1), runs(c=4)
-    groups = {("cats", "p/fig1"): few, ("cats", "p/table1"): many, ("cats", "p/fig1 p/fig2"): others}
-    assert pool(groups, 9) == [few + others, many]
-    assert pool(groups, 1) == [few, many, others]  # the control: runs of hours
-    for other in (("dogs", "p/fig2"), ("cats", "q/fig2"), ("cats", "p/fig2 q/fig2")):
-        assert pool({("cats", "p/fig1"): few, other: others}, 9) == [few, others]
+def test_groups_of_a_paper_that_fit_share_a_job_and_stay_in_their_order() -> None:
+    """Expected by hand: methods and number of runs of each job, of at most the number given."""
+    groups = {("cats", "p/fig1"): runs(a=3), ("dogs", "p/table1"): runs(c=4), ("cats", "p/fig1 p/fig2"): runs(b=1)}
+    expected = {
+        8: ["a+b+c8"],
+        7: ["a+c7", "b1"],
+        6: ["a3", "b+c5"],
+        3: ["a3", "c2", "b+c3"],
+        1: ["a1"] * 3 + ["c1"] * 4,
+    }
+    for size, jobs in expected.items():
+        assert methods(pack(groups, size)) == jobs + (["b1"] if size == 1 else []), size
+    for other in ("q/fig2", "p/fig2 q/fig2"):
+        assert methods(pack({("cats", "p/fig1"): runs(a=3), ("cats", other): runs(b=1)}, 9)) == ["a3", "b1"]

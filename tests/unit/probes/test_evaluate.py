@@ -84,9 +84,10 @@ NORM = {"norms.csv", "norms.json", "norms.0000.upright.csv", "norms.0004.upright
 def test_a_file_for_each_run_and_protocol(plan: Plan) -> None:
     assert written(plan).keys() == KNN | LINEAR | NORM
     marker = files.read_sealed(plan.evaluated_marker(plan.batches[0].id))
-    assert marker["manifests"].keys() == {
-        f"evaluations/{run.name}/{name}.json" for run in plan.batches[0].runs for name in plan.asked[run.name]
-    }
+    of_runs = {(run.name, name) for run in plan.batches[0].runs for name in plan.asked[run.name]}
+    knn, linear = digest(plan, "knn"), digest(plan, "linear")
+    of_pixels = {("pixels-upright", knn), ("pixels-upright", linear), ("pixels-turned", linear)}
+    assert marker["manifests"].keys() == {f"evaluations/{of}/{name}.json" for of, name in of_runs | of_pixels}
 
 
 TARGETS = ("turned", "upright")
@@ -221,14 +222,17 @@ def test_features_are_computed_once_for_all_protocols(root: Path, monkeypatch: p
     known = Frozen.__init__
 
     def counted(self: Frozen, encoder: object, head: object, data: store.Prepared, *rest: object) -> None:
-        made.append((data.manifest["name"], rest[1]))
+        made.append((data.manifest["name"], rest[1] if rest[1:] else "pixels"))
         known(self, encoder, head, data, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Frozen, "__init__", counted)
     evaluate.evaluate_runs(plan, plan.batches[0].runs[:1])
-    # epochs 0, 2 and 4 on its own images, the ends on the turned ones, and the ends' embeddings
+    # epochs 0, 2 and 4 on its own images, the ends on the turned ones, the ends' embeddings, and both sets' pixels
     assert sorted(made) == sorted(
-        [("upright", "backbone")] * 3 + [("turned", "backbone")] * 2 + [("upright", "embeddings")] * 2
+        [("upright", "backbone")] * 3
+        + [("turned", "backbone")] * 2
+        + [("upright", "embeddings")] * 2
+        + [("upright", "pixels"), ("turned", "pixels")]
     )
 
 
@@ -274,17 +278,17 @@ def multiply(folder: Path, name: str, factor: float) -> None:
 
 def test_pixels(plan: Plan) -> None:
     """Each probe that makes sense on pixels, a file each, under the dataset's name; made once."""
-    folder = plan.config.results / "evaluations" / "pixels-turned"
-    evaluate.evaluate_pixels(plan, "turned")
+    folder = plan.config.results / "evaluations" / "pixels-upright"
     found = {path.stem: pd.read_csv(path) for path in folder.glob("*.csv")}
     assert found.keys() == {digest(plan, "knn"), digest(plan, "linear")}
     for table in found.values():
         assert set(zip(table["run"], table["epoch"], table["target"], table["classes"], strict=True)) == {
-            ("pixels", 0, "turned", 16)
+            ("pixels", 0, "upright", 10)
         }
-    assert len(files.read_sealed(plan.evaluated_marker("pixels-turned"))["manifests"]) == len(found)
+    manifests = files.read_sealed(plan.evaluated_marker(plan.batches[0].id))["manifests"]
+    assert {f"evaluations/pixels-upright/{stem}.json" for stem in found} <= manifests.keys()
     times = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
-    evaluate.evaluate_pixels(plan, "turned")
+    evaluate.evaluate_batch(plan, plan.batches[0])
     assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == times
 
 
@@ -356,8 +360,9 @@ def test_runs_of_the_same_weights_are_measured_once(root: Path, monkeypatch: pyt
         for digest, one in plan.asked[run.name].items()
         for epoch, target in one.at
     ]
-    assert apart == len(asked)
-    assert together == len(set(asked)) < apart
+    of_pixels = sum(map(len, plan.asked_of_pixels(runs).values()))
+    assert apart == len(asked) + of_pixels
+    assert together == len(set(asked)) + of_pixels < apart
 
 
 def test_values_of_a_part_count_its_images(monkeypatch: pytest.MonkeyPatch) -> None:

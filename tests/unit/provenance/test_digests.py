@@ -24,7 +24,7 @@ SIMCLR = {name for name in RUNS if name.startswith("simclr")}
 SIMSIAM = RUNS - SIMCLR
 OF_RUNS = {"knn", "linear", "norms", "batch"}
 """Protocols as one run is asked them, and the batch that this is in."""
-PROBED = OF_RUNS | {"knn of pixels", "linear of pixels", "pixels"}
+PROBED = OF_RUNS | {"knn of pixels", "linear of pixels"}
 MADE = {"table5", "table5_linear", "table5_transfer", "norms_over_epochs", "spread_of_norms"}
 TABLES = {"table5", "table5_linear", "table5_transfer"}
 STUDIES = {"fig1", "fig6", "figS1"}
@@ -37,7 +37,7 @@ def everything(plan: Plan) -> dict[str, str]:
     """Every digest of a plan, by a name: of what is trained, probed, drawn, judged, simulated and prepared."""
     batch, paper = plan.batches[0], "embedding_norms"
     asked = [one.protocol for one in plan.asked[batch.runs[0].name].values()]
-    of_pixels = plan.asked_of_pixels["upright"].values()
+    of_pixels = plan.asked_of_pixels(batch.runs)["upright"].values()
     return {
         **{f"{run.method.name}-{run.tag}": digests.run_digest(run) for run in plan.runs.values()},
         **{one.probe.name: digests.protocol_digest(one, batch.runs[0]) for one in asked if one.probe},
@@ -46,7 +46,6 @@ def everything(plan: Plan) -> dict[str, str]:
         **{name: digests.artifact_digest(plan, paper, name) for name in STUDIES},
         **{f"{name} simulated": digests.simulation_digest(plan, name) for name in plan.config.papers},
         "batch": digests.evaluation_digest(plan, batch),
-        "pixels": digests.pixels_digest(plan, "upright"),
         "claims": digests.claims_digest(plan),
         "studies": digests.studies_digest(plan, paper),
         "theory": digests.theory_digest(plan),
@@ -93,13 +92,8 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "how images are made": ("datasets/digits.py", "FRAGMENT = 4", "FRAGMENT = 5", {"dataset"}),
     "another dataset": ("datasets/cifar.py", "import", "import sys\nimport", set()),
     "another probe": ("probes/mlp.py", "import torch\n", "import sys\nimport torch\n", set()),
-    "a probe": ("probes/knn.py", "PIXELS = True", "PIXELS = False", {"knn", "knn of pixels", "batch", "pixels"}),
-    "the other": (
-        "probes/linear.py",
-        "FLOOR = 1e-6",
-        "FLOOR = 1e-5",
-        {"linear", "linear of pixels", "batch", "pixels"},
-    ),
+    "a probe": ("probes/knn.py", "PIXELS = True", "PIXELS = False", {"knn", "knn of pixels", "batch"}),
+    "the other": ("probes/linear.py", "FLOOR = 1e-6", "FLOOR = 1e-5", {"linear", "linear of pixels", "batch"}),
     "what probes see": ("probes/frozen.py", "encoder.eval()", "encoder.train()", PROBED),
     "how a share is counted": ("probes/result.py", "ahead.sum(dim=1) < k", "ahead.sum(dim=1) <= k", PROBED),
     "what is written": ("probes/evaluate.py", 'float_format="%.6f"', 'float_format="%.7f"', PROBED),
@@ -150,7 +144,7 @@ CHANGES: dict[str, tuple[str, str, str, set[str]]] = {
         "scales/tiny.yaml",
         "probes: {knn: {k: 5}}",
         "probes: {knn: {k: 4}}",
-        ASKED | MADE | {"pixels"},
+        ASKED | MADE,
     ),
     "an epoch more": (
         NORMS,
@@ -159,7 +153,7 @@ CHANGES: dict[str, tuple[str, str, str, set[str]]] = {
         ASKED | {"norms_over_epochs"},
     ),
     "an epoch less": (NORMS, "x: {epoch: [0, 250, 500]}", "x: {epoch: [0, 500]}", ASKED | {"norms_over_epochs"}),
-    "a layer": (NORMS, KNN, KNN[:-1] + ", layer: embeddings}", ASKED | {"norms_over_epochs", "pixels", "table5"}),
+    "a layer": (NORMS, KNN, KNN[:-1] + ", layer: embeddings}", ASKED | {"norms_over_epochs", "table5"}),
     "one thing less": (
         *(NORMS, "  table5_transfer:\n", "  table5_transfer:\n    missing: a test\n"),
         ASKED | {"table5_transfer"},
@@ -176,7 +170,7 @@ CHANGES: dict[str, tuple[str, str, str, set[str]]] = {
     ),
     "a parameter of a probe": (
         *(NORMS, "{name: linear}", "{name: linear, penalty: 0.1}"),
-        ASKED | {"pixels", "table5_linear", "table5_transfer"},
+        ASKED | {"table5_linear", "table5_transfer"},
     ),
     "a level of the tests": ("statistics.yaml", "confidence: 0.95", "confidence: 0.9", MADE | JUDGED),
     "a seed": ("scales/tiny.yaml", "seeds: [0]", "seeds: [1]", ASKED | MADE),

@@ -103,8 +103,6 @@ def test_a_diverged_run_is_packed(tiny_plan: Plan, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(loop, "_epoch", diverging)
     pretrain(tiny_plan, [run])
     evaluate.evaluate_runs(tiny_plan, [run])
-    for dataset in tiny_plan.asked_of_pixels:
-        evaluate.evaluate_pixels(tiny_plan, dataset)
     record = packed(tiny_plan, run)
     assert (record.status, record.epochs) == ("diverged", 2)
     assert record.history[-1]["loss"] is None

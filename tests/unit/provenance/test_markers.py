@@ -31,11 +31,10 @@ def marked(tiny_plan: Plan) -> Plan:
         for run in batch.runs:
             sealed(tiny_plan.run_folder(run.name) / "manifest.json", WEIGHTS, **ABOUT)
         markers.write(tiny_plan.marker(batch), [tiny_plan.run_folder(run.name) / "manifest.json" for run in batch.runs])
-        proofs = [path for run in batch.runs for path in evaluations(tiny_plan, run.name, tiny_plan.asked[run.name])]
-        markers.write(tiny_plan.evaluated_marker(batch.id), proofs)
-    for name, asked in tiny_plan.asked_of_pixels.items():
-        of_pixels = evaluations(tiny_plan, f"pixels-{name}", asked)
-        markers.write(tiny_plan.evaluated_marker(f"pixels-{name}"), of_pixels)
+        made = markers.evaluations(tiny_plan, batch.runs)
+        for path in made:  # a table of images beside each
+            sealed(path, [f"{path.stem}.csv", f"{path.stem}.0004.upright.csv"])
+        markers.write(tiny_plan.evaluated_marker(batch.id), made)
     results = tiny_plan.config.results
     sealed(results / "theory.json", ["theory.csv"])
     sealed(results / "claims.json", ["claims.csv"])
@@ -45,19 +44,10 @@ def marked(tiny_plan: Plan) -> Plan:
     return tiny_plan
 
 
-def evaluations(plan: Plan, subject: str, digests: Iterable[str]) -> list[Path]:
-    """Write the evaluations of a run, one table of images beside each; their manifests."""
-    made = markers.evaluations(plan, subject, digests)
-    for path in made:
-        sealed(path, [f"{path.stem}.csv", f"{path.stem}.0004.upright.csv"])
-    return made
-
-
 def proofs(plan: Plan) -> set[Path]:
     """The markers and manifests that Snakemake knows and that exist."""
     paths = [plan.marker(batch) for batch in plan.batches]
     paths += [plan.evaluated_marker(batch.id) for batch in plan.batches]
-    paths += [plan.evaluated_marker(f"pixels-{name}") for name in plan.asked_of_pixels]
     paths += [plan.data_folder(dataset) / "manifest.json" for dataset in plan.datasets.values()]
     paths += [plan.config.results / name for name in ("theory.json", "claims.json", "statistics/manifest.json")]
     paths += [plan.artifact_folder(*key) / "manifest.json" for key in plan.made]
@@ -87,21 +77,25 @@ HARMS: dict[str, Callable[[Path], object]] = {
 }
 
 
-def places(plan: Plan) -> dict[Path, Path]:
-    """Files of every kind, each with the marker or manifest that is forgotten when it is damaged."""
+def places(plan: Plan) -> dict[Path, list[Path]]:
+    """Files of every kind, each with the markers or the manifest that are forgotten when it is damaged."""
     batch, results, data = plan.batches[1], plan.config.results, plan.data_folder(plan.datasets["turned"])
     run = batch.runs[-1].name
-    found = {plan.run_folder(run) / name: plan.marker(batch) for name in ("manifest.json", *WEIGHTS)}
-    subjects = {(run, batch.id): plan.asked[run], ("pixels-turned",) * 2: plan.asked_of_pixels["turned"]}
-    for (subject, marker), asked in subjects.items():
-        path = plan.evaluation(subject, list(asked)[-1])
+    found = {plan.run_folder(run) / name: [plan.marker(batch)] for name in ("manifest.json", *WEIGHTS)}
+    on_turned = [one for one in plan.batches if "turned" in plan.asked_of_pixels(one.runs)]
+    assert batch in on_turned
+    assert len(on_turned) > 1
+    subjects = {run: [batch], "pixels-turned": on_turned}
+    digest = list(plan.asked_of_pixels(batch.runs)["turned"])[-1]
+    for subject, batches in subjects.items():
+        path = plan.evaluation(subject, digest)
         for ending in (".csv", ".json", ".0004.upright.csv"):
-            found[path.with_name(f"{path.stem}{ending}")] = plan.evaluated_marker(marker)
-    found |= {results / f"{name}.csv": results / f"{name}.json" for name in ("theory", "claims")}
+            found[path.with_name(f"{path.stem}{ending}")] = sorted(plan.evaluated_marker(one.id) for one in batches)
+    found |= {results / f"{name}.csv": [results / f"{name}.json"] for name in ("theory", "claims")}
     for path in (results / "statistics" / "runs.csv", plan.artifact_folder(*plan.made[0]) / "effects.csv"):
-        found[path] = path.with_name("manifest.json")
+        found[path] = [path.with_name("manifest.json")]
     names = ("train/images.npy", "train/labels-class.npy", "manifest.json")
-    return found | {data / name: data / "manifest.json" for name in names}
+    return found | {data / name: [data / "manifest.json"] for name in names}
 
 
 @pytest.mark.parametrize("harm", HARMS)
@@ -118,8 +112,8 @@ def test_any_damage_forgets_the_proof_of_it_and_nothing_else(marked: Plan, harm:
             if not one.exists() or one == path:
                 one.write_bytes(content)
     unseen = {path for path in found if path.suffix == ".npy" and harm == "flipped"}
-    unseen |= {path for path in found if path == places(marked)[path] and harm == "missing"}
-    assert found == {path: [] if path in unseen else [proof] for path, proof in places(marked).items()}
+    unseen |= {path for path in found if [path] == places(marked)[path] and harm == "missing"}
+    assert found == {path: [] if path in unseen else proofs for path, proofs in places(marked).items()}
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", "{", '{"manifests": {}}', '{"seal": "0"}', None])

@@ -260,7 +260,7 @@ class World:
             self._run(run.name, run.schedule.epochs)
             for digest, asked in self.plan.asked[run.name].items():
                 self._evaluation(run.name, digest, asked.protocol.measures, sorted(asked.at))
-        for dataset, protocols in self.plan.asked_of_pixels.items():
+        for dataset, protocols in self.plan.asked_of_pixels(self.plan.runs.values()).items():
             for digest, protocol in protocols.items():
                 assert on_pixels(protocol)
                 self._evaluation(f"pixels-{dataset}", digest, protocol.measures, [(0, dataset)])
