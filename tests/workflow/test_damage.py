@@ -277,15 +277,17 @@ def test_a_full_disk_is_a_sentence_and_the_next_run_goes_on(place: Checkout) -> 
     assert json.loads(said[said.index("{\n") :].partition("\n}")[0] + "}")["status"] == "finished"
 
 
-COMMANDS = ("pretrain RUN", "evaluate --pixels upright", "claims", "artifact embedding_norms table5", "prepare turned")
+COMMANDS = ("pretrain RUN", "evaluate OTHER", "claims", "artifact embedding_norms table5", "prepare turned")
 
 
 def test_a_read_only_folder_is_a_sentence_from_every_command(finished: Checkout, copy: Checkout) -> None:
-    """Results and data are mounted over themselves, read-only; a run and a dataset lack their manifest."""
+    """Results and data are mounted over themselves, read-only; a run, a dataset and raw pixels lack a file."""
     run = copy.run_folder("simclr-default-upright-s0")
     (run / "manifest.json").unlink()
     next(copy.root.glob("data/processed/turned-*/manifest.json")).unlink()
-    calls = [command.replace("RUN", run.name) for command in COMMANDS]
+    next(copy.results.glob("evaluations/pixels-upright/*.csv")).unlink()
+    other = copy.run_folder("simclr-default-upright-s1").name
+    calls = [command.replace("RUN", run.name).replace("OTHER", other) for command in COMMANDS]
     said, sentences = mounted(
         copy,
         "for folder in results data; do mount --bind $folder $folder; mount -o remount,bind,ro $folder; done\n"
@@ -298,5 +300,5 @@ def test_a_read_only_folder_is_a_sentence_from_every_command(finished: Checkout,
     assert "snakemake failed" in said
     assert "Traceback" not in said
     assert not list(copy.root.glob("results/**/.*.part"))
-    copy.make("--cores", "2", "runs")  # the control: written to, all is well
+    copy.make("--cores", "2")  # the control: written to, all is well
     assert differing(copy.content(), finished.content()) == set()

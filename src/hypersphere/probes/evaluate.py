@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import torch
-from filelock import FileLock
 from jaxtyping import UInt8
 from torch import nn
 
@@ -26,7 +25,7 @@ from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen, Pixels, Probed, open_for_probes
 from hypersphere.probes.result import NotFiniteError, ProbeResult
-from hypersphere.provenance import digests, markers, pictures
+from hypersphere.provenance import digests, markers, pictures, state
 from hypersphere.provenance.manifest import check_evaluation, check_run
 from hypersphere.provenance.tables import EVALUATION
 from hypersphere.training import device as devices
@@ -74,11 +73,11 @@ def _evaluate_pixels(plan: Plan, dataset: str, protocols: Mapping[str, Protocol]
     data = _open(plan, dataset)
     frozen = Frozen(Pixels(), None, data, device)
     for digest, protocol in protocols.items():
-        path = plan.evaluation(raw_pixels(dataset), digest)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(path.parent / ".lock"):
-            about = _about(plan, protocol, None, {}, [(0, dataset)])
-            if not is_current(path, about):
+        path, about = plan.evaluation(raw_pixels(dataset), digest), _about(plan, protocol, None, {}, [(0, dataset)])
+        if is_current(path, about):
+            continue
+        with state.held(path.parent, seconds=-1):
+            if not is_current(path, about):  # another process may have measured it meanwhile
                 found = _probe(PIXELS, protocol, (0, dataset), frozen, data.classes())
                 _write(path, found.rows, {}, about, device)
 

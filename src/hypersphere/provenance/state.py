@@ -65,16 +65,16 @@ def state(plan: Plan, run: str) -> State:
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """Hold the lock of the run in ``folder``, which is created if it does not exist.
+def held(folder: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
+    """Hold the lock of ``folder``, which is created if it does not exist; wait for ``seconds``, or for ever (-1).
 
-    One process at a time trains a run or removes files of it.
+    One process at a time trains a run, removes files of it, or measures raw pixels.
     """
     lock = FileLock(folder / ".lock")
     with files.writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            lock.acquire(timeout=LOCK_SECONDS)
+            lock.acquire(timeout=seconds)
         except Timeout:
             raise HypersphereError(f"{folder}: another process is training this run; wait for it or stop it") from None
     try:
