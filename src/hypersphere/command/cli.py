@@ -449,10 +449,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return audit.run(parsed)
     stop.exit_in_order()
     try:
-        COMMANDS[parsed.command].run(planning.make(_root(), parse_settings(parsed.settings)), parsed)
+        try:
+            COMMANDS[parsed.command].run(planning.make(_root(), parse_settings(parsed.settings)), parsed)
+        except DamagedError as damage:
+            damage.disprove()
+            raise
     except HypersphereError as error:
-        if isinstance(error, DamagedError):
-            error.disprove()
         print(f"hypersphere: {error}", file=sys.stderr)
         return error.status
     except OSError as error:
