@@ -94,11 +94,13 @@ def either(names: list[str]) -> str:
 def not_one_of(name: str, names: Iterable[str]) -> str:
     """``'simcrl' is not one of byol, simclr; did you mean simclr?``; of many names only the nearest are listed."""
     names = list(names)
+    if not names:
+        return f"'{name}' does not exist; there is none to choose from"
     matches = nearest(name, names, 3)
     if len(names) > LISTED and matches:
         return f"'{name}' is not one of {len(names)} names; did you mean {either(matches)}?"
     suggestion = f"; did you mean {matches[0]}?" if matches else ""
-    return f"'{name}' is not one of {', '.join(names) or 'none'}{suggestion}"
+    return f"'{name}' is not one of {', '.join(names)}{suggestion}"
 
 
 def one_of(known: Callable[[], Collection[str]]) -> AfterValidator:

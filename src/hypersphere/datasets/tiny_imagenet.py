@@ -10,6 +10,7 @@ from hypersphere.datasets.reading.archives import Shelf
 from hypersphere.datasets.reading.image_files import Labelled, split
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
 from hypersphere.errors import HypersphereError
+from hypersphere.wording import counted
 
 FOLDER, ARCHIVE = "tiny-imagenet-200", "tiny-imagenet-200.zip"
 LISTED = "tiny-imagenet-200"
@@ -51,7 +52,9 @@ def _train(shelf: Shelf, names: list[str], ids: list[str]) -> Labelled:
         found.names.extend(members)
         found.labels.extend([number] * len(members))
         if len(members) != PER_CLASS:
-            raise HypersphereError(f"{shelf.place}/{prefix}: holds {len(members)} images, and should hold {PER_CLASS}")
+            raise HypersphereError(
+                f"{shelf.place}/{prefix}: holds {counted(len(members), 'image')}, and should hold {PER_CLASS}"
+            )
     return found
 
 

@@ -105,9 +105,8 @@ def cross_validated(
         iterations: upper limit of L-BFGS.
     """
     if folds < 2 or len(labels) - -(-len(labels) // max(folds, 1)) < INNER:
-        raise HypersphereError(
-            f"cross-validation: folds: {len(labels)} examples cannot be divided into {folds} folds of {INNER} parts"
-        )
+        needs = f"must be at least 2, with {INNER} examples or more in each training part"
+        raise HypersphereError(f"cross-validation: folds: {needs} (given: {folds}, of {len(labels)} examples)")
     classes = int(labels.max()) + 1
     hits = torch.zeros(len(labels), dtype=torch.bool, device=labels.device)
     for test in parts(len(labels), folds, "outer"):
