@@ -9,6 +9,7 @@ import csv
 import dataclasses
 import functools
 import logging
+import re
 import shlex
 import sys
 import time
@@ -35,6 +36,8 @@ MOST = 6
 """Files that are named to open."""
 NOTE = "note: "
 """How a log line begins that a person should see: something was wrong, and was mended."""
+SPLIT = r"[\s']"
+"""What in a setting needs quotes of its own in the Makefile's SET, which puts others around each word."""
 KNOWN = ("RuleException:\nCalledProcessError", "Exiting because a job execution failed")
 """Beginnings of Snakemake's messages about a failed job, whose log says more."""
 
@@ -131,14 +134,15 @@ def ending(plan: Plan, report: bool = False) -> list[str]:
 
 def next_command(config: Config, whole: bool = False) -> str:
     """``make verify`` with the settings of this rebuild, or the command that makes all that ``only`` leaves out."""
-    given = {
-        k: v for k, v in config.overrides.items() if k not in ("scale", "only") and config.sources[k] == COMMAND_LINE
-    }
-    texts = {key: value if isinstance(value, str) else files.canonical_json(value) for key, value in given.items()}
+    given = [
+        f"{key}={value if isinstance(value, str) else files.canonical_json(value)}"
+        for key, value in config.overrides.items()
+        if key not in ("scale", "only") and config.sources[key] == COMMAND_LINE
+    ]
     words = [
         *([f"SCALE={config.settings.scale}"] if config.settings.scale != "quick" else []),  # the Makefile's own
         *([f"ONLY={' '.join(config.settings.only)}"] if config.settings.only and not whole else []),
-        *([f"SET={' '.join(shlex.quote(f'{key}={text}') for key, text in texts.items())}"] if texts else []),
+        *([f"SET={' '.join(shlex.quote(one) if re.search(SPLIT, one) else one for one in given)}"] if given else []),
     ]
     return shlex.join(["make", "reproduce" if whole else "verify", *words])
 
