@@ -73,12 +73,15 @@ class Handler(logging.Handler):
             if self.done == self.total:
                 self._end()
         elif event in ("job_error", "group_error"):
-            name, logs, _ = self.jobs.get(about.get("jobid", -1), (about.get("rule_name") or "job", [], 0.0))
+            number = about.get("jobid", -1)
+            if number in self.failed - {-1}:  # Snakemake may report one failure twice
+                return
+            name, logs, _ = self.jobs.get(number, (about.get("rule_name") or "job", [], 0.0))
             said = _lines(logs)
             if said and "stopped by SIG" in said[-1]:
                 _say(f"stopped: {name}")
                 return
-            self.failed.add(about.get("jobid", -1))
+            self.failed.add(number)
             _say(f"failed: {name}")
             for log in logs:
                 _say(f"  {log}", *(f"    {line}" for line in _lines([log])[-TAIL:]))
