@@ -55,7 +55,8 @@ LIBRARIES = ("torch", "numpy", "pandas", "pydantic", "scipy.stats", "statsmodels
 """What the tests' processes have from their start (tests/preloaded.py)."""
 SOURCES = (".", "src", "plugins/text/src", "plugins/control/src")
 PYTEST = ["-m", "pytest", "-x", "-q", "-n0", "-p", "no:cacheprovider", "-o", f"pythonpath={' '.join(SOURCES)}"]
-PYTEST += ["-m", "not long and not tools and not heavy"]
+OWN, OTHERS = "not long and not tools", "not long and not tools and not heavy"
+"""The marks of the tests of a mutant's own module, and of the others of its package."""
 PATIENCE = 10
 """A mutant has this many times what the tests of its package took without one, and a minute more."""
 BEGIN, END = "<!-- mutants -->", "<!-- end of mutants -->"
@@ -160,7 +161,8 @@ class Workshop:
             str(path.relative_to(self.clone)): path.read_text(encoding="utf-8")
             for path in (self.clone / "tests" / "unit" / module.parts[2]).rglob("test_*.py")
         }
-        runs = [shlex.join([*self._start, *part]) for part in in_turn(module.stem, tests) if part]
+        parts = zip((OWN, OTHERS), in_turn(module.stem, tests), strict=True)
+        runs = [shlex.join([*self._start, "-m", marks, *part]) for marks, part in parts if part]
         # 5: the marks leave out all tests of these files
         return shlex.join(["sh", "-c", " && ".join(f"{{ {run} || [ $? = 5 ]; }}" for run in runs)])
 
