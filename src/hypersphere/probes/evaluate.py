@@ -76,7 +76,7 @@ def _evaluate_pixels(plan: Plan, dataset: str, protocols: Mapping[str, Protocol]
         path, about = plan.evaluation(raw_pixels(dataset), digest), _about(plan, protocol, None, {}, [(0, dataset)])
         if is_current(path, about):
             continue
-        with state.held(path.parent, seconds=-1):
+        with state.held(path.parent, patient=True):
             if not is_current(path, about):  # another process may have measured it meanwhile
                 found = _probe(PIXELS, protocol, (0, dataset), frozen, data.classes())
                 _write(path, found.rows, {}, about, device)

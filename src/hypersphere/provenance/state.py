@@ -65,8 +65,8 @@ def state(plan: Plan, run: str) -> State:
 
 
 @contextmanager
-def held(folder: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
-    """Hold the lock of ``folder``, which is created if it does not exist; wait for ``seconds``, or for ever (-1).
+def held(folder: Path, patient: bool = False) -> Iterator[None]:
+    """Hold the lock of ``folder``, which is created if it does not exist; ``patient``: however long another holds it.
 
     One process at a time trains a run, removes files of it, or measures raw pixels.
     """
@@ -74,7 +74,7 @@ def held(folder: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
     with files.writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            lock.acquire(timeout=seconds)
+            lock.acquire(timeout=-1 if patient else LOCK_SECONDS)
         except Timeout:
             raise HypersphereError(f"{folder}: another process is training this run; wait for it or stop it") from None
     try:
