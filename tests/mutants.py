@@ -55,8 +55,10 @@ LIBRARIES = ("torch", "numpy", "pandas", "pydantic", "scipy.stats", "statsmodels
 """What the tests' processes have from their start (tests/preloaded.py)."""
 SOURCES = (".", "src", "plugins/text/src", "plugins/control/src")
 PYTEST = ["-m", "pytest", "-x", "-q", "-n0", "-p", "no:cacheprovider", "-o", f"pythonpath={' '.join(SOURCES)}"]
-OWN, OTHERS = "not long and not tools", "not long and not tools and not heavy"
-"""The marks of the tests of a mutant's own module, and of the others of its package."""
+OWN = "not long and not tools"
+"""The marks of the tests of a mutant's own module."""
+OTHERS = f"{OWN} and not heavy"
+"""Those of the other tests of its package."""
 PATIENCE = 10
 """A mutant has this many times what the tests of its package took without one, and a minute more."""
 BEGIN, END = "<!-- mutants -->", "<!-- end of mutants -->"

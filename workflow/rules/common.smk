@@ -24,7 +24,7 @@ def ranks():
 
 
 def urgency(wildcards):
-    """The priority of a batch's training. Without records, training takes longest and comes first."""
+    """The priority of a batch's training. Without records, it takes longest and comes before what follows it."""
     return ranks().get(wildcards.batch, 0) if ranks() else 1
 
 

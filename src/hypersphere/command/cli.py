@@ -163,11 +163,7 @@ def snapshots(plan: Plan, arguments: argparse.Namespace) -> None:
         print(line)
 
 
-@command(
-    "probe runs, or a batch of them, and raw pixels beside them",
-    BATCH,
-    RUNS,
-)
+@command("probe runs, or a batch of them, and raw pixels beside them", BATCH, RUNS)
 def evaluate(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.probes import evaluate
 

@@ -74,7 +74,7 @@ class Handler(logging.Handler):
                 self._end()
         elif event in ("job_error", "group_error"):
             number = about.get("jobid", -1)
-            if number in self.failed - {-1}:  # Snakemake may report one failure twice
+            if number != -1 and number in self.failed:  # Snakemake may report one failure twice
                 return
             name, logs, _ = self.jobs.get(number, (about.get("rule_name") or "job", [], 0.0))
             said = _lines(logs)

@@ -157,7 +157,7 @@ class Plan:
 
     @cached_property
     def batches(self) -> tuple[BatchOfRuns, ...]:
-        """The jobs: runs on one dataset that the same artifacts show, up to the scale's number for a job.
+        """The jobs, each of up to the scale's number of runs, so that runs of one dataset and artifact stay together.
 
         Runs that are recorded need none.
 

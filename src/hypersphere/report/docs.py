@@ -18,7 +18,7 @@ from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.rules import Rung
+from hypersphere.config.rules import RUNGS, Rung
 from hypersphere.config.study import read_curve, selection_file
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_proof, check_tidy, tidy_manifest
@@ -85,11 +85,13 @@ def measured(known: pd.DataFrame, ladder: pd.DataFrame) -> dict[str, Row]:
 
 
 def _criteria(config: Config, criteria: pd.DataFrame) -> Iterator[str]:
-    """How many comparisons agree with the printed ones, by document."""
-    yield from _table(("document", "compared", "printed sign", "clear of zero", "printed effect inside ours"))
+    """How many comparisons agree with the printed ones, by document and protocol."""
+    yield from _table(
+        ("document", "evidence", "compared", "printed sign", "clear of zero", "printed effect inside ours")
+    )
     for row in tables.rows(criteria[criteria["rung"].isin(SMALL)]):
         counts = (f"{row[name]:.0f}" for name in ("compared", "same_sign", "clear", "printed_inside"))
-        yield _line((config.papers[row["paper"]].title, *counts))
+        yield _line((config.papers[row["paper"]].title, RUNGS[row["rung"]], *counts))
     yield ""
 
 
