@@ -2,7 +2,7 @@
 
 Operations are counted on the runs' own modules, and hours follow from one device's stated rate. Nothing is trained, and
 no data are needed. ``python -m hypersphere.command.cost docs/cost.md`` renews the table of the published scale
-there and in data/costs.csv.
+there and, with that of the laptop scale, in data/costs.csv.
 """
 
 import csv
@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[3]
 BEGIN, END = "<!-- cost -->", "<!-- end -->"
 LEFT_OUT = "probes, exact studies, preparing data, views, simulators, losses, the optimiser's update, memory, waiting"
 """What the numbers leave out, in words."""
-COLUMNS = ("paper", "artifact", "cells", "runs", "runs_not_known", "flop", "device_hours")
+COLUMNS = ("scale", "paper", "artifact", "cells", "runs", "runs_not_known", "flop", "device_hours")
 TITLE = 11
 """Width of what is left of a note's text."""
 Key = tuple[str, str]
@@ -155,14 +155,15 @@ def notes(cost: Cost) -> Iterator[str]:
     yield from (f"not made   {', '.join(names)}: {reason}" for reason, names in reasons.items())
 
 
-def as_csv(cost: Cost) -> str:
-    """A row for each artifact, and one, ``all``, for all together; numbers in plain units."""
+def as_csv(*costs: Cost) -> str:
+    """A row for each artifact of each scale, and one, ``all``, for all together; numbers in plain units."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for key in [*cost.chosen, ("all", "")]:
-        *amount, hours = cost.amount(cost.chosen if key == ("all", "") else [key])
-        writer.writerow([*key, *amount, f"{hours:.6g}"])
+    for cost in costs:
+        for key in [*cost.chosen, ("all", "")]:
+            *amount, hours = cost.amount(cost.chosen if key == ("all", "") else [key])
+            writer.writerow([cost.plan.config.scale_name, *key, *amount, f"{hours:.6g}"])
     return text.getvalue()
 
 
@@ -179,4 +180,4 @@ if __name__ == "__main__":
     path = Path(sys.argv[1])
     whole = Cost(planning.make(ROOT, {"scale": "paper", "device": "cuda"}))
     files.write_text(path, renewed(path.read_text(encoding="utf-8"), BEGIN, END, page(whole)))
-    files.write_text(ROOT / "data" / "costs.csv", as_csv(whole))
+    files.write_text(ROOT / "data" / "costs.csv", as_csv(whole, Cost(planning.make(ROOT, {"scale": "laptop"}))))

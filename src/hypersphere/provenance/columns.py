@@ -46,7 +46,7 @@ CLAIMS: Columns = {
     **texts("measured_on", "unstated", "sentence"),
     **numbers("draws", "met", "violated"),
     **texts("counterexample", "study", "runs", "device", "precision", "seeds"),
-    **numbers("low_unadjusted", "high_unadjusted"),
+    **numbers("low_unadjusted", "high_unadjusted", "low_equal", "high_equal", "spread"),
 }
 """``low`` and ``high``: of a comparison of encoders, after Holm's correction; ``…_unadjusted``: without it."""
 DISTRIBUTION: Columns = {**texts("coordinates"), **numbers("seed"), **texts("run"), **numbers("quantile", "value")}
@@ -67,7 +67,7 @@ _EVIDENCE: Columns = {
     **texts("rung", "scale", "answer", "certainty", "reasons", "verdict", "direction", "measured"),
     **numbers("low", "high", "low_unadjusted", "high_unadjusted", "margin", "n", "n_missing", "p"),
     **texts("differs", "measured_on", "seeds", "device", "precision", "why", "counterexample", "study", "runs"),
-    **numbers("draws", "met", "violated"),
+    **numbers("draws", "met", "violated", "low_equal", "high_equal", "spread"),
 }
 LADDER: Columns = {**texts("id"), **_EVIDENCE}
 """results/report/ladder.csv: a row for each claim and each scale, or kind of computation, that says something of it."""
@@ -77,10 +77,11 @@ KNOWN: Columns = {
     **numbers("reported_std", "reported_low", "reported_high"),
     **_EVIDENCE,
     **texts("settle"),
-    **numbers("gpu_hours"),
+    **numbers("gpu_hours", "runs_to_see", "runs_to_equate", "core_hours"),
 }
 """results/report/claims.csv: a row for each claim, with its best evidence. ``settle`` is the command that would settle
-it, and ``gpu_hours`` what its table takes, stated and not measured (docs/cost.md)."""
+it, and ``gpu_hours`` what its table takes, stated and not measured (docs/cost.md). The last three are what an answer of
+small encoders takes: runs an arm, and hours of one core for ``runs_to_see`` in both (``statistics/prices.py``)."""
 CRITERIA: Columns = {
     **texts("paper", "rung"),
     **numbers("compared", "same_sign", "clear", "printed_inside", "with_interval", "ours_inside"),

@@ -15,6 +15,7 @@ import pandas as pd
 from hypersphere import files
 from hypersphere.config import coordinates
 from hypersphere.config import plan as planning
+from hypersphere.config import rules as rules_file
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
@@ -22,10 +23,11 @@ from hypersphere.config.rules import RUNGS, Rung
 from hypersphere.config.study import read_curve, selection_file
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_proof, check_tidy, tidy_manifest
-from hypersphere.report import words
+from hypersphere.report import forest, words
 from hypersphere.report.claims import DIRECTIONS
 from hypersphere.report.questions import decimals_of, leads, numbers, spanned
-from hypersphere.statistics.known import REPORT, is_level
+from hypersphere.statistics import again
+from hypersphere.statistics.known import REPORT, is_level, nothing_differs
 from hypersphere.wording import counted, renewed
 
 ROOT = Path(__file__).parents[3]
@@ -34,6 +36,8 @@ END = "<!-- until here -->"
 SMALL: tuple[Rung, ...] = ("laptop", "first_protocol")
 """The rungs of small encoders, the better first."""
 HEAD = ("comparison", "printed", "ours", "Welch", "Holm", "n", "direction")
+MOST_RUNS = 10
+"""Runs an arm that a study has."""
 Row = dict[str, Any]
 Part = Callable[[Config], str]
 """What is between the marks of a page."""
@@ -69,7 +73,7 @@ def laptop(config: Config) -> str:
             other = "; ".join(dict.fromkeys(differs))
             lines += [f"Other than published, in some or all of these: {other}.", ""] if other else []
         lines += studied(config, paper, {row["id"]: row["sentence"] for row, chosen in asked if not chosen})
-    return "\n".join(lines).rstrip()
+    return "\n".join([*lines, *_nothing_differs(config), *_prices(config, known)]).rstrip()
 
 
 def _comparisons(row: Mapping[str, Any], small: Mapping[str, Row]) -> list[Row]:
@@ -139,6 +143,61 @@ def studied(config: Config, paper: Paper, sentences: Mapping[str, str]) -> Itera
         yield from _table(("arm", *heads))
         for arm, curve in curves.items():
             yield _line((words.point(paper, arms[arm], [*arms[arm]]), *(curve.get(value, "–") for value in values)))
+        yield ""
+
+
+def _nothing_differs(config: Config) -> Iterator[str]:
+    """How often the rules of a study call a difference among runs that differ in their seed alone."""
+    rules, percent, found = rules_file.load(config.root), words.confidence(config), nothing_differs(config.root)
+    splits, compared = again.by_size(found["splits"], rules.confidence), again.called(found["again"], rules.confidence)
+    if splits:
+        yield from ("## Where nothing differs", "")
+        yield "Runs of one arm of a study differ in their seed alone. They are split at random into a baseline and"
+        yield "other arms, which the study's rules judge (Welch's test, Holm's correction, two one-sided tests). By"
+        yield f"these rules at most {100 * rules.alpha:g} % of splits call a difference. A share is the mean over sets"
+        yield f"of runs, with its {percent} interval over sets."
+        yield ""
+        yield from _table(("runs an arm", "arms", "sets of runs", "splits that call a difference", "arms called equal"))
+    for row in splits:
+        arms = words.distinct(f"{row[name]:g}" for name in ("least", "most"))
+        called, level = (
+            f"{words.number(row[name], 1)} % {words.interval(row[f'{name}_low'], row[f'{name}_high'], 1, sign=False)}"
+            for name in ("called", "level")
+        )
+        yield _line((f"{row['n']:g}", arms, f"{row['sets']:g}", called, f"{level}, within {row['margin']:g}"))
+    if splits and compared.comparisons:
+        interval = words.interval(compared.low, compared.high, 0, sign=False)
+        yield ""
+        yield f"The studies' own A/A comparisons call a difference in {compared.called} of {compared.comparisons}:"
+        yield f"a share with the {percent} interval {interval} % (Clopper and Pearson)."
+    yield ""
+
+
+def _prices(config: Config, known: pd.DataFrame) -> Iterator[str]:
+    """The comparisons that the runs of a study would not answer, with what they would take."""
+    rules, rows = rules_file.load(config.root), list[tuple[float, tuple[str, ...]]]()
+    for row in tables.rows(known):
+        equal, paper, decimals = row["reported"] == "equal", config.papers[row["paper"]], decimals_of(row)
+        needed = row["runs_to_equate" if equal else "runs_to_see"]
+        if row["rung"] in SMALL and needed > MOST_RUNS and not math.isnan(row["core_hours"]):
+            printed, runs = numbers(row)["printed"], "–" if equal else f"{needed:,.0f}"
+            shown = (printed, words.number(row["spread"], decimals), runs, f"{row['core_hours']:,.0f}")
+            within = words.interval(row["low_equal"], row["high_equal"], decimals)
+            short = paper.report.short if paper.report else paper.title
+            named = f"{short}, {row['source'].split(';')[0]}: {forest.subject(paper, row)}"
+            rows.append((row["core_hours"], (named, *shown, f"{row['runs_to_equate']:,.0f}", within)))
+    margin, power = f"{rules.margin.at_least_high:g}", f"{100 * rules.power:g} %"
+    if rows:
+        yield from ("## What ten runs an arm would not answer", "")
+        yield f"Comparisons that need more than {MOST_RUNS} runs an arm to see the printed difference, or, where none"
+        yield f"is printed, to find the arms equal within {margin}: with {power} power, at the spread over seeds that"
+        yield "small encoders had here, before any correction. Hours are of one core, for both arms at one rate,"
+        yield "counted and not measured ([cost.md](cost.md)); a grid of rates comes on top. The last column is the 90 %"
+        yield f"interval of our effect so far: the arms are equal if it lies within ±{margin}."
+        yield ""
+        prices = ("runs to see it", "core-hours", f"runs for equality within {margin}")
+        yield from _table(("comparison", "printed", "spread", *prices, "effect so far"))
+        yield from (_line(cells) for _, cells in sorted(rows))
         yield ""
 
 

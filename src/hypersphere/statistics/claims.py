@@ -305,5 +305,7 @@ class Judge:
             **{"n": int(min(effect["n_variant"], effect["n_baseline"])), "low": low, "high": high},
             **{"low_power": bool(effect["low_power"]), "why": "; ".join(said) or None},
             **{"low_unadjusted": ours.primary[0], "high_unadjusted": ours.primary[1]},
+            **{"low_equal": ours.confident[0], "high_equal": ours.confident[1]},
+            "spread": math.sqrt(float((self.summary["std"][[claim.text, against]] ** 2).mean(skipna=False))),
             **seeds,
         }

@@ -17,7 +17,9 @@ from hypersphere import files
 from hypersphere.config import claims as ledger
 from hypersphere.config import coordinates, registry
 from hypersphere.config import plan as planning
+from hypersphere.config import rules as rules_file
 from hypersphere.config.claims import SENTENCES, SIGNS, Claim
+from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.records import FOLDER
@@ -25,35 +27,50 @@ from hypersphere.config.rules import LEVEL, RUNGS, SHORTCOMINGS, Certainty, Rung
 from hypersphere.config.run import Dataset, Run
 from hypersphere.datasets import sizes
 from hypersphere.provenance import columns, tables
-from hypersphere.provenance.manifest import check_tidy
-from hypersphere.statistics import claims
+from hypersphere.provenance.manifest import check_proof, check_tidy, tidy_manifest
+from hypersphere.statistics import again, claims, prices
 
 REPORT = Path("results/report")
 """Holds the report, relative to the project."""
 COSTS = Path(__file__).parents[3] / "data" / "costs.csv"
-"""What each artifact would take at the published scale, by ``python -m hypersphere.command.cost docs/cost.md``."""
+"""What each artifact would take at two scales, by ``python -m hypersphere.command.cost docs/cost.md``."""
+PUBLISHED, SMALL = "paper", "laptop"
+"""Those scales, and the one whose runs two cores can afford."""
 CANNOT_TELL = "cannot tell"
 NOT_RUN = str(Verdict.NOT_RUN)
 Row = dict[str, Any]
+Costs = Mapping[tuple[str, str, str], tuple[float, int]]
+"""By scale, document and artifact: hours of the scale's device, and runs."""
 
 
 # Sources
 
 
 def judged(plan: Plan, scale: str) -> None:
-    """Write what the records of one scale say of claims (``records_file``), and how its runs differ."""
+    """Write what the records of one scale say of claims (``records_file``) and where nothing differs (``again``)."""
     recorded = planning.make(plan.config.root, plan.config.kept | {"scale": scale, "evidence_only": True})
     found = claims.of_encoders(recorded)
     found = found[found["verdict"] != NOT_RUN]
     published = planning.make(plan.config.root, plan.config.kept | {"scale": "paper"})
     found = found.assign(differs=list(_differences(recorded, published, found)))
     path = records_file(plan.config.root, scale)
-    tables.write(path.parent, {path.stem: (found, [*columns.CLAIMS, "differs"])})
+    tables.write(path.parent, {path.stem: (found, [*columns.CLAIMS, "differs"]), **again.of_plan(recorded)})
 
 
 def records_file(root: Path, scale: str) -> Path:
     """results/report/records/<scale>/claims.csv."""
     return root / REPORT / "records" / scale / "claims.csv"
+
+
+def nothing_differs(root: Path) -> dict[str, pd.DataFrame]:
+    """again.csv and splits.csv of all recorded scales, by name."""
+    found = {}
+    for name, kinds in again.TABLES.items():
+        paths = [records_file(root, scale).with_name(f"{name}.csv") for scale in recorded_scales(root)]
+        for path in paths:
+            check_proof(tidy_manifest(path.with_name("claims.csv")), path.name)
+        found[name] = pd.concat([tables.read(path, kinds) for path in paths])
+    return found
 
 
 def recorded_scales(root: Path) -> list[str]:
@@ -142,10 +159,12 @@ def build(plan: Plan) -> tuple[pd.DataFrame, pd.DataFrame]:
     ladder = climbed(ladder)
     best = {row["id"]: row for row in reversed(ladder)}
     costs, rows = _costs(), []
+    judged_by = rules_file.load(plan.config.root)
     for paper in plan.config.papers:
         listed = ledger.of(plan.config, paper)
         printed = {(one.artifact, one.text): one for one in listed if one.kind == "value" and one.origin == "printed"}
-        rows += [_known(plan.config, paper, one, printed, best.get(one.id), costs, rules) for one in listed]
+        found = [(one, _known(plan.config, paper, one, printed, best.get(one.id), costs, rules)) for one in listed]
+        rows += [row | _price(one, row, printed, costs, judged_by) for one, row in found]
     written = {
         "claims": (pd.DataFrame(rows, columns=list(columns.KNOWN)), columns.KNOWN),
         "ladder": (pd.DataFrame(ladder, columns=list(columns.LADDER)), columns.LADDER),
@@ -256,7 +275,7 @@ def _known(
     claim: Claim,
     printed: Mapping[tuple[str, str], Claim],
     best: Row | None,
-    costs: Mapping[tuple[str, str], float],
+    costs: Costs,
     rules: Certainty,
 ) -> Row:
     """A claim's row, with its best evidence."""
@@ -275,10 +294,40 @@ def _known(
         **(best or nothing),
         "answered_by": kinds.get(best["rung"], "encoder") if best else assumed,
     }
-    if assumed == "encoder" and row["rung"] not in ("exact", "published") and (paper, claim.artifact) in costs:
+    if (
+        assumed == "encoder"
+        and row["rung"] not in ("exact", "published")
+        and (PUBLISHED, paper, claim.artifact) in costs
+    ):
         row["settle"] = f"make reproduce SCALE=paper ONLY={paper}/{claim.artifact}"
-        row["gpu_hours"] = costs[paper, claim.artifact]
+        row["gpu_hours"], _ = costs[PUBLISHED, paper, claim.artifact]
     return row
+
+
+def _price(
+    claim: Claim, row: Row, printed: Mapping[tuple[str, str], Claim], costs: Costs, rules: rules_file.Rules
+) -> Row:
+    """What an answer of small encoders to a comparison of accuracies takes: runs an arm, and hours of one core.
+
+    The spread over seeds is that of the best evidence, else of the two printed standard deviations. Arms are equal
+    within the smaller margin of config/statistics.yaml.
+    """
+    of_encoders = row["answered_by"] == "encoder" and claim.kind == "comparison" and claim.origin != "ours"
+    if not of_encoders or claim.metric is None or MEASURES[claim.metric].margin != "accuracy":
+        return {}
+    stds = [arm.reported_std for cell in claim.cells if (arm := printed.get((claim.artifact, cell)))]
+    ours = _number(row.get("spread"))
+    known = [one for one in stds if one]
+    spread = ours or (math.sqrt(sum(std**2 for std in known) / 2) if len(known) == 2 else math.nan)
+    found = {
+        "runs_to_see": prices.to_see(claim.reported or 0.0, spread, rules),
+        "runs_to_equate": prices.to_equate(rules.margin.at_least_high, spread, rules),
+    }
+    needed = found["runs_to_equate" if claim.direction == "equal" else "runs_to_see"]
+    if (SMALL, row["paper"], claim.artifact) in costs:
+        hours, runs = costs[SMALL, row["paper"], claim.artifact]
+        found["core_hours"] = 2 * needed * hours / runs
+    return {"spread": spread} | found
 
 
 def _printed_interval(claim: Claim, printed: Mapping[tuple[str, str], Claim]) -> tuple[float, float]:
@@ -295,10 +344,13 @@ def _printed_interval(claim: Claim, printed: Mapping[tuple[str, str], Claim]) ->
     return claim.reported - float(half), claim.reported + float(half)
 
 
-def _costs() -> dict[tuple[str, str], float]:
-    """Hours of a GPU for each artifact at the published scale."""
+def _costs() -> Costs:
+    """Hours of a GPU at the published scale, or of a core at the laptop scale, and runs, of each artifact."""
     with COSTS.open(encoding="utf-8", newline="") as handle:
-        return {(row["paper"], row["artifact"]): float(row["device_hours"]) for row in csv.DictReader(handle)}
+        return {
+            (row["scale"], row["paper"], row["artifact"]): (float(row["device_hours"]), int(row["runs"]))
+            for row in csv.DictReader(handle)
+        }
 
 
 def criteria(known: pd.DataFrame) -> pd.DataFrame:
