@@ -6,7 +6,7 @@ REPORT = [f"results/report/{name}" for name in ("index.html", "report.pdf", "cla
 
 rule judge_records:
     output:
-        multiext("results/report/records/{recorded}/", "claims.csv", "claims.json", "again.csv", "splits.csv"),
+        multiext("results/report/records/{recorded}/", "claims.csv", "claims.json", "studies.csv", "splits.csv"),
     log:
         "logs/report/{recorded}.log",
     wildcard_constraints:

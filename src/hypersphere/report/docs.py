@@ -23,11 +23,11 @@ from hypersphere.config.rules import RUNGS, Rung
 from hypersphere.config.study import read_curve, selection_file
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_proof, check_tidy, tidy_manifest
-from hypersphere.report import forest, words
+from hypersphere.report import confirmed, forest, words
 from hypersphere.report.claims import DIRECTIONS
 from hypersphere.report.questions import decimals_of, leads, numbers, spanned
-from hypersphere.statistics import again
-from hypersphere.statistics.known import REPORT, is_level, nothing_differs
+from hypersphere.statistics.confirmed import by_size, called
+from hypersphere.statistics.known import REPORT, is_level, of_studies
 from hypersphere.wording import counted, renewed
 
 ROOT = Path(__file__).parents[3]
@@ -63,6 +63,7 @@ def laptop(config: Config) -> str:
     )
     superseded = [scale.superseded for scale in scales if scale.superseded]
     lines = ["## In numbers", "", *_criteria(config, criteria)]
+    found = of_studies(config.root)
     for name, paper in config.papers.items():
         asked = [(row, _comparisons(row, small)) for row in tables.rows(findings) if row["paper"] == name]
         answered = [(row, chosen) for row, chosen in asked if chosen]
@@ -72,8 +73,10 @@ def laptop(config: Config) -> str:
             lines += [line for row, chosen in answered for line in _question(paper, row, chosen, superseded)]
             other = "; ".join(dict.fromkeys(differs))
             lines += [f"Other than published, in some or all of these: {other}.", ""] if other else []
-        lines += studied(config, paper, {row["id"]: row["sentence"] for row, chosen in asked if not chosen})
-    return "\n".join([*lines, *_nothing_differs(config), *_prices(config, known)]).rstrip()
+        lines += studied(
+            config, paper, {row["id"]: row["sentence"] for row, chosen in asked if not chosen}, found["studies"]
+        )
+    return "\n".join([*lines, *_nothing_differs(config, found), *_prices(config, known)]).rstrip()
 
 
 def _comparisons(row: Mapping[str, Any], small: Mapping[str, Row]) -> list[Row]:
@@ -115,8 +118,8 @@ def _question(paper: Paper, row: Mapping[str, Any], chosen: Sequence[Row], super
         yield from (f"Left out as telling nothing: {spanned(left)} in {counted(len(left), 'comparison')}.", "")
 
 
-def studied(config: Config, paper: Paper, sentences: Mapping[str, str]) -> Iterator[str]:
-    """The studies of a document that are tuned: the answer so far, and the curves that values were chosen from."""
+def studied(config: Config, paper: Paper, sentences: Mapping[str, str], compared: pd.DataFrame) -> Iterator[str]:
+    """The studies of a document that are tuned: the answer so far, the curves, and what confirmation runs say."""
     for name, study in paper.studies.items():
         file = selection_file(config.root, paper.paper, name)
         if not file.is_file():
@@ -144,12 +147,17 @@ def studied(config: Config, paper: Paper, sentences: Mapping[str, str]) -> Itera
         for arm, curve in curves.items():
             yield _line((words.point(paper, arms[arm], [*arms[arm]]), *(curve.get(value, "–") for value in values)))
         yield ""
+        for title, rows in confirmed.comparisons(config, paper.paper, name, compared):
+            yield from (f"On the confirmation seeds, {title}:", "", *_table(confirmed.HEAD), *map(_line, rows), "")
+        head, rows = confirmed.checks(config, paper.paper, name, compared)
+        if rows:
+            yield from ("Checks, at the best values:", "", *_table(head), *map(_line, rows), "")
 
 
-def _nothing_differs(config: Config) -> Iterator[str]:
+def _nothing_differs(config: Config, found: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     """How often the rules of a study call a difference among runs that differ in their seed alone."""
-    rules, percent, found = rules_file.load(config.root), words.confidence(config), nothing_differs(config.root)
-    splits, compared = again.by_size(found["splits"], rules.confidence), again.called(found["again"], rules.confidence)
+    rules, percent = rules_file.load(config.root), words.confidence(config)
+    splits, compared = by_size(found["splits"], rules.confidence), called(found["studies"], rules.confidence)
     if splits:
         yield from ("## Where nothing differs", "")
         yield "Runs of one arm of a study differ in their seed alone. They are split at random into a baseline and"
@@ -160,11 +168,11 @@ def _nothing_differs(config: Config) -> Iterator[str]:
         yield from _table(("runs an arm", "arms", "sets of runs", "splits that call a difference", "arms called equal"))
     for row in splits:
         arms = words.distinct(f"{row[name]:g}" for name in ("least", "most"))
-        called, level = (
+        differing, level = (
             f"{words.number(row[name], 1)} % {words.interval(row[f'{name}_low'], row[f'{name}_high'], 1, sign=False)}"
             for name in ("called", "level")
         )
-        yield _line((f"{row['n']:g}", arms, f"{row['sets']:g}", called, f"{level}, within {row['margin']:g}"))
+        yield _line((f"{row['n']:g}", arms, f"{row['sets']:g}", differing, f"{level}, within {row['margin']:g}"))
     if splits and compared.comparisons:
         interval = words.interval(compared.low, compared.high, 0, sign=False)
         yield ""

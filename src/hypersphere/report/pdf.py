@@ -15,11 +15,11 @@ from hypersphere.config.rules import RUNGS, Verdict
 from hypersphere.errors import HypersphereError
 from hypersphere.files import read_yaml, write_json
 from hypersphere.provenance import columns, tables
-from hypersphere.report import claims, figures, forest, pages, paper, questions, studies, words
+from hypersphere.report import claims, confirmed, figures, forest, pages, paper, questions, studies, words
 from hypersphere.report.artifact import Context
 from hypersphere.report.page import HOURS
 from hypersphere.report.results import Results
-from hypersphere.statistics.known import has_interval, is_level, settling
+from hypersphere.statistics.known import has_interval, is_level, of_studies, settling
 from hypersphere.wording import counted
 
 SOURCE = "paper/report.typ"
@@ -60,7 +60,8 @@ def content(plan: Plan, folder: Path) -> dict[str, Any]:
         "counts": counts(known) | {"documents": str(len(documents)), "errata": str(len(load_errata(config)))},
         "confidence": words.confidence(config),
         "leads": leads,
-        "across": [one for one in findings if one["paper"] not in documents and not one["lead"]],
+        "across": [one for one in findings if one["paper"] not in config.papers and not one["lead"]],
+        **_studies(config, findings),
         "forest": {
             "path": paper.address(config.root, folder / "forest.svg"),
             **{"title": "Printed effects and ours", "inches": figures.WIDTH, "alt": forest.caption(config, known)},
@@ -279,6 +280,26 @@ def _statement(claim: Claim, mended: Mapping[str, str]) -> dict[str, str]:
         "counterexample": claims.counterexample(claim["counterexample"]),
         "erratum": mended.get(claim["id"], ""),
     }
+
+
+def _studies(config: Config, findings: Sequence[Any]) -> dict[str, Any]:
+    """Our own studies: those with confirmation runs, each with answer and tables, and the questions of the others."""
+    compared = of_studies(config.root)["studies"]
+    answers = {(one["paper"], one["id"]): one for one in findings}
+    shown, planned = list[Any](), list[str]()
+    for name, about in config.papers.items():
+        for study, plan in about.studies.items():
+            groups = [
+                {"title": title, "rows": rows} for title, rows in confirmed.comparisons(config, name, study, compared)
+            ]
+            head, rows = confirmed.checks(config, name, study, compared)
+            if groups:
+                answer = answers.get((name, study), {"question": plan.question, "sentence": "", "certainty": ""})
+                measure = words.measure(plan.measure)
+                shown.append(answer | {"groups": groups, "head": head, "checks": rows, "measure": measure})
+            else:
+                planned.append(plan.question)
+    return {"studies": shown, "studies_head": list(confirmed.HEAD), "planned": planned}
 
 
 # The audit, the method, and what would settle the rest

@@ -28,7 +28,7 @@ from hypersphere.config.run import Dataset, Run
 from hypersphere.datasets import sizes
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_proof, check_tidy, tidy_manifest
-from hypersphere.statistics import again, claims, prices
+from hypersphere.statistics import claims, confirmed, prices
 
 REPORT = Path("results/report")
 """Holds the report, relative to the project."""
@@ -47,14 +47,14 @@ Costs = Mapping[tuple[str, str, str], tuple[float, int]]
 
 
 def judged(plan: Plan, scale: str) -> None:
-    """Write what the records of one scale say of claims (``records_file``) and where nothing differs (``again``)."""
+    """Write what the records of one scale say of claims (``records_file``) and of our studies (``confirmed``)."""
     recorded = planning.make(plan.config.root, plan.config.kept | {"scale": scale, "evidence_only": True})
     found = claims.of_encoders(recorded)
     found = found[found["verdict"] != NOT_RUN]
     published = planning.make(plan.config.root, plan.config.kept | {"scale": "paper"})
     found = found.assign(differs=list(_differences(recorded, published, found)))
     path = records_file(plan.config.root, scale)
-    tables.write(path.parent, {path.stem: (found, [*columns.CLAIMS, "differs"]), **again.of_plan(recorded)})
+    tables.write(path.parent, {path.stem: (found, [*columns.CLAIMS, "differs"]), **confirmed.of_plan(recorded)})
 
 
 def records_file(root: Path, scale: str) -> Path:
@@ -62,14 +62,15 @@ def records_file(root: Path, scale: str) -> Path:
     return root / REPORT / "records" / scale / "claims.csv"
 
 
-def nothing_differs(root: Path) -> dict[str, pd.DataFrame]:
-    """again.csv and splits.csv of all recorded scales, by name."""
+def of_studies(root: Path) -> dict[str, pd.DataFrame]:
+    """studies.csv and splits.csv of all recorded scales, by name."""
     found = {}
-    for name, kinds in again.TABLES.items():
+    for name, kinds in confirmed.TABLES.items():
         paths = [records_file(root, scale).with_name(f"{name}.csv") for scale in recorded_scales(root)]
         for path in paths:
             check_proof(tidy_manifest(path.with_name("claims.csv")), path.name)
-        found[name] = pd.concat([tables.read(path, kinds) for path in paths])
+        read = [tables.read(path, kinds) for path in paths]
+        found[name] = pd.concat(read) if read else pd.DataFrame(columns=list(kinds))
     return found
 
 

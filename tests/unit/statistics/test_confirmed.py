@@ -11,7 +11,7 @@ import pytest
 
 from hypersphere import t_test
 from hypersphere.config import plan as planning
-from hypersphere.statistics import again, effects
+from hypersphere.statistics import confirmed, effects
 
 from .world import RULES
 
@@ -40,7 +40,7 @@ def all_splits(values: np.ndarray, arms: int, n: int) -> tuple[float, float]:
 )
 def test_the_shares_are_those_over_all_splits(n: int, values: list[float]) -> None:
     """Of 20,000 draws a share is within 1.6 points of its expectation but for 1 in 13,000 (Hoeffding: 2 e^-10.2)."""
-    found = again.shares(np.array(values), n, 1.0, RULES, draws=20_000)
+    found = confirmed.shares(np.array(values), n, 1.0, RULES, draws=20_000)
     called, level = all_splits(np.array(values), len(values) // n, n)
     assert found.arms == len(values) // n
     assert called > 0
@@ -51,20 +51,20 @@ def test_the_shares_are_those_over_all_splits(n: int, values: list[float]) -> No
 
 def test_too_few_runs_are_refused() -> None:
     with pytest.raises(ValueError, match="9 values"):
-        again.shares(np.arange(9.0), 5, 1.0, RULES)
+        confirmed.shares(np.arange(9.0), 5, 1.0, RULES)
 
 
 def test_a_set_is_every_run_of_a_plan_that_differs_in_its_seed_alone() -> None:
     """Against the rows of the record's own tables: an A/A arm is one set with its baseline, and none counts twice."""
     plan = planning.make(ROOT, {"scale": "laptop", "evidence_only": True})
-    table, _ = again.of_plan(plan)["splits"]
+    table, _ = confirmed.of_plan(plan)["splits"]
     runs = pd.read_csv(ROOT / "evidence/laptop/runs.csv", dtype={"plan": str})
     study = plan.config.papers["ours"].studies["step_size"]
     seeds = {*study.seeds.confirmation, *study.seeds.again}
-    confirmed = runs[(runs["plan"] == study.digest) & runs["seed"].isin(seeds) & (runs["status"] == "finished")]
-    alike = [json.dumps({**json.loads(one), "seed": 0}, sort_keys=True) for one in confirmed["run"]]
-    sizes = confirmed.groupby(alike)["seed"].nunique()
-    for n in again.SIZES:
+    kept = runs[(runs["plan"] == study.digest) & runs["seed"].isin(seeds) & (runs["status"] == "finished")]
+    alike = [json.dumps({**json.loads(one), "seed": 0}, sort_keys=True) for one in kept["run"]]
+    sizes = kept.groupby(alike)["seed"].nunique()
+    for n in confirmed.SIZES:
         assert sorted(table.loc[table["n"] == n, "runs"]) == sorted(size for size in sizes if size >= 2 * n)
     assert (table["arms"] == table["runs"] // table["n"]).all()
     assert table["called"].between(0, 100).all()
@@ -72,12 +72,17 @@ def test_a_set_is_every_run_of_a_plan_that_differs_in_its_seed_alone() -> None:
 
 def test_shares_are_averaged_over_sets_and_comparisons_are_counted() -> None:
     splits = pd.DataFrame({"n": [5, 5, 10], "margin": 1.0, "arms": [2, 4, 2], "called": [4.0, 6.0, 5.0], "level": 50.0})
-    five, ten = again.by_size(splits, 0.95)
+    five, ten = confirmed.by_size(splits, 0.95)
     assert (five["sets"], five["least"], five["most"], five["called"]) == (2, 2, 4, 5)
     assert five["called_low"] == pytest.approx(5 - 12.706, abs=0.01)  # t(1) = 12.706, and the standard error is 1
     assert (ten["sets"], ten["called"]) == (1, 5)
     assert math.isnan(ten["called_low"])
-    compared = again.called(pd.DataFrame({"low": [-1.0, 0.1, -2.0], "high": [1.0, 0.4, -0.1]}), 0.95)
+    ends = {"low": [-1.0, 0.1, -2.0, -2.0], "high": [1.0, 0.4, -0.1, -0.1], "effect": [0.0, 0.2, -1.0, -1.0]}
+    rows = pd.DataFrame(
+        {"paper": "p", "study": "s", "artifact": ["s", "s", "s", "s_printed"], "in_family": False, **ends}
+    )
+    others = [rows.assign(in_family=True), rows.assign(artifact="s_checks", effect=5.0)]
+    compared = confirmed.called(pd.concat([rows, *others]), 0.95)
     assert (compared.comparisons, compared.called) == (3, 2)
     # Clopper and Pearson (1934), by hand: the share at which P(X >= 2 of 3) = 3 p^2 - 2 p^3 is 0.025
     share = compared.low / 100

@@ -1,0 +1,159 @@
+"""What the runs of our studies say: their comparisons, and how often their rules call a difference where there is none.
+
+For the second, the runs of one arm, which differ in their seed alone, are split at random into arms of n, the first of
+which stands for the baseline. Every call of a difference among them is wrong. docs/statistics.md states the rules.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from hypersphere.config import rules as rules_file
+from hypersphere.config.plan import Plan
+from hypersphere.config.rules import Rules
+from hypersphere.provenance import tables
+from hypersphere.statistics import measure
+from hypersphere.statistics.effects import WELCH
+from hypersphere.t_test import mean_interval
+
+DRAWS = 2000
+"""Random splits of each set of runs."""
+SIZES = (5, 10)
+"""Runs an arm: the least that a study has, and what most have."""
+COMPARED: tables.Columns = {
+    **tables.texts("paper", "study", "artifact", "coordinates", "baseline", "measure"),
+    **tables.numbers("mean", "baseline_mean", "n", "n_missing", "effect", "low", "high", "low_holm", "high_holm"),
+    **tables.numbers("low_equal", "high_equal", "margin"),
+    **tables.flags("in_family", "equivalent"),
+    **tables.texts("level"),
+}
+"""studies.csv: a row for each comparison of a study's confirmed arms (by its primary measure, at printed values, and by
+its checks), as in effects.csv. ``n`` is the smaller arm's. A/A comparisons are in no family."""
+SPLITS: tables.Columns = {
+    **tables.texts("paper", "study", "run", "measure"),
+    **tables.numbers("margin", "runs", "n", "arms", "called", "level"),
+}
+"""splits.csv: a row for each set of runs (``run``: the first of them) and number of runs an arm; shares in percent."""
+TABLES = {"studies": COMPARED, "splits": SPLITS}
+
+
+class Shares(NamedTuple):
+    """What the rules say of random splits."""
+
+    arms: int
+    """Of one split, the baseline among them."""
+    called: float
+    """Splits of which an arm is called better or worse than the baseline, after Holm's correction (%)."""
+    level: float
+    """Comparisons that are called equal within the margin (%)."""
+
+
+def shares(values: np.ndarray, n: int, margin: float, rules: Rules, draws: int = DRAWS) -> Shares:
+    """What a study's rules (Welch, Holm, two one-sided tests) say of random splits of ``values`` into arms of ``n``.
+
+    ``values`` and ``margin`` are in the measure's unit. The splits depend on ``n`` and on the number of values alone.
+
+    Raises:
+        ValueError: There are fewer than two arms of ``n``.
+    """
+    from scipy import stats
+
+    arms = len(values) // n
+    if arms < 2:
+        raise ValueError(f"{len(values)} values are no two arms of {n}")
+    order = np.random.default_rng([len(values), n]).permuted(np.tile(np.arange(len(values)), (draws, 1)), axis=1)
+    split = np.asarray(values, dtype=float)[order[:, : arms * n]].reshape(draws, arms, n)
+    tested = stats.ttest_ind(split[:, 1:], split[:, :1], axis=2, equal_var=False)
+    equal = tested.confidence_interval(rules.equivalence)
+    # Holm's procedure calls something exactly if its first step does.
+    called = (tested.pvalue.min(axis=1) <= rules.alpha / (arms - 1)).mean()
+    level = ((equal.low > -margin) & (equal.high < margin)).mean()
+    return Shares(arms, float(100 * called), float(100 * level))
+
+
+def of_plan(plan: Plan) -> dict[str, tuple[pd.DataFrame, tables.Columns]]:
+    """studies.csv and splits.csv of a scale, by name."""
+    rules, compared, splits = rules_file.load(plan.config.root), list[dict[str, Any]](), list[dict[str, Any]]()
+    for paper, study, artifact in _confirmed(plan):
+        found = measure.judged_tables(plan, paper, artifact)
+        means = dict(zip(found["summary"]["coordinates"], found["summary"]["mean"], strict=True))
+        for row in tables.rows(found["effects"]):
+            cells = {"mean": means[row["coordinates"]], "baseline_mean": means[row["baseline"]]}
+            of = {"paper": paper, "study": study, "artifact": artifact, "n": min(row["n_variant"], row["n_baseline"])}
+            compared.append(row | cells | of)
+        declared = plan.config.papers[paper].studies[study]
+        if declared.test == WELCH and artifact != f"{study}_checks":
+            for values, of in _alike(plan, paper, artifact, found["measurements"]):
+                of |= {"paper": paper, "study": study, "measure": declared.measure, "margin": declared.margin}
+                if not any(row.items() >= of.items() for row in splits):
+                    sizes = [n for n in SIZES if len(values) >= 2 * n]
+                    splits += [of | {"n": n, **shares(values, n, declared.margin, rules)._asdict()} for n in sizes]
+    rows = {"studies": compared, "splits": splits}
+    return {name: (pd.DataFrame(rows[name], columns=list(kinds)), kinds) for name, kinds in TABLES.items()}
+
+
+def _confirmed(plan: Plan) -> Iterator[tuple[str, str, str]]:
+    """Paper, study and artifact that show a study's confirmation runs at this scale."""
+    for paper, document in plan.config.papers.items():
+        for study in document.studies:
+            for artifact in (study, f"{study}_printed", f"{study}_checks"):
+                if (paper, artifact) in plan.made:
+                    yield paper, study, artifact
+
+
+def _alike(
+    plan: Plan, paper: str, artifact: str, measured: pd.DataFrame
+) -> Iterator[tuple[np.ndarray, dict[str, Any]]]:
+    """The values of each set of finished runs that differ in their seed alone, in the order of seeds; and which it is.
+
+    An A/A arm is one set with its baseline.
+    """
+    runs = plan.runs_of(paper, artifact)
+    kept = measured["run"].isin(runs) & measured["final"] & (measured["status"] == "finished")
+    measured = measured[kept].drop_duplicates("run").sort_values("seed")
+    alike = [runs[name].model_dump_json(exclude={"seed"}) for name in measured["run"]]
+    for _, of_run in measured.groupby(alike, sort=False):
+        yield of_run["value"].to_numpy(dtype=float), {"run": of_run["run"].iloc[0], "runs": len(of_run)}
+
+
+def by_size(table: pd.DataFrame, confidence: float) -> list[dict[str, float]]:
+    """A row for each number of runs an arm: how many sets, and the mean shares with their intervals over sets (%)."""
+    rows = []
+    for _, sets in table.groupby(["n", "margin"]):
+        row = {name: float(sets[name].iloc[0]) for name in ("n", "margin")} | {"sets": float(len(sets))}
+        row |= {"least": float(sets["arms"].min()), "most": float(sets["arms"].max())}
+        for name in ("called", "level"):
+            low, high = mean_interval(sets[name].to_numpy(dtype=float), confidence)
+            row |= {name: float(sets[name].mean()), f"{name}_low": low, f"{name}_high": high}
+        rows.append(row)
+    return rows
+
+
+class Called(NamedTuple):
+    """How many A/A comparisons call a difference."""
+
+    comparisons: int
+    called: int
+    low: float
+    """The interval of the share (%), after Clopper and Pearson (1934); nan of no comparison."""
+    high: float
+
+
+def called(compared: pd.DataFrame, confidence: float) -> Called:
+    """Of the A/A comparisons of studies.csv by a primary measure, those whose interval excludes zero.
+
+    One whose runs are shown twice, at the best values and at the printed ones, counts once.
+    """
+    from scipy import stats
+
+    primary = compared["artifact"].isin([*compared["study"], *(compared["study"] + "_printed")])
+    again = compared[primary & ~compared["in_family"] & compared["low"].notna()]
+    again = again.drop_duplicates(["paper", "study", "effect", "low", "high"])
+    clear = int(((again["low"] > 0) | (again["high"] < 0)).sum())
+    if again.empty:
+        return Called(0, 0, math.nan, math.nan)
+    low, high = stats.binomtest(clear, len(again)).proportion_ci(confidence, method="exact")
+    return Called(len(again), clear, 100 * float(low), 100 * float(high))

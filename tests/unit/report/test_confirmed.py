@@ -1,0 +1,77 @@
+"""The comparisons of a study in words, from made-up rows of studies.csv on the released plan."""
+
+import pandas as pd
+
+from hypersphere.config import plan as planning
+from hypersphere.report import confirmed
+from hypersphere.statistics.confirmed import COMPARED
+
+from .conftest import ROOT
+
+BEST, PRINTED = "optimiser.learning_rate.times=best", "optimiser.learning_rate.times=1"
+KNN = {"measure": "knn_top1", "mean": 26.0, "baseline_mean": 27.0, "n": 10, "n_missing": 0, "effect": -1.0, "level": ""}
+WIDE = {"low": -2.0, "high": 0.5, "low_holm": -3.0, "high_holm": 1.0, "in_family": True, "equivalent": False}
+
+
+def row(
+    variant: str, times: str = BEST, artifact: str = "step_size", reading: str = "measure=knn_top1"
+) -> dict[str, object]:
+    cells = (f"method=simsiam;variant={one};dataset=cifar10_lt;{times};{reading}" for one in (variant, "default"))
+    return {**KNN, **WIDE, "paper": "ours", "study": "step_size", "artifact": artifact} | dict(
+        zip(("coordinates", "baseline"), cells, strict=True)
+    )
+
+
+def table(*rows: dict[str, object]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=list(COMPARED))
+
+
+def test_a_direction_is_read_from_the_corrected_interval_and_from_no_arm_at_a_control() -> None:
+    said = {
+        "ahead": {"low_holm": 0.1, "high_holm": 3.0},
+        "behind": {"low_holm": -3.0, "high_holm": -0.1},
+        "equal": {"low_holm": 0.1, "high_holm": 0.8, "equivalent": True},
+        "unclear": {"high": -0.5},  # clear before the correction alone
+        "unclear (level)": {"low_holm": 0.1, "high_holm": 3.0, "level": "level with pixels"},
+    }
+    assert {name: confirmed.direction(row("cut3") | changed) for name, changed in said.items()} == {
+        name: name for name in said
+    }
+    again = {"in_family": False, "low": 0.2, "high": 0.9, "low_holm": float("nan"), "high_holm": float("nan")}
+    assert confirmed.direction(row("again") | again) == "ahead"
+
+
+def test_each_arm_is_shown_with_its_selected_value_its_baseline_s_and_the_runs_it_lacks() -> None:
+    config = planning.cfg.load(ROOT, {})
+    selected = {
+        "method=simsiam;variant=default;dataset=cifar10_lt": 1,
+        "method=simsiam;variant=cut9;dataset=cifar10_lt": 0.01,
+    }
+    chosen = {arm: {"optimiser.learning_rate.times": value} for arm, value in selected.items()}
+    config = config.model_copy(update={"selected": {("ours", "step_size"): chosen}})
+    again = row("again") | {
+        "n": 7,
+        "n_missing": 3,
+        "in_family": False,
+        "low_holm": float("nan"),
+        "high_holm": float("nan"),
+    }
+    listed = table(row("cut9"), again, row("cut9", PRINTED, "step_size_printed"))
+    (_, best), (_, printed) = confirmed.comparisons(config, "ours", "step_size", listed)
+    cells = [dict(zip(confirmed.HEAD, one, strict=True)) for one in (*best, *printed)]
+    assert [one["tuned to"] for one in cells] == ["0.01 against 1", "1", "1"]
+    assert [one["n"] for one in cells] == ["10", "7 of 10", "10"]
+    assert cells[0]["arm"] == cells[2]["arm"]
+    assert [one["Holm"] for one in cells] == ["[−3.0, +1.0]", "–", "[−3.0, +1.0]"]
+    assert list(confirmed.comparisons(config, "ours", "sentences", listed)) == []
+
+
+def test_checks_have_an_arm_a_row_and_a_reading_a_column() -> None:
+    config = planning.cfg.load(ROOT, {})
+    readings = ("by=geometry;measure=norm", "by=knn;epoch=25%;measure=knn_top1")
+    rows = [row(arm, artifact="step_size_checks", reading=one) for arm in ("cut3", "cut9", "again") for one in readings]
+    rows[0] |= {"measure": "norm", "mean": 0.5, "baseline_mean": 1.25}
+    head, listed = confirmed.checks(config, "ours", "step_size", table(*rows[:-1]))
+    assert len(head) == 3
+    assert [len(one) for one in listed] == [3, 3]
+    assert listed[0][1:] == ["0.50 (1.25)", "26.0 (27.0)"]
