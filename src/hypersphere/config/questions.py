@@ -16,6 +16,8 @@ from hypersphere.errors import HypersphereError
 FILE = "findings.yaml"
 Outcome = Literal["holds", "fails", "opposite", "cannot tell"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+Said = Outcome | Literal["unclear"]
+"""A finished study can be neither yes nor no by its plan, ``unclear``; the outcome is then ``cannot tell``."""
 Column = Literal[
     "id", "paper", "artifact", "kind", "origin", "answered_by", "method", "variant", "dataset", "metric", "reading"
 ]
@@ -35,6 +37,10 @@ TOGETHER = {
     "beyond": "of a study: how many of these by more than its margin",
     "level": "of a study: how many arms are level with their baseline within its margin",
     "behind": "of a study: how many arms are worse than their baseline, after correction",
+    "which_beyond": "of a study: those that are better by more than its margin; 'none' if there is none",
+    "which_level": "of a study: those that are level with their baseline",
+    "which_behind": "of a study: those that are worse",
+    "which_open": "of a study: those that are none of these",
 }
 """What a sentence may name of the claims of a question together."""
 OF_ONE = {
@@ -67,25 +73,27 @@ class Question(Strict):
     """Claims, each by its columns; ``*`` stands for any letters. One that finds no claim is an error."""
     study: Identifier | None = None
     """In place of ``about`` and a rule: a study of the document, which fixed in numbers what would count as an answer.
-    ``holds`` is yes, ``fails`` is no."""
+    ``holds`` is yes, ``fails`` no, ``unclear`` neither, and before all arms have their seeds it is ``cannot tell``."""
     rule: Literal["all", "most"] = "all"
     """``all``: it holds if all claims do, and fails (or is opposite) if one does; ``most``: what more than half say."""
     leading: str | None = None
     """The id of the claim whose numbers fill the sentence; None: the first."""
     also: dict[Identifier, str] = Field(default_factory=dict)
     """Other claims whose numbers a sentence names, by a short name."""
-    says: dict[Outcome, Text]
+    says: dict[Said, Text]
 
     @model_validator(mode="after")
     def _every_outcome(self) -> "Question":
         if (self.study is None) != bool(self.about):
             raise ValueError("about: give the claims, or a study")
-        possible = OUTCOMES if self.study is None else ("holds", "fails", "cannot tell")
-        for outcome in OUTCOMES:
+        every: tuple[Said, ...] = (*OUTCOMES, "unclear")
+        possible = [one for one in every if one != ("unclear" if self.study is None else "opposite")]
+        for outcome in every:
             if outcome in possible and outcome not in self.says:
                 raise ValueError(f"says: needs a sentence for '{outcome}'")
             if outcome in self.says and outcome not in possible:
-                raise ValueError(f"says.{outcome}: no study has this outcome")
+                what = "no study has" if self.study else "only a study has"
+                raise ValueError(f"says.{outcome}: {what} this outcome")
         return self
 
     @model_validator(mode="after")

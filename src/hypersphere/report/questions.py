@@ -9,9 +9,10 @@ from typing import Any
 import pandas as pd
 
 from hypersphere.config import questions
+from hypersphere.config.artifacts import Paper
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.questions import Outcome, Question
+from hypersphere.config.questions import Outcome, Question, Said
 from hypersphere.config.rules import GRADES, SHORTCOMINGS, Verdict
 from hypersphere.config.study import Answers, Counted
 from hypersphere.errors import HypersphereError
@@ -101,11 +102,13 @@ def _row(config: Config, file: Path, name: str, one: Question, listed: Mapping[s
             raise HypersphereError(f"{file}: {name}: {field}: there is no claim '{identifier}'")
     leading = listed[one.leading] if one.leading else next(iter(about.values()))
     found = outcomes([claim["answer"] for claim in about.values()])
-    numbers_of = _counted(list(about.values())) if one.study else {}
-    if one.study is None:
-        result = outcome(found, one.rule)
-    else:
-        result = fixed(list(about.values()), config.papers[one.paper].studies[one.study].answers)
+    numbers_of: dict[Any, Any] = {}
+    said: Said = outcome(found, one.rule)
+    if one.study is not None:
+        arms, document = list(about.values()), config.papers[one.paper]
+        numbers_of = {**_counted(arms), **_which(document, arms)}
+        said = fixed(arms, document.studies[one.study].answers)
+    result: Outcome = "cannot tell" if said == "unclear" else said
     by_outcome: dict[Outcome, list[Claim]] = {
         answer: [claim for claim, its in zip(about.values(), found, strict=True) if its == answer]
         for answer in questions.OUTCOMES
@@ -113,17 +116,17 @@ def _row(config: Config, file: Path, name: str, one: Question, listed: Mapping[s
     together = _together(list(about.values()), by_outcome) | numbers_of
     also = {key: numbers(listed[at]) for key, at in one.also.items()}
     try:
-        sentence = _filled(one.says[result], together, also, numbers(leading))
+        sentence = _filled(one.says[said], together, also, numbers(leading))
     except KeyError as error:
-        raise HypersphereError(f"{file}: {name}: says.{result}: {error.args[0]}") from None
+        raise HypersphereError(f"{file}: {name}: says.{said}: {error.args[0]}") from None
     decided = list(about.values()) if one.study else by_outcome[result] or list(about.values())
     deciding = [claim for claim in decided if claim["rung"] != "nothing"] or decided
-    said = [reason for claim in deciding for reason in claim["reasons"].split("; ") if reason]
+    reasons = [reason for claim in deciding for reason in claim["reasons"].split("; ") if reason]
     return {
         **{"id": name, "paper": one.paper, "question": one.question, "outcome": result, "sentence": sentence},
         **{"lead": str(one.lead or ""), "about": " ".join(about), "leading": leading["id"]},
         "certainty": max((claim["certainty"] for claim in deciding), key=GRADES.index),
-        "reasons": "; ".join(dict.fromkeys(said)),
+        "reasons": "; ".join(dict.fromkeys(reasons)),
         **{key: together[key] for key in ("holds", "fails", "opposite", "unknown")},
     }
 
@@ -195,11 +198,12 @@ def outcome(found: Sequence[Outcome], rule: str) -> Outcome:
     return "cannot tell"
 
 
-def fixed(about: Sequence[Claim], answers: Answers) -> Outcome:
+def fixed(about: Sequence[Claim], answers: Answers) -> Said:
     """The answer to a study's question, by the numbers of arms that its plan fixed in advance.
 
-    There is none before every arm has all its seeds, so that a study that grows answers once; and none while an arm is
-    level with raw pixels or its untrained encoder, because no direction is read from such an arm.
+    It is ``unclear`` if they fit neither yes nor no. There is none before every arm has all its seeds, so that a study
+    that grows answers once; and none while an arm is level with raw pixels or its untrained encoder, because no
+    direction is read from such an arm.
     """
     if any(math.isnan(claim["low"]) or claim["n_missing"] > 0 or is_level(claim) for claim in about):
         return "cannot tell"
@@ -208,7 +212,7 @@ def fixed(about: Sequence[Claim], answers: Answers) -> Outcome:
     for answer, bounds in answers.numbers.items():
         if all(low <= numbers[name] <= high for name, (low, high) in bounds.items()):
             return outcomes[answer]
-    return "cannot tell"
+    return "unclear"
 
 
 def _counted(about: Sequence[Claim]) -> dict[Counted, int]:
@@ -219,6 +223,17 @@ def _counted(about: Sequence[Claim]) -> dict[Counted, int]:
         "level": sum(claim["direction"] == "no effect" for claim in about),
         "behind": sum(claim["high"] < 0 for claim in about),
     }
+
+
+def _which(paper: Paper, about: Sequence[Claim]) -> dict[str, str]:
+    """The arms of a study that are beyond, level, behind, and none of these: each arm is in one of them."""
+    found: dict[str, list[str]] = {"which_beyond": [], "which_level": [], "which_behind": [], "which_open": []}
+    for claim in about:
+        beyond = claim["low"] > 0 and _measured(claim) > claim["margin"]
+        level, behind = claim["direction"] == "no effect", claim["high"] < 0
+        key = "beyond" if beyond else "level" if level else "behind" if behind else "open"
+        found[f"which_{key}"].append(f"{paper.label(claim['method'])} {paper.label(claim['variant'])}")
+    return {key: ", ".join(arms) or "none" for key, arms in found.items()}
 
 
 def _filled(

@@ -116,9 +116,9 @@ def test_a_table_of_its_own_counts_for_questions_on_the_text_alone(tmp_path: Pat
     [
         ([], 4, 0, 0, "holds"),  # yes: none is better, four are within the margin
         ([], 4, 0, 2, "holds"),  # the plan says nothing of arms that are behind
-        ([], 3, 0, 0, "cannot tell"),
-        ([], 3, 1, 0, "cannot tell"),  # one of the four is better, if by little
-        ([0.5], 4, 0, 0, "cannot tell"),  # better, but not by the margin
+        ([], 3, 0, 0, "unclear"),
+        ([], 3, 1, 0, "unclear"),  # one of the four is better, if by little
+        ([0.5], 4, 0, 0, "unclear"),  # better, but not by the margin
         ([1.5], 4, 0, 0, "fails"),  # no: better by more than the margin
         ([1.5], 0, 0, 5, "fails"),
     ],
@@ -155,10 +155,30 @@ def test_a_study_has_no_answer_before_every_arm_can_bear_one(changed: dict[str, 
     assert questions.fixed([*arms, last | changed], ANSWERS_OF_THE_PLAN) == "cannot tell"
 
 
+def test_each_arm_of_a_study_is_named_once_by_what_it_is() -> None:
+    """Ahead within the margin is level; ahead beyond it is not, whatever its interval."""
+    named = {
+        "which_beyond": [arm("same", 0.2, 3.0, 1.5)],
+        "which_level": [arm("no effect", 0.1, 0.7, 0.4), arm("no effect", -0.8, -0.1, -0.4)],
+        "which_behind": [arm("opposite", -3.0, -1.0, -2.0)],
+        "which_open": [arm("same", 0.1, 2.0, 0.9), arm("unclear", -1.0, 0.5, -0.3)],
+    }
+    arms = [(name, one) for name, listed in named.items() for one in listed]
+    about = [one | {"method": "simclr", "variant": f"v{at}"} for at, (_, one) in enumerate(arms)]
+    found = questions._which(RELEASED.papers["ours"], about)
+    for name in named:
+        assert found[name] == ", ".join(f"SimCLR v{at}" for at, (own, _) in enumerate(arms) if own == name)
+    assert set(questions._which(RELEASED.papers["ours"], []).values()) == {"none"}
+
+
 SLIPS: dict[str, dict[str, Any]] = {
     "neither claims nor study": {"about": []},
     "claims and study": {"study": "s"},
-    "no such study": {"about": [], "study": "s", "says": {"holds": "a", "fails": "b", "cannot tell": "c"}},
+    "no such study": {
+        "about": [],
+        "study": "s",
+        "says": dict.fromkeys(("holds", "fails", "unclear", "cannot tell"), "a"),
+    },
     "no outcome of a study": {"about": [], "study": "s", "says": SAYS},
     "a sentence too few": {"says": {name: "yes" for name in asked.OUTCOMES if name != "fails"}},
     "a name too many": {"says": SAYS | {"holds": "{size_of}"}},
