@@ -81,6 +81,8 @@ class Question(Strict):
     also: dict[Identifier, str] = Field(default_factory=dict)
     """Other claims whose numbers a sentence names, by a short name."""
     says: dict[Said, Text]
+    adds: Text | None = None
+    """A sentence after that of any outcome, about claims of ``also``; left out while one of its numbers is not there."""
 
     @model_validator(mode="after")
     def _every_outcome(self) -> "Question":
@@ -98,12 +100,13 @@ class Question(Strict):
 
     @model_validator(mode="after")
     def _known_names(self) -> "Question":
-        for outcome, sentence in self.says.items():
+        sentences = {f"says.{outcome}": sentence for outcome, sentence in self.says.items()} | {"adds": self.adds or ""}
+        for where, sentence in sentences.items():
             for _, name, _, _ in Formatter().parse(sentence):
                 first, dot, rest = (name or "").partition(".")
                 known = rest in OF_ONE and first in self.also if dot else first in (*TOGETHER, *OF_ONE)
                 if name is not None and not known:
-                    raise ValueError(f"says.{outcome}: {{{name}}} is no name that a sentence can have")
+                    raise ValueError(f"{where}: {{{name}}} is no name that a sentence can have")
         return self
 
     @model_validator(mode="after")

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -119,6 +120,8 @@ def _row(config: Config, file: Path, name: str, one: Question, listed: Mapping[s
         sentence = _filled(one.says[said], together, also, numbers(leading))
     except KeyError as error:
         raise HypersphereError(f"{file}: {name}: says.{said}: {error.args[0]}") from None
+    with suppress(KeyError):
+        sentence += _filled(f" {one.adds}", together, also, numbers(leading)) if one.adds else ""
     decided = list(about.values()) if one.study else by_outcome[result] or list(about.values())
     deciding = [claim for claim in decided if claim["rung"] != "nothing"] or decided
     reasons = [reason for claim in deciding for reason in claim["reasons"].split("; ") if reason]

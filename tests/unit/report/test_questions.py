@@ -104,6 +104,15 @@ def test_an_arm_that_learnt_nothing_is_named(tmp_path: Path) -> None:
     assert "raw pixels" not in answered(tmp_path, [claim(1, "cannot tell"), claim(2)])["sentence"]
 
 
+def test_a_sentence_is_added_to_any_outcome_while_it_has_its_numbers(tmp_path: Path) -> None:
+    adds = {"about": [{"id": "c1"}], "also": {"best": "c2"}, "adds": "At its best: {best.effect}."}
+    for answer in ("holds", "fails"):
+        shown = answered(tmp_path, [claim(1, answer), claim(2)], **adds)["sentence"]
+        assert shown.endswith("At its best: +2.5.")
+        assert shown.startswith(answered(tmp_path, [claim(1, answer), removed(claim(2))], **adds)["sentence"])
+        assert "At its best" not in answered(tmp_path, [claim(1, answer), removed(claim(2))], **adds)["sentence"]
+
+
 def test_a_table_of_its_own_counts_for_questions_on_the_text_alone(tmp_path: Path) -> None:
     borne = [claim(1, str(Verdict.BORNE)), claim(2, str(Verdict.CONTRADICTED))]
     assert answered(tmp_path, borne[:1])["outcome"] == "holds"
@@ -184,6 +193,7 @@ SLIPS: dict[str, dict[str, Any]] = {
     "a name too many": {"says": SAYS | {"holds": "{size_of}"}},
     "a number of no other claim": {"says": SAYS | {"holds": "{other.effect}"}},
     "no number of another claim": {"says": SAYS | {"holds": "{other.ours}"}, "also": {"other": "c2"}},
+    "a name too many in what is added": {"adds": "{size_of}"},
     "no counterexample": {"says": SAYS | {"holds": "{counterexample}"}},
     "no claims that fail": {"says": SAYS | {"holds": "{which_fail}"}},
     "no leading claim": {"leading": "d1"},
