@@ -82,7 +82,7 @@ class Question(Strict):
     """Other claims whose numbers a sentence names, by a short name."""
     says: dict[Said, Text]
     adds: Text | None = None
-    """A sentence after that of any outcome, about claims of ``also``; left out while one of its numbers is not there."""
+    """A sentence after that of any outcome, about claims of ``also``; left out while one of its numbers is missing."""
 
     @model_validator(mode="after")
     def _every_outcome(self) -> "Question":
