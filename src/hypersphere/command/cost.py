@@ -2,7 +2,7 @@
 
 Operations are counted on the runs' own modules, and hours follow from one device's stated rate. Nothing is trained, and
 no data are needed. ``python -m hypersphere.command.cost docs/cost.md`` renews the table of the published scale
-there and, with that of the laptop scale, in data/costs.csv.
+there and in data/costs.csv, and in data/pair_costs.csv what a comparison takes at the laptop scale.
 """
 
 import csv
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hypersphere import files
+from hypersphere.config import claims as ledger
 from hypersphere.config import plan as planning
 from hypersphere.config.claims import why_not_made
 from hypersphere.config.plan import MANIFEST, Plan
@@ -27,7 +28,7 @@ ROOT = Path(__file__).parents[3]
 BEGIN, END = "<!-- cost -->", "<!-- end -->"
 LEFT_OUT = "probes, exact studies, preparing data, views, simulators, losses, the optimiser's update, memory, waiting"
 """What the numbers leave out, in words."""
-COLUMNS = ("scale", "paper", "artifact", "cells", "runs", "runs_not_known", "flop", "device_hours")
+COLUMNS = ("paper", "artifact", "cells", "runs", "runs_not_known", "flop", "device_hours")
 TITLE = 11
 """Width of what is left of a note's text."""
 Key = tuple[str, str]
@@ -155,15 +156,30 @@ def notes(cost: Cost) -> Iterator[str]:
     yield from (f"not made   {', '.join(names)}: {reason}" for reason, names in reasons.items())
 
 
-def as_csv(*costs: Cost) -> str:
-    """A row for each artifact of each scale, and one, ``all``, for all together; numbers in plain units."""
+def as_csv(cost: Cost) -> str:
+    """A row for each artifact, and one, ``all``, for all together; numbers in plain units."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for cost in costs:
-        for key in [*cost.chosen, ("all", "")]:
-            *amount, hours = cost.amount(cost.chosen if key == ("all", "") else [key])
-            writer.writerow([cost.plan.config.scale_name, *key, *amount, f"{hours:.6g}"])
+    for key in [*cost.chosen, ("all", "")]:
+        *amount, hours = cost.amount(cost.chosen if key == ("all", "") else [key])
+        writer.writerow([*key, *amount, f"{hours:.6g}"])
+    return text.getvalue()
+
+
+def pairs_csv(cost: Cost) -> str:
+    """A row for each comparison of a document whose two cells are trained: device-hours of a run of each."""
+    text, plan = io.StringIO(), cost.plan
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("id", "device_hours"))
+    run_of = {(cell.paper, cell.artifact, cell.text): cell.run.name for cell in plan.cells if cell.run}
+    for paper in plan.config.papers:
+        for claim in ledger.of(plan.config, paper):
+            names = [run_of.get((paper, claim.artifact, cell)) for cell in claim.cells]
+            flops = [cost.flops.get(name, "") for name in names if name]
+            known = [one for one in flops if isinstance(one, int)]
+            if claim.kind == "comparison" and len(known) == 2:
+                writer.writerow([claim.id, f"{sum(known) / (cost.device.tflops * 10**12) / 3600:.6g}"])
     return text.getvalue()
 
 
@@ -180,4 +196,6 @@ if __name__ == "__main__":
     path = Path(sys.argv[1])
     whole = Cost(planning.make(ROOT, {"scale": "paper", "device": "cuda"}))
     files.write_text(path, renewed(path.read_text(encoding="utf-8"), BEGIN, END, page(whole)))
-    files.write_text(ROOT / "data" / "costs.csv", as_csv(whole, Cost(planning.make(ROOT, {"scale": "laptop"}))))
+    files.write_text(ROOT / "data" / "costs.csv", as_csv(whole))
+    small = Cost(planning.make(ROOT, {"scale": "laptop"}))
+    files.write_text(ROOT / "data" / "pair_costs.csv", pairs_csv(small))

@@ -37,10 +37,11 @@ TOGETHER = {
     "beyond": "of a study: how many of these by more than its margin",
     "level": "of a study: how many arms are level with their baseline within its margin",
     "behind": "of a study: how many arms are worse than their baseline, after correction",
-    "which_beyond": "of a study: those that are better by more than its margin; 'none' if there is none",
-    "which_level": "of a study: those that are level with their baseline",
-    "which_behind": "of a study: those that are worse",
-    "which_open": "of a study: those that are none of these",
+    "which_ahead": "of a study: those arms; 'none' if there is none",
+    "which_beyond": "of a study: those arms",
+    "which_level": "of a study: those arms, which can be ahead or behind too",
+    "which_behind": "of a study: those arms",
+    "which_open": "of a study: the arms that are none of these",
 }
 """What a sentence may name of the claims of a question together."""
 OF_ONE = {
@@ -48,6 +49,7 @@ OF_ONE = {
     "effect": "our difference",
     "size": "our difference without its sign",
     "interval": "the 95 % interval, which is Welch's for encoders",
+    "adjusted": "the interval after Holm's correction",
     "value": "our number",
     "n": "how many runs, or places, were counted",
     "k": "at how many of the places it holds",
@@ -82,7 +84,9 @@ class Question(Strict):
     """Other claims whose numbers a sentence names, by a short name."""
     says: dict[Said, Text]
     adds: Text | None = None
-    """A sentence after that of any outcome, about claims of ``also``; left out while one of its numbers is missing."""
+    """A sentence after that of any outcome, about claims of ``also``; left out while one of their runs is missing."""
+    limits: list[Text] = Field(default_factory=list)
+    """What the answer of a study does not say, a sentence each; shown with the study's tables."""
 
     @model_validator(mode="after")
     def _every_outcome(self) -> "Question":

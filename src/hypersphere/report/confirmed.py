@@ -12,9 +12,14 @@ from hypersphere.config.study import AGAIN, BEST, Study
 from hypersphere.provenance import tables
 from hypersphere.report import words
 
-HEAD = ("arm", "tuned to", "arm’s mean", "baseline’s", "difference", "Welch", "Holm", "n", "direction")
-"""Of the comparisons."""
 Row = Mapping[str, Any]
+
+
+def head(config: Config, paper: str, name: str) -> list[str]:
+    """Of the comparisons. The second column is named by what was tuned: ``rate ÷ printed rate``."""
+    about = config.papers[paper]
+    tuned = " and ".join(map(about.label, about.studies[name].tuned)) or "tuned"
+    return ["arm", tuned, "arm’s mean", "baseline’s", "difference", "Welch", "Holm", "runs", "direction"]
 
 
 def comparisons(config: Config, paper: str, name: str, compared: pd.DataFrame) -> Iterator[tuple[str, list[list[str]]]]:
@@ -52,14 +57,16 @@ def study_size(study: Study, row: Row) -> int:
 
 
 def direction(row: Row) -> str:
-    """``equal`` within the study's margin, else ``ahead`` or ``behind`` after correction, or ``unclear``.
+    """``ahead`` or ``behind`` after correction, else ``open``; and ``within 1``, if equal within the study's margin.
 
-    No direction is read from an arm that is level with a control; an A/A comparison's interval is its own.
+    None is read before all runs are there, or from an arm that is level with a control. An A/A interval is its own.
     """
     low, high = (row[f"{end}_holm" if row["in_family"] else end] for end in ("low", "high"))
-    if row["level"]:
-        return "unclear (level)"
-    return "equal" if row["equivalent"] else "ahead" if low > 0 else "behind" if high < 0 else "unclear"
+    if row["n_missing"] or row["level"]:
+        return "not finished" if row["n_missing"] else "level with a control"
+    side = "ahead" if low > 0 else "behind" if high < 0 else ""
+    within = f"within {row['margin']:g}" if row["equivalent"] else ""
+    return ", ".join(filter(None, (side, within))) or "open"
 
 
 def _arm(config: Config, paper: str, name: str, cell: str) -> str:

@@ -6,6 +6,7 @@ the curves of tuned studies, `make evidence SCALE=laptop ONLY=ours`.
 
 import math
 import shutil
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pandas as pd
 from hypersphere import files
 from hypersphere.config import coordinates
 from hypersphere.config import plan as planning
+from hypersphere.config import questions as ask
 from hypersphere.config import rules as rules_file
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.measures import MEASURES
@@ -63,9 +65,10 @@ def laptop(config: Config) -> str:
     )
     superseded = [scale.superseded for scale in scales if scale.superseded]
     lines = ["## In numbers", "", *_criteria(config, criteria)]
-    found = of_studies(config.root)
+    found, limits = of_studies(config.root), {key: one.limits for key, (_, one) in ask.load(config).items()}
     for name, paper in config.papers.items():
-        asked = [(row, _comparisons(row, small)) for row in tables.rows(findings) if row["paper"] == name]
+        of_paper = [row for row in tables.rows(findings) if row["paper"] == name]
+        asked = [(row, _comparisons(row, small)) for row in of_paper if row["id"] not in paper.studies]
         answered = [(row, chosen) for row, chosen in asked if chosen]
         if answered:
             differs = (part for _, chosen in answered for one in chosen for part in one["differs"].split("; ") if part)
@@ -73,9 +76,7 @@ def laptop(config: Config) -> str:
             lines += [line for row, chosen in answered for line in _question(paper, row, chosen, superseded)]
             other = "; ".join(dict.fromkeys(differs))
             lines += [f"Other than published, in some or all of these: {other}.", ""] if other else []
-        lines += studied(
-            config, paper, {row["id"]: row["sentence"] for row, chosen in asked if not chosen}, found["studies"]
-        )
+        lines += studied(config, paper, {row["id"]: _answer(row) for row in of_paper}, found["studies"], limits)
     return "\n".join([*lines, *_nothing_differs(config, found), *_prices(config, known)]).rstrip()
 
 
@@ -103,11 +104,7 @@ def _criteria(config: Config, criteria: pd.DataFrame) -> Iterator[str]:
 
 
 def _question(paper: Paper, row: Mapping[str, Any], chosen: Sequence[Row], superseded: Sequence[str]) -> Iterator[str]:
-    reasons = row["reasons"]
-    for protocol in superseded:
-        reasons = reasons.replace(protocol, "first protocol")
-    yield from (f"### {row['question']}", "")
-    yield from (f"{row['sentence']} Certainty: {row['certainty']}{f' ({reasons})' if reasons else ''}.", "")
+    yield from (f"### {row['question']}", "", _answer(row, superseded), "")
     shown = [one for one in chosen if not _tells_nothing(one)]
     if shown:
         yield from _table(HEAD)
@@ -118,7 +115,21 @@ def _question(paper: Paper, row: Mapping[str, Any], chosen: Sequence[Row], super
         yield from (f"Left out as telling nothing: {spanned(left)} in {counted(len(left), 'comparison')}.", "")
 
 
-def studied(config: Config, paper: Paper, sentences: Mapping[str, str], compared: pd.DataFrame) -> Iterator[str]:
+def _answer(row: Mapping[str, Any], superseded: Sequence[str] = ()) -> str:
+    """The sentence of a finding, with its certainty and the reasons."""
+    reasons = row["reasons"]
+    for protocol in superseded:
+        reasons = reasons.replace(protocol, "first protocol")
+    return f"{row['sentence']} Certainty: {row['certainty']}{f' ({reasons})' if reasons else ''}."
+
+
+def studied(
+    config: Config,
+    paper: Paper,
+    sentences: Mapping[str, str],
+    compared: pd.DataFrame,
+    limits: Mapping[str, Sequence[str]],
+) -> Iterator[str]:
     """The studies of a document that are tuned: the answer so far, the curves, and what confirmation runs say."""
     for name, study in paper.studies.items():
         file = selection_file(config.root, paper.paper, name)
@@ -148,65 +159,95 @@ def studied(config: Config, paper: Paper, sentences: Mapping[str, str], compared
             yield _line((words.point(paper, arms[arm], [*arms[arm]]), *(curve.get(value, "–") for value in values)))
         yield ""
         for title, rows in confirmed.comparisons(config, paper.paper, name, compared):
-            yield from (f"On the confirmation seeds, {title}:", "", *_table(confirmed.HEAD), *map(_line, rows), "")
+            yield from (
+                f"On the confirmation seeds, {title}:",
+                "",
+                *_table(confirmed.head(config, paper.paper, name)),
+                *map(_line, rows),
+                "",
+            )
         head, rows = confirmed.checks(config, paper.paper, name, compared)
         if rows:
-            yield from ("Checks, at the best values:", "", *_table(head), *map(_line, rows), "")
+            yield from ("Checks, at the best values; the baseline's in brackets:", "")
+            yield from (*_table(head), *map(_line, rows), "")
+        if limits.get(name):
+            yield from ("What it does not say:", "", *(f"- {one}" for one in limits[name]), "")
 
 
 def _nothing_differs(config: Config, found: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     """How often the rules of a study call a difference among runs that differ in their seed alone."""
     rules, percent = rules_file.load(config.root), words.confidence(config)
-    splits, compared = by_size(found["splits"], rules.confidence), called(found["studies"], rules.confidence)
+    splits, compared = by_size(found["splits"]), called(found["studies"], rules.confidence)
     if splits:
         yield from ("## Where nothing differs", "")
-        yield "Runs of one arm of a study differ in their seed alone. They are split at random into a baseline and"
-        yield "other arms, which the study's rules judge (Welch's test, Holm's correction, two one-sided tests). By"
-        yield f"these rules at most {100 * rules.alpha:g} % of splits call a difference. A share is the mean over sets"
-        yield f"of runs, with its {percent} interval over sets."
-        yield ""
-        yield from _table(("runs an arm", "arms", "sets of runs", "splits that call a difference", "arms called equal"))
+        yield from _prose(f"""
+            The runs of one arm of a study differ in their seed alone. They are split at random into a baseline and
+            other arms, which are judged as a study's are: by Welch's test, Holm's correction over the split's
+            comparisons, and two one-sided tests. At most {100 * rules.alpha:g} % of splits should call a
+            difference. This checks that the tests keep their level with spreads like ours. It cannot show whether
+            runs that were made at another time differ: A/A arms do that. In brackets: the least and the greatest
+            share of a set of runs.
+        """)
+        shares = ("splits that call a difference", "comparisons called equal")
+        yield from _table(("runs an arm", "arms", "sets of runs", *shares))
     for row in splits:
-        arms = words.distinct(f"{row[name]:g}" for name in ("least", "most"))
         differing, level = (
-            f"{words.number(row[name], 1)} % {words.interval(row[f'{name}_low'], row[f'{name}_high'], 1, sign=False)}"
+            "{} % ({} to {})".format(*(words.number(row[f"{name}{end}"], 1) for end in ("", "_least", "_most")))
             for name in ("called", "level")
         )
-        yield _line((f"{row['n']:g}", arms, f"{row['sets']:g}", differing, f"{level}, within {row['margin']:g}"))
+        counts = (f"{row[name]:g}" for name in ("n", "arms", "sets"))
+        yield _line((*counts, differing, f"{level}, within {row['margin']:g}"))
     if splits and compared.comparisons:
-        interval = words.interval(compared.low, compared.high, 0, sign=False)
         yield ""
-        yield f"The studies' own A/A comparisons call a difference in {compared.called} of {compared.comparisons}:"
-        yield f"a share with the {percent} interval {interval} % (Clopper and Pearson)."
-    yield ""
+        yield from _prose(f"""
+            The studies' own A/A comparisons call a difference in {compared.called} of {compared.comparisons}. So
+            few say that the share is between {compared.low:.0f} and {compared.high:.0f} % ({percent}, Clopper and
+            Pearson).
+        """)
 
 
 def _prices(config: Config, known: pd.DataFrame) -> Iterator[str]:
-    """The comparisons that the runs of a study would not answer, with what they would take."""
+    """The open comparisons that the runs of a study would not answer, with what they would take."""
     rules, rows = rules_file.load(config.root), list[tuple[float, tuple[str, ...]]]()
+    margin = rules.margin.at_least_high
     for row in tables.rows(known):
         equal, paper, decimals = row["reported"] == "equal", config.papers[row["paper"]], decimals_of(row)
         needed = row["runs_to_equate" if equal else "runs_to_see"]
-        if row["rung"] in SMALL and needed > MOST_RUNS and not math.isnan(row["core_hours"]):
-            printed, runs = numbers(row)["printed"], "–" if equal else f"{needed:,.0f}"
-            shown = (printed, words.number(row["spread"], decimals), runs, f"{row['core_hours']:,.0f}")
-            within = words.interval(row["low_equal"], row["high_equal"], decimals)
+        clear = row["low_unadjusted"] > 0 or row["high_unadjusted"] < 0
+        if row["rung"] in SMALL and needed > MOST_RUNS and not clear and not math.isnan(row["core_hours"]):
+            printed, runs = numbers(row)["printed"], "–" if equal else _roughly(needed)
+            shown = (printed, words.number(row["spread"], decimals), runs, _roughly(row["core_hours"]))
+            within = -margin < row["low_equal"] and row["high_equal"] < margin
+            now = words.interval(row["low_equal"], row["high_equal"], decimals) + (" (equal)" if within else "")
             short = paper.report.short if paper.report else paper.title
             named = f"{short}, {row['source'].split(';')[0]}: {forest.subject(paper, row)}"
-            rows.append((row["core_hours"], (named, *shown, f"{row['runs_to_equate']:,.0f}", within)))
-    margin, power = f"{rules.margin.at_least_high:g}", f"{100 * rules.power:g} %"
+            rows.append((row["core_hours"], (named, *shown, _roughly(row["runs_to_equate"]), now)))
     if rows:
-        yield from ("## What ten runs an arm would not answer", "")
-        yield f"Comparisons that need more than {MOST_RUNS} runs an arm to see the printed difference, or, where none"
-        yield f"is printed, to find the arms equal within {margin}: with {power} power, at the spread over seeds that"
-        yield "small encoders had here, before any correction. Hours are of one core, for both arms at one rate,"
-        yield "counted and not measured ([cost.md](cost.md)); a grid of rates comes on top. The last column is the 90 %"
-        yield f"interval of our effect so far: the arms are equal if it lies within ±{margin}."
-        yield ""
-        prices = ("runs to see it", "core-hours", f"runs for equality within {margin}")
+        yield from ("## How many runs open comparisons would need", "")
+        yield from _prose(f"""
+            Comparisons whose interval holds zero, and that need more than {MOST_RUNS} runs an arm to see the
+            printed difference, or, where none is printed, to find the arms equal within {margin:g}. Each has
+            {100 * rules.power:g} % power, if the true difference is the printed one (or none), before any
+            correction. The spread is that of the few runs here, so a number of runs may be a third or three times
+            as large. Hours are of one core, for both arms at one rate, counted and not measured
+            ([cost.md](cost.md)); a grid of rates comes on top. The last column is the 90 % interval of our effect
+            so far: equal, if it is within ±{margin:g}. Verdicts on printed accuracies below {rules.margin.high:g}
+            use {rules.margin.below_high:g}. Control tasks have no price here: a run needs its simulator.
+        """)
+        prices = ("runs to see it", "core-hours", f"runs for equality within {margin:g}")
         yield from _table(("comparison", "printed", "spread", *prices, "effect so far"))
         yield from (_line(cells) for _, cells in sorted(rows))
         yield ""
+
+
+def _prose(text: str) -> Iterator[str]:
+    """A paragraph, in lines of a page."""
+    yield from (*textwrap.wrap(" ".join(text.split()), 120, break_on_hyphens=False), "")
+
+
+def _roughly(value: float) -> str:
+    """Two significant digits."""
+    return f"{float(f'{value:.2g}'):,g}"
 
 
 def _tells_nothing(one: Row) -> bool:

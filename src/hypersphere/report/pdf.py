@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere.config import project, rules
+from hypersphere.config import questions as ask
 from hypersphere.config.artifacts import Paper, Section
 from hypersphere.config.claims import load_errata
 from hypersphere.config.measures import MEASURES
@@ -286,20 +287,25 @@ def _studies(config: Config, findings: Sequence[Any]) -> dict[str, Any]:
     """Our own studies: those with confirmation runs, each with answer and tables, and the questions of the others."""
     compared = of_studies(config.root)["studies"]
     answers = {(one["paper"], one["id"]): one for one in findings}
+    limits = {key: one.limits for key, (_, one) in ask.load(config).items()}
     shown, planned = list[Any](), list[str]()
     for name, about in config.papers.items():
         for study, plan in about.studies.items():
             groups = [
                 {"title": title, "rows": rows} for title, rows in confirmed.comparisons(config, name, study, compared)
             ]
-            head, rows = confirmed.checks(config, name, study, compared)
+            heads, rows = confirmed.checks(config, name, study, compared)
             if groups:
                 answer = answers.get((name, study), {"question": plan.question, "sentence": "", "certainty": ""})
                 measure = words.measure(plan.measure)
-                shown.append(answer | {"groups": groups, "head": head, "checks": rows, "measure": measure})
+                shown.append(
+                    answer
+                    | {"groups": groups, "head": confirmed.head(config, name, study), "measure": measure}
+                    | {"checks": rows, "checks_head": heads, "limits": limits.get(study, [])}
+                )
             else:
                 planned.append(plan.question)
-    return {"studies": shown, "studies_head": list(confirmed.HEAD), "planned": planned}
+    return {"studies": shown, "planned": planned}
 
 
 # The audit, the method, and what would settle the rest

@@ -1,8 +1,8 @@
 """The findings: each question of a findings.yaml with the sentence that its evidence bears, and its numbers."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -54,6 +54,9 @@ def numbers(claim: Claim) -> dict[str, str]:
         "effect": "" if math.isnan(measured) or not compares else words.signed(measured, decimals),
         "size": "" if math.isnan(measured) or not compares else words.number(abs(measured), decimals),
         "value": "" if math.isnan(measured) or compares else words.number(measured, decimals),
+        "adjusted": ""
+        if math.isnan(claim["low"])
+        else words.interval(claim["low"], claim["high"], decimals, sign=compares),
         "interval": "" if math.isnan(low) else words.interval(low, high, decimals, sign=compares),
         "n": "" if math.isnan(claim["n"]) else f"{int(claim['n'])}",
         "k": "" if math.isnan(claim["n"]) or math.isnan(measured) else f"{round(measured * claim['n'] / 100)}",
@@ -120,16 +123,22 @@ def _row(config: Config, file: Path, name: str, one: Question, listed: Mapping[s
         sentence = _filled(one.says[said], together, also, numbers(leading))
     except KeyError as error:
         raise HypersphereError(f"{file}: {name}: says.{said}: {error.args[0]}") from None
-    with suppress(KeyError):
-        sentence += _filled(f" {one.adds}", together, also, numbers(leading)) if one.adds else ""
+    if one.adds and all(
+        listed[at]["rung"] != "nothing" and not listed[at]["n_missing"] > 0 for at in one.also.values()
+    ):
+        sentence += _filled(f" {one.adds}", together, also, numbers(leading))
     decided = list(about.values()) if one.study else by_outcome[result] or list(about.values())
     deciding = [claim for claim in decided if claim["rung"] != "nothing"] or decided
     reasons = [reason for claim in deciding for reason in claim["reasons"].split("; ") if reason]
+    certainty = max((claim["certainty"] for claim in deciding), key=GRADES.index)
+    if one.study and any(math.isnan(claim["low"]) or claim["n_missing"] > 0 for claim in about.values()):
+        certainty, reasons = GRADES[-1], ["not all of its runs are there"]
+    elif one.study:
+        reasons = [f"{said} ({number} of {len(deciding)} arms)" for said, number in Counter(reasons).items()]
     return {
         **{"id": name, "paper": one.paper, "question": one.question, "outcome": result, "sentence": sentence},
         **{"lead": str(one.lead or ""), "about": " ".join(about), "leading": leading["id"]},
-        "certainty": max((claim["certainty"] for claim in deciding), key=GRADES.index),
-        "reasons": "; ".join(dict.fromkeys(reasons)),
+        **{"certainty": certainty, "reasons": "; ".join(dict.fromkeys(reasons))},
         **{key: together[key] for key in ("holds", "fails", "opposite", "unknown")},
     }
 
@@ -229,14 +238,13 @@ def _counted(about: Sequence[Claim]) -> dict[Counted, int]:
 
 
 def _which(paper: Paper, about: Sequence[Claim]) -> dict[str, str]:
-    """The arms of a study that are beyond, level, behind, and none of these: each arm is in one of them."""
-    found: dict[str, list[str]] = {"which_beyond": [], "which_level": [], "which_behind": [], "which_open": []}
+    """The arms of a study that are ahead, beyond, level and behind; an arm can be two of these, or none (open)."""
+    found: dict[str, list[str]] = {key: [] for key in ("ahead", "beyond", "level", "behind", "open")}
     for claim in about:
-        beyond = claim["low"] > 0 and _measured(claim) > claim["margin"]
-        level, behind = claim["direction"] == "no effect", claim["high"] < 0
-        key = "beyond" if beyond else "level" if level else "behind" if behind else "open"
-        found[f"which_{key}"].append(f"{paper.label(claim['method'])} {paper.label(claim['variant'])}")
-    return {key: ", ".join(arms) or "none" for key, arms in found.items()}
+        counted = [key for key, number in _counted([claim]).items() if number]
+        for key in [*map(str, counted)] or ["open"]:
+            found[key].append(f"{paper.label(claim['method'])} {paper.label(claim['variant'])}")
+    return {f"which_{key}": ", ".join(arms) or "none" for key, arms in found.items()}
 
 
 def _filled(

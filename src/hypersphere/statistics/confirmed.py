@@ -17,7 +17,6 @@ from hypersphere.config.rules import Rules
 from hypersphere.provenance import tables
 from hypersphere.statistics import measure
 from hypersphere.statistics.effects import WELCH
-from hypersphere.t_test import mean_interval
 
 DRAWS = 2000
 """Random splits of each set of runs."""
@@ -78,13 +77,14 @@ def of_plan(plan: Plan) -> dict[str, tuple[pd.DataFrame, tables.Columns]]:
     """studies.csv and splits.csv of a scale, by name."""
     rules, compared, splits = rules_file.load(plan.config.root), list[dict[str, Any]](), list[dict[str, Any]]()
     for paper, study, artifact in _confirmed(plan):
-        found = measure.judged_tables(plan, paper, artifact)
+        declared, found = plan.config.papers[paper].studies[study], measure.judged_tables(plan, paper, artifact)
         means = dict(zip(found["summary"]["coordinates"], found["summary"]["mean"], strict=True))
         for row in tables.rows(found["effects"]):
             cells = {"mean": means[row["coordinates"]], "baseline_mean": means[row["baseline"]]}
             of = {"paper": paper, "study": study, "artifact": artifact, "n": min(row["n_variant"], row["n_baseline"])}
-            compared.append(row | cells | of)
-        declared = plan.config.papers[paper].studies[study]
+            # The margin is in the unit of the primary measure, and checks are not tested for an answer.
+            other = {} if row["measure"] == declared.measure else {"margin": math.nan, "equivalent": False}
+            compared.append(row | cells | of | other)
         if declared.test == WELCH and artifact != f"{study}_checks":
             for values, of in _alike(plan, paper, artifact, found["measurements"]):
                 of |= {"paper": paper, "study": study, "measure": declared.measure, "margin": declared.margin}
@@ -119,15 +119,18 @@ def _alike(
         yield of_run["value"].to_numpy(dtype=float), {"run": of_run["run"].iloc[0], "runs": len(of_run)}
 
 
-def by_size(table: pd.DataFrame, confidence: float) -> list[dict[str, float]]:
-    """A row for each number of runs an arm: how many sets, and the mean shares with their intervals over sets (%)."""
+def by_size(table: pd.DataFrame) -> list[dict[str, float]]:
+    """A row for each number of runs an arm and of arms: how many sets, and their mean, least and greatest share (%)."""
     rows = []
-    for _, sets in table.groupby(["n", "margin"]):
-        row = {name: float(sets[name].iloc[0]) for name in ("n", "margin")} | {"sets": float(len(sets))}
-        row |= {"least": float(sets["arms"].min()), "most": float(sets["arms"].max())}
+    for _, sets in table.groupby(["n", "arms", "margin"]):
+        row = {name: float(sets[name].iloc[0]) for name in ("n", "arms", "margin")} | {"sets": float(len(sets))}
         for name in ("called", "level"):
-            low, high = mean_interval(sets[name].to_numpy(dtype=float), confidence)
-            row |= {name: float(sets[name].mean()), f"{name}_low": low, f"{name}_high": high}
+            shares = sets[name]
+            row |= {
+                name: float(shares.mean()),
+                f"{name}_least": float(shares.min()),
+                f"{name}_most": float(shares.max()),
+            }
         rows.append(row)
     return rows
 

@@ -32,15 +32,12 @@ from hypersphere.statistics import claims, confirmed, prices
 
 REPORT = Path("results/report")
 """Holds the report, relative to the project."""
-COSTS = Path(__file__).parents[3] / "data" / "costs.csv"
-"""What each artifact would take at two scales, by ``python -m hypersphere.command.cost docs/cost.md``."""
-PUBLISHED, SMALL = "paper", "laptop"
-"""Those scales, and the one whose runs two cores can afford."""
+COSTS, PAIR_COSTS = (Path(__file__).parents[3] / "data" / name for name in ("costs.csv", "pair_costs.csv"))
+"""What each artifact would take at the published scale, and a run of each arm of a comparison at the laptop scale, by
+``python -m hypersphere.command.cost docs/cost.md``."""
 CANNOT_TELL = "cannot tell"
 NOT_RUN = str(Verdict.NOT_RUN)
 Row = dict[str, Any]
-Costs = Mapping[tuple[str, str, str], tuple[float, int]]
-"""By scale, document and artifact: hours of the scale's device, and runs."""
 
 
 # Sources
@@ -159,13 +156,14 @@ def build(plan: Plan) -> tuple[pd.DataFrame, pd.DataFrame]:
         ladder += [_of_encoders(config, row, rules) for row in tables.rows(table)]
     ladder = climbed(ladder)
     best = {row["id"]: row for row in reversed(ladder)}
-    costs, rows = _costs(), []
+    costs, rows = {(row["paper"], row["artifact"]): float(row["device_hours"]) for row in _rows(COSTS)}, []
+    hours = {row["id"]: float(row["device_hours"]) for row in _rows(PAIR_COSTS)}
     judged_by = rules_file.load(plan.config.root)
     for paper in plan.config.papers:
         listed = ledger.of(plan.config, paper)
         printed = {(one.artifact, one.text): one for one in listed if one.kind == "value" and one.origin == "printed"}
         found = [(one, _known(plan.config, paper, one, printed, best.get(one.id), costs, rules)) for one in listed]
-        rows += [row | _price(one, row, printed, costs, judged_by) for one, row in found]
+        rows += [row | _price(one, row, printed, hours, judged_by) for one, row in found]
     written = {
         "claims": (pd.DataFrame(rows, columns=list(columns.KNOWN)), columns.KNOWN),
         "ladder": (pd.DataFrame(ladder, columns=list(columns.LADDER)), columns.LADDER),
@@ -276,7 +274,7 @@ def _known(
     claim: Claim,
     printed: Mapping[tuple[str, str], Claim],
     best: Row | None,
-    costs: Costs,
+    costs: Mapping[tuple[str, str], float],
     rules: Certainty,
 ) -> Row:
     """A claim's row, with its best evidence."""
@@ -295,18 +293,18 @@ def _known(
         **(best or nothing),
         "answered_by": kinds.get(best["rung"], "encoder") if best else assumed,
     }
-    if (
-        assumed == "encoder"
-        and row["rung"] not in ("exact", "published")
-        and (PUBLISHED, paper, claim.artifact) in costs
-    ):
+    if assumed == "encoder" and row["rung"] not in ("exact", "published") and (paper, claim.artifact) in costs:
         row["settle"] = f"make reproduce SCALE=paper ONLY={paper}/{claim.artifact}"
-        row["gpu_hours"], _ = costs[PUBLISHED, paper, claim.artifact]
+        row["gpu_hours"] = costs[paper, claim.artifact]
     return row
 
 
 def _price(
-    claim: Claim, row: Row, printed: Mapping[tuple[str, str], Claim], costs: Costs, rules: rules_file.Rules
+    claim: Claim,
+    row: Row,
+    printed: Mapping[tuple[str, str], Claim],
+    hours: Mapping[str, float],
+    rules: rules_file.Rules,
 ) -> Row:
     """What an answer of small encoders to a comparison of accuracies takes: runs an arm, and hours of one core.
 
@@ -325,10 +323,7 @@ def _price(
         "runs_to_equate": prices.to_equate(rules.margin.at_least_high, spread, rules),
     }
     needed = found["runs_to_equate" if claim.direction == "equal" else "runs_to_see"]
-    if (SMALL, row["paper"], claim.artifact) in costs:
-        hours, runs = costs[SMALL, row["paper"], claim.artifact]
-        found["core_hours"] = 2 * needed * hours / runs
-    return {"spread": spread} | found
+    return {"spread": spread, "core_hours": needed * hours.get(claim.id, math.nan)} | found
 
 
 def _printed_interval(claim: Claim, printed: Mapping[tuple[str, str], Claim]) -> tuple[float, float]:
@@ -345,13 +340,9 @@ def _printed_interval(claim: Claim, printed: Mapping[tuple[str, str], Claim]) ->
     return claim.reported - float(half), claim.reported + float(half)
 
 
-def _costs() -> Costs:
-    """Hours of a GPU at the published scale, or of a core at the laptop scale, and runs, of each artifact."""
-    with COSTS.open(encoding="utf-8", newline="") as handle:
-        return {
-            (row["scale"], row["paper"], row["artifact"]): (float(row["device_hours"]), int(row["runs"]))
-            for row in csv.DictReader(handle)
-        }
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as handle:
+        return list(csv.DictReader(handle))
 
 
 def criteria(known: pd.DataFrame) -> pd.DataFrame:

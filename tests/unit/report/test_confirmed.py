@@ -10,7 +10,15 @@ from .conftest import ROOT
 
 BEST, PRINTED = "optimiser.learning_rate.times=best", "optimiser.learning_rate.times=1"
 KNN = {"measure": "knn_top1", "mean": 26.0, "baseline_mean": 27.0, "n": 10, "n_missing": 0, "effect": -1.0, "level": ""}
-WIDE = {"low": -2.0, "high": 0.5, "low_holm": -3.0, "high_holm": 1.0, "in_family": True, "equivalent": False}
+WIDE = {
+    "low": -2.0,
+    "high": 0.5,
+    "low_holm": -3.0,
+    "high_holm": 1.0,
+    "in_family": True,
+    "equivalent": False,
+    "margin": 1.0,
+}
 
 
 def row(
@@ -30,9 +38,11 @@ def test_a_direction_is_read_from_the_corrected_interval_and_from_no_arm_at_a_co
     said = {
         "ahead": {"low_holm": 0.1, "high_holm": 3.0},
         "behind": {"low_holm": -3.0, "high_holm": -0.1},
-        "equal": {"low_holm": 0.1, "high_holm": 0.8, "equivalent": True},
-        "unclear": {"high": -0.5},  # clear before the correction alone
-        "unclear (level)": {"low_holm": 0.1, "high_holm": 3.0, "level": "level with pixels"},
+        "ahead, within 1": {"low_holm": 0.1, "high_holm": 0.8, "equivalent": True},
+        "within 1": {"equivalent": True},
+        "open": {"high": -0.5},  # clear before the correction alone
+        "level with a control": {"low_holm": 0.1, "high_holm": 3.0, "level": "level with pixels"},
+        "not finished": {"low_holm": 0.1, "high_holm": 3.0, "n_missing": 1},
     }
     assert {name: confirmed.direction(row("cut3") | changed) for name, changed in said.items()} == {
         name: name for name in said
@@ -58,9 +68,9 @@ def test_each_arm_is_shown_with_its_selected_value_its_baseline_s_and_the_runs_i
     }
     listed = table(row("cut9"), again, row("cut9", PRINTED, "step_size_printed"))
     (_, best), (_, printed) = confirmed.comparisons(config, "ours", "step_size", listed)
-    cells = [dict(zip(confirmed.HEAD, one, strict=True)) for one in (*best, *printed)]
-    assert [one["tuned to"] for one in cells] == ["0.01 against 1", "1", "1"]
-    assert [one["n"] for one in cells] == ["10", "7 of 10", "10"]
+    cells = [dict(zip(confirmed.head(config, "ours", "step_size"), one, strict=True)) for one in (*best, *printed)]
+    assert [one["rate ÷ printed rate"] for one in cells] == ["0.01 against 1", "1", "1"]
+    assert [one["runs"] for one in cells] == ["10", "7 of 10", "10"]
     assert cells[0]["arm"] == cells[2]["arm"]
     assert [one["Holm"] for one in cells] == ["[−3.0, +1.0]", "–", "[−3.0, +1.0]"]
     assert list(confirmed.comparisons(config, "ours", "sentences", listed)) == []

@@ -37,12 +37,12 @@ def test_a_tuned_study_shows_the_curves_it_was_tuned_by(tmp_path: Path) -> None:
         Tried(second, f"{RATE}=1", float("nan"), float("nan"), 0, 3, False),
     ]
     write_selection(selection_file(tmp_path, "ours", "step_size"), curve)
-    lines = list(docs.studied(config, paper, {"step_size": "It cannot be told yet."}, NONE))
+    lines = list(docs.studied(config, paper, {"step_size": "It cannot be told yet."}, NONE, {}))
     assert lines[0] == "## Questions of our own: Is every intervention a step size?"
     assert "It cannot be told yet." in lines
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| SimSiam")]
     assert [row[1:] for row in cells] == [["**27.0**", "26.0"], ["–", "diverged"]]
-    assert list(docs.studied(config.model_copy(update={"root": tmp_path / "other"}), paper, {}, NONE)) == []
+    assert list(docs.studied(config.model_copy(update={"root": tmp_path / "other"}), paper, {}, NONE, {})) == []
 
 
 def test_the_page_shows_the_better_protocol_and_no_other_rung(recorded: Recorded) -> None:

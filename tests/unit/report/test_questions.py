@@ -110,7 +110,8 @@ def test_a_sentence_is_added_to_any_outcome_while_it_has_its_numbers(tmp_path: P
         shown = answered(tmp_path, [claim(1, answer), claim(2)], **adds)["sentence"]
         assert shown.endswith("At its best: +2.5.")
         assert shown.startswith(answered(tmp_path, [claim(1, answer), removed(claim(2))], **adds)["sentence"])
-        assert "At its best" not in answered(tmp_path, [claim(1, answer), removed(claim(2))], **adds)["sentence"]
+        for lacking in (removed(claim(2)), claim(2, n_missing=1.0)):
+            assert "At its best" not in answered(tmp_path, [claim(1, answer), lacking], **adds)["sentence"]
 
 
 def test_a_table_of_its_own_counts_for_questions_on_the_text_alone(tmp_path: Path) -> None:
@@ -164,19 +165,20 @@ def test_a_study_has_no_answer_before_every_arm_can_bear_one(changed: dict[str, 
     assert questions.fixed([*arms, last | changed], ANSWERS_OF_THE_PLAN) == "cannot tell"
 
 
-def test_each_arm_of_a_study_is_named_once_by_what_it_is() -> None:
-    """Ahead within the margin is level; ahead beyond it is not, whatever its interval."""
-    named = {
-        "which_beyond": [arm("same", 0.2, 3.0, 1.5)],
-        "which_level": [arm("no effect", 0.1, 0.7, 0.4), arm("no effect", -0.8, -0.1, -0.4)],
-        "which_behind": [arm("opposite", -3.0, -1.0, -2.0)],
-        "which_open": [arm("same", 0.1, 2.0, 0.9), arm("unclear", -1.0, 0.5, -0.3)],
-    }
-    arms = [(name, one) for name, listed in named.items() for one in listed]
+def test_each_arm_of_a_study_is_named_by_all_that_it_is() -> None:
+    arms = [
+        (("ahead", "beyond"), arm("same", 0.2, 3.0, 1.5)),
+        (("ahead", "level"), arm("no effect", 0.1, 0.7, 0.4)),
+        (("level", "behind"), arm("no effect", -0.8, -0.1, -0.4)),
+        (("behind",), arm("opposite", -3.0, -1.0, -2.0)),
+        (("ahead",), arm("same", 0.1, 2.0, 0.9)),
+        (("open",), arm("unclear", -1.0, 0.5, -0.3)),
+    ]
     about = [one | {"method": "simclr", "variant": f"v{at}"} for at, (_, one) in enumerate(arms)]
     found = questions._which(RELEASED.papers["ours"], about)
-    for name in named:
-        assert found[name] == ", ".join(f"SimCLR v{at}" for at, (own, _) in enumerate(arms) if own == name)
+    for name in ("ahead", "beyond", "level", "behind", "open"):
+        expected = ", ".join(f"SimCLR v{at}" for at, (own, _) in enumerate(arms) if name in own)
+        assert found[f"which_{name}"] == expected
     assert set(questions._which(RELEASED.papers["ours"], []).values()) == {"none"}
 
 

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import math
 from pathlib import Path
 
 import numpy as np
@@ -70,13 +69,11 @@ def test_a_set_is_every_run_of_a_plan_that_differs_in_its_seed_alone() -> None:
     assert table["called"].between(0, 100).all()
 
 
-def test_shares_are_averaged_over_sets_and_comparisons_are_counted() -> None:
-    splits = pd.DataFrame({"n": [5, 5, 10], "margin": 1.0, "arms": [2, 4, 2], "called": [4.0, 6.0, 5.0], "level": 50.0})
-    five, ten = confirmed.by_size(splits, 0.95)
-    assert (five["sets"], five["least"], five["most"], five["called"]) == (2, 2, 4, 5)
-    assert five["called_low"] == pytest.approx(5 - 12.706, abs=0.01)  # t(1) = 12.706, and the standard error is 1
-    assert (ten["sets"], ten["called"]) == (1, 5)
-    assert math.isnan(ten["called_low"])
+def test_shares_are_averaged_over_sets_of_one_size_and_comparisons_are_counted() -> None:
+    splits = pd.DataFrame({"n": [5, 5, 5], "margin": 1.0, "arms": [2, 4, 2], "called": [4.0, 6.0, 5.0], "level": 50.0})
+    two, four = confirmed.by_size(splits)
+    assert (two["sets"], two["arms"], two["called"], two["called_least"], two["called_most"]) == (2, 2, 4.5, 4, 5)
+    assert (four["sets"], four["arms"], four["called"], four["level_most"]) == (1, 4, 6, 50)
     ends = {"low": [-1.0, 0.1, -2.0, -2.0], "high": [1.0, 0.4, -0.1, -0.1], "effect": [0.0, 0.2, -1.0, -1.0]}
     rows = pd.DataFrame(
         {"paper": "p", "study": "s", "artifact": ["s", "s", "s", "s_printed"], "in_family": False, **ends}
