@@ -71,6 +71,13 @@ def of_studies(root: Path) -> dict[str, pd.DataFrame]:
     return found
 
 
+def nothing_differs(
+    of: Mapping[str, pd.DataFrame], confidence: float
+) -> tuple[list[dict[str, float]], confirmed.Called]:
+    """What ``of_studies`` says where nothing differs: shares by numbers of runs, and the A/A comparisons."""
+    return confirmed.by_size(of["splits"]), confirmed.called(of["studies"], confidence)
+
+
 def recorded_scales(root: Path) -> list[str]:
     """The scales on real images of which the repository holds records."""
     names = [path.parent.name for path in sorted((root / FOLDER).glob("*/runs.csv"))]
