@@ -16,6 +16,7 @@ import pandas as pd
 
 from hypersphere.config import coordinates, registry, rules
 from hypersphere.config import plan as planning
+from hypersphere.config import questions as ask
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import PRINTED, SENTENCES, SIGNS
 from hypersphere.config.measures import MEASURES
@@ -100,7 +101,11 @@ def context(
     proofs = Proofs(plan, pages.ledger(config), frozenset(row["id"] for row in listed))
     shown = Shown(plan, ladder)
     lines = {row["id"]: shown.line(row) for row in listed}
-    asked = [{**row, "claims": [lines[name] for name in row["about"].split()]} for row in tables.rows(findings)]
+    limits = {name: one.limits for name, (_, one) in ask.load(config).items()}
+    asked = [
+        {**row, "claims": [lines[name] for name in row["about"].split()], "limits": limits.get(row["id"], [])}
+        for row in tables.rows(findings)
+    ]
     titles = {name: paper.title for name, paper in config.papers.items()}
     order = {SEVERAL: "Across the documents", **titles}
     printed = [row["paper"] for row in listed if row["origin"] == "printed"]
