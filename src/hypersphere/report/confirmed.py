@@ -38,7 +38,7 @@ def comparisons(config: Config, paper: str, name: str, compared: pd.DataFrame) -
 
 def _comparison(config: Config, paper: str, name: str, row: Row) -> list[str]:
     decimals, study = MEASURES[row["measure"]].decimals, config.papers[paper].studies[name]
-    intervals = (words.interval(row[f"low{kind}"], row[f"high{kind}"], decimals) or "–" for kind in ("", "_holm"))
+    intervals = (_interval(row[f"low{kind}"], row[f"high{kind}"], decimals) for kind in ("", "_holm"))
     means = (words.number(row[key], decimals) for key in ("mean", "baseline_mean"))
     return [
         _arm(config, paper, name, row["coordinates"]),
@@ -49,6 +49,11 @@ def _comparison(config: Config, paper: str, name: str, row: Row) -> list[str]:
         f"{row['n']:g}" + (f" of {study_size(study, row)}" if row["n_missing"] else ""),
         direction(row),
     ]
+
+
+def _interval(low: float, high: float, decimals: int) -> str:
+    """With one decimal more where an end rounds to zero, so that its side of zero is seen."""
+    return words.interval(low, high, decimals + any(round(end, decimals) == 0 != end for end in (low, high)))
 
 
 def study_size(study: Study, row: Row) -> int:
