@@ -53,7 +53,8 @@ def _comparison(config: Config, paper: str, name: str, row: Row) -> list[str]:
 
 def _interval(low: float, high: float, decimals: int) -> str:
     """With one decimal more where an end rounds to zero, so that its side of zero is seen."""
-    return words.interval(low, high, decimals + any(round(end, decimals) == 0 != end for end in (low, high)))
+    near = any(end != 0 and round(end, decimals) == 0 for end in (low, high))
+    return words.interval(low, high, decimals + near)
 
 
 def study_size(study: Study, row: Row) -> int:

@@ -76,6 +76,13 @@ def test_each_arm_is_shown_with_its_selected_value_its_baseline_s_and_the_runs_i
     assert list(confirmed.comparisons(config, "ours", "sentences", listed)) == []
 
 
+def test_the_side_of_zero_of_an_interval_is_seen() -> None:
+    near = table(row("cut9") | {"low_holm": -3.0, "high_holm": -0.04})
+    ((_, (shown,)),) = confirmed.comparisons(planning.cfg.load(ROOT, {}), "ours", "step_size", near)
+    assert "[−3.00, −0.04]" in shown
+    assert "[−2.0, +0.5]" in shown
+
+
 def test_checks_have_an_arm_a_row_and_a_reading_a_column() -> None:
     config = planning.cfg.load(ROOT, {})
     readings = ("by=geometry;measure=norm", "by=knn;epoch=25%;measure=knn_top1")
