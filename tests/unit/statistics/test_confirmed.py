@@ -60,9 +60,12 @@ def test_a_set_is_every_run_of_a_plan_that_differs_in_its_seed_alone() -> None:
     runs = pd.read_csv(ROOT / "evidence/laptop/runs.csv", dtype={"plan": str})
     study = plan.config.papers["ours"].studies["step_size"]
     seeds = {*study.seeds.confirmation, *study.seeds.again}
-    kept = runs[(runs["plan"] == study.digest) & runs["seed"].isin(seeds) & (runs["status"] == "finished")]
+    kept = runs[
+        (runs["plan"] == f"ours/step_size={study.digest}") & runs["seed"].isin(seeds) & (runs["status"] == "finished")
+    ]
     alike = [json.dumps({**json.loads(one), "seed": 0}, sort_keys=True) for one in kept["run"]]
     sizes = kept.groupby(alike)["seed"].nunique()
+    assert sizes.max() >= 20
     for n in confirmed.SIZES:
         assert sorted(table.loc[table["n"] == n, "runs"]) == sorted(size for size in sizes if size >= 2 * n)
     assert (table["arms"] == table["runs"] // table["n"]).all()
