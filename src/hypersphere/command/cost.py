@@ -82,8 +82,11 @@ class Cost:
         names = {name for key in keys for name in self.plan.runs_of(*key)}
         known = [flops for name in names if isinstance(flops := self.flops[name], int)]
         cells = sum(not reason for key in keys for reason in self.plan.missing(*key).values())
-        hours = sum(known) / (self.device.tflops * 10**12) / 3600
-        return Amount(cells, len(names), len(names) - len(known), sum(known), hours)
+        return Amount(cells, len(names), len(names) - len(known), sum(known), self.hours(sum(known)))
+
+    def hours(self, flops: int) -> float:
+        """The device-hours of some operations."""
+        return flops / (self.device.tflops * 10**12) / 3600
 
     def size(self, dataset: Dataset) -> Size | None:
         """The size of a dataset: that of its prepared copy, else the one that data/images.csv states; None: unknown."""
@@ -179,7 +182,7 @@ def pairs_csv(cost: Cost) -> str:
             flops = [cost.flops.get(name, "") for name in names if name]
             known = [one for one in flops if isinstance(one, int)]
             if claim.kind == "comparison" and len(known) == 2:
-                writer.writerow([claim.id, f"{sum(known) / (cost.device.tflops * 10**12) / 3600:.6g}"])
+                writer.writerow([claim.id, f"{cost.hours(sum(known)):.6g}"])
     return text.getvalue()
 
 

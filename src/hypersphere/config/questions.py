@@ -140,6 +140,11 @@ def load(config: Config) -> dict[str, tuple[Path, Question]]:
     return found
 
 
+def limits(config: Config) -> dict[str, list[str]]:
+    """What the answer to each question does not say, by the question's id."""
+    return {name: one.limits for name, (_, one) in load(config).items()}
+
+
 def selects(selection: dict[Column, str | list[str]], claim: Mapping[str, Any]) -> bool:
     """Whether a claim's columns are those that are asked for."""
     return all(

@@ -8,7 +8,7 @@ import pandas as pd
 from hypersphere.config import coordinates
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.study import AGAIN, BEST, Study
+from hypersphere.config.study import AGAIN, BEST
 from hypersphere.provenance import tables
 from hypersphere.report import words
 
@@ -37,7 +37,8 @@ def comparisons(config: Config, paper: str, name: str, compared: pd.DataFrame) -
 
 
 def _comparison(config: Config, paper: str, name: str, row: Row) -> list[str]:
-    decimals, study = MEASURES[row["measure"]].decimals, config.papers[paper].studies[name]
+    decimals, seeds = MEASURES[row["measure"]].decimals, config.papers[paper].studies[name].seeds
+    declared = seeds.again if AGAIN in row["coordinates"] else seeds.confirmation
     intervals = (_interval(row[f"low{kind}"], row[f"high{kind}"], decimals) for kind in ("", "_holm"))
     means = (words.number(row[key], decimals) for key in ("mean", "baseline_mean"))
     return [
@@ -46,7 +47,7 @@ def _comparison(config: Config, paper: str, name: str, row: Row) -> list[str]:
         *means,
         words.signed(row["effect"], decimals),
         *intervals,
-        f"{row['n']:g}" + (f" of {study_size(study, row)}" if row["n_missing"] else ""),
+        f"{row['n']:g}" + (f" of {len(declared)}" if row["n_missing"] else ""),
         direction(row),
     ]
 
@@ -55,11 +56,6 @@ def _interval(low: float, high: float, decimals: int) -> str:
     """With one decimal more where an end rounds to zero, so that its side of zero is seen."""
     near = any(end != 0 and round(end, decimals) == 0 for end in (low, high))
     return words.interval(low, high, decimals + near)
-
-
-def study_size(study: Study, row: Row) -> int:
-    """The seeds that an arm of a comparison should have."""
-    return len(study.seeds.again if AGAIN in row["coordinates"] else study.seeds.confirmation)
 
 
 def direction(row: Row) -> str:

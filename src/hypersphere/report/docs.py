@@ -64,7 +64,7 @@ def laptop(config: Config) -> str:
     )
     superseded = [scale.superseded for scale in scales if scale.superseded]
     lines = ["## In numbers", "", *_criteria(config, criteria)]
-    found, limits = of_studies(config.root), {key: one.limits for key, (_, one) in ask.load(config).items()}
+    found, limits = of_studies(config.root), ask.limits(config)
     for name, paper in config.papers.items():
         of_paper = [row for row in tables.rows(findings) if row["paper"] == name]
         asked = [(row, _comparisons(row, small)) for row in of_paper if row["id"] not in paper.studies]

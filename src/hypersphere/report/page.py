@@ -101,7 +101,7 @@ def context(
     proofs = Proofs(plan, pages.ledger(config), frozenset(row["id"] for row in listed))
     shown = Shown(plan, ladder)
     lines = {row["id"]: shown.line(row) for row in listed}
-    limits = {name: one.limits for name, (_, one) in ask.load(config).items()}
+    limits = ask.limits(config)
     asked = [
         {**row, "claims": [lines[name] for name in row["about"].split()], "limits": limits.get(row["id"], [])}
         for row in tables.rows(findings)

@@ -287,7 +287,7 @@ def _studies(config: Config, findings: Sequence[Any]) -> dict[str, Any]:
     """Our own studies: those with confirmation runs, each with answer and tables, and the questions of the others."""
     compared = of_studies(config.root)["studies"]
     answers = {(one["paper"], one["id"]): one for one in findings}
-    limits = {key: one.limits for key, (_, one) in ask.load(config).items()}
+    limits = ask.limits(config)
     shown, planned = list[Any](), list[str]()
     for name, about in config.papers.items():
         for study, plan in about.studies.items():

@@ -121,17 +121,17 @@ def _row(config: Config, file: Path, name: str, one: Question, listed: Mapping[s
     also = {key: numbers(listed[at]) for key, at in one.also.items()}
     try:
         sentence = _filled(one.says[said], together, also, numbers(leading))
+        if one.adds and all(
+            listed[at]["rung"] != "nothing" and not listed[at]["n_missing"] > 0 for at in one.also.values()
+        ):
+            sentence += _filled(f" {one.adds}", together, also, numbers(leading))
     except KeyError as error:
         raise HypersphereError(f"{file}: {name}: says.{said}: {error.args[0]}") from None
-    if one.adds and all(
-        listed[at]["rung"] != "nothing" and not listed[at]["n_missing"] > 0 for at in one.also.values()
-    ):
-        sentence += _filled(f" {one.adds}", together, also, numbers(leading))
     decided = list(about.values()) if one.study else by_outcome[result] or list(about.values())
     deciding = [claim for claim in decided if claim["rung"] != "nothing"] or decided
     reasons = [reason for claim in deciding for reason in claim["reasons"].split("; ") if reason]
     certainty = max((claim["certainty"] for claim in deciding), key=GRADES.index)
-    if one.study and any(math.isnan(claim["low"]) or claim["n_missing"] > 0 for claim in about.values()):
+    if one.study and not _finished(list(about.values())):
         certainty, reasons = GRADES[-1], ["not all of its runs are there"]
     elif one.study:
         reasons = [f"{said} ({number} of {len(deciding)} arms)" for said, number in Counter(reasons).items()]
@@ -217,7 +217,7 @@ def fixed(about: Sequence[Claim], answers: Answers) -> Said:
     that grows answers once; and none while an arm is level with raw pixels or its untrained encoder, because no
     direction is read from such an arm.
     """
-    if any(math.isnan(claim["low"]) or claim["n_missing"] > 0 or is_level(claim) for claim in about):
+    if not _finished(about) or any(map(is_level, about)):
         return "cannot tell"
     numbers = _counted(about)
     outcomes: dict[str, Outcome] = {"yes": "holds", "no": "fails"}
@@ -225,6 +225,11 @@ def fixed(about: Sequence[Claim], answers: Answers) -> Said:
         if all(low <= numbers[name] <= high for name, (low, high) in bounds.items()):
             return outcomes[answer]
     return "unclear"
+
+
+def _finished(about: Sequence[Claim]) -> bool:
+    """Whether every arm of a study has all its seeds."""
+    return not any(math.isnan(claim["low"]) or claim["n_missing"] > 0 for claim in about)
 
 
 def _counted(about: Sequence[Claim]) -> dict[Counted, int]:

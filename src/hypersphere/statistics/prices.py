@@ -1,13 +1,14 @@
 """How many runs would answer a comparison: by the spread over seeds, the printed difference and the stated power."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 
 from scipy import special
 
 from hypersphere.config.rules import Rules
 
-MOST = 100_000
+MOST = 65_536
 """Runs an arm that are never tried: a comparison that needs more has no price."""
 
 
@@ -42,14 +43,6 @@ def to_equate(margin: float, spread: float, rules: Rules) -> float:
 
 
 def _least(power: Callable[[int], float], enough: float) -> float:
-    """The least n of at least 2 with enough power, which rises with n."""
-    high = 2
-    while power(high) < enough:
-        high *= 2
-        if high > MOST:
-            return math.nan
-    low = high // 2
-    while high - low > 1 and high > 2:
-        middle = (low + high) // 2
-        low, high = (low, middle) if power(middle) >= enough else (middle, high)
-    return float(high)
+    """The least n of at least 2 with enough power, which rises with n; nan: more than ``MOST``."""
+    n = 2 + bisect_left(range(2, MOST + 1), enough, key=power)
+    return float(n) if n <= MOST else math.nan
