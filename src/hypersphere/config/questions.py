@@ -74,7 +74,7 @@ class Question(Strict):
     about: list[dict[Column, str | list[str]]] = Field(default_factory=list)
     """Claims, each by its columns; ``*`` stands for any letters. One that finds no claim is an error."""
     study: Identifier | None = None
-    """In place of ``about`` and a rule: a study of the document, which fixed in numbers what would count as an answer.
+    """In place of ``about`` and a rule: a study of the document, which fixed in advance what would count as an answer.
     ``holds`` is yes, ``fails`` no, ``unclear`` neither, and before all arms have their seeds it is ``cannot tell``."""
     rule: Literal["all", "most"] = "all"
     """``all``: it holds if all claims do, and fails (or is opposite) if one does; ``most``: what more than half say."""
@@ -133,9 +133,9 @@ def load(config: Config) -> dict[str, tuple[Path, Question]]:
             given = of_document(one, "paper", document, f"{file}: {name}")
             question = validate(Question, given, file, str(name))
             if question.study is not None:
-                fixed = [key for key, study in config.papers[document].studies.items() if study.answers.numbers]
-                if question.study not in fixed:
-                    raise HypersphereError(f"{file}: {name}: study: {not_one_of(question.study, fixed)}")
+                studies = [*config.papers[document].studies]
+                if question.study not in studies:
+                    raise HypersphereError(f"{file}: {name}: study: {not_one_of(question.study, studies)}")
             found[str(name)] = file, question
     return found
 

@@ -78,7 +78,7 @@ class Answers(Strict):
     unclear: str
     numbers: dict[Literal["yes", "no"], dict[Counted, Bounds]] = Field(default_factory=dict)
     """The same in numbers of arms, where numbers can say it: an answer is given if all of its numbers lie within their
-    bounds. Until every arm has all its seeds, and while one is level with a control, there is none."""
+    bounds. Where they cannot, ``statistics/answers.py`` has the rule of the study."""
 
 
 class Study(Strict):

@@ -1,11 +1,12 @@
 """A study's confirmed comparisons in words, for docs/laptop.md and the paper."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from hypersphere.config import coordinates
+from hypersphere.config.coordinates import Coordinates, Scalar
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.study import AGAIN, BEST
@@ -13,13 +14,18 @@ from hypersphere.provenance import tables
 from hypersphere.report import words
 
 Row = Mapping[str, Any]
+INTERVALS = {"welch": ("Welch", "Holm"), "paired": ("paired", "Holm"), "dunnett": ("Welch", "Dunnett")}
+"""By a study's test, the heads of the two intervals: each comparison's own, and after correction for all of them."""
+
+WIDEST = 9
+"""Readings beside each other that a page can take."""
 
 
 def head(config: Config, paper: str, name: str) -> list[str]:
-    """Of the comparisons. The second column is named by what was tuned: ``rate ÷ printed rate``."""
-    about = config.papers[paper]
-    tuned = " and ".join(map(about.label, about.studies[name].tuned)) or "tuned"
-    return ["arm", tuned, "arm’s mean", "baseline’s", "difference", "Welch", "Holm", "runs", "direction"]
+    """Of the comparisons. If anything was tuned, the second column is named by it: ``rate ÷ printed rate``."""
+    about, study = config.papers[paper], config.papers[paper].studies[name]
+    tuned = [" and ".join(map(about.label, study.tuned))] if study.tuned else []
+    return ["arm", *tuned, "arm’s mean", "baseline’s", "difference", *INTERVALS[study.test], "runs", "direction"]
 
 
 def comparisons(config: Config, paper: str, name: str, compared: pd.DataFrame) -> Iterator[tuple[str, list[list[str]]]]:
@@ -33,7 +39,45 @@ def comparisons(config: Config, paper: str, name: str, compared: pd.DataFrame) -
     for artifact, title in titles.items():
         rows = tables.rows(compared[(compared["paper"] == paper) & (compared["artifact"] == artifact)])
         if rows:
-            yield title, [_comparison(config, paper, name, row) for row in rows]
+            named = zip(names(config, paper, name, rows), rows, strict=True)
+            yield title, [[arm, *_comparison(config, paper, name, row)] for arm, row in named]
+
+
+def names(config: Config, paper: str, name: str, rows: Sequence[Row]) -> list[str]:
+    """The arm of each comparison in full, with its baseline if the arm is compared with others too."""
+    arms = (_arm(config, paper, name, row["coordinates"]) for row in rows)
+    return [arm + _against(config, paper, row, rows) for arm, row in zip(arms, rows, strict=True)]
+
+
+def short_names(config: Config, paper: str, rows: Sequence[Row]) -> list[str]:
+    """The same by as few coordinates as tell the arms apart: ``SimCLR cut (c=3)``."""
+    points = [coordinates.parse(row["coordinates"], paper) for row in rows]
+    keys, arms = list[str](), {row["coordinates"] for row in rows}
+    for key in dict.fromkeys(key for point in points for key in point):
+        if len({point.get(key) for point in points}) > 1 and len(_told_apart(points, keys)) < len(arms):
+            keys.append(key)
+    about = config.papers[paper]
+    found = []
+    for point, row in zip(points, rows, strict=True):
+        arm = " ".join(words.value(about, key, point[key]) for key in keys if key in point)
+        found.append(arm + _against(config, paper, row, rows))
+    return found
+
+
+def _told_apart(points: Sequence[Coordinates], keys: Sequence[str]) -> set[tuple[Scalar | None, ...]]:
+    return {tuple(point.get(key) for key in keys) for point in points}
+
+
+def _against(config: Config, paper: str, row: Row, rows: Sequence[Row]) -> str:
+    """`` against default``, if the arm is compared with something else in another row."""
+    several = any(other["baseline"] != row["baseline"] for other in rows if other["coordinates"] == row["coordinates"])
+    return f" against {_apart(config, paper, row)}" if several else ""
+
+
+def _apart(config: Config, paper: str, row: Row) -> str:
+    """The coordinates of a baseline that its arm does not share: ``default``."""
+    arm, baseline = (coordinates.parse(row[key], paper) for key in ("coordinates", "baseline"))
+    return words.point(config.papers[paper], baseline, [key for key in baseline if arm.get(key) != baseline[key]])
 
 
 def _comparison(config: Config, paper: str, name: str, row: Row) -> list[str]:
@@ -41,9 +85,9 @@ def _comparison(config: Config, paper: str, name: str, row: Row) -> list[str]:
     declared = seeds.again if AGAIN in row["coordinates"] else seeds.confirmation
     intervals = (_interval(row[f"low{kind}"], row[f"high{kind}"], decimals) for kind in ("", "_holm"))
     means = (words.number(row[key], decimals) for key in ("mean", "baseline_mean"))
+    tuned = dict.fromkeys(_tuned(config, paper, name, row[key]) for key in ("coordinates", "baseline"))
     return [
-        _arm(config, paper, name, row["coordinates"]),
-        " against ".join(dict.fromkeys(_tuned(config, paper, name, row[key]) for key in ("coordinates", "baseline"))),
+        *([" against ".join(tuned)] if config.papers[paper].studies[name].tuned else []),
         *means,
         words.signed(row["effect"], decimals),
         *intervals,
@@ -59,16 +103,11 @@ def _interval(low: float, high: float, decimals: int) -> str:
 
 
 def direction(row: Row) -> str:
-    """``ahead`` or ``behind`` after correction, else ``open``; and ``within 1``, if equal within the study's margin.
-
-    None is read before all runs are there, or from an arm that is level with a control. An A/A interval is its own.
-    """
-    low, high = (row[f"{end}_holm" if row["in_family"] else end] for end in ("low", "high"))
+    """``ahead`` or ``behind``, and ``within 1`` if within the study's margin; else ``open``, or why none is read."""
     if row["n_missing"] or row["level"]:
         return "not finished" if row["n_missing"] else "level with a control"
-    side = "ahead" if low > 0 else "behind" if high < 0 else ""
-    within = f"within {row['margin']:g}" if row["equivalent"] else ""
-    return ", ".join(filter(None, (side, within))) or "open"
+    said = {"ahead": "ahead", "behind": "behind", "level": f"within {row['margin']:g}"}
+    return ", ".join(text for one, text in said.items() if one in row["called"].split("; ")) or "open"
 
 
 def _arm(config: Config, paper: str, name: str, cell: str) -> str:
@@ -85,7 +124,10 @@ def _tuned(config: Config, paper: str, name: str, cell: str) -> str:
 
 
 def checks(config: Config, paper: str, name: str, compared: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-    """The checks of a study: the head, and for each arm its means with the baseline's in brackets; without A/A arms."""
+    """The checks of a study: the head, and for each arm its means with the baseline's in brackets; without A/A arms.
+
+    Arms are rows, unless there are too many readings for the width of a page.
+    """
     about = config.papers[paper]
     rows = tables.rows(compared[(compared["paper"] == paper) & (compared["artifact"] == f"{name}_checks")])
     of_arm: dict[str, dict[str, str]] = {}
@@ -98,7 +140,10 @@ def checks(config: Config, paper: str, name: str, compared: pd.DataFrame) -> tup
         if point["variant"] != AGAIN:
             of_arm.setdefault(arm, {})[words.point(about, readings, readings)] = "{} ({})".format(*shown)
     columns = list(dict.fromkeys(column for cells in of_arm.values() for column in cells))
-    listed = [
-        [_arm(config, paper, name, arm), *(cells.get(one, "–") for one in columns)] for arm, cells in of_arm.items()
+    arms = {_arm(config, paper, name, arm): cells for arm, cells in of_arm.items()}
+    if len(columns) > WIDEST:
+        by_reading = [[column, *(cells.get(column, "–") for cells in arms.values())] for column in columns]
+        return ["mean of the arm (of its baseline)", *arms], by_reading
+    return ["arm (its baseline)", *columns], [
+        [arm, *(cells.get(one, "–") for one in columns)] for arm, cells in arms.items()
     ]
-    return ["arm (its baseline)", *columns], listed

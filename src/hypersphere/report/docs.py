@@ -22,7 +22,7 @@ from hypersphere.config.artifacts import Paper
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.rules import RUNGS, Rung
-from hypersphere.config.study import read_curve, selection_file
+from hypersphere.config.study import Study, read_curve, selection_file
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_proof, check_tidy, tidy_manifest
 from hypersphere.report import confirmed, forest, words
@@ -129,48 +129,47 @@ def studied(
     compared: pd.DataFrame,
     limits: Mapping[str, Sequence[str]],
 ) -> Iterator[str]:
-    """The studies of a document that are tuned: the answer so far, the curves, and what confirmation runs say."""
+    """The studies of a document that have begun: the answer so far, the curves, and what confirmation runs say."""
     for name, study in paper.studies.items():
+        groups = list(confirmed.comparisons(config, paper.paper, name, compared))
+        head, checks = confirmed.checks(config, paper.paper, name, compared)
         file = selection_file(config.root, paper.paper, name)
-        if not file.is_file():
+        if not groups and not file.is_file():
             continue
-        curves: dict[str, dict[str, str]] = {}
-        for one in read_curve(file, study):
-            shown = words.number(one.mean, MEASURES[study.measure].decimals) if one.n else "diverged"
-            curves.setdefault(one.arm, {})[one.value] = f"**{shown}**" if one.chosen else shown
-        values = dict.fromkeys(value for curve in curves.values() for value in curve)
-        arms = {arm: coordinates.parse(arm, str(file)) for arm in curves}
-        points = [coordinates.parse(value, str(file)) for value in values]
-        alone = len({key for one in points for key in one}) == 1  # which the line above the table names
-        heads = [
-            ", ".join(map(coordinates.show, one.values())) if alone else words.point(paper, one, [*one])
-            for one in points
-        ]
         yield from (f"## {paper.title}: {study.question}", "")
         yield from ([sentences[name], ""] if name in sentences else [])
-        yield from (f"![{study.title}: {words.measure(study.measure)} at each value](images/{name}_tuning.png)", "")
-        tuned, seeds = " and ".join(map(paper.label, study.tuned)), counted(len(study.seeds.tuning), "tuning seed")
-        yield f"{words.measure(study.measure)}, the mean of {seeds}, by {tuned}."
-        yield "Bold: chosen, to be confirmed on other seeds."
-        yield ""
-        yield from _table(("arm", *heads))
-        for arm, curve in curves.items():
-            yield _line((words.point(paper, arms[arm], [*arms[arm]]), *(curve.get(value, "–") for value in values)))
-        yield ""
-        for title, rows in confirmed.comparisons(config, paper.paper, name, compared):
-            yield from (
-                f"On the confirmation seeds, {title}:",
-                "",
-                *_table(confirmed.head(config, paper.paper, name)),
-                *map(_line, rows),
-                "",
-            )
-        head, rows = confirmed.checks(config, paper.paper, name, compared)
-        if rows:
-            yield from ("Checks, at the best values; the baseline's in brackets:", "")
-            yield from (*_table(head), *map(_line, rows), "")
+        if file.is_file():
+            yield from _tuning(paper, name, study, file)
+        for title, rows in groups:
+            yield from (f"{words.measure(study.measure)} on the confirmation seeds{f', {title}' if title else ''}:", "")
+            yield from (*_table(confirmed.head(config, paper.paper, name)), *map(_line, rows), "")
+        if checks:
+            yield from (f"Checks{', at the best values' if study.tuned else ''}; the baseline's in brackets:", "")
+            yield from (*_table(head), *map(_line, checks), "")
         if limits.get(name):
             yield from ("What it does not say:", "", *(f"- {one}" for one in limits[name]), "")
+
+
+def _tuning(paper: Paper, name: str, study: Study, file: Path) -> Iterator[str]:
+    """The curves that the arms of a study were tuned by."""
+    curves: dict[str, dict[str, str]] = {}
+    for one in read_curve(file, study):
+        shown = words.number(one.mean, MEASURES[study.measure].decimals) if one.n else "diverged"
+        curves.setdefault(one.arm, {})[one.value] = f"**{shown}**" if one.chosen else shown
+    values = dict.fromkeys(value for curve in curves.values() for value in curve)
+    points = [coordinates.parse(value, str(file)) for value in values]
+    alone = len({key for one in points for key in one}) == 1  # which the line above the table names
+    heads = [
+        ", ".join(map(coordinates.show, one.values())) if alone else words.point(paper, one, [*one]) for one in points
+    ]
+    yield from (f"![{study.title}: {words.measure(study.measure)} at each value](images/{name}_tuning.png)", "")
+    tuned, seeds = " and ".join(map(paper.label, study.tuned)), counted(len(study.seeds.tuning), "tuning seed")
+    yield f"{words.measure(study.measure)}, the mean of {seeds}, by {tuned}."
+    yield from ("Bold: chosen, to be confirmed on other seeds.", "", *_table(("arm", *heads)))
+    for arm, curve in curves.items():
+        point = coordinates.parse(arm, str(file))
+        yield _line((words.point(paper, point, [*point]), *(curve.get(value, "–") for value in values)))
+    yield ""
 
 
 def _nothing_differs(config: Config, found: Mapping[str, pd.DataFrame]) -> Iterator[str]:

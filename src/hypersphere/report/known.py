@@ -11,7 +11,7 @@ def build(plan: Plan) -> None:
     root = plan.config.root
     folder = root / known.REPORT
     claims, ladder = known.build(plan)
-    findings = questions.answered(plan.config, claims)
+    findings = questions.answered(plan.config, claims, known.of_studies(root))
     tables.write(folder, {"findings": (findings, columns.FINDINGS)})
     forest.build(plan.config, claims, folder)
     page.build(plan, claims, ladder, findings, folder)

@@ -296,12 +296,13 @@ def _studies(config: Config, findings: Sequence[Any]) -> dict[str, Any]:
             ]
             heads, rows = confirmed.checks(config, name, study, compared)
             if groups:
-                answer = answers.get((name, study), {"question": plan.question, "sentence": "", "certainty": ""})
-                measure = words.measure(plan.measure)
                 shown.append(
-                    answer
-                    | {"groups": groups, "head": confirmed.head(config, name, study), "measure": measure}
-                    | {"checks": rows, "checks_head": heads, "limits": limits.get(study, [])}
+                    {
+                        **answers.get((name, study), {"question": plan.question, "sentence": "", "certainty": ""}),
+                        **{"groups": groups, "head": confirmed.head(config, name, study)},
+                        **{"measure": words.measure(plan.measure), "tuned": bool(plan.tuned)},
+                        **{"checks": rows, "checks_head": heads, "limits": limits.get(study, [])},
+                    }
                 )
             else:
                 planned.append(plan.question)

@@ -5,25 +5,26 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import Formatter
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 
 from hypersphere.config import questions
-from hypersphere.config.artifacts import Paper
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.questions import Outcome, Question, Said
 from hypersphere.config.rules import GRADES, SHORTCOMINGS, Verdict
-from hypersphere.config.study import Answers, Counted
+from hypersphere.config.study import Counted
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
-from hypersphere.report import claims, words
+from hypersphere.report import claims, confirmed, words
 from hypersphere.statistics.known import is_level
 
 Claim = dict[str, Any]
 """A row of results/report/claims.csv."""
-
+Row = Mapping[str, Any]
+"""A row of studies.csv."""
+COUNTED: tuple[Counted, ...] = get_args(Counted)
 
 WHERE: dict[str, str] = {
     "proof": "random draws",
@@ -38,6 +39,9 @@ ANSWERED: dict[str, str] = {"opposite": "holds the other way round", "cannot tel
 """Answers as verbs; the others are verbs already."""
 UNTRIED = "met no counterexample"
 """The answer of a statement that held on random draws, which is no proof."""
+ANSWERS: dict[str, Said] = {"yes": "holds", "no": "fails", "unclear": "unclear", "": "cannot tell"}
+"""The answers of studies (``statistics/answers.py``) as what is said."""
+UNANSWERED = "not all of its runs are there, or an arm is level with a control"
 
 
 def numbers(claim: Claim) -> dict[str, str]:
@@ -82,18 +86,25 @@ def _measured(claim: Claim) -> float:
     return float(claim["measured"] or "nan")
 
 
-def answered(config: Config, known: pd.DataFrame) -> pd.DataFrame:
-    """findings.csv: every question with its outcome and its sentence.
+def answered(config: Config, known: pd.DataFrame, studies: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """findings.csv: every question with its outcome and its sentence, by claims.csv and the tables of our studies.
 
     Raises:
         HypersphereError: The file asks for a claim that does not exist, or a sentence for a number that is not there.
     """
     listed = {str(row["id"]): row for row in tables.rows(known)}
-    rows = [_row(config, file, name, one, listed) for name, (file, one) in questions.load(config).items()]
+    rows = [_row(config, file, name, one, listed, studies) for name, (file, one) in questions.load(config).items()]
     return tables.as_read(pd.DataFrame(rows, columns=list(columns.FINDINGS)), columns.FINDINGS)
 
 
-def _row(config: Config, file: Path, name: str, one: Question, listed: Mapping[str, Claim]) -> dict[str, Any]:
+def _row(
+    config: Config,
+    file: Path,
+    name: str,
+    one: Question,
+    listed: Mapping[str, Claim],
+    studies: Mapping[str, pd.DataFrame],
+) -> dict[str, Any]:
     about: dict[str, Claim] = {}
     of_study: list[dict[questions.Column, str | list[str]]] = [{"id": f"{one.paper}.{one.study}.*"}]
     for place, selection in enumerate(one.about or of_study):
@@ -106,16 +117,15 @@ def _row(config: Config, file: Path, name: str, one: Question, listed: Mapping[s
             raise HypersphereError(f"{file}: {name}: {field}: there is no claim '{identifier}'")
     leading = listed[one.leading] if one.leading else next(iter(about.values()))
     found = outcomes([claim["answer"] for claim in about.values()])
-    numbers_of: dict[Any, Any] = {}
     said: Said = outcome(found, one.rule)
+    numbers_of, answer = dict[str, Any](), ""
     if one.study is not None:
-        arms, document = list(about.values()), config.papers[one.paper]
-        numbers_of = {**_counted(arms), **_which(document, arms)}
-        said = fixed(arms, document.studies[one.study].answers)
+        rows, answer = _confirmed(one.paper, one.study, studies)
+        numbers_of = {**_counted(rows), **_which(config, one.paper, rows)}
+        said = ANSWERS[answer]
     result: Outcome = "cannot tell" if said == "unclear" else said
     by_outcome: dict[Outcome, list[Claim]] = {
-        answer: [claim for claim, its in zip(about.values(), found, strict=True) if its == answer]
-        for answer in questions.OUTCOMES
+        its: [claim for claim, of in zip(about.values(), found, strict=True) if of == its] for its in questions.OUTCOMES
     }
     together = _together(list(about.values()), by_outcome) | numbers_of
     also = {key: numbers(listed[at]) for key, at in one.also.items()}
@@ -131,10 +141,10 @@ def _row(config: Config, file: Path, name: str, one: Question, listed: Mapping[s
     deciding = [claim for claim in decided if claim["rung"] != "nothing"] or decided
     reasons = [reason for claim in deciding for reason in claim["reasons"].split("; ") if reason]
     certainty = max((claim["certainty"] for claim in deciding), key=GRADES.index)
-    if one.study and not _finished(list(about.values())):
-        certainty, reasons = GRADES[-1], ["not all of its runs are there"]
+    if one.study and not answer:
+        certainty, reasons = GRADES[-1], [UNANSWERED]
     elif one.study:
-        reasons = [f"{said} ({number} of {len(deciding)} arms)" for said, number in Counter(reasons).items()]
+        reasons = [f"{said} ({number} of {len(deciding)} comparisons)" for said, number in Counter(reasons).items()]
     return {
         **{"id": name, "paper": one.paper, "question": one.question, "outcome": result, "sentence": sentence},
         **{"lead": str(one.lead or ""), "about": " ".join(about), "leading": leading["id"]},
@@ -210,45 +220,25 @@ def outcome(found: Sequence[Outcome], rule: str) -> Outcome:
     return "cannot tell"
 
 
-def fixed(about: Sequence[Claim], answers: Answers) -> Said:
-    """The answer to a study's question, by the numbers of arms that its plan fixed in advance.
-
-    It is ``unclear`` if they fit neither yes nor no. There is none before every arm has all its seeds, so that a study
-    that grows answers once; and none while an arm is level with raw pixels or its untrained encoder, because no
-    direction is read from such an arm.
-    """
-    if not _finished(about) or any(map(is_level, about)):
-        return "cannot tell"
-    numbers = _counted(about)
-    outcomes: dict[str, Outcome] = {"yes": "holds", "no": "fails"}
-    for answer, bounds in answers.numbers.items():
-        if all(low <= numbers[name] <= high for name, (low, high) in bounds.items()):
-            return outcomes[answer]
-    return "unclear"
+def _confirmed(paper: str, study: str, studies: Mapping[str, pd.DataFrame]) -> tuple[list[Row], str]:
+    """The comparisons of a study's family, and its answer; empty while there is none."""
+    compared, answers = studies["studies"], studies["answers"]
+    mine = compared[(compared["paper"] == paper) & (compared["artifact"] == study) & compared["in_family"].astype(bool)]
+    of = answers[(answers["paper"] == paper) & (answers["study"] == study)]
+    return list(tables.rows(mine)), "".join(of["answer"])
 
 
-def _finished(about: Sequence[Claim]) -> bool:
-    """Whether every arm of a study has all its seeds."""
-    return not any(math.isnan(claim["low"]) or claim["n_missing"] > 0 for claim in about)
-
-
-def _counted(about: Sequence[Claim]) -> dict[Counted, int]:
+def _counted(rows: Sequence[Row]) -> dict[str, int]:
     """How many arms of a study are ahead, beyond the margin, level and behind."""
-    ahead = [claim for claim in about if claim["low"] > 0]
-    return {
-        **{"ahead": len(ahead), "beyond": sum(_measured(claim) > claim["margin"] for claim in ahead)},
-        "level": sum(claim["direction"] == "no effect" for claim in about),
-        "behind": sum(claim["high"] < 0 for claim in about),
-    }
+    return {key: sum(key in row["called"].split("; ") for row in rows) for key in COUNTED}
 
 
-def _which(paper: Paper, about: Sequence[Claim]) -> dict[str, str]:
+def _which(config: Config, paper: str, rows: Sequence[Row]) -> dict[str, str]:
     """The arms of a study that are ahead, beyond, level and behind; an arm can be two of these, or none (open)."""
-    found: dict[str, list[str]] = {key: [] for key in ("ahead", "beyond", "level", "behind", "open")}
-    for claim in about:
-        counted = [key for key, number in _counted([claim]).items() if number]
-        for key in [*map(str, counted)] or ["open"]:
-            found[key].append(f"{paper.label(claim['method'])} {paper.label(claim['variant'])}")
+    names = confirmed.short_names(config, paper, rows)
+    named = [(arm, row["called"].split("; ")) for arm, row in zip(names, rows, strict=True)]
+    found = {str(key): [arm for arm, called in named if key in called] for key in COUNTED}
+    found["open"] = [arm for arm, called in named if called == [""]]
     return {f"which_{key}": ", ".join(arms) or "none" for key, arms in found.items()}
 
 

@@ -15,7 +15,7 @@ from hypersphere.config import rules as rules_file
 from hypersphere.config.plan import Plan
 from hypersphere.config.rules import Rules
 from hypersphere.provenance import tables
-from hypersphere.statistics import measure
+from hypersphere.statistics import answers, measure
 from hypersphere.statistics.effects import WELCH
 
 DRAWS = 2000
@@ -27,16 +27,19 @@ COMPARED: tables.Columns = {
     **tables.numbers("mean", "baseline_mean", "n", "n_missing", "effect", "low", "high", "low_holm", "high_holm"),
     **tables.numbers("low_equal", "high_equal", "margin"),
     **tables.flags("in_family", "equivalent"),
-    **tables.texts("level"),
+    **tables.texts("level", "called"),
 }
 """studies.csv: a row for each comparison of a study's confirmed arms (by its primary measure, at printed values, and by
-its checks), as in effects.csv. ``n`` is the smaller arm's. A/A comparisons are in no family."""
+its checks), as in effects.csv. ``n`` is the smaller arm's. A/A comparisons are in no family. ``called``: what it is
+counted as (``answers.called``), joined by ``; ``."""
+ANSWERED: tables.Columns = tables.texts("paper", "study", "answer")
+"""answers.csv: a row for each study of which any arm was confirmed; no answer: not yet (``answers.Answer``)."""
 SPLITS: tables.Columns = {
     **tables.texts("paper", "study", "run", "measure"),
     **tables.numbers("margin", "runs", "n", "arms", "called", "level"),
 }
 """splits.csv: a row for each set of runs (``run``: the first of them) and number of runs an arm; shares in percent."""
-TABLES = {"studies": COMPARED, "splits": SPLITS}
+TABLES = {"studies": COMPARED, "splits": SPLITS, "answers": ANSWERED}
 
 
 class Shares(NamedTuple):
@@ -74,8 +77,9 @@ def shares(values: np.ndarray, n: int, margin: float, rules: Rules, draws: int =
 
 
 def of_plan(plan: Plan) -> dict[str, tuple[pd.DataFrame, tables.Columns]]:
-    """studies.csv and splits.csv of a scale, by name."""
-    rules, compared, splits = rules_file.load(plan.config.root), list[dict[str, Any]](), list[dict[str, Any]]()
+    """studies.csv, splits.csv and answers.csv of a scale, by name."""
+    rules = rules_file.load(plan.config.root)
+    compared, splits, answered = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, Any]]()
     for paper, study, artifact in _confirmed(plan):
         declared, found = plan.config.papers[paper].studies[study], measure.judged_tables(plan, paper, artifact)
         means = dict(zip(found["summary"]["coordinates"], found["summary"]["mean"], strict=True))
@@ -84,14 +88,20 @@ def of_plan(plan: Plan) -> dict[str, tuple[pd.DataFrame, tables.Columns]]:
             of = {"paper": paper, "study": study, "artifact": artifact, "n": min(row["n_variant"], row["n_baseline"])}
             # The margin is in the unit of the primary measure, and checks are not tested for an answer.
             other = {} if row["measure"] == declared.measure else {"margin": math.nan, "equivalent": False}
-            compared.append(row | cells | of | other)
+            row |= cells | of | other
+            compared.append(row | {"called": "; ".join(answers.called(row))})
+        primary = [row for row in compared if (row["paper"], row["artifact"]) == (paper, study)]
+        if artifact == study and primary:
+            planned = len(plan.config.papers[paper].measured[artifact].comparisons)
+            answer = answers.of_study(study, declared.answers, primary, planned)
+            answered.append({"paper": paper, "study": study, "answer": answer})
         if declared.test == WELCH and artifact != f"{study}_checks":
             for values, of in _alike(plan, paper, artifact, found["measurements"]):
                 of |= {"paper": paper, "study": study, "measure": declared.measure, "margin": declared.margin}
                 if not any(row.items() >= of.items() for row in splits):
                     sizes = [n for n in SIZES if len(values) >= 2 * n]
                     splits += [of | {"n": n, **shares(values, n, declared.margin, rules)._asdict()} for n in sizes]
-    rows = {"studies": compared, "splits": splits}
+    rows = {"studies": compared, "splits": splits, "answers": answered}
     return {name: (pd.DataFrame(rows[name], columns=list(kinds)), kinds) for name, kinds in TABLES.items()}
 
 

@@ -60,7 +60,7 @@ def records_file(root: Path, scale: str) -> Path:
 
 
 def of_studies(root: Path) -> dict[str, pd.DataFrame]:
-    """studies.csv and splits.csv of all recorded scales, by name."""
+    """The tables of ``confirmed.of_plan`` of all recorded scales, by name."""
     found = {}
     for name, kinds in confirmed.TABLES.items():
         paths = [records_file(root, scale).with_name(f"{name}.csv") for scale in recorded_scales(root)]

@@ -25,6 +25,7 @@ class Recorded(NamedTuple):
     config: Config
     claims: pd.DataFrame
     findings: pd.DataFrame
+    studies: dict[str, pd.DataFrame]
 
 
 @pytest.fixture(scope="session")
@@ -37,9 +38,10 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     for scale in known.recorded_scales(root):
         known.judged(plan, scale)
     claims, _ = known.build(plan)
-    findings = questions.answered(plan.config, claims)
+    studies = known.of_studies(root)
+    findings = questions.answered(plan.config, claims, studies)
     tables.write(root / known.REPORT, {"findings": (findings, columns.FINDINGS)})
-    return Recorded(plan.config, claims, findings)
+    return Recorded(plan.config, claims, findings, studies)
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,12 @@
 """The comparisons of a study in words, from made-up rows of studies.csv on the released plan."""
 
+from typing import Any
+
 import pandas as pd
 
 from hypersphere.config import plan as planning
 from hypersphere.report import confirmed
+from hypersphere.statistics import answers
 from hypersphere.statistics.confirmed import COMPARED
 
 from .conftest import ROOT
@@ -23,15 +26,19 @@ WIDE = {
 
 def row(
     variant: str, times: str = BEST, artifact: str = "step_size", reading: str = "measure=knn_top1"
-) -> dict[str, object]:
+) -> dict[str, Any]:
     cells = (f"method=simsiam;variant={one};dataset=cifar10_lt;{times};{reading}" for one in (variant, "default"))
     return {**KNN, **WIDE, "paper": "ours", "study": "step_size", "artifact": artifact} | dict(
         zip(("coordinates", "baseline"), cells, strict=True)
     )
 
 
-def table(*rows: dict[str, object]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=list(COMPARED))
+def counted(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"called": "; ".join(answers.called(row))}
+
+
+def table(*rows: dict[str, Any]) -> pd.DataFrame:
+    return pd.DataFrame(map(counted, rows), columns=list(COMPARED))
 
 
 def test_a_direction_is_read_from_the_corrected_interval_and_from_no_arm_at_a_control() -> None:
@@ -44,11 +51,11 @@ def test_a_direction_is_read_from_the_corrected_interval_and_from_no_arm_at_a_co
         "level with a control": {"low_holm": 0.1, "high_holm": 3.0, "level": "level with pixels"},
         "not finished": {"low_holm": 0.1, "high_holm": 3.0, "n_missing": 1},
     }
-    assert {name: confirmed.direction(row("cut3") | changed) for name, changed in said.items()} == {
+    assert {name: confirmed.direction(counted(row("cut3") | changed)) for name, changed in said.items()} == {
         name: name for name in said
     }
     again = {"in_family": False, "low": 0.2, "high": 0.9, "low_holm": float("nan"), "high_holm": float("nan")}
-    assert confirmed.direction(row("again") | again) == "ahead"
+    assert confirmed.direction(counted(row("again") | again)) == "ahead"
 
 
 def test_each_arm_is_shown_with_its_selected_value_its_baseline_s_and_the_runs_it_lacks() -> None:
@@ -74,6 +81,45 @@ def test_each_arm_is_shown_with_its_selected_value_its_baseline_s_and_the_runs_i
     assert cells[0]["arm"] == cells[2]["arm"]
     assert [one["Holm"] for one in cells] == ["[−3.0, +1.0]", "–", "[−3.0, +1.0]"]
     assert list(confirmed.comparisons(config, "ours", "sentences", listed)) == []
+
+
+def test_an_arm_with_two_baselines_says_against_which() -> None:
+    """As in the study of sentences, where the sum is compared with none and with uniformity."""
+    config, end = planning.cfg.load(ROOT, {}), "dataset=bookcorpus;target=text_mr;measure=text_accuracy"
+    pairs = [("dp_sum", "default"), ("uniform", "default"), ("dp_sum", "uniform")]
+    rows = [
+        {key: f"method=qt_dcl;variant={one};{end}" for key, one in zip(("coordinates", "baseline"), pair, strict=True)}
+        for pair in pairs
+    ]
+    label = config.papers["ours"].label
+    shown = confirmed.names(config, "ours", "sentences", rows)
+    assert [f"against {label(baseline)}" in name for name, (_, baseline) in zip(shown, pairs, strict=True)] == [
+        True,
+        False,
+        True,
+    ]
+    assert len(set(shown)) == len(shown)
+    short = [
+        f"{label('dp_sum')} against {label('default')}",
+        label("uniform"),
+        f"{label('dp_sum')} against {label('uniform')}",
+    ]
+    assert confirmed.short_names(config, "ours", rows) == short
+
+
+def test_a_short_name_has_what_tells_an_arm_apart() -> None:
+    """Two methods on two sets: an arm is its method and variant if these alone tell it apart, else its set too."""
+    config, cell = planning.cfg.load(ROOT, {}), "method={};variant={};dataset={};measure=knn_top1"
+
+    def short(*arms: tuple[str, str, str]) -> list[str]:
+        rows = [{"coordinates": cell.format(*arm), "baseline": cell.format(arm[0], "default", arm[2])} for arm in arms]
+        return confirmed.short_names(config, "ours", rows)
+
+    assert short(("simclr", "cut3", "cifar10_lt"), ("mocov3", "pos", "cifar10")) == ["SimCLR", "MoCo v3"]
+    first, second = short(("simclr", "cut3", "cifar10"), ("simclr", "cut3", "cifar100"))
+    assert (first, second) == ("CIFAR-10", "CIFAR-100")
+    ours = short(("simclr", "cut3", "cifar10_lt"), ("simclr", "gradscale", "cifar10_lt"), ("mocov3", "pos", "cifar10"))
+    assert ours == ["SimCLR cut (c=3)", "SimCLR GradScale (p=1)", "MoCo v3 + pos. (s=20)"]
 
 
 def test_the_side_of_zero_of_an_interval_is_seen() -> None:

@@ -18,11 +18,11 @@ from hypersphere.config.rules import RUNGS, Verdict
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.report import questions
+from hypersphere.statistics.confirmed import TABLES
 
 from .conftest import ROOT, Recorded
 
 RELEASED = project.load(ROOT, {})
-ANSWERS_OF_THE_PLAN = RELEASED.papers["ours"].studies["step_size"].answers
 NOTHING: dict[str, Any] = {"rung": "nothing", "answer": "cannot tell", "certainty": "none", "verdict": "not run"}
 SAYS = dict.fromkeys(asked.OUTCOMES, "{ours}: {holds} {fails} {opposite} {unknown} of {all}")
 QUESTION: dict[str, Any] = {"question": "Does it?", "about": [{"id": "c*"}], "says": SAYS}
@@ -51,7 +51,7 @@ def answered(root: Path, claims: Sequence[dict[str, Any]], **changed: Any) -> di
     )
     folders = {paper: root / paper for paper in RELEASED.papers}
     config = RELEASED.model_copy(update={"root": root, "folders": folders})
-    (row,) = tables.rows(questions.answered(config, pd.DataFrame(claims)))
+    (row,) = tables.rows(questions.answered(config, pd.DataFrame(claims), {}))
     return row
 
 
@@ -121,65 +121,32 @@ def test_a_table_of_its_own_counts_for_questions_on_the_text_alone(tmp_path: Pat
     assert answered(tmp_path, [borne[0], claim(3, "holds")])["outcome"] == "cannot tell"
 
 
-@pytest.mark.parametrize(
-    ("ahead", "level", "both", "behind", "outcome"),
-    [
-        ([], 4, 0, 0, "holds"),  # yes: none is better, four are within the margin
-        ([], 4, 0, 2, "holds"),  # the plan says nothing of arms that are behind
-        ([], 3, 0, 0, "unclear"),
-        ([], 3, 1, 0, "unclear"),  # one of the four is better, if by little
-        ([0.5], 4, 0, 0, "unclear"),  # better, but not by the margin
-        ([1.5], 4, 0, 0, "fails"),  # no: better by more than the margin
-        ([1.5], 0, 0, 5, "fails"),
-    ],
-)
-def test_is_every_intervention_a_step_size_is_answered_as_its_plan_fixed(
-    ahead: list[float], level: int, both: int, behind: int, outcome: str
-) -> None:
-    """Its six comparisons, counted by hand against the words of the plan."""
-    rows = [("same", 0.1, size + 1, size) for size in ahead] + [("no effect", -0.4, 0.6, 0.1)] * level
-    rows += [("no effect", 0.1, 0.7, 0.4)] * both + [("opposite", -3.0, -1.0, -2.0)] * behind
-    rows += [("unclear", -4.0, 2.0, -1.0)] * (6 - len(rows))
-    assert questions.fixed([arm(*row) for row in rows], ANSWERS_OF_THE_PLAN) == outcome
-
-
-def arm(direction: str, low: float, high: float, size: float) -> dict[str, Any]:
-    """An arm of a study, with all its seeds."""
-    found = {"direction": direction, "low": low, "high": high, "measured": f"{size}"}
-    return found | {"margin": 1.0, "n_missing": 0.0, "why": ""}
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"low": math.nan, "high": math.nan, "measured": ""},  # not run
-        {"n_missing": 3.0},
-        {"why": "an arm is at the level of raw pixels"},
-    ],
-)
-def test_a_study_has_no_answer_before_every_arm_can_bear_one(changed: dict[str, Any]) -> None:
-    """The control: the same arms without the change."""
-    arms = [arm("no effect", -0.4, 0.6, 0.1)] * 5
-    last = arm("unclear", -4.0, 2.0, -1.0)
-    assert questions.fixed([*arms, last], ANSWERS_OF_THE_PLAN) == "holds"
-    assert questions.fixed([*arms, last | changed], ANSWERS_OF_THE_PLAN) == "cannot tell"
+NO_STUDIES = {name: pd.DataFrame(columns=list(kinds)) for name, kinds in TABLES.items()}
+ROW = {"paper": "ours", "artifact": "step_size", "baseline": "method=simclr;variant=default", "in_family": True}
 
 
 def test_each_arm_of_a_study_is_named_by_all_that_it_is() -> None:
-    arms = [
-        (("ahead", "beyond"), arm("same", 0.2, 3.0, 1.5)),
-        (("ahead", "level"), arm("no effect", 0.1, 0.7, 0.4)),
-        (("level", "behind"), arm("no effect", -0.8, -0.1, -0.4)),
-        (("behind",), arm("opposite", -3.0, -1.0, -2.0)),
-        (("ahead",), arm("same", 0.1, 2.0, 0.9)),
-        (("open",), arm("unclear", -1.0, 0.5, -0.3)),
-    ]
-    about = [one | {"method": "simclr", "variant": f"v{at}"} for at, (_, one) in enumerate(arms)]
-    found = questions._which(RELEASED.papers["ours"], about)
-    for name in ("ahead", "beyond", "level", "behind", "open"):
-        expected = ", ".join(f"SimCLR v{at}" for at, (own, _) in enumerate(arms) if name in own)
+    called = ["ahead; beyond", "ahead; level", "level; behind", "behind", "ahead", ""]
+    rows = [ROW | {"coordinates": f"method=simclr;variant=v{at}", "called": one} for at, one in enumerate(called)]
+    found = questions._which(RELEASED, "ours", rows)
+    for name in ("ahead", "beyond", "level", "behind"):
+        expected = ", ".join(f"v{at}" for at, own in enumerate(called) if name in own.split("; "))
         assert found[f"which_{name}"] == expected
-    assert set(questions._which(RELEASED.papers["ours"], []).values()) == {"none"}
+    assert found["which_open"] == "v5"
+    assert set(questions._which(RELEASED, "ours", []).values()) == {"none"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"), [("yes", "holds"), ("no", "fails"), ("unclear", "cannot tell"), ("", "cannot tell")]
+)
+def test_a_question_about_a_study_has_its_answer(recorded: Recorded, answer: str, outcome: str) -> None:
+    """The answers of the records are replaced one by one; the sentence is the one of that answer."""
+    studies = recorded.studies | {"answers": pd.DataFrame([{"paper": "ours", "study": "step_size", "answer": answer}])}
+    found = questions.answered(RELEASED, recorded.claims, studies).set_index("id").loc["step_size"]
+    said = {"yes": "holds", "no": "fails", "unclear": "unclear", "": "cannot tell"}[answer]
+    (_, asked_of) = asked.load(RELEASED)["step_size"]
+    assert found["outcome"] == outcome
+    assert found["sentence"].startswith(asked_of.says[said].split("{")[0])
 
 
 SLIPS: dict[str, dict[str, Any]] = {
@@ -236,7 +203,7 @@ def test_no_number_is_typed_that_the_evidence_has(file: dict[str, asked.Question
 
 def test_without_evidence_no_question_is_answered(recorded: Recorded) -> None:
     bare = pd.DataFrame([removed(row) for row in tables.rows(recorded.claims)])
-    assert set(questions.answered(RELEASED, bare)["outcome"]) == {"cannot tell"}
+    assert set(questions.answered(RELEASED, bare, NO_STUDIES)["outcome"]) == {"cannot tell"}
 
 
 @pytest.mark.parametrize("outcome", ["holds", "fails", "opposite"])
@@ -250,7 +217,7 @@ def test_every_sentence_has_its_numbers_where_there_is_evidence(recorded: Record
         answer = str(text.get(outcome, outcome)) if row["artifact"] == "sentences" else outcome
         found = {"rung": "exact", "certainty": "high", "answer": answer, "counterexample": counterexample}
         made.append(row | numbers | found)
-    found = questions.answered(RELEASED, pd.DataFrame(made)).set_index("id")["outcome"]
+    found = questions.answered(RELEASED, pd.DataFrame(made), recorded.studies).set_index("id")["outcome"]
     fixed = [name for name, (_, one) in asked.load(RELEASED).items() if one.study]
     assert fixed
     assert set(found.drop(fixed)) == {outcome}

@@ -1,0 +1,157 @@
+"""The answers of studies, against the words of their plans: made-up comparisons, counted by hand."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hypersphere.config import coordinates, project
+from hypersphere.statistics import answers
+
+ROOT = Path(__file__).parents[3]
+CONFIG = project.load(ROOT, {"scale": "laptop"})
+STUDIES = CONFIG.papers["ours"].studies
+NOT_YET = {"multidigits", "cut_by_steps"}
+"""Studies whose answer needs more than their comparisons: slopes, and differences of differences."""
+
+AHEAD = {"effect": 0.9, "low_holm": 0.1, "high_holm": 1.7}
+BEYOND = {"effect": 1.5, "low_holm": 0.2, "high_holm": 3.0}
+LEVEL = {"effect": 0.1, "low_holm": -0.4, "high_holm": 0.6, "equivalent": True}
+BOTH = {"effect": 0.4, "low_holm": 0.1, "high_holm": 0.7, "equivalent": True}
+BEHIND = {"effect": -2.0, "low_holm": -3.0, "high_holm": -1.0}
+OPEN = {"effect": -1.0, "low_holm": -4.0, "high_holm": 2.0}
+
+
+def row(said: dict[str, Any], arm: str = "method=m", baseline: str = "method=b", margin: float = 1.0) -> dict[str, Any]:
+    """A row of studies.csv with all its runs."""
+    given = {"coordinates": arm, "baseline": baseline, "margin": margin, "mean": 50.0, "in_family": True}
+    return {"n_missing": 0, "level": "", "equivalent": False, "low": math.nan, "high": math.nan, **given, **said}
+
+
+def again(low: float, high: float) -> dict[str, Any]:
+    own = {"effect": (low + high) / 2, "low": low, "high": high, "low_holm": math.nan, "high_holm": math.nan}
+    return row({**own, "in_family": False}, arm="method=b;variant=again")
+
+
+def answer(study: str, rows: list[dict[str, Any]]) -> str:
+    return answers.of_study(study, STUDIES[study].answers, rows, len(rows))
+
+
+@pytest.mark.parametrize("said", [AHEAD, BEYOND, LEVEL, BOTH, BEHIND, OPEN])
+def test_what_a_comparison_is_counted_as(said: dict[str, Any]) -> None:
+    names = {"AHEAD": ["ahead"], "BEYOND": ["ahead", "beyond"], "LEVEL": ["level"], "BOTH": ["ahead", "level"]}
+    expected = names | {"BEHIND": ["behind"], "OPEN": []}
+    (name,) = (key for key in expected if globals()[key] is said)
+    assert answers.called(row(said)) == expected[name]
+    assert answers.called(row(said) | {"n_missing": 1}) == []
+    assert answers.called(row(said) | {"level": "at the level of raw pixels"}) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([LEVEL] * 4 + [OPEN] * 2, "yes"),  # none is better, four are within the margin
+        ([LEVEL] * 4 + [BEHIND] * 2, "yes"),  # the plan says nothing of arms that are behind
+        ([LEVEL] * 3 + [OPEN] * 3, "unclear"),
+        ([LEVEL] * 3 + [BOTH] + [OPEN] * 2, "unclear"),  # one of the four is better, if by little
+        ([LEVEL] * 4 + [AHEAD, OPEN], "unclear"),  # better, but not by the margin
+        ([LEVEL] * 4 + [BEYOND, OPEN], "no"),  # better by more than the margin
+        ([BEYOND] + [BEHIND] * 5, "no"),
+    ],
+)
+def test_is_every_intervention_a_step_size(rows: list[dict[str, Any]], expected: str) -> None:
+    assert answer("step_size", [row(one) for one in rows]) == expected
+
+
+def of_sentences(against_none: list[dict[str, Any]], against_uniform: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The family: + DP (summed) against none, uniformity against none (which no answer reads), and the first two."""
+    tasks, cell = ["text_mr", "text_subj", "text_msrp"], "method=qt_dcl;variant={};dataset=bookcorpus;target={}"
+    pairs = [
+        ("dp_sum", "default", against_none),
+        ("uniform", "default", [OPEN] * 3),
+        ("dp_sum", "uniform", against_uniform),
+    ]
+    return [
+        row(said, cell.format(arm, task), cell.format(baseline, task))
+        for arm, baseline, of in pairs
+        for task, said in zip(tasks, of, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("against_none", "against_uniform", "expected"),
+    [
+        ([AHEAD, AHEAD, OPEN], [AHEAD, OPEN, OPEN], "yes"),
+        ([AHEAD, AHEAD, OPEN], [AHEAD, OPEN, BEHIND], "yes"),  # behind on a task on which it is not ahead of none
+        ([AHEAD, AHEAD, OPEN], [OPEN, OPEN, AHEAD], "unclear"),  # ahead of uniformity on another task alone
+        ([AHEAD, AHEAD, OPEN], [AHEAD, BEHIND, OPEN], "unclear"),
+        ([AHEAD, OPEN, OPEN], [AHEAD, OPEN, OPEN], "unclear"),  # on one task of three
+        ([OPEN, BEHIND, LEVEL], [AHEAD, AHEAD, AHEAD], "no"),  # ahead of none on none
+        ([AHEAD, AHEAD, OPEN], [LEVEL, BEHIND, OPEN], "no"),  # uniformity is level, and ahead
+        ([AHEAD, AHEAD, AHEAD], [LEVEL, BEHIND, OPEN], "unclear"),
+        ([AHEAD, AHEAD, OPEN], [BOTH, LEVEL, OPEN], "unclear"),  # ahead and level at once: yes and no both fit
+    ],
+)
+def test_does_distance_polarization_help_sentences(
+    against_none: list[dict[str, Any]], against_uniform: list[dict[str, Any]], expected: str
+) -> None:
+    assert answer("sentences", of_sentences(against_none, against_uniform)) == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "mean", "expected"),
+    [
+        ([BEYOND] * 4, 2.0, "yes"),
+        ([BEYOND] * 4, 0.4, "unclear"),  # the trained gain itself is below the margin
+        ([BEYOND] * 3 + [OPEN], 2.0, "unclear"),
+        ([LEVEL] * 2 + [BEHIND] * 2, 2.0, "no"),
+        ([LEVEL] * 3 + [OPEN], 2.0, "unclear"),
+        ([BEYOND] * 2 + [BEHIND] * 2, 2.0, "unclear"),
+    ],
+)
+def test_do_norms_say_confidence(rows: list[dict[str, Any]], mean: float, expected: str) -> None:
+    assert answer("confidence", [row(one, margin=0.5) | {"mean": mean} for one in rows]) == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "alike", "expected"),
+    [
+        ([LEVEL] * 14 + [BEYOND], (-0.3, 0.3), "yes"),
+        ([LEVEL] * 14 + [BEYOND], (0.1, 0.7), "unclear"),  # the A/A interval is clear of zero
+        ([LEVEL] * 14 + [AHEAD], (-0.3, 0.3), "unclear"),
+        ([LEVEL] * 14 + [BEHIND], (0.1, 0.7), "no"),  # every upper end is below a point
+        ([LEVEL] * 14 + [OPEN], (-0.3, 0.3), "unclear"),
+    ],
+)
+def test_how_much_of_the_gains_remains(rows: list[dict[str, Any]], alike: tuple[float, float], expected: str) -> None:
+    assert answer("losses", [*map(row, rows), again(*alike)]) == expected
+
+
+@pytest.mark.parametrize("changed", [{"n_missing": 3}, {"level": "at the level of raw pixels"}])
+def test_a_study_has_no_answer_before_every_arm_can_bear_one(changed: dict[str, Any]) -> None:
+    """The control: the same rows without the change, or with all of them."""
+    rows = [row(LEVEL)] * 5 + [row(OPEN)]
+    assert answer("step_size", rows) == "yes"
+    assert answer("step_size", [*rows[:-1], rows[-1] | changed]) == ""
+    assert answers.of_study("step_size", STUDIES["step_size"].answers, rows, len(rows) + 1) == ""
+
+
+def test_every_study_has_a_rule_of_one_kind() -> None:
+    by_numbers = {name for name, study in STUDIES.items() if study.answers.numbers}
+    assert not by_numbers & set(answers.RULES)
+    assert by_numbers | set(answers.RULES) | NOT_YET == set(STUDIES)
+
+
+@pytest.mark.parametrize("name", ["sentences", "confidence", "losses"])
+def test_a_rule_reads_the_coordinates_of_its_released_study(name: str) -> None:
+    """The family as the plan declares it, every comparison ahead by more than the margin."""
+    family = CONFIG.papers["ours"].measured[name].comparisons
+    rows = [row(BEYOND, *map(coordinates.text, pair), margin=STUDIES[name].margin) for pair in family]
+    expected = {"sentences": "yes", "confidence": "yes", "losses": "yes"}
+    if name == "losses":
+        rows = [
+            again(-0.3, 0.3) | {"coordinates": one["coordinates"]} if "again" in one["coordinates"] else one
+            for one in rows
+        ]
+    assert answer(name, rows) == expected[name]
