@@ -31,6 +31,8 @@ TIMES = ".times"
 """The end of a path into a run whose value multiplies the declared one: ``optimiser.learning_rate.times``."""
 BEST = "best"
 """Stands for the value of a tuned field that was selected for an arm."""
+TUNING, CURVES, PRINTED, CHECKS = "_tuning", "_curves", "_printed", "_checks"
+"""What a study's name is followed by in the ids of its artifacts."""
 AGAIN = "again"
 """The variant of an A/A arm: the baseline once more, with seeds of its own."""
 COLUMNS = ("arm", "value", "mean", "std", "n", "diverged", "chosen")
@@ -231,10 +233,10 @@ class Study(Strict):
                 **{"left_out": self._outside(union) + absent, "plan": name, "made_at": [self.scale], **primary},
             }
             by_group = [{**group, **panel} for group in of_groups for panel in panels]
-            found[f"{name}_tuning"] = along | {"title": f"{self.title}: tuning", "panels": by_group}
+            found[name + TUNING] = along | {"title": f"{self.title}: tuning", "panels": by_group}
             if self.curves:
                 of_curves = [{**panel, **curve} for panel in by_group for curve in self.curves]
-                found[f"{name}_curves"] = along | {
+                found[name + CURVES] = along | {
                     **{"title": f"{self.title}: other measures along the grid", "panels": of_curves},
                     **{"measure": None, "by": None},
                 }
@@ -246,11 +248,11 @@ class Study(Strict):
         found[name] = confirmed | shown | {"title": self.title, "rows": every}
         if printed:
             title = f"{self.title}: as printed"
-            found[f"{name}_printed"] = confirmed | primary | {"title": title, "rows": every, "columns": printed}
+            found[name + PRINTED] = confirmed | primary | {"title": title, "rows": every, "columns": printed}
         if self.checks:
             shown = {"rows": checked, "columns": self.checks, "fixed": best, "left_out": self.left_out}
             family = {"also": _contrasts([*groups, *further]) + also}
-            found[f"{name}_checks"] = confirmed | shown | family | {"title": f"{self.title}: checks"}
+            found[name + CHECKS] = confirmed | shown | family | {"title": f"{self.title}: checks"}
         return found
 
     def _outside(self, union: Mapping[str, list[Scalar]]) -> list[dict[str, Scalar | list[Scalar]]]:

@@ -9,7 +9,7 @@ from hypersphere.config import coordinates
 from hypersphere.config.coordinates import Coordinates, Scalar
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.study import AGAIN, BEST
+from hypersphere.config.study import AGAIN, BEST, CHECKS, PRINTED
 from hypersphere.provenance import tables
 from hypersphere.report import words
 
@@ -35,7 +35,7 @@ def comparisons(config: Config, paper: str, name: str, compared: pd.DataFrame) -
     """
     study = config.papers[paper].studies[name]
     tuned = bool(study.tuned)
-    titles = {name: "each arm at its best values" if tuned else "", f"{name}_printed": "all arms at printed values"}
+    titles = {name: "each arm at its best values" if tuned else "", name + PRINTED: "all arms at printed values"}
     for artifact, title in titles.items():
         rows = tables.rows(compared[(compared["paper"] == paper) & (compared["artifact"] == artifact)])
         if rows:
@@ -129,7 +129,7 @@ def checks(config: Config, paper: str, name: str, compared: pd.DataFrame) -> tup
     Arms are rows, unless there are too many readings for the width of a page.
     """
     about = config.papers[paper]
-    rows = tables.rows(compared[(compared["paper"] == paper) & (compared["artifact"] == f"{name}_checks")])
+    rows = tables.rows(compared[(compared["paper"] == paper) & (compared["artifact"] == name + CHECKS)])
     of_arm: dict[str, dict[str, str]] = {}
     for row in rows:
         point = coordinates.parse(row["coordinates"], name)

@@ -22,7 +22,7 @@ from hypersphere.config.artifacts import Paper
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.rules import RUNGS, Rung
-from hypersphere.config.study import Study, read_curve, selection_file
+from hypersphere.config.study import TUNING, Study, read_curve, selection_file
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_proof, check_tidy, tidy_manifest
 from hypersphere.report import confirmed, forest, words
@@ -162,7 +162,7 @@ def _tuning(paper: Paper, name: str, study: Study, file: Path) -> Iterator[str]:
     heads = [
         ", ".join(map(coordinates.show, one.values())) if alone else words.point(paper, one, [*one]) for one in points
     ]
-    yield from (f"![{study.title}: {words.measure(study.measure)} at each value](images/{name}_tuning.png)", "")
+    yield from (f"![{study.title}: {words.measure(study.measure)} at each value](images/{name}{TUNING}.png)", "")
     tuned, seeds = " and ".join(map(paper.label, study.tuned)), counted(len(study.seeds.tuning), "tuning seed")
     yield f"{words.measure(study.measure)}, the mean of {seeds}, by {tuned}."
     yield from ("Bold: chosen, to be confirmed on other seeds.", "", *_table(("arm", *heads)))
@@ -292,4 +292,4 @@ if __name__ == "__main__":
         scale = config.papers[paper].studies[study].scale
         drawn = planning.cfg.load(ROOT, {"scale": scale, "evidence_only": True}).results / "figures" / paper
         if config.selected[paper, study]:
-            shutil.copyfile(drawn / f"{study}_tuning.png", images / f"{study}_tuning.png")
+            shutil.copyfile(drawn / f"{study}{TUNING}.png", images / f"{study}{TUNING}.png")

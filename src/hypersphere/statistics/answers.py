@@ -6,9 +6,16 @@ What fits both yes and no by the plan's words is unclear, and so is what fits ne
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
+import numpy as np
+import pandas as pd
+
 from hypersphere.config import coordinates
 from hypersphere.config.coordinates import Coordinates
+from hypersphere.config.rules import Rules
 from hypersphere.config.study import AGAIN, Answers, Counted
+from hypersphere.statistics import effects
+from hypersphere.statistics.effects import Arms
+from hypersphere.t_test import mean_interval
 
 Answer = Literal["yes", "no", "unclear", ""]
 """Empty: not all runs are there, or an arm is level with raw pixels or its untrained encoder, so that none is read."""
@@ -52,8 +59,13 @@ def adjusted(row: Mapping[str, Any]) -> tuple[float, float]:
     return float(row[ends[0]]), float(row[ends[1]])
 
 
-def of_study(name: str, answers: Answers, rows: Sequence[Mapping[str, Any]], declared: int) -> Answer:
-    """The answer by the rows of studies.csv of a study's primary comparison, of which ``declared`` are planned."""
+def of_study(
+    name: str, answers: Answers, rows: Sequence[Mapping[str, Any]], declared: int, values: Arms, rules: Rules
+) -> Answer:
+    """The answer by the rows of studies.csv of a study's primary comparison, of which ``declared`` are planned.
+
+    ``values`` has those of every cell of the rows.
+    """
     if len(rows) < declared or any(row["n_missing"] or row["level"] for row in rows):
         return ""
     compared = []
@@ -68,38 +80,124 @@ def of_study(name: str, answers: Answers, rows: Sequence[Mapping[str, Any]], dec
             for bounds in (answers.numbers["yes"], answers.numbers["no"])
         )
     else:
-        yes, no = RULES[name](family, [one for one in compared if one.again])
+        yes, no = RULES[name](Found(family, [one for one in compared if one.again], values, rules))
     return "unclear" if yes == no else "yes" if yes else "no"
 
 
-def _sentences(family: Sequence[Comparison], again: Sequence[Comparison]) -> tuple[bool, bool]:
-    """Of three tasks; ``against_none`` and ``against_uniform`` are those of + DP (summed)."""
-    of_dp = [one for one in family if one.arm["variant"] == "dp_sum"]
+class Found(NamedTuple):
+    """What a rule of a study reads."""
+
+    family: Sequence[Comparison]
+    again: Sequence[Comparison]
+    values: Arms
+    rules: Rules
+
+    def of(self, point: Coordinates) -> pd.Series:
+        """The values of a cell by seed."""
+        return self.values[coordinates.text(point)]
+
+    def interval(self, difference: float, *arms: pd.Series) -> tuple[float, float]:
+        """Welch's interval of a difference of means of some arms."""
+        return effects.welch(*arms).interval(difference, self.rules.confidence)
+
+
+def _sentences(found: Found) -> tuple[bool, bool]:
+    """Of three tasks; ``helped`` are those on which + DP (summed) is ahead of none, as compared with uniformity."""
+    of_dp = [one for one in found.family if one.arm["variant"] == "dp_sum"]
     against_none = [one for one in of_dp if one.against["variant"] == "default"]
-    against_uniform = {one.arm["target"]: one for one in of_dp if one.against["variant"] == "uniform"}
-    helped = [against_uniform[one.arm["target"]].called for one in against_none if "ahead" in one.called]
+    against_uniform = {one.arm["target"]: one.called for one in of_dp if one.against["variant"] == "uniform"}
+    helped = [against_uniform[one.arm["target"]] for one in against_none if "ahead" in one.called]
     better, worse = any("ahead" in one for one in helped), any("behind" in one for one in helped)
-    yes = len(helped) >= 2 and better and not worse
-    return yes, all("level" in one or "behind" in one for one in helped)
+    return len(helped) >= 2 and better and not worse, all("level" in one or "behind" in one for one in helped)
 
 
-def _confidence(family: Sequence[Comparison], again: Sequence[Comparison]) -> tuple[bool, bool]:
+def _confidence(found: Found) -> tuple[bool, bool]:
     """Of two methods on two sets, the trained encoder against itself before its training."""
-    yes = all("beyond" in one.called and one.mean > one.margin for one in family)
-    return yes, all("level" in one.called or "behind" in one.called for one in family)
+    yes = all("beyond" in one.called and one.mean > one.margin for one in found.family)
+    return yes, all("level" in one.called or "behind" in one.called for one in found.family)
 
 
-def _losses(family: Sequence[Comparison], again: Sequence[Comparison]) -> tuple[bool, bool]:
+def _losses(found: Found) -> tuple[bool, bool]:
     """Of fifteen losses against tuned NT-Xent."""
-    alike = all(one.low <= 0 <= one.high for one in again)
-    yes = alike and any("beyond" in one.called for one in family)
-    return yes, all(one.high < one.margin for one in family)
+    alike = all(one.low <= 0 <= one.high for one in found.again)
+    yes = alike and any("beyond" in one.called for one in found.family)
+    return yes, all(one.high < one.margin for one in found.family)
 
 
-RULES: dict[str, Callable[[Sequence[Comparison], Sequence[Comparison]], tuple[bool, bool]]] = {
+def _multidigits(found: Found) -> tuple[bool, bool]:
+    """Of three temperatures; the sizes are those of the second digit, in pixels."""
+    curves: dict[float, dict[int, pd.Series]] = {}
+    largest = {}
+    for one in found.family:
+        temperature, size = float(one.arm["objective.temperature"]), _size(one.arm)
+        curve = curves.setdefault(temperature, {_size(one.against): found.of(one.against)})
+        curve[size] = found.of(one.arm)
+        if size == max(curve):
+            largest[temperature] = "behind" in one.called
+    slopes = [slopes_on_size(curve) for curve in curves.values()]
+    falls = all(mean_interval(slope.to_numpy(), found.rules.confidence)[1] < 0 for slope in slopes)
+    halves = [half_loss_sizes(curves[temperature]).dropna() for temperature in (min(curves), max(curves))]
+    low, high = found.interval(halves[1].mean() - halves[0].mean(), *halves)
+    behind = [*largest.values()]
+    yes = all(behind) and falls and (low > 0 or high < 0)
+    return yes, not any(behind) or (all(behind) and low > -SAME_SIZE and high < SAME_SIZE)
+
+
+SAME_SIZE = 10.0
+"""Sizes at half loss that differ by less than these pixels are the same (the plan of ``multidigits``)."""
+
+
+def _size(point: Coordinates) -> int:
+    """The side of the second digit in pixels, which ends the name of its set: ``multidigits_20_80``."""
+    return int(str(point["dataset"]).rpartition("_")[2])
+
+
+def slopes_on_size(curve: Mapping[int, pd.Series]) -> pd.Series:
+    """The slope of each seed's values on the size, by least squares, in the measure's unit a pixel."""
+    table = pd.DataFrame(dict(curve)).dropna()
+    return pd.Series(np.polyfit(np.array(table.columns, dtype=float), table.to_numpy().T, 1)[0], index=table.index)
+
+
+def half_loss_sizes(curve: Mapping[int, pd.Series]) -> pd.Series:
+    """The size at which the line through each seed's values first falls to the middle between the two end sizes'.
+
+    nan: the value at the largest size is not below that at the smallest.
+    """
+    table = pd.DataFrame({size: curve[size] for size in sorted(curve)}).dropna()
+    return table.apply(lambda row: _first_fall(row.index.to_numpy(dtype=float), row.to_numpy(dtype=float)), axis=1)
+
+
+def _first_fall(sizes: np.ndarray, values: np.ndarray) -> float:
+    middle = (values[0] + values[-1]) / 2
+    if not values[-1] < values[0]:
+        return float("nan")
+    at = int(np.argmax(values <= middle))
+    return float(np.interp(-middle, -values[at - 1 : at + 1], sizes[at - 1 : at + 1]))
+
+
+def _cut_by_steps(found: Found) -> tuple[bool, bool]:
+    """Of two methods, the cut at the least and at the most steps; steps are in proportion to epochs."""
+    by_method: dict[str, list[Comparison]] = {}
+    for one in sorted(found.family, key=lambda one: float(one.arm["schedule.epochs"])):
+        by_method.setdefault(str(one.arm["method"]), []).append(one)
+    late = []
+    for first, *_, last in by_method.values():
+        if "behind" in first.called:
+            arms = [found.of(point) for point in (last.arm, last.against, first.arm, first.against)]
+            means = [arm.mean() for arm in arms]
+            low, _ = found.interval(means[0] - means[1] - (means[2] - means[3]), *arms)
+            late.append((last.called, low > 0))
+    level_or_ahead = all("level" in called or "ahead" in called for called, _ in late)
+    yes = bool(late) and level_or_ahead and all(risen for _, risen in late)
+    return yes, bool(late) and all("behind" in called for called, _ in late)
+
+
+RULES: dict[str, Callable[[Found], tuple[bool, bool]]] = {
     "sentences": _sentences,
     "confidence": _confidence,
     "losses": _losses,
+    "multidigits": _multidigits,
+    "cut_by_steps": _cut_by_steps,
 }
-"""Whether yes and whether no fits the comparisons of a study's family and its A/A ones, where its plan's ``numbers``
-cannot say it. The words are the plan's ``answers``."""
+"""Whether yes and whether no fits what was found, where a plan's ``numbers`` cannot say it. The words are the plan's
+``answers``."""

@@ -14,8 +14,9 @@ import pandas as pd
 from hypersphere.config import rules as rules_file
 from hypersphere.config.plan import Plan
 from hypersphere.config.rules import Rules
+from hypersphere.config.study import CHECKS, PRINTED
 from hypersphere.provenance import tables
-from hypersphere.statistics import answers, measure
+from hypersphere.statistics import answers, effects, measure
 from hypersphere.statistics.effects import WELCH
 
 DRAWS = 2000
@@ -92,15 +93,17 @@ def of_plan(plan: Plan) -> dict[str, tuple[pd.DataFrame, tables.Columns]]:
             compared.append(row | {"called": "; ".join(answers.called(row))})
         primary = [row for row in compared if (row["paper"], row["artifact"]) == (paper, study)]
         if artifact == study and primary:
-            planned = len(plan.config.papers[paper].measured[artifact].comparisons)
-            answer = answers.of_study(study, declared.answers, primary, planned)
+            shown = plan.config.papers[paper].measured[artifact]
+            arms = [effects.arms(found["measurements"], [point], point) for point in shown.points]
+            values = {cell: arm for of_cell in arms for cell, arm in of_cell.items()}
+            answer = answers.of_study(study, declared.answers, primary, len(shown.comparisons), values, rules)
             answered.append({"paper": paper, "study": study, "answer": answer})
-        if declared.test == WELCH and artifact != f"{study}_checks":
-            for values, of in _alike(plan, paper, artifact, found["measurements"]):
+        if declared.test == WELCH and artifact != study + CHECKS:
+            for alike, of in _alike(plan, paper, artifact, found["measurements"]):
                 of |= {"paper": paper, "study": study, "measure": declared.measure, "margin": declared.margin}
                 if not any(row.items() >= of.items() for row in splits):
-                    sizes = [n for n in SIZES if len(values) >= 2 * n]
-                    splits += [of | {"n": n, **shares(values, n, declared.margin, rules)._asdict()} for n in sizes]
+                    sizes = [n for n in SIZES if len(alike) >= 2 * n]
+                    splits += [of | {"n": n, **shares(alike, n, declared.margin, rules)._asdict()} for n in sizes]
     rows = {"studies": compared, "splits": splits, "answers": answered}
     return {name: (pd.DataFrame(rows[name], columns=list(kinds)), kinds) for name, kinds in TABLES.items()}
 
@@ -109,7 +112,7 @@ def _confirmed(plan: Plan) -> Iterator[tuple[str, str, str]]:
     """Paper, study and artifact that show a study's confirmation runs at this scale."""
     for paper, document in plan.config.papers.items():
         for study in document.studies:
-            for artifact in (study, f"{study}_printed", f"{study}_checks"):
+            for artifact in (study, study + PRINTED, study + CHECKS):
                 if (paper, artifact) in plan.made:
                     yield paper, study, artifact
 
@@ -162,7 +165,7 @@ def called(compared: pd.DataFrame, confidence: float) -> Called:
     """
     from scipy import stats
 
-    primary = compared["artifact"].isin([*compared["study"], *(compared["study"] + "_printed")])
+    primary = compared["artifact"].isin([*compared["study"], *(compared["study"] + PRINTED)])
     again = compared[primary & ~compared["in_family"] & compared["low"].notna()]
     again = again.drop_duplicates(["paper", "study", "effect", "low", "high"])
     clear = int(((again["low"] > 0) | (again["high"] < 0)).sum())

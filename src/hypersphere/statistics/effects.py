@@ -150,17 +150,18 @@ def detectable(test: Test, rules: Rules) -> float:
     return float(optimize.brentq(excess, 0.0, high)) * test.error
 
 
-def welch(variant: pd.Series, baseline: pd.Series) -> Test:
-    """Welch's test, from only these two arms; none if one of them has one run, or if neither varies.
+def welch(*arms: pd.Series) -> Test:
+    """Welch's test of a sum or difference of the arms' means, by their own variances (Welch 1938, Satterthwaite 1946).
 
-    An arm whose runs are all equal adds no variance and no degrees of freedom: those left are the other arm's.
+    None if one arm has one run, or if none varies. An arm whose runs are all equal adds no variance and no degrees of
+    freedom: those left are the others'.
     """
-    a, b = (arm.to_numpy(dtype=float) for arm in (variant, baseline))
-    if not spread(a) + spread(b) > 0:  # nan for one run
+    values = [arm.to_numpy(dtype=float) for arm in arms]
+    if not sum(map(spread, values)) > 0:  # nan for one run
         return NO_TEST
-    of_a, of_b = spread(a) ** 2 / len(a), spread(b) ** 2 / len(b)
-    df = (of_a + of_b) ** 2 / (of_a**2 / (len(a) - 1) + of_b**2 / (len(b) - 1))
-    return Test(WELCH, float(np.sqrt(of_a + of_b)), df)
+    variances = [spread(one) ** 2 / len(one) for one in values]
+    df = sum(variances) ** 2 / sum(of**2 / (len(one) - 1) for of, one in zip(variances, values, strict=True))
+    return Test(WELCH, math.sqrt(sum(variances)), df)
 
 
 def pooled_test(variant: pd.Series, baseline: pd.Series, pooled: Pooled) -> Test:

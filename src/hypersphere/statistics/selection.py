@@ -11,7 +11,7 @@ import numpy as np
 from hypersphere.config import coordinates
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
-from hypersphere.config.study import TIMES, Study, Tried
+from hypersphere.config.study import TIMES, TUNING, Study, Tried
 from hypersphere.errors import HypersphereError
 from hypersphere.statistics.gather import Measurer
 from hypersphere.t_test import spread
@@ -28,8 +28,8 @@ def select(plan: Plan, paper: str, name: str) -> list[Tried]:
     where = f"{plan.config.paper_file(paper)}: studies.{name}"
     if not study.tuned:
         raise HypersphereError(f"{where}: tunes nothing, so there is nothing to select")
-    declared = plan.config.papers[paper].measured[f"{name}_tuning"]
-    cells = [cell for cell in plan.artifacts[paper, f"{name}_tuning"] if not declared.leaves_out(cell.coordinates)]
+    declared = plan.config.papers[paper].measured[name + TUNING]
+    cells = [cell for cell in plan.artifacts[paper, name + TUNING] if not declared.leaves_out(cell.coordinates)]
     lacking = sorted({cell.run.name for cell in cells if cell.run is not None and cell.missing})
     if lacking or any(cell.run is None for cell in cells):
         of = f"{len(lacking)} of {len(cells)} tuning runs have no record, the first is {lacking[0] if lacking else ''}"
