@@ -6,7 +6,14 @@ REPORT = [f"results/report/{name}" for name in ("index.html", "report.pdf", "cla
 
 rule judge_records:
     output:
-        multiext("results/report/records/{recorded}/", "claims.csv", "claims.json", "studies.csv", "splits.csv"),
+        multiext(
+            "results/report/records/{recorded}/",
+            "claims.csv",
+            "claims.json",
+            "studies.csv",
+            "splits.csv",
+            "answers.csv",
+        ),
     log:
         "logs/report/{recorded}.log",
     wildcard_constraints:
@@ -41,6 +48,7 @@ rule write_report:
             "manifest.json",
         ),
         multiext("results/report/forest", ".svg", ".png", "_short.svg", "_short.png"),
+        multiext("results/report/studies", ".svg", ".png"),
     log:
         "logs/report/report.log",
     conda:

@@ -1,9 +1,13 @@
-"""A study's confirmed comparisons in words, for docs/laptop.md and the paper."""
+"""The confirmed comparisons of our studies: in words, for docs/laptop.md and the paper, and drawn as a forest."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.transforms import blended_transform_factory
 
 from hypersphere.config import coordinates
 from hypersphere.config.coordinates import Coordinates, Scalar
@@ -11,7 +15,7 @@ from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.study import AGAIN, BEST, CHECKS, PRINTED
 from hypersphere.provenance import tables
-from hypersphere.report import words
+from hypersphere.report import figures, style, words
 
 Row = Mapping[str, Any]
 INTERVALS = {"welch": ("Welch", "Holm"), "paired": ("paired", "Holm"), "dunnett": ("Welch", "Dunnett")}
@@ -83,7 +87,7 @@ def _apart(config: Config, paper: str, row: Row) -> str:
 def _comparison(config: Config, paper: str, name: str, row: Row) -> list[str]:
     decimals, seeds = MEASURES[row["measure"]].decimals, config.papers[paper].studies[name].seeds
     declared = seeds.again if AGAIN in row["coordinates"] else seeds.confirmation
-    intervals = (_interval(row[f"low{kind}"], row[f"high{kind}"], decimals) for kind in ("", "_holm"))
+    intervals = (words.interval(row[f"low{kind}"], row[f"high{kind}"], decimals) for kind in ("", "_holm"))
     means = (words.number(row[key], decimals) for key in ("mean", "baseline_mean"))
     tuned = dict.fromkeys(_tuned(config, paper, name, row[key]) for key in ("coordinates", "baseline"))
     return [
@@ -94,12 +98,6 @@ def _comparison(config: Config, paper: str, name: str, row: Row) -> list[str]:
         f"{row['n']:g}" + (f" of {len(declared)}" if row["n_missing"] else ""),
         direction(row),
     ]
-
-
-def _interval(low: float, high: float, decimals: int) -> str:
-    """With one decimal more where an end rounds to zero, so that its side of zero is seen."""
-    near = any(end != 0 and round(end, decimals) == 0 for end in (low, high))
-    return words.interval(low, high, decimals + near)
 
 
 def direction(row: Row) -> str:
@@ -147,3 +145,101 @@ def checks(config: Config, paper: str, name: str, compared: pd.DataFrame) -> tup
     return ["arm (its baseline)", *columns], [
         [arm, *(cells.get(one, "–") for one in columns)] for arm, cells in arms.items()
     ]
+
+
+# The forest
+
+NAME = "studies"
+"""Of the files of the forest."""
+COLOURS = {"ahead": "#0072B2", "behind": "#B8660B", "within": "#8A4F9E"}
+"""By the first word of a direction; grey for every other. None says good or bad."""
+LINE, AROUND = 0.19, 0.75
+"""Inches of a row, and of all that surrounds the rows."""
+
+
+def forest(config: Config, compared: pd.DataFrame) -> list[tuple[str, str, Sequence[Row]]]:
+    """Document, study and comparisons by the primary measure of every study that has confirmation runs."""
+    found = list[tuple[str, str, Sequence[Row]]]()
+    for paper, about in config.papers.items():
+        for study in about.studies:
+            rows = tables.rows(compared[(compared["paper"] == paper) & (compared["artifact"] == study)])
+            found += [(paper, study, rows)] if rows else []
+    return found
+
+
+def caption(config: Config, compared: pd.DataFrame) -> str:
+    """What is drawn, what it is worth, and every comparison in words."""
+    said = []
+    for paper, study, rows in forest(config, compared):
+        named = zip(names(config, paper, study, rows), rows, strict=True)
+        arms = (f"{name} {_effect(row)} ({direction(row)})" for name, row in named)
+        said.append(f"{config.papers[paper].studies[study].question} {'; '.join(arms)}.")
+    return " ".join(said)
+
+
+def build(config: Config, compared: pd.DataFrame, folder: Path) -> None:
+    """Write studies.{svg,png}."""
+    with style.applied():
+        figures.save(draw(config, compared), [folder / f"{NAME}.svg", folder / f"{NAME}.png"], "")
+
+
+def draw(config: Config, compared: pd.DataFrame) -> Figure:
+    """Each study's comparisons under its question, on one axis of points; its margin is shaded."""
+    listed = forest(config, compared)
+    lines = sum(1 + len(rows) for _, _, rows in listed) or 1
+    frame = figures.Frame(
+        "Our own studies: differences from the baseline",
+        f"Points, with the {words.confidence(config)} interval of each comparison (thick) and after the study's "
+        "correction (thin). Shaded: the margin within which arms count as equal.",
+        "Not a reproduction: small encoders on reduced data. Question, arms, margin and test of each study were fixed "
+        "before its first confirmation run. Without a thin line: an A/A arm, the baseline again with other seeds.",
+    )
+    figure, part = figures.framed(frame, figures.WIDTH, AROUND + LINE * lines)
+    axis = part.subplots()
+    at, shown = 0, list[tuple[float, str, str]]()
+    farthest = max((_farthest(row) for _, _, rows in listed for row in rows), default=1.0) * 1.05
+    from_the_left = blended_transform_factory(part.transSubfigure, axis.transData)
+    for paper, study, rows in listed:
+        about = config.papers[paper].studies[study]
+        tuned = ", each arm at its best values" if about.tuned else ""
+        title = f"{about.question} {words.measure(about.measure)}{tuned}"
+        heading = axis.text(
+            0.012, at + 0.5, title, transform=from_the_left, va="center", fontweight="bold", fontsize=8.5
+        )
+        heading.set_in_layout(False)
+        axis.fill_between(
+            [-about.margin, about.margin], at + 1, at + 1 + len(rows), color="#F0EAF4", linewidth=0, zorder=0
+        )
+        for place, (name, row) in enumerate(zip(names(config, paper, study, rows), rows, strict=True)):
+            middle = at + 1.5 + place
+            _row(axis, middle, row)
+            shown.append((middle, name, f"{_effect(row)}, {direction(row)}, n = {row['n']:g}"))
+        axis.vlines(0, at + 1, at + 1 + len(rows), color=style.GREY, linewidth=1, zorder=1)  # not through the heading
+        at += 1 + len(rows)
+    axis.set_yticks([middle for middle, _, _ in shown], [name for _, name, _ in shown], fontsize=8.2)
+    for middle, _, said in shown:
+        axis.text(farthest * 1.03, middle, said, va="center", fontsize=8, color="#444444", clip_on=False)
+    axis.tick_params(axis="y", length=0)
+    axis.set_ylim(lines, 0)
+    axis.set_xlim(-farthest, farthest)
+    axis.spines["left"].set_visible(False)
+    axis.set_xlabel("difference from the baseline, points")
+    axis.grid(visible=False, axis="y")
+    return figure
+
+
+def _row(axis: Axes, at: float, row: Row) -> None:
+    colour = next((one for word, one in COLOURS.items() if direction(row).startswith(word)), style.GREY)
+    for ends, width in ((("low_holm", "high_holm"), 0.9), (("low", "high"), 2.6)):
+        axis.plot([row[end] for end in ends], [at, at], color=colour, linewidth=width, solid_capstyle="butt", zorder=2)
+    inside = colour if row["in_family"] else "white"
+    axis.plot(row["effect"], at, "o", markersize=5.5, color=inside, markeredgecolor=colour, zorder=3)
+
+
+def _effect(row: Row) -> str:
+    return words.signed(row["effect"], MEASURES[row["measure"]].decimals)
+
+
+def _farthest(row: Row) -> float:
+    ends = (abs(float(row[key])) for key in ("effect", "low", "high", "low_holm", "high_holm"))
+    return max((end for end in ends if end == end), default=1.0)

@@ -288,6 +288,7 @@ if __name__ == "__main__":
         files.write_text(page, renewed(page.read_text(encoding="utf-8"), BEGIN, END, part(config)))
     images = ROOT / "docs" / "images"
     shutil.copyfile(ROOT / REPORT / "forest_short.png", images / "forest.png")
+    shutil.copyfile(ROOT / REPORT / f"{confirmed.NAME}.png", images / f"{confirmed.NAME}.png")
     for paper, study in config.selected:
         scale = config.papers[paper].studies[study].scale
         drawn = planning.cfg.load(ROOT, {"scale": scale, "evidence_only": True}).results / "figures" / paper

@@ -2,7 +2,7 @@
 
 from hypersphere.config.plan import Plan
 from hypersphere.provenance import columns, tables
-from hypersphere.report import forest, page, pdf, questions
+from hypersphere.report import confirmed, forest, page, pdf, questions
 from hypersphere.statistics import known
 
 
@@ -11,8 +11,10 @@ def build(plan: Plan) -> None:
     root = plan.config.root
     folder = root / known.REPORT
     claims, ladder = known.build(plan)
-    findings = questions.answered(plan.config, claims, known.of_studies(root))
+    studies = known.of_studies(root)
+    findings = questions.answered(plan.config, claims, studies)
     tables.write(folder, {"findings": (findings, columns.FINDINGS)})
     forest.build(plan.config, claims, folder)
-    page.build(plan, claims, ladder, findings, folder)
+    confirmed.build(plan.config, studies["studies"], folder)
+    page.build(plan, claims, ladder, findings, studies["studies"], folder)
     pdf.build(plan, folder)

@@ -25,7 +25,7 @@ from hypersphere.config.project import SEVERAL
 from hypersphere.config.records import FOLDER
 from hypersphere.config.rules import GRADES, RUNGS
 from hypersphere.provenance import tables
-from hypersphere.report import claims, forest, pages, questions, words
+from hypersphere.report import claims, confirmed, forest, pages, questions, words
 from hypersphere.report.findings import address
 from hypersphere.report.proofs import Link, Proofs, exact_code, hosted, of_file
 from hypersphere.report.proofs import printed as claims_of
@@ -88,13 +88,15 @@ class Line:
     links: list[Link]
 
 
-def build(plan: Plan, table: pd.DataFrame, ladder: pd.DataFrame, findings: pd.DataFrame, folder: Path) -> None:
-    """Write index.html, of the tables of results/report/, beside the pictures of the forest."""
-    pages.render("report.html", context(plan, table, ladder, findings, folder), folder / "index.html")
+def build(
+    plan: Plan, table: pd.DataFrame, ladder: pd.DataFrame, findings: pd.DataFrame, compared: pd.DataFrame, folder: Path
+) -> None:
+    """Write index.html, of the tables of results/report/ and studies.csv, beside the pictures of the two forests."""
+    pages.render("report.html", context(plan, table, ladder, findings, compared, folder), folder / "index.html")
 
 
 def context(
-    plan: Plan, table: pd.DataFrame, ladder: pd.DataFrame, findings: pd.DataFrame, folder: Path
+    plan: Plan, table: pd.DataFrame, ladder: pd.DataFrame, findings: pd.DataFrame, compared: pd.DataFrame, folder: Path
 ) -> dict[str, Any]:
     """The values of the template."""
     config, listed = plan.config, tables.rows(table)
@@ -114,6 +116,11 @@ def context(
         "titles": titles,
         "lead": questions.leads(asked),
         "forests": _forests(plan, listed, folder),
+        "studies": {
+            "file": f"{confirmed.NAME}.svg",
+            "data": pages.webp(folder / f"{confirmed.NAME}.png"),
+            "alt": confirmed.caption(config, compared),
+        },
         "criteria": tables.rows(known.criteria(table)),
         "counts": [_counts(kind, listed) for kind in KINDS],
         "other_origins": [

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from hypersphere.config import project, rules
 from hypersphere.config import questions as ask
 from hypersphere.config.artifacts import Paper, Section
@@ -40,7 +42,7 @@ def build(plan: Plan, folder: Path) -> None:
 
 def content(plan: Plan, folder: Path) -> dict[str, Any]:
     """All numbers, tables and sentences of the paper."""
-    config = plan.config
+    config, compared = plan.config, of_studies(plan.config.root)["studies"]
     read = tables.read(folder / "claims.csv", columns.KNOWN)
     known = tables.rows(read)
     findings = [_finding(folder, row) for row in _table(folder, "findings", columns.FINDINGS)]
@@ -62,10 +64,14 @@ def content(plan: Plan, folder: Path) -> dict[str, Any]:
         "confidence": words.confidence(config),
         "leads": leads,
         "across": [one for one in findings if one["paper"] not in config.papers and not one["lead"]],
-        **_studies(config, findings),
+        **_studies(config, findings, compared),
         "forest": {
             "path": paper.address(config.root, folder / "forest.svg"),
             **{"title": "Printed effects and ours", "inches": figures.WIDTH, "alt": forest.caption(config, known)},
+        },
+        "studies_forest": {
+            "path": paper.address(config.root, folder / f"{confirmed.NAME}.svg"),
+            **{"title": "Studies of our own", "inches": figures.WIDTH, "alt": confirmed.caption(config, compared)},
         },
         "criteria": _criteria(_table(folder, "criteria", columns.CRITERIA), named),
         "evidence": _evidence(known, named),
@@ -283,9 +289,8 @@ def _statement(claim: Claim, mended: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _studies(config: Config, findings: Sequence[Any]) -> dict[str, Any]:
+def _studies(config: Config, findings: Sequence[Any], compared: pd.DataFrame) -> dict[str, Any]:
     """Our own studies: those with confirmation runs, each with answer and tables, and the questions of the others."""
-    compared = of_studies(config.root)["studies"]
     answers = {(one["paper"], one["id"]): one for one in findings}
     limits = ask.limits(config)
     shown, planned = list[Any](), list[str]()

@@ -38,11 +38,16 @@ def signed(value: float, decimals: int) -> str:
 
 
 def interval(low: float, high: float, decimals: int, sign: bool = True) -> str:
-    """``[+0.1, +2.3]``, or an en dash where there is none."""
+    """``[+0.1, +2.3]``, or an en dash where there is none.
+
+    Of a difference (``sign``), it has one decimal more where an end rounds to zero, so that its side of zero is seen.
+    """
     if math.isnan(low) or math.isnan(high):
         return "–"
-    show = signed if sign else number
-    return f"[{show(low, decimals)}, {show(high, decimals)}]"
+    if not sign:
+        return f"[{number(low, decimals)}, {number(high, decimals)}]"
+    decimals += any(end != 0 and round(end, decimals) == 0 for end in (low, high))
+    return f"[{signed(low, decimals)}, {signed(high, decimals)}]"
 
 
 def p_value(value: float) -> str:

@@ -8,8 +8,9 @@ import pandas as pd
 
 from hypersphere.config.plan import Plan
 from hypersphere.provenance import columns, tables
-from hypersphere.report import forest
+from hypersphere.report import confirmed, forest
 from hypersphere.report import page as report_page
+from hypersphere.statistics.confirmed import COMPARED
 
 EMPTY: dict[str, Any] = {name: math.nan if kind == "number" else "" for name, kind in columns.KNOWN.items()}
 """A row that says nothing."""
@@ -95,6 +96,8 @@ FINDING = {
 def page(plan: Plan, folder: Path) -> Path:
     """The page of these claims, in a folder."""
     listed = table(CLAIMS)
+    compared = pd.DataFrame(columns=list(COMPARED))
     forest.build(plan.config, listed, folder)
-    report_page.build(plan, listed, ladder([*CLAIMS, OLDER]), findings([FINDING]), folder)
+    confirmed.build(plan.config, compared, folder)
+    report_page.build(plan, listed, ladder([*CLAIMS, OLDER]), findings([FINDING]), compared, folder)
     return folder / "index.html"

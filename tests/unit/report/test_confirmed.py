@@ -1,7 +1,9 @@
 """The comparisons of a study in words, from made-up rows of studies.csv on the released plan."""
 
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from hypersphere.config import plan as planning
@@ -138,3 +140,24 @@ def test_checks_have_an_arm_a_row_and_a_reading_a_column() -> None:
     assert len(head) == 3
     assert [len(one) for one in listed] == [3, 3]
     assert listed[0][1:] == ["0.50 (1.25)", "26.0 (27.0)"]
+
+
+def test_the_forest_has_a_line_for_each_comparison_by_the_primary_measure(tmp_path: Path) -> None:
+    """By the drawing's own data: two intervals of an arm, one of an A/A arm, and the shaded margin."""
+    config = planning.cfg.load(ROOT, {})
+    again = row("again") | {"in_family": False, "low_holm": float("nan"), "high_holm": float("nan")}
+    listed = table(
+        row("cut9"), again, row("cut9", PRINTED, "step_size_printed"), row("cut9", artifact="step_size_checks")
+    )
+    said = confirmed.caption(config, listed)
+    assert said.count("(open)") == 2
+    figure = confirmed.draw(config, listed)
+    (axis,) = figure.axes
+    ends = [sorted(line.get_xdata()) for line in axis.lines if len(line.get_xdata()) == 2]
+    assert [one for one in ends if not np.isnan(one).any()] == [[-3.0, 1.0], [-2.0, 0.5], [-2.0, 0.5]]
+    assert [len(line.get_xdata()) for line in axis.lines].count(1) == 2
+    assert len(axis.get_yticks()) == 2
+    (shaded,) = axis.collections[:1]
+    assert shaded.get_datalim(axis.transData).intervalx.tolist() == [-1.0, 1.0]
+    confirmed.build(config, listed.iloc[:0], tmp_path)
+    assert (tmp_path / "studies.svg").stat().st_size > 0
