@@ -13,7 +13,7 @@ from hypersphere.config import coordinates
 from hypersphere.config.coordinates import Coordinates, Scalar
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.study import AGAIN, BEST, CHECKS, PRINTED
+from hypersphere.config.study import AGAIN, BEST, CHECKS, PRINTED, TIMES
 from hypersphere.provenance import tables
 from hypersphere.report import figures, style, words
 
@@ -26,9 +26,11 @@ WIDEST = 9
 
 
 def head(config: Config, paper: str, name: str) -> list[str]:
-    """Of the comparisons. If anything was tuned, the second column is named by it: ``rate ÷ printed rate``."""
+    """Of the comparisons. If anything was tuned, the second column is named by it: ``rate ÷ printed rate (rate)``."""
     about, study = config.papers[paper], config.papers[paper].studies[name]
-    tuned = [" and ".join(map(about.label, study.tuned))] if study.tuned else []
+    multiplied = [about.label(key.removesuffix(TIMES)) for key in study.tuned if key.endswith(TIMES)]
+    fields = " and ".join(map(about.label, study.tuned)) + (f" ({', '.join(multiplied)})" if multiplied else "")
+    tuned = [fields] if fields else []
     return ["arm", *tuned, "arm’s mean", "baseline’s", "difference", *INTERVALS[study.test], "runs", "direction"]
 
 
@@ -89,7 +91,9 @@ def _comparison(config: Config, paper: str, name: str, row: Row) -> list[str]:
     declared = seeds.again if AGAIN in row["coordinates"] else seeds.confirmation
     intervals = (words.interval(row[f"low{kind}"], row[f"high{kind}"], decimals) for kind in ("", "_holm"))
     means = (words.number(row[key], decimals) for key in ("mean", "baseline_mean"))
-    tuned = dict.fromkeys(_tuned(config, paper, name, row[key]) for key in ("coordinates", "baseline"))
+    came_to = {"coordinates": row["came_to"], "baseline": row["baseline_came_to"]}
+    values = ((_tuned(config, paper, name, row[key]), number) for key, number in came_to.items())
+    tuned = dict.fromkeys(f"{value} ({number})" if number else value for value, number in values)
     return [
         *([" against ".join(tuned)] if config.papers[paper].studies[name].tuned else []),
         *means,

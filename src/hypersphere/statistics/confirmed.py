@@ -4,6 +4,7 @@ For the second, the runs of one arm, which differ in their seed alone, are split
 which stands for the baseline. Every call of a difference among them is wrong. docs/statistics.md states the rules.
 """
 
+import functools
 import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -14,7 +15,8 @@ import pandas as pd
 from hypersphere.config import rules as rules_file
 from hypersphere.config.plan import Plan
 from hypersphere.config.rules import Rules
-from hypersphere.config.study import CHECKS, PRINTED
+from hypersphere.config.run import Run
+from hypersphere.config.study import CHECKS, PRINTED, TIMES, Study
 from hypersphere.provenance import tables
 from hypersphere.statistics import answers, effects, measure
 from hypersphere.statistics.effects import WELCH
@@ -28,11 +30,12 @@ COMPARED: tables.Columns = {
     **tables.numbers("mean", "baseline_mean", "n", "n_missing", "effect", "low", "high", "low_holm", "high_holm"),
     **tables.numbers("low_equal", "high_equal", "margin"),
     **tables.flags("in_family", "equivalent"),
-    **tables.texts("level", "called"),
+    **tables.texts("level", "called", "came_to", "baseline_came_to"),
 }
 """studies.csv: a row for each comparison of a study's confirmed arms (by its primary measure, at printed values, and by
 its checks), as in effects.csv. ``n`` is the smaller arm's. A/A comparisons are in no family. ``called``: what it is
-counted as (``answers.called``), joined by ``; ``."""
+counted as (``answers.called``), joined by ``; ``. ``came_to``: what a tuned multiple of a declared number comes to in
+the arm's runs, ``0.0038``; ``baseline_came_to``: in the baseline's."""
 ANSWERED: tables.Columns = tables.texts("paper", "study", "answer")
 """answers.csv: a row for each study of which any arm was confirmed; no answer: not yet (``answers.Answer``)."""
 SPLITS: tables.Columns = {
@@ -83,6 +86,7 @@ def of_plan(plan: Plan) -> dict[str, tuple[pd.DataFrame, tables.Columns]]:
     compared, splits, answered = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, Any]]()
     for paper, study, artifact in _confirmed(plan):
         declared, found = plan.config.papers[paper].studies[study], measure.judged_tables(plan, paper, artifact)
+        came_to = {cell.text: _came_to(cell.run, declared) for cell in plan.artifacts[paper, artifact] if cell.run}
         means = dict(zip(found["summary"]["coordinates"], found["summary"]["mean"], strict=True))
         for row in tables.rows(found["effects"]):
             cells = {"mean": means[row["coordinates"]], "baseline_mean": means[row["baseline"]]}
@@ -90,6 +94,7 @@ def of_plan(plan: Plan) -> dict[str, tuple[pd.DataFrame, tables.Columns]]:
             # The margin is in the unit of the primary measure, and checks are not tested for an answer.
             other = {} if row["measure"] == declared.measure else {"margin": math.nan, "equivalent": False}
             row |= cells | of | other
+            row |= {"came_to": came_to[row["coordinates"]], "baseline_came_to": came_to[row["baseline"]]}
             compared.append(row | {"called": "; ".join(answers.called(row))})
         primary = [row for row in compared if (row["paper"], row["artifact"]) == (paper, study)]
         if artifact == study and primary:
@@ -106,6 +111,12 @@ def of_plan(plan: Plan) -> dict[str, tuple[pd.DataFrame, tables.Columns]]:
                     splits += [of | {"n": n, **shares(alike, n, declared.margin, rules)._asdict()} for n in sizes]
     rows = {"studies": compared, "splits": splits, "answers": answered}
     return {name: (pd.DataFrame(rows[name], columns=list(kinds)), kinds) for name, kinds in TABLES.items()}
+
+
+def _came_to(run: Run, study: Study) -> str:
+    """The number of each tuned field that multiplies a declared one, as it is in a run: ``0.0038``."""
+    paths = [key.removesuffix(TIMES).split(".") for key in study.tuned if key.endswith(TIMES)]
+    return ", ".join(f"{functools.reduce(getattr, path, run):.2g}" for path in paths)
 
 
 def _confirmed(plan: Plan) -> Iterator[tuple[str, str, str]]:

@@ -14,7 +14,16 @@ from hypersphere.statistics.confirmed import COMPARED
 from .conftest import ROOT
 
 BEST, PRINTED = "optimiser.learning_rate.times=best", "optimiser.learning_rate.times=1"
-KNN = {"measure": "knn_top1", "mean": 26.0, "baseline_mean": 27.0, "n": 10, "n_missing": 0, "effect": -1.0, "level": ""}
+KNN = {
+    **dict.fromkeys(("came_to", "baseline_came_to"), ""),
+    "measure": "knn_top1",
+    "mean": 26.0,
+    "baseline_mean": 27.0,
+    "n": 10,
+    "n_missing": 0,
+    "effect": -1.0,
+    "level": "",
+}
 WIDE = {
     "low": -2.0,
     "high": 0.5,
@@ -75,10 +84,16 @@ def test_each_arm_is_shown_with_its_selected_value_its_baseline_s_and_the_runs_i
         "low_holm": float("nan"),
         "high_holm": float("nan"),
     }
-    listed = table(row("cut9"), again, row("cut9", PRINTED, "step_size_printed"))
+    rates = {"came_to": "0.002", "baseline_came_to": "0.12"}
+    again |= dict.fromkeys(rates, "0.12")
+    listed = table(row("cut9") | rates, again, row("cut9", PRINTED, "step_size_printed"))
     (_, best), (_, printed) = confirmed.comparisons(config, "ours", "step_size", listed)
     cells = [dict(zip(confirmed.head(config, "ours", "step_size"), one, strict=True)) for one in (*best, *printed)]
-    assert [one["rate ÷ printed rate"] for one in cells] == ["0.01 against 1", "1", "1"]
+    assert [[*one.values()][1] for one in cells] == [
+        "0.01 (0.002) against 1 (0.12)",
+        "1 (0.12)",
+        "1",
+    ]
     assert [one["runs"] for one in cells] == ["10", "7 of 10", "10"]
     assert cells[0]["arm"] == cells[2]["arm"]
     assert [one["Holm"] for one in cells] == ["[−3.0, +1.0]", "–", "[−3.0, +1.0]"]

@@ -72,6 +72,19 @@ def test_a_set_is_every_run_of_a_plan_that_differs_in_its_seed_alone() -> None:
     assert table["called"].between(0, 100).all()
 
 
+def test_a_multiple_is_told_as_what_it_comes_to() -> None:
+    """The rates that the norms paper prints for 256 images (App. C.1)."""
+    plan = planning.make(ROOT, {"scale": "laptop", "evidence_only": True})
+    study = plan.config.papers["ours"].studies["step_size"]
+    cells = {cell.text: cell.run for cell in plan.artifacts["ours", "step_size_printed"] if cell.run}
+    found = {
+        method: {confirmed._came_to(run, study) for cell, run in cells.items() if f"={method};variant=default" in cell}
+        for method in ("simsiam", "simclr")
+    }
+    assert found == {"simsiam": {"0.12"}, "simclr": {"0.18"}}
+    assert confirmed._came_to(next(iter(cells.values())), plan.config.papers["ours"].studies["sentences"]) == ""
+
+
 def test_shares_are_averaged_over_sets_of_one_size_and_comparisons_are_counted() -> None:
     splits = pd.DataFrame({"n": [5, 5, 5], "margin": 1.0, "arms": [2, 4, 2], "called": [4.0, 6.0, 5.0], "level": 50.0})
     two, four = confirmed.by_size(splits)
