@@ -45,7 +45,7 @@ def comparisons(config: Config, paper: str, name: str, compared: pd.DataFrame) -
     for artifact, title in titles.items():
         rows = tables.rows(compared[(compared["paper"] == paper) & (compared["artifact"] == artifact)])
         if rows:
-            named = zip(names(config, paper, name, rows), rows, strict=True)
+            named = zip(short_names(config, paper, rows), rows, strict=True)
             yield title, [[arm, *_comparison(config, paper, name, row)] for arm, row in named]
 
 
