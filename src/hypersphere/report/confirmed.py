@@ -65,7 +65,8 @@ def short_names(config: Config, paper: str, rows: Sequence[Row]) -> list[str]:
     about = config.papers[paper]
     found = []
     for point, row in zip(points, rows, strict=True):
-        arm = " ".join(words.value(about, key, point[key]) for key in keys if key in point)
+        told = keys or ["method", "variant"]  # of one arm alone
+        arm = " ".join(words.value(about, key, point[key]) for key in told if key in point)
         found.append(arm + _against(config, paper, row, rows))
     return found
 
