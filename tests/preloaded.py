@@ -53,13 +53,10 @@ class Server:
         self._answers: TextIO | None = None
 
     def start(self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path) -> int:
-        """Run ``python ARGUMENTS`` and return its process number.
+        """Run ``python ARGUMENTS``, which are ``-m MODULE ...`` or ``PATH ...``, and return its process number.
 
-        Args:
-            arguments: ``-m MODULE ...`` or ``PATH ...``.
-            folder: where it runs.
-            environment: all of its environment.
-            log: file that gets its standard output; ``log`` with ``.err`` appended gets its standard error.
+        ``environment`` is all that it has. ``log`` gets its standard output, and ``log`` with ``.err`` appended its
+        standard error.
         """
         with open(os.devnull) as nothing, log.open("w") as output, Path(f"{log}.err").open("w") as errors:
             files = [file.fileno() for file in (nothing, output, errors)]
@@ -158,9 +155,7 @@ def _handle(connection: socket.socket, python: str) -> None:
     start, files, _, _ = socket.recv_fds(connection, 8, 3)
     with connection.makefile("rb") as body:
         request = json.loads(body.read(int.from_bytes(start, "little")))
-    end, ended = (
-        os.pipe()
-    )  # the child alone keeps `ended` open, so that its end can be waited for beside the connection
+    end, ended = os.pipe()  # the child alone keeps `ended` open, so that its end is seen beside the connection's
     child = os.fork()
     if child == 0:
         connection.close()

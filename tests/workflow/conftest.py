@@ -22,14 +22,11 @@ from ..preloaded import Server
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROJECT = REPOSITORY / "tests" / "project"
 """Its config/ and paper/ stand where those of the real papers are: no row of theirs can break a test here."""
-METHODS = ("simclr", "simsiam")
-"""Of the norms paper, which trains five runs of them with two seeds on each dataset; the lecture trains one more."""
 DATASETS = ("upright", "turned")
 RUNS = 21
+"""The norms paper trains five of SimCLR and SimSiam with two seeds on each dataset; the lecture trains one more."""
 ALONE = "supervised-upright"
 """The batch of the lecture's run, which nothing else shows."""
-MAKES_NOTHING = ("--dry-run", "--cores", "2", "--quiet", "host")
-"""Reasons are printed, which profiles/default silences."""
 LOGS = Path(tempfile.mkdtemp(prefix="hypersphere-tests-"))
 """Output of commands; removed at the end."""
 Once = Callable[[Path, Callable[[], None]], None]
@@ -85,8 +82,9 @@ class Checkout:
         assert done.returncode == 0, done.stdout + done.stderr
 
     def dry_run(self, *options: str, settings: tuple[str, ...] = (), **variables: str) -> str:
-        """What Snakemake's own logger says of a dry run, which must succeed."""
-        done = self.snakemake(*MAKES_NOTHING, *options, settings=settings, **variables)
+        """What Snakemake's own logger says of a dry run, which must succeed: reasons too, silent in the profile."""
+        command = ("--dry-run", "--cores", "2", "--quiet", "host", *options)
+        done = self.snakemake(*command, settings=settings, **variables)
         text = done.stdout + done.stderr
         assert done.returncode == 0, text
         return text
@@ -118,11 +116,6 @@ class Checkout:
         (path,) = self.results.glob(f"runs/{start}-*")
         return path
 
-    @property
-    def logs(self) -> Path:
-        """The logs beside it."""
-        return self.root / "logs" / self.results.name
-
     def edit(self, file: str, old: str, new: str) -> None:
         """Replace ``old``, which must be in the file."""
         path = self.root / file
@@ -147,6 +140,13 @@ class Checkout:
         (self.root / ".venv" / ".ready").touch()  # so that make installs nothing
         path = f"{self.root / '.venv' / 'bin'}{os.pathsep}{self.environment['PATH']}"
         return Checkout(self.root, self.environment | {"PATH": path})
+
+
+def states(root: Path) -> dict[str, tuple[int, int]]:
+    """Time and size of every file that is not Snakemake's own."""
+    paths = [path for path in root.rglob("*") if path.is_file() and ".snakemake" not in path.parts]
+    known = {path.relative_to(root).as_posix(): path.stat() for path in paths if path.suffix != ".pyc"}
+    return {name: (about.st_mtime_ns, about.st_size) for name, about in known.items()}
 
 
 def differing(one: dict[str, bytes], other: dict[str, bytes]) -> set[str]:
@@ -217,6 +217,14 @@ def another(place: Checkout, root: Path, *without: str) -> Checkout:
     """The same checkout at another place; a fresh one without `.snakemake`, where other tests' dry runs may write."""
     shutil.copytree(place.root, root, symlinks=True, ignore=shutil.ignore_patterns(*without))
     return Checkout(root, place.environment)
+
+
+@pytest.fixture(scope="session")
+def released(finished: Checkout, shared: Path, once: Once) -> Checkout:
+    """The published checkout; tests only read it."""
+    from .released import publish
+
+    return publish(finished, shared / "released", once)
 
 
 @pytest.fixture

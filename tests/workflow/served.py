@@ -31,16 +31,10 @@ class Remote:
     write: Callable[[str, bytes], Any]
 
 
-def _need(*modules: str) -> None:
-    """Skip the test, visibly, if a package is not installed."""
-    for module in modules:
-        pytest.importorskip(module, reason=f"the Python package {module} is not installed")
-
-
 @contextmanager
 def ssh(folder: Path, place: Path) -> Iterator[Remote]:
     """Serve ``folder`` by the system's sshd, to whom a key opens that is made in ``place``."""
-    _need("dvc_ssh")
+    pytest.importorskip("dvc_ssh")
     program = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
     if program is None:
         pytest.skip("there is no sshd (apt-get install openssh-server)")
@@ -59,26 +53,26 @@ def ssh(folder: Path, place: Path) -> Iterator[Remote]:
     settings = {"url": f"ssh://{getuser()}@127.0.0.1:{port}{folder}", "keyfile": str(place / "user")}
 
     with _process(place, port, program, "-D", "-e", "-f", str(place / "config")):
-        yield _of_files(settings, folder)
+        yield Remote(
+            settings,
+            lambda name: (folder / _key(name)).read_bytes(),
+            lambda name, content: plant(folder / _key(name), content),
+        )
 
 
 @contextmanager
 def s3(folder: Path, place: Path) -> Iterator[Remote]:
     """Serve a copy of ``folder`` by moto's server, which keeps it in memory."""
-    _need("dvc_s3", "moto", "flask_cors")
-    import boto3  # where it is not installed, the line above has skipped the test
+    for module in ("dvc_s3", "moto", "flask_cors"):
+        pytest.importorskip(module)
+    import boto3  # where it is not installed, the lines above have skipped the test
 
     place.mkdir()
     port = _free_port()
     address = f"http://127.0.0.1:{port}"
     with _process(place, port, sys.executable, "-m", "moto.server", "-p", str(port)):
-        client = boto3.client(
-            "s3",
-            endpoint_url=address,
-            region_name=REGION,
-            aws_access_key_id=KEYS["access_key_id"],
-            aws_secret_access_key=KEYS["secret_access_key"],
-        )
+        keys = {f"aws_{name}": key for name, key in KEYS.items()}
+        client = boto3.client("s3", endpoint_url=address, region_name=REGION, **keys)
         client.create_bucket(Bucket=BUCKET)
         for path in filter(Path.is_file, folder.rglob("*")):
             client.put_object(Bucket=BUCKET, Key=path.relative_to(folder).as_posix(), Body=path.read_bytes())
@@ -95,15 +89,6 @@ def _key(name: str) -> str:
     return f"files/md5/{name[:2]}/{name[2:]}"
 
 
-def _of_files(settings: dict[str, str], folder: Path) -> Remote:
-    """One whose objects are files of this machine."""
-    return Remote(
-        settings,
-        lambda name: (folder / _key(name)).read_bytes(),
-        lambda name, content: plant(folder / _key(name), content),
-    )
-
-
 SERVERS = {"ssh": ssh, "s3": s3}
 
 
@@ -113,25 +98,23 @@ def _free_port() -> int:
         return int(one.getsockname()[1])
 
 
+def _answers(port: int) -> bool:
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0
+
+
 @contextmanager
 def _process(place: Path, port: int, *command: str) -> Iterator[None]:
     """A server, from when it answers on its port until the end of the block."""
     with (place / "server.log").open("w") as log:
         server = subprocess.Popen(command, stdout=log, stderr=log)
+    end = time.monotonic() + 60
     try:
-        _wait(server, port, place / "server.log")
+        while not _answers(port):
+            if time.monotonic() >= end or server.poll() is not None:
+                pytest.fail(f"{command} does not answer: {(place / 'server.log').read_text()}")
+            time.sleep(0.1)
         yield
     finally:
         server.terminate()
         server.wait()
-
-
-def _wait(server: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
-    end = time.monotonic() + 60
-    while time.monotonic() < end and server.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            return
-        except OSError:
-            time.sleep(0.1)
-    pytest.fail(f"{server.args!r} does not answer: {log.read_text()}")

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from .conftest import REPOSITORY, Approve
+from .conftest import REPOSITORY, Approve, program
 
 CHECK = REPOSITORY / ".ci" / "check_smoke.py"
 PROGRAMS = ("chromium", "slurmctld", "sshd")
@@ -27,7 +27,6 @@ DOCUMENTS = (
     *("report/index.html", "report/report.pdf", "report/claims.csv", "site/index.html", "site/report/index.html"),
 )
 MAKE = """\
-#!/bin/sh
 # A stand-in for make, for tests: it makes nothing, and writes down what it is asked, and for which processor.
 echo "$*${ATEN_CPU_CAPABILITY:+ under $ATEN_CPU_CAPABILITY, $ONEDNN_MAX_CPU_ISA}" >> asked.log
 case "$*" in
@@ -43,15 +42,11 @@ def checkout(tmp_path: Path) -> Path:
     root = tmp_path / "checkout"
     shutil.copytree(REPOSITORY / ".ci", root / ".ci")
     for name in DOCUMENTS:
-        path = root / "results" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("something\n")
-    python = f'#!/bin/sh\nexec "{sys.executable}" "$@"\n'
-    programs = {f"bin/{name}": "#!/bin/sh\n" for name in PROGRAMS}
-    for path, text in (programs | {"bin/make": MAKE, ".venv/bin/python": python}).items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
-        (root / path).chmod(0o755)
+        program(root / "results" / name)
+    for name in PROGRAMS:
+        program(root / "bin" / name)
+    program(root / "bin" / "make", MAKE)
+    program(root / ".venv" / "bin" / "python", f'exec "{sys.executable}" "$@"')
     return root
 
 
@@ -73,8 +68,7 @@ def test_without_the_archives_smoke_is_skipped_and_said_so(checkout: Path, tmp_p
         *("reproduce", "plan FOLDER=1", "test-results", "site"),
         *("evidence SCALE=laptop1", "plan FOLDER=1 SCALE=laptop1"),
     ]
-    settings = {line.split(" SET=")[1] for line in asked if " SET=" in line}
-    assert settings == {"evidence_only=true"}
+    assert {line.split(" SET=")[1] for line in asked if " SET=" in line} == {"evidence_only=true"}
 
 
 def git(folder: Path, *arguments: str) -> None:

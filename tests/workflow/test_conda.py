@@ -67,7 +67,7 @@ def test_jobs_run_in_the_environment_from_the_checkout_to_the_same_bytes(
     done = place.snakemake(target, "--cores", "1", "--sdm", "conda", PATH=path, PYTHONPATH=str(poison))
     assert done.returncode == 0, done.stdout + done.stderr
 
-    logs = [*(place.root / "logs" / "data").glob("upright-*.log"), place.logs / "pretrain" / f"{marker.stem}.log"]
+    logs = [*place.root.glob("logs/data/upright-*.log"), place.root / "logs/quick/pretrain" / f"{marker.stem}.log"]
     assert len(logs) == 2
     for log in logs:
         said = re.search(r"^run by (.+) from (.+)$", log.read_text(), flags=re.MULTILINE)

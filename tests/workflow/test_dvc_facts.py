@@ -3,7 +3,6 @@
 When one of these fails after an upgrade, dvc.yaml has to be thought through again, not the test.
 """
 
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -79,19 +78,6 @@ def test_fact_3_only_a_forced_touch_records_what_files_are_made_from(standalone:
         assert jobs(made) == stale
         made.edit("Snakefile", "VERSION = 2", "VERSION = 1")
         assert jobs(made) == set()
-
-
-def test_fact_3_a_file_newer_than_what_is_made_from_it_restages_unless_touched(
-    standalone: Place, tmp_path: Path
-) -> None:
-    made = standalone(CHAIN)
-    for at, name in enumerate(("a/late.txt", "z/early.txt")):
-        (tmp_path / name).parent.mkdir()
-        (tmp_path / name).write_text(name)
-        os.utime(tmp_path / name, (1e9 + at, 1e9 + at))
-    assert jobs(made) == {"a/late.txt"}
-    assert made.snakemake("--touch", "--forceall", "--cores", "1", "--quiet", "host").returncode == 0
-    assert jobs(made) == set()
 
 
 def test_fact_4_an_output_is_deleted_before_its_stage_runs_unless_it_persists(place: Place) -> None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from subprocess import PIPE, STDOUT
 
 import pytest
 
@@ -32,14 +32,11 @@ def wait_for(condition: Callable[[], object], what: str) -> None:
 def trainers(root: Path) -> list[int]:
     """Processes of ours that run `hypersphere pretrain` in that folder."""
     found = []
-    for process in Path("/proc").iterdir():
-        if process.name.isdigit():
-            try:
-                command = (process / "cmdline").read_bytes().split(b"\0")
-                if b"pretrain" in command and (process / "cwd").resolve() == root.resolve():
-                    found.append(int(process.name))
-            except OSError:  # ended while we looked, or is not ours
-                continue
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # ended while we looked, or is not ours
+            command = (process / "cmdline").read_bytes().split(b"\0")
+            if b"pretrain" in command and (process / "cwd").resolve() == root.resolve():
+                found.append(int(process.name))
     return found
 
 
@@ -48,13 +45,7 @@ def at_work(place: Checkout, *options: str) -> Iterator[subprocess.Popen[str]]:
     """Snakemake in its own process group; whatever is left of it is killed in the end."""
     command = [sys.executable, "-m", "snakemake", "--cores", "1", *options, "--config", *LONG]
     process = subprocess.Popen(
-        command,
-        cwd=place.root,
-        env=place.environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
+        command, cwd=place.root, env=place.environment, stdout=PIPE, stderr=STDOUT, text=True, start_new_session=True
     )
     try:
         yield process
@@ -106,7 +97,7 @@ def test_a_living_snakemake_keeps_its_locks_and_after_a_kill_its_jobs_stop_and_t
     done = place.snakemake("--cores", "1", marker, settings=LONG)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "was killed: its locks are removed" in done.stdout + done.stderr
-    starts = {path.parent: read(path)["started_at_steps"] for path in killed.parent.glob("*/manifest.json")}
+    starts = {path.parent: started_at(path) for path in killed.parent.glob("*/manifest.json")}
     assert len(starts) == 3  # SimCLR: default, cut, GradScale
     began, resumed = starts.pop(killed)
     assert began == 0 < resumed
@@ -117,13 +108,13 @@ def test_a_living_snakemake_keeps_its_locks_and_after_a_kill_its_jobs_stop_and_t
     shutil.rmtree(killed)
     done = place.hypersphere("pretrain", killed.name, *(part for setting in LONG for part in ("--set", setting)))
     assert done.returncode == 0, done.stderr
-    assert read(killed / "manifest.json")["started_at_steps"] == [0]
+    assert started_at(killed / "manifest.json") == [0]
     assert contents(killed) == result
 
 
-def read(path: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(path.read_text())
-    return content
+def started_at(manifest: Path) -> list[int]:
+    steps: list[int] = json.loads(manifest.read_text())["started_at_steps"]
+    return steps
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -5,7 +5,7 @@ import re
 import pytest
 import yaml
 
-from .conftest import REPOSITORY, Checkout
+from .conftest import Checkout
 
 pytestmark = pytest.mark.tools
 
@@ -49,31 +49,16 @@ def test_every_job_declares_memory_and_time_and_the_gpu_that_its_scale_needs(fre
         assert not {"gpu_model", "gres", "slurm_extra"} & asked.keys()
 
 
-def test_the_real_scales_that_need_a_gpu_say_so() -> None:
-    scales = {file.stem: yaml.safe_load(file.read_text()) for file in (REPOSITORY / "config" / "scales").glob("*.yaml")}
-    asking = {name for name, scale in scales.items() if scale["resources"]["gpu"] >= 1}
-    assert asking == {"workstation", "paper"}
-    assert scales.keys() - asking == {"quick", "smoke", "laptop", "laptop1"}
-
-
-def test_the_slurm_profile_alone_does_not_limit_gpus_and_the_default_one_does(fresh: Checkout) -> None:
-    """Fact 6: `gpu` limits nothing unless a profile counts it; on a cluster the scheduler counts."""
-    default = yaml.safe_load((fresh.root / "profiles" / "default" / "config.yaml").read_text())
-    slurm = yaml.safe_load((fresh.root / "profiles" / "slurm" / "config.yaml").read_text())
+def test_profiles_agree_but_for_gpus_which_a_cluster_counts_itself(fresh: Checkout) -> None:
+    """Fact 6 of test_snakemake_facts.py. What DVC copies is newer (fact 5): Snakemake has to compare bytes."""
+    files = [fresh.root / "profiles" / name / "config.yaml" for name in ("default", "slurm")]
+    default, slurm = (yaml.safe_load(file.read_text()) for file in files)
     assert default["resources"] == ["gpu=1"]
     assert "resources" not in slurm
-    assert slurm["executor"] == "slurm"
-    command = re.search(r"^# snakemake (.+)$", (fresh.root / "profiles/slurm/config.yaml").read_text(), re.MULTILINE)
+    for name in ("rerun-triggers", "rerun-incomplete", "max-checksum-file-size"):
+        assert default[name] == slurm[name]
+    command = re.search(r"^# snakemake (.+)$", files[1].read_text(), re.MULTILINE)
     assert command
     done = fresh.snakemake("--dry-run", *command[1].split())
     assert "workflow specific profile profiles/slurm" in done.stdout + done.stderr
     assert "profiles/default" not in done.stdout + done.stderr
-
-
-def test_profiles_agree_on_what_makes_a_job_run_again(fresh: Checkout) -> None:
-    for name in ("default", "slurm"):
-        profile = yaml.safe_load((fresh.root / "profiles" / name / "config.yaml").read_text())
-        assert profile["rerun-triggers"] == ["mtime", "params", "input", "code"]
-        assert profile["rerun-incomplete"] is True
-        # Fact 5 of test_dvc_facts.py: what DVC copies is newer, and is made again unless Snakemake compares bytes.
-        assert profile["max-checksum-file-size"] == "1GB"

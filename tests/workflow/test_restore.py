@@ -1,22 +1,15 @@
 """`make restore`: a clone takes over published results, reruns nothing, and refuses what is not as published."""
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from .conftest import DATASETS, Checkout, Once, batches, rules
-from .released import ARCHIVE, alone, dvc, flipped, git, listed, objects, plant, point, publish
+from .conftest import DATASETS, Checkout, batches, rules
+from .released import ARCHIVE, alone, dvc, flipped, git, listed, objects, plant, point
 from .served import SERVERS
 
 pytestmark = pytest.mark.tools
-
-
-@pytest.fixture(scope="session")
-def released(finished: Checkout, shared: Path, once: Once) -> Checkout:
-    """The published checkout; tests only read it."""
-    return publish(finished, shared / "released", once)
 
 
 @pytest.fixture
@@ -30,11 +23,6 @@ def cloned(released: Checkout, tmp_path: Path) -> Checkout:
     return made
 
 
-def restore(place: Checkout) -> subprocess.CompletedProcess[str]:
-    """What `make restore` calls."""
-    return place.hypersphere("restore")
-
-
 def test_restore_refuses_what_is_damaged_or_of_other_code_and_else_leaves_nothing_to_do(
     cloned: Checkout, released: Checkout, tmp_path: Path
 ) -> None:
@@ -46,7 +34,7 @@ def test_restore_refuses_what_is_damaged_or_of_other_code_and_else_leaves_nothin
     sound = stored.read_bytes()
 
     plant(stored, flipped(sound))
-    done = restore(cloned)
+    done = cloned.hypersphere("restore")
     assert done.returncode == 2
     assert "hypersphere: dvc pull: failed" in done.stderr
     assert f"{results}/runs" in done.stdout + done.stderr  # DVC's own words
@@ -55,7 +43,7 @@ def test_restore_refuses_what_is_damaged_or_of_other_code_and_else_leaves_nothin
     # Nor does a remote without `verify` hand it out: restoring asks DVC to compare the bytes.
     plant(stored, flipped(sound))
     point(cloned.root, tmp_path / "remote", verify=False)
-    assert restore(cloned).returncode == 2
+    assert cloned.hypersphere("restore").returncode == 2
     assert not (cloned.root / ".snakemake").exists()
 
     # Another refusal: an edit makes the weights those of other code.
@@ -63,13 +51,13 @@ def test_restore_refuses_what_is_damaged_or_of_other_code_and_else_leaves_nothin
     point(cloned.root, tmp_path / "remote")
     loss = ("src/hypersphere/objectives/nt_xent.py", "return F.cross_entropy", "return 2 * F.cross_entropy")
     cloned.edit(*loss)
-    done = restore(cloned)
+    done = cloned.hypersphere("restore")
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith("hypersphere: src/hypersphere: changed since the results")
     assert not (cloned.root / ".snakemake").exists()
     cloned.edit(loss[0], loss[2], loss[1])
 
-    done = restore(cloned)
+    done = cloned.hypersphere("restore")
     assert done.returncode == 0, done.stdout + done.stderr
     assert rules(cloned.jobs()) == {"write_report": 1}  # which is of no scale
     assert cloned.files("**/*").keys() >= {f"runs/{path}", "paper.pdf", "scorecard.json"}
@@ -90,11 +78,11 @@ def test_restore_from_a_server_refuses_a_flipped_byte_and_else_brings_all(
         point(cloned.root, remote.settings)
         sound = remote.read(name)
         remote.write(name, flipped(sound))
-        done = restore(cloned)
+        done = cloned.hypersphere("restore")
         assert done.returncode == 2
         assert "hypersphere: dvc pull: failed" in done.stderr
         remote.write(name, sound)
-        done = restore(cloned)
+        done = cloned.hypersphere("restore")
     assert done.returncode == 0, done.stdout + done.stderr
     assert rules(cloned.jobs()) == {"write_report": 1}  # which is of no scale
     kinds = ("runs/*/*.safetensors", "evaluations/**/*.csv", "tables/**/*", "claims.csv")

@@ -23,22 +23,6 @@ def snakemake(place: Checkout, *options: str) -> subprocess.CompletedProcess[str
     return done
 
 
-def test_fact_1_imported_code_is_not_seen_and_a_digest_in_params_is(standalone: Standalone, tmp_path: Path) -> None:
-    place = standalone(
-        "import sys; sys.path.insert(0, '.')\n"
-        "import helper\n"
-        "rule blind:\n    output: 'blind.txt'\n    run: open(output[0], 'w').write(str(helper.VALUE))\n"
-        "rule told:\n    output: 'told.txt'\n    params: code=helper.VALUE\n"
-        "    shell: 'echo {params.code} > {output}'\n"
-        "rule both:\n    default_target: True\n    input: 'blind.txt', 'told.txt'\n"
-    )
-    (tmp_path / "helper.py").write_text("VALUE = 1\n")
-    snakemake(place, "--cores", "1")
-    (tmp_path / "helper.py").write_text("VALUE = 22\n")
-    outputs = {job.output for job in place.jobs()}
-    assert outputs == {"told.txt"}
-
-
 def test_fact_2_an_output_is_deleted_before_its_job_and_when_it_is_killed_and_threads_are_lowered(
     standalone: Standalone, tmp_path: Path
 ) -> None:
@@ -74,17 +58,6 @@ def test_fact_6_gpu_limits_nothing_unless_it_is_counted(standalone: Standalone, 
     snakemake(place, "--cores", "2", "--forceall", "--resources", "gpu=1")
     order = " ".join((tmp_path / "order.log").read_text().split())
     assert order == "start start end end start end start end"
-
-
-def test_fact_7_a_snakefile_that_only_includes_another_does_nothing(standalone: Standalone, tmp_path: Path) -> None:
-    (tmp_path / "inner.smk").write_text(
-        "rule inner:\n    default_target: True\n    input: 'made.txt'\n"
-        "rule make:\n    output: 'made.txt'\n    shell: 'touch {output}'\n"
-    )
-    own = "rule all:\n    default_target: True\n    input: rules.inner.input\n"
-    for target in ("", own):
-        snakemake(standalone(f"include: 'inner.smk'\n{target}"), "--cores", "1")
-        assert (tmp_path / "made.txt").exists() == bool(target)
 
 
 def test_a_priority_may_be_a_function_of_the_job(standalone: Standalone, tmp_path: Path) -> None:

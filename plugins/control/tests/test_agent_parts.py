@@ -11,7 +11,7 @@ from torch.distributions.transforms import TanhTransform
 
 from hypersphere.training.build import initialise
 from hypersphere_control import soft_actor_critic as sac
-from hypersphere_control.encoders.pixel_convnet import PixelConvnet, pixel_convnet
+from hypersphere_control.encoders.pixel_convnet import pixel_convnet
 from hypersphere_control.replay import Replay, crop
 
 
@@ -26,15 +26,6 @@ def test_density_is_that_of_torchs_squashed_normal() -> None:
     torch.testing.assert_close(found.actions, (mean + deviation * noise).tanh())
     expected = squashed.log_prob(found.actions.clamp(-1 + 1e-12, 1 - 1e-12)).sum(dim=1)
     torch.testing.assert_close(found.log_probability, expected, rtol=1e-4, atol=1e-4)
-
-
-def test_density_integrates_to_one() -> None:
-    """In one dimension: by the trapezoid rule over actions."""
-    output = torch.tensor([[0.3, 0.6]], dtype=torch.float64)  # log deviation -10 + 6 (tanh 0.6 + 1) = -0.78
-    noise = torch.linspace(-9, 9, 20001, dtype=torch.float64)[:, None]
-    found = sac.drawn(output.expand(len(noise), 2), noise)
-    area = torch.trapezoid(found.log_probability.exp(), found.actions[:, 0])
-    assert area.item() == pytest.approx(1, abs=1e-4)
 
 
 def test_density_stays_finite_where_tanh_rounds_to_one() -> None:
@@ -66,14 +57,13 @@ def test_actors_loss_follows_the_lower_critic_alone() -> None:
     assert values.grad.tolist() == [[-0.5, 0.0], [0.0, -0.5]]
 
 
-@pytest.mark.parametrize(("entropy", "sign"), [(2.0, 1), (0.5, -1)])
-def test_temperature_falls_while_the_policy_is_more_random_than_aimed_at(entropy: float, sign: int) -> None:
-    """The entropy is 2 or 0.5, and 1 is aimed at: a descent lowers the temperature where its gradient is positive."""
+@pytest.mark.parametrize("entropy", [2.0, 0.5])
+def test_temperature_falls_while_the_policy_is_more_random_than_aimed_at(entropy: float) -> None:
+    """1 is aimed at: a descent lowers the temperature where its gradient is positive."""
     temperature = torch.tensor(0.3, requires_grad=True)
     sac.temperature_loss(temperature, torch.tensor([-entropy]), 1.0).backward()
     assert temperature.grad is not None
     assert temperature.grad.item() == pytest.approx(entropy - 1)
-    assert math.copysign(1, temperature.grad.item()) == sign
 
 
 def test_the_published_size() -> None:
@@ -85,9 +75,8 @@ def test_the_published_size() -> None:
 
 def test_initial_weights_are_orthogonal_in_the_middle_and_zero_around_it() -> None:
     """Xiao et al. 2018; with ReLU's gain, the middle times its transpose is twice the identity."""
-    encoder = pixel_convnet(size=20, filters=8)
+    encoder: Any = pixel_convnet(size=20, filters=8)
     initialise(encoder, seed=3)
-    assert isinstance(encoder, PixelConvnet)
     for layer in encoder.layers:
         weight = layer.weight.detach().clone()
         middle = weight[:, :, 1, 1].clone()
@@ -166,10 +155,3 @@ def test_crops_are_drawn_one_by_one_and_reach_every_place(replay: Replay) -> Non
 def test_the_middle_crop_is_the_middle() -> None:
     image = torch.arange(36, dtype=torch.uint8).reshape(1, 1, 6, 6)
     assert crop(image, 2).mul(255).round().flatten().tolist() == [14, 15, 20, 21]
-
-
-def test_all_that_was_seen_is_state(replay: Replay) -> None:
-    other = Replay(EPISODES, STEPS, actions=2, size=SIZE, stack=3)
-    other.load_state_dict(replay.state_dict())
-    one, two = (each.sample(12, 20, 4, 0, "test") for each in (replay, other))
-    assert all(torch.equal(a, b) for a, b in zip(one, two, strict=True))

@@ -50,13 +50,9 @@ def test_an_episode_depends_on_its_key_and_not_on_those_before() -> None:
 )
 def test_the_papers_tasks_are_as_declared(declared: Plan, domain: str, task: str, repeat: int, actions: int) -> None:
     """Tassa et al. 2018 for the numbers of an action; an episode ends by time, after 1,000 environment steps."""
-    (dataset,) = [
-        one
-        for one in declared.config.datasets.values()
-        if one.name in {f"control_{task}"} and one.source and one.source.parameters["domain"] == domain
-    ]
+    (dataset,) = (one for one in declared.config.datasets.values() if one.name == f"control_{task}")
     settings = Settings.of(dataset.source)
-    assert (settings.task, settings.action_repeat, settings.size, settings.shadows) == (task, repeat, 100, True)
+    assert settings == (domain, task, 100, repeat, True)
     environment = Environment(settings._replace(size=8, shadows=False))
     assert environment.actions == actions
     environment.reset(0, "test")
@@ -89,13 +85,6 @@ def test_shadows_change_the_frames() -> None:
     assert not np.array_equal(plain.reset(0, "test"), shaded.reset(0, "test"))
 
 
-def test_settings_are_those_of_a_dataset() -> None:
-    source = Component.model_validate(
-        {"name": "control_task", "domain": "finger", "task": "spin", "action_repeat": 2, "size": 20}
-    )
-    assert Settings.of(source) == ("finger", "spin", 20, 2, True)
-
-
 @pytest.mark.parametrize("source", [None, Component(name="mnist")], ids=["none", "mnist"])
 def test_a_dataset_of_another_source_is_refused(source: Component | None, refused: Any) -> None:
     with refused():
@@ -122,12 +111,8 @@ def test_a_renderer_that_fails_is_a_sentence() -> None:
     assert last.startswith("hypersphere.errors.HypersphereError: control: ")
 
 
-def test_frames_are_one_episode_and_equal_each_time(tmp_path: Path) -> None:
-    one, again = (
-        control_task(tmp_path, domain="cartpole", task="swingup", action_repeat=50, size=12, shadows=False)
-        for _ in range(2)
-    )
-    images = one.splits["train"].images
+def test_frames_are_of_one_episode(tmp_path: Path) -> None:
+    found = control_task(tmp_path, domain="cartpole", task="swingup", action_repeat=50, size=12, shadows=False)
+    images = np.asarray(found.splits["train"].images)
     assert images.shape == (1000 // 50 + 1, 12, 12, 3)
-    assert np.array_equal(images, again.splits["train"].images)
-    assert len(np.unique(np.asarray(images), axis=0)) > 10  # the control: the cart moves
+    assert len(np.unique(images, axis=0)) > 10  # the cart moves

@@ -1,6 +1,6 @@
 """The score of a policy: of a made-up task whose best and worst returns are known."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,10 +25,8 @@ class Sign:
     settings: Settings
     actions = 1
     white: bool = True
-    begun: list[Any] = field(default_factory=list)
 
     def reset(self, seed: int, *purpose: str | int) -> np.ndarray:
-        self.begun.append((seed, *purpose))
         self.white = bool(purpose[-1] % 2)  # type: ignore[operator]
         return self._frame()
 

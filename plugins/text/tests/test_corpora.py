@@ -1,6 +1,5 @@
 """Texts: sentences, words, vocabularies, corpora by name, and the sentences that are held out."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -74,41 +73,22 @@ def test_the_embedded_chapters_are_a_corpus_and_leave_some_for_tasks(tmp_path: P
     assert len(corpora.divided(tmp_path, "chapters").train["pride_and_prejudice.txt"]) > 1500
 
 
-def _without_texts(root: Path) -> str:
-    (root / "none").mkdir()
-    return "none"
-
-
-def _of_another_encoding(root: Path) -> str:
-    (root / "mine" / "book.txt").write_bytes(b"caf\xe9")
-    return "mine"
-
-
-def _too_short(root: Path) -> str:
-    (root / "mine" / "book.txt").write_text("One sentence.", encoding="utf-8")
-    return "mine"
-
-
-def _damaged(root: Path) -> str:
-    folder = root / corpora.FOLDER
-    folder.mkdir(parents=True)
-    (folder / "anna-karenina.txt").write_text("Not the novel.", encoding="utf-8")
-    return "novels"
-
-
-BROKEN: dict[str, Callable[[Path], str]] = {
-    "missing": lambda root: "novels",
-    "nowhere": lambda root: "nowhere",
-    "outside": lambda root: "../mine",
-    "without texts": _without_texts,
-    "encoding": _of_another_encoding,
-    "too short": _too_short,
-    "damaged": _damaged,
+BROKEN = {
+    "missing": ("novels", "other.txt", b""),
+    "nowhere": ("nowhere", "other.txt", b""),
+    "outside": ("../mine", "other.txt", b""),
+    "without texts": ("none", "none/other.md", b""),
+    "encoding": ("mine", "mine/book.txt", b"caf\xe9"),
+    "too short": ("mine", "mine/book.txt", b"One sentence."),
+    "damaged": ("novels", f"{corpora.FOLDER}/anna-karenina.txt", b"Not the novel."),
 }
+"""The corpus that is asked for, and a file that is there."""
 
 
 @pytest.mark.parametrize("broken", BROKEN)
 def test_what_is_missing_or_broken_is_a_sentence(own: Path, broken: str, refused: Any) -> None:
-    name = BROKEN[broken](own)
+    name, file, content = BROKEN[broken]
+    (own / file).parent.mkdir(parents=True, exist_ok=True)
+    (own / file).write_bytes(content)
     with refused():
         corpora.divided(own, name)

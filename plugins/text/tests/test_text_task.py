@@ -97,27 +97,26 @@ def test_the_real_tasks_have_the_counts_in_print(real_text: Path, name: str) -> 
     assert not any("\ufffd" in text or "\t" in text for text in texts)
 
 
-def _written(root: Path, contents: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files that count as the published ones of MR, although they are others."""
-    folder = root / text_tasks.FOLDER
-    folder.mkdir(parents=True)
-    for name, content in contents.items():
-        (folder / name).write_bytes(content)
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of MR's two files, which count as the published ones whatever they hold."""
     monkeypatch.setattr(corpora, "has_md5", lambda path, md5: True)
+    folder = tmp_path / text_tasks.FOLDER
+    folder.mkdir(parents=True)
+    (folder / "rt-polarity.neg").write_bytes(b"d\xe9j\xe0 vu\x85 again \nbad\n")
+    (folder / "rt-polarity.pos").write_bytes(b"good\n")
+    return folder
 
 
+@pytest.mark.usefixtures("files")
 def test_a_line_is_an_example_in_the_files_encoding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    of = text_tasks.SORTED["mr"]._replace(counts=(2, 1))
-    monkeypatch.setitem(text_tasks.SORTED, "mr", of)
-    _written(
-        tmp_path, {"rt-polarity.neg": b"d\xe9j\xe0 vu\x85 again \nbad\n", "rt-polarity.pos": b"good\n"}, monkeypatch
-    )
+    monkeypatch.setitem(text_tasks.SORTED, "mr", text_tasks.SORTED["mr"]._replace(counts=(2, 1)))
     texts = [(example.texts[0], example.label) for example in text_tasks.task(tmp_path, "mr").splits["train"]]
     assert texts == [("déjà vu\x85 again", 0), ("bad", 0), ("good", 1)]
 
 
-def test_another_count_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Any) -> None:
-    _written(tmp_path, {"rt-polarity.neg": b"bad\n"}, monkeypatch)
+def test_another_count_is_refused(tmp_path: Path, files: Path, refused: Any) -> None:
+    (files / "rt-polarity.neg").write_bytes(b"bad\n")
     with refused():
         text_tasks.task(tmp_path, "mr")
 

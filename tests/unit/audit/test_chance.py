@@ -29,11 +29,10 @@ def test_an_effect_is_that_of_two_proportions() -> None:
     """Statsmodels' test of two proportions, with the variance of each."""
     effect = chance.Effect(cell("52.3", n_test=1000), cell("47.1", n_test=3000))
     z, p = proportions_ztest([523, 1413], [1000, 3000], prop_var=False)
-    pooled = effect.error**2
     assert effect.difference == 5.2
+    assert effect.error == pytest.approx(math.sqrt(52.3 * 47.7 / 1000 + 47.1 * 52.9 / 3000))
     assert chance.normal_p(effect.z) == pytest.approx(2 * stats.norm.sf(abs(effect.z)))
     assert (effect.z, chance.normal_p(effect.z)) == pytest.approx((z, p), rel=0.03)  # the pooled variance is near
-    assert pooled == pytest.approx(52.3 * 47.7 / 1000 + 47.1 * 52.9 / 3000)
 
 
 @pytest.mark.parametrize(("n", "other"), [(2, 2), (3, 3), (10, 10), (3, 7)])

@@ -30,26 +30,6 @@ def test_boxes_are_distributed_as_torchvisions(scale: tuple[float, float]) -> No
     assert scipy.stats.ks_2samp(box[:, 2] * box[:, 3], theirs[:, 2] * theirs[:, 3]).pvalue > 0.01
 
 
-@pytest.mark.parametrize("size", [8, 12, 33])
-def test_boxes_stay_inside_images_of_any_size(size: int) -> None:
-    top, left, height, width = draw([Views(crop_scale=(0.01, 1.0))] * 2, 500, size, 0, 0).box.unbind(-1)
-    assert max((top + height).max(), (left + width).max()) <= size
-    assert min(top.min(), left.min()) >= 0
-    assert min(height.min(), width.min()) >= 1
-
-
-def test_purposes_are_uncorrelated() -> None:
-    views = ALL.model_copy(update={"jitter_probability": 1.0, "blur": 1.0})
-    draws = draw([views] * 2, N, SIZE, 0, 0)
-    columns = [*draws.box.unbind(-1), *draws.order.unbind(-1), *(part for part in draws if part.ndim == 2)]
-    matrix = np.corrcoef([column.double().flatten().numpy() for column in columns])
-    # a box's corner and sides depend on each other, and so do the places of an order; nothing else does
-    matrix[:4, :4] = matrix[4:8, 4:8] = 0
-    np.fill_diagonal(matrix, 0)
-    assert len(matrix) == 16
-    assert np.abs(matrix).max() < 4 / (2 * N) ** 0.5
-
-
 def test_a_blur_wider_than_the_mirrored_image_is_refused(refused: Any) -> None:
     """Padding by reflection needs half a window below the image's size: 7 pixels for 15, 8 for 17."""
     wide = Views(blur=0.1, blur_kernel=17)
@@ -68,63 +48,40 @@ def same(a: Draws, b: Draws) -> set[str]:
     return {name for name, x, y in zip(a._fields, a, b, strict=True) if torch.equal(x, y)}
 
 
-CHANGES: dict[str, tuple[object, set[str]]] = {
-    "crop_scale": ((0.5, 0.9), {"box"}),
-    "crop_padding": (4, {"box"}),
-    "flip": (0.1, {"flip"}),
-    "brightness": (0.7, {"brightness"}),
-    "contrast": (0.7, {"contrast"}),
-    "saturation": (0.7, {"saturation"}),
-    "hue": (0.3, {"hue"}),
-    "jitter_probability": (0.5, JITTERS),
-    "jitter_coins": ("shared", JITTERS),
-    "jitter_order": ("fixed", {"order"}),
-    "grayscale": (0.7, {"gray"}),
-    "blur": (0.8, {"sigma"}),
-    "blur_kernel": (5, set()),
-    "blur_sigma": ((0.5, 1.0), {"sigma"}),
-    "solarize": (0.7, {"solarize"}),
-}
-
-
-@pytest.mark.parametrize("name", CHANGES)
-def test_changing_one_transform_changes_no_byte_of_another(name: str) -> None:
-    value, parts = CHANGES[name]
-    changed = ALL.model_copy(update={name: value})
-    a, b = draw([ALL] * 2, 200, SIZE, 0, 0), draw([changed] * 2, 200, SIZE, 0, 0)
-    assert same(a, b) == set(Draws._fields) - parts
-    assert set(CHANGES) == set(Views.model_fields)
-
-
 EVERY = [
     Views(),
     ALL,
-    Views(crop_padding=3, jitter_coins="shared", jitter_order="random", flip=0.3),
+    Views(crop_padding=3, jitter_coins="shared", jitter_order="random", flip=0.3, contrast=0.1, saturation=0.9),
     Views(crop_scale=(0.05, 1.0), brightness=1.5, hue=0, jitter_probability=0.3, blur=0.7, blur_sigma=(0.5, 0.5)),
     Views(crop_scale=(1.0, 1.0), jitter_coins="shared", jitter_probability=1, solarize=1.0, grayscale=0.9),
+    Views(blur=0.7, blur_kernel=5),
 ]
 
 
-def box_by_hand(views: Views, tries: np.ndarray, place: np.ndarray) -> list[float]:
+def box_by_hand(views: Views, size: int, tries: np.ndarray, place: np.ndarray) -> list[float]:
     """One crop, with Python's numbers."""
     if views.crop_padding is not None:
-        return [math.floor(p * (2 * views.crop_padding + 1)) - views.crop_padding for p in place] + [SIZE, SIZE]
-    height = width = SIZE
+        return [math.floor(p * (2 * views.crop_padding + 1)) - views.crop_padding for p in place] + [size, size]
+    height = width = size
     for area, aspect in tries:
-        pixels = SIZE**2 * (views.crop_scale[0] + area * (views.crop_scale[1] - views.crop_scale[0]))
+        pixels = size**2 * (views.crop_scale[0] + area * (views.crop_scale[1] - views.crop_scale[0]))
         ratio = math.exp(math.log(3 / 4) + aspect * (math.log(4 / 3) - math.log(3 / 4)))
         sides = round(math.sqrt(pixels / ratio)), round(math.sqrt(pixels * ratio))
-        if min(sides) >= 1 and max(sides) <= SIZE:
+        if min(sides) >= 1 and max(sides) <= size:
             height, width = sides
             break
-    return [math.floor(place[0] * (SIZE - height + 1)), math.floor(place[1] * (SIZE - width + 1)), height, width]
+    return [math.floor(place[0] * (size - height + 1)), math.floor(place[1] * (size - width + 1)), height, width]
 
 
-@pytest.mark.parametrize("views", EVERY)
-def test_draws_are_these_functions_of_the_keyed_words(views: Views) -> None:
-    """So the bytes of runs made before are pinned: computed again from ``prng.uniform`` alone."""
+@pytest.mark.parametrize(("views", "size"), [*((views, SIZE) for views in EVERY), (EVERY[3], 8), (EVERY[3], 33)])
+def test_draws_are_these_functions_of_the_keyed_words(views: Views, size: int) -> None:
+    """So the bytes of runs made before are pinned: computed again from ``prng.uniform`` alone.
+
+    No transform's words or settings change another's draws: each field has two values in ``EVERY``.
+    """
+    assert all(len({getattr(one, name) for one in EVERY}) > 1 for name in Views.model_fields)
     n, seed, epoch = 40, 7, 2
-    draws = draw([views] * 2, n, SIZE, seed, epoch)
+    draws = draw([views] * 2, n, size, seed, epoch)
 
     def words(purpose: str, *more: int) -> np.ndarray:
         return prng.uniform((n, 2, *more), seed, purpose, epoch)
@@ -135,7 +92,7 @@ def test_draws_are_these_functions_of_the_keyed_words(views: Views) -> None:
         return np.where(applies, low + value * (high - low), off).astype(np.float32).tobytes()
 
     tries, place = words("crop", 10, 2), words("place", 2)
-    boxes = [[box_by_hand(views, tries[i, v], place[i, v]) for v in range(2)] for i in range(n)]
+    boxes = [[box_by_hand(views, size, tries[i, v], place[i, v]) for v in range(2)] for i in range(n)]
     assert draws.box.tolist() == boxes
     shared = "jitter" if views.jitter_coins == "shared" else ""
     ranges = {name: (max(0.0, 1 - getattr(views, name)), 1 + getattr(views, name), 1.0) for name in JITTERS}

@@ -1,7 +1,6 @@
 """Every operation, and whole views in the order that ``recipe.Views`` lists, against torchvision's, image by image."""
 
 from collections.abc import Callable
-from itertools import permutations
 
 import pytest
 import torch
@@ -57,10 +56,6 @@ def test_colour(images: Tensor, ours: Callable[..., Tensor], name: str, factors:
         for functional in (F1, F2):
             expected = torch.stack([getattr(functional, name)(image, factor) for image in images])
             torch.testing.assert_close(result, expected, atol=1e-5, rtol=0)
-
-
-def test_gray(images: Tensor) -> None:
-    torch.testing.assert_close(ops.gray(images), F1.rgb_to_grayscale(images), atol=1e-6, rtol=0)
 
 
 @pytest.mark.parametrize("flip", [False, True])
@@ -172,32 +167,6 @@ def test_a_view_is_crop_flip_jitter_gray_blur_solarize_in_this_order(raw: Tensor
     torch.testing.assert_close(ours, expected(images, draws, branches), atol=1e-4, rtol=0)
     other = expected(images, draw(branches, N, SIZE, seed=4, epoch=1), branches)
     assert ((ours - other).abs().amax(dim=(0, 2, 3, 4)) > 0.1)[3:].all()
-
-
-def test_every_order_of_jitters_is_those_jitters_one_after_another(images: Tensor) -> None:
-    """Image by image: ours to the byte, torchvision's to 1e-5. All images in one order leave other groups empty."""
-    branch = STRONG.model_copy(update={"jitter_probability": 1.0})
-    draws = Draws(*(part[:, 0] for part in draw([branch], N, SIZE, seed=0, epoch=0)))
-    each = torch.tensor(list(permutations(range(4))))
-    for order in (each, each[[7] * N]):
-        together = ops.jitter(images, draws._replace(order=order), branch)
-        for i in range(N):
-            one = by_hand = images[i : i + 1]
-            for k in order[i].tolist():
-                name = list(JITTERS)[k]
-                factor = getattr(draws, name)[i : i + 1]
-                one, by_hand = getattr(ops, name)(one, factor), JITTERS[name](by_hand, factor.item())
-            assert torch.equal(together[i : i + 1], one)
-            torch.testing.assert_close(one, by_hand, atol=1e-5, rtol=0)
-
-
-@pytest.mark.parametrize("views", [Views(), STRONG])
-def test_an_image_gets_the_same_views_in_any_batch(raw: Tensor, views: Views) -> None:
-    """A crop uses this image's box alone; contrast uses this image's mean alone."""
-    draws = draw([views] * 2, N, SIZE, seed=0, epoch=0)
-    whole = ops.make_views(raw, draws, [views] * 2)
-    index = torch.tensor([7, 2, 11])
-    assert torch.equal(ops.make_views(raw[index], draws.take(index), [views] * 2), whole[:, index])
 
 
 @pytest.mark.parametrize("branches", [[STRONG] * 2, [Views()] * 2, [WEAK, STRONG]])

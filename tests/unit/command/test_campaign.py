@@ -4,12 +4,10 @@ import os
 import shutil
 import signal
 import subprocess
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from hypersphere import files
 from hypersphere.command import campaign
@@ -18,6 +16,7 @@ from hypersphere.config.plan import Plan
 from hypersphere.provenance import evidence, markers, state, stop
 
 from ...fixtures import Refused
+from ..statistics.world import PAPER, World, claim
 
 pytestmark = pytest.mark.heavy
 
@@ -41,29 +40,17 @@ def taken(plan: Plan, part: tuple[int, int] = campaign.WHOLE) -> list[str]:
     return [run.name for batch in campaign.pending(plan, part) for run in batch.runs]
 
 
-@pytest.mark.parametrize("telling", ["upright", "turned"])
+@pytest.mark.parametrize(("telling", "order"), [("ten", ["digits", "pairs"]), ("hundred", ["pairs", "digits"])])
 def test_the_artifact_with_more_claims_for_its_epochs_comes_first(
-    root: Path, monkeypatch: pytest.MonkeyPatch, telling: str
+    tmp_path: Path, telling: str, order: list[str]
 ) -> None:
-    """Table 5 is cut into a table of each dataset; one of them has claims."""
-    file = root / "config" / "papers" / "embedding_norms" / "paper.yaml"
-    paper = yaml.safe_load(file.read_text())
-    whole = paper["artifacts"]["table5"]
-    paper["artifacts"] = {
-        name: {**whole, "columns": {"dataset": [dataset]}}
-        for name, dataset in (("upright", "cifar10_lt"), ("turned", "cifar100_lt"))
-    }
-    file.write_text(yaml.safe_dump(paper))
-    for scale in (root / "config" / "scales").glob("*.yaml"):
-        fields = yaml.safe_load(scale.read_text())
-        fields.pop("leaves_out", None)
-        scale.write_text(yaml.safe_dump(fields))
-    plan = planning.make(root, LAPTOP | {"only": ["embedding_norms"]})
-    told = Counter({("embedding_norms", telling): 7})
-    monkeypatch.setattr(campaign, "Counter", lambda found: told)
-    datasets = [plan.runs[name].dataset.name for name in taken(plan)]
-    assert datasets == sorted(datasets, key=lambda name: name != telling)
-    assert set(datasets) == {"upright", "turned"}
+    """Of two tables on a dataset each, one has a claim."""
+    tables = {name: {**PAPER["artifacts"]["table5"], "columns": {"dataset": [name]}} for name in ("ten", "hundred")}
+    world = World(tmp_path, paper={"artifacts": tables}, runs_per_job=1)
+    world.claims(claim("c", artifact=telling, dataset=telling))
+    datasets = [world.plan.runs[name].dataset.name for name in taken(world.plan)]
+    assert datasets == sorted(datasets, key=order.index)
+    assert {*datasets} == {*order}
 
 
 def test_a_cell_gets_its_first_seed_before_another_gets_its_second(root: Path, plan: Plan) -> None:

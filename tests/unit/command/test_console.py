@@ -1,8 +1,8 @@
 """The calm console: one line per finished job, a failed job's log, a summary at the end, nothing else."""
 
 import logging
-from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,28 +15,17 @@ from hypersphere.config import plan as planning
 from ...fixtures import Approve, Planned, Project
 
 
-class Clock:
-    """Seconds, set by hand."""
-
-    time = 0.0
-
-
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """Its ``time`` is set by hand."""
+    clock = SimpleNamespace(time=0.0)
     monkeypatch.setattr(console.time, "time", lambda: clock.time)
     return clock
 
 
 @pytest.fixture
-def handler(planned: Planned, clock: Clock) -> Handler:
+def handler(planned: Planned, clock: SimpleNamespace) -> Handler:
     return Handler(planned())
-
-
-@pytest.fixture
-def said(capsys: pytest.CaptureFixture[str]) -> Callable[[], str]:
-    """What was printed on standard error since the last call."""
-    return lambda: capsys.readouterr().err
 
 
 def _record(message: str | None = None, level: int = logging.INFO, **fields: Any) -> logging.LogRecord:
@@ -51,7 +40,7 @@ def _start(handler: Handler, job: int, rule: str = "pretrain", log: str = "") ->
 
 
 def test_a_finished_job_is_one_line_with_its_place_and_the_time_elapsed(
-    handler: Handler, clock: Clock, said: Callable[[], str], approve: Approve
+    handler: Handler, clock: SimpleNamespace, capsys: pytest.CaptureFixture[str], approve: Approve
 ) -> None:
     """Chatter is left out, and so are jobs that only name others."""
     handler.emit(_record(event="run_info", stats={"total": 4, "pretrain": 2, "all": 1, "evaluate": 1}))
@@ -63,12 +52,12 @@ def test_a_finished_job_is_one_line_with_its_place_and_the_time_elapsed(
         handler.emit(_record(event="job_finished", job_id=job))
     handler.emit(_record(event="job_info", jobid=0, rule_name="all", wildcards={}))
     handler.emit(_record(event="job_finished", job_id=0))
-    approve(said())
+    approve(capsys.readouterr().err)
 
 
 @pytest.mark.parametrize("rule", ["pretrain", "record"])
 def test_the_end_is_said_once_all_jobs_are_done(
-    handler: Handler, clock: Clock, said: Callable[[], str], approve: Approve, rule: str
+    handler: Handler, clock: SimpleNamespace, capsys: pytest.CaptureFixture[str], approve: Approve, rule: str
 ) -> None:
     """After records, no page is there to open."""
     handler.emit(_record(event="run_info", stats={"total": 1, rule: 1}))
@@ -76,20 +65,20 @@ def test_the_end_is_said_once_all_jobs_are_done(
     clock.time = 61.0
     files.write_text(handler.plan.run_folder(next(iter(handler.plan.runs))) / "manifest.json", "")
     handler.emit(_record(event="job_finished", job_id=1))
-    approve(said())
+    approve(capsys.readouterr().err)
 
 
 @pytest.mark.parametrize("report", [True, False])
 def test_nothing_to_do_ends_in_the_same_form(
-    planned: Planned, said: Callable[[], str], approve: Approve, report: bool
+    planned: Planned, capsys: pytest.CaptureFixture[str], approve: Approve, report: bool
 ) -> None:
     Handler(planned(), report).emit(_record("Nothing to be done (all requested files are present and up to date)."))
-    approve(said())
+    approve(capsys.readouterr().err)
 
 
 @pytest.mark.parametrize("last", ["hypersphere: a: stopped by SIGTERM", "hypersphere: [no] room"])
 def test_a_rebuild_that_ends_early_says_how_far_it_came(
-    handler: Handler, said: Callable[[], str], approve: Approve, tmp_path: Path, last: str
+    handler: Handler, capsys: pytest.CaptureFixture[str], approve: Approve, tmp_path: Path, last: str
 ) -> None:
     """The end of a failed job's log is shown; what was asked to stop did not fail."""
     (tmp_path / "x.log").write_text("\n".join(f"line {i}" for i in range(50)) + f"\n{last}\n")
@@ -99,11 +88,11 @@ def test_a_rebuild_that_ends_early_says_how_far_it_came(
         handler.emit(_record(event="job_error", jobid=1, log=[str(tmp_path / "x.log")]))
     message = "WorkflowError:\nAt least one job did not complete successfully."
     handler.emit(_record(message, level=logging.ERROR, event="error"))
-    approve(said())
+    approve(capsys.readouterr().err)
 
 
 def test_warnings_and_notes_are_shown_whole(
-    handler: Handler, said: Callable[[], str], approve: Approve, tmp_path: Path
+    handler: Handler, capsys: pytest.CaptureFixture[str], approve: Approve, tmp_path: Path
 ) -> None:
     """And a failed command's own words are not: its log is shown."""
     handler.emit(_record(f"/a/{'long/' * 30}path: cannot be written", level=logging.ERROR))
@@ -111,7 +100,7 @@ def test_warnings_and_notes_are_shown_whole(
     (tmp_path / "x.log").write_text("much\nnote: the state is damaged; starting over\nthe word note: in a line\n")
     _start(handler, 1, log=str(tmp_path / "x.log"))
     handler.emit(_record(event="job_finished", job_id=1))
-    approve(said())
+    approve(capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(

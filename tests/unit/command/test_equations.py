@@ -80,11 +80,8 @@ def test_a_figure_is_shown_once_and_one_that_is_not_made_says_how(config: Config
 
 
 def test_a_theorem_says_what_the_report_says_of_it(config: Config, tmp_path: Path) -> None:
-    known = dict.fromkeys(columns.KNOWN, "")
-    rows = [
-        known | {"id": "margins.equation_3", "answer": "fails"},
-        known | {"id": "margins.lemma_4_2", "answer": "holds"},
-    ]
+    answers = {"margins.equation_3": "fails", "margins.lemma_4_2": "holds"}
+    rows = [dict.fromkeys(columns.KNOWN, "") | {"id": name, "answer": answer} for name, answer in answers.items()]
     (tmp_path / "report").mkdir()
     pd.DataFrame(rows).to_csv(tmp_path / "report" / "claims.csv", index=False)
     page = page_of(equations.Equations(config, tmp_path))

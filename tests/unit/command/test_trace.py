@@ -9,6 +9,7 @@ from hypersphere import files
 from hypersphere.command import trace
 from hypersphere.config import plan as planning
 from hypersphere.config import records
+from hypersphere.config.claims import load
 from hypersphere.config.plan import Plan
 from hypersphere.provenance import evidence
 
@@ -26,29 +27,25 @@ def test_a_finished_run_has_all_that_its_manifest_says(plan: Plan) -> None:
     name = plan.batches[0].runs[0].name
     text = "\n".join(trace.lines(plan, name))
     manifest = files.read_json(plan.run_folder(name) / "manifest.json")
-    assert f"run       {name}" in text
-    assert f"command   hypersphere pretrain {name} --set scale=tiny" in text
-    assert f"results/tiny/runs/{name}" in text
-    assert f"code    {manifest['code']}" in text
-    assert f"data    {manifest['data']}" in text
-    for file, checksum in manifest["files"].items():
-        assert f"{checksum[:16]} {file}" in text
-    assert f"torch {manifest['environment']['packages']['torch']}" in text
+    for said in (
+        *(f"run       {name}", f"command   hypersphere pretrain {name} --set scale=tiny", f"results/tiny/runs/{name}"),
+        *(f"code    {manifest['code']}", f"data    {manifest['data']}"),
+        *(f"{checksum[:16]} {file}" for file, checksum in manifest["files"].items()),
+        f"torch {manifest['environment']['packages']['torch']}",
+    ):
+        assert said in text
     assert list(trace.lines(plan, plan.batches[-1].runs[-1].name))[-1] == "made      not yet"
 
 
 def test_a_claim_leads_to_the_runs_of_its_cell(plan: Plan) -> None:
-    claims = {cell.text: cell for cell in plan.artifacts["embedding_norms", "table5"] if not cell.missing}
-    from hypersphere.config.claims import load
-
-    path = plan.config.root / "config" / "papers" / "embedding_norms" / "claims.csv"
-    claim = next(one for one in load(path) if one.kind == "value" and one.artifact == "table5" and one.text in claims)
-    text = "\n".join(trace.lines(plan, claim.id))
-    assert f"cell      {claim.text}" in text
-    cells = [cell for cell in plan.artifacts["embedding_norms", "table5"] if cell.text == claim.text]
-    for cell in cells:
-        assert cell.run is not None
-        assert f"run       {cell.run.name}" in text
+    runs: dict[str, list[str]] = {}
+    for cell in plan.artifacts["embedding_norms", "table5"]:
+        if cell.run is not None and not cell.missing:
+            runs.setdefault(cell.text, []).append(cell.run.name)
+    claims = load(plan.config.claims_file("embedding_norms"))
+    claim = next(one for one in claims if one.kind == "value" and one.artifact == "table5" and one.text in runs)
+    lines = list(trace.lines(plan, claim.id))
+    assert {f"cell      {claim.text}", *(f"run       {name}" for name in runs[claim.text])} <= {*lines}
 
 
 def test_records_are_found_without_the_run(laptop_root: Path) -> None:

@@ -37,14 +37,6 @@ def test_points_stand_outermost_axis_first() -> None:
     assert measured(**turned).points == measured(**TABLE).points
 
 
-def test_a_cells_baseline_differs_in_the_coordinates_given() -> None:
-    table = measured(**TABLE | {"baseline": {"variant": "baseline"}})
-    baselines = [table.compared_with(point) for point in table.points]
-    simclr = {"method": "simclr", "variant": "baseline", "measure": "knn_top1"}
-    assert baselines == [None, None, simclr | {"dataset": "cats"}, simclr | {"dataset": "dogs"}]
-    assert measured(**TABLE).comparisons == []
-
-
 def test_a_baseline_may_be_a_number_however_it_is_written() -> None:
     sweep = measured(rows=TABLE["rows"], columns={"logits.s": [1, 10]}, fixed={"dataset": "cats"}, measure="knn_top1")
     sweep = sweep.model_copy(update={"baseline": {"logits.s": 1.0}})
@@ -64,9 +56,8 @@ def test_further_comparisons_follow_those_with_the_baseline_and_none_is_made_twi
         *[("cut cats", "baseline cats"), ("cut dogs", "baseline dogs")],
         *[("baseline cats", "baseline dogs"), ("cut cats", "cut dogs")],
     ]
-
-
-# Protocols
+    assert all(cell in table.points for pair in table.comparisons for cell in pair)
+    assert measured(**TABLE).comparisons == []
 
 
 def paper(**evaluations: Any) -> Paper:
@@ -132,22 +123,14 @@ def test_an_axis_may_name_the_protocols(refused: Refused) -> None:
         found.protocol(compared, {"measure": "knn_top1", "by": "fewer"})
 
 
-# Overrides
-
-
 @pytest.mark.parametrize(
     ("when", "matches"),
     [
-        ({}, True),
-        ({"method": "simclr"}, True),
-        ({"method": ["byol", "simclr"]}, True),
-        ({"method": "byol"}, False),
-        ({"method": "simclr", "dataset": "dogs"}, False),
-        ({"batch.size": 512.0}, True),
+        ({"method": ["byol", "simclr"], "batch.size": 512.0}, True),
         ({"batch.size": [128, 512]}, True),
+        ({"method": "simclr", "batch.size": [128]}, False),
         ({"logits.s": 1}, False),
     ],
 )
 def test_an_override_matches_where_every_key_does(when: dict[str, Any], matches: bool) -> None:
-    run = {"method": "simclr", "variant": "cut", "dataset": "cats", "batch.size": 512}
-    assert Override(when=when, set={}).matches(run) == matches
+    assert Override(when=when, set={}).matches({"method": "simclr", "variant": "cut", "batch.size": 512}) == matches

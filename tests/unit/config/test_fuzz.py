@@ -63,7 +63,6 @@ def judge(root: Path, file: str, content: bytes) -> str | None:
 
 
 def written(plan: planning.Plan) -> Iterator[Path]:
-    """Places that the plan would write to."""
     yield plan.config.results
     for dataset in plan.config.datasets.values():
         yield plan.data_folder(dataset)
@@ -82,7 +81,6 @@ def is_a_sentence(said: str, root: Path) -> bool:
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The path to every value inside ``value``."""
     if path:
         yield path
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()

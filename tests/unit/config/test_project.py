@@ -38,13 +38,6 @@ def test_mistakes(project: Project, approve: Approve, name: str) -> None:
     approve(re.sub(r"is not one of (\d+ names|([\w.]+, ){5,}[\w.]+)", "is not one of …", str(caught.value)))
 
 
-def test_without_a_mistake_nothing_is_said(project: Project) -> None:
-    """Control for all of the above."""
-    assert planning.make(project()).cells
-    assert planning.make(project(paper={"artifacts.table": STUDY})).config.studied("p").keys() == {"table"}
-    assert planning.make(project(paper={"artifacts": {}})).cells == ()
-
-
 @pytest.mark.parametrize(
     "overrides",
     [
@@ -70,9 +63,6 @@ def test_without_a_mistake_nothing_is_said(project: Project) -> None:
 def test_the_command_line_is_blamed_for_its_own(project: Project, refused: Refused, overrides: dict[str, Any]) -> None:
     with refused():
         planning.make(project(), overrides)
-
-
-# The command
 
 
 @pytest.fixture
@@ -101,15 +91,6 @@ def test_the_command_says_it_in_one_line(
     approve(complaint(outside).replace(str(outside), "OUTSIDE"))
 
 
-def test_from_a_folder_below_the_root(
-    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Control for the above."""
-    monkeypatch.chdir(project() / "config" / "scales")
-    assert cli.main(["snapshots"]) == 0
-    assert capsys.readouterr().err == ""
-
-
 @pytest.mark.parametrize("text", ["", "[1, 2]", "scale: [", "\x00", "scale: quick: x"])
 @pytest.mark.parametrize("file", FILES.values())
 def test_a_file_that_is_no_mapping(project: Project, refused: Refused, file: str, text: str) -> None:
@@ -119,23 +100,10 @@ def test_a_file_that_is_no_mapping(project: Project, refused: Refused, file: str
         planning.make(root)
 
 
-# Any value anywhere
-
-
 @pytest.fixture
 def loaded(project: Project) -> Callable[..., Config]:
     """The config of ``project(…)``, with the overrides of a command line."""
     return lambda overrides=None, **changes: cfg.load(project(**changes), overrides or {})
-
-
-def test_where_each_value_was_set(project: Project) -> None:
-    root = project()
-    config = cfg.load(root, {"scale": "small", "device": "cpu", "epochs": 3})
-    line = {key for key, source in config.sources.items() if source == cfg.COMMAND_LINE}
-    assert line == {"scale", "device", "epochs"}
-    assert config.sources["only"] == root / "config" / "config.yaml"
-    assert config.sources["seeds"] == root / "config" / "scales" / "small.yaml"
-    assert config.settings == cfg.Settings(scale="small", device="cpu")
 
 
 @pytest.mark.parametrize(
@@ -150,11 +118,7 @@ def test_only_chooses_papers_and_artifacts(loaded: Callable[..., Config], only: 
 
 
 @pytest.mark.parametrize(
-    ("seeds", "tables", "sweeps"),
-    [
-        ([4, 5], [4, 5], [4, 5]),
-        ({"tables": [0, 1, 2], "sweeps": [7]}, [0, 1, 2], [7]),
-    ],
+    ("seeds", "tables", "sweeps"), [([4, 5], [4, 5], [4, 5]), ({"tables": [0, 1, 2], "sweeps": [7]}, [0, 1, 2], [7])]
 )
 def test_seeds_are_one_list_or_two(
     loaded: Callable[..., Config], seeds: Any, tables: list[int], sweeps: list[int]
@@ -169,7 +133,6 @@ def test_seeds_are_one_list_or_two(
     ("scale", "cats", "dogs", "birds"),
     [
         ({}, "cats", "dogs", "birds"),
-        ({"other_datasets": "nothing"}, None, None, None),
         ({"datasets": {"cats": "few_cats", "dogs": None}}, "few_cats", None, "birds"),
         ({"datasets": {"cats": "few_cats"}, "other_datasets": "nothing"}, "few_cats", None, None),
     ],
@@ -177,10 +140,8 @@ def test_seeds_are_one_list_or_two(
 def test_what_stands_for_a_dataset(
     loaded: Callable[..., Config], scale: dict[str, Any], cats: str | None, dogs: str | None, birds: str | None
 ) -> None:
-    config = loaded(scale=scale)
-    assert [one and one.name for one in (config.used(name, "p") for name in ("cats", "dogs", "birds"))] == [
-        *(cats, dogs, birds)
-    ]
+    used = [loaded(scale=scale).used(name, "p") for name in ("cats", "dogs", "birds")]
+    assert [one and one.name for one in used] == [cats, dogs, birds]
 
 
 def test_changed_numbers_go_to_a_folder_of_their_own(loaded: Callable[..., Config]) -> None:
@@ -201,7 +162,7 @@ def test_every_paper_is_read_in_the_order_shown(project: Project) -> None:
     folder = root / "config" / "papers"
     for name, order in {"lecture": {"order": 2}, "margins": {"order": 1}, "another": {}}.items():
         files.write_text(folder / name / "paper.yaml", yaml.safe_dump({"paper": name, "title": name, **order}))
-    assert list(cfg.load(root, {}).papers) == ["margins", "lecture", "another", "p"]
+    assert list(planning.make(root).config.papers) == ["margins", "lecture", "another", "p"]
 
 
 def test_the_environment_may_name_the_folder_of_data(

@@ -3,13 +3,10 @@
 from typing import Any
 
 import pytest
-import torch
 from pydantic import ValidationError
 
 from hypersphere.config.recipe import Batch, Optimiser, Schedule, Views
 from hypersphere.config.validation import Strict
-from hypersphere.methods.base import Method, Parts
-from hypersphere.training import optimisation
 
 from ...fixtures import Approve
 
@@ -62,10 +59,7 @@ BOUNDS: list[tuple[type[Strict], dict[str, Any], str, list[Any], list[Any]]] = [
     (Views, {}, "flip", [-0.1, 1.1], [0, 1]),
     (Views, {}, "hue", [-0.1, 0.6], [0, 0.5]),
     (Views, {}, "crop_padding", [0, -1], [1]),
-    (Views, {}, "jitter_coins", ["one"], ["each", "shared"]),
-    (Views, {}, "jitter_order", ["any"], ["fixed", "random"]),
     (Views, {}, "solarize", [1.1], [1]),
-    (Optimiser, SGD, "name", ["sdg"], ["sgd", "adam", "adamw"]),
     (Optimiser, SGD, "learning_rate", [0, -1, float("inf")], [1e-9]),
     (Optimiser, SGD, "weight_decay", [-1e-9], [0]),
     (Optimiser, SGD, "momentum", [-0.1, 1.0], [0, 0.999]),
@@ -76,8 +70,6 @@ BOUNDS: list[tuple[type[Strict], dict[str, Any], str, list[Any], list[Any]]] = [
     (Schedule, STEP | {"warmup": 0}, "drops", [[0.0, 0.5], [0.5, 1.0]], [[0.001, 0.999]]),
     (Schedule, STEP | {"drops": [0.5]}, "factor", [0, 1], [0.999]),
     (Schedule, COSINE, "horizon", [0], [10]),
-    (Schedule, COSINE, "counted_in", ["epochs"], ["steps", "passes"]),
-    (Batch, {"size": 8, "micro": 4}, "accumulate", ["max"], ["mean", "sum"]),
     (Batch, {"size": 8, "micro": 4}, "micro", [0], [1, 8]),
 ]
 
@@ -93,22 +85,3 @@ def test_values_have_bounds(
     for value in inside:
         found = getattr(model.model_validate(rest | {field: value}), field)
         assert (list(found) if isinstance(found, tuple) else found) == value
-
-
-def test_every_rule_can_be_built_within_the_bounds() -> None:
-    """The extremes of what is taken are taken by torch and by the library too."""
-    method = Method(Parts(torch.nn.Linear(2, 2), lambda: torch.zeros(()), lambda z: z))
-    extremes: list[dict[str, Any]] = [
-        {"momentum": 0},
-        {"momentum": 0.999, "nesterov": True},
-        {"name": "lars", "momentum": 0, "decay": "weights"},
-        {"name": "lars", "momentum": 0.999, "decay": "weights"},
-        {"name": "adam", "betas": [0, 0]},
-        {"name": "adamw", "betas": [0.999, 0.999]},
-    ]
-    for fields in extremes:
-        optimiser = optimisation.build(method, Optimiser.model_validate(SGD | fields))
-        for parameter in method.parameters():
-            parameter.grad = torch.ones_like(parameter)
-        optimiser.step()
-        assert all(parameter.isfinite().all() for parameter in method.parameters())

@@ -47,7 +47,6 @@ def saying(values: dict[str, Any], field: str = "optimiser.weight_decay") -> dic
 
 
 def only(plan: Plan) -> Run:
-    """The one run but for its seed."""
     (first, *others) = plan.runs.values()
     assert all(other.model_copy(update={"seed": first.seed}) == first for other in others)
     return first
@@ -80,23 +79,10 @@ def test_layers_of_other_methods_variants_and_papers_say_nothing(planned: Planne
     assert only(planned(**changes)).optimiser.weight_decay == 0
 
 
-# Overrides
-
-
-def overridden(*overrides: tuple[dict[str, Any], dict[str, Any]]) -> dict[str, Any]:
-    return saying({}) | {"paper": {"overrides": [{"when": when, "set": fields} for when, fields in overrides]}}
-
-
-@pytest.mark.parametrize("turned", [False, True])
-def test_the_last_override_has_the_last_word(planned: Planned, turned: bool) -> None:
-    both = [({"method": "simclr"}, {"views": {"hue": 0.1, "flip": 0}}), (WHEN, {"views": {"hue": 0.3}})]
-    views = only(planned(**overridden(*(reversed(both) if turned else both)))).views
-    assert (views.hue, views.flip) == (0.1 if turned else 0.3, 0)
-
-
 def test_an_override_may_ask_for_a_path_of_an_axis(planned: Planned) -> None:
     """Norms paper, Table S2: each batch size its own rate. A component is given a parameter by its path."""
-    changes = overridden(({"batch.size": 512}, {"optimiser": {"learning_rate": 0.1}}))
+    changes = saying({})
+    changes["paper"]["overrides"] = [{"when": {"batch.size": 512}, "set": {"optimiser": {"learning_rate": 0.1}}}]
     changes["table"]["columns"] = {"dataset": "cats", "batch.size": [256, 512], "initialisation.c": 9}
     runs = planned(**changes).runs.values()
     assert {(run.batch.size, run.optimiser.learning_rate) for run in runs} == {(256, 0.4), (512, 0.1)}
@@ -119,17 +105,17 @@ def test_a_plan_says_who_set_each_field(planned: Planned) -> None:
     plan = planned(**changes)
     said = plan.explained(next(iter(plan.runs)))
     layers = {field: (value, where.rpartition("config/")[2]) for field, value, where in said}
-    assert layers["optimiser.weight_decay"] == ("0.1", "scales/small.yaml: overrides.1")
-    assert layers["optimiser.learning_rate"] == ("0.4", "papers/p/paper.yaml: run")
-    assert layers["objective.temperature"] == ("0.5", "papers/p/paper.yaml: methods.simclr")
-    assert layers["initialisation.c"] == ("3.0", "papers/p/paper.yaml: variants.cut")
-    assert layers["batch.size"] == ("128", "scales/small.yaml: batch_divisor")
-    assert layers["schedule.epochs"] == ("10", "scales/small.yaml: epochs")
-    assert layers["optimiser.momentum"] == ("0.9", "default")
     assert layers["dataset"][0] == "cats"
-
-
-# Scales
+    assert (
+        layers.items()
+        >= {
+            "optimiser.weight_decay": ("0.1", "scales/small.yaml: overrides.1"),
+            "initialisation.c": ("3.0", "papers/p/paper.yaml: variants.cut"),
+            "batch.size": ("128", "scales/small.yaml: batch_divisor"),
+            "schedule.epochs": ("10", "scales/small.yaml: epochs"),
+            "optimiser.momentum": ("0.9", "default"),
+        }.items()
+    )
 
 
 @pytest.mark.parametrize(
@@ -167,11 +153,9 @@ def test_epochs_of_the_command_line_are_those_of_all_runs(project: Project) -> N
     changes["scale"]["overrides"] = [{"when": {"method": "simclr"}, "set": {"schedule": {"epochs": 30}}}]
     changes["table"]["rows"] = {"method.variant": ["simclr.baseline", "simsiam.baseline"]}
     root = project(**changes)
-    found = {
-        epochs: {run.method.name: run.schedule.epochs for run in planning.make(root, asked).runs.values()}
-        for epochs, asked in ((None, {}), (2, {"epochs": 2}))
-    }
-    assert found == {None: {"simclr": 30, "simsiam": 10}, 2: {"simclr": 2, "simsiam": 2}}
+    for asked, expected in (({}, {"simclr": 30, "simsiam": 10}), ({"epochs": 2}, {"simclr": 2, "simsiam": 2})):
+        runs = planning.make(root, asked).runs.values()
+        assert {run.method.name: run.schedule.epochs for run in runs} == expected
 
 
 @pytest.mark.parametrize(
@@ -215,13 +199,9 @@ def batches(divisor: int) -> dict[str, int]:
         ([], {64: (16, 100), 512: (128, 100)}),
         ([{"when": {"batch.size": 512}, "set": {"schedule": {"epochs": 7}}}], {64: (16, 100), 512: (128, 7)}),
         ([{"when": {"batch.size": 512}, "divide": batches(2)}], {64: (16, 100), 512: (256, 100)}),
-        (
-            [{"when": {"method": "simclr"}, "divide": batches(8)}],
-            {64: (8, 100), 512: (64, 100)},  # in place of the scale's four
-        ),
-        (
+        (  # the last has the last word, in place of the scale's four
             [{"when": {"method": "simclr"}, "divide": batches(n), "set": {"schedule": {"epochs": n}}} for n in (1, 2)],
-            {64: (32, 2), 512: (256, 2)},  # the last has the last word
+            {64: (32, 2), 512: (256, 2)},
         ),
         ([{"when": {"dataset": "dogs"}, "divide": batches(1)}], {64: (16, 100), 512: (128, 100)}),
     ],
@@ -239,13 +219,10 @@ def test_runs_that_match_shrink_otherwise(
 
 @pytest.mark.parametrize(
     ("when", "expected"),
-    [
-        ({"method": "simclr"}, {("convnet", 4), ("vit", 8)}),
-        ({"variant": ["baseline", "attention"]}, {("convnet", 4)}),
-    ],
+    [({"method": "simclr"}, {"convnet": 4, "vit": 8}), ({"variant": ["baseline", "attention"]}, {"convnet": 4})],
 )
 def test_no_scale_replaces_the_encoder_that_a_variant_names(
-    planned: Planned, when: dict[str, Any], expected: set[tuple[str, int]]
+    planned: Planned, when: dict[str, Any], expected: dict[str, int]
 ) -> None:
     """Unless it says that it means this variant."""
     scale = overrides({"when": when, "set": {"encoder": {"name": "convnet", "width": 4}}})
@@ -253,7 +230,7 @@ def test_no_scale_replaces_the_encoder_that_a_variant_names(
     shown = {"rows": rows, "columns": {"dataset": "cats"}, "measure": "knn_top1"}
     vit = {"encoder": {"name": "vit", "image_size": 8, "patch": 4, "depth": 1, "width": 8, "heads": 1}}
     runs = planned(table=shown, scale=scale, paper={"variants.attention": vit}).runs.values()
-    assert {(run.encoder.name, run.encoder.parameters["width"]) for run in runs} == expected
+    assert {run.encoder.name: run.encoder.parameters["width"] for run in runs} == expected
 
 
 def test_a_number_of_a_component_is_divided_and_cells_are_left_out(planned: Planned) -> None:

@@ -33,70 +33,60 @@ def test_the_name_is_the_hash_of_what_differs_from_the_defaults() -> None:
     assert Run.model_validate(RUN).name == f"simclr-default-noise-s3-{digest}"
 
 
+OPTIMISER, SCHEDULE, BATCH = RUN["optimiser"], RUN["schedule"], RUN["batch"]
+DATASET = {"name": "noise", "source": {"name": "digits"}}
+
+
 @pytest.mark.parametrize(
     "same",
     [
-        {"gradient": None, "initialisation": None, "logits": None, "regulariser": None},
+        {"gradient": None, "initialisation": None, "logits": None, "regulariser": None, "views_b": None},
         {"encoder": {"name": "resnet8", "width": 16, "stride": 1}},
         {"views": {"flip": 0.5, "crop_scale": [0.2, 1.0]}},
-        {"optimiser": {"learning_rate": 0.18, "weight_decay": 0, "momentum": 0.9, "name": "sgd"}},
-        {"dataset": {"name": "noise", "source": {"name": "digits", "task": "upright"}, "imbalance": None}},
-        {"views_b": None},
-        {"optimiser": RUN["optimiser"] | {"decay": "all", "betas": [0.9, 0.999], "trust": 0.001}},
-        {"schedule": RUN["schedule"] | {"shape": "cosine", "drops": [], "factor": 0.1}},
-        {"schedule": RUN["schedule"] | {"horizon": None, "counted_in": "steps"}},
-        {"batch": RUN["batch"] | {"accumulate": "mean"}},
         {"views": {"crop_padding": None, "blur": 0, "blur_kernel": 3, "jitter_coins": "each", "solarize": 0}},
+        {"dataset": {"name": "noise", "source": {"name": "digits", "task": "upright"}, "imbalance": None}},
+        {"optimiser": {"learning_rate": 0.18, "weight_decay": 0, "momentum": 0.9, "name": "sgd"}},
+        {"optimiser": OPTIMISER | {"decay": "all", "betas": [0.9, 0.999], "trust": 0.001}},
+        {"schedule": SCHEDULE | {"shape": "cosine", "drops": [], "factor": 0.1}},
+        {"schedule": SCHEDULE | {"horizon": None, "counted_in": "steps"}},
+        {"batch": BATCH | {"accumulate": "mean"}},
     ],
 )
 def test_writing_a_default_out_renames_nothing(same: dict[str, Any]) -> None:
     assert Run.model_validate(RUN | same).name == Run.model_validate(RUN).name
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
+def test_every_other_value_renames() -> None:
+    others: list[dict[str, Any]] = [
         {"seed": 4},
         {"encoder": {"name": "resnet8", "width": 8}},
-        {"views": {"flip": 0.4}},
         {"objective": {"name": "nt_xent", "temperature": 0.1}},
-        {"dataset": {"name": "noise", "source": {"name": "digits"}, "imbalance": {"head": 5, "ratio": 1}}},
+        {"dataset": DATASET | {"imbalance": {"head": 5, "ratio": 1}}},
         {"gradient": {"name": "grad_scale", "power": 0}},
         {"regulariser": {"name": "distance_polarization", "weight": 0}},
+        {"views": {"flip": 0.4}},
         {"views_b": {"flip": 0.1}},
-        {"optimiser": RUN["optimiser"] | {"decay": "weights"}},
-        {"optimiser": RUN["optimiser"] | {"name": "adam"}},
-        {"schedule": RUN["schedule"] | {"shape": "constant"}},
-        {"schedule": RUN["schedule"] | {"horizon": 5}},
-        {"schedule": RUN["schedule"] | {"counted_in": "passes"}},
-        {"batch": RUN["batch"] | {"accumulate": "sum"}},
-    ],
-)
-def test_every_other_value_renames(other: dict[str, Any]) -> None:
-    assert Run.model_validate(RUN | other).name != Run.model_validate(RUN).name
+        *({"optimiser": OPTIMISER | one} for one in ({"decay": "weights"}, {"name": "adam"})),
+        *({"schedule": SCHEDULE | one} for one in ({"shape": "constant"}, {"horizon": 5}, {"counted_in": "passes"})),
+        {"batch": BATCH | {"accumulate": "sum"}},
+    ]
+    assert len({Run.model_validate(RUN | other).name for other in [{}, *others]}) == 1 + len(others)
+
+
+CUT = {"name": "cut_initialisation", "c": 3}
+GRADSCALE = {"name": "grad_scale", "power": 0.5}
+INFO_NCE = {"name": "generalised_info_nce", "negatives": "both_views"}
+CURVATURE = {"name": "curvature", "temperature": 0.25, "c": 1.5, "curve": "algorithm_3"}
 
 
 @pytest.mark.parametrize(
     ("change", "tag"),
     [
         ({}, "default"),
-        ({"initialisation": {"name": "cut_initialisation", "c": 3}}, "cut3"),
-        ({"gradient": {"name": "grad_scale", "power": 1}}, "gradscale1"),
-        (
-            {
-                "initialisation": {"name": "cut_initialisation", "c": 2.5},
-                "gradient": {"name": "grad_scale", "power": 0.5},
-            },
-            "cut2.5-gradscale0.5",
-        ),
+        ({"initialisation": CUT}, "cut3"),
+        ({"initialisation": CUT | {"c": 2.5}, "gradient": GRADSCALE}, "cut2.5-gradscale0.5"),
         ({"regulariser": {"name": "distance_polarization", "weight": 0.1}}, "distancepolarization0.1"),
-        (
-            {
-                "objective": {"name": "generalised_info_nce", "negatives": "both_views"},
-                "logits": {"name": "curvature", "temperature": 0.25, "c": 1.5, "curve": "algorithm_3"},
-            },
-            "curvature0.25_1.5_algorithm_3",
-        ),
+        ({"objective": INFO_NCE, "logits": CURVATURE}, "curvature0.25_1.5_algorithm_3"),
     ],
 )
 def test_tag(change: dict[str, Any], tag: str) -> None:
@@ -123,14 +113,6 @@ def test_each_view_may_be_made_its_own_way() -> None:
     run = Run.model_validate(RUN | {"views_b": WEAK})
     assert run.branches == (Views(), Views(grayscale=0.0, jitter_probability=0.0))
     assert Run.model_validate(RUN).branches == (Views(), Views())
-
-
-def test_a_run_survives_json_and_is_frozen() -> None:
-    run = Run.model_validate(RUN | {"gradient": {"name": "grad_scale", "power": 1}})
-    again = Run.model_validate_json(run.model_dump_json())
-    assert (again, again.name) == (run, run.name)
-    with pytest.raises(ValidationError, match="frozen"):
-        run.seed = 1  # type: ignore[misc]
 
 
 NAN, INFINITE = float("nan"), float("inf")

@@ -106,14 +106,6 @@ def test_tuning_runs_every_arm_at_every_rate_on_the_tuning_seeds(designed: Plann
     assert ("p", "s_printed") in plan.made
 
 
-def test_a_multiple_is_the_run_of_the_absolute_rate(designed: Planned) -> None:
-    absolute = {"draw": "table", "title": "t", "rows": {"optimiser.learning_rate": [0.04, 0.4, 4.0]}}
-    absolute |= {"columns": {"variant": ["baseline"]}, "fixed": CATS, "measure": "knn_top1", "seeds": [100, 101]}
-    plan = designed(STUDY, **{"artifacts.absolute": absolute})
-    tuned = {name for name, run in plan.runs_of("p", "s_tuning").items() if run.tag == "default"}
-    assert tuned == set(plan.runs_of("p", "absolute"))
-
-
 def test_each_arm_is_confirmed_at_its_own_best_rate_and_the_baseline_again_at_its(designed: Planned) -> None:
     plan = designed(STUDY, CURVE)
     seeds = {"baseline": [0, 1, 2], "cut": [0, 1, 2], "again": [10, 11, 12]}
@@ -183,8 +175,6 @@ def test_a_selection_has_its_columns_and_the_fields_of_its_arm(root: Project, re
         planning.make(root(STUDY))
 
 
-OF_LOSS, OF_LOGITS = "objective.temperature", "logits.temperature"
-CATS = {"method": "simclr", "dataset": "cats"}
 TUNED = STUDY | {
     "arms": [
         [
@@ -288,11 +278,8 @@ def test_each_trained_encoder_is_compared_with_its_own_start(designed: Planned) 
     """Paired by seed: both arms are epochs of one run, so that three seeds on two sets are six runs."""
     plan = designed(EPOCHS)
     artifact = plan.config.papers["p"].measured["s"]
-    assert [(a["dataset"], a["epoch"], b["epoch"]) for a, b in artifact.comparisons] == [
-        ("cats", "100%", 0),
-        ("dogs", "100%", 0),
-    ]
-    assert artifact.test == "paired"
+    pairs = [(arm["dataset"], arm["epoch"], start["epoch"]) for arm, start in artifact.comparisons]
+    assert (artifact.test, pairs) == ("paired", [("cats", "100%", 0), ("dogs", "100%", 0)])
     cells = plan.artifacts["p", "s"]
     assert {(cell.epoch, cell.run.seed) for cell in cells if cell.run} >= {(0, 0), (100, 0), (0, 2), (100, 2)}
     assert len({cell.run.name for cell in cells if cell.run}) == 6

@@ -24,14 +24,6 @@ def test_words(approve: Approve) -> None:
 NAMES = ["simclr-cut3-cats-s0-0a1b2c3d", "simclr-cut3-cats-s0-ffff0000", "simclr-cut3-dogs-s10-11112222"]
 
 
-def test_a_plan_finds_its_runs_and_batches(planned: Planned) -> None:
-    plan = planned()
-    for name, run in plan.runs.items():
-        assert plan.run(name) == plan.run(name.rpartition("-")[0]) == run
-    batch = plan.batches[0]
-    assert plan.batch(batch.id) == plan.batch(batch.id.rpartition("-")[0]) == batch
-
-
 def test_the_digest_may_be_left_out_where_one_name_begins_so() -> None:
     for name in ("simclr-cut3-dogs-s10-11112222", "simclr-cut3-dogs", "simclr-cut3-cats-s0-ffff0000"):
         (found,) = [one for one in NAMES if one.startswith(name)]

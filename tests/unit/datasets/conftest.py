@@ -19,9 +19,7 @@ from torchvision.datasets import CIFAR10
 
 from hypersphere import files
 from hypersphere.datasets import cifar as module
-from hypersphere.datasets import store
 from hypersphere.datasets.reading import published
-from hypersphere.datasets.types import Arrays
 
 ARCHIVE = "cifar-10-python.tar.gz"
 NAMES = ("batches.meta", *(f"data_batch_{i}" for i in range(1, 6)), "test_batch")
@@ -183,14 +181,3 @@ def unpickled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(pickle, "loads", spy)
     monkeypatch.setattr(pickle, "load", lambda file, **options: spy(file.read(), **options))
     return names
-
-
-def agrees_with_torchvision(found: Arrays | store.Prepared, root: Path) -> None:
-    """A set, read or prepared, is what torchvision's reader, an independent one, finds in a folder."""
-    for name in ("train", "test"):
-        split = found.splits[name] if isinstance(found, Arrays) else found.split(name)
-        names = found.class_names["class"] if isinstance(found, Arrays) else found.class_names()
-        theirs = module.SETS[10](root, train=name == "train")
-        np.testing.assert_array_equal(split.images, theirs.data)
-        assert split.labels["class"].tolist() == theirs.targets
-        assert list(names) == theirs.classes

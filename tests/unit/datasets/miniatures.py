@@ -18,11 +18,30 @@ def noise(number: int, *shape: int) -> np.ndarray:
     return np.random.default_rng(number).integers(0, 256, shape, dtype=np.uint8)
 
 
+def flipped(content: bytes, place: int | None = None) -> bytes:
+    """With another bit in the middle, or at ``place``."""
+    changed = bytearray(content)
+    changed[len(content) // 2 if place is None else place] ^= 1
+    return bytes(changed)
+
+
+def npy(array: np.ndarray) -> bytes:
+    """An array in numpy's format."""
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+def saved(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
+    """An image file."""
+    buffer = io.BytesIO()
+    image.save(buffer, kind, **options)
+    return buffer.getvalue()
+
+
 def picture(array: np.ndarray, kind: str = "PNG") -> bytes:
     """An image file of an array [h, w, 3] or [h, w]."""
-    buffer = io.BytesIO()
-    Image.fromarray(array).save(buffer, kind)
-    return buffer.getvalue()
+    return saved(Image.fromarray(array), kind)
 
 
 def photograph(number: int, width: int, height: int) -> bytes:

@@ -198,10 +198,14 @@ def test_equal_keys_make_equal_bytes_and_another_seed_others(name: str, root: Pa
 # Independent readers
 
 
+def square(image: Image.Image, size: int) -> np.ndarray:
+    """As torchvision cuts and resizes it."""
+    return np.asarray(Compose([CenterCrop(min(image.size)), Resize(size)])(image))
+
+
 def photographs(found: ImageFolder, size: int) -> Labelled:
-    """Squares of an image folder, as torchvision cuts and resizes them."""
     for image, label in found:
-        yield np.asarray(Compose([CenterCrop(min(image.size)), Resize(size)])(image)), label
+        yield square(image, size), label
 
 
 def faces(root: Path, part: str) -> Labelled:
@@ -215,7 +219,7 @@ def flowers(root: Path, part: str) -> Labelled:
     reader = Flowers102(root, split=part)
     for place in np.argsort([str(path) for path in reader._image_files]):
         image, label = reader[place]
-        yield np.asarray(Compose([CenterCrop(min(image.size)), Resize(24)])(image)), label
+        yield square(image, 24), label
 
 
 def of_imagenet(root: Path, part: str) -> Labelled:
@@ -286,8 +290,7 @@ def test_a_damaged_file_is_a_sentence_that_names_it_and_stays(name: str, harm: s
     """One byte of each file in turn; the control is that whole files are read above."""
     for path in [path for path in root.rglob("*") if path.is_file()]:
         whole = path.read_bytes()
-        middle = len(whole) // 2
-        harmed = {"flipped": whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :], "truncated": whole[:-1]}
+        harmed = {"flipped": miniatures.flipped(whole), "truncated": whole[:-1]}
         path.write_bytes(harmed.get(harm, b""))
         if harm == "missing":
             path.unlink()
@@ -303,12 +306,11 @@ def test_a_damaged_file_is_a_sentence_that_names_it_and_stays(name: str, harm: s
 def test_a_failed_download_prepares_nothing_and_the_next_run_recovers(
     name: str, fault: str, root: Path, tmp_path: Path, server: Any
 ) -> None:
-    visible: Callable[[Path], list[str]] = lambda folder: [path.name for path in folder.rglob("[!.]*")]  # noqa: E731
     server.habits.fault = fault
     with pytest.raises(HypersphereError) as caught:
         store.prepare(dataset(name), tmp_path, None)
     assert server.address in str(caught.value)
-    assert visible(tmp_path / "processed") == []
+    assert list((tmp_path / "processed").rglob("[!.]*")) == []
     server.habits.fault = ""
     assert digest(tmp_path, None, name) == digest(tmp_path / "other", root, name)
     fetched = [path for path in (tmp_path / "raw").rglob("[!.]*") if path.is_file()]

@@ -13,32 +13,8 @@ from hypersphere.encoders.convnet import convnet
 from hypersphere.encoders.resnet import resnet
 from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.encoders.resnet10 import resnet10
-from hypersphere.encoders.stages import BasicBlock
 
 from .conftest import randomise
-
-
-@pytest.mark.parametrize(("channels_out", "stride"), [(4, 1), (8, 2)])
-def test_the_block_is_torchvisions(channels_out: int, stride: int) -> None:
-    """In training mode: output, gradients and running statistics."""
-
-    def shortcut() -> nn.Module | None:
-        return nn.Conv2d(4, channels_out, 1, stride) if stride > 1 else None
-
-    torch.manual_seed(0)
-    theirs = TheirBlock(4, channels_out, stride, shortcut())
-    ours = BasicBlock(4, channels_out, stride, shortcut())
-    assert list(ours.state_dict()) == list(theirs.state_dict())
-    ours.load_state_dict(theirs.state_dict())
-    x = torch.randn(5, 4, 8, 8)
-    for block in (ours, theirs):
-        block(x).square().mean().backward()
-    assert torch.equal(ours(x), theirs(x))
-    for (name, one), (_, other) in zip(ours.named_parameters(), theirs.named_parameters(), strict=True):
-        assert one.grad is not None, name
-        assert one.grad.abs().max() > 0, name
-        assert torch.equal(one.grad, other.grad), name
-    assert all(torch.equal(one, other) for one, other in zip(ours.buffers(), theirs.buffers(), strict=True))
 
 
 def plain(stages: int, width: int, stride: int) -> nn.Module:
@@ -66,13 +42,21 @@ def plain(stages: int, width: int, stride: int) -> nn.Module:
 def test_a_small_resnet_is_a_network_of_torchvisions_blocks(
     make: Callable[..., nn.Module], stages: int, width: int, stride: int
 ) -> None:
-    """Built apart: the same function under the same names, in the same order."""
-    theirs, model = randomise(plain(stages, width, stride)), make(width=width, stride=stride)
+    """Built apart: the same function under the same names, in the same order, and trained alike."""
+    theirs, model = randomise(plain(stages, width, stride)), make(width=width, stride=stride).eval()
     assert list(model.state_dict()) == list(theirs.state_dict())
     model.load_state_dict(theirs.state_dict())
     x = torch.rand(2, 3, 32, 32, generator=torch.Generator().manual_seed(0))
-    torch.testing.assert_close(model.eval()(x), theirs(x))
-    assert not torch.allclose(model.train()(x), theirs.eval()(x))
+    evaluated = model(x)
+    torch.testing.assert_close(evaluated, theirs(x))
+    for one in (model, theirs):
+        one.train()(x).square().mean().backward()
+    for ours, other in zip(model.parameters(), theirs.parameters(), strict=True):
+        assert other.grad is not None
+        assert other.grad.abs().max() > 0
+        torch.testing.assert_close(ours.grad, other.grad, atol=1e-6, rtol=1e-4)
+    torch.testing.assert_close(dict(model.named_buffers()), dict(theirs.named_buffers()))
+    assert not torch.allclose(model(x), evaluated)
 
 
 def test_a_narrow_resnet8_trains_channels_last() -> None:
@@ -94,7 +78,6 @@ def test_convnet_is_three_convolutions_with_batch_norm_and_relu() -> None:
         x = F.conv2d(x, tensors[f"layer{i}.conv.weight"], stride=stride, padding=1)
         norm = [tensors[f"layer{i}.bn.{name}"] for name in ("running_mean", "running_var", "weight", "bias")]
         x = F.relu(F.batch_norm(x, *norm))
-        assert x.shape[-1] == {1: 10, 2: 5, 3: 3}[i]
     torch.testing.assert_close(model(images), x.mean(dim=(2, 3)))
 
 
@@ -102,8 +85,6 @@ def test_convnet_is_three_convolutions_with_batch_norm_and_relu() -> None:
 PUBLISHED = {18: 11_689_512, 50: 25_557_032}
 FEATURES = {18: 512, 50: 2048}
 STEM = {"imagenet": 3 * 7 * 7 * 64, "cifar": 3 * 3 * 3 * 64, "max_pool": 3 * 3 * 3 * 64}
-DIVISOR = {"cifar": 1, "max_pool": 2, "imagenet": 4}
-"""By how much a stem divides the sides, before the stages divide them by 1, 2, 4 and 8."""
 
 
 def count(model: nn.Module) -> int:
@@ -119,19 +100,6 @@ def test_resnet_size_and_features(depth: int, stem: str) -> None:
         assert model.eval()(torch.rand(2, 3, 32, 32)).shape == (2, FEATURES[depth])
     assert count(model) == PUBLISHED[depth] - classifier - STEM["imagenet"] + STEM[stem]
     assert model.feature_dim == FEATURES[depth]
-
-
-@pytest.mark.parametrize("side", [32, 64, 96, 224])
-@pytest.mark.parametrize("stem", ["cifar", "max_pool", "imagenet"])
-def test_resnet_stem_decides_the_resolution(stem: str, side: int) -> None:
-    """The CIFAR stem keeps every pixel (SimCLR, App. B.9), max-pooling halves, the ImageNet one divides by four."""
-    with torch.device("meta"):
-        model = resnet(depth=18, stem=stem).eval()  # type: ignore[arg-type]
-        seen: list[int] = []
-        for stage in ("layer1", "layer2", "layer3", "layer4"):
-            model.get_submodule(stage).register_forward_hook(lambda module, x, output: seen.append(output.shape[-1]))
-        model(torch.rand(1, 3, side, side))
-    assert seen == [side // DIVISOR[stem] // stage for stage in (1, 2, 4, 8)]
 
 
 def test_the_imagenet_stem_is_torchvisions_network() -> None:
@@ -165,9 +133,7 @@ def test_small_stems_by_hand(stem: str) -> None:
 def test_zero_init_residual(depth: int, last: str, blocks: int) -> None:
     for zero, value in ((True, 0.0), (False, 1.0)):
         model = resnet(depth=depth, stem="cifar", zero_init_residual=zero)  # type: ignore[arg-type]
-        scales = [
-            p for name, p in model.named_parameters() if name.startswith("layer") and name.endswith(f"{last}.weight")
-        ]
+        scales = [p for name, p in model.named_parameters() if name.endswith(f".{last}.weight")]
         assert len(scales) == blocks
         assert all((scale == value).all() for scale in scales)
         assert (model.get_parameter("bn1.weight") == 1).all()

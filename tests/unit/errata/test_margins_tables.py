@@ -3,12 +3,15 @@
 A test set of T images and n runs put a mean accuracy on the grid 100/(T·n).
 """
 
-import itertools
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy.stats import ttest_ind_from_stats
+
+from hypersphere.audit.grim import Assumptions, Printed, admissible
 
 from ..printed import Table, differences, table
 
@@ -29,14 +32,10 @@ def other_means() -> list[float]:
     return [mean for t in tables for row in t.values() for column, mean in row.items() if column != STL]
 
 
-def on_grid(mean: float, n: int, images: int = 10_000) -> bool:
-    """Whether some count of right answers in n runs rounds to the printed mean."""
-    step = 100 / (images * n)
-    return abs(round(mean / step) * step - mean) <= 0.0005 + 1e-9
-
-
-def smallest_n(mean: float, images: int = 10_000) -> int:
-    return next(n for n in itertools.count(1) if on_grid(mean, n, images))
+def runs(mean: float, std: float | None = None, ddof: int = 1, images: int = 10_000) -> tuple[int, ...]:
+    """The numbers of runs up to 10 that a mean and deviation of three decimals can be of (audit/grim.py)."""
+    printed = Printed(Decimal(f"{mean:.3f}"), None if std is None else Decimal(f"{std:.3f}"))
+    return admissible(printed, Assumptions(Fraction(100, images), ddof=ddof))
 
 
 def test_m13_simclr_with_margins_lies_above_both_type_i_cells_within_its_deviation() -> None:
@@ -52,16 +51,16 @@ def test_m13_simclr_with_margins_lies_above_both_type_i_cells_within_its_deviati
 def test_m17_no_one_number_of_seeds_below_8_fits_every_mean() -> None:
     means = other_means()
     assert len(means) == 120
-    fitting = [sum(on_grid(x, n) for x in means) for n in range(1, 11)]
+    fitting = [sum(n in runs(x) for x in means) for n in range(1, 11)]
     assert fitting == [32, 42, 77, 102, 65, 102, 95, 120, 110, 120]
     least = {
         ("baseline", "cifar10"): 3, ("pos", "cifar100"): 3, ("baseline", "cifar100"): 5, ("margins", "cifar100"): 5,
         ("pos_curv", "cifar10"): 2, ("pos_curv", "cifar100"): 2,
     }  # fmt: skip
-    assert {(v, data): smallest_n(TABLE_2[f"mocov3.{v}"][data]) for v, data in least} == least
+    assert {(v, data): min(runs(TABLE_2[f"mocov3.{v}"][data])) for v, data in least} == least
     rows = [row for t in (TABLE_9, TABLE_10) for row in t.values()]
     long = [mean for row in rows for column, mean in row.items() if column != STL]
-    assert [x for x in long if not on_grid(x, 5)] == [TABLE_10[20]["cifar100"]]
+    assert [x for x in long if 5 not in runs(x)] == [TABLE_10[20]["cifar100"]]
 
 
 def test_m17a_last_digits_1_and_9_never_occur() -> None:
@@ -73,42 +72,21 @@ def test_m17a_last_digits_1_and_9_never_occur() -> None:
     assert 0.8 ** len(other_means()) == pytest.approx(2e-12, rel=0.2)
 
 
-def rounded_runs(mean: float, std: float | None, n: int, ddof: int = 1) -> list[tuple[float, ...]]:
-    """n accuracies on 8,000 images, each rounded to three decimals (a half either way), of that mean and deviation."""
-    near = [k for k in range(8001) if abs(k / 80 - mean) < 0.4]
-    runs = sorted({round(math.floor(k * 12.5 + half) / 1000, 3) for k in near for half in (0.499, 0.5)})
-    matches = []
-    for first in itertools.combinations_with_replacement(runs, n - 1):
-        last = [r for r in runs if abs((sum(first) + r) / n - mean) <= 0.0005 + 1e-9]
-        matches += [
-            (*first, r) for r in last if std is None or abs(np.std([*first, r], ddof=ddof) - std) <= 0.0005 + 1e-9
-        ]
-    return matches
+def prints(pair: tuple[float, float], cell: tuple[float, float], ddof: int) -> bool:
+    """Whether two runs have this mean and deviation, to three decimals."""
+    return np.abs(np.subtract(cell, (np.mean(pair), np.std(pair, ddof=ddof)))).max() <= 0.0005 + 1e-9
 
 
 def test_m17b_two_stl10_means_need_many_runs_or_a_rounding_of_each_run() -> None:
+    """A run on 8,000 images is a multiple of 0.0125, of which an odd one is rounded by 0.0005, up or down."""
     byol, moco = TABLE_2["byol.curv"][STL], TABLE_2["mocov3.pos_curv"][STL]
-    assert (smallest_n(byol, 8000), smallest_n(moco, 8000)) == (9, 7)
-    assert (87.888, 88.213) in rounded_runs(byol, STD_2["byol.curv"][STL], 2)
-    assert [n for n in (2, 3) if rounded_runs(moco, None, n)] == []
-    # four and five runs by their sums: multiples of 0.0125, of which an odd one is rounded by 0.0005, up or down
-    for n in (4, 5):
+    assert (min(runs(byol, images=8000)), min(runs(moco, images=8000))) == (9, 7)
+    assert prints((87.888, 88.213), (byol, STD_2["byol.curv"][STL]), ddof=1)
+    assert [abs(run / 0.0125 - odd) * 0.0125 < 0.00051 for run, odd in ((87.888, 7031), (88.213, 7057))] == [True] * 2
+    for n in range(2, 6):
         sums = [k / 80 for k in range(round(90 * n * 80), round(91 * n * 80))]
         odd = [n if (n - round(s * 80)) % 2 == 0 else n - 1 for s in sums]  # most runs that can be odd multiples
         assert not any(abs(s - n * moco) <= 0.0005 * (n + o) + 1e-9 for s, o in zip(sums, odd, strict=True))
-
-
-def runs_of(mean: float, std: float, n: int, ddof: int) -> set[tuple[float, ...]]:
-    """All sets of n accuracies on 10,000 images that print as this mean and deviation."""
-    totals = [k for k in range(round(mean * 100 * n) - n, round(mean * 100 * n) + n) if abs(k / n / 100 - mean) <= 5e-4]
-    middle, reach = round(mean * 100), math.ceil(300 * std) + 3
-    matches = set()
-    for total in totals:
-        for first in itertools.combinations_with_replacement(range(middle - reach, middle + reach + 1), n - 1):
-            runs = np.array(sorted([*first, total - sum(first)])) / 100
-            if abs(runs.std(ddof=ddof) - std) <= 0.0005 + 1e-9:
-                matches.add(tuple(runs.tolist()))
-    return matches
 
 
 def cell(number: int, row: str, column: str) -> tuple[float, float]:
@@ -127,18 +105,14 @@ def test_m18_pairs_use_both_conventions_of_the_standard_deviation() -> None:
         cell(3, "mocov3.pos", "tiny_imagenet"): (41.52, 42.13),
     }
     for ddof, cells in ((0, divisor_n), (1, divisor_n_1)):
-        for printed, runs in cells.items():
-            assert runs_of(*printed, 2, ddof) == {runs}
-            assert not runs_of(*printed, 2, 1 - ddof)
+        for printed, pair in cells.items():
+            assert prints(pair, printed, ddof)
+            assert 2 not in runs(*printed, 1 - ddof)
 
 
 def test_m18a_two_triples_exclude_the_sample_deviation() -> None:
-    cells = [
-        cell(2, "mocov3.baseline", "cifar10"),
-        cell(2, "byol.baseline", "cifar10"),
-        cell(3, "mocov3.ratio", "cifar100"),
-    ]
-    fits = [[bool(runs_of(*printed, 3, ddof)) for ddof in (0, 1)] for printed in cells]
+    places = ((2, "mocov3.baseline", "cifar10"), (2, "byol.baseline", "cifar10"), (3, "mocov3.ratio", "cifar100"))
+    fits = [[3 in runs(*cell(*place), ddof) for ddof in (0, 1)] for place in places]
     assert fits == [[True, False], [True, False], [True, True]]
 
 

@@ -41,6 +41,11 @@ def identity(z: Tensor) -> Tensor:
     return z
 
 
+def nothing(*given: Tensor) -> Tensor:
+    """An objective that is not called."""
+    raise AssertionError
+
+
 def make_parts(objective: Objective, gradient: Callable[[Tensor], Tensor] = identity, **changes: Any) -> Parts:
     """An encoder and what goes with it; the encoder's weights, and the next module's, are always the same."""
     torch.manual_seed(0)
@@ -91,14 +96,14 @@ def gradients(method: Method, loss: Tensor) -> list[Tensor]:
     return list(torch.autograd.grad(loss, trained(method)))
 
 
-def step(method: Method, *batches: Batch, fraction: float = 0.5, rate: float = 0.1) -> None:
+def step(method: Method, *batches: Batch, done: tuple[float, float] = (0.5, 0.5), rate: float = 0.1) -> None:
     """Gradient descent on the sum over the passes of one step, and what follows it."""
     losses = [method(batch).loss for batch in batches]
     moves = gradients(method, torch.stack(losses).sum())
     with torch.no_grad():
         for parameter, move in zip(trained(method), moves, strict=True):
             parameter.sub_(rate * move)
-    method.after_step(fraction, fraction)
+    method.after_step(*done)
 
 
 def descend(method: Method, fractions: list[float]) -> list[Tensor]:

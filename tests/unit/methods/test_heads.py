@@ -1,18 +1,14 @@
-"""Heads as the papers draw them, and as lightly builds them."""
+"""Heads as the papers draw them."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-import torch
-from lightly.models.modules import heads
-from torch import Tensor
 
 from hypersphere.methods.base import Method
 from hypersphere.methods.byol import byol
 from hypersphere.methods.cmc import cmc
 from hypersphere.methods.dino import dino
-from hypersphere.methods.heads import mlp
 from hypersphere.methods.instance_discrimination import instance_discrimination
 from hypersphere.methods.mocov2 import mocov2
 from hypersphere.methods.mocov3 import mocov3
@@ -21,7 +17,7 @@ from hypersphere.methods.simsiam import simsiam
 from hypersphere.methods.supervised import supervised
 from hypersphere.methods.swav import swav
 
-from .shared import Streams, described, make_parts
+from .shared import Streams, described, make_parts, nothing
 
 WIDTHS: dict[Callable[..., Method], dict[str, Any]] = {
     cmc: {"hidden": None},
@@ -75,38 +71,12 @@ HEADS: list[tuple[Callable[..., Method], dict[str, Any], dict[str, str]]] = [
 ]
 
 
-def unused(*given: Tensor) -> Tensor:
-    raise AssertionError
-
-
 @pytest.mark.parametrize(("method", "options", "expected"), HEADS)
 def test_heads_are_the_papers(method: Callable[..., Method], options: dict[str, Any], expected: dict[str, str]) -> None:
     """A bias before a batch norm does nothing and is left out."""
-    parts = make_parts(unused, images=9, classes=10)
-    if method is cmc:
-        parts = parts._replace(encoder=Streams())
+    parts = make_parts(nothing, images=9, classes=10, **({"encoder": Streams()} if method is cmc else {}))
     widths = {} if method is supervised else {"hidden": 7, "dim": 4} | WIDTHS.get(method, {}) | options
     if method is dino:
         del widths["dim"]
     made = method(parts, **{name: width for name, width in widths.items() if width is not None})
     assert {name: described(made.get_submodule(name)) for name in expected} == expected
-
-
-def test_lightlys_heads_are_ours() -> None:
-    """Those that it ends with a scaled batch norm are left out."""
-    theirs = {
-        heads.SimSiamProjectionHead(6, 7, 4): "6-7 bn* ReLU 7-7 bn* ReLU 7-4 bn",
-        heads.SimSiamPredictionHead(4, 3, 4): "4-3 bn* ReLU 3-4+",
-        heads.BYOLProjectionHead(6, 7, 4): "6-7 bn* ReLU 7-4+",
-        heads.SimCLRProjectionHead(6, 7, 4, num_layers=3, batch_norm=False): "6-7+ ReLU 7-7+ ReLU 7-4+",
-        heads.SwaVProjectionHead(6, 7, 4): "6-7 bn* ReLU 7-4+",
-    }
-    assert {described(head.layers) for head in theirs} == {*theirs.values()}
-
-
-def test_a_head_is_the_composition_of_its_layers() -> None:
-    """By hand, two layers: W2·relu(W1·x + b1) + b2."""
-    torch.manual_seed(0)
-    head, x = mlp([6, 7, 4], batch_norm=False), torch.randn(5, 6)
-    w1, b1, w2, b2 = (head.get_parameter(name) for name in ("0.weight", "0.bias", "2.weight", "2.bias"))
-    torch.testing.assert_close(head(x), (x @ w1.T + b1).clamp(min=0) @ w2.T + b2)

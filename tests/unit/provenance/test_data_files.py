@@ -87,7 +87,6 @@ def test_an_edit_of_a_table_makes_stale_what_reads_it_and_nothing_else(
 
 
 def make(root: Path) -> Path:
-    """Three files with fixed times."""
     for name, content in {"cat/1.png": b"one", "dog/2.png": b"two", "dog/3.png": b"three"}.items():
         path = root / "mine" / name
         path.parent.mkdir(parents=True, exist_ok=True)

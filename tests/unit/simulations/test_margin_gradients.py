@@ -5,7 +5,6 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from torch import Tensor
@@ -49,8 +48,6 @@ def test_magnitude_is_autograds_for_positives_and_negatives(angles: Tensor) -> N
     theta = angles.numpy()
     closed = np.stack([study.magnitude(float(j == 0), q[:, j], theta[:, j], 0.25) for j in range(CANDIDATES)], axis=1)
     assert np.abs(slope) == pytest.approx(closed, rel=1e-9, abs=1e-12)
-    halved = study.magnitude(1.0, q[:, 0], theta[:, 0], 0.5)
-    assert np.abs(slope[:, 0]) != pytest.approx(halved, rel=0.1)  # control: another temperature is seen
 
 
 @pytest.mark.parametrize("temperature", [0.125, 0.25, 0.5])
@@ -77,32 +74,17 @@ def test_the_two_factors_are_what_autograds_gradients_are_multiplied_by(
 
 @pytest.mark.parametrize("m1", study.MARGINS)
 def test_the_angles_of_the_lines(m1: float) -> None:
-    """sin(x + m1) = sin(x) at (pi - m1)/2, cos(x + m1) = cos(x) at pi - m1/2; below, both factors are above 1."""
+    """Between 0 and pi, sin(x + m1) = sin(x) at one angle, and cos(x + m1) = cos(x) at another."""
     sines, gaps = study.sines_are_one(m1), study.gaps_are_one(m1)
     assert math.sin(sines + m1) / math.sin(sines) == pytest.approx(1, abs=1e-12)
     assert math.cos(gaps + m1) == pytest.approx(math.cos(gaps), abs=1e-12)
-    step = 1e-3
-    near = np.array([sines - step, sines + step])
-    assert (study.quotient_of_sines(near, m1) > 1).tolist() == [True, False]
-    for t in study.TEMPERATURES:
-        ratio = study.quotient_of_gaps(np.array([gaps - step, gaps + step]), np.array([0.5, 0.5]), m1, t)
-        assert (ratio > 1).tolist() == [True, False]
-        peak = study.peak_of_gaps(m1)
-        around = study.quotient_of_gaps(peak + np.array([-step, 0, step]), np.full(3, 0.5), m1, t)
-        assert around.argmax() == 1
+    assert 0 < sines < gaps < math.pi
 
 
 def test_a_product_is_told_from_the_ratio() -> None:
     angle, probability = np.linspace(0.1, 3, 9)[:, None], np.linspace(0.1, 0.9, 7)
     assert study.is_product(np.exp(angle) * (1 + probability**2))
     assert not study.is_product(study.quotient_of_gaps(angle, probability, 0.4, 0.25))
-    assert study.is_product(study.quotient_of_gaps(angle, probability, 0.0, 0.25))  # no margin: 1 everywhere
-
-
-def _panel(table: pd.DataFrame, **chosen: Any) -> pd.DataFrame:
-    for name, value in chosen.items():
-        table = table[table[name] == value]
-    return table
 
 
 def test_tables_hold_whole_maps_at_cell_centres(result: Study) -> None:
@@ -112,28 +94,24 @@ def test_tables_hold_whole_maps_at_cell_centres(result: Study) -> None:
         assert len(table) == panels * n * n < 30_000
         assert sorted(table["theta"].unique()) == pytest.approx([(i + 0.5) * math.pi / n for i in range(n)])
         assert sorted(table["probability"].unique()) == pytest.approx([(j + 0.5) / n for j in range(n)])
-        assert not table.drop(columns="zero", errors="ignore").isna().any().any()
-    assert result.tables["fig2"].groupby("panel")["zero"].apply(lambda x: x.isna().all()).to_dict() == {
-        "gaps": True,
-        "sines": False,
-    }
 
 
 def test_tables_against_plain_python(result: Study) -> None:
     """Every place again, from sums of exponentiated logits: one negative whose logit makes up the probability."""
-    for row in _panel(result.tables["fig1"], panel="negatives").itertuples():
-        assert row.magnitude == pytest.approx(row.probability * math.sin(row.theta) / 0.25, rel=1e-12)
-    for row in _panel(result.tables["fig1"], panel="positives").itertuples():
-        assert row.magnitude == pytest.approx((1 - row.probability) * math.sin(row.theta) / 0.25, rel=1e-12)
-    for row in _panel(result.tables["fig2"], panel="sines").itertuples():
-        assert row.multiplier == pytest.approx(math.cos(0.4) + math.sin(0.4) / math.tan(row.theta), rel=1e-9)
-        assert row.size == abs(row.multiplier)
-    gaps = _panel(result.tables["fig2"], panel="gaps").rename(columns={"multiplier": "ratio"})
-    for row in [*gaps.itertuples(), *result.tables["fig8"].itertuples()]:
-        positive = math.exp(math.cos(row.theta) / row.temperature)
-        negatives = positive * (1 - row.probability) / row.probability
-        turned = math.exp(math.cos(row.theta + row.m1) / row.temperature)
-        assert row.ratio == pytest.approx((positive + negatives) / (turned + negatives), rel=1e-9)
+    for row in result.tables["fig1"].itertuples():
+        gap = row.probability if row.panel == "negatives" else 1 - row.probability
+        assert row.magnitude == pytest.approx(gap * math.sin(row.theta) / 0.25, rel=1e-12)
+    multipliers = result.tables["fig2"]
+    sines = multipliers[multipliers["panel"] == "sines"]
+    expected = math.cos(0.4) + math.sin(0.4) / np.tan(sines["theta"])
+    np.testing.assert_allclose(sines["multiplier"], expected, rtol=1e-9)
+    assert sines["size"].equals(sines["multiplier"].abs())
+    gaps = multipliers[multipliers["panel"] == "gaps"].rename(columns={"multiplier": "ratio"})
+    for table in (gaps, result.tables["fig8"]):
+        positive = np.exp(np.cos(table["theta"]) / table["temperature"])
+        negatives = positive * (1 - table["probability"]) / table["probability"]
+        turned = np.exp(np.cos(table["theta"] + table["m1"]) / table["temperature"])
+        np.testing.assert_allclose(table["ratio"], (positive + negatives) / (turned + negatives), rtol=1e-9)
 
 
 def _counts(result: Study) -> dict[str, tuple[int, int]]:
@@ -145,15 +123,8 @@ def _counts(result: Study) -> dict[str, tuple[int, int]]:
 def test_what_holds_everywhere_and_what_does_not(result: Study) -> None:
     counts = _counts(result)
     refuted = {name for name, (held, places) in counts.items() if held < places}
-    assert refuted == {
-        "fig2.sines_raise",
-        "fig2.sines_fall",
-        "fig2.convex",
-        "fig2.terms",
-        "fig2.small_angles",
-        "fig2.gaps_probability",
-        "fig8.area",
-    }
+    of_figure_2 = ("sines_raise", "sines_fall", "convex", "terms", "small_angles", "gaps_probability")
+    assert refuted == {*(f"fig2.{name}" for name in of_figure_2), "fig8.area"}
     corrected = {name.rpartition(".")[0] for name in counts if name.count(".") == 2}
     assert corrected == refuted
     for answer in result.answers:
@@ -212,13 +183,10 @@ def test_the_emphasised_area_narrows_with_the_margin(result: Study) -> None:
 
 
 def test_centres_of_emphasis(result: Study) -> None:
-    """The cell nearest to (pi - m1)/2 at every probability; control: with the margins reversed, nothing lowers."""
+    """The cell nearest to (pi - m1)/2 at every probability."""
     table = result.tables["fig8"]
     n, cell = study.COARSE, math.pi / study.COARSE
     ratios = table["ratio"].to_numpy().reshape(len(study.TEMPERATURES), len(study.MARGINS), n, n)
     peaks = [math.floor((math.pi - m1) / 2 / cell) for m1 in study.MARGINS]
     assert (ratios.argmax(axis=2) == np.array(peaks)[:, None]).all()
     assert peaks == sorted(set(peaks), reverse=True)
-    centre, area, _ = study._figure_8(ratios[:, ::-1])
-    assert (centre.arms["held"], centre.arms["places"]) == ([0.0], [float(3 * 4 * n)])
-    assert area.arms["held"] == area.arms["places"] == [12.0]

@@ -35,10 +35,7 @@ def test_a_summary_by_hand() -> None:
     )
     assert (dp["low_3"], dp["high_3"]) == pytest.approx((smallest, largest))
     assert dp["chance"] == pytest.approx((1 - smallest) ** 2)
-
-
-def test_a_table_of_one_variant_has_one_row() -> None:
-    assert len(printed_tests.summary([effect("62.0", "0.5"), effect("61.0", "0.5")])) == 1
+    assert len(printed_tests.summary([effect("62.0", "0.5"), effect("61.0", "0.5")])) == 1  # of one variant
 
 
 def spread_effects(paper: str) -> list[Effect]:
@@ -58,8 +55,4 @@ def test_decimals_of_the_margins_paper_allow_less_than_all_numbers() -> None:
     """Three decimals over 10,000 images exclude most numbers of runs; a swept setting is a variant of its own."""
     found = spread_effects("margins")
     assert any(len(one.runs) < 9 for one in found if one.cell.where == "Table 2")
-    assert {one.cell.row for one in found if one.cell.where == "Table 9"} == {
-        "logits.s=10",
-        "logits.s=20",
-        "logits.s=40",
-    }
+    assert {one.cell.row for one in found if one.cell.where == "Table 9"} == {f"logits.s={s}" for s in (10, 20, 40)}

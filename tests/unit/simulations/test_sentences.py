@@ -149,9 +149,6 @@ def test_counts_of_the_lmcl_paper_by_a_plain_loop() -> None:
     assert found["lmcl.sentences.quick_thought"] == (sum(gain >= 1 for gain in gains), len(gains)) == (1, 6)
     gains = differences(table("lmcl", "table5", "variant", "dataset", {"method": "curl"}), "dp", "default")
     assert found["lmcl.sentences.curl"] == (sum(gain > 0 for gain in gains), len(gains)) == (5, 6)
-    cells = table("lmcl", "table3", "variant", "objective.temperature").values()
-    numbers = [value for row in cells for value in row.values()]
-    assert round(max(numbers) - min(numbers), 6) == 1.5
     assert (found["lmcl.sentences.sensitivity"], found["lmcl.sentences.sensitivity.l17"]) == ((0, 1), (1, 1))
     assert found["lmcl.sentences.cmc"] == (1, 2)
 

@@ -3,20 +3,14 @@
 from collections.abc import Iterator
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
+from scipy.stats import ttest_rel
 from torch import Tensor
 
 from hypersphere.simulations.toy_clustering import compute as toy_clustering
 from hypersphere.simulations.toy_clustering import maps as toy_maps
-from hypersphere.simulations.toy_clustering.compute import (
-    BINS,
-    SPACES,
-    accuracies,
-    pair_counts,
-    simulate,
-)
+from hypersphere.simulations.toy_clustering.compute import BINS, SPACES, accuracies, pair_counts, simulate
 from hypersphere.simulations.toy_clustering.data import BARS, DATASETS, SHAPES, clustered, draws
 from hypersphere.simulations.toy_clustering.maps import DEFAULTS, SETTINGS, VARIATIONS, Setting
 
@@ -39,7 +33,6 @@ def test_a_trial_does_not_depend_on_the_others(results: Results, seeds: list[int
     assert some.keys() == results.keys()
     for name, part in some.items():
         assert part.tobytes() == results[name][seeds].tobytes(), name
-        assert part.shape[0] == len(seeds)
     for name in ("maps", "learned", "longer", "euclidean", "histogram"):
         assert some[name].tobytes() != results[name][[seed + 1 for seed in seeds]].tobytes()  # control: another seed
 
@@ -110,12 +103,8 @@ def test_the_printed_start_never_moves(results: Results) -> None:
 def test_what_is_handed_over(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toy_clustering, "simulate", lambda seeds: results)
     tables, answers = toy_clustering.toy_clustering(None)  # type: ignore[arg-type]
-    assert {name: len(table) for name, table in tables.items()} == {
-        "table1": 8,
-        "table1_sensitivity": 10 * 2 * 4,
-        "fig3": 4 * (600 + 400),
-        "toy_distances": 2 * 4 * 2 * BINS,
-    }
+    rows = {"table1": 8, "table1_sensitivity": 10 * 2 * 4, "fig3": 4 * (600 + 400), "toy_distances": 2 * 4 * 2 * BINS}
+    assert {name: len(table) for name, table in tables.items()} == rows
     said = {answer.id: answer for answer in answers}
     assert len(said) == len(answers) == 20
     assert said["lmcl.table1.start_at_zero"].arms == {"held": [0.0], "places": [48.0 * len(TRIALS)]}
@@ -132,8 +121,6 @@ def test_what_is_handed_over(results: Results, monkeypatch: pytest.MonkeyPatch) 
 
 def test_sensitivitys_gain_is_paired(results: Results) -> None:
     """Against scipy's paired t test's interval."""
-    from scipy.stats import ttest_rel
-
     table = toy_clustering.sensitivity(results).set_index(["variation", "dataset", "space"])
     row = table.loc[("identity", "three_bars", "lmcl_sum")]
     trials = accuracies(results, "identity", "three_bars")
@@ -142,7 +129,6 @@ def test_sensitivitys_gain_is_paired(results: Results) -> None:
     assert [row["gain"], row["low"], row["high"]] == pytest.approx(
         [np.mean(trials["lmcl_sum"] - trials["cl"]), interval.low, interval.high]
     )
-    assert row["low"] < row["gain"] < row["high"]
 
 
 def test_figure_3_is_the_first_trial_to_scale(results: Results) -> None:
@@ -152,5 +138,4 @@ def test_figure_3_is_the_first_trial_to_scale(results: Results) -> None:
     raw = table[(table["space"] == "euclidean") & (table["dataset"] == "three_bars")]
     points = BARS["default"].points(draws([0], "three_bars"))[0].numpy()
     assert np.corrcoef(raw["x"], points[:, 0])[0, 1] == pytest.approx(1)
-    assert isinstance(table, pd.DataFrame)
     assert raw["class"].value_counts().to_dict() == {1: 200, 2: 200, 3: 200}

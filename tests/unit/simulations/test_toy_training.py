@@ -14,7 +14,6 @@ from hypersphere.simulations.toy_clustering.maps import (
     BATCH,
     DEFAULTS,
     LOWER,
-    METHODS,
     SETTINGS,
     START,
     UPPER,
@@ -69,8 +68,6 @@ def test_gradient_is_that_of_the_objectives(sphere: bool) -> None:
         objective(p, x[:, row], perturbed[:, row], weight).backward()
         assert p.grad is not None
         torch.testing.assert_close(ours[..., row], p.grad, rtol=1e-10, atol=1e-13)
-    without = gradient(maps, x, perturbed, 0 * penalty, torch.full((6,), sphere))
-    assert (ours - without).abs().amax(dim=(0, 1))[3:].min() > 1e-4  # control: each penalty is felt
 
 
 @pytest.mark.parametrize("sphere", [True, False])
@@ -92,11 +89,9 @@ def test_each_pass_sees_every_point_once() -> None:
 
 def test_random_starts_are_small_and_shared_by_a_trials_settings() -> None:
     first = starts(range(50))
-    plain, identity = (
-        SETTINGS.index(Setting("cl", "three_bars")),
-        SETTINGS.index(Setting("cl", "three_bars", start="identity")),
-    )
-    assert torch.equal(first[:, :, plain], first[:, :, SETTINGS.index(Setting("lmcl_sum", "nested_moons"))])
+    settings = (Setting("cl", "three_bars"), Setting("lmcl_sum", "nested_moons"))
+    plain, other, identity = map(SETTINGS.index, (*settings, Setting("cl", "three_bars", start="identity")))
+    assert torch.equal(first[:, :, plain], first[:, :, other])
     assert first[:, :, plain].std().item() == pytest.approx(START, rel=0.2)
     assert torch.equal(first[:, :, identity, 7], torch.eye(2))
     assert not torch.equal(first[:, :, plain, 0], first[:, :, plain, 1])
@@ -151,4 +146,3 @@ def test_the_mean_is_bounded_far_below_the_loss() -> None:
     change = gradient(maps, x, perturbed, none + WEIGHT / (BATCH * (BATCH - 1)), everywhere) - plain
     assert pytest.approx(0.004) == WEIGHT * ((UPPER - LOWER) / 2) ** 2
     assert math.sqrt((change**2).sum() / (plain**2).sum()) < 0.05
-    assert len(METHODS) * 2 == len(DEFAULTS)

@@ -1,9 +1,12 @@
 """A run of a few steps on random images, whole and broken."""
 
+import copy
+import itertools
 import os
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +21,17 @@ from torch import Tensor
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
+from hypersphere.datasets import store
 from hypersphere.provenance.manifest import check_files
 from hypersphere.training import checkpoint, loop
 from hypersphere.training.loop import Execution, Outcome
 from hypersphere.training.pretrain import pretrain
-from hypersphere.training.trainers.image import Images, train
+from hypersphere.training.trainers.image import Images, train, training_images
 
 from ...layers import merge
 
+MakeRun = Callable[..., Run]
+Pixels = UInt8[np.ndarray, "n h w 3"]
 PROJECT = Path(__file__).resolve().parents[2] / "project"
 SIMCLR: dict[str, Any] = {
     "dataset": {"name": "noise", "source": {"name": "digits"}},
@@ -61,7 +67,7 @@ def _as_commands_compute(deterministic: None) -> None:
 
 
 @pytest.fixture
-def make_run() -> Callable[..., Run]:
+def make_run() -> MakeRun:
     """SimCLR (or, by its name, SimSiam) with some fields replaced: ``make_run(seed=1, batch={"micro": 8})``."""
 
     def make(method: str = "simclr", /, **changes: Any) -> Run:
@@ -80,30 +86,23 @@ def methods_plan(tmp_path_factory: pytest.TempPathFactory, prepared_data: Path) 
     return planning.make(root, {"scale": "methods", "batch_divisor": 8})
 
 
-def of_method(plan: Plan, method: str) -> Run:
-    """A method's run of that plan."""
-    return plan.run(next(name for name in plan.runs if name.startswith(f"{method}-")))
+def of_method(plan: Plan, method: str) -> tuple[Run, Images]:
+    """A method's run of that plan, and its images."""
+    run = plan.run(next(name for name in plan.runs if name.startswith(f"{method}-")))
+    return run, training_images(store.open(plan.data_folder(run.dataset)))
 
 
 @pytest.fixture
-def images() -> UInt8[np.ndarray, "n h w 3"]:
+def images() -> Pixels:
     """Nineteen: two batches of eight, and three left over."""
     return np.random.default_rng(0).integers(0, 256, (19, 8, 8, 3), dtype=np.uint8)
 
 
-@dataclass(frozen=True)
-class Keeping(Plan):
-    """A plan that keeps other epochs than its artifacts ask for: these, of every run."""
-
-    kept: tuple[int, ...] = ()
-
-    def kept_epochs(self, run: Run) -> list[int]:
-        return sorted(self.kept)
-
-
-def keeping(plan: Plan, *epochs: int) -> Keeping:
+def keeping(plan: Plan, *epochs: int) -> Plan:
     """The plan, asking for encoders and heads after so many epochs and no others."""
-    return Keeping(**{field.name: getattr(plan, field.name) for field in fields(Plan)}, kept=epochs)
+    asking = copy.copy(plan)
+    object.__setattr__(asking, "kept_epochs", lambda run: list(epochs))
+    return asking
 
 
 @pytest.fixture
@@ -118,35 +117,57 @@ def runs(tiny_plan: Plan) -> list[Run]:
     return list(tiny_plan.batches[0].runs)
 
 
-def numbered(pixels: UInt8[np.ndarray, "n h w 3"], numbers: Any = None) -> Images:
+def numbered(pixels: Pixels, numbers: Any = None) -> Images:
     """With three labels in turn, and numbers from 0 unless others are given."""
     count = np.arange(len(pixels))
     return Images(pixels, count % 3, count if numbers is None else numbers)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """All but what holds a time."""
+    """All but what holds a time, and the resume state."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name not in ("timing.csv", "manifest.json", ".lock")
+        if path.is_file() and path.name not in ("timing.csv", "manifest.json", ".lock", checkpoint.RESUME)
     }
 
 
 # Runs that end before their time
 
 
-def execute(run: Run, images: Images | UInt8[np.ndarray, "n h w 3"], folder: Path, **changes: Any) -> Outcome:
+class KilledError(BaseException):
+    """Stands for a kill: nothing catches it."""
+
+
+@contextmanager
+def before_steps(act: Callable[[int], object]) -> Iterator[None]:
+    """Within it, ``act`` is called before each step, with the number of those that were taken."""
+    step, numbers = loop._step, itertools.count()
+
+    def acting(*arguments: Any) -> Tensor:
+        act(next(numbers))
+        return step(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "_step", acting)
+        yield
+
+
+def failing(error: BaseException, after: int) -> AbstractContextManager[None]:
+    """Within it, the step after so many fails, and no other."""
+
+    def act(number: int) -> None:
+        if number == after:
+            raise error
+
+    return before_steps(act)
+
+
+def execute(run: Run, images: Images | Pixels, folder: Path, **changes: Any) -> Outcome:
     """Train on the CPU, saving after every step; snapshots after 0 and 2 epochs."""
     options: dict[str, Any] = {"snapshots": frozenset({0, 2}), "identity": IDENTITY, "save_every": 0.0} | changes
     numbered_images = images if isinstance(images, Images) else numbered(images)
     return train(run, numbered_images, Execution(device=torch.device("cpu"), **options), folder)
-
-
-def result(folder: Path) -> dict[str, bytes]:
-    """Weights, snapshots and history."""
-    paths = [*folder.rglob("*.safetensors"), folder / "history.csv"]
-    return {str(p.relative_to(folder)): p.read_bytes() for p in paths if p.name != checkpoint.RESUME and p.exists()}
 
 
 Resume = Callable[..., Outcome]
@@ -155,30 +176,21 @@ Broken = Callable[..., tuple[dict[str, bytes], Path, Resume]]
 
 @pytest.fixture(scope="session")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for what ``unbroken`` trains, each run once."""
+    """A folder for what ``unbroken`` and ``stopped`` train, each run once."""
     return tmp_path_factory.mktemp("kept")
 
 
-def unbroken(run: Run, images: Images | UInt8[np.ndarray, "n h w 3"], kept: Path) -> Path:
+def unbroken(run: Run, images: Images | Pixels, kept: Path) -> Path:
     """A folder with the ``whole`` run, and under its number for each step what a kill at its beginning leaves."""
-    place, step, count = kept / run.name, loop._step, [0]
-    if place.exists():
-        return place
-
-    def copying(*arguments: Any) -> Tensor:
-        copied = place / str(count[0])
-        shutil.copytree(place / "whole", copied, copy_function=os.link)  # files are replaced, not changed
-        count[0] += 1
-        return step(*arguments)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loop, "_step", copying)
-        execute(run, images, place / "whole")
+    place = kept / run.name
+    if not place.exists():
+        with before_steps(lambda number: shutil.copytree(place / "whole", place / str(number), copy_function=os.link)):
+            execute(run, images, place / "whole")
     return place
 
 
 @pytest.fixture
-def broken(make_run: Callable[..., Run], images: UInt8[np.ndarray, "n h w 3"], tmp_path: Path, kept: Path) -> Broken:
+def broken(make_run: MakeRun, images: Pixels, tmp_path: Path, kept: Path) -> Broken:
     """``broken(5, "simsiam", seed=1)``: ``break_off`` of such a run, after five steps (None: not begun)."""
     return lambda after, method="simclr", **fields: break_off(
         after, make_run(method, **fields), images, kept, tmp_path / "broken"
@@ -207,19 +219,13 @@ def drop(beginning: str) -> Callable[[dict[str, Tensor]], None]:
 
 
 def break_off(
-    after: int | None, run: Run, images: Images | UInt8[np.ndarray, "n h w 3"], kept: Path, folder: Path
+    after: int | None, run: Run, images: Images | Pixels, kept: Path, folder: Path
 ) -> tuple[dict[str, bytes], Path, Resume]:
     """The bytes of a whole run, ``folder`` as a kill after so many steps leaves it, and how to go on with that."""
     place = unbroken(run, images, kept)
     if after is not None:
         shutil.copytree(place / str(after), folder)
-    return result(place / "whole"), folder, lambda **changes: execute(run, images, folder, **(SELDOM | changes))
-
-
-@pytest.fixture(scope="session")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """For ``stopped``, which trains but once."""
-    return tmp_path_factory.mktemp("trained")
+    return contents(place / "whole"), folder, lambda **changes: execute(run, images, folder, **(SELDOM | changes))
 
 
 @dataclass(frozen=True)
@@ -244,19 +250,11 @@ class Stopped:
 
 
 @pytest.fixture
-def stopped(tiny_plan: Plan, runs: list[Run], trained: Path) -> Stopped:
-    folder, step, count = tiny_plan.run_folder(runs[0].name), loop._step, [0]
-
-    def copying(*arguments: Any) -> Tensor:
-        if count[0] == 6:
-            shutil.copytree(folder, trained / "stopped")
-        count[0] += 1
-        return step(*arguments)
-
-    if not (trained / "whole").exists():
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(loop, "_step", copying)
+def stopped(tiny_plan: Plan, runs: list[Run], kept: Path) -> Stopped:
+    folder, whole, left = tiny_plan.run_folder(runs[0].name), kept / "whole", kept / "stopped"
+    if not whole.exists():
+        with before_steps(lambda number: number == 6 and shutil.copytree(folder, left)):
             pretrain(tiny_plan, runs[:1], save_every=0.0)
-        shutil.move(folder, trained / "whole")
-    shutil.copytree(trained / "stopped", folder)
-    return Stopped(tiny_plan, runs[0], folder, contents(trained / "whole"))
+        shutil.move(folder, whole)
+    shutil.copytree(left, folder)
+    return Stopped(tiny_plan, runs[0], folder, contents(whole))

@@ -12,25 +12,21 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from jaxtyping import Float64, UInt8
+from jaxtyping import Float64
 from safetensors.torch import load_file
 from torch import Tensor
 
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
-from hypersphere.datasets import store
 from hypersphere.training import build, device, loop, optimisation
 from hypersphere.training.loop import Execution
-from hypersphere.training.trainers.image import Images, training_images
 from hypersphere.training.weights import ENCODER, HEADS
 
 from ...of_images import METHODS
-from .conftest import SELDOM, execute, of_method, result
+from .conftest import SELDOM, MakeRun, Pixels, contents, execute, of_method
 
 pytestmark = pytest.mark.heavy
 CPU = torch.device("cpu")
-
-
 NO_SNAPSHOTS: dict[str, Any] = {"snapshots": frozenset(), **SELDOM}
 
 
@@ -50,7 +46,7 @@ def gradient(run: Run, type_: torch.dtype) -> Float64[Tensor, "p"]:
 
 @pytest.mark.trained
 @pytest.mark.parametrize("method", ["simclr", "simsiam"])
-def test_a_step_rounds_and_nothing_more(method: str, make_run: Callable[..., Run]) -> None:
+def test_a_step_rounds_and_nothing_more(method: str, make_run: MakeRun) -> None:
     """To first order the relative error of a gradient is the unit roundoff times the step's condition, which is the
     same in each type. So bfloat16's error is 2^-8 / 2^-24 times float32's, but for how many numbers are rounded.
 
@@ -73,16 +69,13 @@ def test_a_step_rounds_and_nothing_more(method: str, make_run: Callable[..., Run
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_trains_in_bfloat16(method: str, methods_plan: Plan, tmp_path: Path) -> None:
     """Training ends without an error, and the weights are float32. DINO's centre once refused means in bfloat16."""
-    run = of_method(methods_plan, method)
-    images = training_images(store.open(methods_plan.data_folder(run.dataset)))
-    (tmp_path / "snapshots").mkdir()
-    outcome = execute(run, images, tmp_path, precision=torch.bfloat16, **NO_SNAPSHOTS)
+    outcome = execute(*of_method(methods_plan, method), tmp_path, precision=torch.bfloat16, **NO_SNAPSHOTS)
     assert outcome.status == "finished"
     for name in (ENCODER, HEADS):
         assert {tensor.dtype for tensor in load_file(tmp_path / name).values()} <= {torch.float32, torch.int64}
 
 
-def test_the_loss_is_computed_in_float32(make_run: Callable[..., Run]) -> None:
+def test_the_loss_is_computed_in_float32(make_run: MakeRun) -> None:
     """Embeddings that bfloat16 holds exactly: a loss in bfloat16 would be rounded, the control."""
     run = make_run(objective={"name": "nt_xent", "temperature": 0.07})
     loss = build.loss_of(run)
@@ -96,51 +89,18 @@ def test_the_loss_is_computed_in_float32(make_run: Callable[..., Run]) -> None:
     assert loss(a, b, labels=torch.zeros(8, dtype=torch.long)).float() != expected
 
 
-@pytest.mark.trained
-def test_training_in_bfloat16_learns(make_run: Callable[..., Run], tmp_path: Path) -> None:
-    """Three classes, each of one colour, which views keep, and noise. An encoder that tells none apart has a loss of
-    log 3, and training leaves less than a tenth of it: over twenty seeds 0.009, standard deviation 0.005, at most 0.02.
-    """
-    random, labels = np.random.default_rng(0), np.arange(24) % 3
-    pixels = random.integers(0, 128, (24, 8, 8, 3)) + 127 * np.eye(3, dtype=int)[labels][:, None, None]
-    run = make_run(
-        method={"name": "supervised"},
-        objective={"name": "cross_entropy"},
-        encoder={"width": 4},
-        views={"brightness": 0, "contrast": 0, "saturation": 0, "hue": 0, "grayscale": 0},
-        optimiser={"learning_rate": 0.5},
-        schedule={"epochs": 40},
-        batch={"size": 12, "micro": 12},
-    )
-    (tmp_path / "snapshots").mkdir()
-    images = Images(pixels.astype(np.uint8), labels, np.arange(24))
-    execute(run, images, tmp_path, precision=torch.bfloat16, **NO_SNAPSHOTS)
-    last = float((tmp_path / "history.csv").read_text().splitlines()[-1].split(",")[1])
-    assert last < np.log(3) / 10
-
-
-def test_precision_reaches_the_steps_and_float32_is_repeated(
-    make_run: Callable[..., Run], images: UInt8[np.ndarray, "n h w 3"], tmp_path: Path
-) -> None:
-    """Losses and weights in bfloat16 are others, and of type float32. The control: float32 twice is equal."""
-    run = make_run(schedule={"epochs": 1}, optimiser={"learning_rate": 0.01})
-    history, weights = {}, {}
-    for name, precision in (("full", torch.float32), ("again", torch.float32), ("half", torch.bfloat16)):
-        folder = tmp_path / name
-        (folder / "snapshots").mkdir(parents=True)
-        execute(run, images, folder, precision=precision, **NO_SNAPSHOTS)
-        history[name] = (folder / "history.csv").read_text()
-        weights[name] = load_file(folder / ENCODER)
-    assert history["full"] == history["again"] != history["half"]
-    assert {tensor.dtype for tensor in weights["half"].values()} <= {torch.float32, torch.int64}
-    assert any(not torch.equal(weights["half"][key], weights["full"][key]) for key in weights["full"])
+def test_precision_reaches_the_steps(make_run: MakeRun, images: Pixels, tmp_path: Path) -> None:
+    run, found = make_run(schedule={"epochs": 1}), []
+    for precision in (torch.float32, torch.bfloat16):
+        execute(run, images, tmp_path / str(precision), precision=precision, **NO_SNAPSHOTS)
+        found.append(contents(tmp_path / str(precision)))
+    assert all(found[0][name] != found[1][name] for name in (ENCODER, HEADS, "history.csv"))
 
 
 @pytest.mark.parametrize("able", [True, False])
 def test_a_processor_and_a_gpu_that_only_imitates_bfloat16_compute_in_float32(
     able: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A processor whatever its instructions: numbers of two precisions would not be comparable."""
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation=True: able or including_emulation)
     assert device.precision("bfloat16", torch.device("cuda", 0)) == (torch.bfloat16 if able else torch.float32)
     for wanted in ("bfloat16", "float32"):
@@ -149,11 +109,7 @@ def test_a_processor_and_a_gpu_that_only_imitates_bfloat16_compute_in_float32(
 
 @pytest.mark.parametrize("method", ["simclr", "simsiam"])
 def test_a_compiled_encoder_trains_to_the_same_bytes(
-    method: str,
-    make_run: Callable[..., Run],
-    images: UInt8[np.ndarray, "n h w 3"],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    method: str, make_run: MakeRun, images: Pixels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graphs: list[int] = []
 
@@ -165,7 +121,7 @@ def test_a_compiled_encoder_trains_to_the_same_bytes(
     run = make_run(method, schedule={"epochs": 1, "warmup": 0.0})
     for name, compiled in (("plain", False), ("compiled", True)):
         assert not graphs
-        execute(run, images, tmp_path / name, compile=compiled, snapshots=frozenset(), **SELDOM)
+        execute(run, images, tmp_path / name, compile=compiled, **NO_SNAPSHOTS)
     assert graphs
-    assert result(tmp_path / "plain") == result(tmp_path / "compiled")
+    assert contents(tmp_path / "plain") == contents(tmp_path / "compiled")
     torch.compiler.reset()

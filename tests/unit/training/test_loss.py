@@ -16,7 +16,8 @@ from hypersphere.objectives.positive_scaling import positive_scaling
 from hypersphere.objectives.supervised_contrastive import supervised_contrastive
 from hypersphere.training.build import loss_of
 
-MakeRun = Any  # of conftest.py
+from .conftest import MakeRun
+
 GENERALISED = {"name": "generalised_info_nce", "negatives": "both_views"}
 SCALED = {"name": "positive_scaling", "temperature": 0.25, "s": 3}
 
@@ -49,8 +50,6 @@ def test_what_the_method_gives_beside_goes_to_those_that_ask_for_it(
 
 
 SELF_DISTILLATION = {"name": "self_distillation", "student_temperature": 0.1, "teacher_temperature": 0.1}
-
-
 MISFITS: dict[str, dict[str, Any]] = {
     "no logits": {"objective": GENERALISED},
     "logits too many": {"logits": SCALED},

@@ -1,7 +1,5 @@
 """Learning rates in closed form. The update rules that they go into are in test_optimisers.py."""
 
-import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,23 +7,17 @@ import pytest
 import torch
 
 from hypersphere.config.recipe import Schedule
-from hypersphere.config.run import Run
 from hypersphere.simulations.learning_rates import compute as learning_rates
 from hypersphere.training.optimisation import annealing, fraction_of_peak, peak_rate
 
+from .conftest import MakeRun
+
 
 @pytest.mark.parametrize(("rate", "batch", "expected"), [(0.18, 256, 0.18), (0.12, 1024, 0.48), (0.03, 64, 0.0075)])
-def test_peak_is_per_256_images(make_run: Callable[..., Run], rate: float, batch: int, expected: float) -> None:
+def test_peak_is_per_256_images(make_run: MakeRun, rate: float, batch: int, expected: float) -> None:
     """Norms paper, App. C.1: 0.18 · 256/256 for SimCLR, 0.12 · 1024/256 for SimSiam."""
     run = make_run(optimiser={"learning_rate": rate}, batch={"size": batch})
     assert peak_rate(run) == pytest.approx(expected)
-
-
-def test_warm_up_is_linear_to_exactly_one() -> None:
-    """By hand, 100 steps, 10 of warm-up: 0.1, 0.2, … 1.0, and 1 once more where the cosine starts."""
-    rates = [annealing(step, 100, 0.1) for step in range(100)]
-    assert rates[:10] == pytest.approx([(i + 1) / 10 for i in range(10)])
-    assert rates[9] == rates[10] == 1.0
 
 
 def fractions(steps: int, per_epoch: int = 10, passes: int = 1, **fields: Any) -> list[float]:
@@ -34,28 +26,32 @@ def fractions(steps: int, per_epoch: int = 10, passes: int = 1, **fields: Any) -
     return [fraction_of_peak(schedule, step, per_epoch, passes) for step in range(steps)]
 
 
-def test_a_constant_schedule_rises_and_stays() -> None:
-    """By hand: twenty steps of warm-up, then the peak to the end; without warm-up, the peak from the first step."""
-    rates = fractions(100, shape="constant", warmup=0.2)
-    assert rates == pytest.approx([(step + 1) / 20 for step in range(20)] + [1.0] * 80)
-    assert fractions(100, shape="constant") == [1.0] * 100
+WARM_UP = [step / 10 for step in range(1, 11)]
 
 
-def test_a_step_schedule_drops_where_it_is_told() -> None:
-    """By hand: ten steps of warm-up, the peak to step 49, a fifth from the fiftieth, a twenty-fifth from the 75th."""
-    rates = fractions(100, shape="step", warmup=0.1, drops=[0.5, 0.75], factor=0.2)
-    assert rates == pytest.approx([(step + 1) / 10 for step in range(10)] + [1.0] * 40 + [0.2] * 25 + [0.04] * 25)
-    assert fractions(100, shape="step", drops=[0.6])[59:61] == [1.0, 0.1]  # the factor by default
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"shape": "cosine", "warmup": 0.1}, [*WARM_UP, 1.0]),  # the peak once more, where the cosine starts
+        ({"shape": "constant", "warmup": 0.1}, WARM_UP + [1.0] * 90),
+        ({"shape": "constant"}, [1.0] * 100),
+        # the peak to step 49, a fifth from the fiftieth, a twenty-fifth from the 75th
+        (
+            {"shape": "step", "warmup": 0.1, "drops": [0.5, 0.75], "factor": 0.2},
+            WARM_UP + [1.0] * 40 + [0.2] * 25 + [0.04] * 25,
+        ),
+        ({"shape": "step", "drops": [0.6]}, [1.0] * 60 + [0.1] * 40),  # the factor by default
+    ],
+)
+def test_a_hundred_steps_are_those_by_hand(fields: dict[str, Any], expected: list[float]) -> None:
+    assert fractions(100, **fields)[: len(expected)] == pytest.approx(expected)
 
 
-SHAPES: list[dict[str, Any]] = [
-    {"shape": "cosine"},
-    {"shape": "constant"},
-    {"shape": "step", "drops": [0.3, 0.6]},
-]
+SHAPES: list[dict[str, Any]] = [{"shape": "cosine"}, {"shape": "constant"}, {"shape": "step", "drops": [0.3, 0.6]}]
+of_every_shape = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape["shape"])
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape["shape"])
+@of_every_shape
 def test_a_longer_horizon_is_the_beginning_of_a_longer_training(shape: dict[str, Any]) -> None:
     """Ten epochs of a schedule over forty: warm-up and drops are fractions of the horizon, not of the training."""
     laid_out = fractions(100, warmup=0.1, horizon=40, **shape)
@@ -64,7 +60,7 @@ def test_a_longer_horizon_is_the_beginning_of_a_longer_training(shape: dict[str,
     assert fractions(100, warmup=0.1, horizon=10, **shape) == fractions(100, warmup=0.1, **shape)
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape["shape"])
+@of_every_shape
 @pytest.mark.parametrize("passes", [1, 2, 4])
 def test_counted_in_passes_a_schedule_is_as_many_times_longer(shape: dict[str, Any], passes: int) -> None:
     counted = fractions(100, passes=passes, warmup=0.1, counted_in="passes", **shape)
@@ -101,4 +97,3 @@ def test_cosine_is_torchs_and_ends_one_step_short_of_zero(first: int) -> None:
         assert annealing(step, 100, first / 100) == pytest.approx(optimiser.param_groups[0]["lr"], abs=1e-12)
         optimiser.step()
         theirs.step()
-    assert annealing(99, 100, first / 100) == pytest.approx((1 - math.cos(math.pi / (100 - first))) / 2)

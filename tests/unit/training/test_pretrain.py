@@ -9,7 +9,6 @@ import os
 import subprocess
 import sys
 import weakref
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ import pytest
 import torch
 import yaml
 from filelock import FileLock
-from torch import Tensor
 
 from hypersphere import files
 from hypersphere.config import plan as planning
@@ -31,7 +29,7 @@ from hypersphere.training import device as devices
 from hypersphere.training import loop
 from hypersphere.training.pretrain import pretrain, pretrain_batch
 
-from .conftest import Stopped, contents
+from .conftest import Stopped, contents, failing
 
 pytestmark = pytest.mark.heavy
 
@@ -78,13 +76,6 @@ def test_damaged_data_lose_the_proof_that_they_are_well(tiny_plan: Plan, runs: l
     assert not (folder / store.MANIFEST).exists()
 
 
-def flip(path: Path) -> None:
-    """One bit near the end."""
-    content = bytearray(path.read_bytes())
-    content[-3] ^= 1
-    path.write_bytes(content)
-
-
 def test_a_flipped_byte_or_a_lost_file_is_named_and_trained_again(
     tiny_plan: Plan, runs: list[Run], capsys: pytest.CaptureFixture[str], refused: Any
 ) -> None:
@@ -92,7 +83,10 @@ def test_a_flipped_byte_or_a_lost_file_is_named_and_trained_again(
     folder = tiny_plan.run_folder(runs[0].name)
     before = contents(folder)
     for number, name in enumerate([*check_files(folder)["files"], "manifest.json"]):
-        flip(folder / name) if number % 2 else (folder / name).unlink()
+        whole = (folder / name).read_bytes()
+        (folder / name).unlink()
+        if number % 2:
+            (folder / name).write_bytes(whole[:-3] + bytes([whole[-3] ^ 1]) + whole[-2:])
         with refused() if name != "manifest.json" else pytest.raises(HypersphereError):
             check_files(folder)
         capsys.readouterr()
@@ -116,24 +110,12 @@ def test_a_run_that_another_process_trains_is_left_alone(
 
 @pytest.mark.parametrize("error", [RuntimeError("out of\nmemory"), HypersphereError("a sentence")])
 def test_a_run_that_fails_loses_only_itself(
-    tiny_plan: Plan,
-    runs: list[Run],
-    folders: list[Path],
-    monkeypatch: pytest.MonkeyPatch,
-    refused: Any,
-    error: Exception,
+    tiny_plan: Plan, runs: list[Run], folders: list[Path], monkeypatch: pytest.MonkeyPatch, refused: Any, error: Any
 ) -> None:
+    """In its first step: the run before it has taken its eight."""
     train, batch = loop.train, tiny_plan.batches[0]
-
-    def failing(run: Run, *arguments: Any) -> Any:
-        if run == runs[1]:
-            raise error
-        return train(run, *arguments)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(loop, "train", failing)
-        with refused():
-            pretrain_batch(tiny_plan, batch)
+    with failing(error, 8), refused():
+        pretrain_batch(tiny_plan, batch)
     assert done(folders) == [True, False, True]
     assert not tiny_plan.marker(batch).exists()
 
@@ -171,19 +153,6 @@ def test_a_diverged_run_has_a_manifest_that_says_so(tiny_plan: Plan, runs: list[
 GONE = "CUDA error: unspecified launch failure\nCUDA kernel errors might be asynchronously reported"
 
 
-def failing(error: Exception, at: int) -> Callable[..., Tensor]:
-    """An optimiser step that fails the one time it is the ``at``-th of all."""
-    step, count = loop._step, [0]
-
-    def maybe(*arguments: Any) -> Tensor:
-        count[0] += 1
-        if count[0] == at:
-            raise error
-        return step(*arguments)
-
-    return maybe
-
-
 @pytest.mark.parametrize(
     ("error", "lost", "begun"),
     [(torch.cuda.OutOfMemoryError("CUDA out of memory."), 1, [0, 1, 2]), (RuntimeError(GONE), 0, [0])],
@@ -195,7 +164,7 @@ def test_what_the_machine_fails_is_a_sentence_and_goes_on_from_its_last_state(
     folders: list[Path],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    approve: Callable[[object], None],
+    approve: Any,
     stopped: Stopped,
     error: Exception,
     lost: int,
@@ -203,10 +172,8 @@ def test_what_the_machine_fails_is_a_sentence_and_goes_on_from_its_last_state(
 ) -> None:
     freed: list[torch.device] = []
     monkeypatch.setattr(devices, "free", freed.append)
-    with monkeypatch.context() as patch:
-        patch.setattr(loop, "_step", failing(error, 2 + 6 if lost else 2))
-        with pytest.raises(HypersphereError) as caught:
-            pretrain_batch(tiny_plan, tiny_plan.batches[0], save_every=0.0)
+    with failing(error, 1 + 6 if lost else 1), pytest.raises(HypersphereError) as caught:
+        pretrain_batch(tiny_plan, tiny_plan.batches[0], save_every=0.0)
     approve(caught.value)
     assert caught.value.status == 2
     assert freed == [torch.device("cpu")]
@@ -237,11 +204,10 @@ def test_what_else_goes_wrong_has_a_traceback_and_the_others_are_tried(
 
 
 def test_a_failed_assert_ends_the_batch_and_has_a_traceback(
-    tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], refused: Any
+    tiny_plan: Plan, runs: list[Run], capsys: pytest.CaptureFixture[str], refused: Any
 ) -> None:
-    """At the last run of two: nothing is left that was not begun. And before its first step nothing is saved."""
-    monkeypatch.setattr(loop, "_step", failing(RuntimeError("CUDA error: device-side assert triggered"), 1))
-    with refused():
+    """In the first step of the only run: nothing is left that was not begun, and nothing is saved."""
+    with failing(RuntimeError("CUDA error: device-side assert triggered"), 0), refused():
         pretrain(tiny_plan, runs[:1])
     assert "device-side assert triggered" in capsys.readouterr().err
 

@@ -1,5 +1,6 @@
 """A run that is killed, stopped, or begun with other code; states that cannot be read, or be written."""
 
+import itertools
 import shutil
 import signal
 from collections.abc import Callable, Iterator
@@ -21,7 +22,7 @@ from hypersphere.training import device as devices
 from hypersphere.training import pretrain as module
 from hypersphere.training.pretrain import pretrain_batch
 
-from .conftest import Stopped, contents, keeping
+from .conftest import KilledError, Stopped, before_steps, contents, failing, keeping
 
 pytestmark = pytest.mark.heavy
 
@@ -67,8 +68,7 @@ def test_a_run_is_not_resumed_when_its_code_or_data_changed_and_the_state_is_kep
     kept = stopped.state.parent
     with monkeypatch.context() as patch:
         CHANGES[part](patch)
-        patch.setattr(loop, "train", lambda *arguments: pytest.fail("stop here"))
-        with pytest.raises(pytest.fail.Exception, match="stop here"):
+        with failing(KilledError(), 0), pytest.raises(KilledError):
             stopped.go_on()
     (said,) = notes(capsys)
     assert said.startswith(f"note: {kept}: not resumed: it was saved at step 6 with another {part};")
@@ -80,53 +80,23 @@ def test_an_older_result_stays_whole_until_the_new_one_is(stopped: Stopped, monk
     stopped.go_on()
     before = stopped.whole | {"manifest.json": (stopped.folder / "manifest.json").read_bytes()}
     CHANGES["code"](monkeypatch)
-    with monkeypatch.context() as patch:
-        patch.setattr(loop, "_step", lambda *arguments: pytest.fail("killed"))
-        with pytest.raises(pytest.fail.Exception):
-            stopped.go_on()
+    with failing(KilledError(), 0), pytest.raises(KilledError):
+        stopped.go_on()
     assert {name: (stopped.folder / name).read_bytes() for name in before} == before
     stopped.go_on()  # the control: now it is replaced
     assert check_files(stopped.folder)["code"] == "other code"
 
 
-def test_asked_to_stop_a_batch_starts_no_other_run(
-    stopped: Stopped, runs: list[Run], monkeypatch: pytest.MonkeyPatch, refused: Any
-) -> None:
-    """The signal comes in the first run's last step, too late for that run to notice."""
-    plan, step, count = stopped.plan, loop._step, [0]
-
-    def signalled(*arguments: Any) -> Any:
-        count[0] += 1
-        if count[0] == 2:  # of the two that are left
-            signal.raise_signal(signal.SIGTERM)
-        return step(*arguments)
-
-    monkeypatch.setattr(loop, "_step", signalled)
-    with refused(stop.StoppedError):
+def test_asked_to_stop_a_batch_starts_no_other_run(stopped: Stopped, runs: list[Run], refused: Any) -> None:
+    """The signal comes in the first run's last step, the second of two, too late for that run to notice."""
+    plan = stopped.plan
+    with (
+        before_steps(lambda number: number == 1 and signal.raise_signal(signal.SIGTERM)),  # type: ignore[func-returns-value]
+        refused(stop.StoppedError),
+    ):
         pretrain_batch(plan, plan.batches[0])
     assert [(plan.run_folder(run.name) / "manifest.json").exists() for run in runs] == [True, False, False]
     assert not plan.marker(plan.batches[0]).exists()
-
-
-def test_a_state_past_a_snapshot_that_is_wanted_now_starts_over(stopped: Stopped) -> None:
-    """Three epochs were done, and the encoder after the first cannot be had from there."""
-    assert stopped.go_on(keeping(stopped.plan, 1)) == [0]
-    new = contents(stopped.folder)
-    assert all(new.pop(f"snapshots/epoch-0001.{kind}safetensors") for kind in ("", "heads."))
-    assert new == {name: content for name, content in stopped.whole.items() if "snapshots" not in name}
-
-
-def dying_after(published: int) -> Callable[[Path, Path], None]:
-    """Put so many files in their place, and no more."""
-    link, count = module._link, [0]
-
-    def dying(source: Path, target: Path) -> None:
-        if count[0] == published:
-            raise KeyboardInterrupt
-        count[0] += 1
-        link(source, target)
-
-    return dying
 
 
 @pytest.mark.parametrize(("published", "asked"), [(0, True), (1, True), (4, True), (7, True), (2, False)])
@@ -141,9 +111,16 @@ def test_killed_while_the_result_is_published_nothing_half_poses_as_whole(
     stopped.go_on()
     plan = stopped.plan if asked else keeping(stopped.plan)
     CHANGES["code"](monkeypatch)  # trained again, to the same bytes: the digest is all that is other
+    link, linked = module._link, itertools.count()
+
+    def dying(source: Path, target: Path) -> None:
+        if next(linked) == published:
+            raise KilledError
+        link(source, target)
+
     with monkeypatch.context() as patch:
-        patch.setattr(module, "_link", dying_after(published))
-        with pytest.raises(KeyboardInterrupt):
+        patch.setattr(module, "_link", dying)
+        with pytest.raises(KilledError):
             stopped.go_on(plan, save_every=0.0 if asked else 3600.0)
     assert not (stopped.folder / "manifest.json").exists()
     assert (stopped.go_on(plan)[-1] > 0) == asked
@@ -182,10 +159,7 @@ def unmappable(state: Path, patch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("harm", [forbidden, a_folder, unmappable])
 def test_a_state_that_cannot_be_gone_on_with_is_a_sentence_and_the_run_starts_over(
-    stopped: Stopped,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    harm: Callable[[Path, pytest.MonkeyPatch], None],
+    stopped: Stopped, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], harm: Any
 ) -> None:
     """And saves states of its own in that place."""
     path = stopped.state

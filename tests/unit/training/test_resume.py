@@ -15,33 +15,27 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from hypersphere.config.plan import Plan
-from hypersphere.datasets import store
 from hypersphere.provenance import stop
 from hypersphere.training import checkpoint, loop
 from hypersphere.training.checkpoint import RESUME
-from hypersphere.training.trainers.image import training_images
 
 from ...of_images import METHODS
-from .conftest import IDENTITY, OPTIMISERS, STEPS, Broken, break_off, drop, of_method, result, rewrite
+from .conftest import (
+    IDENTITY,
+    OPTIMISERS,
+    STEPS,
+    Broken,
+    KilledError,
+    before_steps,
+    break_off,
+    contents,
+    drop,
+    failing,
+    of_method,
+    rewrite,
+)
 
 pytestmark = pytest.mark.heavy
-
-
-class KilledError(Exception):
-    """Stands for a kill: nothing catches it."""
-
-
-def dying(after: int) -> Callable[..., Tensor]:
-    """An optimiser step that fails instead of taking more than ``after`` steps."""
-    step, count = loop._step, [0]
-
-    def maybe(*arguments: Any) -> Tensor:
-        count[0] += 1
-        if count[0] > after:
-            raise KilledError
-        return step(*arguments)
-
-    return maybe
 
 
 @pytest.mark.parametrize("after", range(STEPS))
@@ -51,7 +45,7 @@ def test_killed_at_any_step_and_resumed_gives_the_same_bytes(broken: Broken, aft
     outcome = resume()
     assert (outcome.status, outcome.epochs) == ("finished", 4)
     assert outcome.starts == ([0, after] if after else [0])  # before the first step there is no state
-    assert result(folder) == whole
+    assert contents(folder) == whole
     assert not list(folder.rglob("*.part"))
 
 
@@ -73,20 +67,18 @@ def test_every_optimiser_goes_on_to_the_same_bytes(
     _, tensors = checkpoint._load_sealed(folder / RESUME)
     assert any(name.startswith("optimiser.") for name in tensors) == (optimiser != WITHOUT_MOMENTUM)
     assert resume().starts == [0, after]
-    assert result(folder) == whole
+    assert contents(folder) == whole
 
 
 def test_killed_again_and_again(broken: Broken) -> None:
     whole, folder, resume = broken(None)
     for after in (3, 1, 2):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(loop, "_step", dying(after))
-            with pytest.raises(KilledError):
-                resume(save_every=0.0)
+        with failing(KilledError(), after), pytest.raises(KilledError):
+            resume(save_every=0.0)
     before = checkpoint.read_progress(folder)
     outcome = resume()
     assert outcome.starts == [0, 3, 4, 6]
-    assert result(folder) == whole
+    assert contents(folder) == whole
     # Time counts what all processes spent, though each had only a part of the run.
     rows = [line.split(",") for line in (folder / "timing.csv").read_text().splitlines()[1:]]
     assert len(rows) == 4
@@ -110,28 +102,19 @@ def test_killed_between_an_epochs_last_step_and_its_end(broken: Broken, monkeypa
         with pytest.raises(KilledError):
             resume(save_every=0.0)
     assert resume().starts == [0, 3]  # the step before
-    assert result(folder) == whole
+    assert contents(folder) == whole
 
 
-def test_asked_to_stop_it_saves_the_state_first(
-    broken: Broken, monkeypatch: pytest.MonkeyPatch, approve: Callable[[object], None]
-) -> None:
+def test_asked_to_stop_it_saves_the_state_first(broken: Broken, approve: Callable[[object], None]) -> None:
     """Although the next state would have been due in an hour."""
     whole, folder, resume = broken(None)
-    request, step = stop.Request(), loop._step
-
-    def asking(*arguments: Any) -> Tensor:
-        request.number = 15
-        return step(*arguments)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(loop, "_step", asking)
-        with pytest.raises(stop.StoppedError) as caught:
-            resume(request=request, save_every=3600.0)
+    request = stop.Request()
+    with before_steps(lambda number: setattr(request, "number", 15)), pytest.raises(stop.StoppedError) as caught:
+        resume(request=request, save_every=3600.0)
     approve(caught.value)
     assert caught.value.status == 128 + 15  # as a shell reports a process that a signal ended
     assert resume().starts == [0, 1]
-    assert result(folder) == whole
+    assert contents(folder) == whole
 
 
 # Every part of a state matters: one altered by someone who can seal it gives other bytes
@@ -153,8 +136,8 @@ def test_every_part_of_the_resume_state_matters(broken: Broken, name: str) -> No
     whole, folder, resume = broken(5)
     rewrite(folder / RESUME, ALTERATIONS[name])
     assert resume().starts == [0, 5]
-    assert (result(folder) == whole) == (name == "nothing")
-    assert (result(folder)["encoder.safetensors"] == whole["encoder.safetensors"]) == (name == "nothing")
+    assert (contents(folder) == whole) == (name == "nothing")
+    assert (contents(folder)["encoder.safetensors"] == whole["encoder.safetensors"]) == (name == "nothing")
 
 
 ADAM = ("step", "exp_avg", "exp_avg_sq")
@@ -166,7 +149,7 @@ def test_every_tensor_an_optimiser_remembers_matters(broken: Broken, optimiser: 
     whole, folder, resume = broken(5, optimiser=OPTIMISERS[optimiser])
     rewrite(folder / RESUME, lambda tensors: tensors[f"optimiser.0.{key}"].mul_(1.5))
     assert resume().starts == [0, 5]
-    assert result(folder)["encoder.safetensors"] != whole["encoder.safetensors"]
+    assert contents(folder)["encoder.safetensors"] != whole["encoder.safetensors"]
 
 
 def test_the_partial_sums_of_an_epoch_matter(broken: Broken) -> None:
@@ -176,8 +159,8 @@ def test_the_partial_sums_of_an_epoch_matter(broken: Broken) -> None:
     progress.sums = [0.0, 0.0]
     checkpoint._save_sealed(folder / RESUME, tensors, json.dumps(progress.__dict__))
     resume()
-    assert result(folder)["encoder.safetensors"] == whole["encoder.safetensors"]
-    assert result(folder)["history.csv"] != whole["history.csv"]
+    assert contents(folder)["encoder.safetensors"] == whole["encoder.safetensors"]
+    assert contents(folder)["history.csv"] != whole["history.csv"]
 
 
 # What is not gone on from is said
@@ -188,27 +171,22 @@ def reshape(tensors: dict[str, Tensor]) -> None:
     tensors["model.projector.0.bias"] = tensors["model.projector.0.bias"].reshape(2, 4)
 
 
-def damage(name: str, harm: Callable[[Path], object]) -> Callable[[Path], object]:
-    """Of this file of a folder."""
-    return lambda folder: harm(folder / name)
-
-
 SNAPSHOT = "snapshots/epoch-0002.safetensors"
 HEADS = "snapshots/epoch-0002.heads.safetensors"
-REFUSED: dict[str, Callable[[Path], Any]] = {
-    "a weight altered": damage(RESUME, lambda path: rewrite(path, ALTERATIONS["a weight"], seal=False)),
-    "a tensor of another shape": damage(RESUME, lambda path: rewrite(path, reshape, seal=False)),
-    "a key dropped": damage(RESUME, lambda path: rewrite(path, drop("optimiser.0."), seal=False)),
-    "truncated": damage(RESUME, lambda path: path.write_bytes(path.read_bytes()[:-10])),
-    "empty": damage(RESUME, lambda path: path.write_bytes(b"")),
-    "not a state": damage(RESUME, lambda path: save_file({"x": torch.zeros(1)}, path)),
-    "of another model": damage(RESUME, lambda path: rewrite(path, drop("model.projector.0.bias"))),
-    "a snapshot lost": damage(SNAPSHOT, Path.unlink),
-    "a snapshot altered": damage(SNAPSHOT, lambda path: path.write_bytes(path.read_bytes()[:-1] + b"\1")),
-    "heads lost": damage(HEADS, Path.unlink),
-    "heads altered": damage(HEADS, lambda path: path.write_bytes(path.read_bytes()[:-1] + b"\1")),
-} | dict.fromkeys(IDENTITY, lambda folder: None)  # fmt: skip
-"""By name, what is done to a folder; or which part of the identity is another."""
+REFUSED: dict[str, tuple[str, Callable[[Path], Any]]] = {
+    "a weight altered": (RESUME, lambda path: rewrite(path, ALTERATIONS["a weight"], seal=False)),
+    "a tensor of another shape": (RESUME, lambda path: rewrite(path, reshape, seal=False)),
+    "a key dropped": (RESUME, lambda path: rewrite(path, drop("optimiser.0."), seal=False)),
+    "truncated": (RESUME, lambda path: path.write_bytes(path.read_bytes()[:-10])),
+    "empty": (RESUME, lambda path: path.write_bytes(b"")),
+    "not a state": (RESUME, lambda path: save_file({"x": torch.zeros(1)}, path)),
+    "of another model": (RESUME, lambda path: rewrite(path, drop("model.projector.0.bias"))),
+    "a snapshot lost": (SNAPSHOT, Path.unlink),
+    "a snapshot altered": (SNAPSHOT, lambda path: path.write_bytes(path.read_bytes()[:-1] + b"\1")),
+    "heads lost": (HEADS, Path.unlink),
+    "heads altered": (HEADS, lambda path: path.write_bytes(path.read_bytes()[:-1] + b"\1")),
+} | dict.fromkeys(IDENTITY, (RESUME, lambda path: None))  # fmt: skip
+"""By name, what is done to which file; or which part of the identity is another."""
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -217,38 +195,36 @@ def test_a_state_that_is_damaged_or_of_another_run_is_said_and_training_starts_o
 ) -> None:
     """Step 5 is past the second epoch's snapshot, which going on would never write again."""
     whole, folder, resume = broken(5)
-    REFUSED[name](folder)
+    file, harm = REFUSED[name]
+    harm(folder / file)
     other = {"identity": IDENTITY | {name: "another"}} if name in IDENTITY else {}
     assert resume(**other).starts == [0]
     (said,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("note: ")]
     approve(re.sub(r"\(.*\)", "(…)", said))  # there an error of safetensors' is quoted
-    assert result(folder) == whole
+    assert contents(folder) == whole
 
 
 @pytest.mark.parametrize(
-    ("after", "epoch", "good"), [(5, 1, False), (3, 1, False), (2, 1, False), (1, 1, True), (5, 2, True), (5, 3, True)]
+    ("after", "wanted", "listed"),
+    [(5, {1}, None), (3, {1}, None), (2, {1}, None), (1, {1}, {0, 1}), (5, {3}, {0, 2, 3}), (5, set(), {0, 2})],
 )
-def test_a_state_past_an_epoch_whose_snapshot_is_wanted_now_is_refused(
-    broken: Broken, capsys: pytest.CaptureFixture[str], after: int, epoch: int, good: bool
+def test_a_snapshot_no_longer_wanted_stays_and_a_state_past_one_that_is_wanted_now_is_refused(
+    broken: Broken, capsys: pytest.CaptureFixture[str], after: int, wanted: set[int], listed: set[int] | None
 ) -> None:
-    """Of epochs of two steps only the second's snapshot was wanted before; an epoch yet to come is no reason."""
+    """Of epochs of two steps the second's snapshot and the untrained one were wanted; ``listed`` None: it is refused.
+
+    An epoch yet to come is no reason.
+    """
     whole, folder, resume = broken(after)
-    outcome = resume(snapshots=frozenset({0, epoch}))
-    assert outcome.starts == ([0, after] if good else [0])
-    assert ("note: " in capsys.readouterr().out) == (not good)
-    assert {f"snapshots/epoch-{epoch:04d}{kind}.safetensors" for kind in ("", ".heads")} <= result(folder).keys()
-    assert result(folder)["encoder.safetensors"] == whole["encoder.safetensors"]
-
-
-@pytest.mark.parametrize("wanted", [frozenset(), frozenset({3})])
-def test_a_snapshot_no_longer_wanted_stays_and_stays_listed(broken: Broken, wanted: frozenset[int]) -> None:
-    whole, folder, resume = broken(5)
-    outcome = resume(snapshots=wanted)
-    assert outcome.starts == [0, 5]
-    names = {f"snapshots/epoch-{epoch:04d}{kind}.safetensors" for epoch in {0, 2} | wanted for kind in ("", ".heads")}
+    outcome = resume(snapshots=frozenset(wanted))
+    assert outcome.starts == ([0] if listed is None else [0, after])
+    assert ("note: " in capsys.readouterr().out) == (listed is None)
+    kept = wanted if listed is None else listed
+    names = {f"snapshots/epoch-{epoch:04d}{kind}.safetensors" for epoch in kept for kind in ("", ".heads")}
     assert outcome.snapshots.keys() == names
-    assert result(folder).keys() == {"encoder.safetensors", "heads.safetensors", "history.csv"} | names
-    assert all(result(folder)[name] == content for name, content in whole.items())
+    found = contents(folder)
+    assert found.keys() == {"encoder.safetensors", "heads.safetensors", "history.csv"} | names
+    assert all(found[name] == whole[name] for name in found.keys() & whole.keys())
 
 
 # Every method
@@ -284,10 +260,7 @@ def stopped(methods_plan: Plan, kept: Path, tmp_path: Path) -> Broken:
     """``stopped(step, method)``: as ``broken``, a method's run on prepared images."""
 
     def make(step: int, method: str) -> Any:
-        run = of_method(methods_plan, method)
-        images = training_images(store.open(methods_plan.data_folder(run.dataset)))
-        folder = tmp_path / str(step)
-        return break_off(step, run, images, kept, folder)
+        return break_off(step, *of_method(methods_plan, method), kept, tmp_path / str(step))
 
     return make
 
@@ -298,7 +271,7 @@ def test_every_method_resumes_to_the_same_bytes(stopped: Broken, method: str) ->
         whole, folder, resume = stopped(step, method)
         outcome = resume()
         assert (outcome.status, outcome.starts) == ("finished", [0, step])
-        assert result(folder) == whole
+        assert contents(folder) == whole
 
 
 @pytest.mark.parametrize(("method", "prefix"), ALTERED)
@@ -315,8 +288,8 @@ def test_everything_a_method_carries_matters(stopped: Broken, method: str, prefi
     rewrite(folder / RESUME, nudge)
     assert altered
     assert resume().starts == [0, MIDDLE]
-    assert result(folder)["encoder.safetensors"] != whole["encoder.safetensors"]
-    assert result(folder)["history.csv"] != whole["history.csv"]
+    assert contents(folder)["encoder.safetensors"] != whole["encoder.safetensors"]
+    assert contents(folder)["history.csv"] != whole["history.csv"]
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -2,6 +2,8 @@
 
 import colorsys
 import io
+import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ from PIL import Image
 from scipy import ndimage, stats
 
 from hypersphere.datasets.composing import Draws
-from hypersphere.datasets.corrupting import functions, sampling
+from hypersphere.datasets.corrupting import functions
 from hypersphere.datasets.corrupting.sampling import magnified, plasma, smoothed, streaked
 
 
@@ -19,7 +21,7 @@ def test_a_point_becomes_a_streak_on_one_side(degrees: float, axis: int) -> None
     """The weights by hand: exp(-i² / 2σ²), i from 0, normalised; the point is their first."""
     point = np.zeros((1, 21, 21, 1))
     point[0, 10, 10] = 1
-    streak = sampling.streaked(point, 3, 2, np.array([degrees]))[0, ..., 0]
+    streak = streaked(point, 3, 2, np.array([degrees]))[0, ..., 0]
     weights = np.exp(-(np.arange(7) ** 2) / 8)
     line = streak[10] if axis else streak[:, 10]
     assert np.isclose(streak.sum(), 1)
@@ -29,41 +31,26 @@ def test_a_point_becomes_a_streak_on_one_side(degrees: float, axis: int) -> None
     np.testing.assert_allclose(away[:7], weights / weights.sum())
 
 
-def test_smoothed_spreads_a_point_as_a_gaussian() -> None:
-    """By hand: weights exp(-i² / 2) to four sigma on each side, normalised; colours do not mix."""
-    point = np.zeros((1, 11, 11, 3))
-    point[0, 5, 5, 1] = 1
-    weights = np.exp(-(np.arange(-4, 5) ** 2) / 2)
-    weights /= weights.sum()
-    found = sampling.smoothed(point, 1)
-    np.testing.assert_allclose(found[0, 1:10, 1:10, 1], np.outer(weights, weights), atol=1e-12)
-    assert found[..., [0, 2]].max() == 0
-    assert np.allclose(sampling.smoothed(np.full((1, 5, 5, 3), 0.3), 2), 0.3)
+def test_plasma_is_midpoint_displacement_on_a_torus() -> None:
+    """Plain loops: a point is the mean of its four nearest, first diagonal, then straight, and a draw that shrinks.
 
-
-def test_plasma_of_two_pixels_by_hand() -> None:
-    """The first corner is 0, the middle 100² u; either edge has half of the middle and 100² u of its own."""
+    Of 16 by 16 points 12 by 12 are cut out, after they are scaled from 0 to 1.
+    """
     draws = Draws(np.arange(4), 0, ("test",))
-    u = draws.between("plasma", -1, 1, 2, 2)
-    raw = np.zeros((4, 2, 2))
-    raw[:, 1, 1] = u[:, 1, 1]
-    raw[:, 0, 1] = u[:, 1, 1] / 2 + u[:, 0, 1]
-    raw[:, 1, 0] = u[:, 1, 1] / 2 + u[:, 1, 0]
-    raw -= raw.min(axis=(1, 2), keepdims=True)
-    np.testing.assert_allclose(sampling.plasma(2, 3, draws), raw / raw.max(axis=(1, 2), keepdims=True))
-
-
-def test_plasma_fills_0_to_1_is_cut_to_size_and_smoother_with_more_decay() -> None:
-    draws = Draws(np.arange(20), 0, ("test",))
-    smooth, rough = (sampling.plasma(32, decay, draws) for decay in (3, 1.75))
-    for clouds in (smooth, rough):
-        np.testing.assert_allclose(clouds.min(axis=(1, 2)), 0)
-        np.testing.assert_allclose(clouds.max(axis=(1, 2)), 1)
-    assert np.abs(np.diff(smooth, axis=1)).mean() < np.abs(np.diff(rough, axis=1)).mean() / 1.5
-    np.testing.assert_array_equal(sampling.plasma(20, 3, draws), smooth[:, :20, :20])
-    # midpoint displacement on a torus has no seam: neighbours across the edge are as alike as neighbours within
-    seam = np.abs(smooth[:, 0] - smooth[:, -1]).mean()
-    assert seam < 2 * np.abs(np.diff(smooth, axis=1)).mean()
+    u, heights = draws.between("plasma", -1, 1, 16, 16), np.zeros((4, 16, 16))
+    step, reach = 16, 1.0
+    while step > 1:
+        half = step // 2
+        diagonal = [(-half, -half), (-half, half), (half, -half), (half, half)]
+        straight = [(-half, 0), (half, 0), (0, -half), (0, half)]
+        for top, left, near in ((half, half, diagonal), (0, half, straight), (half, 0, straight)):
+            for r, c in itertools.product(range(top, 16, step), range(left, 16, step)):
+                around = [heights[:, (r + down) % 16, (c + right) % 16] for down, right in near]
+                heights[:, r, c] = np.mean(around, axis=0) + reach**2 * u[:, r, c]
+        step, reach = half, reach / 1.75
+    heights -= heights.min(axis=(1, 2), keepdims=True)
+    expected = (heights / heights.max(axis=(1, 2), keepdims=True))[:, :12, :12]
+    np.testing.assert_allclose(plasma(12, 1.75, draws), expected, atol=1e-12)
 
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (3, 16, 16, 3)) / 255
@@ -71,21 +58,20 @@ IMAGES[0, 0, 0], IMAGES[0, 0, 1], IMAGES[0, 0, 2] = 0, 0.4, 1  # black, grey and
 DRAWS = Draws(np.arange(3), 0, ("test",))
 GREY = np.full((40, 16, 16, 3), 102 / 255)  # 0.4
 MANY = Draws(np.arange(40), 0, ("test",))
-FLAKES: dict[str, Any] = {"mean": 0.1, "scale": 0.3, "zoom": 1.5, "radius": 8, "sigma": 3}
 DROPS: dict[str, Any] = {"mean": 0.65, "scale": 0.3, "sigma": 1}
 
 
-def test_gaussian_noise_has_its_standard_deviation() -> None:
-    errors = functions.gaussian_noise(GREY, MANY, scale=0.1) - GREY
-    assert abs(errors.mean()) < 5 * 0.1 / np.sqrt(GREY.size)
-    assert abs(errors.std() - 0.1) < 5 * 0.1 / np.sqrt(2 * GREY.size)
-
-
-def test_speckle_noise_grows_with_the_value() -> None:
-    errors = functions.speckle_noise(GREY, MANY, scale=0.1) - GREY
-    assert abs(errors.std() - 0.04) < 5 * 0.04 / np.sqrt(2 * GREY.size)
-    black = np.zeros_like(GREY)
-    np.testing.assert_array_equal(functions.speckle_noise(black, MANY, scale=0.1), black)
+def test_noise_is_its_draws_added_multiplied_or_in_place_of_a_share() -> None:
+    """What is drawn has tests of its own (test_composing.py)."""
+    normal, hit, salt = (
+        MANY.normal("noise", 16, 16, 3),
+        MANY.uniform("hit", 16, 16, 3),
+        MANY.uniform("salt", 16, 16, 3),
+    )
+    np.testing.assert_allclose(functions.gaussian_noise(GREY, MANY, scale=0.1), 0.4 + 0.1 * normal)
+    np.testing.assert_allclose(functions.speckle_noise(GREY, MANY, scale=0.1), 0.4 + 0.04 * normal)
+    shown = functions.impulse_noise(GREY, MANY, share=0.1)
+    np.testing.assert_array_equal(shown, np.select([hit >= 0.1, salt < 0.5], [GREY, np.ones_like(GREY)]))
 
 
 def test_shot_noise_is_a_poisson_count() -> None:
@@ -99,54 +85,42 @@ def test_shot_noise_is_a_poisson_count() -> None:
     np.testing.assert_allclose(functions.shot_noise(ramp, two, photons=500), expected, atol=1e-12)
 
 
-def test_impulse_noise_hits_a_share_and_leaves_the_rest() -> None:
-    shown = functions.impulse_noise(GREY, MANY, share=0.1)
-    hit = shown != GREY
-    assert set(np.unique(shown[hit])) == {0.0, 1.0}
-    assert abs(hit.mean() - 0.1) < 5 * np.sqrt(0.1 * 0.9 / GREY.size)
-    assert abs(shown[hit].mean() - 0.5) < 5 * np.sqrt(0.25 / hit.sum())
+def blurred(image: np.ndarray) -> np.ndarray:
+    return np.asarray(ndimage.gaussian_filter(image, (0.8, 0.8, 0), mode="nearest"))
 
 
-@pytest.mark.parametrize(("reach", "rounds"), [(1, 1), (1, 2), (2, 2)])
+@pytest.mark.parametrize(("reach", "rounds"), [(1, 1), (2, 2)])
 def test_glass_blur_copies_pixels_as_the_benchmarks_loop_does(reach: int, rounds: int) -> None:
-    """From the description of its loop: from the lower right to the upper left, each pixel gets a near one's colour."""
-    found = functions.glass_blur(IMAGES, DRAWS, sigma=0.3, reach=reach, rounds=rounds)
+    """From the description of its loop: from the lower right to the upper left, each pixel gets a near one's colour.
+
+    A Gaussian of 0.8 pixels ends at 3: the farthest weight is seen.
+    """
+    found = functions.glass_blur(IMAGES, DRAWS, sigma=0.8, reach=reach, rounds=rounds)
     shift = DRAWS.below("source", 2 * reach, rounds, 16, 16, 2) - reach
     for n in range(3):
-        shown = np.floor(ndimage.gaussian_filter(IMAGES[n], (0.3, 0.3, 0), mode="nearest") * 255)
+        shown = np.floor(blurred(IMAGES[n]) * 255)
         for turn in range(rounds):
             for row in range(16 - reach, reach, -1):
                 for column in range(16 - reach, reach, -1):
                     down, right = shift[n, turn, row, column]
                     assert -reach <= min(down, right) <= max(down, right) <= reach - 1
                     shown[row, column] = shown[row + down, column + right].copy()
-        expected = ndimage.gaussian_filter(shown / 255, (0.3, 0.3, 0), mode="nearest")
-        np.testing.assert_allclose(found[n], expected, atol=1e-16)
+        np.testing.assert_allclose(found[n], blurred(shown / 255), atol=1e-15)
 
 
-def test_a_small_disk_is_its_softening() -> None:
-    """Radius 0.3 covers one pixel; the Gaussian of 0.4 on 3 × 3, by hand: side weights exp(-1 / 0.32)."""
-    side = np.exp(-1 / 0.32)
-    along = np.array([side, 1, side]) / (1 + 2 * side)
-    np.testing.assert_allclose(functions.disk(0.3, 0.4), np.outer(along, along), atol=1e-15)
-
-
-@pytest.mark.parametrize(("radius", "pixels"), [(1, 5), (1.5, 9), (2.5, 21), (3, 29)])
-def test_a_disk_covers_the_lattice_points_of_its_circle(radius: float, pixels: int) -> None:
-    """Numbers of lattice points: 5, 9, 21, 29 (for radius 3: Gauss's circle problem). Hardly softened."""
-    disk = functions.disk(radius, 0.01)
-    assert (disk > 1e-9).sum() == pixels
-    np.testing.assert_allclose(disk[disk > 1e-9], 1 / pixels)
-    np.testing.assert_allclose(functions.disk(radius, 0.5).sum(), 1)  # softening loses nothing at the rim
-
-
-def test_defocus_blur_reflects_at_the_edges() -> None:
-    found = functions.defocus_blur(IMAGES, DRAWS, radius=1.5, alias=0.1)
-    kernel = functions.disk(1.5, 0.1)
-    padded = np.pad(IMAGES, ((0, 0), (2, 2), (2, 2), (0, 0)), mode="reflect")
-    for row, column in ((0, 0), (5, 11), (6, 6)):
-        seen = padded[:, row : row + 5, column : column + 5]
-        np.testing.assert_allclose(found[:, row, column], np.einsum("nhwc,hw->nc", seen, kernel), atol=1e-16)
+@pytest.mark.parametrize(("radius", "alias", "pixels"), [(0.3, 0.4, 1), (1.5, 0.1, 9), (3, 0.5, 29)])
+def test_defocus_blur_is_a_softened_disk_that_reflects_at_the_edges(radius: float, alias: float, pixels: int) -> None:
+    """Each lattice point of a circle is spread over 3 by 3 pixels. Radius 3 has 29 points: Gauss's circle problem."""
+    reach = int(radius) + 1
+    inside = [p for p in itertools.product(range(-reach, reach + 1), repeat=2) if np.hypot(*p) <= radius]
+    assert len(inside) == pixels
+    soft = np.exp(-np.array([1, 0, 1]) / (2 * alias**2))
+    expected, weights = np.zeros_like(IMAGES), np.outer(soft, soft) / soft.sum() ** 2 / pixels
+    padded = np.pad(IMAGES, ((0, 0), (reach, reach), (reach, reach), (0, 0)), mode="reflect")
+    for (row, column), (down, right) in itertools.product(inside, np.ndindex(3, 3)):
+        top, left = reach + row + down - 1, reach + column + right - 1
+        expected += weights[down, right] * padded[:, top : top + 16, left : left + 16]
+    np.testing.assert_allclose(functions.defocus_blur(IMAGES, DRAWS, radius=radius, alias=alias), expected)
 
 
 @pytest.mark.parametrize(("stop", "count"), [(1.06, 7), (1.11, 12), (1.16, 16), (1.21, 21), (1.26, 26)])
@@ -166,11 +140,20 @@ def test_zoom_blur_is_the_mean_of_enlargements(stop: float, count: int) -> None:
         np.testing.assert_allclose(blurred, total / (count + 1), atol=1e-9)
 
 
-def test_brightness_raises_the_value_alone() -> None:
-    found = functions.brightness(IMAGES, DRAWS, more=0.3)
+CHANGES: dict[str, tuple[Callable[..., np.ndarray], dict[str, float], Callable[..., tuple[float, ...]]]] = {
+    "brightness": (functions.brightness, {"more": 0.3}, lambda h, s, v: (h, s, min(v + 0.3, 1))),
+    "paler": (functions.saturate, {"factor": 0.3, "more": 0}, lambda h, s, v: (h, 0.3 * s, v)),
+    "more colour": (functions.saturate, {"factor": 2.5, "more": 0.2}, lambda h, s, v: (h, min(2.5 * s + 0.2, 1), v)),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_brightness_and_saturate_change_one_of_hue_saturation_and_value(change: str) -> None:
+    function, given, expected = CHANGES[change]
+    found = function(IMAGES, DRAWS, **given)
     for place in np.ndindex(1, 16, 16):
-        hue, saturation, value = colorsys.rgb_to_hsv(*IMAGES[place])
-        np.testing.assert_allclose(found[place], colorsys.hsv_to_rgb(hue, saturation, min(value + 0.3, 1)), atol=1e-12)
+        by_hand = colorsys.hsv_to_rgb(*expected(*colorsys.rgb_to_hsv(*IMAGES[place])))
+        np.testing.assert_allclose(found[place], by_hand, atol=1e-12)
 
 
 def test_fog_is_grey_and_keeps_to_the_images_brightest_value() -> None:
@@ -182,20 +165,6 @@ def test_fog_is_grey_and_keeps_to_the_images_brightest_value() -> None:
     np.testing.assert_allclose(clouds.std(axis=3), 0, atol=1e-12)
     np.testing.assert_allclose(clouds.min(axis=(1, 2, 3)), 0, atol=1e-12)
     np.testing.assert_allclose(clouds.max(axis=(1, 2, 3)), 1.5)
-
-
-def test_snow_without_flakes_whitens_by_hand() -> None:
-    """No noise is above the threshold 9: what is left is 0.8 v + 0.2 max(v, 1.5 grey + 0.5)."""
-    found = functions.snow(IMAGES, DRAWS, threshold=9, image=0.8, **FLAKES)
-    grey = IMAGES @ np.array([0.299, 0.587, 0.114])
-    expected = 0.8 * IMAGES + 0.2 * np.maximum(IMAGES, (1.5 * grey + 0.5)[..., None])
-    np.testing.assert_allclose(found, expected)
-
-
-def test_levels_are_equalised_by_hand() -> None:
-    """Four pixels of 3, two of 5, two of 9: ranks 0, 2 of 4, and 4 of 4 above the least."""
-    values = np.array([[3, 3, 3, 3], [5, 5, 9, 9]], dtype=float)
-    assert functions._equalised(values).tolist() == [[0] * 4, [128, 128, 255, 255]]
 
 
 def test_frost_is_clouds_ridges_and_needles_of_ice() -> None:
@@ -211,17 +180,19 @@ def test_frost_is_clouds_ridges_and_needles_of_ice() -> None:
 
 
 @pytest.mark.parametrize(("zoom", "radius"), [(1, 0), (2, 0), (1.5, 8)])
-def test_flakes_are_bright_noise_enlarged_and_blown_downwards(zoom: float, radius: float) -> None:
+def test_flakes_are_bright_noise_enlarged_and_blown_downwards_on_a_whitened_image(zoom: float, radius: float) -> None:
     """With neither zoom nor wind a flake is a pixel above the threshold, in whole steps of 255."""
-    parameters = FLAKES | {"zoom": zoom, "radius": radius}
-    found = functions.snow(np.zeros_like(IMAGES), DRAWS, threshold=0.3, image=1, **parameters)
+    found = functions.snow(
+        IMAGES, DRAWS, mean=0.1, scale=0.3, zoom=zoom, threshold=0.3, radius=radius, sigma=3, image=0.8
+    )
     noise = 0.1 + 0.3 * DRAWS.normal("flakes", 16, 16)[..., None]
     large = noise if zoom == 1 else magnified(noise, zoom)
     layer = np.array([int(255 * min(v, 1)) if v >= 0.3 else 0 for v in large.flat], float).reshape(large.shape)
     wind = DRAWS.between("wind", -135, -45)
     assert ((wind > -135) & (wind < -45)).all()
     blown = np.floor(streaked(layer, radius, 3, wind) + 0.5) / 255 if radius else layer / 255
-    expected = np.broadcast_to(blown + blown[:, ::-1, ::-1], IMAGES.shape)
+    white = np.maximum(IMAGES, 1.5 * (IMAGES @ np.array([0.299, 0.587, 0.114]))[..., None] + 0.5)
+    expected = 0.8 * IMAGES + 0.2 * white + blown + blown[:, ::-1, ::-1]
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
@@ -252,7 +223,9 @@ def relief(wet: np.ndarray) -> np.ndarray:
         if any(0 <= r + i < height and 0 <= c + j < width and not wet[r + i, c + j] for i, j in steps)
     ]
     away = np.array([[min(np.hypot(r - i, c - j) for i, j in rim) for c in range(width)] for r in range(height)])
-    level = functions._equalised(np.floor(mean9(np.minimum(away, 20)) + 0.5))
+    depth = np.floor(mean9(np.minimum(away, 20)) + 0.5)
+    ranks = np.searchsorted(np.sort(depth, axis=None), depth, side="right")  # pixels that are not above
+    level = np.rint(255 * (ranks - ranks.min()) / (depth.size - ranks.min()))
     padded, lit = np.pad(level, 1, mode="reflect"), np.zeros(wet.shape)
     light = ((-2, -1, 0), (-1, 1, 1), (0, 1, 2))
     for r, c in np.ndindex(height, width):
@@ -260,14 +233,8 @@ def relief(wet: np.ndarray) -> np.ndarray:
     return mean9(np.clip(lit, 0, 255))
 
 
-def test_drops_shine_as_their_distance_to_the_rim_says() -> None:
-    """Drops in the middle and at an edge, which is no rim, and dry pixels farther away than matters."""
-    wet = np.zeros((32, 40), bool)
-    wet[3:9, 2:11], wet[20:26, 0:5] = True, True
-    np.testing.assert_allclose(functions._relief(wet), relief(wet), atol=1e-9)
-
-
 def test_water_shines_by_depth_times_relief() -> None:
+    """Some drops are at the edge, which is no rim."""
     liquid = smoothed(0.65 + 0.3 * DRAWS.normal("drops", 16, 16), 1)
     found = functions.spatter(IMAGES, DRAWS, threshold=0.75, strength=0.5, mud=False, **DROPS)
     for image, drops, changed in zip(IMAGES, liquid, found, strict=True):
@@ -283,23 +250,12 @@ def test_contrast_shrinks_differences_from_the_mean_of_each_colour() -> None:
     np.testing.assert_allclose(found.std(axis=(1, 2)), 0.3 * IMAGES.std(axis=(1, 2)))
 
 
-@pytest.mark.parametrize(("factor", "more"), [(0.3, 0), (2.5, 0.2)])
-def test_saturate_changes_the_saturation_alone(factor: float, more: float) -> None:
-    found = functions.saturate(IMAGES, DRAWS, factor=factor, more=more)
-    for place in np.ndindex(1, 16, 16):
-        hue, saturation, value = colorsys.rgb_to_hsv(*IMAGES[place])
-        expected = colorsys.hsv_to_rgb(hue, min(max(saturation * factor + more, 0), 1), value)
-        np.testing.assert_allclose(found[place], expected, atol=1e-12)
-
-
 def test_jpeg_is_pillows_of_that_quality() -> None:
     found = functions.jpeg_compression(IMAGES, DRAWS, quality=40)
     for image, stored in zip(IMAGES, found, strict=True):
         buffer = io.BytesIO()
         Image.fromarray(np.rint(image * 255).astype(np.uint8)).save(buffer, "JPEG", quality=40)
         np.testing.assert_array_equal(np.rint(stored * 255), np.asarray(Image.open(buffer)))
-    finer = functions.jpeg_compression(IMAGES, DRAWS, quality=90)
-    assert np.abs(finer - IMAGES).mean() < np.abs(found - IMAGES).mean()
 
 
 def test_the_affine_map_moves_three_corners_as_drawn() -> None:
@@ -344,5 +300,4 @@ def test_the_field_is_smoothed_to_three_sigma_and_moves_rows_and_columns() -> No
 
 
 def test_the_smallest_images_have_an_arm_of_a_pixel() -> None:
-    found = functions.elastic_transform(IMAGES[:, :2, :2], DRAWS, reach=0, sigma=0, jitter=0.1)
-    assert np.isfinite(found).all()
+    assert np.isfinite(functions.elastic_transform(IMAGES[:, :2, :2], DRAWS, reach=0, sigma=0, jitter=0.1)).all()

@@ -19,9 +19,8 @@ from hypersphere.datasets.reading import download
 from hypersphere.datasets.reading.download import fetch
 from hypersphere.errors import HypersphereError
 
-from ..conftest import ARCHIVE
+from ..conftest import ARCHIVE, PATIENCE
 
-PATIENCE = 120  # seconds that a test waits for what must come
 CONTENT = np.random.default_rng(0).bytes(300_000)
 MD5 = hashlib.md5(CONTENT).hexdigest()
 

@@ -14,17 +14,11 @@ from hypersphere.datasets.reading import image_files as decoding
 from hypersphere.datasets.reading.image_files import square
 from hypersphere.errors import HypersphereError
 
-from ..miniatures import noise, photograph, picture
+from ..miniatures import flipped, noise, photograph, picture, saved
 
 RGB = noise(0, 8, 8, 3)
 GREY = noise(1, 8, 8)
 COLOURS = np.array([(9, 8, 7), (250, 0, 0), (0, 251, 0), (0, 0, 252)], np.uint8)
-
-
-def saved(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
-    buffer = io.BytesIO()
-    image.save(buffer, kind, **options)
-    return buffer.getvalue()
 
 
 def in_three(grey: np.ndarray) -> np.ndarray:
@@ -35,6 +29,17 @@ def palette(transparency: int | bytes) -> bytes:
     image = Image.fromarray(GREY % 4, "P")
     image.putpalette([value for colour in COLOURS.tolist() for value in colour])
     return saved(image, transparency=transparency)
+
+
+def animation() -> bytes:
+    frames = [Image.fromarray(in_three(grey)) for grey in (GREY // 64, 255 - GREY // 64)]
+    return saved(frames[0], "GIF", save_all=True, append_images=frames[1:])
+
+
+def noting_that_it_is_turned() -> bytes:
+    exif = Image.Exif()
+    exif[0x0112] = 6  # orientation: to be turned by 90 degrees
+    return saved(Image.fromarray(RGB), exif=exif)
 
 
 def deep_png() -> bytes:
@@ -48,7 +53,7 @@ def deep_png() -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(high)) + chunk(b"IEND", b"")
 
 
-# file, and the pixels that the format's definition gives it
+# file, and the pixels that the format's definition gives it; of an animation the first frame, and pixels as stored
 KINDS: dict[str, tuple[bytes, np.ndarray]] = {
     "rgb": (picture(RGB), RGB),
     "grey": (picture(GREY), in_three(GREY)),
@@ -61,6 +66,9 @@ KINDS: dict[str, tuple[bytes, np.ndarray]] = {
     "16 bits of three colours": (deep_png(), RGB),
     "bmp": (picture(RGB, "BMP"), RGB),
     "tiff": (picture(RGB, "TIFF"), RGB),
+    "cmyk": (saved(Image.fromarray(RGB).convert("CMYK"), "TIFF"), RGB),
+    "animation": (animation(), in_three(GREY // 64)),
+    "noted orientation": (noting_that_it_is_turned(), RGB),
     "16 bits in a tiff": (picture(GREY.astype(np.uint16) * 256 + 200, "TIFF"), in_three(GREY)),
 }
 
@@ -71,19 +79,6 @@ def test_each_kind_of_pixels_becomes_rgb(kind: str) -> None:
     found = square(content, "a.png", 8)
     assert found.dtype == np.uint8
     np.testing.assert_array_equal(found, expected)
-
-
-def test_cmyk_animations_and_noted_orientations() -> None:
-    """As JPEGs of ImageNet have them. The first frame; the pixels as stored."""
-    cmyk = saved(Image.fromarray(RGB).resize((16, 16)).convert("CMYK"), "JPEG")
-    assert square(cmyk, "a.jpg", 16).shape == (16, 16, 3)
-    frames = [Image.fromarray(in_three(np.full((8, 8), value, np.uint8))) for value in (10, 200)]
-    moving = saved(frames[0], "GIF", save_all=True, append_images=frames[1:])
-    assert square(moving, "a.gif", 8).max() == 10
-    turned = Image.Exif()
-    turned[0x0112] = 6  # orientation: to be turned by 90 degrees
-    noted = saved(Image.fromarray(RGB), "PNG", exif=turned)
-    np.testing.assert_array_equal(square(noted, "a.png", 8), RGB)
 
 
 @pytest.mark.parametrize("shape", [(40, 60), (61, 40), (40, 40), (41, 64), (17, 500), (500, 17)])
@@ -101,11 +96,6 @@ def test_images_in_an_array_are_resized_alike() -> None:
     for image, found in zip(several, small, strict=True):
         np.testing.assert_array_equal(found, np.asarray(Resize(4)(Image.fromarray(image))))
     assert decoding.resize_all(several, 8) is several
-
-
-def flipped(content: bytes) -> bytes:
-    middle = len(content) // 2
-    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
 
 
 def announcing(side: int) -> bytes:

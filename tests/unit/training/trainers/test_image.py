@@ -1,57 +1,38 @@
 """Training: what a step is, equal bytes, resuming, divergence. Each promise beside a control that must fail."""
 
-import copy
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
-from jaxtyping import UInt8
 from torch import Tensor
 
+from hypersphere import prng
 from hypersphere.augmentations.draws import draw
 from hypersphere.augmentations.ops import make_views
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
-from hypersphere.datasets import store
 from hypersphere.datasets.store import Prepared
 from hypersphere.methods.base import Batch, Method, Output
 from hypersphere.methods.simclr import SimCLR
 from hypersphere.training import loop, optimisation
 from hypersphere.training.build import build_method
-from hypersphere.training.loop import Execution, Outcome
+from hypersphere.training.loop import Execution
 from hypersphere.training.trainers import image as module
 from hypersphere.training.trainers.image import Views, train, training_images
 from hypersphere.training.weights import ENCODER, HEADS, snapshot_names
 
 from ....of_images import METHODS
-from ..conftest import SELDOM, numbered, of_method
-from ..conftest import contents as result
-from ..conftest import execute as saving
+from .. import conftest
+from ..conftest import MakeRun, Pixels, contents, numbered, of_method
 
 pytestmark = pytest.mark.heavy
 
 CPU = torch.device("cpu")
-Images = UInt8[np.ndarray, "n h w 3"]
-MakeRun = Callable[..., Run]
-
-
-def execute(run: Run, images: Images, folder: Path, **changes: Any) -> Outcome:
-    """Train on the CPU; snapshots after 0 and 2 epochs unless said otherwise."""
-    return saving(run, images, folder, **(SELDOM | changes))
-
-
-CONTRACT = {
-    "encoder.safetensors",
-    "heads.safetensors",
-    "history.csv",
-    "snapshots/epoch-0000.heads.safetensors",
-    "snapshots/epoch-0000.safetensors",
-    "snapshots/epoch-0002.heads.safetensors",
-    "snapshots/epoch-0002.safetensors",
-}
+execute = partial(conftest.execute, save_every=3600.0)
 
 
 def seen(run: Run, images: module.Images) -> Views:
@@ -61,7 +42,7 @@ def seen(run: Run, images: module.Images) -> Views:
     return source
 
 
-def test_an_image_has_the_same_views_in_a_part_of_a_dataset_as_in_the_whole(make_run: MakeRun, images: Images) -> None:
+def test_an_image_has_the_same_views_in_a_part_of_a_dataset_as_in_the_whole(make_run: MakeRun, images: Pixels) -> None:
     """Keys are original numbers: images 3, 4, … of the whole are given the whole's draws when they come alone."""
     part, run, all_of_it = np.arange(3, 19), make_run(), torch.arange(16)
     whole = seen(run, numbered(images)).views(torch.from_numpy(part))
@@ -70,7 +51,7 @@ def test_an_image_has_the_same_views_in_a_part_of_a_dataset_as_in_the_whole(make
 
 
 def test_images_that_stay_on_disk_have_the_same_views(
-    make_run: MakeRun, images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make_run: MakeRun, images: Pixels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A set above the limit is a memory-mapped file that nothing copies."""
     np.save(tmp_path / "images.npy", images)
@@ -86,30 +67,25 @@ def test_images_that_stay_on_disk_have_the_same_views(
 # What a step is
 
 
-def one_step(run: Run, model: Method, images: Images) -> tuple[float, float]:
-    """Loss and norm of a step over sixteen images, last first, at rate 0; the gradients are left in ``model``."""
-    source, execution = seen(run, numbered(images)), Execution(CPU, frozenset(), {})
-    optimiser, index = optimisation.build(model, run.optimiser), torch.arange(16).flip(0)
-    views = loop.passes_of(source, [index], 0, run.batch.micro)
-    loss, norm = loop._step(run, model.train(), optimiser, views, index, source.labels, (0, 0, 0), execution).tolist()
-    return loss, norm
-
-
 @pytest.mark.trained
 @pytest.mark.parametrize("accumulate", ["mean", "sum"])
 @pytest.mark.parametrize("method", ["simclr", "simsiam"])
 def test_accumulated_gradient_is_the_mean_or_the_sum_of_the_passes(
-    make_run: MakeRun, images: Images, method: str, accumulate: str
+    make_run: MakeRun, images: Pixels, method: str, accumulate: str
 ) -> None:
-    """Against a loop that takes each pass's gradient by itself; loss and norm are means either way."""
+    """Against a loop that takes each pass's gradient by itself; loss and norm are means either way.
+
+    Of a step over sixteen images, the last first, at rate 0.
+    """
     run = make_run(method, batch={"size": 16, "micro": 4, "accumulate": accumulate})
-    model = build_method(run)
-    reference = copy.deepcopy(model).train()
-    loss, norm = one_step(run, model, images)
+    model, reference = build_method(run).train(), build_method(run).train()
+    source, index, execution = seen(run, numbered(images)), torch.arange(16).flip(0), Execution(CPU, frozenset(), {})
+    optimiser, passes = optimisation.build(model, run.optimiser), loop.passes_of(source, [index], 0, 4)
+    loss, norm = loop._step(run, model, optimiser, passes, index, source.labels, (0, 0, 0), execution).tolist()
 
     data, draws = torch.from_numpy(images), draw(run.branches, 19, 8, 0, 0)
     outputs = []
-    for number, part in enumerate(torch.arange(16).flip(0).split(4)):
+    for number, part in enumerate(index.split(4)):
         views = make_views(data[part], draws.take(part), run.branches)
         outputs.append(reference(Batch(views, part, part % 3, (0, 0, 0, number))))
     each = [torch.autograd.grad(output.loss, list(reference.parameters())) for output in outputs]
@@ -123,7 +99,7 @@ def test_accumulated_gradient_is_the_mean_or_the_sum_of_the_passes(
 
 
 def test_a_method_is_told_what_it_sees_and_when(
-    make_run: MakeRun, images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make_run: MakeRun, images: Pixels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Places, labels, the moment of each pass, and the share of training done before and after each step."""
     seen: list[Batch] = []
@@ -146,22 +122,14 @@ def test_a_method_is_told_what_it_sees_and_when(
     assert counts == [19, 3]
     assert shares == [(step / 8, (step + 1) / 8) for step in range(8)]
     assert [batch.rng_key for batch in seen] == [(5, e, i, k) for e in range(4) for i in range(2) for k in range(2)]
-    for epoch in range(4):
-        places = torch.cat([batch.places for batch in seen[4 * epoch : 4 * epoch + 4]])
-        assert len(set(places.tolist())) == 16
-        assert max(places.tolist()) < 19
     assert all(torch.equal(batch.labels, batch.places % 3) for batch in seen)
     assert all(batch.views.shape == (2, 4, 3, 8, 8) for batch in seen)
 
 
-@pytest.mark.parametrize("counted_in", ["steps", "passes"])
 def test_an_epoch_is_whole_batches_in_keyed_order_at_annealed_rates(
-    make_run: MakeRun, images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, counted_in: str
+    make_run: MakeRun, images: Pixels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """19 images, batches of 8: two steps, three images left out; peak 1.0 · 8/256; 8 steps, 2 of warm-up.
-
-    Counted in passes, of which a step has two: 16, 4 of warm-up, and training ends half-way.
-    """
+    """19 images, batches of 8: two steps of two passes, and three images are left out; the peak is 1.0 · 8/256."""
     steps: list[tuple[list[int], float]] = []
     step = loop._step
 
@@ -171,68 +139,37 @@ def test_an_epoch_is_whole_batches_in_keyed_order_at_annealed_rates(
         return step(*arguments)
 
     monkeypatch.setattr(loop, "_step", spy)
-    execute(make_run(schedule={"counted_in": counted_in}), images, tmp_path)
-    warmup, length = {"steps": (2, 8), "passes": (4, 16)}[counted_in]
-    cosine = [0.5 * (1 + np.cos(np.pi * i / (length - warmup))) for i in range(8 - warmup)]
-    fractions = [(i + 1) / warmup for i in range(warmup)] + cosine
-    assert [rate for _, rate in steps] == pytest.approx([8 / 256 * fraction for fraction in fractions])
-    for first, second in zip(steps[::2], steps[1::2], strict=True):
-        assert len({*first[0], *second[0]}) == 16
-    assert len({tuple(index) for index, _ in steps}) == 8
-    history = (tmp_path / "history.csv").read_text().splitlines()
-    assert history[0] == "epoch,loss,norm,learning_rate"
-    rows = [[float(cell) for cell in line.split(",")] for line in history[1:]]
-    assert [row[0] for row in rows] == [1, 2, 3, 4]
-    assert [row[3] for row in rows] == pytest.approx([rate for _, rate in steps[1::2]])
+    run = make_run(schedule={"counted_in": "passes"})
+    execute(run, images, tmp_path)
+    orders = [prng.permutation(19, 0, "order", epoch)[:16].reshape(2, 8) for epoch in range(4)]
+    assert [index for index, _ in steps] == np.concatenate(orders).tolist()
+    rates = [rate for _, rate in steps]
+    assert rates == pytest.approx([optimisation.fraction_of_peak(run.schedule, k, 2, 2) * 8 / 256 for k in range(8)])
+    history = pd.read_csv(tmp_path / "history.csv")
+    assert list(history) == ["epoch", "loss", "norm", "learning_rate"]
+    assert history.epoch.tolist() == [1, 2, 3, 4]
+    assert history.learning_rate.tolist() == rates[1::2]
 
 
 # Equal bytes
 
 
-@pytest.mark.parametrize("method", ["simclr", "simsiam"])
-def test_same_run_same_bytes(make_run: MakeRun, images: Images, tmp_path: Path, method: str) -> None:
-    for name, state in (("a", 1), ("b", 2)):
-        torch.manual_seed(state)
-        np.random.seed(state)
-        outcome = execute(make_run(method), images, tmp_path / name)
-        assert (outcome.status, outcome.epochs, outcome.starts) == ("finished", 4, [0])
-    assert result(tmp_path / "a") == result(tmp_path / "b")
-    assert result(tmp_path / "a").keys() == CONTRACT
-
-
 def test_views_made_for_several_passes_at_once_train_the_same_bytes(
-    make_run: MakeRun, images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make_run: MakeRun, images: Pixels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Four passes of four images an epoch. The two views of one image, at 8 px, take 1,536 bytes."""
-    sizes: dict[int, list[int]] = {}
+    sizes: list[int] = []
+
+    def record(data: Tensor, *arguments: Any) -> Tensor:
+        sizes.append(len(data))
+        return make_views(data, *arguments)
+
+    monkeypatch.setattr(module, "make_views", record)
     for together in (0, 3, 100):
-        made = sizes.setdefault(together, [])
-
-        def record(data: Any, draws: Any, views: Any, made: list[int] = made) -> Any:
-            made.append(len(data))
-            return make_views(data, draws, views)
-
-        monkeypatch.setattr(module, "make_views", record)
         monkeypatch.setattr(module, "CHUNK_BYTES", together * 4 * 1536)
         execute(make_run(), images, tmp_path / str(together))
-    assert sizes == {0: [4] * 16, 3: [12, 4] * 4, 100: [16] * 4}
-    assert result(tmp_path / "0") == result(tmp_path / "3") == result(tmp_path / "100")
-
-
-@pytest.mark.parametrize(
-    "options", [{"save_every": 0.0}, {"snapshots": frozenset({1, 3, 4})}, {"snapshots": frozenset()}]
-)
-def test_how_often_we_save_changes_no_byte_of_the_rest(
-    make_run: MakeRun, images: Images, tmp_path: Path, options: dict[str, Any]
-) -> None:
-    """The last epoch's are the run's own files, and no snapshot."""
-    execute(make_run(), images, tmp_path / "a")
-    outcome = execute(make_run(), images, tmp_path / "b", **options)
-    a, b = result(tmp_path / "a"), result(tmp_path / "b")
-    assert all(a[name] == b[name] for name in ("encoder.safetensors", "heads.safetensors", "history.csv"))
-    kept = options.get("snapshots", frozenset({0, 2})) - {4}
-    wanted = {f"snapshots/epoch-{epoch:04d}{kind}.safetensors" for epoch in kept for kind in ("", ".heads")}
-    assert {name for name in b if name.startswith("snapshots")} == wanted == outcome.snapshots.keys()
+    assert sizes == [4] * 16 + [12, 4] * 4 + [16] * 4
+    assert contents(tmp_path / "0") == contents(tmp_path / "3") == contents(tmp_path / "100")
 
 
 # A run that stops before its schedule does
@@ -246,21 +183,17 @@ def test_a_shorter_run_of_a_schedule_is_the_beginning_of_the_longer(
     methods_plan: Plan, tmp_path: Path, method: str
 ) -> None:
     """Five of twenty epochs: rates, momenta and frozen prototypes follow the schedule, not its end, in every method."""
-    run = of_method(methods_plan, method)
-    data = training_images(store.open(methods_plan.data_folder(run.dataset)))
-    fields = run.model_dump()
+    run, data = of_method(methods_plan, method)
+    fields, found = run.model_dump(), []
     fields["method"] |= FROZEN.get(method, {})
-    found = {}
     for epochs in (20, 5):
         schedule = fields["schedule"] | {"epochs": epochs, "horizon": 20}
         one, folder = Run.model_validate(fields | {"schedule": schedule}), tmp_path / str(epochs)
         train(one, data, Execution(CPU, frozenset({5}), {}), folder)
-        found[epochs] = folder
-    snapshots = [found[20] / name for name in snapshot_names(5)]
-    ends = [found[5] / name for name in (ENCODER, HEADS)]
-    assert [path.read_bytes() for path in snapshots] == [path.read_bytes() for path in ends]
-    histories = [(found[epochs] / "history.csv").read_text().splitlines() for epochs in (20, 5)]
-    assert histories[0][:6] == histories[1]
+        found.append(contents(folder))
+    longer, shorter = found
+    assert [longer[name] for name in snapshot_names(5)] == [shorter[name] for name in (ENCODER, HEADS)]
+    assert longer["history.csv"].splitlines()[:6] == shorter["history.csv"].splitlines()
 
 
 # What a run is trained on: the training split's images, main labels and original numbers, whatever else there is
@@ -278,16 +211,20 @@ def prepared(folder: Path, splits: dict[str, list[str]]) -> Prepared:
     return Prepared(folder, {"name": "two", "splits": about})
 
 
-def test_it_trains_on_the_training_split_and_on_labels_by_name(tmp_path: Path) -> None:
-    data = prepared(tmp_path, {"test": ["class"], "train": ["coarse", "class"]})
-    found = training_images(data)
+@pytest.mark.parametrize(("labels", "expected"), [({}, [0, 11]), ({"labels": "digit_2"}, [0, 10])])
+def test_it_trains_on_the_training_split_and_on_the_labels_that_its_method_names(
+    labels: dict[str, str], expected: list[int], make_run: MakeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make_run(method={"name": "supervised", **labels}, objective={"name": "cross_entropy"})
+    monkeypatch.setattr(module, "train", lambda run, images, *rest: images)
+    data = prepared(tmp_path, {"test": ["class"], "train": ["digit_2", "class"]})
+    found: Any = module.pretrain(run, data, None, tmp_path)  # type: ignore[arg-type]
     assert (found.pixels == 1).all()
-    assert found.labels.tolist() == [0, 11]
     assert found.numbers.tolist() == [7, 10]
-    assert training_images(data, "coarse").labels.tolist() == [0, 10]
+    assert found.labels.tolist() == expected
 
 
-def test_what_lacks_is_a_sentence(make_run: MakeRun, images: Images, tmp_path: Path, refused: Any) -> None:
+def test_what_lacks_is_a_sentence(make_run: MakeRun, images: Pixels, tmp_path: Path, refused: Any) -> None:
     """Images for a batch, a training split, labels of a name."""
     with refused():
         execute(make_run(), images[:7], tmp_path)
@@ -297,37 +234,17 @@ def test_what_lacks_is_a_sentence(make_run: MakeRun, images: Images, tmp_path: P
             training_images(prepared(tmp_path / str(number), splits))
 
 
-@pytest.mark.parametrize(("labels", "expected"), [({}, [0, 0]), ({"labels": "digit_2"}, [0, 1])])
-def test_a_method_is_trained_on_the_labels_that_it_names(
-    labels: dict[str, str],
-    expected: list[int],
-    make_run: MakeRun,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Two sets of labels, which differ in the second image."""
-    run = make_run(method={"name": "supervised", **labels}, objective={"name": "cross_entropy"})
-    monkeypatch.setattr(module, "train", lambda run, images, *rest: images.labels.tolist())
-    data = prepared(tmp_path, {"train": ["class", "digit_2"]})
-    np.save(tmp_path / "train" / "labels-class.npy", np.array([0, 0]))
-    assert module.pretrain(run, data, None, tmp_path) == expected  # type: ignore[arg-type]
-
-
-CHANGES: list[dict[str, Any]] = [
-    {"seed": 1},
-    {"optimiser": {"learning_rate": 1.0001}},
-    {"objective": {"temperature": 0.51}},
-    {"views": {"brightness": 0.41}},
-    {"gradient": {"name": "grad_scale", "power": 1}},
-]
-
-
-def test_another_run_other_bytes(make_run: MakeRun, images: Images, tmp_path: Path) -> None:
+def test_another_run_other_bytes(make_run: MakeRun, images: Pixels, tmp_path: Path) -> None:
     """Each of these fields reaches training."""
-    execute(make_run(), images, tmp_path / "same")
-    same = result(tmp_path / "same")
-    for number, change in enumerate(CHANGES):
+    changes: list[dict[str, Any]] = [
+        {},
+        {"seed": 1},
+        {"optimiser": {"learning_rate": 1.0001}},
+        {"objective": {"temperature": 0.51}},
+        {"views": {"brightness": 0.41}},
+        {"gradient": {"name": "grad_scale", "power": 1}},
+    ]
+    for number, change in enumerate(changes):
         execute(make_run(**change), images, tmp_path / str(number))
-        other = result(tmp_path / str(number))
-        assert other["encoder.safetensors"] != same["encoder.safetensors"], change
-        assert other["history.csv"] != same["history.csv"], change
+    found = [contents(tmp_path / str(number)) for number in range(len(changes))]
+    assert len({one["encoder.safetensors"] for one in found}) == len({one["history.csv"] for one in found}) == 6
