@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -49,13 +50,8 @@ class Given:
     def mapped(self, function: Callable[[Tensor], Tensor]) -> "Given":
         return self.but(bank=function(self.bank), queries=function(self.queries))
 
-    def permuted(self, seed: int = 0) -> "Given":
-        """The bank stored in another order."""
-        order = torch.from_numpy(np.random.default_rng(seed).permutation(len(self.bank)))
-        return self.but(bank=self.bank[order], bank_labels=self.bank_labels[order])
 
-
-def make_cloud(n: int = 300, m: int = 500, d: int = 8, classes: int = 4, dtype: torch.dtype = torch.float64) -> Given:
+def cloud(n: int = 300, m: int = 500, d: int = 8, classes: int = 4, dtype: torch.dtype = torch.float64) -> Any:
     """Overlapping Gaussian classes, off centre, columns of very different scale."""
     random = np.random.default_rng(0)
     centres = random.normal(size=(classes, d))
@@ -67,16 +63,6 @@ def make_cloud(n: int = 300, m: int = 500, d: int = 8, classes: int = 4, dtype: 
         return torch.from_numpy(points).to(dtype), torch.from_numpy(labels)
 
     return Given(*draw(n), *draw(m), classes)
-
-
-@pytest.fixture
-def given() -> type[Given]:
-    return Given
-
-
-@pytest.fixture
-def cloud() -> Callable[..., Given]:
-    return make_cloud
 
 
 @pytest.fixture

@@ -2,7 +2,8 @@
 
 import copy
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from hypersphere.config import registry
 from hypersphere.config.measures import MEASURES
@@ -23,12 +24,14 @@ from hypersphere.methods.heads import mlp
 from hypersphere.probes import frozen as frozen_module
 from hypersphere.probes.frozen import Frozen, NotFiniteError, Pixels, open_for_probes
 
+from .conftest import cloud
+
 CPU = torch.device("cpu")
 
 
 @dataclass(frozen=True)
 class Data:
-    """Stands in for a prepared dataset: three splits, two arrays of labels, one attribute."""
+    """Stands in for a prepared dataset: three splits, two arrays of labels, two attributes."""
 
     split_names = ("other", "test", "train")
 
@@ -38,27 +41,16 @@ class Data:
         labels = {"class": random.integers(0, 10, n), "coarse": random.integers(0, 2, n)}
         images = random.integers(0, 256, (n, 12, 12, 3), dtype=np.uint8)
         images.flags.writeable = False  # as if memory-mapped
-        return PreparedSplit(
-            images, Named(labels, "labels"), Named({"easy": labels["class"] > 4}, "attribute"), np.arange(n)
-        )
+        attributes = {"easy": labels["class"] > 4}
+        if name == "other":
+            attributes["conflicting"] = np.arange(n) < 2
+        return PreparedSplit(images, Named(labels, "labels"), Named(attributes, "attribute"), np.arange(n))
 
     def classes(self, label: str = "class") -> int:
         return {"class": 10, "coarse": 2}[label]
 
     def class_names(self, label: str = "class") -> tuple[str, ...]:
         return tuple(f"{label} {number}" for number in range(self.classes(label)))
-
-
-class Counting(nn.Module):
-    """Counts the images that pass."""
-
-    def __init__(self, inner: nn.Module) -> None:
-        super().__init__()
-        self.inner, self.seen = inner, 0
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        self.seen += len(x)
-        return self.inner(x)
 
 
 @pytest.fixture
@@ -96,6 +88,8 @@ def test_features_are_the_encoders_of_plain_images(
         features = encoder(image)
         torch.testing.assert_close(frozen.features(split)[i], features[0].detach(), atol=1e-5, rtol=1e-4)
         torch.testing.assert_close(frozen.embeddings(split)[i], head(features)[0].detach(), atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(frozen.encode(image), features.detach())
+        torch.testing.assert_close(frozen.embed(image), head(features).detach())
     assert not head.training
     assert frozen.splits == ("other", "test", "train")
 
@@ -103,48 +97,30 @@ def test_features_are_the_encoders_of_plain_images(
 def test_nothing_is_computed_twice_and_nothing_before_it_is_asked_for(
     data: Any, encoder: nn.Module, head: nn.Module
 ) -> None:
-    counted, above = Counting(encoder), Counting(head)
-    frozen = Frozen(counted, above, data, CPU)
-    assert (counted.seen, above.seen) == (0, 0)
+    seen = {encoder: 0, head: 0}
+    for part in seen:
+        part.register_forward_hook(lambda part, given, _: seen.update({part: seen[part] + len(given[0])}))
+    frozen = Frozen(encoder, head, data, CPU)
+    assert [*seen.values()] == [0, 0]
     for _ in range(2):
         frozen.features("test")
-        assert (counted.seen, above.seen) == (30, 0)
+        assert [*seen.values()] == [30, 0]
     for _ in range(2):
         frozen.embeddings("test")
         frozen.features("test")
-        assert (counted.seen, above.seen) == (30, 30)
+        assert [*seen.values()] == [30, 30]
     frozen.embeddings("train")
-    assert (counted.seen, above.seen) == (110, 110)
+    assert [*seen.values()] == [110, 110]
 
 
 OTHER_DATA = ("corruption", "cross_validation", "random_score", "score", "sentence_controls", "sentence_distances")
 PROBES = [name for name in registry.names("probes") if name not in OTHER_DATA]
 """All but those that need corrupted images, sentences or an agent."""
 OF_TRAINING = ("extreme_norms", "norm_buckets", "opposite_halves")
-"""Probes that look at training images."""
-
-
-def test_other_images_are_embedded_as_the_datasets_own(data: Any, frozen: Frozen) -> None:
-    images = torch.from_numpy(np.array(data.split("test").images)).permute(0, 3, 1, 2) / 255
-    torch.testing.assert_close(frozen.encode(images), frozen.features("test"))
-    torch.testing.assert_close(frozen.embed(images), frozen.embeddings("test"))
-
-
-def test_a_biased_dataset_says_which_images_conflict(data: Any, encoder: nn.Module) -> None:
-    class Biased(Data):
-        def split(self, name: str) -> PreparedSplit:
-            return replace(super().split(name), attributes={"conflicting": np.arange(30) < 4})
-
-    biased: Any = Biased()
-    found = Frozen(encoder, None, biased, CPU).conflicting("test")
-    assert found is not None
-    assert found.tolist() == [True] * 4 + [False] * 26
-    assert Frozen(encoder, None, data, CPU).conflicting("test") is None
 
 
 @pytest.fixture
 def run() -> Any:
-    """Stands in for the run of the encoder."""
     objective = SimpleNamespace(name="nt_xent", parameters={"temperature": 0.5})
     return SimpleNamespace(branches=(Views(), Views()), objective=objective, logits=None)
 
@@ -174,10 +150,23 @@ def test_every_probe_gives_all_its_measures(
 
 
 @pytest.mark.parametrize("name", ["knn", "linear", "linear_sgd", "mlp"])
-def test_of_one_class_all_is_right(cloud: Any, name: str) -> None:
+def test_of_one_class_all_is_right(name: str) -> None:
     quick = {"mlp": {"hidden": 4, "epochs": 1}}.get(name, {})
     found = registry.load("probes", name)(cloud(classes=1, dtype=torch.float32), **quick)
     assert set(found.values.values()) == {100}
+
+
+@pytest.mark.parametrize("name", ["knn", "linear", "linear_sgd"])
+def test_the_first_and_the_five_likeliest_classes_are_those_of_the_scores(
+    scores: Callable[..., Tensor], name: str
+) -> None:
+    data = cloud(n=600, classes=12, dtype=torch.float32)
+    probe = registry.load("probes", name)
+    ranked = scores(probe, data).argsort(dim=1, descending=True)
+    hits = (ranked == data.query_labels[:, None]).double().mean(dim=0).cumsum(dim=0).tolist()
+    measures = registry.read_constant("probes", name, "MEASURES", ())
+    assert probe(data).values == pytest.approx({measures[0]: 100 * hits[0], measures[1]: 100 * hits[4]})
+    assert hits[0] + 0.05 < hits[4] < 0.995
 
 
 def test_a_copy_is_the_network_up_to_the_layer_and_leaves_it_alone(
@@ -275,6 +264,10 @@ def test_images_labels_and_attributes_by_name(data: Any, encoder: nn.Module) -> 
     assert frozen.labels("test", "coarse").tolist() == split.labels["coarse"].tolist()
     assert frozen.attributes("test", "easy").tolist() == split.attributes["easy"].tolist()
     assert [frozen.has("test", name) for name in ("class", "coarse", "easy", "hard")] == [True, True, True, False]
+    conflicting = frozen.conflicting("other")
+    assert conflicting is not None
+    assert conflicting.tolist() == [True] * 2 + [False] * 3
+    assert frozen.conflicting("test") is None
     assert frozen.class_names("coarse") == ("coarse 0", "coarse 1")
     assert (frozen.classes(), frozen.classes("coarse")) == (10, 2)
     assert frozen.labels("test").dtype == torch.int64

@@ -32,7 +32,6 @@ def pictures(contrast: Array, brightness: Array, seed: int = 0) -> Array:
 
 
 def seen_contrast(images: Array) -> Array:
-    """Of the bytes, image by image."""
     return np.array([np.std(image / 255 @ LUMA) for image in images])
 
 
@@ -102,7 +101,6 @@ def measured(one: World, **changes: Any) -> ProbeResult:
 
 
 def counted(positive: Array, by: Array) -> float:
-    """All pairs."""
     more = by[positive][:, None] - by[~positive]
     return float(100 * ((more > 0).mean() + (more == 0).mean() / 2))
 

@@ -1,6 +1,6 @@
 """Percentages against numpy loops, of all images and of parts; descent against PyTorch; keys of values."""
 
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -49,27 +49,16 @@ def test_reading() -> None:
     assert (measure, coordinates.parse(rest, "here")) == ("error", {"corruption": "fog", "severity": 3})
 
 
-@dataclass
-class Biased:
+def biased(truth: Tensor, bias: np.ndarray | None) -> Any:
     """Stands in for ``Frozen``."""
-
-    truth: torch.Tensor
-    bias: np.ndarray | None
-
-    def labels(self, split: str) -> torch.Tensor:
-        assert split == "test"
-        return self.truth
-
-    def conflicting(self, split: str) -> np.ndarray | None:
-        return self.bias
+    return SimpleNamespace(labels={"test": truth}.__getitem__, conflicting={"test": bias}.__getitem__)
 
 
 def test_parts_are_those_of_a_loop() -> None:
     random = np.random.default_rng(0)
     truth, bias = torch.from_numpy(random.integers(0, 4, 50)), random.random(50) < 0.3
     scores = torch.from_numpy(random.normal(size=(50, 4)))
-    frozen: Any = Biased(truth, bias)
-    found = scored(frozen, scores, {"first": 1, "second": 2})
+    found = scored(biased(truth, bias), scores, {"first": 1, "second": 2})
     for measure, k in (("first", 1), ("second", 2)):
         hits = [int(truth[i]) in np.argsort(-scores[i].numpy())[:k] for i in range(50)]
         assert found.values[measure] == pytest.approx(100 * np.mean(hits))
@@ -80,18 +69,19 @@ def test_parts_are_those_of_a_loop() -> None:
     assert found.n == 50
 
 
-def test_without_a_bias_there_is_one_accuracy() -> None:
-    frozen: Any = Biased(torch.tensor([0, 1]), None)
-    found = scored(frozen, torch.eye(2), {"first": 1})
-    assert (found.values, dict(found.counts)) == ({"first": 100.0}, {})
-
-
-@pytest.mark.parametrize(("bias", "absent"), [(False, "conflicting"), (True, "aligned")])
-def test_a_part_without_images_has_no_accuracy(bias: bool, absent: str) -> None:
-    frozen: Any = Biased(torch.tensor([0, 1]), np.array([bias, bias]))
-    found = scored(frozen, torch.eye(2), {"first": 1})
-    assert f"first;bias={absent}" not in found.values
-    assert len(found.values) == 2
+@pytest.mark.parametrize(
+    ("bias", "measures"),
+    [
+        (None, {"first"}),
+        (np.array([False, False]), {"first", "first;bias=aligned"}),
+        (np.array([True, True]), {"first", "first;bias=conflicting"}),
+    ],
+    ids=["no bias", "aligned", "conflicting"],
+)
+def test_a_part_without_images_has_no_accuracy(bias: np.ndarray | None, measures: set[str]) -> None:
+    found = scored(biased(torch.tensor([0, 1]), bias), torch.eye(2), {"first": 1})
+    assert found.values == dict.fromkeys(measures, 100.0)
+    assert set(found.counts) == measures - {"first"}
 
 
 def test_the_gradient_by_the_scores_is_the_closed_form() -> None:

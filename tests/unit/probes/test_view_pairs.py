@@ -32,24 +32,17 @@ def colours(images: Tensor) -> Tensor:
     return images.mean(dim=(2, 3)) - 0.5
 
 
-class World:
+def world(n: int, embed: Callable[[Tensor], Tensor], views: Views | None = None, **loss: Any) -> Any:
     """Stands in for ``Frozen``: images, an embedding that is a function of the mean colour, and a run."""
-
-    device = torch.device("cpu")
-    encoder = nn.Linear(1, 1)
-
-    def __init__(self, n: int, embed: Callable[[Tensor], Tensor], views: Views | None = None, **loss: Any) -> None:
-        self.pixels = np.random.default_rng(0).integers(0, 256, (n, 6, 6, 3), dtype=np.uint8)
-        self.embed = embed
-        objective = SimpleNamespace(name="nt_xent", parameters={"temperature": 0.5, **loss})
-        self.run = SimpleNamespace(branches=(views or Views(),) * 2, objective=objective, logits=None)
-
-    def images(self, split: str) -> np.ndarray:
-        return self.pixels
-
-
-def world(*arguments: Any, **loss: Any) -> Any:
-    return World(*arguments, **loss)
+    pixels = np.random.default_rng(0).integers(0, 256, (n, 6, 6, 3), dtype=np.uint8)
+    objective = SimpleNamespace(name="nt_xent", parameters={"temperature": 0.5, **loss})
+    return SimpleNamespace(
+        device=torch.device("cpu"),
+        encoder=nn.Linear(1, 1),
+        embed=embed,
+        images=lambda split: pixels,
+        run=SimpleNamespace(branches=(views or Views(),) * 2, objective=objective, logits=None),
+    )
 
 
 def unit(rows: Tensor) -> list[list[float]]:
@@ -66,7 +59,7 @@ def test_rows_are_two_views_of_the_chosen_images() -> None:
     found = view_pairs(frozen, "test", 8)
     draws = draw((Views(), Views()), 20, 6, 0, 0)
     for row, place in enumerate(found.images.tolist()):
-        image = torch.from_numpy(frozen.pixels[place : place + 1])
+        image = torch.from_numpy(frozen.images("test")[place : place + 1])
         a, b = make_views(image, draws.take(torch.tensor([place])), (Views(), Views()))
         torch.testing.assert_close(found.first[row], colours(a)[0], atol=1e-6, rtol=1e-5)
         torch.testing.assert_close(found.second[row], colours(b)[0], atol=1e-6, rtol=1e-5)
@@ -211,19 +204,20 @@ def test_obtuse_angles_are_counted_whatever_the_lengths(monkeypatch: pytest.Monk
     assert opposite_halves(object()).values == {"opposite_halves": pytest.approx(100 * 2 / 6)}  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("rank", [1, 2, 5])
-def test_equal_singular_values_count_the_dimensions(rank: int) -> None:
-    """The entropy of ``rank`` equal shares is log rank (Roy & Vetterli 2007)."""
+@pytest.mark.parametrize(
+    ("singular", "expected"),
+    [
+        ([3.0], 1.0),
+        ([3.0, 3.0], 2.0),  # the entropy of equal shares is the logarithm of their number (Roy & Vetterli 2007)
+        ([3.0] * 5, 5.0),
+        ([3.0, 1.0], 4 / 3**0.75),  # shares 3/4 and 1/4: exp(-(3/4 log 3/4 + 1/4 log 1/4))
+        ([0.0], 0.0),
+    ],
+)
+def test_the_effective_rank_is_that_of_the_singular_values(singular: list[float], expected: float) -> None:
     matrix = torch.zeros(8, 6, dtype=torch.float64)
-    matrix[:rank, :rank] = 3.0 * torch.eye(rank)
-    assert effective_rank(matrix) == pytest.approx(rank)
-
-
-def test_two_unequal_singular_values() -> None:
-    """Shares 3/4 and 1/4: exp(-(3/4 log 3/4 + 1/4 log 1/4))."""
-    expected = math.exp(-(0.75 * math.log(0.75) + 0.25 * math.log(0.25)))
-    assert effective_rank(torch.diag(torch.tensor([3.0, 1.0], dtype=torch.float64))) == pytest.approx(expected)
-    assert effective_rank(torch.zeros(3, 2)) == 0.0
+    matrix[: len(singular), : len(singular)] = torch.diag(torch.tensor(singular, dtype=torch.float64))
+    assert effective_rank(matrix) == pytest.approx(expected)
 
 
 def test_weights_count_and_normalisations_and_biases_do_not() -> None:

@@ -113,7 +113,6 @@ def errors(clean: float, first: float, second: float, snow: float) -> dict[str, 
 
 
 def mean(like_fog: float, like_snow: float) -> float:
-    """Over the benchmark's corruptions, in percent."""
     return 100 * (8 * like_fog + 7 * like_snow) / 15
 
 
@@ -201,7 +200,6 @@ def plan() -> Plan:
 
 
 def read(plan: Plan, cell: Cell) -> dict[str, list[float]]:
-    """A run's errors by corruption."""
     assert cell.run is not None
     with (plan.config.evidence / "runs.csv").open(newline="") as handle:
         (key,) = (row["key"] for row in csv.DictReader(handle) if row["name"] == cell.run.name)

@@ -12,7 +12,6 @@ Make = Callable[..., World]
 
 
 def measured(world: World, artifact: str) -> pd.DataFrame:
-    """measurements.csv of an artifact."""
     world.measure(artifact)
     return world.table(artifact, "measurements")
 
@@ -48,22 +47,10 @@ def test_what_a_row_says_of_its_cell(make_world: Make) -> None:
     expected = {
         **{"method": "simclr", "variant": "default", "dataset": "ten", "setting": "target=hundred"},
         **{"measure": "transfer_top1", "measured_on": "digits", "probed_on": "pairs", "epoch": 10, "final": True},
-        **{
-            "protocol": "transfer",
-            "seed": 4,
-            "run": world.run("transfers", cell),
-            "value": 33.5,
-            "n_test": 100,
-            "status": "finished",
-        },
-        "protocol_digest": world.plan.protocols["norms"]["linear"].digest,  # whose content it has
+        **{"protocol": "transfer", "protocol_digest": world.plan.protocols["norms"]["linear"].digest},  # its content
+        **{"seed": 4, "run": world.run("transfers", cell), "value": 33.5, "n_test": 100, "status": "finished"},
     }
     assert {key: row[key] for key in expected} == expected
-
-
-def test_cells_that_cannot_be_measured_have_no_row(make_world: Make) -> None:
-    rows = measured(make_world(seeds=[0]), "table5")
-    assert set(rows.loc[rows["method"] != "control", "dataset"]) == {"ten", "hundred"}
 
 
 def test_training_itself_is_measured_epoch_by_epoch(make_world: Make) -> None:
@@ -97,7 +84,6 @@ def test_a_diverged_run_has_no_values_at_all(make_world: Make) -> None:
 
 
 def controls(world: World, artifact: str) -> pd.DataFrame:
-    """The summary of an artifact's controls."""
     world.measure(artifact)
     rows = world.table(artifact, "summary")
     return rows[rows["method"] == "control"]
@@ -133,10 +119,6 @@ def test_untrained_counts_each_seed_once_and_is_of_the_first_row(make_world: Mak
     assert untrained["coordinates"].tolist() == [at(method="control", variant="untrained")] * 2
 
 
-def test_training_has_no_controls(make_world: Make) -> None:
-    assert controls(make_world(seeds=[0]), "training").empty
-
-
 def test_a_value_that_is_none_is_no_divergence(make_world: Make) -> None:
     """As of a bucket of norms with too few images: measured, and without a number."""
     world = make_world(seeds=[0, 1])
@@ -149,31 +131,27 @@ def test_a_value_that_is_none_is_no_divergence(make_world: Make) -> None:
     assert (summary["mean"], summary["n"], summary["n_diverged"]) == (3.0, 1, 0)
 
 
-def one_summary(make_world: Make, values: list[float | None]) -> dict[str, float]:
-    """The summary of one cell whose seeds gave these values."""
+NONE = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("values", "n", "mean", "std", "half"),
+    [
+        ([51.0, 52.0, 53.0], 3, 52.0, 1.0, 2.484138),  # t(0.975, 2) = 4.302652729911275 from tables, over sqrt(3)
+        ([51.0, None, 53.0], 2, 52.0, 2**0.5, 12.706205),  # |51 - 53| / sqrt(2); t(0.975, 1) sqrt(2) / sqrt(2)
+        ([51.3], 1, 51.3, NONE, NONE),
+        ([None], 0, NONE, NONE, NONE),
+        ([51.3, 51.3, 51.3], 3, 51.3, 0.0, NONE),
+    ],
+)
+def test_a_diverged_run_is_counted_and_in_no_mean_and_no_interval_is_claimed_without_a_spread(
+    make_world: Make, values: list[float | None], n: int, mean: float, std: float, half: float
+) -> None:
     world = make_world(seeds=range(len(values)))
     world.say("table5", at(), values)
     world.measure("table5")
-    return dict(world.table("table5", "summary").loc[at()])
-
-
-def test_summary_of_three_seeds(make_world: Make) -> None:
-    row = one_summary(make_world, [51.0, 52.0, 53.0])
-    # mean 52, std 1; t(0.975, 2) = 4.302652729911275 from tables, over the square root of 3: 2.484138
-    assert (row["mean"], row["std"], row["n"], row["n_diverged"], row["n_test"]) == (52.0, 1.0, 3, 0, 100)
-    assert (row["low"], row["high"]) == pytest.approx((52 - 2.484138, 52 + 2.484138), abs=1e-6)
-
-
-def test_a_diverged_run_leaves_the_mean_and_is_counted_in_its_row(make_world: Make) -> None:
-    row = one_summary(make_world, [51.0, None, 53.0])
-    assert (row["mean"], row["n"], row["n_diverged"], row["epoch"]) == (52.0, 2, 1, 100)
-    assert row["std"] == pytest.approx(2**0.5)  # |51 - 53| / sqrt(2)
-
-
-@pytest.mark.parametrize("values", [[51.3], [None], [51.3, 51.3, 51.3]])
-def test_summary_claims_no_interval_that_it_cannot_have(make_world: Make, values: list[float | None]) -> None:
-    row = one_summary(make_world, values)
-    finished = [value for value in values if value is not None]
-    assert row["n"] == len(finished)
-    assert np.isnan([row["low"], row["high"]]).all()
-    assert row["std"] == 0.0 if len(finished) > 1 else np.isnan(row["std"])
+    row = world.table("table5", "summary").loc[at()]
+    assert (row["n"], row["n_diverged"], row["epoch"]) == (n, values.count(None), 100)
+    expected = [mean, std, mean - half, mean + half]
+    found = [row[name] for name in ("mean", "std", "low", "high")]
+    assert found == pytest.approx(expected, abs=1e-6, nan_ok=True)

@@ -28,10 +28,8 @@ def laptop() -> Any:
 
 def measured(**changed: Any) -> dict[str, Any]:
     """A comparison that five runs of an arm answer below the published scale."""
-    row = {"id": "a", "kind": "comparison", "verdict": "laptop only", "direction": "same", "reported": "4.6", "n": 5.0}
-    return (
-        row | {"why": "", "measured_on": "cifar10_lt_5k_10k_16px", "dataset": "cifar10_lt", "scale": "laptop"} | changed
-    )
+    row = {"kind": "comparison", "verdict": "laptop only", "direction": "same", "reported": "4.6", "n": 5.0}
+    return row | {"why": "", "scale": "laptop"} | changed
 
 
 @pytest.mark.parametrize("rung", RUNGS)
@@ -131,19 +129,18 @@ def test_a_run_that_is_the_published_one_differs_in_nothing(laptop: Any, make_wo
 
 def test_criteria_count_by_hand() -> None:
     """Four effects of a printed gain of 2: (effect, interval) as the reader would sort them."""
+    nan = math.nan
     rows = [
-        {"measured": "3", "low_unadjusted": 1.0, "high_unadjusted": 5.0},  # the sign, clear, holds the printed one
-        {"measured": "0.5", "low_unadjusted": -1.0, "high_unadjusted": 1.9},  # the sign alone
-        {"measured": "-1", "low_unadjusted": -5.0, "high_unadjusted": 3.0},  # holds the printed one
-        {"measured": "9", "low_unadjusted": math.nan, "high_unadjusted": math.nan},  # of one run: not compared
+        ("3", 1.0, 5.0, 1.0, 3.5),  # the sign, clear, holds the printed one; within the printed interval
+        ("0.5", -1.0, 1.9, nan, nan),  # the sign alone
+        ("-1", -5.0, 3.0, nan, nan),  # holds the printed one
+        ("9", nan, nan, nan, nan),  # of one run: not compared
     ]
+    table = pd.DataFrame(
+        rows, columns=["measured", "low_unadjusted", "high_unadjusted", "reported_low", "reported_high"]
+    )
     about = {"kind": "comparison", "answered_by": "encoder", "reported": "2", "paper": "p", "rung": "laptop"}
-    printed = [
-        {"reported_low": 1.0, "reported_high": 3.5},
-        *[{"reported_low": math.nan, "reported_high": math.nan}] * 3,
-    ]
-    table = pd.DataFrame([about | row | theirs for row, theirs in zip(rows, printed, strict=True)])
-    (found,) = known.criteria(table).to_dict("records")
+    (found,) = known.criteria(table.assign(**about)).to_dict("records")
     counted = {"compared": 3, "same_sign": 2, "clear": 1, "printed_inside": 2, "with_interval": 1, "ours_inside": 1}
     assert found == {"paper": "p", "rung": "laptop", **counted}
     assert list(found) == list(columns.CRITERIA)
@@ -151,11 +148,6 @@ def test_criteria_count_by_hand() -> None:
 
 def test_the_hours_go_to_the_artifact_with_most_claims_an_hour() -> None:
     rows = [("a", 4.0)] * 8 + [("b", 1.0)] * 3 + [("c", 7.0)] * 20
-    table = pd.DataFrame(
-        [
-            {"paper": "p", "artifact": name, "gpu_hours": hours, "settle": "make", "origin": "printed"}
-            for name, hours in rows
-        ]
-    )
+    table = pd.DataFrame(rows, columns=["artifact", "gpu_hours"]).assign(paper="p", settle="make", origin="printed")
     # 3, 2.9 and 2 claims an hour: b and c leave two hours, which a does not fit into
     assert known.settling(table, 10.0) == [("p/b", 3, 1.0), ("p/c", 20, 7.0)]

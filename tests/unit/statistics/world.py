@@ -79,6 +79,7 @@ PAPER: dict[str, Any] = {
         "transfer": {"like": "linear", "transfer": True},
         "norms": {"probe": {"name": "norms"}, "layer": "embeddings"},
         "extremes": {"probe": {"name": "extreme_norms"}, "layer": "embeddings"},
+        "points": {"probe": {"name": "sphere_points"}},
         "clusters": {"missing": "clusters of features", "gives": ["kmeans_accuracy"]},
     },
     "artifacts": {
@@ -135,7 +136,7 @@ GLOBE: dict[str, Any] = {
     "columns": {"epoch": [50, 100]},
     "fixed": {"method": "simclr", "dataset": "ten"},
 }
-"""An artifact of a probe ``sphere_points``; it leaves tables like ``POINTS``."""
+"""An artifact whose probe leaves tables like ``POINTS``."""
 POINTS = pd.DataFrame({"image": [3, 8], "class": [1, 0], "x": [0.25, 0.0], "y": [0.0, 1.0], "z": [0.5, 0.0]})
 CLAIM: dict[str, Any] = {
     **{"id": "c", "kind": "value", "origin": "printed", "artifact": "table5", "method": "simclr", "variant": "default"},
@@ -151,7 +152,6 @@ EXTREMES = ["split=train;extreme=highest", "split=train;extreme=lowest"]
 
 
 def claim(identifier: str, **changed: Any) -> dict[str, Any]:
-    """A row of config/papers/norms/claims.csv."""
     return CLAIM | {"id": identifier} | changed
 
 
@@ -208,13 +208,11 @@ class World:
         """By run, one for each row of its portraits."""
 
     def claims(self, *rows: Mapping[str, Any]) -> None:
-        """Write config/papers/norms/claims.csv."""
         path = self.root / "config" / "papers" / "norms" / "claims.csv"
         path.parent.mkdir(parents=True, exist_ok=True)
         pd.DataFrame(rows, columns=list(CLAIM)).to_csv(path, index=False, lineterminator="\n")
 
     def theory(self, *rows: Sequence[Any]) -> None:
-        """Write theory.csv, as the command `theory` does."""
         table = pd.DataFrame(rows, columns=list(theory_table.COLUMNS))
         tables.write(self.plan.config.results, {"theory": (table, theory_table.COLUMNS)})
 
@@ -230,11 +228,6 @@ class World:
         run = self.cells(artifact, coordinates)[seed].run
         assert run is not None
         return run.name
-
-    def change_rules(self, old: str, new: str) -> None:
-        """Write another number into config/statistics.yaml."""
-        path = self.root / "config" / "statistics.yaml"
-        path.write_text(path.read_text().replace(old, new))
 
     def say(self, artifact: str, coordinates: str, values: Sequence[float | None]) -> None:
         """What is measured for a cell, a number for each seed; None: its run diverged."""

@@ -6,7 +6,25 @@ import torch
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from hypersphere.theory.statement import Statement
+from hypersphere.config.claims import PRINTED
+from hypersphere.theory.statement import Finding, Statement, examine
+
+
+def judge(statement: Statement, false: bool) -> Finding:
+    """What 2000 draws find: a false statement is refuted, with a counterexample, and no other."""
+    found = examine(statement, 2000)
+    assert found.met > 1000
+    true = "no counterexample" if statement.reading == PRINTED else "no counterexample (erratum)"
+    assert found.verdict == ("refuted" if false else true)
+    assert (found.counterexample is not None) == false
+    return found
+
+
+def example(statement: Statement) -> dict[str, Any]:
+    """The counterexample that is printed."""
+    found = examine(statement, 10).counterexample
+    assert found is not None
+    return found
 
 
 def holds(statement: Statement, inputs: st.SearchStrategy[dict[str, Any]], met: int, tried: int = 60) -> None:

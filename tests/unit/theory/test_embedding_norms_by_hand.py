@@ -1,28 +1,21 @@
 """Counterexamples to the norms paper's statements once more, in plain Python floats, and how far Theorem 3.4 is off."""
 
 import math
-from typing import Any, NamedTuple
 
 import pytest
 import torch
-from torch import Tensor
 
 from hypersphere.theory.embedding_norms import STATEMENTS
-from hypersphere.theory.statement import examine
+
+from .shared import example
 
 F64 = torch.float64
 _BY_ID = {statement.id.removeprefix("norms."): statement for statement in STATEMENTS}
 
 
-def example(name: str) -> dict[str, Any]:
-    found = examine(_BY_ID[name], 10).counterexample
-    assert found is not None
-    return found
-
-
 def test_equation_3_with_two_points_by_hand() -> None:
     """n = 2: the positive is the whole denominator, so L = 0 and its gradient 0. Printed: -(1/1) (1) (1, 0)."""
-    assert example("proposition_3_2.equation_3") == {"z": [[1, 0], [0, 1]], "excess": 1}
+    assert example(_BY_ID["proposition_3_2.equation_3"]) == {"z": [[1, 0], [0, 1]], "excess": 1}
 
 
 def test_equation_3_with_a_negative_by_hand() -> None:
@@ -46,14 +39,14 @@ def test_equation_3_with_a_negative_by_hand() -> None:
 
 def test_ascent_by_hand() -> None:
     """z_i = (1, 0), z_j = (0, 1): the gradient of -cos is (0, -1), adding it gives (1, -1), cos -1/sqrt(2) after 0."""
-    found = example("section_3.step")
+    found = example(_BY_ID["section_3.step"])
     assert (found["z"], found["gamma"]) == ([[1, 0], [0, 1]], 1)
     assert found["excess"] == pytest.approx(1 / math.sqrt(2))
 
 
 def test_appendix_a_3_by_hand() -> None:
     """z_i = (1, 0), z_j = (0, 2): the step is a unit, so ||z_i'||² = 2; printed 1 + ||(0, 2)||² = 5; over 1 + 4."""
-    found = example("appendix_a_3")
+    found = example(_BY_ID["appendix_a_3"])
     assert (found["z"], found["gamma"]) == ([[1, 0], [0, 2]], 1)
     assert found["excess"] == pytest.approx((5 - 2) / 5)
 
@@ -69,7 +62,7 @@ def moved(z_i: list[float], z_j: list[float], size: float) -> float:
 
 def test_main_texts_update_by_hand() -> None:
     """rho = 2 at a right angle, gamma 1: (2, 0) + (0, 2)/2 = (2, 1) and (1, 2), cos 4/5; bound 2 · 1/4 = 1/2."""
-    found = example("theorem_3_4.main_text")
+    found = example(_BY_ID["theorem_3_4.main_text"])
     assert (found["z"], found["gamma"]) == ([[2, 0], [0, 2]], 1)
     assert moved([2, 0], [0, 2], 1 / 2) == pytest.approx(0.8)
     assert found["excess"] == pytest.approx((0.8 - 0.5) / 1.5)
@@ -79,7 +72,7 @@ def test_main_texts_update_by_hand() -> None:
 def test_an_obtuse_angle_by_hand(name: str, bound: float) -> None:
     """(2, 1), (-2, 1), gamma 1: rho² = 5, cos -3/5, sin² 16/25, a = 1/5. The bounds are 2/5 · 16/25 and
     1/5 · 16/25 · (2 + 3/25). The points become (±1.84, 1.32), so the change is -1.6432/5.128 + 0.6 = 0.27956."""
-    found = example(name)
+    found = example(_BY_ID[name])
     assert (found["z"], found["gamma"]) == ([[2, 1], [-2, 1]], 1)
     change = moved([2, 1], [-2, 1], 1 / 5) + 0.6  # gamma/rho times z_j/rho
     assert change == pytest.approx(-1.6432 / 5.128 + 0.6, abs=1e-12)
@@ -99,7 +92,7 @@ def test_two_radians_and_a_tenth() -> None:
 def test_the_sharper_bound_at_an_acute_angle_by_hand() -> None:
     """(1, 0), (3/5, 4/5), gamma 4: the step overshoots to cos (0.6 + 8 · 0.64 - 16 · 0.64 · 0.6) / (1 + 16 · 0.64), and
     the bound promises 4 · 0.64 · (2 - 2.4) < 0: less than the points have lost."""
-    found = example("appendix_a_4.acute")
+    found = example(_BY_ID["appendix_a_4.acute"])
     assert (found["z"], found["gamma"]) == ([[1, 0], [0.6, 0.8]], 4)
     change = moved([1, 0], [0.6, 0.8], 4) - 0.6
     assert change == pytest.approx((0.6 + 5.12 - 6.144) / 11.24 - 0.6)
@@ -128,7 +121,7 @@ def test_one_dimension_has_a_potential_for_every_power_by_hand() -> None:
 
 def test_equation_8_by_hand() -> None:
     """alpha = 1 on the half circle 2(cos, sin): ||z|| grad p · dz = 2 · (-sin) d(angle), in all -4; printed 2² = 4."""
-    found = example("appendix_d.equation_8")
+    found = example(_BY_ID["appendix_d.equation_8"])
     assert (found["t"], found["alpha"]) == ([1, 0], 1)
     count = 20000
     total = sum(-2 * math.sin((k + 0.5) * math.pi / count) * math.pi / count for k in range(count))
@@ -139,50 +132,36 @@ def test_equation_8_by_hand() -> None:
 # By how much Theorem 3.4 fails.
 
 
-class Largest(NamedTuple):
-    excess: float
-    """Relative excess over the bound of Theorem 3.4; negative if it is exceeded nowhere."""
-    angle: float
-    step: float
-
-
-def largest_excess(angles: Tensor, steps: Tensor) -> Largest:
-    """Over a grid of angles phi and steps a = gamma/rho²: change / bound - 1 = -a (cos + a s²) / (1 + a² s²).
+def excess(angle: float, step: float) -> float:
+    """Change / bound - 1 at the angle phi and the step a = gamma/rho²: -a (cos + a s²) / (1 + a² s²).
 
     It is positive exactly where a < -cos(phi) / sin²(phi), so only at obtuse angles, and always below a.
     """
-    c, s, a = angles.cos()[:, None], angles.sin()[:, None], steps[None]
-    excess = -a * (c + a * s**2) / (1 + (a * s) ** 2)
-    row, column = divmod(int(excess.argmax()), len(steps))
-    return Largest(float(excess[row, column]), float(angles[row]), float(steps[column]))
+    c, s = math.cos(angle), math.sin(angle)
+    return -step * (c + step * s**2) / (1 + (step * s) ** 2)
 
 
-def test_largest_excess_is_that_of_the_update_itself() -> None:
-    """Against the moved points in Python floats, over the grid's every place."""
-    angles, sizes = torch.linspace(0.05, 3.09, 39, dtype=F64), torch.tensor([0.01, 0.1, 0.5, 1.0], dtype=F64)
-    best = max(
-        ((moved([1, 0], [math.cos(p), math.sin(p)], a) - math.cos(p)) / (2 * a * math.sin(p) ** 2) - 1, p, a)
-        for p in angles.tolist()
-        for a in sizes.tolist()
-    )
-    assert largest_excess(angles, sizes) == pytest.approx(best, abs=1e-9)
+def test_the_excess_is_that_of_the_update_itself() -> None:
+    """Against the moved points."""
+    for angle in torch.linspace(0.05, 3.09, 39, dtype=F64).tolist():
+        for step in (0.01, 0.1, 0.5, 1.0):
+            change = moved([1, 0], [math.cos(angle), math.sin(angle)], step) - math.cos(angle)
+            assert excess(angle, step) == pytest.approx(change / (2 * step * math.sin(angle) ** 2) - 1, abs=1e-9)
 
 
 @pytest.mark.parametrize("step", [0.1, 1.0, 10.0])
 def test_the_bound_fails_most_near_opposite_points_and_by_the_step_itself(step: float) -> None:
     """By hand, sin -> 0, cos -> -1: -a (-1 + 0) / (1 + 0) = a. So 2 a sin² is short by a factor of 1 + a at most."""
-    grid = torch.cat([torch.linspace(0, 3, 301, dtype=F64), math.pi - 10 ** torch.arange(-6, 0, dtype=F64)])
-    found = largest_excess(grid, torch.tensor([step], dtype=F64))
-    assert found.excess == pytest.approx(step, rel=1e-4)
-    assert found.excess < step
-    assert found.angle == pytest.approx(math.pi, abs=1e-5)
+    grid = [*torch.linspace(0, 3, 301, dtype=F64).tolist(), *(math.pi - 10.0**power for power in range(-6, 0))]
+    largest, angle = max((excess(angle, step), angle) for angle in grid)
+    assert largest == pytest.approx(step, rel=1e-4)
+    assert largest < step
+    assert angle == pytest.approx(math.pi, abs=1e-5)
 
 
 def test_where_the_bound_fails() -> None:
     """Just where a < -cos/sin²: nowhere up to a right angle; at 2 radians below 0.5033 (0.41615 / 0.82682)."""
-    any_step = 10 ** torch.arange(-3, 3.01, 0.25, dtype=F64)
-    acute = torch.linspace(0, math.pi / 2, 50, dtype=F64)
-    assert largest_excess(acute, any_step).excess <= 1e-15
-    for step, fails in ((0.5, True), (0.507, False)):
-        at_two = largest_excess(torch.tensor([2.0], dtype=F64), torch.tensor([step], dtype=F64))
-        assert (at_two.excess > 0) == fails
+    acute = torch.linspace(0, math.pi / 2, 50, dtype=F64).tolist()
+    any_step = torch.logspace(-3, 3, 25, dtype=F64).tolist()
+    assert max(excess(angle, step) for angle in acute for step in any_step) <= 1e-15
+    assert excess(2.0, 0.5) > 0 > excess(2.0, 0.507)
