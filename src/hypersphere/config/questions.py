@@ -16,8 +16,10 @@ from hypersphere.errors import HypersphereError
 FILE = "findings.yaml"
 Outcome = Literal["holds", "fails", "opposite", "cannot tell"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
-Said = Outcome | Literal["unclear"]
-"""A finished study can be neither yes nor no by its plan, ``unclear``; the outcome is then ``cannot tell``."""
+OfStudy = Literal["unclear", "level"]
+Said = Outcome | OfStudy
+"""A finished study can be neither yes nor no by its plan, ``unclear``, or have no answer because an arm is ``level``
+with a control; the outcome is then ``cannot tell``."""
 Column = Literal[
     "id", "paper", "artifact", "kind", "origin", "answered_by", "method", "variant", "dataset", "metric", "reading"
 ]
@@ -42,6 +44,7 @@ TOGETHER = {
     "which_level": "of a study: those arms, which can be ahead or behind too",
     "which_behind": "of a study: those arms",
     "which_open": "of a study: the arms that are none of these",
+    "which_unread": "of a study: arms of which no direction is read, as they or what they are compared with are level",
 }
 """What a sentence may name of the claims of a question together."""
 OF_ONE = {
@@ -75,7 +78,8 @@ class Question(Strict):
     """Claims, each by its columns; ``*`` stands for any letters. One that finds no claim is an error."""
     study: Identifier | None = None
     """In place of ``about`` and a rule: a study of the document, which fixed in advance what would count as an answer.
-    ``holds`` is yes, ``fails`` no, ``unclear`` neither, and before all arms have their seeds it is ``cannot tell``."""
+    ``holds`` is yes, ``fails`` no, ``unclear`` neither, ``level`` none, as an arm is level with a control; before all
+    arms have their seeds it is ``cannot tell``."""
     rule: Literal["all", "most"] = "all"
     """``all``: it holds if all claims do, and fails (or is opposite) if one does; ``most``: what more than half say."""
     leading: str | None = None
@@ -92,8 +96,8 @@ class Question(Strict):
     def _every_outcome(self) -> "Question":
         if (self.study is None) != bool(self.about):
             raise ValueError("about: give the claims, or a study")
-        every: tuple[Said, ...] = (*OUTCOMES, "unclear")
-        possible = [one for one in every if one != ("unclear" if self.study is None else "opposite")]
+        every: tuple[Said, ...] = (*OUTCOMES, *get_args(OfStudy))
+        possible = OUTCOMES if self.study is None else [one for one in every if one != "opposite"]
         for outcome in every:
             if outcome in possible and outcome not in self.says:
                 raise ValueError(f"says: needs a sentence for '{outcome}'")

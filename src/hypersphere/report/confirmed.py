@@ -1,5 +1,6 @@
 """The confirmed comparisons of our studies: in words, for docs/laptop.md and the paper, and drawn as a forest."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -141,7 +142,8 @@ def checks(config: Config, paper: str, name: str, compared: pd.DataFrame) -> tup
         decimals = MEASURES[row["measure"]].decimals
         shown = (words.number(row[key], decimals) for key in ("mean", "baseline_mean"))
         if point["variant"] != AGAIN:
-            of_arm.setdefault(arm, {})[words.point(about, readings, readings)] = "{} ({})".format(*shown)
+            # An arm that is compared with several things has its own baseline first.
+            of_arm.setdefault(arm, {}).setdefault(words.point(about, readings, readings), "{} ({})".format(*shown))
     columns = list(dict.fromkeys(column for cells in of_arm.values() for column in cells))
     arms = {_arm(config, paper, name, arm): cells for arm, cells in of_arm.items()}
     if len(columns) > WIDEST:
@@ -202,12 +204,13 @@ def draw(config: Config, compared: pd.DataFrame) -> Figure:
     figure, part = figures.framed(frame, figures.WIDTH, AROUND + LINE * lines)
     axis = part.subplots()
     at, shown = 0, list[tuple[float, str, str]]()
-    farthest = max((_farthest(row) for _, _, rows in listed for row in rows), default=1.0) * 1.05
+    ends = [end for _, _, rows in listed for row in rows for end in _ends(row)] or [-1.0, 1.0]
+    room = 0.03 * (max(ends) - min(ends))
     from_the_left = blended_transform_factory(part.transSubfigure, axis.transData)
     for paper, study, rows in listed:
         about = config.papers[paper].studies[study]
         tuned = ", each arm at its best values" if about.tuned else ""
-        title = f"{about.question} {words.measure(about.measure)}{tuned}"
+        title = f"{about.question} In {words.measure(about.measure)}{tuned}"
         heading = axis.text(
             0.012, at + 0.5, title, transform=from_the_left, va="center", fontweight="bold", fontsize=8.5
         )
@@ -215,7 +218,7 @@ def draw(config: Config, compared: pd.DataFrame) -> Figure:
         axis.fill_between(
             [-about.margin, about.margin], at + 1, at + 1 + len(rows), color="#F0EAF4", linewidth=0, zorder=0
         )
-        for place, (name, row) in enumerate(zip(names(config, paper, study, rows), rows, strict=True)):
+        for place, (name, row) in enumerate(zip(short_names(config, paper, rows), rows, strict=True)):
             middle = at + 1.5 + place
             _row(axis, middle, row)
             shown.append((middle, name, f"{_effect(row)}, {direction(row)}, n = {row['n']:g}"))
@@ -223,10 +226,10 @@ def draw(config: Config, compared: pd.DataFrame) -> Figure:
         at += 1 + len(rows)
     axis.set_yticks([middle for middle, _, _ in shown], [name for _, name, _ in shown], fontsize=8.2)
     for middle, _, said in shown:
-        axis.text(farthest * 1.03, middle, said, va="center", fontsize=8, color="#444444", clip_on=False)
+        axis.text(max(ends) + 2 * room, middle, said, va="center", fontsize=8, color="#444444", clip_on=False)
     axis.tick_params(axis="y", length=0)
     axis.set_ylim(lines, 0)
-    axis.set_xlim(-farthest, farthest)
+    axis.set_xlim(min(ends) - room, max(ends) + room)
     axis.spines["left"].set_visible(False)
     axis.set_xlabel("difference from the baseline, points")
     axis.grid(visible=False, axis="y")
@@ -245,6 +248,5 @@ def _effect(row: Row) -> str:
     return words.signed(row["effect"], MEASURES[row["measure"]].decimals)
 
 
-def _farthest(row: Row) -> float:
-    ends = (abs(float(row[key])) for key in ("effect", "low", "high", "low_holm", "high_holm"))
-    return max((end for end in ends if end == end), default=1.0)
+def _ends(row: Row) -> list[float]:
+    return [row[key] for key in ("effect", "low", "high", "low_holm", "high_holm") if not math.isnan(row[key])]

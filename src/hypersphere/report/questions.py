@@ -39,9 +39,10 @@ ANSWERED: dict[str, str] = {"opposite": "holds the other way round", "cannot tel
 """Answers as verbs; the others are verbs already."""
 UNTRIED = "met no counterexample"
 """The answer of a statement that held on random draws, which is no proof."""
-ANSWERS: dict[str, Said] = {"yes": "holds", "no": "fails", "unclear": "unclear", "": "cannot tell"}
+ANSWERS: dict[str, Said] = {"yes": "holds", "no": "fails", "unclear": "unclear", "level": "level", "": "cannot tell"}
 """The answers of studies (``statistics/answers.py``) as what is said."""
-UNANSWERED = "not all of its runs are there, or an arm is level with a control"
+UNANSWERED = {"": "not all of its runs are there", "level": SHORTCOMINGS["level"]}
+"""Why a study has no answer."""
 
 
 def numbers(claim: Claim) -> dict[str, str]:
@@ -123,7 +124,7 @@ def _row(
         rows, answer = _confirmed(one.paper, one.study, studies)
         numbers_of = {**_counted(rows), **_which(config, one.paper, rows)}
         said = ANSWERS[answer]
-    result: Outcome = "cannot tell" if said == "unclear" else said
+    result: Outcome = "cannot tell" if said == "unclear" or said == "level" else said
     by_outcome: dict[Outcome, list[Claim]] = {
         its: [claim for claim, of in zip(about.values(), found, strict=True) if of == its] for its in questions.OUTCOMES
     }
@@ -141,8 +142,8 @@ def _row(
     deciding = [claim for claim in decided if claim["rung"] != "nothing"] or decided
     reasons = [reason for claim in deciding for reason in claim["reasons"].split("; ") if reason]
     certainty = max((claim["certainty"] for claim in deciding), key=GRADES.index)
-    if one.study and not answer:
-        certainty, reasons = GRADES[-1], [UNANSWERED]
+    if one.study and answer in UNANSWERED:
+        certainty, reasons = GRADES[-1], [UNANSWERED[answer]]
     elif one.study:
         reasons = [f"{said} ({number} of {len(deciding)} comparisons)" for said, number in Counter(reasons).items()]
     return {
@@ -238,7 +239,9 @@ def _which(config: Config, paper: str, rows: Sequence[Row]) -> dict[str, str]:
     names = confirmed.short_names(config, paper, rows)
     named = [(arm, row["called"].split("; ")) for arm, row in zip(names, rows, strict=True)]
     found = {str(key): [arm for arm, called in named if key in called] for key in COUNTED}
-    found["open"] = [arm for arm, called in named if called == [""]]
+    unread = [bool(row["level"]) for row in rows]
+    found["open"] = [arm for (arm, called), out in zip(named, unread, strict=True) if called == [""] and not out]
+    found["unread"] = [arm for (arm, _), out in zip(named, unread, strict=True) if out]
     return {f"which_{key}": ", ".join(arms) or "none" for key, arms in found.items()}
 
 

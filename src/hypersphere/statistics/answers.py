@@ -17,8 +17,9 @@ from hypersphere.statistics import effects
 from hypersphere.statistics.effects import Arms
 from hypersphere.t_test import mean_interval
 
-Answer = Literal["yes", "no", "unclear", ""]
-"""Empty: not all runs are there, or an arm is level with raw pixels or its untrained encoder, so that none is read."""
+Answer = Literal["yes", "no", "unclear", "level", ""]
+"""``level``: an arm is level with raw pixels or its untrained encoder, so that no answer is read; empty: not all runs
+are there."""
 COUNTED: tuple[Counted, ...] = get_args(Counted)
 
 
@@ -66,8 +67,10 @@ def of_study(
 
     ``values`` has those of every cell of the rows.
     """
-    if len(rows) < declared or any(row["n_missing"] or row["level"] for row in rows):
+    if len(rows) < declared or any(row["n_missing"] for row in rows):
         return ""
+    if any(row["level"] for row in rows):
+        return "level"
     compared = []
     for row in rows:
         arm, against = (coordinates.parse(row[key], name) for key in ("coordinates", "baseline"))

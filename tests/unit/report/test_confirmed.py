@@ -151,7 +151,8 @@ def test_checks_have_an_arm_a_row_and_a_reading_a_column() -> None:
     readings = ("by=geometry;measure=norm", "by=knn;epoch=25%;measure=knn_top1")
     rows = [row(arm, artifact="step_size_checks", reading=one) for arm in ("cut3", "cut9", "again") for one in readings]
     rows[0] |= {"measure": "norm", "mean": 0.5, "baseline_mean": 1.25}
-    head, listed = confirmed.checks(config, "ours", "step_size", table(*rows[:-1]))
+    twice = rows[0] | {"baseline": rows[2]["coordinates"], "baseline_mean": 9.0}  # the first baseline stays
+    head, listed = confirmed.checks(config, "ours", "step_size", table(*rows[:-1], twice))
     assert len(head) == 3
     assert [len(one) for one in listed] == [3, 3]
     assert listed[0][1:] == ["0.50 (1.25)", "26.0 (27.0)"]

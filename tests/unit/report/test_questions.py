@@ -126,24 +126,29 @@ ROW = {"paper": "ours", "artifact": "step_size", "baseline": "method=simclr;vari
 
 
 def test_each_arm_of_a_study_is_named_by_all_that_it_is() -> None:
-    called = ["ahead; beyond", "ahead; level", "level; behind", "behind", "ahead", ""]
-    rows = [ROW | {"coordinates": f"method=simclr;variant=v{at}", "called": one} for at, one in enumerate(called)]
+    called = ["ahead; beyond", "ahead; level", "level; behind", "behind", "ahead", "", ""]
+    rows = [
+        ROW | {"coordinates": f"method=simclr;variant=v{at}", "called": one, "level": ""}
+        for at, one in enumerate(called)
+    ]
+    rows[-1] |= {"level": "at the level of its untrained encoder"}
     found = questions._which(RELEASED, "ours", rows)
     for name in ("ahead", "beyond", "level", "behind"):
         expected = ", ".join(f"v{at}" for at, own in enumerate(called) if name in own.split("; "))
         assert found[f"which_{name}"] == expected
-    assert found["which_open"] == "v5"
+    assert (found["which_open"], found["which_unread"]) == ("v5", "v6")
     assert set(questions._which(RELEASED, "ours", []).values()) == {"none"}
 
 
 @pytest.mark.parametrize(
-    ("answer", "outcome"), [("yes", "holds"), ("no", "fails"), ("unclear", "cannot tell"), ("", "cannot tell")]
+    ("answer", "outcome"),
+    [("yes", "holds"), ("no", "fails"), *((one, "cannot tell") for one in ("unclear", "level", ""))],
 )
 def test_a_question_about_a_study_has_its_answer(recorded: Recorded, answer: str, outcome: str) -> None:
     """The answers of the records are replaced one by one; the sentence is the one of that answer."""
     studies = recorded.studies | {"answers": pd.DataFrame([{"paper": "ours", "study": "step_size", "answer": answer}])}
     found = questions.answered(RELEASED, recorded.claims, studies).set_index("id").loc["step_size"]
-    said = {"yes": "holds", "no": "fails", "unclear": "unclear", "": "cannot tell"}[answer]
+    said = {"yes": "holds", "no": "fails", "": "cannot tell"}.get(answer, answer)
     (_, asked_of) = asked.load(RELEASED)["step_size"]
     assert found["outcome"] == outcome
     assert found["sentence"].startswith(asked_of.says[said].split("{")[0])
@@ -155,7 +160,7 @@ SLIPS: dict[str, dict[str, Any]] = {
     "no such study": {
         "about": [],
         "study": "s",
-        "says": dict.fromkeys(("holds", "fails", "unclear", "cannot tell"), "a"),
+        "says": dict.fromkeys(("holds", "fails", "unclear", "level", "cannot tell"), "a"),
     },
     "no outcome of a study": {"about": [], "study": "s", "says": SAYS},
     "a sentence too few": {"says": {name: "yes" for name in asked.OUTCOMES if name != "fails"}},
