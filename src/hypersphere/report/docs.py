@@ -198,9 +198,9 @@ def _nothing_differs(config: Config, found: Mapping[str, pd.DataFrame]) -> Itera
     if splits and compared.comparisons:
         yield ""
         yield from _prose(f"""
-            The studies' own A/A comparisons call a difference in {compared.called} of {compared.comparisons}. So
-            few say that the share is between {compared.low:.0f} and {compared.high:.0f} % ({percent}, Clopper and
-            Pearson).
+            The studies' own A/A comparisons call a difference in {compared.called} of {compared.comparisons}. If
+            they were independent, the share would be between {compared.low:.0f} and {compared.high:.0f} % ({percent},
+            Clopper and Pearson); those of one study on several tasks share their encoders.
         """)
 
 

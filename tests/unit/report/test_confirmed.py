@@ -59,7 +59,7 @@ def test_a_direction_is_read_from_the_corrected_interval_and_from_no_arm_at_a_co
         "ahead, within 1": {"low_holm": 0.1, "high_holm": 0.8, "equivalent": True},
         "within 1": {"equivalent": True},
         "open": {"high": -0.5},  # clear before the correction alone
-        "level with a control": {"low_holm": 0.1, "high_holm": 3.0, "level": "level with pixels"},
+        "not read: an arm is level": {"low_holm": 0.1, "high_holm": 3.0, "level": "level with pixels"},
         "not finished": {"low_holm": 0.1, "high_holm": 3.0, "n_missing": 1},
     }
     assert {name: confirmed.direction(counted(row("cut3") | changed)) for name, changed in said.items()} == {

@@ -49,7 +49,7 @@ def embeddings(encoder: nn.Module, head: nn.Module, pictures: Tensor) -> Tensor:
 def test_encoder_and_head_come_back_as_they_were_at_an_epoch(methods_plan: Plan, tmp_path: Path, name: str) -> None:
     """To the bit, where memory is laid out alike, in eval mode and without gradients; the last are the run's own."""
     (run, images), found = of_method(methods_plan, name), {}
-    pictures = torch.from_numpy(images.pixels[:5]).permute(0, 3, 1, 2) / 255
+    pictures = torch.tensor(images.pixels[:5]).permute(0, 3, 1, 2) / 255
     for epoch, method in trained(run, images, tmp_path).items():
         encoder, head = load_frozen(run, tmp_path, epoch)
         method.eval().to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
