@@ -163,7 +163,8 @@ def value(paper: Paper, name: str, given: Scalar) -> str:
     if name == "target":
         return f"→ {paper.label(text)}"
     if name in coordinates.READINGS:
-        return paper.label(text) if paper.label(text) != text else f"{key(paper, name)} {text}"
+        labelled = paper.label(text) != text and text not in paper.methods  # a corruption may have a method's name
+        return paper.label(text) if labelled else f"{key(paper, name)} {text}"
     if isinstance(given, str) and (paper.label(text) != text or name.endswith(".name")):
         return paper.label(text)
     return f"{key(paper, name)} = {short(given)}"

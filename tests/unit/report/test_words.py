@@ -1,9 +1,11 @@
 """Coordinates in words."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hypersphere.config import project
 from hypersphere.config.artifacts import Paper
 from hypersphere.report import words
 
@@ -38,6 +40,13 @@ PAPER = Paper.model_validate(
 )
 def test_a_value_says_its_key_where_it_needs_one(key: str, given: Any, said: str) -> None:
     assert words.value(PAPER, key, given) == said
+
+
+def test_a_corruption_does_not_take_the_label_of_a_method() -> None:
+    """The losses of our own studies are the method ``contrast``; CIFAR-10-C has a corruption of this name."""
+    ours = project.load(Path(__file__).parents[3], {}).papers["ours"]
+    assert words.value(ours, "method", "contrast") == ours.label("contrast") != "contrast"
+    assert words.value(ours, "corruption", "contrast") == "corruption contrast"
 
 
 def test_a_point_says_dataset_and_target_together_and_leaves_out_what_it_lacks() -> None:
