@@ -16,7 +16,7 @@ import csv
 import io
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self, get_args
 
 from pydantic import AfterValidator, Field, PositiveFloat, model_validator
 
@@ -68,6 +68,7 @@ class StudySeeds(Strict):
 Counted = Literal["ahead", "beyond", "level", "behind"]
 """What the arms of a study are counted as: the corrected interval lies above zero (``beyond``: and the estimate is
 above the margin), the arm is equivalent, or the corrected interval lies below zero. An arm can be ahead and level."""
+COUNTED: tuple[Counted, ...] = get_args(Counted)
 Bounds = Annotated[tuple[NonNegativeInt, NonNegativeInt], AsList]
 """The least and the greatest number."""
 

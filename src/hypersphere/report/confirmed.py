@@ -106,12 +106,17 @@ def _comparison(config: Config, paper: str, name: str, row: Row) -> list[str]:
     ]
 
 
+def called(row: Row) -> list[str]:
+    """What a comparison is counted as, of ``Counted``; empty: none of these."""
+    return row["called"].split("; ") if row["called"] else []
+
+
 def direction(row: Row) -> str:
     """``ahead`` or ``behind``, and ``within 1`` if within the study's margin; else ``open``, or why none is read."""
     if row["n_missing"] or row["level"]:
         return "not finished" if row["n_missing"] else "not read: an arm is level"
     said = {"ahead": "ahead", "behind": "behind", "level": f"within {row['margin']:g}"}
-    return ", ".join(text for one, text in said.items() if one in row["called"].split("; ")) or "open"
+    return ", ".join(text for one, text in said.items() if one in called(row)) or "open"
 
 
 def _arm(config: Config, paper: str, name: str, cell: str) -> str:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import Formatter
-from typing import Any, get_args
+from typing import Any
 
 import pandas as pd
 
@@ -14,7 +14,7 @@ from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.questions import Outcome, Question, Said
 from hypersphere.config.rules import GRADES, SHORTCOMINGS, Verdict
-from hypersphere.config.study import Counted
+from hypersphere.config.study import COUNTED
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.report import claims, confirmed, words
@@ -24,7 +24,6 @@ Claim = dict[str, Any]
 """A row of results/report/claims.csv."""
 Row = Mapping[str, Any]
 """A row of studies.csv."""
-COUNTED: tuple[Counted, ...] = get_args(Counted)
 
 WHERE: dict[str, str] = {
     "proof": "random draws",
@@ -231,17 +230,15 @@ def _confirmed(paper: str, study: str, studies: Mapping[str, pd.DataFrame]) -> t
 
 def _counted(rows: Sequence[Row]) -> dict[str, int]:
     """How many arms of a study are ahead, beyond the margin, level and behind."""
-    return {key: sum(key in row["called"].split("; ") for row in rows) for key in COUNTED}
+    return {key: sum(key in confirmed.called(row) for row in rows) for key in COUNTED}
 
 
 def _which(config: Config, paper: str, rows: Sequence[Row]) -> dict[str, str]:
     """The arms of a study that are ahead, beyond, level and behind; an arm can be two of these, or none (open)."""
-    names = confirmed.short_names(config, paper, rows)
-    named = [(arm, row["called"].split("; ")) for arm, row in zip(names, rows, strict=True)]
-    found = {str(key): [arm for arm, called in named if key in called] for key in COUNTED}
-    unread = [bool(row["level"]) for row in rows]
-    found["open"] = [arm for (arm, called), out in zip(named, unread, strict=True) if called == [""] and not out]
-    found["unread"] = [arm for (arm, _), out in zip(named, unread, strict=True) if out]
+    named = list(zip(confirmed.short_names(config, paper, rows), rows, strict=True))
+    found = {str(key): [arm for arm, row in named if key in confirmed.called(row)] for key in COUNTED}
+    found["open"] = [arm for arm, row in named if not (row["called"] or row["level"])]
+    found["unread"] = [arm for arm, row in named if row["level"]]
     return {f"which_{key}": ", ".join(arms) or "none" for key, arms in found.items()}
 
 

@@ -4,7 +4,7 @@ What fits both yes and no by the plan's words is unclear, and so is what fits ne
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,15 +12,14 @@ import pandas as pd
 from hypersphere.config import coordinates
 from hypersphere.config.coordinates import Coordinates
 from hypersphere.config.rules import Rules
-from hypersphere.config.study import AGAIN, Answers, Counted
+from hypersphere.config.study import AGAIN, COUNTED, Answers, Counted
 from hypersphere.statistics import effects
 from hypersphere.statistics.effects import Arms
 from hypersphere.t_test import mean_interval
 
 Answer = Literal["yes", "no", "unclear", "level", ""]
 """``level``: an arm is level with raw pixels or its untrained encoder, so that no answer is read; empty: not all runs
-are there."""
-COUNTED: tuple[Counted, ...] = get_args(Counted)
+are there, or the plan's words have no rule."""
 
 
 class Comparison(NamedTuple):
@@ -65,9 +64,9 @@ def of_study(
 ) -> Answer:
     """The answer by the rows of studies.csv of a study's primary comparison, of which ``declared`` are planned.
 
-    ``values`` has those of every cell of the rows.
+    ``name`` is document and study: ``ours/sentences``. ``values`` has those of every cell of the rows.
     """
-    if len(rows) < declared or any(row["n_missing"] for row in rows):
+    if len(rows) < declared or any(row["n_missing"] for row in rows) or not (answers.numbers or name in RULES):
         return ""
     if any(row["level"] for row in rows):
         return "level"
@@ -78,10 +77,11 @@ def of_study(
     family = [one for one in compared if not one.again]
     if answers.numbers:
         counts = {key: sum(key in one.called for one in family) for key in COUNTED}
-        yes, no = (
-            all(low <= counts[key] <= high for key, (low, high) in bounds.items())
-            for bounds in (answers.numbers["yes"], answers.numbers["no"])
-        )
+        fits = {
+            answer: all(low <= counts[key] <= high for key, (low, high) in bounds.items())
+            for answer, bounds in answers.numbers.items()
+        }
+        yes, no = fits.get("yes", False), fits.get("no", False)
     else:
         yes, no = RULES[name](Found(family, [one for one in compared if one.again], values, rules))
     return "unclear" if yes == no else "yes" if yes else "no"
@@ -196,11 +196,11 @@ def _cut_by_steps(found: Found) -> tuple[bool, bool]:
 
 
 RULES: dict[str, Callable[[Found], tuple[bool, bool]]] = {
-    "sentences": _sentences,
-    "confidence": _confidence,
-    "losses": _losses,
-    "multidigits": _multidigits,
-    "cut_by_steps": _cut_by_steps,
+    "ours/sentences": _sentences,
+    "ours/confidence": _confidence,
+    "ours/losses": _losses,
+    "ours/multidigits": _multidigits,
+    "ours/cut_by_steps": _cut_by_steps,
 }
-"""Whether yes and whether no fits what was found, where a plan's ``numbers`` cannot say it. The words are the plan's
-``answers``."""
+"""By document and study. Whether yes and whether no fits what was found, where a plan's ``numbers`` cannot say it. The
+words are the plan's ``answers``."""

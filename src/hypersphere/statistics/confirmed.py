@@ -101,7 +101,9 @@ def of_plan(plan: Plan) -> dict[str, tuple[pd.DataFrame, tables.Columns]]:
             shown = plan.config.papers[paper].measured[artifact]
             arms = [effects.arms(found["measurements"], [point], point) for point in shown.points]
             values = {cell: arm for of_cell in arms for cell, arm in of_cell.items()}
-            answer = answers.of_study(study, declared.answers, primary, len(shown.comparisons), values, rules)
+            answer = answers.of_study(
+                f"{paper}/{study}", declared.answers, primary, len(shown.comparisons), values, rules
+            )
             answered.append({"paper": paper, "study": study, "answer": answer})
         if declared.test == WELCH and artifact != study + CHECKS:
             for alike, of in _alike(plan, paper, artifact, found["measurements"]):

@@ -38,7 +38,7 @@ def again(low: float, high: float) -> dict[str, Any]:
 
 
 def answer(study: str, rows: list[dict[str, Any]], values: Arms | None = None) -> str:
-    return answers.of_study(study, STUDIES[study].answers, rows, len(rows), values or {}, RULES)
+    return answers.of_study(f"ours/{study}", STUDIES[study].answers, rows, len(rows), values or {}, RULES)
 
 
 @pytest.mark.parametrize("said", [AHEAD, BEYOND, LEVEL, BOTH, BEHIND, OPEN])
@@ -220,13 +220,24 @@ def test_a_study_has_no_answer_before_every_arm_can_bear_one(changed: dict[str, 
     rows = [row(LEVEL)] * 5 + [row(OPEN)]
     assert answer("step_size", rows) == "yes"
     assert answer("step_size", [*rows[:-1], rows[-1] | changed]) == expected
-    assert answers.of_study("step_size", STUDIES["step_size"].answers, rows, len(rows) + 1, {}, RULES) == ""
+    assert answers.of_study("ours/step_size", STUDIES["step_size"].answers, rows, len(rows) + 1, {}, RULES) == ""
 
 
 def test_every_study_has_a_rule_of_one_kind() -> None:
     by_numbers = {name for name, study in STUDIES.items() if study.answers.numbers}
-    assert not by_numbers & set(answers.RULES)
-    assert by_numbers | set(answers.RULES) == set(STUDIES)
+    by_rule = {name.removeprefix("ours/") for name in answers.RULES}
+    assert not by_numbers & by_rule
+    assert by_numbers | by_rule == set(STUDIES)
+
+
+def test_a_study_of_another_document_takes_no_rule_of_ours_and_may_state_one_answer_in_numbers() -> None:
+    words = STUDIES["losses"].answers
+    rows = [row(BEYOND), again(-0.3, 0.3)]
+    assert answers.of_study("ours/losses", words, rows, 2, {}, RULES) == "yes"  # the control
+    assert answers.of_study("mine/losses", words, rows, 2, {}, RULES) == ""
+    one = words.model_copy(update={"numbers": {"yes": {"ahead": (1, 1)}}})
+    assert answers.of_study("mine/losses", one, rows, 2, {}, RULES) == "yes"
+    assert answers.of_study("mine/losses", one, [row(OPEN)], 1, {}, RULES) == "unclear"
 
 
 @pytest.mark.parametrize("name", ["sentences", "confidence", "losses"])
