@@ -11,7 +11,7 @@ PLANS = {
     "confidence": "39312c57",
     "losses": "91142a98",
     "multidigits": "27ea095c",
-    "cut_by_steps": "e9beac0b",
+    "cut_by_steps": "31fba121",
 }
 
 

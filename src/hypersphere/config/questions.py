@@ -96,14 +96,14 @@ class Question(Strict):
     def _every_outcome(self) -> "Question":
         if (self.study is None) != bool(self.about):
             raise ValueError("about: give the claims, or a study")
-        every: tuple[Said, ...] = (*OUTCOMES, *get_args(OfStudy))
-        possible = OUTCOMES if self.study is None else [one for one in every if one != "opposite"]
-        for outcome in every:
-            if outcome in possible and outcome not in self.says:
-                raise ValueError(f"says: needs a sentence for '{outcome}'")
-            if outcome in self.says and outcome not in possible:
+        impossible = get_args(OfStudy) if self.study is None else ("opposite",)
+        for outcome in impossible:
+            if outcome in self.says:
                 what = "no study has" if self.study else "only a study has"
                 raise ValueError(f"says.{outcome}: {what} this outcome")
+        for outcome in OUTCOMES if self.study is None else (*OUTCOMES, "unclear"):
+            if outcome not in (*impossible, *self.says):
+                raise ValueError(f"says: needs a sentence for '{outcome}'")
         return self
 
     @model_validator(mode="after")
@@ -137,9 +137,11 @@ def load(config: Config) -> dict[str, tuple[Path, Question]]:
             given = of_document(one, "paper", document, f"{file}: {name}")
             question = validate(Question, given, file, str(name))
             if question.study is not None:
-                studies = [*config.papers[document].studies]
+                studies = config.papers[document].studies
                 if question.study not in studies:
-                    raise HypersphereError(f"{file}: {name}: study: {not_one_of(question.study, studies)}")
+                    raise HypersphereError(f"{file}: {name}: study: {not_one_of(question.study, [*studies])}")
+                if studies[question.study].answers.level_arms == "no answer" and "level" not in question.says:
+                    raise HypersphereError(f"{file}: {name}: says: needs a sentence for 'level'")
             found[str(name)] = file, question
     return found
 

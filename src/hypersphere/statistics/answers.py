@@ -68,7 +68,7 @@ def of_study(
     """
     if len(rows) < declared or any(row["n_missing"] for row in rows) or not (answers.numbers or name in RULES):
         return ""
-    if any(row["level"] for row in rows):
+    if answers.level_arms == "no answer" and any(row["level"] for row in rows):
         return "level"
     compared = []
     for row in rows:

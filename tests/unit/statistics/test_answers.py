@@ -24,6 +24,7 @@ LEVEL = {"effect": 0.1, "low_holm": -0.4, "high_holm": 0.6, "equivalent": True}
 BOTH = {"effect": 0.4, "low_holm": 0.1, "high_holm": 0.7, "equivalent": True}
 BEHIND = {"effect": -2.0, "low_holm": -3.0, "high_holm": -1.0}
 OPEN = {"effect": -1.0, "low_holm": -4.0, "high_holm": 2.0}
+UNREAD = BEHIND | {"level": "at the level of raw pixels"}
 
 
 def row(said: dict[str, Any], arm: str = "method=m", baseline: str = "method=b", margin: float = 1.0) -> dict[str, Any]:
@@ -153,6 +154,10 @@ def family(study: str) -> list[tuple[coordinates.Coordinates, coordinates.Coordi
         ([(BEHIND, -3.0), (OPEN, 0.0)], [(BEHIND, -2.0), (LEVEL, 0.0)], "no"),
         ([(BEHIND, -3.0), (BEHIND, -3.0)], [(BEHIND, -2.0), (LEVEL, 0.0)], "unclear"),
         ([(OPEN, 0.0), (LEVEL, 0.0)], [(BEHIND, -3.0), (BEHIND, -3.0)], "unclear"),  # behind nowhere at first
+        # A comparison with an arm that is level with a control is left out.
+        ([(BEHIND, -3.0), (UNREAD, -3.0)], [(LEVEL, -0.2), (BEHIND, -3.0)], "yes"),
+        ([(UNREAD, -3.0), (UNREAD, -3.0)], [(LEVEL, -0.2), (LEVEL, 0.0)], "unclear"),
+        ([(BEHIND, -3.0), (OPEN, 0.0)], [(UNREAD, -2.0), (LEVEL, 0.0)], "unclear"),
     ],
 )
 def test_do_more_steps_make_up_for_a_cut(
