@@ -28,9 +28,6 @@ def curvature_as_printed(
     that softmax; the curve of the pull is Algorithm 3's.
 
     Args:
-        cosines: cos theta of n anchors with their m candidates.
-        targets: p, 1 for the positive and 0 for negatives.
-        temperature: t, in units of cosine.
         c: the curve's exponent.
         s: the factor at theta = 0.
 

@@ -21,10 +21,8 @@ def supervised_contrastive(
     share: classes gather in clusters.
 
     Args:
-        z_a: embeddings of the first view, not normalised.
         z_b: embeddings of the second view; row i has the label of row i of ``z_a``.
         labels: the n images' classes.
-        temperature: t, in units of cosine.
 
     Returns:
         The mean over the 2n anchors, in nats. The equation sums; the authors' code also multiplies by t over a base

@@ -27,7 +27,6 @@ def swapped_prediction(
     Args:
         scores_a: cosines of the first view's embeddings with the k prototypes.
         scores_b: those of the second view.
-        temperature: t, in units of cosine.
         epsilon: entropy weight of the codes; smaller is sharper.
         iterations: number of Sinkhorn-Knopp iterations.
 
