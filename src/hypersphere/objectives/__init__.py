@@ -17,7 +17,6 @@ from hypersphere.objectives.attenuation_type_ii import attenuation_type_ii as at
 from hypersphere.objectives.cosine_logits import cosine_logits as cosine_logits
 from hypersphere.objectives.cross_entropy import cross_entropy as cross_entropy
 from hypersphere.objectives.curvature import curvature as curvature
-from hypersphere.objectives.curvature_as_printed import curvature_as_printed as curvature_as_printed
 from hypersphere.objectives.cut_initialisation import cut_initialisation as cut_initialisation
 from hypersphere.objectives.debiased import debiased as debiased
 from hypersphere.objectives.decoupled import decoupled as decoupled
@@ -44,7 +43,6 @@ from hypersphere.objectives.pair_contrastive import pair_contrastive as pair_con
 from hypersphere.objectives.positive_scaling import positive_scaling as positive_scaling
 from hypersphere.objectives.ratio_scaling import ratio_scaling as ratio_scaling
 from hypersphere.objectives.self_distillation import self_distillation as self_distillation
-from hypersphere.objectives.supervised_contrastive import supervised_contrastive as supervised_contrastive
 from hypersphere.objectives.swapped_prediction import swapped_prediction as swapped_prediction
 from hypersphere.objectives.triplet import triplet as triplet
 from hypersphere.objectives.tuplet import tuplet as tuplet
