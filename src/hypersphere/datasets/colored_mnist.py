@@ -52,14 +52,12 @@ def colored_mnist(
 ) -> Arrays:
     """Coloured ink on black. Labels: ``class``, the digit, and ``bias``, the colour; attribute: ``conflicting``.
 
+    ``side``, ``train_per_class``, ``test_per_class`` and ``seed``, which is of all draws, are as in ``part``.
+
     Args:
         conflicting_percent: share of each class's training images, percent, whose colour is another class's. In the
             test split every class has all colours equally often.
         base: MNIST, or scikit-learn's digits on a canvas with clutter.
-        side: of an image, pixels; 0: 28 from MNIST, 12 from scikit-learn.
-        train_per_class: training images per digit; 0: all of MNIST, or 240 from scikit-learn.
-        test_per_class: test images per digit; 0: all of MNIST, or 100 from scikit-learn.
-        seed: of all draws.
     """
     plain = part(
         root, download, base=base, side=side, train_per_class=train_per_class, test_per_class=test_per_class, seed=seed

@@ -39,15 +39,13 @@ def corrupted_cifar(
 ) -> Arrays:
     """Labels: ``class`` and ``bias``, the corruption; attribute: ``conflicting``, whether they differ.
 
+    ``side``, ``train_per_class``, ``test_per_class`` and ``seed``, which is of all draws, are as in ``part``.
+
     Args:
         conflicting_percent: share of each class's training images, percent, with the corruption of another class. In
             the test split every class has all ten corruptions equally often.
         base: CIFAR-10, or scikit-learn's digits on a canvas with clutter.
         severity: from 1, the weakest, to 5.
-        side: of an image, pixels, by area averages; 0: 32 from CIFAR-10, 12 from scikit-learn.
-        train_per_class: training images per class; 0: all of CIFAR-10, or 240 from scikit-learn.
-        test_per_class: test images per class; 0: all of CIFAR-10, or 100 from scikit-learn.
-        seed: of all draws.
     """
     plain = part(
         root, download, base=base, side=side, train_per_class=train_per_class, test_per_class=test_per_class, seed=seed

@@ -8,11 +8,10 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from hypersphere.arguments import PositiveInt
+from hypersphere_text.datasets.reading.words import PADDING
 
 KIND = "text"
 """The kind of runs that it is for; without this constant, images."""
-PADDING = 0
-"""The number in places after a sentence's end."""
 RANGE = 0.1
 """Initial word embeddings are uniform within this of 0."""
 
