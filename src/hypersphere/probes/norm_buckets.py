@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -112,6 +113,10 @@ def agreement(frozen: Frozen, scale: Scale, more_than: int) -> tuple[dict[str, f
     for measure, split, known in (("human_accuracy", TRAIN, right), ("human_entropy", TEST, entropy)):
         place = buckets(frozen.embeddings(split).double().norm(dim=1), scale).cpu()
         each = torch.full(place.shape, torch.nan) if known is None else known
-        found, number = by_bucket(measure, place, more_than, lambda own, each=each: each[own].double().mean().item())
+        found, number = by_bucket(measure, place, more_than, partial(_mean_of, each))
         values, counts = values | found, counts | number
     return values, counts
+
+
+def _mean_of(each: Float[Tensor, "n"], own: Bool[Tensor, "n"]) -> float:
+    return each[own].double().mean().item()
