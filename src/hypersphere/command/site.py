@@ -78,7 +78,8 @@ FILES: dict[str, tuple[str, ...]] = {
 
 def losses() -> str:
     """The page of all objectives, logits, gradients and initialisations, from their docstrings."""
-    lines = ["# Losses", "", "One function per equation; the name is what YAML says."]
+    lines = ["# Losses", "", "One function per equation; the name is what YAML says.", ""]
+    lines += ["::: hypersphere.objectives", "    options: {members: false, show_root_heading: false}"]
     for title, (kind, what) in KINDS.items():
         lines += ["", f"## {title}", "", what, ""]
         for name in registry.names(kind):

@@ -5,6 +5,7 @@ Official files are read byte for byte. Where they are not to be had, the corrupt
 their published definitions and parameters, with our random numbers, so that their bytes are not the official ones.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
@@ -69,8 +70,8 @@ def corruptions(
             ids = [name.split()[0] for name in plain.class_names[CLASS]]
             corrupted = official.load_tiny(root, download, names, ids)
         else:
-            images = official.load(root, download, base, names, test.labels[CLASS])
-            corrupted = {way: Split(_rows(images[way[0]], way[1]), test.labels) for way in ways}
+            images = official.load(root, download, base, test.labels[CLASS])
+            corrupted = {way: Split(_rows(images, test.images, *way), test.labels) for way in ways}
         own = published.table()[f"{base}_c"].about()
         about = {
             "source": f"{own['source']}; clean images: {clean['source']}",
@@ -81,11 +82,15 @@ def corruptions(
     return plain._replace(splits={**plain.splits, **named}, about=about)
 
 
-def _rows(images: UInt8[np.ndarray, "5N H W 3"], severity: int) -> Pieces:
-    """The official images of one severity."""
-    count = len(images) // len(SEVERITIES)
-    first = (severity - 1) * count
-    return Pieces((count, *images.shape[1:]), lambda numbers: np.array(images[first + numbers]))
+def _rows(
+    images: Callable[[str], UInt8[np.ndarray, "5N H W 3"]],
+    clean: UInt8[np.ndarray, "N H W 3"] | Pieces,
+    name: str,
+    severity: int,
+) -> Pieces:
+    """The official images of one corruption and severity: as many, and as large, as the clean ones."""
+    first = (severity - 1) * len(clean)
+    return Pieces((len(clean), *clean.shape[1:]), lambda numbers: images(name)[first + numbers])
 
 
 def _made(images: UInt8[np.ndarray, "N H W 3"] | Pieces, name: str, severity: int, seed: int) -> Pieces:

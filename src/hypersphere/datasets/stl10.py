@@ -1,7 +1,7 @@
 """STL-10 in its binary files: 96 × 96 photographs, 500 labelled training images of each of ten classes.
 
 The files are in ``stl10_binary`` of a data folder, or else in the official ``stl10_binary.tar.gz``, which is read in
-place. Images are read a few at a time, so that the 100,000 unlabelled ones, 2.8 GB, never need that memory.
+place. The 100,000 unlabelled images are left out. Images are read a few at a time.
 """
 
 from itertools import pairwise
@@ -19,22 +19,20 @@ from hypersphere.errors import HypersphereError
 
 FOLDER, ARCHIVE = "stl10_binary", "stl10_binary.tar.gz"
 LISTED = "stl10_binary"
-UNLABELED = "unlabeled"
 SIDE = 96
 BYTES = SIDE * SIDE * 3
-IMAGES = {TRAIN: 5_000, TEST: 8_000, UNLABELED: 100_000}
+IMAGES = {TRAIN: 5_000, TEST: 8_000}
 """Images of each split, as published."""
 CLASSES = 10
 AT_ONCE = 256
 """Images that are read at once, 7 MB."""
 
 
-def stl10(root: Path, download: bool = True, *, size: PositiveInt = 96, unlabeled: bool = True) -> Arrays:
-    """5,000 training, 8,000 test and 100,000 unlabelled images.
+def stl10(root: Path, download: bool = True, *, size: PositiveInt = 96) -> Arrays:
+    """5,000 training and 8,000 test images.
 
     Args:
         size: side of an image, pixels; below 96, images are resized (bilinear, antialiased).
-        unlabeled: whether there is a split ``unlabeled``.
     """
     about = published.table()["stl10"]
     shelf = published.shelf(root / FOLDER, about.files[ARCHIVE], download, in_order=True)
@@ -51,8 +49,6 @@ def stl10(root: Path, download: bool = True, *, size: PositiveInt = 96, unlabele
             wrong = labels[(labels < 0) | (labels >= CLASSES)][0] + 1
             raise HypersphereError(f"{place}: has the label {wrong}, and labels are from 1 to {CLASSES}")
         splits[part] = Split(_images(shelf, part, size), {CLASS: labels})
-    if unlabeled:
-        splits[UNLABELED] = Split(_images(shelf, UNLABELED, size), {})
     return Arrays(splits, {CLASS: tuple(names)}, about.about())
 
 

@@ -7,7 +7,6 @@ images' numbers in the source's split, which key the draws of views). The bytes 
 machine that prepared it or on the copy of the source.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -30,8 +29,6 @@ SCHEMA = 2
 """Version of the folder's layout: a folder with another version is prepared again."""
 LABELS, ATTRIBUTE = "labels-{}", "attribute-{}"
 """File names of named arrays, without ``.npy``."""
-WORD = re.compile(r"[a-z0-9][a-z0-9_-]*")
-"""Allowed names of splits, labels and attributes, because files are named after them."""
 CONTENT = {3: np.dtype(np.uint8), 2: np.dtype(np.int32)}
 """Type of a split's content, by the dimensions of one example: images [H, W, 3], or tokens [S, L]."""
 PIECE = 2**25
@@ -141,9 +138,6 @@ def check(arrays: Arrays, source: str) -> None:
     expected = CONTENT.get(len(shape), np.dtype(np.uint8))
     for part, split in arrays.splits.items():
         where, images = f"{source}: split {part}", split.images
-        for word in (part, *split.labels, *split.attributes):
-            if not WORD.fullmatch(word):
-                raise HypersphereError(f"{where}: '{word}': a name consists of lower-case letters, digits, - and _")
         if images.shape[1:] != shape or images.dtype != expected:
             raise HypersphereError(f"{where}: images are {images.dtype} {images.shape[1:]}, not {expected} {shape}")
         for name, values in (*split.labels.items(), *split.attributes.items()):
@@ -155,10 +149,6 @@ def check(arrays: Arrays, source: str) -> None:
             if values.dtype != np.int64 or not ((values >= 0) & (values < classes)).all():
                 problem = f"must be integers (int64) from 0 to below {classes}, the number of class_names"
                 raise HypersphereError(f"{where}: labels {name}: {problem}")
-        for name, values in split.attributes.items():
-            if values.dtype.hasobject:
-                problem = "must be booleans, numbers or words, not Python objects"
-                raise HypersphereError(f"{where}: attribute {name}: {problem}")
 
 
 def images_per_class(imbalance: Imbalance, classes: int) -> list[int]:

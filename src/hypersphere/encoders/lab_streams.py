@@ -57,7 +57,7 @@ class LabStreams(nn.Module):
 
 def lab_streams(
     *,
-    backbone: Literal["convnet", "resnet8", "resnet10", "resnet18", "resnet50"],
+    backbone: Literal["convnet", "resnet8", "resnet18", "resnet50"],
     width: PositiveInt = 16,
     stem: Literal["cifar", "max_pool", "imagenet"] = "cifar",
 ) -> nn.Module:
@@ -65,31 +65,26 @@ def lab_streams(
 
     Args:
         backbone: name of the backbone; each stream has its own weights.
-        width: channels of the first stage of convnet, resnet8 and resnet10.
+        width: channels of the first stage of convnet and resnet8.
         stem: of resnet18 and resnet50, as in ``resnet``.
     """
-    if backbone in ("convnet", "resnet8", "resnet10"):
+    if backbone in ("convnet", "resnet8"):
         if stem != "cifar":
             raise HypersphereError(f"encoder: lab_streams: stem: {backbone} has none; resnet18 and resnet50 have one")
         if backbone == "convnet":
             return LabStreams(plain_network(width, 1), plain_network(width, 2))
-        stages = 3 if backbone == "resnet8" else 4
-        return LabStreams(*(basic_resnet(stages, width, stride=1, channels=channels) for channels in (1, 2)))
+        return LabStreams(*(basic_resnet(width, stride=1, channels=channels) for channels in (1, 2)))
     if width != 16:
-        raise HypersphereError(
-            f"encoder: lab_streams: width: {backbone}'s is fixed; convnet, resnet8 and resnet10 take one"
-        )
+        raise HypersphereError(f"encoder: lab_streams: width: {backbone}'s is fixed; convnet and resnet8 take one")
     depth: Literal[18, 50] = 18 if backbone == "resnet18" else 50
     return LabStreams(*(stemmed_resnet(depth, stem, channels) for channels in (1, 2)))
 
 
 def to_lab(images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n 3 h w"]:
     """L* in [0, 100], a* and b* (CIE 1976) of sRGB images in [0, 1]; gradients are finite, in black too."""
-    # Linear light, as a share of white's.
     power = ((images + 0.055) / 1.055) ** 2.4
-    red, green, blue = torch.where(images > _KNEE, power, images / 12.92).unbind(
-        1
-    )  # linear light, as a share of white's
+    linear = torch.where(images > _KNEE, power, images / 12.92)  # light, as a share of white's
+    red, green, blue = linear.unbind(1)
     x, y, z = (_root((r * red + g * green + b * blue) / (r + g + b)) for r, g, b in XYZ)
     return torch.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], dim=1)
 

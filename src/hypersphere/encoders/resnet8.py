@@ -15,4 +15,4 @@ def resnet8(*, width: PositiveInt = 16, stride: PositiveInt = 1) -> nn.Module:
 
     The module maps [n, 3, h, w] to [n, feature_dim].
     """
-    return basic_resnet(3, width, stride)
+    return basic_resnet(width, stride)

@@ -1,4 +1,4 @@
-"""Small residual networks with one basic block per stage: ResNet-8 and ResNet-10."""
+"""A small residual network with one basic block per stage."""
 
 from collections import OrderedDict
 
@@ -6,28 +6,28 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 
-def basic_resnet(stages: int, width: int, stride: int, channels: int = 3) -> nn.Module:
-    """A 3x3 stem, then one basic block (He et al. 2016, Fig. 2) at each of ``stages`` widths.
+def basic_resnet(width: int, stride: int, channels: int = 3) -> nn.Module:
+    """ResNet-8: a 3x3 stem, then one basic block (He et al. 2016, Fig. 2) at each of three widths.
 
     Args:
-        stages: their number; each after the first halves the sides and doubles the channels.
-        width: channels of the stem and of the first stage.
+        width: channels of the stem and of the first stage; each other stage halves the sides and doubles the channels.
         stride: of the stem.
         channels: of the images.
 
-    The module maps [n, channels, h, w] to [n, feature_dim], ``feature_dim`` = width x 2^(stages - 1).
+    The module maps [n, channels, h, w] to [n, feature_dim], ``feature_dim`` = 4 x width.
     """
     layers: list[tuple[str, nn.Module]] = [
         ("conv1", nn.Conv2d(channels, width, kernel_size=3, stride=stride, padding=1, bias=False)),
         ("bn1", nn.BatchNorm2d(width)),
         ("relu", nn.ReLU(inplace=True)),
         ("layer1", _block(width, width, 1)),
-        *((f"layer{i + 1}", _block(width * 2 ** (i - 1), width * 2**i, 2)) for i in range(1, stages)),
+        ("layer2", _block(width, 2 * width, 2)),
+        ("layer3", _block(2 * width, 4 * width, 2)),
         ("pool", nn.AdaptiveAvgPool2d(1)),
         ("flatten", nn.Flatten()),
     ]
     model = nn.Sequential(OrderedDict(layers))
-    model.feature_dim = width * 2 ** (stages - 1)
+    model.feature_dim = 4 * width  # type: ignore[assignment]
     return model
 
 

@@ -3,7 +3,7 @@
 from typing import Literal
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from hypersphere.arguments import Fraction, PositiveInt
@@ -28,8 +28,6 @@ class DINO(Momentum):
 
     centre: Float[Tensor, "k"]
     """A running mean of the teacher's outputs."""
-    frozen: Bool[Tensor, ""]
-    """Whether the prototypes get no gradient yet."""
 
     def __init__(
         self,
@@ -40,14 +38,11 @@ class DINO(Momentum):
         momentum: float,
         momentum_schedule: Literal["constant", "cosine"],
         centre_momentum: float,
-        freeze: float,
     ) -> None:
         super().__init__(parts, momentum, momentum_schedule, projector=projector)
         self.prototypes = prototypes
         self.centre_momentum = centre_momentum
-        self.freeze = freeze
         self.register_buffer("centre", torch.zeros(prototypes.out_features))
-        self.register_buffer("frozen", torch.tensor(freeze > 0))
         self.means: list[Tensor] = []
         """Mean of the teacher's outputs, [k], of each pass since the last optimiser step; empty between steps."""
 
@@ -59,10 +54,7 @@ class DINO(Momentum):
     def forward(self, batch: Batch) -> Output:
         """Mean loss of the two directions; the embeddings are the student's bottleneck vectors."""
         z_a, z_b = (self.projector(self.encoder(view)) for view in batch.views)
-        rows = self.prototypes.weight
-        if self.freeze and self.frozen:  # in this order, because reading a buffer waits for the device
-            rows = rows.detach()
-        s_a, s_b = (cosines(self.gradient(z), rows) for z in (z_a, z_b))
+        s_a, s_b = (self.prototypes(self.gradient(z)) for z in (z_a, z_b))
         with torch.no_grad():
             t_a, t_b = (self.target(view) for view in batch.views)
         # The outputs may be bfloat16; the centre is float32.
@@ -75,7 +67,6 @@ class DINO(Momentum):
         super().after_step(before, after)
         self.centre.lerp_(torch.stack(self.means).mean(dim=0), 1 - self.centre_momentum)
         self.means.clear()
-        self.frozen.fill_(after < self.freeze)
 
 
 def dino(
@@ -89,7 +80,6 @@ def dino(
     momentum: Fraction = 0.996,
     momentum_schedule: Literal["constant", "cosine"] = "cosine",
     centre_momentum: Fraction = 0.9,
-    freeze_last_layer: Fraction = 0.0,
 ) -> Method:
     """Projector feature_dim -> hidden … -> bottleneck with GELU, and cosines of its output with the prototypes.
 
@@ -98,7 +88,7 @@ def dino(
     are missing: small crops beside the two full-size ones (multi-crop); one pass over both full-size crops, so that
     batch norm sees them together; the teacher's rising temperature (the objective's is constant); a weight decay that
     rises from 0.04 to 0.4 along a cosine; gradients clipped to norm 3 for each parameter; a last layer that is frozen
-    in the first epoch (``freeze_last_layer``, 0 by default); initial weights from a truncated normal.
+    in the first epoch; initial weights from a truncated normal.
 
     Args:
         hidden: width of the projector's hidden layers; 2048 in the paper.
@@ -109,8 +99,6 @@ def dino(
         momentum: of the teacher; with a schedule, its value at the start.
         momentum_schedule: ``cosine``: the momentum rises to 1 along half a cosine.
         centre_momentum: weight of the old centre in each update.
-        freeze_last_layer: share of training, from its start, during which the prototypes do not move; one epoch in the
-            authors' code (from memory).
     """
     projector = mlp(sizes(parts.features, hidden, bottleneck, layers), batch_norm=batch_norm, activation=nn.GELU)
     return DINO(
@@ -120,5 +108,4 @@ def dino(
         momentum=momentum,
         momentum_schedule=momentum_schedule,
         centre_momentum=centre_momentum,
-        freeze=freeze_last_layer,
     )

@@ -1,7 +1,5 @@
 """MoCo v2: each query is matched with its key, a slow target's embedding of the other view, against a queue of keys."""
 
-from typing import Literal
-
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
@@ -32,12 +30,10 @@ class MoCoV2(Momentum):
         *,
         momentum: float,
         groups: int,
-        shuffled: bool,
     ) -> None:
         super().__init__(parts, momentum, projector=projector)
         self.register_buffer("queue", queue)
         self.groups = groups
-        self.shuffled = shuffled
         self.waiting: list[Tensor] = []
         """Keys of the passes since the last optimiser step; empty between steps, when states are saved."""
 
@@ -49,7 +45,7 @@ class MoCoV2(Momentum):
         queries = self._in_groups(self.online, batch.views[0])
         with torch.no_grad():
             images = batch.views[1]
-            if self.shuffled and self.groups > 1:  # the statistics of one group do not depend on the order
+            if self.groups > 1:  # the statistics of one group do not depend on the order
                 order = torch.from_numpy(prng.permutation(count, *batch.key("shuffle"))).to(images.device)
                 keys = self._in_groups(self.target, images[order])[order.argsort()]
             else:
@@ -78,7 +74,6 @@ def mocov2(
     layers: PositiveInt = 2,
     batch_norm: bool = False,
     momentum: Fraction = 0.999,
-    batch_norm_over: Literal["batch", "split", "shuffled"] = "shuffled",
     groups: PositiveInt = 1,
 ) -> Method:
     """A projector feature_dim -> hidden -> dim, a slow copy of encoder and projector, and a queue of its embeddings.
@@ -93,16 +88,10 @@ def mocov2(
         layers: linear layers of the projector; 1 as in MoCo v1.
         batch_norm: batch norm before each ReLU of the projector.
         momentum: weight of the old target in each update.
-        batch_norm_over: batch: batch norm sees all images of a pass together. split: both networks see them in
-            ``groups``, as on so many devices. shuffled: the same, but the target sees them in another order, so that a
-            key's group does not reveal its query (shuffling BN, He et al. 2020, Sec. 3.3).
-        groups: number of equal parts of a pass; 1 equals ``batch``. 8 in the paper, one per device.
+        groups: number of equal parts of a pass that batch norm sees one at a time; 8 in the paper, one per device. The
+            target sees the images in another order, so that a key's group does not reveal its query (shuffling BN, He
+            et al. 2020, Sec. 3.3).
     """
-    if batch_norm_over == "batch" and groups > 1:
-        raise HypersphereError(
-            f"method: mocov2: groups: with batch_norm_over: batch it must be 1 (given: {groups}); "
-            "split and shuffled allow more"
-        )
     projector = mlp(sizes(parts.features, hidden, dim, layers), batch_norm=batch_norm)
     return MoCoV2(
         parts,
@@ -110,5 +99,4 @@ def mocov2(
         parts.unit_vectors(queue, dim, "queue"),
         momentum=momentum,
         groups=groups,
-        shuffled=batch_norm_over == "shuffled",
     )

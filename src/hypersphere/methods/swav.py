@@ -1,10 +1,9 @@
 """SwAV: two views, prototypes instead of negatives; each view predicts the other's code."""
 
 import torch
-from jaxtyping import Bool
-from torch import Tensor, nn
+from torch import nn
 
-from hypersphere.arguments import Fraction, PositiveInt
+from hypersphere.arguments import PositiveInt
 from hypersphere.methods.base import Batch, Method, Output, Parts
 from hypersphere.methods.heads import mlp, sizes
 from hypersphere.objectives.geometry import unit
@@ -16,22 +15,15 @@ class SwAV(Method):
     """Wiring of Caron et al. 2020, Sec. 3.1, one forward pass per view."""
 
     projector: nn.Module
-    frozen: Bool[Tensor, ""]
-    """Whether the prototypes get no gradient yet."""
 
-    def __init__(self, parts: Parts, projector: nn.Module, prototypes: nn.Linear, freeze: float) -> None:
+    def __init__(self, parts: Parts, projector: nn.Module, prototypes: nn.Linear) -> None:
         super().__init__(parts, projector=projector)
         self.prototypes = prototypes
-        self.freeze = freeze
-        self.register_buffer("frozen", torch.tensor(freeze > 0))
 
     def forward(self, batch: Batch) -> Output:
         """Loss over both views' cosines with the prototypes; the embeddings are the projector's outputs."""
         z_a, z_b = (self.projector(self.encoder(view)) for view in batch.views)
-        rows = self.prototypes.weight
-        if self.freeze and self.frozen:  # in this order, because reading a buffer waits for the device
-            rows = rows.detach()
-        scores_a, scores_b = (unit(self.gradient(z)) @ rows.T for z in (z_a, z_b))
+        scores_a, scores_b = (unit(self.gradient(z)) @ self.prototypes.weight.T for z in (z_a, z_b))
         return Output(self.objective(scores_a=scores_a, scores_b=scores_b), torch.cat([z_a, z_b]).detach())
 
     @torch.no_grad()
@@ -42,7 +34,6 @@ class SwAV(Method):
     def after_step(self, before: float, after: float) -> None:
         """Normalise the prototypes again, because the optimiser's step changes their norms."""
         self.begin()
-        self.frozen.fill_(after < self.freeze)
 
 
 def swav(
@@ -53,12 +44,12 @@ def swav(
     prototypes: PositiveInt,
     layers: PositiveInt = 2,
     batch_norm: bool = True,
-    frozen_prototypes: Fraction = 0.0,
 ) -> Method:
     """Projector feature_dim -> hidden -> dim, normalised, and its cosines with the prototypes.
 
-    Two things of the paper are missing: small crops beside the two full-size ones (multi-crop), and the queue of
-    earlier features for batches smaller than the number of prototypes. Prototypes are a linear layer without bias whose
+    Of the paper and its code (from memory) these are missing: small crops beside the two full-size ones (multi-crop);
+    the queue of earlier features for batches smaller than the number of prototypes; prototypes that do not move in the
+    first epoch. Prototypes are a linear layer without bias whose
     rows are normalised after each step, without gradient; cut-initialisation does not change them.
 
     Args:
@@ -67,8 +58,6 @@ def swav(
         prototypes: their number, k; 3000 in the paper.
         layers: linear layers of the projector.
         batch_norm: batch norm before each ReLU.
-        frozen_prototypes: share of training, from its start, during which the prototypes do not move; one epoch in the
-            authors' code (from memory).
     """
     projector = mlp(sizes(parts.features, hidden, dim, layers), batch_norm=batch_norm)
-    return SwAV(parts, projector, nn.Linear(dim, prototypes, bias=False), frozen_prototypes)
+    return SwAV(parts, projector, nn.Linear(dim, prototypes, bias=False))

@@ -24,8 +24,6 @@ def alignment(
     minimum.
 
     Args:
-        z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
-        z_b: embeddings of the second view.
         power: the exponent, alpha in the paper.
         weight: factor of the mean.
 

@@ -26,8 +26,7 @@ def alignment_uniformity(
     weights set the balance.
 
     Args:
-        z_a: embeddings of the first view, not normalised, n >= 2; row i is the positive of row i of ``z_b``.
-        z_b: embeddings of the second view.
+        z_a: at least two images.
         power: exponent of the distance between positives.
         t: inverse width of the Gaussian of uniformity, in units of squared distance.
         align_weight: weight of alignment.

@@ -20,9 +20,6 @@ def attenuation_type_i(
     all: the positive is then pulled by 1/t times sin(angle), and the negatives share a push of 1/t.
 
     Args:
-        cosines: of n anchors with their m candidates.
-        targets: p, one-hot.
-        temperature: t, in units of cosine.
         alpha: in [0, 1]; 0 changes nothing.
 
     Returns:

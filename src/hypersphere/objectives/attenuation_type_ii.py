@@ -19,9 +19,6 @@ def attenuation_type_ii(
     after negatives have let go. Below 1 the pull fades later than the push.
 
     Args:
-        cosines: of n anchors with their m candidates.
-        targets: p, one-hot.
-        temperature: t, in units of cosine.
         alpha: in [0, 1]; 0 changes nothing.
 
     Returns:

@@ -16,11 +16,6 @@ def cosine_logits(
 
     Figure: margins/fig1.
 
-    Args:
-        cosines: of n anchors with their m candidates.
-        targets: p, not used.
-        temperature: t, in units of cosine.
-
     Returns:
         Logits, in nats.
 

@@ -25,9 +25,6 @@ def debiased(
     1/(1 - tau_plus (N + 1) q), where q is the positive's softmax share there. At the bound only the pull stays.
 
     Args:
-        z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
-        z_b: embeddings of the second view.
-        temperature: t, in units of cosine.
         tau_plus: probability that a negative is of the anchor's class; below 1.
 
     Returns:

@@ -18,9 +18,7 @@ def decoupled(z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, temperatu
     share a push of the same 1/t. In NT-Xent both fade together as the positive wins.
 
     Args:
-        z_a: embeddings of the first view, not normalised, n >= 2; row i is the positive of row i of ``z_b``.
-        z_b: embeddings of the second view.
-        temperature: t, in units of cosine.
+        z_a: at least two images.
 
     Returns:
         The mean over the 2n anchors, in nats; negative where positives are much closer than negatives.

@@ -24,7 +24,6 @@ def decoupled_one_direction(
     Args:
         z_a: anchors, not normalised; row i is the positive of row i of ``z_b``.
         z_b: candidates, not normalised.
-        temperature: t, in units of cosine.
 
     Returns:
         The mean over the n anchors, in nats. It can be negative: with n = 2 it is in [-2/t, 2/t].

@@ -35,7 +35,6 @@ def distance_polarization(
 
     Args:
         z_a: embeddings of the first view, not normalised; in the toy study those of the points themselves.
-        z_b: embeddings of the second view.
         weight: lambda; the paper uses 0.1.
         lower: delta+, below which a pair counts as similar; "+" is for positive (erratum L4).
         upper: delta-, above which it counts as dissimilar.

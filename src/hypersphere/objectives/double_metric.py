@@ -36,8 +36,6 @@ def double_metric(
     Figure: double_metric/fig2.
 
     Args:
-        z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
-        z_b: embeddings of the second view.
         temperature: t of the NT-Xent term, in units of cosine.
         alpha: weight of NT-Xent.
         beta: weight of the Euclidean term.

@@ -30,7 +30,6 @@ def generalised_info_nce(
     Figure: margins/fig1.
 
     Args:
-        z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
         z_b: embeddings of the second view, or the targets.
         to_logits: maps cosines and targets (1 for the positive, else 0), both [anchors, m], to logits:
             ``cosine_logits``, or a map with a margin or a changed gradient.

@@ -26,9 +26,6 @@ def hard_contrastive(
     do.
 
     Args:
-        z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
-        z_b: embeddings of the second view.
-        temperature: t, in units of cosine.
         share: the fraction of negatives kept; their number is rounded up.
 
     Returns:

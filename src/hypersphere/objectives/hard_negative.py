@@ -27,9 +27,6 @@ def hard_negative(
     more. Far negatives are pulled, because the weights have gradients too.
 
     Args:
-        z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
-        z_b: embeddings of the second view.
-        temperature: t, in units of cosine.
         tau_plus: probability that a negative is of the anchor's class; below 1.
         concentration: beta.
 

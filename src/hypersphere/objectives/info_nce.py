@@ -23,9 +23,6 @@ def info_nce(
     share of the softmax, so that the positive's share is at most one half and its pull keeps at least half its weight.
 
     Args:
-        z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
-        z_b: embeddings of the second view.
-        temperature: t, in units of cosine.
         include_self: the denominator includes k = i.
 
     Returns:

@@ -29,9 +29,6 @@ def margin_logits(
     Figure: margins/fig2, margins/sliders.
 
     Args:
-        cosines: cos theta of n anchors with their m candidates.
-        targets: p, 1 for the positive and 0 for negatives.
-        temperature: t, in units of cosine.
         angular: m1, in radians (ArcFace's margin).
         subtractive: m2, in units of cosine (CosFace's margin).
         beyond_pi: the rule where theta + m1 > pi. printed: the formula as it is, which there pushes positives further

@@ -33,8 +33,7 @@ def matched_uniformity(
     its pairs.
 
     Args:
-        z_a: embeddings of the first view, not normalised, n >= 2.
-        z_b: embeddings of the second view.
+        z_a: at least two images.
         weight: lambda of the distance polarization whose gradient is matched.
         lower: its delta+.
         upper: its delta-.

@@ -24,7 +24,6 @@ def momentum_contrast(
         q: queries, not normalised.
         k: keys; row i is the positive of row i of ``q``.
         queue: keys of earlier batches, the negatives of every query.
-        temperature: t, in units of cosine.
 
     Returns:
         The mean over the n queries, in nats.

@@ -23,11 +23,6 @@ def multiview_coding(
     Geometry: a point is pulled to its image's point in the other view, and pushed from the other images' points there,
     by their softmax shares. Points of one view do not repel each other.
 
-    Args:
-        z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
-        z_b: embeddings of the second view.
-        temperature: t, in units of cosine.
-
     Returns:
         The mean over the 2n anchors, in nats; the paper adds the two directions, which gives twice as much.
 

@@ -35,7 +35,6 @@ def nce(
     Args:
         z_a: embeddings of the images, not normalised: the anchors.
         z_b: embeddings of the perturbed images; row i is the positive of row i of ``z_a``.
-        temperature: t, in units of cosine.
         negatives: the rows that are an anchor's negatives.
 
     Returns:

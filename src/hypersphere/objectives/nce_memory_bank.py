@@ -34,7 +34,6 @@ def nce_memory_bank(
         index: number of each row's image.
         bank: each image's embedding when it was last seen, a constant.
         noise: m images for each row, drawn uniformly.
-        temperature: t, in units of cosine.
         proximal: lambda (the slide's beta), weight of the squared distance between unit vectors z_i and bank_i.
 
     Returns:

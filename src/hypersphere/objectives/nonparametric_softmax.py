@@ -31,7 +31,6 @@ def nonparametric_softmax(
         z: embeddings, not normalised.
         index: number of each row's image.
         bank: each image's embedding when it was last seen, a constant.
-        temperature: t, in units of cosine.
         proximal: beta, weight of the squared distance between unit vectors z_i and bank_i (erratum S11: the slide does
             not say that its Z is normalised).
         denominator: the rows v. bank: the bank's, with the positive (Wu et al.: a softmax, so the first term is at

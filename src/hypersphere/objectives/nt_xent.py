@@ -23,9 +23,6 @@ def nt_xent(
     Figure: embedding_norms/fig2b, embedding_norms/fig2c, lecture/table5_entropy.
 
     Args:
-        z_a: embeddings of the first view, not normalised; row i is the positive of row i of ``z_b``.
-        z_b: embeddings of the second view.
-        temperature: t, in units of cosine.
         normalise: cosines; False: inner products of the embeddings as they are (SimCLR, Table 5), with t in their
             units.
 

@@ -22,8 +22,6 @@ def pair_contrastive(
     and not beyond it. There is no sphere.
 
     Args:
-        z_a: embeddings of the first view.
-        z_b: embeddings of the second view; row i is similar to row i of ``z_a``, every other row dissimilar.
         margin: epsilon, in units of distance.
 
     Returns:

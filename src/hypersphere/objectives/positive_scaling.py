@@ -17,9 +17,6 @@ def positive_scaling(
     Geometry: positives are pulled s times as hard at every angle; negatives are pushed as before.
 
     Args:
-        cosines: of n anchors with their m candidates.
-        targets: p, 1 for the positive and 0 for negatives.
-        temperature: t, in units of cosine.
         s: the factor; 1 changes nothing.
 
     Returns:

@@ -29,9 +29,6 @@ def ratio_scaling(
     Figure: margins/fig8.
 
     Args:
-        cosines: cos theta of n anchors with their m candidates.
-        targets: p, 1 for the positive and 0 for negatives.
-        temperature: t, in units of cosine.
         angular: m1, in radians; 0 changes nothing.
         scope: positives: the positive's logit only (Alg. 4). row: all logits of the anchor, which weights its loss
             (Sec. 4.1 and 5.4). The paper does not say which of them its tables used (erratum M4).

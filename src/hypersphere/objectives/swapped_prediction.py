@@ -1,10 +1,10 @@
 """Swapped prediction (SwAV): each view predicts the other view's code over prototypes."""
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from hypersphere.arguments import PositiveFloat, PositiveInt
-from hypersphere.objectives.sinkhorn import codes
 
 
 def swapped_prediction(
@@ -27,7 +27,6 @@ def swapped_prediction(
     Args:
         scores_a: cosines of the first view's embeddings with the k prototypes.
         scores_b: those of the second view.
-        temperature: t, in units of cosine.
         epsilon: entropy weight of the codes; smaller is sharper.
         iterations: number of Sinkhorn-Knopp iterations.
 
@@ -53,3 +52,20 @@ def _cross_entropy(
     """Eq. 2: cross-entropy of one view's prediction with the other view's code."""
     log_p = (predicting / temperature).log_softmax(dim=1)
     return -(codes(coded, epsilon, iterations) * log_p).sum(dim=1).mean()
+
+
+@torch.no_grad()
+def codes(scores: Float[Tensor, "n k"], epsilon: float, iterations: int) -> Float[Tensor, "n k"]:
+    """exp(scores/epsilon), scaled ``iterations`` times to equal column sums and then to rows that sum to 1.
+
+    Caron et al. 2020, Eq. 3-5 (numbers from memory). As in the authors' code the rows come last: each row is exactly a
+    distribution, while prototypes are used equally only in the limit. No gradient flows.
+
+    Numerics: in logarithms and at least float32, so that a small epsilon does not overflow the exponential and no
+    column sum underflows to 0.
+    """
+    log_q = scores.to(torch.promote_types(scores.dtype, torch.float32)) / epsilon
+    for _ in range(iterations):
+        log_q = log_q - log_q.logsumexp(dim=0, keepdim=True)
+        log_q = log_q - log_q.logsumexp(dim=1, keepdim=True)
+    return log_q.exp().to(scores.dtype)

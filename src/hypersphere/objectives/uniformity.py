@@ -27,8 +27,7 @@ def uniformity(
     1/sqrt(2t). Of all distributions on the sphere the uniform one has the least.
 
     Args:
-        z_a: embeddings of the first view, not normalised, n >= 2.
-        z_b: embeddings of the second view.
+        z_a: at least two images.
         t: inverse width of the Gaussian, per unit of squared distance; the inverse of a temperature.
         weight: factor of the mean.
 

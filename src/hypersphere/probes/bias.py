@@ -21,9 +21,6 @@ def scored(frozen: Frozen, scores: Float[Tensor, "n c"], measures: Mapping[str, 
     Returns:
         Each measure; and of a biased set also ``<measure>;bias=aligned`` and ``<measure>;bias=conflicting``, unless
         there is no such image.
-
-    Raises:
-        NotFiniteError: a score is NaN or infinite.
     """
     truth, conflicting = frozen.labels(TEST)[: len(scores)], frozen.conflicting(TEST)
     values = {measure: top_k(scores, truth, k) for measure, k in measures.items()}

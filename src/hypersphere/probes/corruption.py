@@ -44,9 +44,6 @@ def corruption(frozen: Frozen, *, copies: PositiveInt = 6, **mlp: Any) -> ProbeR
     Returns:
         ``corruption_error;augmentation=augmix;corruption=fog;severity=3`` and so on, in percent; and
         ``corruption_error;augmentation=augmix;corruption=none`` on clean test images.
-
-    Raises:
-        NotFiniteError: the scores are not finite, because the rate is too high.
     """
     corrupted = [split for split in frozen.splits if WAY.fullmatch(split)]
     if not corrupted:

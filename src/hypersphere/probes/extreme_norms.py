@@ -29,9 +29,6 @@ def extreme_norms(frozen: Frozen, *, count: PositiveInt = 10, split: Literal["tr
         The mean norm of the chosen images, ``norm;split=train;extreme=highest`` and so on; a table with a row per
         image: split, extreme, row (its class), column (its rank, from 1), caption (its norm), image (its place in the
         split, from 0) and norm; and the images. Of equal norms the earlier image comes first.
-
-    Raises:
-        NotFiniteError: a vector is not finite.
     """
     norms = frozen.features(split).double().norm(dim=1)
     labels, names = frozen.labels(split), frozen.class_names()

@@ -44,11 +44,7 @@ def last_maps(
 def maps_after(
     encoder: nn.Module, stage: str, images: UInt8[np.ndarray, "n h w 3"], device: torch.device
 ) -> Float[Tensor, "n c i j"]:
-    """The output of the encoder's part of that name, a map for each channel.
-
-    Raises:
-        NotFiniteError: a map has NaN or infinite entries.
-    """
+    """The output of the encoder's part of that name, a map for each channel."""
     parts = dict(encoder.named_children())
     if stage not in parts:
         raise HypersphereError(
@@ -79,10 +75,7 @@ def _floats(images: UInt8[np.ndarray, "n h w 3"], device: torch.device) -> Float
 
 def resized(maps: Float[Tensor, "n i j"], size: tuple[int, int], smooth: bool) -> Float[np.ndarray, "n h w"]:
     """Maps at another size, in between by bilinear interpolation, or by the nearest place."""
-    if smooth:
-        grown = F.interpolate(maps[:, None].float(), size, mode="bilinear", align_corners=False)
-    else:
-        grown = F.interpolate(maps[:, None].float(), size, mode="nearest-exact")
+    grown = F.interpolate(maps[:, None].float(), size, mode="bilinear" if smooth else "nearest-exact")
     found: np.ndarray = grown[:, 0].cpu().numpy()
     return found
 

@@ -41,9 +41,6 @@ def gradcam(frozen: Frozen, *, classes: PositiveInt = 5, **mlp: Any) -> ProbeRes
         ``mlp_top1``, the probe's accuracy on the test set, in percent; a table with a row per picture: row ("image" or
         "map"), column (the class), caption (of a map: the predicted class) and image (its place in the split); and the
         pictures. A map goes from red, half of the highest, to yellow, the highest of the image.
-
-    Raises:
-        NotFiniteError: the scores are not finite, because the rate is too high.
     """
     truth, names = frozen.labels(TEST), frozen.class_names()
     places = _chosen(truth.cpu().numpy(), classes)

@@ -43,9 +43,6 @@ def linear_sgd(
     Returns:
         ``linear_top1`` and ``linear_top5``, in percent. The order of images is keyed by the epoch alone, the same for
         every run, so the probe adds nothing to the variance between seeds.
-
-    Raises:
-        NotFiniteError: the scores are not finite, because the rate is too high.
     """
 
     def rate(passed: float) -> float:

@@ -43,9 +43,6 @@ def linear_training_mode(
 
     Returns:
         ``linear_top1`` and ``linear_top5``, in percent. The order of images is keyed by the epoch alone.
-
-    Raises:
-        NotFiniteError: the scores are not finite, because the rate is too high.
     """
     network, images, labels = frozen.copy(), frozen.images(TRAIN), frozen.labels(TRAIN)
     weight = torch.zeros(frozen.classes(), frozen.features(TEST).shape[1], device=frozen.device)

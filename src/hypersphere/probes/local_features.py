@@ -47,9 +47,6 @@ def local_features(
         ``explained;clusters=2`` and so on, the percentage of an image's variance of features that lies between its
         regions, mean over the shown images; a table with a row per picture: clusters, row (empty), column (its number,
         from 1), caption (its class) and image (its place in the split); and the pictures.
-
-    Raises:
-        NotFiniteError: the maps have NaN or infinite entries.
     """
     places = chosen(len(frozen.images(TEST)), images)
     shown = np.array(frozen.images(TEST)[places])

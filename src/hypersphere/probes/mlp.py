@@ -47,11 +47,7 @@ def mlp(
 
     Returns:
         ``mlp_top1``, in percent. Initial weights, the order of images and the dropout are the same for every run.
-
-    Raises:
-        NotFiniteError: the scores are not finite, because the rate is too high.
     """
-
     about = {"hidden": hidden, "dropout": dropout, "epochs": epochs, "learning_rate": learning_rate, "batch": batch}
     about |= {"drop_every": drop_every, "momentum": momentum}
     fitted = fit_mlp(frozen.features(TRAIN), frozen.labels(TRAIN), frozen.classes(), **about)

@@ -22,9 +22,6 @@ def opposite_halves(frozen: Frozen, *, most: PositiveInt = 10_000) -> ProbeResul
 
     Returns:
         ``opposite_halves``: the share of images, in percent.
-
-    Raises:
-        NotFiniteError: an embedding is not finite.
     """
     pairs = view_pairs(frozen, TRAIN, most)
     products = (pairs.first.double() * pairs.second.double()).sum(dim=1)

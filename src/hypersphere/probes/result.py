@@ -16,7 +16,10 @@ from hypersphere.errors import HypersphereError
 
 
 class NotFiniteError(HypersphereError):
-    """An encoder's features, or a probe's scores of them, are NaN or infinite: there is nothing to measure."""
+    """An encoder's features, or a probe's scores of them, are NaN or infinite: there is nothing to measure.
+
+    Any probe may raise it, for scores where its rate is too high; ``evaluate`` then records ``diverged``.
+    """
 
 
 class ProbeResult(NamedTuple):

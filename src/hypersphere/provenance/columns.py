@@ -1,4 +1,4 @@
-"""The columns of the tidy tables that statistics/ writes and report/ reads, each with what it holds."""
+"""The columns of the tidy tables that theory/ and statistics/ write and report/ reads, each with what it holds."""
 
 from hypersphere.provenance.tables import Columns, flags, numbers, texts
 
@@ -30,6 +30,11 @@ EFFECTS: Columns = {
     **numbers("detectable", "margin"),
     **flags("in_family", "equivalent"),
     **texts("level"),
+}
+THEORY: Columns = {
+    **texts("id", "paper", "reading"),
+    **numbers("draws", "met", "violated", "worst"),
+    **texts("counterexample", "verdict"),
 }
 CLAIMS: Columns = {
     **texts("id", "kind", "origin", "paper", "artifact", "method", "variant", "dataset", "setting", "metric"),

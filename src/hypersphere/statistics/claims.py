@@ -24,7 +24,6 @@ from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.statistics import gather, measure, studies, verdicts
 from hypersphere.statistics.effects import ENOUGH, NAN, Arms, Pooled, arms, layout, pool, pool_for
-from hypersphere.theory.table import COLUMNS as THEORY
 
 TOO_FEW = "an arm lost more of its seeds than the rules allow"
 COLUMNS = columns.CLAIMS
@@ -120,7 +119,7 @@ def _answered(plan: Plan, paper: Paper, claims: list[Claim], rules: Rules) -> di
     outcomes = studies.judge(claims, plan.config, paper.paper, rules) if answers.is_file() else {}
     theorems = [claim for claim in claims if claim.kind == "theorem" and claim.id not in outcomes]
     if theorems and (plan.config.results / "theory.csv").is_file():
-        theory = tables.read(check_tidy(plan.config.results, "theory.csv"), THEORY)
+        theory = tables.read(check_tidy(plan.config.results, "theory.csv"), columns.THEORY)
         outcomes |= {
             claim.id: studies.of_theorem(claim, plan.config.claims_file(paper.paper), theory) for claim in theorems
         }

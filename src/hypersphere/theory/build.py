@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 
 from hypersphere.config.plan import Plan
+from hypersphere.provenance.columns import THEORY
 from hypersphere.provenance.tables import write
 from hypersphere.theory.statement import Finding, Statement, examine
-from hypersphere.theory.table import COLUMNS
 from hypersphere.training.determinism import make_deterministic
 
 DRAWS = 10_000
@@ -21,7 +21,7 @@ def documents() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in _MACHINERY))
 
 
-_MACHINERY = {"__init__", "build", "statement", "table"}
+_MACHINERY = {"__init__", "build", "statement"}
 
 
 def statements(paper: str) -> tuple[Statement, ...]:
@@ -34,7 +34,7 @@ def build(plan: Plan) -> None:
     make_deterministic(1)
     papers = [name for name in plan.config.papers if name in documents()]
     rows = [_row(paper, statement, examine(statement, DRAWS)) for paper in papers for statement in statements(paper)]
-    write(plan.config.results, {"theory": (pd.DataFrame(rows, columns=list(COLUMNS)), COLUMNS)})
+    write(plan.config.results, {"theory": (pd.DataFrame(rows, columns=list(THEORY)), THEORY)})
 
 
 def _row(paper: str, statement: Statement, finding: Finding) -> dict[str, Any]:

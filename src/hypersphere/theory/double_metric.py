@@ -13,29 +13,16 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 from torch.linalg import vector_norm
 
-from hypersphere.theory.statement import PRINTED, Checked, Inputs, Statement, everywhere, gradient
-
-
-def identifier(name: str, reading: str) -> str:
-    """A claim's id. For a corrected statement, it ends in the erratum."""
-    return f"double_metric.{name}" + ("" if reading == PRINTED else f".{reading.lower()}")
-
-
-def inputs(**columns: list) -> Inputs:
-    return {name: torch.tensor(column, dtype=torch.float64) for name, column in columns.items()}
+from hypersphere.theory.statement import Checked, Inputs, Statement, everywhere, given, gradient, spread
 
 
 def uniform(g: Generator, *shape: int) -> Tensor:
     return torch.rand(*shape, generator=g, dtype=torch.float64)
 
 
-def magnitude(g: Generator, *shape: int, low: float = -3, high: float = 3) -> Tensor:
-    return 10 ** (low + (high - low) * uniform(g, *shape))
-
-
 def angle(g: Generator, *shape: int) -> Tensor:
     """Three of five draws are uniform in [0, pi]. One is near 0 and one near pi, some exactly 0 or pi."""
-    kind, near = (5 * uniform(g, *shape)).long(), magnitude(g, *shape, low=-8, high=-1) * (uniform(g, *shape) > 0.1)
+    kind, near = (5 * uniform(g, *shape)).long(), spread(g, -8, -1, *shape) * (uniform(g, *shape) > 0.1)
     return torch.where(kind == 0, near, torch.where(kind == 1, pi - near, pi * uniform(g, *shape)))
 
 
@@ -80,7 +67,7 @@ def worse(a: Tensor, b: Tensor) -> Tensor:
 
 
 X, Y, OPPOSITE = [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]
-PATHS = partial(inputs, u=[X, X, X], v=[X, Y, OPPOSITE], w=[Y, OPPOSITE, Y])
+PATHS = given(u=[X, X, X], v=[X, Y, OPPOSITE], w=[Y, OPPOSITE, Y])
 
 
 def theorem_1(u: Tensor, v: Tensor, w: Tensor) -> Checked:
@@ -162,9 +149,9 @@ def sandwiched(d_a: Tensor, d_b: Tensor, epsilon: Tensor) -> Tensor:
 
 
 def sandwiches(g: Generator, n: int) -> Inputs:
-    d_a, epsilon, where = magnitude(g, n), 1 + magnitude(g, n), (1.4 * uniform(g, n) - 0.2).clamp(0, 1)
+    d_a, epsilon, where = spread(g, -3, 3, n), 1 + spread(g, -3, 3, n), (1.4 * uniform(g, n) - 0.2).clamp(0, 1)
     d_b = d_a * (1 / epsilon + where * (1 - 1 / epsilon))
-    return {"d_a": d_a, "d_b": d_b, "epsilon": epsilon, "r": d_b * epsilon * magnitude(g, n, low=-0.1, high=0.3)}
+    return {"d_a": d_a, "d_b": d_b, "epsilon": epsilon, "r": d_b * epsilon * spread(g, -0.1, 0.3, n)}
 
 
 def chord_of_cosine(u: Tensor, side: Tensor, theta: Tensor) -> Checked:
@@ -185,28 +172,25 @@ def great_circles(g: Generator, n: int) -> Inputs:
     return {"u": u, "side": F.normalize(torch.linalg.cross(u, directions(g, n)), dim=1), "theta": angle(g, n)}
 
 
-PAIRS = partial(inputs, u=[X, X], v=[X, X], w=[X, Y], x=[Y, OPPOSITE])
-DISTANCES = partial(inputs, d_a=[1.0, 2.0], d_b=[1.0, 1.0], epsilon=[1.0, 2.0], r=[2.0, 3.0])
-CIRCLE = partial(inputs, u=[X], side=[Y], theta=[pi / 2])
+PAIRS = given(u=[X, X], v=[X, X], w=[X, Y], x=[Y, OPPOSITE])
+DISTANCES = given(d_a=[1.0, 2.0], d_b=[1.0, 1.0], epsilon=[1.0, 2.0], r=[2.0, 3.0])
+CIRCLE = given(u=[X], side=[Y], theta=[pi / 2])
 
-_OF_SPHERE: tuple[Statement, ...] = tuple(
-    Statement(identifier(name, reading), reading, check, draw, simple)
-    for name, reading, check, draw, simple in (
-        ("theorem_1", PRINTED, theorem_1, path, PATHS),
-        ("theorem_1_chord", PRINTED, theorem_1_chord, path, PATHS),
-        ("theorem_1_meridian", PRINTED, theorem_1_meridian, short_path, PATHS),
-        ("lemma_1", PRINTED, lemma_1, two_pairs, PAIRS),
-        ("lemma_1_identity", PRINTED, partial(lemma_1_sum, left_out=0), path, PATHS),
-        ("lemma_1_sum", PRINTED, partial(lemma_1_sum, left_out=1), path, PATHS),
-        ("lemma_1_sum", "D23", partial(lemma_1_sum, left_out=0), path, PATHS),
-        ("definition_1", PRINTED, partial(definition_1, printed=True), path, PATHS),
-        ("definition_1", "D22", partial(definition_1, printed=False), path, PATHS),
-        ("definition_4", PRINTED, definition_4, path, PATHS),
-        ("proposition_2", PRINTED, proposition_2, sandwiches, DISTANCES),
-        ("proposition_2_step", PRINTED, partial(proposition_2_step, printed=True), sandwiches, DISTANCES),
-        ("proposition_2_step", "D7", partial(proposition_2_step, printed=False), sandwiches, DISTANCES),
-        ("chord_of_cosine", PRINTED, chord_of_cosine, great_circles, CIRCLE),
-    )
+_OF_SPHERE = (
+    Statement("double_metric.theorem_1", theorem_1, path, PATHS),
+    Statement("double_metric.theorem_1_chord", theorem_1_chord, path, PATHS),
+    Statement("double_metric.theorem_1_meridian", theorem_1_meridian, short_path, PATHS),
+    Statement("double_metric.lemma_1", lemma_1, two_pairs, PAIRS),
+    Statement("double_metric.lemma_1_identity", partial(lemma_1_sum, left_out=0), path, PATHS),
+    Statement("double_metric.lemma_1_sum", partial(lemma_1_sum, left_out=1), path, PATHS),
+    Statement("double_metric.lemma_1_sum.d23", partial(lemma_1_sum, left_out=0), path, PATHS),
+    Statement("double_metric.definition_1", partial(definition_1, printed=True), path, PATHS),
+    Statement("double_metric.definition_1.d22", partial(definition_1, printed=False), path, PATHS),
+    Statement("double_metric.definition_4", definition_4, path, PATHS),
+    Statement("double_metric.proposition_2", proposition_2, sandwiches, DISTANCES),
+    Statement("double_metric.proposition_2_step", partial(proposition_2_step, printed=True), sandwiches, DISTANCES),
+    Statement("double_metric.proposition_2_step.d7", partial(proposition_2_step, printed=False), sandwiches, DISTANCES),
+    Statement("double_metric.chord_of_cosine", chord_of_cosine, great_circles, CIRCLE),
 )
 
 
@@ -232,9 +216,9 @@ def equation_2_literal(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature
 
 def anchors(g: Generator, n: int) -> Inputs:
     """Four candidates; distances of 1e-4 to 2, so that 1/distance is finite."""
-    halves = torch.where(uniform(g, n, 4) < 0.3, magnitude(g, n, 4, low=-4, high=0), uniform(g, n, 4))
+    halves = torch.where(uniform(g, n, 4) < 0.3, spread(g, -4, 0, n, 4), uniform(g, n, 4))
     cosines = 1 - 2 * halves**2
-    weights = {name: magnitude(g, n) for name in ("alpha", "beta", "temperature")}
+    weights = {name: spread(g, -3, 3, n) for name in ("alpha", "beta", "temperature")}
     return {"cosines": cosines.clamp(-1, 1 - 5e-9), **weights}
 
 
@@ -242,7 +226,7 @@ def near_positives(g: Generator, n: int) -> Inputs:
     """Anchors whose positive is the nearest, with a beta that is large enough to repel it."""
     drawn = anchors(g, n)
     cosines = drawn["cosines"].sort(dim=1, descending=True).values
-    beta = sides(cosines[:, 0]) * drawn["alpha"] / drawn["temperature"] * (1 + magnitude(g, n))
+    beta = sides(cosines[:, 0]) * drawn["alpha"] / drawn["temperature"] * (1 + spread(g, -3, 3, n))
     return {**drawn, "cosines": cosines, "beta": beta}
 
 
@@ -300,7 +284,7 @@ def positive_slope(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Te
 
 def scaled_pairs(g: Generator, n: int) -> Inputs:
     u = directions(g, n)
-    return {"u": u, "v": at_angle(g, u), "temperature": magnitude(g, n)}
+    return {"u": u, "v": at_angle(g, u), "temperature": spread(g, -3, 3, n)}
 
 
 def without_weights(g: Generator, n: int) -> Inputs:
@@ -308,28 +292,25 @@ def without_weights(g: Generator, n: int) -> Inputs:
     return {"cosines": drawn["cosines"], "temperature": drawn["temperature"]}
 
 
-TWO = partial(inputs, cosines=[[0.0, 0.0], [0.0, -1.0]], temperature=[1.0, 1.0])
+TWO = given(cosines=[[0.0, 0.0], [0.0, -1.0]], temperature=[1.0, 1.0])
 # DM4's weights (Table 1) at tau = 1: a positive at distance 1 is on the threshold, at distance 1/2 below it
 UNIT = {"alpha": [1.0] * 2, "beta": [1.0] * 2, "temperature": [1.0] * 2}
-FOUR = partial(inputs, cosines=[[0.5, -1.0], [0.875, -1.0]], **UNIT)
-SCALED = partial(inputs, u=[[1.0, 0.0]], v=[[1.0, 0.0]], temperature=[0.5])
+FOUR = given(cosines=[[0.5, -1.0], [0.875, -1.0]], **UNIT)
+SCALED = given(u=[[1.0, 0.0]], v=[[1.0, 0.0]], temperature=[0.5])
 
-_OF_LOSSES: tuple[Statement, ...] = tuple(
-    Statement(identifier(name, reading), reading, check, draw, simple)
-    for name, reading, check, draw, simple in (
-        ("radius", PRINTED, partial(radius, power=1), scaled_pairs, SCALED),
-        ("radius", "D24", partial(radius, power=0.5), scaled_pairs, SCALED),
-        ("radius_of_one", "D24", partial(radius, power=1, other=0), scaled_pairs, SCALED),
-        ("equation_1", PRINTED, partial(equation_1, printed=True), without_weights, TWO),
-        ("equation_1", "D2", partial(equation_1, printed=False), without_weights, TWO),
-        ("equation_2_slope", PRINTED, positive_slope, anchors, FOUR),
-        ("equation_2_repulsion", PRINTED, repulsion, near_positives, FOUR),
-        ("equation_2_attraction", PRINTED, partial(attraction, sign=1), anchors, FOUR),
-        ("equation_2_attraction", "D1", partial(attraction, sign=-1), anchors, FOUR),
-        ("equation_6", PRINTED, equation_6, anchors, FOUR),
-        ("equation_6_alignment", PRINTED, partial(weighted_alignment, sign=1), anchors, FOUR),
-        ("equation_6_alignment", "D1", partial(weighted_alignment, sign=-1), anchors, FOUR),
-    )
+_OF_LOSSES = (
+    Statement("double_metric.radius", partial(radius, power=1), scaled_pairs, SCALED),
+    Statement("double_metric.radius.d24", partial(radius, power=0.5), scaled_pairs, SCALED),
+    Statement("double_metric.radius_of_one.d24", partial(radius, power=1, other=0), scaled_pairs, SCALED),
+    Statement("double_metric.equation_1", partial(equation_1, printed=True), without_weights, TWO),
+    Statement("double_metric.equation_1.d2", partial(equation_1, printed=False), without_weights, TWO),
+    Statement("double_metric.equation_2_slope", positive_slope, anchors, FOUR),
+    Statement("double_metric.equation_2_repulsion", repulsion, near_positives, FOUR),
+    Statement("double_metric.equation_2_attraction", partial(attraction, sign=1), anchors, FOUR),
+    Statement("double_metric.equation_2_attraction.d1", partial(attraction, sign=-1), anchors, FOUR),
+    Statement("double_metric.equation_6", equation_6, anchors, FOUR),
+    Statement("double_metric.equation_6_alignment", partial(weighted_alignment, sign=1), anchors, FOUR),
+    Statement("double_metric.equation_6_alignment.d1", partial(weighted_alignment, sign=-1), anchors, FOUR),
 )
 
 
@@ -418,46 +399,31 @@ def matches(
 def free_anchors(g: Generator, n: int) -> Inputs:
     u = directions(g, n)
     negatives = torch.stack([at_angle(g, u), directions(g, n)], dim=1)
-    return {"u": u, "positive": at_angle(g, u), "negatives": negatives, "temperature": magnitude(g, n)}
+    return {"u": u, "positive": at_angle(g, u), "negatives": negatives, "temperature": spread(g, -3, 3, n)}
 
 
 def weighted_anchors(g: Generator, n: int) -> Inputs:
-    return {**free_anchors(g, n), "alpha": magnitude(g, n), "beta": magnitude(g, n)}
+    return {**free_anchors(g, n), "alpha": spread(g, -3, 3, n), "beta": spread(g, -3, 3, n)}
 
 
-def simple() -> Inputs:
-    """One negative opposite the anchor, the positive at a right angle; at tau 1 and 1/2."""
-    u, positive, negative = [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]
-    return inputs(u=[u] * 2, positive=[positive] * 2, negatives=[[negative]] * 2, temperature=[1.0, 0.5])
-
-
-def weighted_simple() -> Inputs:
-    """The same with the weights of DM4 (Table 1)."""
-    return {**simple(), **inputs(alpha=[1.0, 1.0], beta=[1.0, 1.0])}
-
+_ANCHOR = {"u": [X, X], "positive": [Y, Y], "negatives": [[OPPOSITE]] * 2, "temperature": [1.0, 0.5]}
+"""One negative opposite the anchor, the positive at a right angle; at tau 1 and 1/2."""
+_free = partial(Statement, draw=free_anchors, simple=given(**_ANCHOR))
+_weighted = partial(Statement, draw=weighted_anchors, simple=given(**_ANCHOR, alpha=[1.0, 1.0], beta=[1.0, 1.0]))
+"""The simple ones with the weights of DM4 (Table 1)."""
 
 _MIDDLE = {choice: partial(middle_line_nt_xent, temperature_in_the_sum=choice) for choice in (False, True)}
 _LAST = {choice: partial(final_line_double_metric, over_positive=choice) for choice in (False, True)}
 
-_OF_GRADIENTS: tuple[Statement, ...] = (
-    *(
-        Statement(identifier(name, reading), reading, check, free_anchors, simple)
-        for name, reading, check in (
-            ("appendix_g_nt_xent", PRINTED, matches(free_equation_1, final_line_nt_xent)),
-            ("appendix_g_nt_xent", "D5", matches(free_equation_1, final_line_nt_xent, sign=-1)),
-            ("appendix_g_temperature", PRINTED, matches(free_equation_1, _MIDDLE[False], sign=-1)),
-            ("appendix_g_temperature", "D5", matches(free_equation_1, _MIDDLE[True], sign=-1)),
-        )
-    ),
-    *(
-        Statement(identifier(name, reading), reading, check, weighted_anchors, weighted_simple)
-        for name, reading, check in (
-            ("appendix_g_double_metric", PRINTED, matches(free_equation_2, _LAST[True])),
-            ("appendix_g_double_metric", "D5", matches(free_equation_2, _LAST[True], sign=-1)),
-            ("appendix_g_norm", PRINTED, matches(minus_equation_2, _LAST[False])),
-            ("appendix_g_norm", "D5", matches(minus_equation_2, _LAST[True])),
-        )
-    ),
+_OF_GRADIENTS = (
+    _free("double_metric.appendix_g_nt_xent", matches(free_equation_1, final_line_nt_xent)),
+    _free("double_metric.appendix_g_nt_xent.d5", matches(free_equation_1, final_line_nt_xent, sign=-1)),
+    _free("double_metric.appendix_g_temperature", matches(free_equation_1, _MIDDLE[False], sign=-1)),
+    _free("double_metric.appendix_g_temperature.d5", matches(free_equation_1, _MIDDLE[True], sign=-1)),
+    _weighted("double_metric.appendix_g_double_metric", matches(free_equation_2, _LAST[True])),
+    _weighted("double_metric.appendix_g_double_metric.d5", matches(free_equation_2, _LAST[True], sign=-1)),
+    _weighted("double_metric.appendix_g_norm", matches(minus_equation_2, _LAST[False])),
+    _weighted("double_metric.appendix_g_norm.d5", matches(minus_equation_2, _LAST[True])),
 )
 
 STATEMENTS = (*_OF_SPHERE, *_OF_LOSSES, *_OF_GRADIENTS)

@@ -16,20 +16,13 @@ from scipy import special
 from torch import Generator, Tensor
 
 from hypersphere.objectives.grad_scale import grad_scale
-from hypersphere.theory.statement import PRINTED, Checked, Inputs, Statement, everywhere, gradient
+from hypersphere.theory.statement import Checked, Inputs, Statement, everywhere, given, gradient, spread
 
 Loss = Callable[[Tensor], Tensor]
 
 
-def named(
-    name: str,
-    reading: str,
-    check: Callable[..., Checked],
-    draw: Callable[[Generator, int], Inputs],
-    simple: Callable[[], Inputs],
-) -> Statement:
-    """A statement of the norms paper. Rounding errors stay below 1e-12 for all draws, even for steps of 1000 norms."""
-    return Statement(f"norms.{name}", reading, check, draw, simple, tolerance=1e-11)
+state = partial(Statement, tolerance=1e-11)
+"""A statement whose rounding errors stay below 1e-12 for all draws, even for steps of 1000 norms."""
 
 
 def dot(a: Tensor, b: Tensor) -> Tensor:
@@ -76,11 +69,6 @@ def largest(excess: Tensor) -> Checked:
     return everywhere(excess.amax(dim=1))
 
 
-def spread(generator: Generator, low: float, high: float, *shape: int) -> Tensor:
-    """Log-uniform between 10^low and 10^high."""
-    return 10 ** (low + (high - low) * torch.rand(*shape, generator=generator, dtype=torch.float64))
-
-
 def points(generator: Generator, draws: int, n: int = 5, d: int = 4) -> dict[str, Tensor]:
     """Norms 1e-4 … 1e4. A third of the positives are near the anchor, a third opposite to it, some exactly."""
     z = unit(torch.randn(draws, n, d, generator=generator, dtype=torch.float64))
@@ -106,10 +94,6 @@ def angled(generator: Generator, draws: int, widest: float = math.pi) -> Inputs:
     rho = spread(generator, -3, 3, draws)
     z = torch.stack([u, torch.where(angle[:, None] == 0, u, other)], dim=1) * rho[:, None, None]
     return {"z": z, "gamma": spread(generator, -6, 3, draws) * rho**2}
-
-
-def given(**inputs: object) -> Callable[[], Inputs]:
-    return lambda: {name: torch.tensor(value, dtype=torch.float64) for name, value in inputs.items()}
 
 
 RIGHT_ANGLE = [[1, 0], [0, 1]]
@@ -346,40 +330,38 @@ _FIELD = given(t=[[1, 0], [1, 0], [0.6, 0.8]], z=[[0, 1], [0, 2], [-0.8, 0.6]], 
 _TAIL = given(d=[1, 2, 3, 128], epsilon=[0.5, 0.5, 0.5, 0.1])
 
 STATEMENTS: tuple[Statement, ...] = (
-    named("proposition_3_1.gradient", PRINTED, _gradient_3_1, _of_pairs, TWO),
-    named("proposition_3_1.tangent", PRINTED, partial(_tangent, loss=attraction), _of_pairs, TWO),
-    named("proposition_3_1.magnitude", PRINTED, partial(_magnitude, loss=attraction), _of_pairs, TWO),
-    named("proposition_3_2.equation_2", PRINTED, _equation_2, points, TWO),
-    named("proposition_3_2.temperature", PRINTED, _equation_2, _with_temperature, _HALF),
-    named("proposition_3_2.equation_3", PRINTED, partial(_equation_3, sign=-1, pull=0), points, TWO),
-    named("proposition_3_2.equation_3.n10", "N10", partial(_equation_3, sign=1, pull=1), points, TWO),
-    named("proposition_3_2.tangent", PRINTED, partial(_tangent, loss=info_nce), points, TWO),
-    named("proposition_3_2.inverse_norm", PRINTED, _inverse, stepped, STEP),
-    named("section_3.squared_error.tangent", PRINTED, partial(_tangent, loss=squared_error), _of_pairs, TWO),
-    named("section_3.squared_error.magnitude", PRINTED, _squared, _of_pairs, TWO),
-    named("section_6.grad_scale", PRINTED, partial(_magnitude, loss=_grad_scaled, power=1), _of_pairs, TWO),
-    named("section_3.step", PRINTED, partial(_improves, sign=1), _short, STEP),
-    named("section_3.step.n11", "N11", partial(_improves, sign=-1), _short, STEP),
-    named("corollary_3_3.cosine", PRINTED, partial(_grows, loss=attraction), stepped, STEP),
-    named("corollary_3_3.infonce", PRINTED, partial(_grows, loss=info_nce), stepped, STEP),
-    named("corollary_3_3.squared_error", PRINTED, partial(_grows, loss=squared_error), stepped, STEP),
-    named("appendix_a_3", PRINTED, partial(_pythagoras, of_unit=False), stepped, STEP),
-    named("appendix_a_3.n12", "N12", partial(_pythagoras, of_unit=True), stepped, STEP),
-    named("theorem_3_4.main_text", PRINTED, _bounded(_loose, main_text=True), angled, _ACUTE),
-    named("theorem_3_4.main_text.n12", "N12", _bounded(_by_rho, met=_acute, main_text=True), _to_right_angle, _ACUTE),
-    named("theorem_3_4.appendix", PRINTED, _bounded(_loose), angled, _OBTUSE),
-    named("theorem_3_4.acute.n13", "N13", _bounded(_loose, met=_acute), _to_right_angle, _ACUTE),
-    named(
-        "theorem_3_4.strict.n13", "N13", _bounded(_loose, met=_acute_and_apart, strict=True), _to_right_angle, _ACUTE
-    ),
-    named("theorem_3_4.change.n13", "N13", _bounded(_exact_change, equal=True), angled, _ANY_ANGLE),
-    named("theorem_3_4.all_angles.n13", "N13", _bounded(lambda s: (1 + s.a) * _loose(s)), angled, _ANY_ANGLE),
-    named("appendix_a_4", PRINTED, _bounded(_sharp), angled, _OBTUSE),
-    named("appendix_a_4.acute", PRINTED, _bounded(_sharp, met=_acute), _to_right_angle, _LONG),
-    named("appendix_a_4.n13", "N13", _bounded(_sharp, met=_acute_and_short), _to_right_angle, _ACUTE),
-    named("proposition_c_1", PRINTED, partial(_tail, bound=lambda d, x: 1 / (2 * d * x**2)), _tails, _TAIL),
-    named("proposition_c_1.exponential", PRINTED, partial(_tail, bound=_cap), _tails, _TAIL),
-    named("proposition_d_1", PRINTED, _no_potential, _fields, _FIELD),
-    named("appendix_d.equation_8", PRINTED, partial(_half_circle, sign=1), _fields, _FIELD),
-    named("appendix_d.equation_8.n47", "N47", partial(_half_circle, sign=-1), _fields, _FIELD),
+    state("norms.proposition_3_1.gradient", _gradient_3_1, _of_pairs, TWO),
+    state("norms.proposition_3_1.tangent", partial(_tangent, loss=attraction), _of_pairs, TWO),
+    state("norms.proposition_3_1.magnitude", partial(_magnitude, loss=attraction), _of_pairs, TWO),
+    state("norms.proposition_3_2.equation_2", _equation_2, points, TWO),
+    state("norms.proposition_3_2.temperature", _equation_2, _with_temperature, _HALF),
+    state("norms.proposition_3_2.equation_3", partial(_equation_3, sign=-1, pull=0), points, TWO),
+    state("norms.proposition_3_2.equation_3.n10", partial(_equation_3, sign=1, pull=1), points, TWO),
+    state("norms.proposition_3_2.tangent", partial(_tangent, loss=info_nce), points, TWO),
+    state("norms.proposition_3_2.inverse_norm", _inverse, stepped, STEP),
+    state("norms.section_3.squared_error.tangent", partial(_tangent, loss=squared_error), _of_pairs, TWO),
+    state("norms.section_3.squared_error.magnitude", _squared, _of_pairs, TWO),
+    state("norms.section_6.grad_scale", partial(_magnitude, loss=_grad_scaled, power=1), _of_pairs, TWO),
+    state("norms.section_3.step", partial(_improves, sign=1), _short, STEP),
+    state("norms.section_3.step.n11", partial(_improves, sign=-1), _short, STEP),
+    state("norms.corollary_3_3.cosine", partial(_grows, loss=attraction), stepped, STEP),
+    state("norms.corollary_3_3.infonce", partial(_grows, loss=info_nce), stepped, STEP),
+    state("norms.corollary_3_3.squared_error", partial(_grows, loss=squared_error), stepped, STEP),
+    state("norms.appendix_a_3", partial(_pythagoras, of_unit=False), stepped, STEP),
+    state("norms.appendix_a_3.n12", partial(_pythagoras, of_unit=True), stepped, STEP),
+    state("norms.theorem_3_4.main_text", _bounded(_loose, main_text=True), angled, _ACUTE),
+    state("norms.theorem_3_4.main_text.n12", _bounded(_by_rho, met=_acute, main_text=True), _to_right_angle, _ACUTE),
+    state("norms.theorem_3_4.appendix", _bounded(_loose), angled, _OBTUSE),
+    state("norms.theorem_3_4.acute.n13", _bounded(_loose, met=_acute), _to_right_angle, _ACUTE),
+    state("norms.theorem_3_4.strict.n13", _bounded(_loose, met=_acute_and_apart, strict=True), _to_right_angle, _ACUTE),
+    state("norms.theorem_3_4.change.n13", _bounded(_exact_change, equal=True), angled, _ANY_ANGLE),
+    state("norms.theorem_3_4.all_angles.n13", _bounded(lambda s: (1 + s.a) * _loose(s)), angled, _ANY_ANGLE),
+    state("norms.appendix_a_4", _bounded(_sharp), angled, _OBTUSE),
+    state("norms.appendix_a_4.acute", _bounded(_sharp, met=_acute), _to_right_angle, _LONG),
+    state("norms.appendix_a_4.n13", _bounded(_sharp, met=_acute_and_short), _to_right_angle, _ACUTE),
+    state("norms.proposition_c_1", partial(_tail, bound=lambda d, x: 1 / (2 * d * x**2)), _tails, _TAIL),
+    state("norms.proposition_c_1.exponential", partial(_tail, bound=_cap), _tails, _TAIL),
+    state("norms.proposition_d_1", _no_potential, _fields, _FIELD),
+    state("norms.appendix_d.equation_8", partial(_half_circle, sign=1), _fields, _FIELD),
+    state("norms.appendix_d.equation_8.n47", partial(_half_circle, sign=-1), _fields, _FIELD),
 )

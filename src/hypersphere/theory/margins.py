@@ -15,7 +15,7 @@ from torch import Tensor
 
 from hypersphere.objectives.generalised_info_nce import info_nce_of_logits
 from hypersphere.objectives.surgery import scale_gradient
-from hypersphere.theory.statement import PRINTED, Checked, Inputs, Statement, gradient
+from hypersphere.theory.statement import Checked, Inputs, Statement, given, gradient
 
 TINY = 1e-290  # sides of an equality below this have underflowed
 EPS = 1e-15  # below this, autograd's 1 - q~ is rounding, and a weight of its inverse multiplies nothing
@@ -274,21 +274,19 @@ ALONE = tuple({"theta": [0.0], "p": [1.0], "temperature": 1.0, "beta": beta} for
 
 
 def _state(name: str, check: Callable[..., Checked], takes: str, cases: Sequence[dict[str, Any]] = ROUND) -> Statement:
-    """``takes`` lists keys of _random; the first word of each names an input. A corrected reading ends the name."""
-    names = dict((x.partition(" ")[0], x) for x in takes.split(", "))
+    """``takes`` lists keys of _random; the first word of each names an input."""
+    keys = {key.partition(" ")[0]: key for key in takes.split(", ")}
 
-    def select(inputs: dict[str, Tensor]) -> Inputs:
-        return {short: inputs[long] for short, long in names.items()}
-
-    def simple() -> Inputs:
-        return {k: torch.tensor([case[long] for case in cases], dtype=torch.float64) for k, long in names.items()}
+    def draw(generator: torch.Generator, n: int) -> Inputs:
+        drawn = _random(generator, n)
+        return {name: drawn[key] for name, key in keys.items()}
 
     @functools.wraps(check)
     def of_case(**inputs: Tensor) -> Checked:
         return check(Case(**inputs)) if "theta" in inputs else check(**inputs)
 
-    reading = name.partition(".")[2].upper() or PRINTED
-    return Statement(f"margins.{name}", reading, of_case, lambda generator, n: select(_random(generator, n)), simple)
+    simple = given(**{name: [case[key] for case in cases] for name, key in keys.items()})
+    return Statement(f"margins.{name}", of_case, draw, simple)
 
 
 PLAIN, WITH_BETA = "theta, p, temperature", "theta, p, temperature, beta"

@@ -4,6 +4,7 @@ A statement draws its inputs, says for which of them its hypothesis holds, and b
 conclusion. Inputs are float64 tensors whose first axis is the draw.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -33,9 +34,7 @@ class Statement:
     """One theorem, proposition, lemma or identity, in one reading."""
 
     id: str
-    """The claim's id: ``margins.theorem_4_1``."""
-    reading: str
-    """``PRINTED``, or the id of the erratum that corrects it: ``M7``."""
+    """The claim's id: ``margins.theorem_4_1``, or with the erratum that corrects it, ``margins.equation_16.m8``."""
     check: Callable[..., Checked]
     """Takes the inputs by name."""
     draw: Callable[[torch.Generator, int], Inputs]
@@ -44,6 +43,22 @@ class Statement:
     """Returns small, round inputs, the simplest first. The first that contradicts is printed as the counterexample."""
     tolerance: float = 1e-9
     """An excess up to this is rounding."""
+
+    @property
+    def reading(self) -> str:
+        """The erratum that corrects it, ``M8``, or ``PRINTED``."""
+        corrected = re.search(r"\.([a-z]\d+)$", self.id)
+        return corrected[1].upper() if corrected else PRINTED
+
+
+def given(**inputs: object) -> Callable[[], Inputs]:
+    """Inputs written out, for ``Statement.simple``."""
+    return lambda: {name: torch.tensor(value, dtype=torch.float64) for name, value in inputs.items()}
+
+
+def spread(generator: torch.Generator, low: float, high: float, *shape: int) -> Float[Tensor, "..."]:
+    """Log-uniform between 10^low and 10^high."""
+    return 10 ** (low + (high - low) * torch.rand(*shape, generator=generator, dtype=torch.float64))
 
 
 def everywhere(excess: Float[Tensor, "draws"]) -> Checked:

@@ -83,7 +83,7 @@ def zipped(files: Mapping[str, bytes], folder: str) -> bytes:
     return buffer.getvalue()
 
 
-STL10_COUNTS = {"train": 30, "test": 20, "unlabeled": 7}
+STL10_COUNTS = {"train": 30, "test": 20}
 STL10_NAMES = ["airplane", "bird", "car", "cat", "deer", "dog", "horse", "monkey", "ship", "truck"]
 
 

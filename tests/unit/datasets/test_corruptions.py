@@ -47,7 +47,7 @@ def test_there_are_nineteen_times_five_corrupted_splits_of_the_test_images() -> 
 def test_official_rows_are_the_severities(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten rows for two test images: rows 0 and 1 are severity 1, rows 8 and 9 severity 5."""
     rows = np.arange(10, dtype=np.uint8)[:, None, None, None] * np.ones((1, 32, 32, 3), np.uint8)
-    monkeypatch.setattr(official, "load", lambda root, download, base, names, tests: dict.fromkeys(names, rows))
+    monkeypatch.setattr(official, "load", lambda root, download, base, tests: lambda name: rows)
     found = corruptions(tmp_path / "tiny", False, base="cifar10", only="snow")
     for severity in range(1, 6):
         images = found.splits[f"snow-{severity}"].images[np.arange(2)]
@@ -132,14 +132,12 @@ def packed(folder: Path) -> Path:
 
 
 def load(root: Path, download: bool = False) -> dict[str, np.ndarray]:
-    return official.load(root, download, "cifar10", NAMES, TESTS)
+    images = official.load(root, download, "cifar10", TESTS)
+    return {name: images(name) for name in NAMES}
 
 
 def test_a_folder_is_read_byte_for_byte_and_an_archive_in_place(publish: Publish, tmp_path: Path) -> None:
     folder = publish(ARRAYS)
-    for images in load(tmp_path).values():
-        assert isinstance(images, np.memmap)
-        assert not images.flags.writeable
     for form in (lambda of: of, packed):
         form(folder)
         found = load(tmp_path)
@@ -149,22 +147,12 @@ def test_a_folder_is_read_byte_for_byte_and_an_archive_in_place(publish: Publish
     assert [path.name for path in tmp_path.iterdir()] == ["CIFAR-10-C.tar"]
 
 
-OTHERS: dict[str, tuple[str, np.ndarray]] = {
-    "fewer": ("fog", ARRAYS["fog"][:9]),
-    "type": ("snow", ARRAYS["snow"].astype(np.float32)),
-    "columns first": ("snow", np.asfortranarray(ARRAYS["snow"])),
-    "object": ("fog", np.array([{"a": 1}], dtype=object)),
-    "order": ("labels", ARRAYS["labels"][::-1].copy()),
-}
-
-
 @pytest.mark.parametrize("as_archive", [False, True], ids=["folder", "archive"])
-@pytest.mark.parametrize("other", OTHERS)
-def test_another_size_type_or_order_is_a_sentence(
-    publish: Publish, tmp_path: Path, other: str, as_archive: bool, refused: Any
+def test_labels_in_another_order_are_a_sentence(
+    publish: Publish, tmp_path: Path, as_archive: bool, refused: Any
 ) -> None:
-    """Though the checksum is right: what is published could change. Pickled objects are never opened."""
-    folder = publish(ARRAYS | dict([OTHERS[other]]))
+    """Though the checksum is right: nothing published says that the order is the test set's."""
+    folder = publish(ARRAYS | {"labels": ARRAYS["labels"][::-1].copy()})
     if as_archive:
         packed(folder)
     with refused():

@@ -143,7 +143,6 @@ def root(request: pytest.FixtureRequest, tmp_path: Path, server: Any, monkeypatc
     monkeypatch.setattr(tiny_imagenet, "CLASSES", len(miniatures.TINY_IDS))
     monkeypatch.setattr(tiny_imagenet, "PER_CLASS", miniatures.TINY_PER_CLASS)
     monkeypatch.setattr(tiny_imagenet, "TESTED", miniatures.TINY_TESTED)
-    monkeypatch.setattr(flowers102, "TOTAL", len(FLOWERS))
     monkeypatch.setattr(imagenet100, "class_ids", lambda: ["a", "b"])
     for file, content in SCANS.items():
         monkeypatch.setitem(published.checksums(), file, ("sha256", hashlib.sha256(content).hexdigest()))
@@ -323,8 +322,6 @@ def test_a_failed_download_prepares_nothing_and_the_next_run_recovers(
 
 TINY = tiny_imagenet.FOLDER
 ROWS = miniatures.tiny_imagenet()["val/val_annotations.txt"]
-MATLAB = miniatures.matlab
-ONE_TOO_HIGH = [1, 2, 3, 1, 2, 3, 1, 103]
 # source, file, its other content (None: it is missing; a name that ends in / is a folder)
 OTHERS: list[tuple[str, str, bytes | None]] = [
     ("biased_ffhq", "bffhq/0.5pct/align/0/1_0_1.png", b"x"),
@@ -335,12 +332,6 @@ OTHERS: list[tuple[str, str, bytes | None]] = [
     ("biased_ffhq", "bffhq/valid/", None),
     ("biased_ffhq", "bffhq/valid/4_0_1.png", None),
     ("flowers102", "flowers-102/jpg/image_00005.jpg", None),
-    ("flowers102", "flowers-102/imagelabels.mat", MATLAB(labels=[1, 2, 3])),
-    ("flowers102", "flowers-102/imagelabels.mat", MATLAB(labels=ONE_TOO_HIGH)),
-    ("flowers102", "flowers-102/imagelabels.mat", MATLAB(other=[1])),
-    ("flowers102", "flowers-102/imagelabels.mat", b"words" * 99),
-    ("flowers102", "flowers-102/setid.mat", MATLAB(trnid=[1, 9], tstid=[2])),
-    ("flowers102", "flowers-102/setid.mat", MATLAB(trnid=[0], tstid=[2])),
     ("imagenet100", "imagenet/val/", None),
     ("imagenet100", "imagenet/train/b/", None),
     ("imagenet100", "imagenet/train/b/3.jpg", None),
@@ -368,7 +359,7 @@ OTHERS: list[tuple[str, str, bytes | None]] = [
 def test_what_is_not_as_published_is_a_sentence_that_names_the_place(
     name: str, file: str, content: bytes | None, root: Path, tmp_path: Path, server: Any, refused: Any
 ) -> None:
-    """Even where it has the published checksum, as the tables of flowers are made to."""
+    """Where the user has the set unpacked, as files without published checksums."""
     world = WORLDS[name]
     folder = miniatures.write(tmp_path / "unpacked", world.unpacked or world.files)
     if content is not None:
@@ -377,9 +368,6 @@ def test_what_is_not_as_published_is_a_sentence_that_names_the_place(
         shutil.rmtree(folder / file)
     else:
         (folder / file).unlink()
-    if name == "flowers102":
-        listed = {Path(one).name: whole for one, whole in world.files.items()}
-        server.publish(name, {one: content if one in file and content else whole for one, whole in listed.items()})
     with refused():
         load(name, folder)
 

@@ -1,4 +1,4 @@
-"""STL-10 is read a few images at a time, so that its 100,000 unlabelled ones never need their memory."""
+"""STL-10 is read a few images at a time, so that all of them never need their memory."""
 
 import tracemalloc
 from pathlib import Path
@@ -43,9 +43,9 @@ def test_memory_stays_below_a_hundred_megabytes(size: int, tmp_path: Path, monke
     Pieces are as in a release: 32 MB of what is written. All images at once are the control.
     """
     count = 4_000
-    monkeypatch.setitem(module.IMAGES, "unlabeled", count)
-    folder = miniatures.write(tmp_path / module.FOLDER, FILES)
-    with (folder / "unlabeled_X.bin").open("r+b") as handle:
+    monkeypatch.setitem(module.IMAGES, "train", count)
+    folder = miniatures.write(tmp_path / module.FOLDER, FILES | {"train_y.bin": bytes([1]) * count})
+    with (folder / "train_X.bin").open("r+b") as handle:
         handle.truncate(count * module.BYTES)
 
     def peak(images: Pieces) -> int:
@@ -55,7 +55,7 @@ def test_memory_stays_below_a_hundred_megabytes(size: int, tmp_path: Path, monke
         tracemalloc.stop()
         return measured
 
-    split: Split = stl10(tmp_path, False, size=size).splits["unlabeled"]
+    split: Split = stl10(tmp_path, False, size=size).splits["train"]
     assert peak(split.images) < 100 * 2**20
     assert (tmp_path / "images.npy").stat().st_size == 128 + count * size * size * 3
     monkeypatch.setattr(store, "PIECE", 2**30)

@@ -144,9 +144,6 @@ MISFITS: dict[str, dict[str, Split]] = {
     "label type": {"test": Split(TWO, {"class": np.array([0.0, 1.0])})},
     "unnamed": {"test": Split(TWO, {"fine": np.array([0, 1])})},
     "length": {"test": Split(TWO, {"class": np.array([0])})},
-    "split": {"../a": Split(TWO, {})},
-    "object": {"test": Split(TWO, {}, {"a": np.array([{}, None])})},
-    "name": {"test": Split(TWO, {}, {"../a": np.array([0, 1])})},
 }
 
 

@@ -13,10 +13,9 @@ from hypersphere.training.weights import save_weights
 
 ENCODERS: dict[str, dict[str, Any]] = {
     "convnet": {"width": 4},
-    "lab_streams": {"backbone": "resnet10", "width": 4},
+    "lab_streams": {"backbone": "resnet8", "width": 4},
     "resnet": {"depth": 18, "stem": "max_pool"},
     "resnet8": {"width": 4},
-    "resnet10": {"width": 4},
     "vit": {"image_size": 16, "patch": 8, "depth": 2, "width": 12, "heads": 3},
 }
 

@@ -13,7 +13,6 @@ from hypersphere.encoders.convnet import convnet
 from hypersphere.encoders.lab_streams import RANGES, LabStreams, lab_streams, to_lab, to_unit_lab
 from hypersphere.encoders.resnet import resnet
 from hypersphere.encoders.resnet8 import resnet8
-from hypersphere.encoders.resnet10 import resnet10
 
 
 def make(**parameters: Any) -> LabStreams:
@@ -31,12 +30,11 @@ def count(model: nn.Module) -> int:
     [
         ({"backbone": "resnet8"}, lambda: resnet8(width=16), 9 * 16),
         ({"backbone": "convnet", "width": 5}, lambda: convnet(width=5), 9 * 5),
-        ({"backbone": "resnet10", "width": 3}, lambda: resnet10(width=3), 9 * 3),
         ({"backbone": "resnet18"}, lambda: resnet(depth=18, stem="cifar"), 9 * 64),
         ({"backbone": "resnet18", "stem": "max_pool"}, lambda: resnet(depth=18, stem="max_pool"), 9 * 64),
         ({"backbone": "resnet50", "stem": "imagenet"}, lambda: resnet(depth=50, stem="imagenet"), 49 * 64),
     ],
-    ids=["resnet8", "convnet", "resnet10", "resnet18", "max_pool", "resnet50"],
+    ids=["resnet8", "convnet", "resnet18", "max_pool", "resnet50"],
 )
 def test_lab_streams_are_two_backbones(parameters: dict[str, Any], whole: Any, stem: int) -> None:
     """Twice the backbone of three channels, less the weights of the channels missing: two of L's, one of ab's.
@@ -70,9 +68,8 @@ def test_each_stream_sees_its_channels() -> None:
         ("resnet50", {"width": 8}),
         ("resnet8", {"stem": "max_pool"}),
         ("convnet", {"stem": "max_pool"}),
-        ("resnet10", {"stem": "imagenet"}),
     ],
-    ids=["resnet18", "resnet50", "resnet8", "convnet", "resnet10"],
+    ids=["resnet18", "resnet50", "resnet8", "convnet"],
 )
 def test_what_a_backbone_does_not_have_is_refused(backbone: Any, parameter: dict[str, Any], refused: Any) -> None:
     with refused():

@@ -6,10 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from hypersphere.config.recipe import Optimiser
 from hypersphere.config.run import Run
 from hypersphere.methods.base import Batch, Method, Objective, Parts
-from hypersphere.training import optimisation
 
 
 class Flat(nn.Module):
@@ -104,20 +102,6 @@ def step(method: Method, *batches: Batch, done: tuple[float, float] = (0.5, 0.5)
         for parameter, move in zip(trained(method), moves, strict=True):
             parameter.sub_(rate * move)
     method.after_step(*done)
-
-
-def descend(method: Method, fractions: list[float]) -> list[Tensor]:
-    """The prototypes after each step of an optimiser with momentum and weight decay."""
-    optimiser = optimisation.build(method, Optimiser.model_validate({"learning_rate": 1.0, "weight_decay": 0.1}))
-    optimisation.set_rate(optimiser, 0.5, 1.0)
-    found = []
-    for k, fraction in enumerate(fractions):
-        optimiser.zero_grad(set_to_none=True)
-        method(make_batch(seed=k)).loss.backward()
-        optimiser.step()
-        method.after_step(fraction, fraction)
-        found.append(method.get_parameter("prototypes.weight").detach().clone())
-    return found
 
 
 def batches_seen(module: nn.Module) -> list[int]:

@@ -14,9 +14,8 @@ from hypersphere import prng
 from hypersphere.methods.base import Batch, Method
 from hypersphere.methods.mocov2 import mocov2
 from hypersphere.objectives.momentum_contrast import momentum_contrast
-from hypersphere.training.build import build_method
 
-from .shared import make_batch, make_parts, make_run, normed, step
+from .shared import make_batch, make_parts, normed, step
 
 
 def contrast(q: Tensor, k: Tensor, queue: Tensor) -> Tensor:
@@ -109,33 +108,22 @@ def shuffled_halves() -> list[list[int]]:
     return [order[:3], order[3:]]
 
 
-@pytest.mark.parametrize(
-    ("over", "groups"), [("batch", [[*range(6)]]), ("split", HALVES), ("shuffled", shuffled_halves())]
-)
-def test_whose_statistics_batch_norm_takes(over: str, groups: list[list[int]]) -> None:
+@pytest.mark.parametrize("groups", [[[*range(6)]], shuffled_halves()], ids=["batch", "shuffled"])
+def test_whose_statistics_batch_norm_takes(groups: list[list[int]]) -> None:
     """By hand, He et al. 2020, Sec. 3.3: keys in other groups than their queries, and back in order."""
     batch = make_batch(6)._replace(rng_key=MOMENT)
-    method = make(batch_norm_over=over, groups=len(groups))
+    method = make(groups=len(groups))
     q, k, _ = given(method, batch)
     torch.testing.assert_close(k, in_groups(method, batch.views[1], groups), atol=1e-5, rtol=1e-4)
-    own = [[*range(6)]] if over == "batch" else HALVES  # queries are never shuffled; the target is still their equal
+    own = groups if len(groups) == 1 else HALVES  # queries are never shuffled; the target is still their equal
     torch.testing.assert_close(q, in_groups(method, batch.views[0], own), atol=1e-5, rtol=1e-4)
     others = [part for part in ([[*range(6)]], HALVES, shuffled_halves()) if part != groups]
     assert all((k - in_groups(method, batch.views[1], other)).abs().max() > 1e-2 for other in others)
 
 
-def test_groups_are_shuffled_unless_otherwise_asked_and_one_is_the_whole_batch() -> None:
-    batch = make_batch(6)._replace(rng_key=MOMENT)
-    shuffled, split = (given(make(groups=2, batch_norm_over=over), batch)[1] for over in ("shuffled", "split"))
-    assert torch.equal(given(make(groups=2), batch)[1], shuffled)
-    assert not torch.equal(shuffled, split)
-    alone = [given(make(batch_norm_over=over, groups=1), batch) for over in ("shuffled", "batch", "split")]
-    assert all(torch.equal(x, y) for other in alone[1:] for x, y in zip(alone[0], other, strict=True))
-
-
 def test_the_order_is_drawn_for_every_pass_and_kept_for_its_repetition() -> None:
     """By seed and moment (each of these five puts other keys together), and not by torch's own generator."""
-    method, partitions = make(batch_norm_over="shuffled", groups=2), []
+    method, partitions = make(groups=2), []
     for moment in (MOMENT, (4, 1, 7, 3), (2, 2, 7, 3), (2, 1, 8, 3), (2, 1, 7, 0)):
         halves = np.split(prng.permutation(6, moment[0], "shuffle", *moment[1:]), 2)
         expected = in_groups(method, make_batch(6).views[1], halves)  # type: ignore[arg-type]
@@ -147,10 +135,6 @@ def test_the_order_is_drawn_for_every_pass_and_kept_for_its_repetition() -> None
     assert partitions[0] not in partitions[1:]
 
 
-def test_groups_that_do_not_divide_a_pass_or_a_batch_are_refused(refused: Any) -> None:
-    method = {"name": "mocov2", "hidden": 8, "dim": 4, "queue": 6, "batch_norm_over": "batch", "groups": 4}
+def test_groups_that_do_not_divide_a_pass_are_refused(refused: Any) -> None:
     with refused():
-        build_method(make_run(method, {"name": "momentum_contrast", "temperature": 1}))
-    for over in ("split", "shuffled"):
-        with refused():
-            make(batch_norm_over=over, groups=3)(make_batch(32))
+        make(groups=3)(make_batch(32))

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from hypersphere.methods.swav import swav
 from hypersphere.objectives.self_distillation import self_distillation
 from hypersphere.objectives.swapped_prediction import swapped_prediction
 
-from .shared import descend, gradients, make_batch, make_parts, step
+from .shared import gradients, make_batch, make_parts, step
 
 DISTILLATION = partial(self_distillation, student_temperature=0.5, teacher_temperature=0.2)
 
@@ -139,27 +138,3 @@ def test_prototypes_go_back_to_the_sphere_after_each_step() -> None:
         step(method, *batches, rate=rate)
         torch.testing.assert_close(prototypes(method).detach(), F.normalize(w - rate * move).detach())
         assert ((w - rate * move).norm(dim=1) - 1).abs().max() > 1e-3  # control
-
-
-@pytest.mark.parametrize(("make", "option"), [(make_dino, "freeze_last_layer"), (make_swav, "frozen_prototypes")])
-def test_frozen_prototypes_rest_for_their_share_of_training(make: Callable[..., Method], option: str) -> None:
-    """A quarter of eight steps: two; weight decay rests too. Controls: without it they move in the first."""
-    fractions = [(k + 1) / 8 for k in range(8)]
-    method = make(**{option: 0.25})
-    first = method.get_parameter("encoder.linear.weight").detach().clone()
-    found = [prototypes(method).detach().clone(), *descend(method, fractions)]
-    assert [bool((a - b).abs().max() > 1e-4) for a, b in pairwise(found)] == [False, False, *[True] * 6]
-    assert (method.get_parameter("encoder.linear.weight") - first).abs().max() > 1e-3
-    assert (descend(make(), fractions[:1])[0] - found[0]).abs().max() > 1e-4
-    torch.testing.assert_close(descend(make(**{option: 1.0}), fractions[:7])[-1], found[0])
-
-
-def test_frozen_prototypes_get_no_gradient_and_everything_else_the_same() -> None:
-    frozen, free, batch = make_swav(frozen_prototypes=0.5), make_swav(), make_batch()
-    found = torch.autograd.grad(frozen(batch).loss, list(frozen.parameters()), allow_unused=True)
-    expected = gradients(free, free(batch).loss)
-    assert found[-1] is None
-    assert expected[-1].abs().max() > 1e-3
-    for mine, theirs in zip(found[:-1], expected[:-1], strict=True):
-        assert mine is not None
-        assert torch.equal(mine, theirs)

@@ -89,7 +89,6 @@ OBJECTIVES: dict[str, list[Setting]] = {
     "self_distillation": [
         Setting("{student_temperature: 0.5, teacher_temperature: 0.2}", keeps=SCORES, scale=1, differentiates="first")
     ],
-    "supervised_contrastive": [Setting("{temperature: 0.5}")],
     "swapped_prediction": [Setting("{}", keeps="swap shift", scale=0.3, differentiates="none")],
     "triplet": [Setting("{margin: 6}", keeps="turn"), Setting("{margin: 6, hinge: false}", keeps="turn swap shift")],
     "tuplet": [Setting("{}", keeps=ONE_WAY), Setting("{normalise: false}", keeps="turn", scale=1)],
@@ -105,7 +104,6 @@ LOGITS: dict[str, list[str]] = {
         "{temperature: 0.5, c: 0.7, s: 20}",
         "{temperature: 0.5, c: 0.33}",
     ],
-    "curvature_as_printed": ["{temperature: 0.5, c: 2}", "{temperature: 0.5, c: 0.7, s: 20}"],
     "margin_logits": [
         "{temperature: 0.5, angular: 0.3, subtractive: 0.2}",
         "{temperature: 0.5, angular: 0.5, beyond_pi: monotone}",

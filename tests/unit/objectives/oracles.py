@@ -287,17 +287,6 @@ def self_distillation(
     return mean(losses)
 
 
-def supervised_contrastive(z_a: Rows, z_b: Rows, labels: list[int], temperature: float) -> float:
-    """Khosla et al., L_out: -1/|P| sum over positives of logs."""
-    z, y, losses = [*z_a, *z_b], labels * 2, []
-    for i in range(len(z)):
-        others = [a for a in range(len(z)) if a != i]
-        total = sum(math.exp(cosine(z[i], z[a]) / temperature) for a in others)
-        shares = [math.exp(cosine(z[i], z[p]) / temperature) / total for p in others if y[p] == y[i]]
-        losses.append(-mean([math.log(share) for share in shares]))
-    return mean(losses)
-
-
 def swapped_prediction(
     scores_a: Rows, scores_b: Rows, temperature: float = 0.1, epsilon: float = 0.05, iterations: int = 3
 ) -> float:
@@ -317,7 +306,7 @@ LOSSES: dict[str, Oracle] = {
         *(distance_polarization, double_metric, generalised_info_nce, hard_contrastive, hard_negative, info_nce),
         *(matched_uniformity, momentum_contrast, multiview_coding, n_pair, nce, nce_memory_bank, negative_cosine),
         *(nonparametric_softmax, normalised_squared_error, nt_xent, pair_contrastive, self_distillation),
-        *(supervised_contrastive, swapped_prediction, triplet, tuplet, uniformity),
+        *(swapped_prediction, triplet, tuplet, uniformity),
     )
 }
 
@@ -340,15 +329,10 @@ def margin_logits(
     return (math.cos(angle) - subtractive * p) / temperature
 
 
-def curvature_as_printed(c: float, p: float, /, temperature: float, **_: Any) -> float:
-    """Alg. 3: the positive's value is divided by pi (erratum M3)."""
-    return c / temperature / (math.pi if p else 1)
-
-
 LOGITS: dict[str, Oracle] = {
     **dict.fromkeys(("attenuation_type_i", "attenuation_type_ii", "cosine_logits", "curvature"), _plain),
     **dict.fromkeys(("positive_scaling", "ratio_scaling"), _plain),
-    **{"margin_logits": margin_logits, "curvature_as_printed": curvature_as_printed},
+    "margin_logits": margin_logits,
 }
 
 

@@ -10,8 +10,7 @@ from hypersphere.objectives.momentum_contrast import momentum_contrast
 from hypersphere.objectives.nce_memory_bank import nce_memory_bank
 from hypersphere.objectives.nonparametric_softmax import nonparametric_softmax
 from hypersphere.objectives.self_distillation import self_distillation
-from hypersphere.objectives.sinkhorn import codes
-from hypersphere.objectives.swapped_prediction import swapped_prediction
+from hypersphere.objectives.swapped_prediction import codes, swapped_prediction
 
 from . import oracles
 from .shared import balanced, cosine, draw, scores, value_and_gradients

@@ -19,7 +19,6 @@ from hypersphere.objectives.info_nce import info_nce
 from hypersphere.objectives.multiview_coding import multiview_coding
 from hypersphere.objectives.nce import nce
 from hypersphere.objectives.nt_xent import nt_xent
-from hypersphere.objectives.supervised_contrastive import supervised_contrastive
 
 from . import oracles
 from .shared import (
@@ -150,10 +149,6 @@ def test_keeps_the_share_of_negatives_rounded_up(n: int, share: float, kept: int
     assert hard_contrastive(z_a, z_b, temperature=t, share=share).item() == pytest.approx(
         expected, rel=1e-12, abs=1e-12
     )
-
-
-def test_one_image_costs_nothing() -> None:
-    assert supervised_contrastive(*draw(1, 3), torch.tensor([4]), temperature=0.5).item() == 0
 
 
 def test_defaults_are_the_papers() -> None:

@@ -12,7 +12,6 @@ from pytorch_metric_learning.losses import (
     NPairsLoss,
     NTXentLoss,
     SelfSupervisedLoss,
-    SupConLoss,
     TripletMarginLoss,
 )
 from pytorch_metric_learning.reducers import MeanReducer
@@ -26,7 +25,6 @@ from hypersphere.objectives.n_pair import n_pair
 from hypersphere.objectives.nce import nce
 from hypersphere.objectives.negative_cosine import negative_cosine
 from hypersphere.objectives.nt_xent import nt_xent
-from hypersphere.objectives.supervised_contrastive import supervised_contrastive
 from hypersphere.objectives.swapped_prediction import swapped_prediction
 from hypersphere.objectives.triplet import triplet
 from hypersphere.objectives.uniformity import uniformity
@@ -39,15 +37,15 @@ from lightly.loss import NTXentLoss as LightlyNTXent
 from lightly.loss.hypersphere_loss import HypersphereLoss
 
 Loss = Callable[[Tensor, Tensor], Tensor]
-NUMBERS, CLASSES = torch.arange(5), torch.tensor([0, 1, 0, 2, 1])
+NUMBERS = torch.arange(5)
 OTHERS = (~torch.eye(5, dtype=torch.bool)).nonzero(as_tuple=True)
 """Ordered pairs of different images."""
 RAW: dict[str, Any] = {"normalize_embeddings": False}
 
 
-def one_batch(theirs: Any, labels: Tensor = NUMBERS) -> Loss:
+def one_batch(theirs: Any) -> Loss:
     """Pytorch-metric-learning's losses of one batch: the views after each other, the image's number as label."""
-    return lambda a, b: theirs(torch.cat([a, b]), labels.repeat(2))
+    return lambda a, b: theirs(torch.cat([a, b]), NUMBERS.repeat(2))
 
 
 def against(theirs: Any) -> Loss:
@@ -106,10 +104,6 @@ PAIRS: dict[str, tuple[Loss, Loss]] = {
     "triplets": (  # by default theirs normalises, takes d and not d², and averages over violating triplets only
         partial(triplet, margin=6.0),
         against(TripletMarginLoss(margin=6.0, distance=LpDistance(power=2, **RAW), reducer=MeanReducer())),
-    ),
-    "classes": (
-        lambda a, b: supervised_contrastive(a, b, CLASSES, temperature=0.3),
-        one_batch(SupConLoss(temperature=0.3), CLASSES),
     ),
     "swapped prediction": (  # two crops of high resolution and no queue; the defaults are the same
         lambda a, b: swapped_prediction(a / 10, b / 10),

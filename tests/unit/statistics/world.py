@@ -20,9 +20,8 @@ from hypersphere.config.cells import Cell, on_pixels
 from hypersphere.config.coordinates import parse, text
 from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.provenance import pictures, tables
-from hypersphere.provenance.columns import TABLES
+from hypersphere.provenance.columns import TABLES, THEORY
 from hypersphere.statistics import claims, gather, measure
-from hypersphere.theory import table as theory_table
 
 PROJECT = Path(__file__).parents[2] / "project"
 RULES = rules.load(PROJECT)
@@ -213,8 +212,8 @@ class World:
         pd.DataFrame(rows, columns=list(CLAIM)).to_csv(path, index=False, lineterminator="\n")
 
     def theory(self, *rows: Sequence[Any]) -> None:
-        table = pd.DataFrame(rows, columns=list(theory_table.COLUMNS))
-        tables.write(self.plan.config.results, {"theory": (table, theory_table.COLUMNS)})
+        table = pd.DataFrame(rows, columns=list(THEORY))
+        tables.write(self.plan.config.results, {"theory": (table, THEORY)})
 
     def cells(self, artifact: str, coordinates: str) -> list[Cell]:
         """The cells of an artifact that have these coordinates, one for each seed."""

@@ -9,8 +9,8 @@ import pytest
 from hypersphere.config import plan
 from hypersphere.config import project as cfg
 from hypersphere.config.claims import load, load_errata
+from hypersphere.provenance.columns import THEORY
 from hypersphere.theory import build
-from hypersphere.theory.table import COLUMNS
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIG = cfg.load(ROOT, {})
@@ -46,7 +46,7 @@ def test_the_table_is_as_documented_and_the_same_if_one_paper_is_asked_for(
         files.append(config.results / "theory.csv")
     assert files[0].read_bytes() == files[1].read_bytes()
     table = pd.read_csv(files[0], keep_default_na=False)
-    assert list(table.columns) == list(COLUMNS)
+    assert list(table.columns) == list(THEORY)
     assert set(table["paper"]) == set(build.documents())
     assert set(table["verdict"]) == {"no counterexample", "no counterexample (erratum)", "refuted"}
     assert (table["draws"] == 200).all()

@@ -20,7 +20,7 @@ def simple() -> Inputs:
 
 
 def bound(excess: Callable[[Tensor], Tensor], met: Callable[[Tensor], Tensor]) -> Statement:
-    return Statement("t", "as printed", lambda x: Checked(met(x), excess(x)), draw, simple)
+    return Statement("t", lambda x: Checked(met(x), excess(x)), draw, simple)
 
 
 TRUE = bound(lambda x: x.square() - x.abs(), lambda x: x > -2)
@@ -35,7 +35,7 @@ def test_a_true_statement_has_no_counterexample_and_a_corrected_one_says_so() ->
     assert (found.draws, found.met, found.violated, found.verdict) == (1000, 1000, 0, "no counterexample")
     assert found.worst <= 0
     assert found.counterexample is None
-    assert examine(dataclasses.replace(TRUE, reading="M1"), 1000).verdict == "no counterexample (erratum)"
+    assert examine(dataclasses.replace(TRUE, id="t.m1"), 1000).verdict == "no counterexample (erratum)"
 
 
 def test_a_false_statement_is_refuted_by_its_simplest_counterexample() -> None:
@@ -44,7 +44,7 @@ def test_a_false_statement_is_refuted_by_its_simplest_counterexample() -> None:
     assert 400 < found.violated < 600  # half of the draws are negative
     assert found.worst == pytest.approx(2, abs=0.02)  # at x = -1: 1 - (-1)
     assert found.counterexample == {"x": -1.0, "excess": 2.0}  # 0 comes first, and does not contradict
-    assert examine(dataclasses.replace(FALSE, reading="M1"), 1000).verdict == "refuted"
+    assert examine(dataclasses.replace(FALSE, id="t.m1"), 1000).verdict == "refuted"
 
 
 def test_only_draws_that_meet_the_hypothesis_count() -> None:

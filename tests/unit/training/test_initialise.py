@@ -15,11 +15,10 @@ from hypersphere.training.build import build_method, initialise
 from .conftest import MakeRun
 
 ENCODERS: dict[str, dict[str, Any]] = {
-    "lab_streams": {"backbone": "resnet10", "width": 2},
+    "lab_streams": {"backbone": "resnet8", "width": 2},
     "resnet": {"depth": 18, "stem": "max_pool"},
     "convnet": {"width": 2},
     "resnet8": {"width": 2},
-    "resnet10": {"width": 2},
     "vit": {"image_size": 8, "patch": 4, "depth": 2, "width": 12, "heads": 3},
 }
 # Tensors of a transformer that are zero at first, and no draw; all of a residual network's are drawn but batch norm's.

@@ -13,7 +13,7 @@ from hypersphere.objectives.distance_polarization import distance_polarization
 from hypersphere.objectives.generalised_info_nce import generalised_info_nce
 from hypersphere.objectives.nt_xent import nt_xent
 from hypersphere.objectives.positive_scaling import positive_scaling
-from hypersphere.objectives.supervised_contrastive import supervised_contrastive
+from hypersphere.objectives.tuplet import tuplet
 from hypersphere.training.build import loss_of
 
 from .conftest import MakeRun
@@ -41,11 +41,9 @@ def test_what_the_method_gives_beside_goes_to_those_that_ask_for_it(
     make_run: MakeRun, z: tuple[Tensor, Tensor]
 ) -> None:
     """SimCLR gives labels: to the objective, and not to the regulariser."""
-    run = make_run(
-        objective={"name": "supervised_contrastive", "temperature": 0.1}, regulariser={"name": "alignment", "weight": 2}
-    )
+    run = make_run(objective={"name": "tuplet"}, regulariser={"name": "alignment", "weight": 2})
     labels = torch.tensor([0, 0, 1, 1, 2, 2])
-    expected = supervised_contrastive(*z, labels, temperature=0.1) + alignment(*z, weight=2)
+    expected = tuplet(*z, labels) + alignment(*z, weight=2)
     assert loss_of(run)(*z, labels=labels, queue=None) == expected
 
 

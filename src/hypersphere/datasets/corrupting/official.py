@@ -7,7 +7,9 @@ unpacked. The images of one severity are 50 of each class, in the order of their
 ImageNet's validation images, so each split has its own labels.
 """
 
-from collections.abc import Iterable, Sequence
+import io
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +17,7 @@ from jaxtyping import Int64, UInt8
 
 from hypersphere.datasets.corrupting.apply import SEVERITIES
 from hypersphere.datasets.reading import image_files, published
-from hypersphere.datasets.reading.archives import Shelf, readable
-from hypersphere.datasets.reading.download import has_md5
+from hypersphere.datasets.reading.archives import Shelf
 from hypersphere.datasets.types import Split
 from hypersphere.errors import HypersphereError
 from hypersphere.wording import counted
@@ -31,40 +32,25 @@ TINY_DEPTH = 2
 
 
 def load(
-    root: Path, download: bool, base: str, names: Iterable[str], tests: Int64[np.ndarray, "N"]
-) -> dict[str, UInt8[np.ndarray, "5N 32 32 3"]]:
-    """The images of these corruptions of CIFAR by name, memory-mapped and read-only.
+    root: Path, download: bool, base: str, tests: Int64[np.ndarray, "N"]
+) -> Callable[[str], UInt8[np.ndarray, "5N 32 32 3"]]:
+    """A function from a corruption's name to its images, which reads its file. The last one, 150 MB, is kept.
 
     The set's labels must repeat ``tests``, those of the clean test set ``base``.
     """
     folder = root / FOLDERS[base]
     shelf = published.shelf(folder, published.table()[f"{base}_c"].files[f"{folder.name}.tar"], download)
-    rows = len(tests) * len(SEVERITIES)
-    if not np.array_equal(_mapped(shelf, LABELS, (rows,)), np.tile(tests, len(SEVERITIES))):
+    if not np.array_equal(_array(shelf, LABELS), np.tile(tests, len(SEVERITIES))):
         raise HypersphereError(f"{shelf.place}/{LABELS}.npy: does not repeat the labels of the test set of {base}")
-    return {name: _mapped(shelf, name, (rows, 32, 32, 3)) for name in names}
+    return lru_cache(maxsize=1)(partial(_array, shelf))
 
 
-def _mapped(shelf: Shelf, name: str, shape: tuple[int, ...]) -> np.ndarray:
-    """The bytes of a .npy file of this shape. Its header is read; nothing in it is run."""
-    path, start, place = shelf.path, 0, f"{shelf.place}/{name}.npy"
-    if path.is_dir():
-        path = path / f"{name}.npy"
-        if path.is_file() and not has_md5(path, published.checksums()[f"{shelf.path.name}/{name}.npy"][1]):
-            raise HypersphereError(f"{path}: damaged: its md5 is not the published one; put the official file there")
-    else:
-        start = shelf.start(f"{name}.npy")
-    try:
-        with readable(place), path.open("rb") as handle:
-            handle.seek(start)
-            version = np.lib.format.read_magic(handle)
-            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            found, fortran, dtype = read(handle)
-            if found != shape or fortran or dtype != np.uint8:
-                raise ValueError(f"holds {dtype} {found}, not uint8 {shape}")
-            return np.memmap(path, np.uint8, "r", handle.tell(), shape)
-    except ValueError as error:
-        raise HypersphereError(f"{place}: {' '.join(str(error).split())}") from None
+def _array(shelf: Shelf, name: str) -> UInt8[np.ndarray, "..."]:
+    """What a .npy file holds, after its checksum is compared; an archive's was compared as a whole."""
+    content = shelf.read(f"{name}.npy")
+    if shelf.path.is_dir() and (problem := published.damage(content, f"{shelf.path.name}/{name}.npy")):
+        raise HypersphereError(f"{shelf.place}/{name}.npy: {problem}; put the official file there")
+    return np.load(io.BytesIO(content))
 
 
 def load_tiny(root: Path, download: bool, names: Sequence[str], ids: Sequence[str]) -> dict[tuple[str, int], Split]:

@@ -80,13 +80,6 @@ class Shelf:
             at = self._member(name)
             return self._system.open(at), self._system.info(at)["size"]
 
-    def start(self, name: str) -> int:
-        """Where a file of a .tar without compression begins in it, in bytes."""
-        with readable(f"{self.place}/{name}"):
-            if (at := self._member(name)) not in self._system.index:
-                raise FileNotFoundError(at)
-            return int(self._system.index[at][1])
-
     def _member(self, name: str) -> str:
         if isinstance(self._system, LocalFileSystem):
             return str(self.path / name)

@@ -174,18 +174,14 @@ def test_views_made_for_several_passes_at_once_train_the_same_bytes(
 
 # A run that stops before its schedule does
 
-FROZEN = {"dino": {"freeze_last_layer": 0.1}, "swav": {"frozen_prototypes": 0.1}}
-"""For two of twenty epochs; of five it would be for the first step."""
-
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_shorter_run_of_a_schedule_is_the_beginning_of_the_longer(
     methods_plan: Plan, tmp_path: Path, method: str
 ) -> None:
-    """Five of twenty epochs: rates, momenta and frozen prototypes follow the schedule, not its end, in every method."""
+    """Five of twenty epochs: rates and momenta follow the schedule, not its end, in every method."""
     run, data = of_method(methods_plan, method)
     fields, found = run.model_dump(), []
-    fields["method"] |= FROZEN.get(method, {})
     for epochs in (20, 5):
         schedule = fields["schedule"] | {"epochs": epochs, "horizon": 20}
         one, folder = Run.model_validate(fields | {"schedule": schedule}), tmp_path / str(epochs)

@@ -8,11 +8,10 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from hypersphere.arguments import PositiveInt
+from hypersphere_text.datasets.reading.words import PADDING
 
 KIND = "text"
 """The kind of runs that it is for; without this constant, images."""
-PADDING = 0
-"""The number in places after a sentence's end."""
 RANGE = 0.1
 """Initial word embeddings are uniform within this of 0."""
 
@@ -20,11 +19,11 @@ RANGE = 0.1
 class GRU(nn.Module):
     """Maps sentences of tokens [n, L] to the states after their last words [n, feature_dim]."""
 
-    def __init__(self, vocabulary: int, words: int, hidden: int, bidirectional: bool) -> None:
+    def __init__(self, vocabulary: int, words: int, hidden: int) -> None:
         super().__init__()
         self.words = nn.Embedding(vocabulary, words, padding_idx=PADDING)
-        self.gru = nn.GRU(words, hidden, batch_first=True, bidirectional=bidirectional)
-        self.feature_dim = hidden * (2 if bidirectional else 1)
+        self.gru = nn.GRU(words, hidden, batch_first=True)
+        self.feature_dim = hidden
 
     def draw_initial(self, generator: Callable[[str], torch.Generator]) -> None:
         """Word embeddings uniform within ``RANGE``, that of padding zero; others uniform within 1/sqrt(hidden)."""
@@ -34,21 +33,20 @@ class GRU(nn.Module):
         self.words.weight[PADDING] = 0
 
     def forward(self, tokens: Int[Tensor, "n l"]) -> Float[Tensor, "n d"]:
-        """The state after a sentence's last word; of both directions, one after the other. An empty one is padding."""
+        """The state after a sentence's last word. An empty sentence is padding."""
         lengths = (tokens != PADDING).sum(dim=1).clamp_min(1).cpu()
         packed = pack_padded_sequence(self.words(tokens), lengths, batch_first=True, enforce_sorted=False)
-        return self.gru(packed)[1].transpose(0, 1).flatten(1)
+        return self.gru(packed)[1][0]
 
 
-def gru(*, vocabulary: PositiveInt, words: PositiveInt, hidden: PositiveInt, bidirectional: bool = False) -> nn.Module:
+def gru(*, vocabulary: PositiveInt, words: PositiveInt, hidden: PositiveInt) -> nn.Module:
     """A gated recurrent network (Cho et al. 2014) over word embeddings, as in Quick-Thoughts.
 
     Args:
         vocabulary: numbers of words in use, as the dataset has them: 0 is padding, 1 an unknown word.
         words: length of a word's embedding.
         hidden: length of the state.
-        bidirectional: a second network reads each sentence from its end, and the states are joined.
 
-    The module maps tokens [n, L] to [n, feature_dim]; ``feature_dim`` is hidden, or twice as many.
+    The module maps tokens [n, L] to [n, feature_dim]; ``feature_dim`` is ``hidden``.
     """
-    return GRU(vocabulary, words, hidden, bidirectional)
+    return GRU(vocabulary, words, hidden)
