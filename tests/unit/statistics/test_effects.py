@@ -319,7 +319,7 @@ def test_two_readings_of_the_same_encoders_are_paired(make_world: Make) -> None:
     """statsmodels' test of the differences; another variant, the control, is not paired."""
     rows = {"by": ["knn", "knn_few"], "variant": ["default", "cut3"]}
     fixed = {"method": "simclr", "dataset": "ten"}
-    choices = {"draw": "effects", "title": "t", "rows": rows, "fixed": fixed, "measure": "knn_top1"}
+    choices = {"draw": "dots", "title": "t", "x": rows, "fixed": fixed, "measure": "knn_top1"}
     few = {"knn_few": {"like": "knn", "probe": {"name": "knn", "k": 3}}}
     artifacts = {
         name: choices | {"baseline": one}
