@@ -17,7 +17,7 @@ from matplotlib.text import Annotation
 
 from hypersphere.errors import DamagedError
 from hypersphere.provenance.manifest import tidy_manifest
-from hypersphere.report import figures, style, writer
+from hypersphere.report import style, writer
 from hypersphere.report.artifact import FIELDS, SINGLE, Points
 from hypersphere.report.kinds import sphere
 
@@ -206,11 +206,6 @@ def test_the_single_runs_of_a_logarithmic_axis_are_inside_it(make: Any) -> None:
     axis = panels(draw(made, "courses"))[0]
     assert max(one.get_ydata().max() for one in axis.lines if one.get_linewidth() == 0.6) == 400.0
     assert axis.get_ylim()[1] > 400.0
-
-
-def test_names_that_would_touch_move_apart_and_keep_their_order() -> None:
-    moved = figures.spread({"b": 0.5, "a": 0.49, "top": 0.99, "over": 1.0}, 0.1)
-    assert moved == pytest.approx({"a": 0.49, "b": 0.59, "top": 0.9, "over": 1.0})
 
 
 def test_a_heat_map_spans_twenty_points_at_least(make: Any) -> None:
