@@ -7,11 +7,11 @@ test set. That is a statement about assumptions, never about people. GRIM: Brown
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -19,13 +19,6 @@ MOST = 10
 """The largest number of runs that is tried where none is printed."""
 TRIES = 1 << 20
 """Sets of runs that are tried for one number of runs: a twentieth of a second."""
-CHUNK = 1 << 14
-DEEPEST = 200
-"""Runs that are tried one after another, where some may be near 0 or 100 percent."""
-
-
-class TooManyToTryError(Exception):
-    """The search for a set of runs with a printed standard deviation was given up."""
 
 
 class Printed(NamedTuple):
@@ -78,7 +71,7 @@ def informative(printed: Printed, assumptions: Assumptions) -> bool:
 
 
 def fits(printed: Printed, n: int, assumptions: Assumptions) -> bool | None:
-    """Whether ``n`` runs, each between 0 and 100 %, can have been printed so; None if there were too many to try.
+    """Whether ``n`` runs, each between 0 and 100 %, can have been printed so; None if there are too many to try.
 
     One run has no standard deviation: it fits only a printed 0, or none.
     """
@@ -97,11 +90,14 @@ def _fits(mean: str, std: str | None, n: int, assumptions: Assumptions) -> bool 
     least, highest = squares.first(scale), squares.last(scale)
     if least > _widest(totals, n, most):
         return False
-    search = _Search(most)
-    try:
-        return any(search.finds(n, total, -(-(least + total**2) // n), (highest + total**2) // n) for total in totals)
-    except TooManyToTryError:
-        return None
+    tried = totals[: TRIES // (2 * _reach(n, highest) if n == 3 else 64)]
+    unknown = len(tried) < len(totals)
+    for total in tried:
+        found = _exist(n, total, -(-(least + total**2) // n), (highest + total**2) // n, most)
+        if found:
+            return True
+        unknown = unknown or found is None
+    return None if unknown else False
 
 
 class _Interval(NamedTuple):
@@ -158,72 +154,47 @@ def unit(printed: Decimal) -> Fraction:
     return Fraction(10) ** exponent
 
 
-class _Search:
-    """Looks for whole numbers from 0 to ``most`` with a given sum, and a sum of squares between two bounds.
+def _reach(n: int, spread: int) -> int:
+    """How far from the mean one of ``n`` numbers can be, whose spread is n · squares - sum²: d has d² n² / (n - 1)."""
+    return math.isqrt(spread * (n - 1)) // n + 1
 
-    Of two numbers the difference is known, and of three all firsts are tried at once. Four and more have closed form
-    where no end of the range is near; elsewhere the first is tried, the nearest to the mean and the furthest in turn.
+
+def _exist(n: int, total: int, low: int, high: int, most: int) -> bool | None:
+    """Whether n whole numbers from 0 to ``most`` have this sum, and a sum of squares between two bounds.
+
+    Of two numbers the difference is known, and of three all firsts are tried at once. Four and more have a closed form
+    where no end of the range is near; None elsewhere.
     """
+    whole, rest = divmod(total, n)
+    full, part = divmod(total, most)
+    low = max(low + (low - total) % 2, n * whole**2 + rest * (2 * whole + 1))  # squares are odd where sums are
+    high = min(high, full * most**2 + part**2)
+    if low > high:
+        return False
+    if n < 4:
+        return _two_or_three(n, total, low, high, most)
+    last = min(high, low + 2)
+    if _reach(n, n * last - total**2) > min(whole, most - whole - 1):
+        return None
+    # Pair four numbers in three ways: the sum of one pair less that of the other has the parity of the sum, and the
+    # three squares add up to 4 · squares - sum². Any odd ones do, and of even ones those whose quarter is a sum of
+    # three squares. One more number can make the sum of four odd.
+    quarters = range(low - total**2 // 4, last - total**2 // 4 + 1, 2)
+    return n > 4 or total % 2 == 1 or any(_is_three_squares(quarter) for quarter in quarters)
 
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.left = TRIES
 
-    def finds(self, n: int, total: int, low: int, high: int) -> bool:
-        """Whether ``n`` such numbers exist."""
-        self._spend(64)
-        if not 0 <= total <= n * self.most:
-            return False
-        whole, rest = divmod(total, n)
-        full, part = divmod(total, self.most)
-        low = max(low + (low - total) % 2, n * whole**2 + rest * (2 * whole + 1))  # squares are odd where sums are
-        high = min(high, full * self.most**2 + part**2)
-        if low > high:
-            return False
-        if n == 2:
-            furthest = min(total, 2 * self.most - total, math.isqrt(2 * high - total**2))
-            furthest -= (furthest - total) % 2
-            return furthest >= 0 and furthest**2 >= 2 * low - total**2
-        last = min(high, low + 2)
-        if n >= 4 and self._reach(n, total, last) <= min(whole, self.most - whole - 1):
-            # Pair four numbers in three ways: the sum of one pair less that of the other has the parity of the sum, and
-            # the three squares add up to 4 · squares - sum². Any odd ones do, and of even ones those whose quarter is a
-            # sum of three squares. One more number can make the sum of four odd.
-            quarters = range(low - total**2 // 4, last - total**2 // 4 + 1, 2)
-            return n > 4 or total % 2 == 1 or any(_is_three_squares(quarter) for quarter in quarters)
-        if n > DEEPEST:
-            raise TooManyToTryError
-        reach = self._reach(n, total, high)
-        below = range(whole, max(whole - reach, 0) - 1, -1)
-        above = range(whole + 1, min(whole + 1 + reach, self.most) + 1)
-        if n == 3:
-            return any(self._firsts(firsts, total, low, high) for firsts in _in_turn(_chunks(below), _chunks(above)))
-        halves = [(len(side) + 1) // 2 for side in (below, above)]
-        sides = [below[: halves[0]], above[: halves[1]], below[: halves[0] - 1 : -1], above[: halves[1] - 1 : -1]]
-        return any(self.finds(n - 1, total - one, low - one**2, high - one**2) for one in _in_turn(*sides))
-
-    @staticmethod
-    def _reach(n: int, total: int, squares: int) -> int:
-        """How far from the mean a number can be: one at d adds d² n / (n - 1) to the flattest squares."""
-        return math.isqrt((n * squares - total**2) * (n - 1)) // n + 1
-
-    def _firsts(self, firsts: range, total: int, low: int, high: int) -> bool:
-        """Whether one of these is the first of three: the difference of the others is even where their sum is."""
-        self._spend(len(firsts))
-        one = np.arange(firsts.start, firsts.stop, firsts.step)
-        rest, most_square = total - one, 2 * (high - one**2) - (total - one) ** 2
-        root = np.sqrt(np.maximum(most_square, 0)).astype(np.int64)
-        root -= root**2 > most_square  # a square root in floating point may be one too large, or too small
-        root += (root + 1) ** 2 <= most_square
-        furthest = np.minimum(np.minimum(rest, 2 * self.most - rest), root)
-        furthest -= (furthest - rest) % 2
-        least_square = 2 * (low - one**2) - rest**2
-        return bool(((most_square >= 0) & (furthest >= 0) & (furthest**2 >= least_square)).any())
-
-    def _spend(self, tries: int) -> None:
-        self.left -= tries
-        if self.left < 0:
-            raise TooManyToTryError
+def _two_or_three(n: int, total: int, low: int, high: int, most: int) -> bool:
+    """The same for two numbers, whose difference is even as their sum is, or for three by each first that can be."""
+    mean, reach = total // 3, _reach(3, 3 * high - total**2)
+    first = np.arange(max(mean - reach, 0), min(mean + 1 + reach, most) + 1) if n == 3 else np.zeros(1, dtype=np.int64)
+    rest, most_square = total - first, 2 * (high - first**2) - (total - first) ** 2
+    root = np.sqrt(np.maximum(most_square, 0)).astype(np.int64)
+    root -= root**2 > most_square  # a square root in floating point may be one too large, or too small
+    root += (root + 1) ** 2 <= most_square
+    furthest = np.minimum(np.minimum(rest, 2 * most - rest), root)
+    furthest -= (furthest - rest) % 2
+    least_square = 2 * (low - first**2) - rest**2
+    return bool(((most_square >= 0) & (furthest >= 0) & (furthest**2 >= least_square)).any())
 
 
 def _is_three_squares(number: int) -> bool:
@@ -231,11 +202,3 @@ def _is_three_squares(number: int) -> bool:
     while number and number % 4 == 0:
         number //= 4
     return number % 8 != 7
-
-
-def _chunks(side: range) -> list[range]:
-    return [side[at : at + CHUNK] for at in range(0, len(side), CHUNK)]
-
-
-def _in_turn(*sides: Sequence[Any]) -> Iterator[Any]:
-    return (one for several in itertools.zip_longest(*sides) for one in several if one is not None)

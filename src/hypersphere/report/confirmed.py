@@ -1,14 +1,11 @@
 """The confirmed comparisons of our studies: in words, for docs/laptop.md and the paper, and drawn as a forest."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.transforms import blended_transform_factory
 
 from hypersphere.config import coordinates
 from hypersphere.config.coordinates import Coordinates, Scalar
@@ -16,7 +13,7 @@ from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.study import AGAIN, BEST, CHECKS, PRINTED, TIMES
 from hypersphere.provenance import tables
-from hypersphere.report import figures, style, words
+from hypersphere.report import figures, intervals, style, words
 
 Row = Mapping[str, Any]
 INTERVALS = {"welch": ("Welch", "Holm"), "paired": ("paired", "Holm"), "dunnett": ("Welch", "Dunnett")}
@@ -165,8 +162,6 @@ NAME = "studies"
 """Of the files of the forest."""
 COLOURS = {"ahead": "#0072B2", "behind": "#B8660B", "within": "#8A4F9E"}
 """By the first word of a direction; grey for every other. None says good or bad."""
-LINE, AROUND = 0.19, 0.75
-"""Inches of a row, and of all that surrounds the rows."""
 
 
 def forest(config: Config, compared: pd.DataFrame) -> list[tuple[str, str, Sequence[Row]]]:
@@ -197,8 +192,6 @@ def build(config: Config, compared: pd.DataFrame, folder: Path) -> None:
 
 def draw(config: Config, compared: pd.DataFrame) -> Figure:
     """Each study's comparisons under its question, on one axis of points; its margin is shaded."""
-    listed = forest(config, compared)
-    lines = sum(1 + len(rows) for _, _, rows in listed) or 1
     frame = figures.Frame(
         "Our own studies: differences from the baseline",
         f"Points, with the {words.confidence(config)} interval of each comparison (thick) and after the study's "
@@ -206,52 +199,22 @@ def draw(config: Config, compared: pd.DataFrame) -> Figure:
         "Not a reproduction: small encoders on reduced data. Question, arms, margin and test of each study were fixed "
         "before its first confirmation run. Without a thin line: an A/A arm, the baseline again with other seeds.",
     )
-    figure, part = figures.framed(frame, figures.WIDTH, AROUND + LINE * lines)
-    axis = part.subplots()
-    at, shown = 0, list[tuple[float, str, str]]()
-    ends = [end for _, _, rows in listed for row in rows for end in _ends(row)] or [-1.0, 1.0]
-    room = 0.03 * (max(ends) - min(ends))
-    from_the_left = blended_transform_factory(part.transSubfigure, axis.transData)
-    for paper, study, rows in listed:
+    sections = []
+    for paper, study, rows in forest(config, compared):
         about = config.papers[paper].studies[study]
         tuned = ", each arm at its best values" if about.tuned else ""
         title = f"{about.question} In {words.measure(about.measure)}{tuned}"
-        heading = axis.text(
-            0.012, at + 0.5, title, transform=from_the_left, va="center", fontweight="bold", fontsize=8.5
-        )
-        heading.set_in_layout(False)
-        axis.fill_between(
-            [-about.margin, about.margin], at + 1, at + 1 + len(rows), color="#F0EAF4", linewidth=0, zorder=0
-        )
-        for place, (name, row) in enumerate(zip(short_names(config, paper, rows), rows, strict=True)):
-            middle = at + 1.5 + place
-            _row(axis, middle, row)
-            shown.append((middle, name, f"{_effect(row)}, {direction(row)}, n = {row['n']:g}"))
-        axis.vlines(0, at + 1, at + 1 + len(rows), color=style.GREY, linewidth=1, zorder=1)  # not through the heading
-        at += 1 + len(rows)
-    axis.set_yticks([middle for middle, _, _ in shown], [name for _, name, _ in shown], fontsize=8.2)
-    for middle, _, said in shown:
-        axis.text(max(ends) + 2 * room, middle, said, va="center", fontsize=8, color="#444444", clip_on=False)
-    axis.tick_params(axis="y", length=0)
-    axis.set_ylim(lines, 0)
-    axis.set_xlim(min(ends) - room, max(ends) + room)
-    axis.spines["left"].set_visible(False)
-    axis.set_xlabel("difference from the baseline, points")
-    axis.grid(visible=False, axis="y")
-    return figure
+        lines = [_drawn(name, row) for name, row in zip(short_names(config, paper, rows), rows, strict=True)]
+        sections.append(intervals.Section(title, lines, about.margin))
+    return intervals.drawn(frame, sections, "difference from the baseline, points")
 
 
-def _row(axis: Axes, at: float, row: Row) -> None:
+def _drawn(name: str, row: Row) -> intervals.Row:
+    said = f"{_effect(row)}, {direction(row)}, n = {row['n']:g}"
     colour = next((one for word, one in COLOURS.items() if direction(row).startswith(word)), style.GREY)
-    for ends, width in ((("low_holm", "high_holm"), 0.9), (("low", "high"), 2.6)):
-        axis.plot([row[end] for end in ends], [at, at], color=colour, linewidth=width, solid_capstyle="butt", zorder=2)
-    inside = colour if row["in_family"] else "white"
-    axis.plot(row["effect"], at, "o", markersize=5.5, color=inside, markeredgecolor=colour, zorder=3)
+    marks = [intervals.Mark(row["effect"], colour, hollow=not row["in_family"])]
+    return intervals.Row(name, said, marks, colour, (row["low"], row["high"]), (row["low_holm"], row["high_holm"]))
 
 
 def _effect(row: Row) -> str:
     return words.signed(row["effect"], MEASURES[row["measure"]].decimals)
-
-
-def _ends(row: Row) -> list[float]:
-    return [row[key] for key in ("effect", "low", "high", "low_holm", "high_holm") if not math.isnan(row[key])]

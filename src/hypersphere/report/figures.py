@@ -3,7 +3,7 @@
 import io
 import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -203,18 +203,6 @@ def axis_label(points: Points, axis: str) -> str:
     key = words.varying(points.axis(axis))[0]
     here = points.here(key, points.axis(axis))
     return words.key(points.paper, key) + (f" (as published; here {here})" if here else "")
-
-
-def spread(places: Mapping[str, float], least: float) -> dict[str, float]:
-    """Places from 0 to 1 that keep their order and ``least`` apart, each near its own."""
-    moved: dict[str, float] = {}
-    for name, place in sorted(places.items(), key=lambda one: one[1]):
-        moved[name] = max([place, *(other + least for other in list(moved.values())[-1:])])
-    top = 1.0
-    for name, place in reversed(moved.items()):  # what was pushed out at the top goes down again
-        moved[name] = top = min(place, top)
-        top -= least
-    return moved
 
 
 def blank(axis: Axes, cells: Iterable[Point]) -> None:

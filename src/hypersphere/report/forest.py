@@ -3,17 +3,13 @@
 It draws what results/report/claims.csv says and computes nothing. The short forest has the dozen rows that tell most.
 """
 
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.transforms import blended_transform_factory
 
 from hypersphere.config import coordinates, project
 from hypersphere.config.artifacts import Paper
@@ -21,8 +17,9 @@ from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.rules import RUNGS, Rung
 from hypersphere.provenance import tables
-from hypersphere.report import figures, style, words
+from hypersphere.report import figures, intervals, style, words
 from hypersphere.report.claims import prints_number
+from hypersphere.report.intervals import Mark, Section
 from hypersphere.statistics import known
 from hypersphere.wording import counted
 
@@ -36,9 +33,8 @@ SHORT = 12
 """Rows of the short forest."""
 NAMES = ("forest", "forest_short")
 """Of the files: the whole forest, and the short one."""
-LINE, AROUND, LETTERS = 0.185, 0.75, 56
-"""Inches of a row and of all that surrounds the rows; letters in a line of a row's name."""
 FADED = 0.4
+PRINTED = Mark(0, "#222222", "D", hollow=True, size=4.6)
 
 
 class Look(NamedTuple):
@@ -202,7 +198,6 @@ def draw(config: Config, shown: Sequence[Row], claims: Sequence[Claim]) -> Figur
     total = sum(len(row.claims) for row in rows(config, claims))
     here = sum(len(row.claims) for row in shown)
     some = f"{here} of {total}" if here < total else str(total)
-    lines = _lines(config, shown) or ["No comparison has an interval yet."]
     frame = figures.Frame(
         f"Printed effects and ours: {some} comparisons of trained encoders",
         f"Difference in accuracy, points. Ours with the {words.confidence(config)} interval by Welch (thick) and after "
@@ -213,126 +208,42 @@ def draw(config: Config, shown: Sequence[Row], claims: Sequence[Claim]) -> Figur
             FOLDED if any(len(row.claims) > 1 for row in shown) else "",
         ),
     )
-    places, height = [], 0.0
-    for line in lines:  # a name of two lines has more room
-        room = 1.0 if isinstance(line, str) else 0.35 + 0.65 * len(_name(line))
-        places.append(height + room / 2)
-        height += room
-    figure, part = figures.framed(frame, figures.WIDTH, AROUND + LINE * height)
-    axis = part.subplots()
-    axis.axvline(0, color=style.GREY, linewidth=1)
-    from_the_left = blended_transform_factory(part.transSubfigure, axis.transData)
-    small: dict[str, Any] = {"fontsize": 8, "color": "#444444", "clip_on": False}
-    for at, line in zip(places, lines, strict=True):
-        if isinstance(line, str):
-            title = axis.text(0.012, at, line, transform=from_the_left, va="center", fontweight="bold", fontsize=8.5)
-            title.set_in_layout(False)
-        else:
-            _row(axis, at, line)
-            axis.text(FARTHEST * 1.07, at, line.runs, va="center", **small)
-    axis.text(FARTHEST * 1.07, places[0], "n", va="center", **small)
-    named = [(at, "\n".join(_name(line))) for at, line in zip(places, lines, strict=True) if isinstance(line, Row)]
-    axis.set_yticks([at for at, _ in named], [name for _, name in named], fontsize=8.2, linespacing=1.0)
-    axis.tick_params(axis="y", length=0)
-    axis.set_ylim(height, 0)
-    axis.spines["left"].set_visible(False)
-    axis.set_xlim(-FARTHEST, FARTHEST)
-    axis.set_xlabel("difference from the baseline, points of accuracy")
-    axis.grid(visible=False, axis="y")
-    part.legend(handles=_key(), loc="outside lower center", ncols=len(LOOKS) + 1, handletextpad=0.3, columnspacing=1.4)
-    return figure
+    by_paper = {paper.title: [_row(row) for row in shown if row.paper == name] for name, paper in config.papers.items()}
+    sections = [Section(title, lines) for title, lines in by_paper.items() if lines]
+    legend = {"printed": PRINTED} | {f"ours: {one.words}": Mark(0, one.colour, one.marker) for one in LOOKS.values()}
+    nothing = [Section("No comparison has an interval yet.", ())]
+    label = "difference from the baseline, points of accuracy"
+    return intervals.drawn(frame, sections or nothing, label, farthest=FARTHEST, legend=legend)
 
 
-def _name(row: Row) -> list[str]:
-    """The lines of a row's name, with printed effects beyond the axis, and an asterisk where an arm is level."""
+def _name(row: Row) -> str:
+    """A row's name, with printed effects beyond the axis, and an asterisk where an arm is level."""
     printed = [float(claim["reported"]) for claim in row.claims]
     beyond = ", ".join(words.signed(value, 1) for value in printed if abs(value) > FARTHEST)
     name = row.name + (f" (printed {beyond})" if beyond else "")
-    return textwrap.wrap(name + ("\N{NO-BREAK SPACE}*" if all(map(known.is_level, row.claims)) else ""), LETTERS)
+    return name + ("\N{NO-BREAK SPACE}*" if all(map(known.is_level, row.claims)) else "")
 
 
-def _lines(config: Config, shown: Sequence[Row]) -> list[Row | str]:
-    """The rows, each document's after its title."""
-    lines: list[Row | str] = []
-    for name, paper in config.papers.items():
-        own = [row for row in shown if row.paper == name]
-        lines += [paper.title, *own] if own else []
-    return lines
-
-
-def _key() -> list[Line2D]:
-    look: dict[str, Any] = {"linestyle": "", "markersize": 5.5}
-    printed = Line2D([], [], marker="D", markerfacecolor="white", markeredgecolor="#222222", label="printed", **look)
-    return [
-        printed,
-        *(
-            Line2D([], [], marker=one.marker, color=one.colour, label=f"ours: {one.words}", **look)
-            for one in LOOKS.values()
-        ),
-    ]
-
-
-def _row(axis: Axes, at: float, row: Row) -> None:
-    """The intervals of a row, our effects and the printed ones."""
-    leading = min(row.claims, key=lambda claim: list(LOOKS).index(direction(claim)))
-    several = len(row.claims) > 1
-    faded = FADED if all(map(known.is_level, row.claims)) else 1.0
-    colour = LOOKS[direction(leading)].colour
-    for ends, width in ((("low", "high"), 0.9), (("low_unadjusted", "high_unadjusted"), 2.6)):
-        lowest, highest = _ends(row.claims, *ends)
-        axis.plot(
-            [_inside(lowest), _inside(highest)],
-            [at, at],
-            color=colour,
-            linewidth=width,
-            alpha=faded,
-            solid_capstyle="butt",
-            zorder=2,
-        )
-        for end, sign in ((lowest, -1), (highest, 1)):
-            if end * sign > FARTHEST:
-                _arrow(axis, at, sign, colour, faded)
+def _row(row: Row) -> intervals.Row:
+    """The row as it is drawn: the printed effects, ours on top, and intervals from the lowest end to the highest."""
+    leading = min(map(direction, row.claims), key=list(LOOKS).index)
+    smaller = 0.75 if len(row.claims) > 1 else 1.0
+    printed, ours = list[Mark](), list[Mark]()
     for claim in row.claims:
-        look, printed, ours = LOOKS[direction(claim)], float(claim["reported"]), float(claim["measured"])
-        pale = FADED if known.is_level(claim) else 1.0
-        axis.plot(
-            _inside(printed),
-            at,
-            marker="D",
-            markersize=3.6 if several else 4.6,
-            markerfacecolor="white",
-            markeredgecolor="#222222",
-            markeredgewidth=0.8,
-            alpha=max(pale, 0.6),
-            zorder=3,
-            clip_on=False,
-        )
-        axis.plot(
-            _inside(ours),
-            at,
-            marker=look.marker,
-            color=look.colour,
-            markersize=4 if several else 5.5,
-            markeredgecolor="white",
-            markeredgewidth=0.4,
-            alpha=pale,
-            zorder=4,
-            clip_on=False,
-        )
-        if abs(printed) > FARTHEST:
-            _arrow(axis, at, 1 if printed > 0 else -1, "#222222", 1.0)
+        look, pale = LOOKS[direction(claim)], FADED if known.is_level(claim) else 1.0
+        value, size = float(claim["reported"]), PRINTED.size * smaller
+        printed.append(PRINTED._replace(value=value, size=size, alpha=max(pale, 0.6)))
+        ours.append(Mark(float(claim["measured"]), look.colour, look.marker, size=5.5 * smaller, alpha=pale))
 
+    def reach(low: str, high: str) -> tuple[float, float]:
+        return min(claim[low] for claim in row.claims), max(claim[high] for claim in row.claims)
 
-def _ends(claims: Sequence[Mapping[str, Any]], low: str, high: str) -> tuple[float, float]:
-    """The lowest and the highest end of intervals."""
-    return min(claim[low] for claim in claims), max(claim[high] for claim in claims)
-
-
-def _inside(value: float) -> float:
-    return min(max(value, -FARTHEST), FARTHEST)
-
-
-def _arrow(axis: Axes, at: float, sign: int, colour: str, alpha: float) -> None:
-    """A small arrow at an end of the axis."""
-    marker = ">" if sign > 0 else "<"
-    axis.plot(sign * FARTHEST, at, marker=marker, color=colour, markersize=5, alpha=alpha, zorder=5, clip_on=False)
+    return intervals.Row(
+        _name(row),
+        f"n = {row.runs}",
+        [*printed, *ours],
+        LOOKS[leading].colour,
+        thick=reach("low_unadjusted", "high_unadjusted"),
+        thin=reach("low", "high"),
+        alpha=FADED if all(map(known.is_level, row.claims)) else 1.0,
+    )

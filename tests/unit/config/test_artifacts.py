@@ -112,8 +112,8 @@ def test_an_axis_may_name_the_protocols(refused: Refused) -> None:
     """Where none is named, the one that the others are like."""
     found = paper(knn=KNN, few={"like": "knn", "probe": {"name": "knn", "k": 5}})
     compared = measured(
-        draw="effects",
-        rows={"by": ["knn", "few"]},
+        draw="dots",
+        x={"by": ["knn", "few"]},
         fixed={"method": "simclr", "variant": "default", "dataset": "cats"},
         measure="knn_top1",
     )

@@ -1,29 +1,37 @@
-"""Dots at means, below each other, with their intervals over seeds."""
+"""Dots below each other, with their intervals: means, or their differences from a baseline, the largest first."""
 
 import math
-from typing import Any
+from collections.abc import Iterator
 
 from matplotlib.figure import Figure
 
-from hypersphere.report import figures, style, words
+from hypersphere.report import figures, intervals, style, words
 from hypersphere.report import notes as noted
-from hypersphere.report.artifact import Points
+from hypersphere.report.artifact import Point, Points
+from hypersphere.report.intervals import Mark, Row, Section
 
 OF = "runs"
 AXES = {"panels": False, "rows": False, "x": True}
 FOLDER = "figures"
 FORMATS = ("svg", "png", "csv")
 
-LINE, AROUND = 0.24, 0.75
-"""Inches: the height of a dot's line, and of what stands above and below a panel."""
+COLOUR = style.COLOURS[0]
 
 numbers = Points.means
 
 
 def notes(points: Points) -> tuple[str, ...]:
-    """What dots and rings are."""
-    text = f"Dots: {noted.measured(points)}, mean over independent pretrainings{_interval(points)}."
-    return noted.of(points, text, noted.published(points, "Rings repeat"))
+    """What dots, rings and intervals are, and which cells have no effect to draw."""
+    if not points.artifact.baseline:
+        text = f"Dots: {noted.measured(points)}, mean over independent pretrainings{_interval(points)}."
+        return noted.of(points, text, noted.published(points, "Rings repeat"))
+    text = (
+        f"Differences from the baseline in {noted.measured(points)}, mean over independent pretrainings, with "
+        f"{words.confidence(points.config)} intervals adjusted for all comparisons of the figure (Holm). "
+        "Filled: the interval excludes zero. Without an interval: a single run, or one wider than the measure's range."
+    )
+    silent = [name for name, cell in _cells(points) if not cell.is_baseline and math.isnan(_effect(cell))]
+    return noted.of(points, text, f"Not measured: {', '.join(silent)}." if silent else "")
 
 
 def _interval(points: Points) -> str:
@@ -31,32 +39,48 @@ def _interval(points: Points) -> str:
     return f", with its {words.confidence(points.config)} t interval" if several else ""
 
 
+def _cells(points: Points) -> Iterator[tuple[str, Point]]:
+    return ((points.named(x, "x"), points.at(x)) for x in points.axis("x"))
+
+
+def _effect(cell: Point) -> float:
+    return float(cell.effect.get("effect", math.nan))
+
+
 def draw(points: Points) -> Figure:
-    """A panel for each combination of a point of ``panels`` and one of ``rows``; all have one axis."""
-    rows, columns = points.measured("rows", "panels", "x"), points.measured("panels", "rows", "x")
-    combinations = [{**column, **row} for row in rows for column in columns]
-    placed = figures.arrange(combinations, len(columns) if 1 < len(columns) <= 3 else min(2, len(combinations)))
-    down, across = figures.size(placed)
-    xs = points.measured("x", "panels", "rows")
+    """Effects on one axis with a line at zero; means in a section for each point of ``rows`` and of ``panels``."""
+    of_effects = points.artifact.baseline is not None
     subtitle = f"{noted.measures(points)}: mean over pretrainings{_interval(points)}"
-    made = figures.drawing(points, placed, subtitle, down * (AROUND + LINE * len(xs)), figures.WIDTH / across - 0.8)
-    for panel, axis in made.panels:
-        cells = [points.at(panel.point, x) for x in xs]
-        for at, cell in enumerate(cells):
-            low, high = cell.number("low"), cell.number("high")
-            interval = [[cell.mean - low], [high - cell.mean]] if math.isfinite(low) else None
-            axis.errorbar(cell.mean, at, xerr=interval, fmt="o", color=style.COLOURS[0], linewidth=1.5)
-            axis.plot(cell.published, at, "o", markerfacecolor="none", markeredgecolor="black", markersize=6.5)
-            beside = cell.ours if math.isnan(cell.mean) else f" {cell.mean_text}"
-            where: dict[str, Any] = {"xycoords": axis.get_yaxis_transform(), "va": "center", "annotation_clip": False}
-            axis.annotate(beside, (1.01, at), **where, fontsize=7.5, color=style.GREY)
-        names = [points.named(x, "x") for x in xs] if panel.column == 0 else [""] * len(xs)
-        axis.set_yticks(range(len(xs)), names)
-        axis.set_ylim(len(xs) - 0.5, -0.5)
-        axis.set_xlabel(cells[0].label if panel.lowest else "")
-        axis.grid(visible=False, axis="y")
-    axes = [axis for _, axis in made.panels]
-    limits = [axis.get_xlim() for axis in axes]
-    for axis in axes:
-        axis.set_xlim(min(low for low, _ in limits), max(high for _, high in limits))
-    return made.figure
+    if of_effects:
+        subtitle = f"{noted.measures(points)}: difference from the baseline"
+        baselines = [f"{name}: {cell.ours}" for name, cell in _cells(points) if cell.is_baseline]
+        subtitle += f", {baselines[0]}" if len(baselines) == 1 else ""
+    sections = [Section("", _effects(points))] if of_effects else list(_means(points))
+    frame = figures.Frame(points.artifact.title, subtitle, noted.small(points))
+    label = points.every[0].label + (", difference" if of_effects else "")
+    return intervals.drawn(frame, sections, label, zero=of_effects)
+
+
+def _effects(points: Points) -> list[Row]:
+    known = [(name, cell) for name, cell in _cells(points) if math.isfinite(_effect(cell))]
+    rows = []
+    for name, cell in sorted(known, key=lambda one: -_effect(one[1])):
+        low, high = cell.interval
+        mark = Mark(_effect(cell), COLOUR, hollow=not (low > 0 or high < 0))
+        rows.append(Row(name, f"n = {cell.count('n')}", [mark], COLOUR, (low, high)))
+    return rows
+
+
+def _means(points: Points) -> Iterator[Section]:
+    """Only what was run. A mean over seeds has a ring around it where the document prints one."""
+    xs = points.measured("x", "panels", "rows")
+    keys = [key for name in ("panels", "rows") for key in words.varying(points.axis(name))]
+    for row in points.measured("rows", "panels", "x"):
+        for panel in points.measured("panels", "rows", "x"):
+            rows = []
+            for x in xs:
+                cell = points.at(panel, row, x)
+                marks = [Mark(cell.published, "black", hollow=True, size=6.5), Mark(cell.mean, COLOUR)]
+                said = cell.ours if math.isnan(cell.mean) else cell.mean_text
+                rows.append(Row(points.named(x, "x"), said, marks, COLOUR, (cell.number("low"), cell.number("high"))))
+            yield Section(points.called({**panel, **row}, keys), rows)

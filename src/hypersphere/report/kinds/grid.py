@@ -21,8 +21,6 @@ SQUARE, BESIDE, HIGH = 0.44, 1.35, 0.34
 """Inches: the smallest width of a square, the width of labels and colour bar, and the height of a square."""
 SPAN = 20.0
 """Percent: the least that a colour scale spans, so that a difference of a few points does not look dramatic."""
-MOST_CONTROLS = 12
-"""With more controls, the notes give their range alone."""
 EQUAL_CONTRAST = 0.179
 """The relative luminance that has equal contrast with black and white (WCAG 2)."""
 COLOURS = "cividis"
@@ -41,20 +39,15 @@ def notes(points: Points) -> tuple[str, ...]:
 
 
 def _controls(points: Points) -> list[str]:
-    """``raw pixels 41.2 (CIFAR-10)``; if there are many, the range of each kind: ``untrained encoder 84.5 to 90.5``."""
-    if len(points.controls) > MOST_CONTROLS:
-        kinds: dict[str, list[Point]] = {}
-        for control in sorted(points.controls, key=lambda control: control.mean):
-            kinds.setdefault(str(control.coordinates["variant"]), []).append(control)
-        return [f"{words.CONTROLS[kind]} {own[0].mean_text} to {own[-1].mean_text}" for kind, own in kinds.items()]
-    each = []
+    """The range of each kind: ``raw pixels 41.2``, ``untrained encoder 84.5 to 90.5``."""
+    kinds: dict[str, list[Point]] = {}
     for control in points.controls:
-        rest = {key: value for key, value in control.coordinates.items() if key not in ("method", "variant")}
-        keys = [key for key in rest if any(other.coordinates.get(key) != rest[key] for other in points.controls)]
-        where = words.point(points.paper, rest, keys)
-        name = words.CONTROLS[str(control.coordinates["variant"])]
-        each.append(f"{name} {control.mean_text}{f' ({where})' if where else ''}")
-    return list(dict.fromkeys(each))
+        kinds.setdefault(words.CONTROLS[str(control.coordinates["variant"])], []).append(control)
+    said = []
+    for name, own in kinds.items():
+        ends = (words.number(end(one.mean for one in own), own[0].measure.decimals) for end in (min, max))
+        said.append(f"{name} {' to '.join(dict.fromkeys(ends))}")
+    return said
 
 
 def draw(points: Points) -> Figure:

@@ -33,8 +33,6 @@ ROOM = 0.12
 """Smallest distance between the labels of two ticks, as a share of the axis."""
 LEVELS: dict[str, Any] = {"pixels": (0, (4, 2)), "untrained": (0, (1, 1.5))}
 """Controls that are drawn as horizontal lines, and their dashes."""
-NAME = 0.2
-"""Inches: the height of a line's name beside a panel."""
 PRINTED = "published"
 PUBLISHED: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "none", "markersize": 6.0, "markeredgewidth": 1.2}
 
@@ -80,9 +78,8 @@ def draw(points: Points) -> Figure:
     """Panels, with heading, legend and notes outside of them."""
     placed = figures.arrange(points.measured("panels", "lines", "x"), ACROSS)
     down, across = figures.size(placed)
-    beside = across == 1  # then each line carries its name, and needs no legend
-    lines = _Lines(points, (0.65 if beside else 1 / across) * figures.WIDTH)
-    legend = 0.0 if beside else 0.19 * -(-len(lines.handles) // lines.columns)
+    lines = _Lines(points, figures.WIDTH / across)
+    legend = 0.19 * -(-len(lines.handles) // lines.columns)
     slant = lines.named and figures.slanted(figures.names(points, "x"), lines.inches)
     height = PANEL * down + 0.4 + legend + (0.6 if slant else 0.0)
     subtitle = f"{noted.measures(points)}. Lines: mean over pretrainings{_spread(points)}"
@@ -91,18 +88,14 @@ def draw(points: Points) -> Figure:
         lines.panel(axis, panel.point)
     _share_limits(made.panels)
     for panel, axis in made.panels:
-        if beside:
-            lines.name_ends(axis, panel.point)
         if panel.measured:
             axis.set_ylabel(lines.cells(panel.point)[0].label)
         if panel.lowest:
             axis.set_xlabel(figures.axis_label(points, "x"))
         elif slant:
             axis.tick_params(axis="x", labelbottom=False)
-    handles = {name: line for name, line in lines.handles.items() if name == PRINTED} if beside else lines.handles
     look: dict[str, Any] = {"loc": "outside upper left", "ncols": lines.columns, "handlelength": 2.6}
-    if handles:
-        made.part.legend(list(handles.values()), list(handles), **look)
+    made.part.legend(list(lines.handles.values()), list(lines.handles), **look)
     return made.align()
 
 
@@ -169,12 +162,11 @@ class _Lines:
         }
 
     def _line(self, axis: Axes, cells: list[Point], look: dict[str, Any]) -> None:
-        measured = [(x, cell) for x, cell in zip(self.x, cells, strict=True) if not math.isnan(cell.mean)]
+        placed = sorted(zip(self.x, cells, strict=True), key=lambda one: one[0])
+        measured = [(x, cell) for x, cell in placed if not math.isnan(cell.mean)]
         places, means = [x for x, _ in measured], [cell.mean for _, cell in measured]
         every = max(1, len(measured) // 8)
-        import seaborn as sns  # here, because pages read this file too, and seaborn takes seconds to import
-
-        sns.lineplot(x=places, y=means, ax=axis, errorbar=None, estimator=None, markevery=every, zorder=3, **look)
+        axis.plot(places, means, markevery=every, zorder=3, **look)
         banded = [(x, cell) for x, cell in measured if _banded(cell)]
         low, high = ([cell.number(name) for _, cell in banded] for name in ("low", "high"))
         axis.fill_between([x for x, _ in banded], low, high, color=look["color"], alpha=0.18, linewidth=0)
@@ -184,25 +176,9 @@ class _Lines:
                 run = sorted((at[str(row["coordinates"])], row["value"]) for row in rows.to_dict("records"))
                 thin = {"color": look["color"], "linewidth": 0.6, "alpha": 0.7, "zorder": 2}
                 axis.plot([x for x, _ in run], [y for _, y in run], **thin)
-        printed = [(x, cell.published) for x, cell in zip(self.x, cells, strict=True) if math.isfinite(cell.published)]
+        printed = [(x, cell.published) for x, cell in placed if math.isfinite(cell.published)]
         hollow = PUBLISHED | {"marker": look["marker"], "markeredgecolor": look["color"]}
         axis.plot([x for x, _ in printed], [y for _, y in printed], **hollow, zorder=4)
-
-    def name_ends(self, axis: Axes, panel: Coordinates) -> None:
-        """Names at the right of a panel, each as near to the end of its line as the others allow."""
-        last = {name: self._along(panel, line)[::-1] for name, line in zip(self.handles, self.lines, strict=False)}
-        ends = {
-            name: next((cell.mean for cell in cells if math.isfinite(cell.mean)), None) for name, cells in last.items()
-        }
-        for kind, name in _levels(self.points).items():
-            ends[name] = self.points.control(kind, self.cells(panel)[-1]).mean
-        drawn = {name: end for name, end in ends.items() if end is not None and math.isfinite(end)}
-        at = {
-            name: axis.transAxes.inverted().transform(axis.transData.transform((1, y)))[1] for name, y in drawn.items()
-        }
-        for name, y in figures.spread(at, NAME / PANEL).items():
-            colour = self.handles[name].get_color()
-            axis.annotate(name, (1.01, y), xycoords="axes fraction", color=colour, va="center", annotation_clip=False)
 
     def _single(self, cells: list[Point]) -> pd.DataFrame:
         """The single runs of cells."""
@@ -238,7 +214,6 @@ class _Lines:
         if spread:
             axis.set_xscale("log")
         axis.set_xlim(*map(math.exp, ends) if spread else ends)
-        axis.set_xlabel("")
         ticks: list[float] = []
         for x in sorted(at, key=lambda x: at[x]):
             if not ticks or (at[x] - at[ticks[-1]]) / ((high - low) or 1.0) >= ROOM:
@@ -261,7 +236,6 @@ class _Lines:
         edges += [one.mean for kind in controls.values() for one in kind]
         edges = [edge for edge in edges if math.isfinite(edge)]
         low, high = min(inside), max(inside)
-        axis.set_ylabel("")
         if low > 0 and high / low >= LOG_RANGE and _logarithmic(cells[0]):
             axis.set_yscale("log")
             figures.log_ticks(axis.yaxis)

@@ -99,18 +99,14 @@ class _Layout:
 
         A control has the row's dataset and readings (``first digit``), but no method of its own.
         """
-        own = set(control) - {"method", "variant"}
-        kept_columns = [keys for keys in self.label_keys if set(keys) & own]
-        other_columns = [keys for keys in self.label_keys if keys not in kept_columns]
-        of_row = dict(zip(self.label_keys, self._labels(row), strict=True))
-        texts = {keys: text if keys in kept_columns else "" for keys, text in of_row.items()}
-        if not other_columns:
-            texts[kept_columns[0]] = f"{name}, {texts[kept_columns[0]]}"
-        elif len(other_columns) == 1:
-            texts[other_columns[0]] = name
-        else:
-            texts |= {other_columns[0]: "control", other_columns[1]: name}
-        return tuple(texts.values())
+        own, texts = set(control) - {"method", "variant"}, list(self._labels(row))
+        free = [at for at, keys in enumerate(self.label_keys) if not set(keys) & own]
+        if not free:
+            texts[0] = f"{name}, {texts[0]}"
+        said = [name] if len(free) == 1 else ["control", name]
+        for at, text in zip(free, [*said, *[""] * len(free)], strict=False):
+            texts[at] = text
+        return tuple(texts)
 
     def _head(self) -> tuple[tuple[Head, ...], ...]:
         """A row of headings for each key that varies, and a last one for ``ours`` and ``published``."""

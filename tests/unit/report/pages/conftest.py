@@ -219,7 +219,7 @@ class World:
             summary.append({**identity, "mean": mean, "n": 2, "n_diverged": 0})
             other = artifact.compared_with(point)
             if other:
-                bounds = {"low_holm": 2.5, "high_holm": 5.5, "pooled_low": 2.8, "pooled_high": 5.2, "test": "welch"}
+                bounds = {"low_holm": 2.5, "high_holm": 5.5, "test": "welch"}
                 bounds |= {"paired_low": float("nan"), "paired_high": float("nan"), "p_holm": 0.0002, "detectable": 1.4}
                 sizes = {"n_variant": 2, "n_baseline": 2, "low_power": True, "in_family": True}
                 effects.append({**identity, "baseline": coordinates.text(other), "effect": 4.0, **bounds, **sizes})

@@ -1,0 +1,129 @@
+"""Points below each other with their intervals: the drawing of both forests, and of an artifact's means or effects."""
+
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.transforms import blended_transform_factory
+
+from hypersphere.report import figures, style
+
+LINE, AROUND, LETTERS = 0.19, 0.75, 56
+"""Inches of a row and of all that surrounds the rows; letters in a line of a row's name."""
+NAN = math.nan
+
+
+class Mark(NamedTuple):
+    """A point of a row, and how it looks."""
+
+    value: float
+    colour: str
+    marker: str = "o"
+    hollow: bool = False
+    size: float = 5.5
+    alpha: float = 1.0
+
+
+class Row(NamedTuple):
+    """One line of the drawing: its points, on top of one or two intervals."""
+
+    name: str
+    said: str
+    """At the right of the axis."""
+    marks: Sequence[Mark]
+    colour: str
+    """Of the intervals."""
+    thick: tuple[float, float]
+    """Its ends; nan where there is no interval."""
+    thin: tuple[float, float] = (NAN, NAN)
+    alpha: float = 1.0
+
+
+class Section(NamedTuple):
+    """Rows under a title, if it has one, and a shaded margin on both sides of zero."""
+
+    title: str
+    rows: Sequence[Row]
+    margin: float = 0.0
+
+
+def drawn(
+    frame: figures.Frame,
+    sections: Sequence[Section],
+    label: str,
+    *,
+    zero: bool = True,
+    farthest: float = math.inf,
+    legend: Mapping[str, Mark] | None = None,
+) -> Figure:
+    """The sections on one axis, with a line at ``zero``. At ``farthest`` it ends: arrows stand for what lies beyond."""
+    height = sum(bool(section.title) + sum(map(_room, section.rows)) for section in sections) or 1
+    figure, part = figures.framed(frame, figures.WIDTH, AROUND + LINE * height)
+    axis = part.subplots()
+    from_the_left = blended_transform_factory(part.transSubfigure, axis.transData)
+    beside: dict[str, Any] = {"xycoords": axis.get_yaxis_transform(), "va": "center", "annotation_clip": False}
+    at, named = 0.0, dict[float, str]()
+    for section in sections:
+        if section.title:
+            look: dict[str, Any] = {"va": "center", "fontweight": "bold", "fontsize": 8.5}
+            axis.text(0.012, at + 0.5, section.title, transform=from_the_left, **look).set_in_layout(False)
+            at += 1
+        top = at
+        for row in section.rows:
+            middle = at + _room(row) / 2
+            _row(axis, middle, row, farthest)
+            axis.annotate(row.said, (1.02, middle), **beside, fontsize=8, color="#444444")
+            named[middle] = "\n".join(_lines(row))
+            at += _room(row)
+        if section.margin:
+            axis.fill_between([-section.margin, section.margin], top, at, color="#F0EAF4", linewidth=0, zorder=0)
+        if zero:
+            axis.vlines(0, top, at, color=style.GREY, linewidth=1, zorder=1)  # not through the titles
+    axis.set_yticks(list(named), list(named.values()), fontsize=8.2, linespacing=1.0)
+    axis.tick_params(axis="y", length=0)
+    axis.set_ylim(height, 0)
+    if math.isfinite(farthest):
+        axis.set_xlim(-farthest, farthest)
+    axis.spines["left"].set_visible(False)
+    axis.set_xlabel(label)
+    axis.grid(visible=False, axis="y")
+    if legend:
+        handles = [Line2D([], [], label=name, **_look(mark)) for name, mark in legend.items()]
+        part.legend(
+            handles=handles, loc="outside lower center", ncols=len(legend), handletextpad=0.3, columnspacing=1.4
+        )
+    return figure
+
+
+def _lines(row: Row) -> list[str]:
+    return textwrap.wrap(row.name, LETTERS)
+
+
+def _room(row: Row) -> float:
+    """In heights of a row: a name of two lines has more."""
+    return 0.35 + 0.65 * len(_lines(row))
+
+
+def _row(axis: Axes, at: float, row: Row, farthest: float) -> None:
+    for ends, width in ((row.thin, 0.9), (row.thick, 2.6)):
+        look: dict[str, Any] = {"color": row.colour, "alpha": row.alpha, "solid_capstyle": "butt"}
+        axis.plot(np.clip(ends, -farthest, farthest), [at, at], linewidth=width, zorder=2, **look)
+    for mark in row.marks:
+        axis.plot(np.clip(mark.value, -farthest, farthest), at, zorder=3, clip_on=False, **_look(mark))
+    of_intervals = [Mark(end, row.colour, alpha=row.alpha) for end in (*row.thin, *row.thick)]
+    for mark in [*of_intervals, *row.marks]:
+        if abs(mark.value) > farthest:
+            arrow = mark._replace(marker="<" if mark.value < 0 else ">", hollow=False, size=5)
+            axis.plot(math.copysign(farthest, mark.value), at, zorder=4, clip_on=False, **_look(arrow))
+
+
+def _look(mark: Mark) -> dict[str, Any]:
+    inside, edge, width = ("white", mark.colour, 0.9) if mark.hollow else (mark.colour, "white", 0.4)
+    face = {"markerfacecolor": inside, "markeredgecolor": edge, "markeredgewidth": width}
+    look = {"color": mark.colour, "marker": mark.marker, "markersize": mark.size, "alpha": mark.alpha}
+    return {**look, **face, "linestyle": ""}
