@@ -52,7 +52,6 @@ def render(template: str, values: Mapping[str, Any], file: Path) -> None:
         lstrip_blocks=True,
     )
     environment.filters["counted"] = counted
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     write_text(file, environment.get_template(template).render(values).rstrip() + "\n")
 
 

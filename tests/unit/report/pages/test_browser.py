@@ -4,17 +4,9 @@ Without one these tests are skipped: install `chromium` by apt, or any Chrome.
 """
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-import numpy as np
-import pandas as pd
 import pytest
-
-from hypersphere.report import pages, scorecard
-from hypersphere.report.kinds import study_figure
-from hypersphere.simulations.sliders import compute as simulated
-from hypersphere.simulations.sliders.draw import MARGIN
 
 from .. import made_up
 from . import browser
@@ -336,47 +328,3 @@ def test_figures_and_tables_open_large_and_escape_closes_them(card: Opened) -> N
     assert card.tab.run("document.querySelector('#large').open") is False
     card.tab.click(".files button")
     assert card.tab.run("document.querySelectorAll('#large-body table tr').length") == 5
-
-
-@pytest.fixture
-def moving(tab: browser.Tab, make: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[browser.Tab, pd.DataFrame]:
-    """A page whose curve has the slider of the margins paper, and the table of its study."""
-    table = simulated.sliders(cast(Any, SimpleNamespace(paper="margins"))).tables["sliders"]
-    plain, stops = pages.show, study_figure.packed(table, MARGIN)
-
-    def show(results: Any, paper: str, name: str) -> Any:
-        found = plain(results, paper, name)
-        return found._replace(stops=stops) if name == "curve" else found
-
-    monkeypatch.setattr(pages, "show", show)
-    world = make()
-    scorecard.build(world.plan)
-    tab.resize(390)
-    tab.open((world.folder / "scorecard.html").as_uri())
-    return tab, table
-
-
-def test_a_slider_shows_the_studys_numbers_at_its_stop(moving: tuple[browser.Tab, pd.DataFrame]) -> None:
-    """By keyboard: the next margin, then the next place of the second panel."""
-    page, table = moving
-    for box in (".slider .setting input", ".slider .panel:last-child input"):
-        page.run(f"document.querySelector('{box}').focus()")
-        page.press("ArrowRight")
-    told = "[...document.querySelectorAll('.setting output, .panel:last-child output')]"
-    stop, place = page.run(f"{told}.map((one) => +one.value)")
-    assert (stop, place) == (0.45, pytest.approx(np.deg2rad(48), abs=1e-4))
-    shown = page.run("[...document.querySelectorAll('.panel:last-child b')].map((value) => +value.textContent)")
-    rows = table[(table["panel"] == "gradient") & (table["stop"] == stop) & (table["x"] == place)].set_index("line")
-    assert shown == [rows.loc[line, "y"] for line in ("none", "angular", "subtractive")]
-    assert len(set(shown)) == 3
-    assert page.complaints() == []
-    assert page.run("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-
-
-def test_paper_shows_the_drawing_of_a_slider(moving: tuple[browser.Tab, pd.DataFrame]) -> None:
-    page, _ = moving
-    seen = "['.slider', '.shown.moves figure'].map((one) => document.querySelector(one).offsetHeight > 0)"
-    assert page.run(seen) == [True, False]
-    page.media("print")
-    assert page.run(seen) == [False, True]
-    page.media()
