@@ -216,7 +216,7 @@ def claims(plan: Plan, arguments: argparse.Namespace) -> None:
 
     claims.build(plan)
     for line in shown.in_words(shown.entries(Results(plan))):
-        print(line)
+        print(line.text)
 
 
 @command(

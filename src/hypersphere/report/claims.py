@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from hypersphere.config import coordinates
 from hypersphere.config.artifacts import Paper
@@ -88,6 +89,13 @@ class Entry:
     runs: tuple[str, ...]
     study: str
     """The exact study that answers it, if any."""
+
+
+class Link(NamedTuple):
+    """Where to look, and what is found there."""
+
+    text: str
+    href: str
 
 
 class Count(NamedTuple):
@@ -173,12 +181,21 @@ def counts(claims: list[Entry]) -> list[Count]:
     return found
 
 
-def in_words(claims: list[Entry]) -> Iterator[str]:
-    """``51 theorems and identities, printed: 29 no counterexample, 22 refuted``, a line for each kind and origin."""
+def address(**filters: str) -> str:
+    """The address of a page filtered: ``#?document=margins&verdict=refuted``."""
+    return f"#?{urlencode({key: value for key, value in filters.items() if value})}"
+
+
+def in_words(claims: list[Entry]) -> Iterator[Link]:
+    """``51 theorems and identities, printed: 29 no counterexample, 22 refuted``, a line for each kind and origin.
+
+    Each with the address of the page filtered to these claims.
+    """
     for kind, answered in apart(claims).items():
         for count in counts(answered):
             said = ", ".join(f"{number} {verdict}" for verdict, _, number in count.verdicts)
-            yield f"{count.total} {KINDS[kind].claims}, {ORIGINS[count.origin]}: {said}"
+            text = f"{count.total} {KINDS[kind].claims}, {ORIGINS[count.origin]}: {said}"
+            yield Link(text, address(kind=kind, origin=count.origin))
 
 
 def _entry(config: Config, row: dict[str, Any]) -> Entry:

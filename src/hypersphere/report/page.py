@@ -26,8 +26,8 @@ from hypersphere.config.records import FOLDER
 from hypersphere.config.rules import GRADES, RUNGS
 from hypersphere.provenance import tables
 from hypersphere.report import claims, confirmed, forest, pages, questions, words
-from hypersphere.report.findings import address
-from hypersphere.report.proofs import Link, Proofs, exact_code, hosted, of_file
+from hypersphere.report.claims import Link, address
+from hypersphere.report.proofs import Proofs, exact_code, hosted, of_file
 from hypersphere.report.proofs import printed as claims_of
 from hypersphere.statistics import known
 from hypersphere.wording import counted

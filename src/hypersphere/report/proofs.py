@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from hypersphere.config import registry
 from hypersphere.config.artifacts import Paper
@@ -19,18 +19,11 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.errors import HypersphereError
 from hypersphere.files import read_yaml
-from hypersphere.report.claims import Entry
+from hypersphere.report.claims import Entry, Link
 from hypersphere.report.words import NOT_RUN
 
 NAMES = re.compile(r"[A-Z]\d+[a-z]?")
 """Ids of errata in the reading of a claim: ``L5, L9, L10``."""
-
-
-class Link(NamedTuple):
-    """Where to look, and what is found there."""
-
-    text: str
-    href: str
 
 
 @dataclass
@@ -72,12 +65,6 @@ class Proofs:
         names = [*NAMES.findall(reading), claim]
         listed = dict.fromkeys(entry for name in names for entry in self._shown_by.get(name, []))
         return [Link(f"erratum {name}", f"#{name}") for name in listed]
-
-    def gravity(self, claim: Entry) -> int:
-        """How bad the worst erratum is that a claim shows: 0 for the gravest, larger than any for none."""
-        kinds = {entry["id"]: entry["kind"] for group in self.ledger for entry in group["entries"]}
-        ranks = [list(ERRATUM_KINDS).index(kinds[link.href[1:]]) for link in self.errata(claim.id, claim.reading)]
-        return min(ranks, default=len(ERRATUM_KINDS))
 
     def runs(self, claim: Entry) -> list[Link]:
         """Every run behind a claim: its folder, or its records where all numbers come from records."""

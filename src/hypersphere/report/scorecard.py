@@ -10,13 +10,20 @@ from hypersphere.config.claims import PRINTED
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.files import write_json
-from hypersphere.report import claims, findings, notes, pages, words, writer
+from hypersphere.report import claims, notes, pages, words, writer
 from hypersphere.report.artifact import Grid, Points, Shown
 from hypersphere.report.proofs import Proofs
 from hypersphere.report.results import Results, settles
 
 NOTHING = "–"
 """The published number of a claim that prints none."""
+DIRECTIONS = {
+    "same": "in the printed direction",
+    "opposite": "in the opposite direction",
+    "no effect": "without an effect",
+    "unclear": "without a clear direction",
+}
+"""What our effect says of a printed one below the published scale, in words."""
 WIDTH = 720
 """Pixels: a figure is shown at most 7.2 inches wide, which are 691 pixels of a page."""
 QUALITY = 28
@@ -36,7 +43,6 @@ def context(results: Results) -> dict[str, Any]:
     config, entries = results.config, claims.entries(results)
     proofs = Proofs(results.plan, pages.ledger(config), frozenset(claim.id for claim in entries))
     papers = [_paper(results, paper, entries, proofs) for paper in config.papers.values()]
-    origins = [origin for origin in claims.ORIGINS if any(claim.origin == origin for claim in entries)]
     present, chosen = {claim.verdict for claim in entries}, rules.load(config.root)
     directions = {claim.direction for claim in entries}
 
@@ -54,22 +60,15 @@ def context(results: Results) -> dict[str, Any]:
             "below_high": f"{chosen.margin.below_high:g}",
             "relative": f"{100 * chosen.margin.relative:g} %",
         },
-        "told": findings.sentences(config, entries),
-        "matrix": findings.matrix(config, entries, "printed"),
-        "exact_matrices": [findings.matrix(config, entries, origin, exact=True) for origin in origins],
+        "told": list(claims.in_words(entries)),
         "origins": claims.ORIGINS,
         "kinds": claims.KINDS,
-        "outcomes": [one for one in findings.OUTCOMES.values() if present & set(one.verdicts)],
-        "outcomes_all": findings.OUTCOMES,
         "verdicts": [verdict for verdict in claims.ORDER if verdict in present],
-        "directions": {name: saying for name, saying in findings.DIRECTIONS.items() if name in directions},
-        "signs": findings.MARKS,
+        "directions": {name: saying for name, saying in DIRECTIONS.items() if name in directions},
         "papers": papers,
-        "graver": sorted(papers, key=lambda paper: -paper["grave"]),
         "anchors": {f"{paper['id']}-{name}" for paper in papers for name in paper["anchors"]},
         "proofs": proofs,
         "kind_of": claims.kind_of,
-        "outcome_of": findings.outcome_of,
         "said": _said,
         "interval_and_direction": lambda claim: "; ".join(
             [f"Welch {claim.interval}" if claim.holm else claim.interval] * (claim.interval != NOTHING)
@@ -110,9 +109,6 @@ def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: 
         "id": paper.paper,
         "title": paper.title,
         "protocols": list(dict.fromkeys(notes.protocol(results.plan, paper, name) for name in names)),
-        "examples": findings.examples(entries, paper.paper, proofs.gravity),
-        "grave": sum(claim.tone == "disagree" and proofs.gravity(claim) == 0 for claim in of_paper),
-        "squares": _groups(paper, [claim for claim in of_paper if claim.origin == "printed"]),
         "settled": _groups(paper, [claim for claim in of_paper if claim.verdict != words.NOT_RUN]),
         "idle": _groups(paper, idle),
         "idle_count": len(idle),
@@ -150,7 +146,7 @@ def _shown(config: Config, paper: Paper, artifact: Shown, proofs: Proofs, claime
         "table": _table(artifact.grid) if artifact.grid else None,
         "data": picture(pages.drawing(config, paper.paper, artifact.id)) if drawn else "",
         "links": proofs.artifact(paper, artifact.id),
-        "answers": findings.address(artifact=f"{paper.paper}/{artifact.id}") if claimed else "",
+        "answers": claims.address(artifact=f"{paper.paper}/{artifact.id}") if claimed else "",
     }
 
 

@@ -1,6 +1,6 @@
 "use strict";
-// Filters kept in the address (#?document=margins&verdict=fails), permalinks that unfold, a grid for the keyboard, and
-// a dialog that shows figures and tables large. The page reads without any of it. Text is set as text, never as markup.
+// Filters kept in the address (#?document=margins&verdict=refuted), and permalinks that unfold. The page reads without
+// any of it. Text is set as text, never as markup.
 (() => {
   const one = (selector, root = document) => root.querySelector(selector);
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -10,9 +10,8 @@
     const section = node.closest(".document");
     const says = one(".say", node);
     says.dataset.document = section.dataset.title;
-    const words = [...says.childNodes].map((part) => part.textContent).join(" · ");
     return {
-      node, place, home: node.parentNode, text: "", says: says.textContent, words,
+      node, place, home: node.parentNode, text: "", says: says.textContent,
       document: section.dataset.document, artifact: section.dataset.document + "/" + node.closest(".group").dataset.artifact,
       verdict: one(".badge", node).textContent, direction: node.dataset.direction, kind: node.dataset.kind || "encoder", origin: node.dataset.origin || "printed",
     };
@@ -37,13 +36,11 @@
   const wanted = () => Object.fromEntries(controls.filter((c) => c.value).map((c) => [c.name, c.value]));
 
   const chosen = (filters) => {
-    const option = form.elements.verdict.selectedOptions[0];
-    const of = option && option.dataset.of ? option.dataset.of.split("|") : [filters.verdict];
     const words = wordsOf(filters);
     return (claim) => {
       for (const name of ["document", "artifact", "kind", "origin"])
         if (filters[name] && claim[name] !== filters[name]) return false;
-      if (filters.verdict && !of.includes(claim.verdict) && !of.includes(claim.direction)) return false;
+      if (filters.verdict && ![claim.verdict, claim.direction].includes(filters.verdict)) return false;
       if (!words.length) return true;
       if (!claim.text) claim.text = (claim.node.id + " " + claim.says + " " + claim.node.textContent).toLowerCase();
       return words.every((word) => claim.text.includes(word));
@@ -101,55 +98,6 @@
   const hides = (target) => target.classList.contains("claim") && target.hidden;
 
   form.hidden = false;
-
-  // The grid: one stop for the tabulator in each document, arrows between squares, words of the square in one line.
-  const readout = one("#readout");
-  for (const section of all(".squares")) {
-    const squares = all("a.sq", section);
-    squares.forEach((square, at) => {
-      square.tabIndex = at ? -1 : 0;
-      const claim = claims.find((each) => "#" + each.node.id === square.getAttribute("href"));
-      square.setAttribute("aria-label", claim.verdict + ": " + claim.words);
-    });
-    section.addEventListener("keydown", (event) => {
-      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-      const next = squares[squares.indexOf(document.activeElement) + step];
-      if (!step || !next) return;
-      event.preventDefault();
-      document.activeElement.tabIndex = -1;
-      next.tabIndex = 0;
-      next.focus();
-    });
-    for (const kind of ["mouseover", "focusin"]) section.addEventListener(kind, (event) => {
-      const square = event.target.closest("a.sq");
-      if (square) readout.textContent = square.getAttribute("aria-label");
-    });
-  }
-
-  // Figures and tables, large.
-  const dialog = one("#large"), body = one("#large-body");
-  const enlarge = (title, node) => {
-    one("#large-title").textContent = title;
-    body.replaceChildren(node);
-    dialog.showModal();
-  };
-  for (const plate of all("a.plate")) plate.addEventListener("click", (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    const image = one("img", plate).cloneNode(), inside = image.src;
-    image.removeAttribute("style");
-    image.addEventListener("error", () => { if (image.src !== inside) image.src = inside; });
-    image.src = plate.href; // the figure's own file; where the page came alone, the picture inside it
-    enlarge(one("h4", plate.closest(".shown")).textContent, image);
-  });
-  for (const box of all(".shown .scroll")) {
-    const title = one("h4", box.closest(".shown")), button = document.createElement("button");
-    button.type = "button";
-    button.textContent = "Open large";
-    button.addEventListener("click", () => enlarge(title.textContent, one("table", box).cloneNode(true)));
-    one(".files", box.closest(".shown")).append(" ", button);
-  }
-  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
 
   // On paper nothing can be unfolded: lists are open but for what was not run and the runs; claims stay lines.
   let folded = [];

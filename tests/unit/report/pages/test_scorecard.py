@@ -154,4 +154,4 @@ def test_a_scale_of_which_nothing_was_run_builds_and_says_so(make: Any) -> None:
     assert "Device not run; torch not run" in plain(text)
     assert plain(section(text, "shown")).endswith(" None.")
     assert "not checked" in section(text, "claims")
-    assert "Of 4 printed numbers and comparisons of trained encoders, 4 were not run" in plain(text)
+    assert "4 numbers and comparisons of trained encoders, printed: 4 not run" in plain(text)
