@@ -67,10 +67,10 @@ def content(results: Results) -> dict[str, Any]:
 
 
 def _paper(results: Results, paper: Paper, entries: list[Entry]) -> dict[str, Any]:
-    measured, studied, stated, said = apart([claim for claim in entries if claim.paper == paper.paper]).values()
+    stated, studied, measured, said = apart([claim for claim in entries if claim.row["paper"] == paper.paper]).values()
     document, plan = pages.document(results, paper.paper), results.plan
     names = [artifact.id for artifact in document.measured]
-    compared = [claim for claim in measured if claim.kind == "comparison" and claim.artifact in names]
+    compared = [claim for claim in measured if claim.row["kind"] == "comparison" and claim.row["artifact"] in names]
     choices = [
         {"scope": "" if key == "all" else paper.label(key), "items": items} for key, items in paper.open_choices.items()
     ]
@@ -79,9 +79,9 @@ def _paper(results: Results, paper: Paper, entries: list[Entry]) -> dict[str, An
         "protocol": _protocol(plan, paper, names),
         "choices": choices if names else [],
         "shown": shown(results, paper, document.measured),
-        "comparisons": [_fields(claim, COMPARISON) for claim in compared if claim.verdict != words.NOT_RUN],
+        "comparisons": [_fields(claim, COMPARISON) for claim in compared if claim.says != words.NOT_RUN],
         "studied_shown": shown(results, paper, document.studied),
-        "studied": [_fields(claim, ANSWER) for claim in [*studied, *said] if claim.verdict != words.NOT_RUN],
+        "studied": [_fields(claim, ANSWER) for claim in [*studied, *said] if claim.says != words.NOT_RUN],
         "theorems": [_fields(claim, THEOREM) for claim in stated],
         "missing": [artifact._asdict() for artifact in document.missing],
     }
@@ -96,7 +96,8 @@ ANSWER = ("subject", "setting", "dataset", "published", "ours", "interval", "ver
 
 
 def _fields(claim: Entry, shown: Sequence[str]) -> dict[str, str]:
-    return {key: quoted(getattr(claim, key)) for key in shown}
+    said = claim.row | vars(claim)
+    return {key: quoted(said[key]) for key in shown}
 
 
 def quoted(text: str) -> str:

@@ -48,8 +48,6 @@ def plain(html: str) -> str:
 
 
 def tones(page: str) -> set[str]:
-    """The colours of the verdicts of trained encoders, which are the claims without a kind."""
-    lines = re.findall(
-        r'<details class="claim" id="[^"]+"((?: data-origin="\w+")?)>\s*(<summary>.*?</summary>)', page, re.S
-    )
-    return {tone for _, line in lines for tone in re.findall(r'class="badge (\w+)"', line)}
+    """The colours of the verdicts of trained encoders."""
+    lines = re.findall(r'<details [^>]*data-kind="encoder"[^>]*>\s*(<summary>.*?</summary>)', page, re.S)
+    return {tone for line in lines for tone in re.findall(r'class="badge (\w+)"', line)}

@@ -26,9 +26,6 @@ class Opened(NamedTuple):
     """A claim, and an address under which it is not where the page has it at first."""
     printed: dict[str, bool]
     """Parts, and whether they are printed."""
-    sort: str
-    first: list[str]
-    """Claims in the order of that sort; others may be between them."""
 
     def go(self, to: str) -> list[str]:
         """The claims that a reader sees at an address on the page."""
@@ -47,15 +44,11 @@ REPORT: dict[str, Any] = {
     "claims": len(made_up.CLAIMS),
     "elsewhere": ("pos.gain", "#?sort=apart"),
     "printed": {".lead": True, ".plate": True, ".claim > summary": True, ".filters": False, ".proof": False},
-    "sort": "apart",
-    "first": ["cut.gain", "pos.gain", "pos.small"],
 }
 SCORECARD: dict[str, Any] = {
     "claims": 14,
     "elsewhere": ("alpha.faces", "#?origin=ours"),
     "printed": {".told": True, ".claim > summary": True, ".proof": False, "#shown": False},
-    "sort": "verdict",
-    "first": ["alpha.rate", "alpha.one", "alpha.cut", "alpha.faces"],
 }
 
 
@@ -138,16 +131,6 @@ def test_without_its_script_the_page_has_every_claim_and_no_dead_controls(page: 
         page.tab.call("Emulation.setScriptExecutionDisabled", value=False)
 
 
-def test_claims_are_sorted_and_go_back_to_their_places(page: Opened) -> None:
-    before = page.tab.run(browser.VISIBLE)
-    after = page.go(f"#?sort={page.sort}")
-    assert after != before
-    assert sorted(after) == sorted(before)
-    assert [name for name in after if name in page.first] == page.first
-    page.tab.click("button[type=reset]")
-    assert page.tab.run(browser.VISIBLE) == before
-
-
 FILTERED: dict[bool, dict[str, list[str]]] = {
     True: {
         "document=embedding_norms": ["cut.gain"],
@@ -166,25 +149,31 @@ FILTERED: dict[bool, dict[str, list[str]]] = {
         "kind=sentence": ["alpha.says"],
         "verdict=opposite": ["alpha.gain"],
         "document=nobody&verdict=refuted": ["alpha.one"],
-        "origin=printed&kind=theorem&sort=verdict": ["alpha.one"],
-        "document=beta": [],
+        "origin=printed&kind=theorem": ["alpha.one"],
     },
 }
 """What is seen at an address of the report, and of the scorecard."""
 
 
 def test_an_address_opens_the_page_filtered_and_counts_follow(page: Opened) -> None:
-    report = page.sort == "apart"
-    for sent, found in FILTERED[report].items():
+    for sent, found in FILTERED[page.claims == len(made_up.CLAIMS)].items():
         page.tab.open(f"{page.address}#?{sent}")
         assert page.tab.run(browser.VISIBLE) == found, sent
-        if report:
-            assert page.text("#matches") == f"{len(found)} of {page.claims} claims"
-            counts = "[...document.querySelectorAll('.document:not([hidden]) .count')].map((one) => one.textContent)"
-            assert [int(count.split()[0]) for count in page.tab.run(counts)] == [len(found)]
+        assert page.text("#matches") == f"{len(found)} of {page.claims} claims"
+        counts = "[...document.querySelectorAll('.document:not([hidden]) h3 .count')].map((one) => one.textContent)"
+        assert [int(count.split()[0]) for count in page.tab.run(counts)] == [len(found)]
 
 
 # The report
+
+
+def test_claims_are_sorted_and_go_back_to_their_places(report: Opened) -> None:
+    before = report.tab.run(browser.VISIBLE)
+    after = report.go("#?sort=apart")
+    assert sorted(after) == sorted(before)
+    assert after[:3] == ["cut.gain", "pos.gain", "pos.small"]
+    report.tab.click("button[type=reset]")
+    assert report.tab.run(browser.VISIBLE) == before
 
 
 def test_findings_come_first_and_lead_to_their_question_and_its_claims(report: Opened) -> None:
@@ -193,7 +182,7 @@ def test_findings_come_first_and_lead_to_their_question_and_its_claims(report: O
     report.tab.click(".lead a")
     assert report.tab.run("location.hash") == "#q-cut"
     assert "few images" in report.text("#q-cut")
-    assert {"+14.7", "−10.0", "[−11.0, −9.0]", "[−12.0, −8.0]"} <= set(report.text("#q-cut tbody").split("\t"))
+    assert {"+14.7", "−10.0 (n = 5)", "[−11.0, −9.0]", "[−12.0, −8.0]"} <= set(report.text("#q-cut tbody").split("\t"))
 
 
 def test_every_count_is_that_of_the_claims_its_link_shows(report: Opened) -> None:
@@ -279,17 +268,13 @@ def test_every_count_is_that_of_the_claims_that_its_line_shows(card: Opened) -> 
 
 
 def test_a_search_counts_what_was_not_run_and_finds_errata_tables_and_figures(card: Opened) -> None:
-    def at(hash_: str) -> list[str]:
-        card.tab.open(card.address + hash_)
-        said = "[...document.querySelectorAll('.idle-count, #matches, #elsewhere')].map((one) => one.textContent)"
-        return list(card.tab.run(said))
-
-    matches, elsewhere, idle = at("#?text=faces")
-    assert matches.startswith("1 of 14")
-    assert idle == "1 of 2 claims"
-    assert "Faces" in elsewhere
-    assert at("#?text=counting")[0].startswith("No claim fits")
-    card.tab.click("#elsewhere a[href='#X2']")
+    card.tab.open(card.address + "#?text=faces")
+    assert card.text("#matches") == "1 of 14 claims"
+    assert card.text(".idle .count") == "1 of 2 claims"
+    assert "Faces" in card.text("#also")
+    card.tab.open(card.address + "#?text=counting")
+    assert card.text("#none").startswith("No claim fits")
+    card.tab.click("#also a[href='#X2']")
     assert card.tab.run("document.getElementById('X2').open")
 
 
