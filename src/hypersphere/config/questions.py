@@ -36,7 +36,7 @@ TOGETHER = {
     "printed_range": "the printed differences, from the smallest to the largest",
     "which_ahead": "of a study: arms that are better than their baseline, after correction; 'none' if there is none",
     "which_beyond": "of a study: those of these by more than its margin",
-    "which_level": "of a study: arms that are level with their baseline within its margin, and can be ahead or behind too",
+    "which_level": "of a study: arms level with their baseline within its margin; they can be ahead or behind, too",
     "which_behind": "of a study: arms that are worse than their baseline, after correction",
     "which_open": "of a study: the arms that are none of these",
     "which_unread": "of a study: arms of which no direction is read, as they or what they are compared with are level",
