@@ -39,7 +39,6 @@ CANNOT = {
     "snakemake --cores all --config epochs=3": "trains other runs: test_bytes.py",
     "hypersphere campaign": "takes the minutes that it is given: unit/command/test_campaign.py",
     "hypersphere rehearse": "is of the published scale: unit/command/test_rehearse.py",
-    "hypersphere plan --hours": "needs a report: unit/command/test_preview.py",
     "hypersphere new-paper": "unit/command/test_new_paper.py",
     "ONLY=mine": "is the document that `hypersphere new-paper` writes",
     "hypersphere evidence export": "unit/provenance/test_evidence_use.py",

@@ -61,7 +61,7 @@ EDITS = (
     ("config/statistics.yaml", "0.95", "0.9", "claims"),
     ("config/papers/embedding_norms/paper.yaml", "title: ", "title: Again ", "claims"),
     ("config/scales/quick.yaml", "describe: ", "describe: again ", "claims"),
-    ("src/hypersphere/report/templates/scorecard.html", "</html>", "<!-- again --></html>", "scorecard"),
+    ("src/hypersphere/report/templates/page.html", "</html>", "<!-- again --></html>", "scorecard"),
     ("paper/supplement.typ", "// The tables", "// Again the tables", "paper"),
 )
 """File, its text, what that becomes, and the rule of what follows."""

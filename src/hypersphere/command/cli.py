@@ -68,16 +68,12 @@ VERBOSE = option("--verbose", action="store_true", help="list every artifact, ru
     VERBOSE,
     option("--claims", action="store_true", help="which published claims a cell would measure, and why not the others"),
     option("--folder", action="store_true", help="print the results folder alone"),
-    option("--hours", type=float, metavar="H", help="what so many hours of a GPU would settle first"),
 )
 def plan(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.command import preview
     from hypersphere.provenance import state
 
-    if arguments.hours is not None:
-        for line in preview.settling(plan, arguments.hours):
-            print(line)
-    elif arguments.folder:
+    if arguments.folder:
         print(plan.config.results.relative_to(plan.config.root))
     elif arguments.run:
         for run in find_runs(plan, arguments.run):
@@ -220,7 +216,7 @@ def claims(plan: Plan, arguments: argparse.Namespace) -> None:
 
     claims.build(plan)
     for line in shown.in_words(shown.entries(Results(plan))):
-        print(line)
+        print(line.text)
 
 
 @command(

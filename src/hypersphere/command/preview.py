@@ -164,22 +164,6 @@ def parse(text: str) -> list[Job]:
     return jobs
 
 
-def settling(plan: Plan, hours: float) -> Iterator[str]:
-    """What some hours of one GPU would settle first, by the table of what is known (`make report`)."""
-    from hypersphere.provenance import columns, tables
-    from hypersphere.provenance.manifest import check_tidy
-    from hypersphere.statistics import known
-
-    folder = plan.config.root / known.REPORT
-    if not (folder / "claims.csv").is_file():
-        raise HypersphereError(f"{folder / 'claims.csv'}: is not there; `make report` says what is known, in a minute")
-    chosen = known.settling(tables.read(check_tidy(folder, "claims.csv"), columns.KNOWN), hours)
-    yield f"{hours:g} GPU-hours would settle {sum(claims for _, claims, _ in chosen)} open printed claims, at most:"
-    for name, claims, needed in chosen:
-        yield f"  {needed:6.1f} h  {claims:4} claims  make reproduce SCALE=paper ONLY={name}"
-    yield "hours are stated, not measured (docs/cost.md); first `hypersphere rehearse --set scale=paper`"
-
-
 CELL, STUDY, DRAWS, NOTHING = "a cell", "exact study", "draws", "nothing"
 """What would measure a claim: a cell of a table or figure made from runs; an exact study; random draws and round
 inputs, for a statement; or nothing at this scale."""

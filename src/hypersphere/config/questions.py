@@ -31,18 +31,13 @@ TOGETHER = {
     "unknown": "of how many one cannot tell",
     "all": "how many there are",
     "measured": "for how many there is any evidence",
-    "which_hold": "where those that hold are printed",
     "which_fail": "where those that fail are printed",
     "ours": "who found what: 'small encoders on real images give −0.6 [−1.4, +0.2] (n = 5)', or that nobody did",
     "printed_range": "the printed differences, from the smallest to the largest",
-    "ahead": "of a study: how many arms are better than their baseline, after correction",
-    "beyond": "of a study: how many of these by more than its margin",
-    "level": "of a study: how many arms are level with their baseline within its margin",
-    "behind": "of a study: how many arms are worse than their baseline, after correction",
-    "which_ahead": "of a study: those arms; 'none' if there is none",
-    "which_beyond": "of a study: those arms",
-    "which_level": "of a study: those arms, which can be ahead or behind too",
-    "which_behind": "of a study: those arms",
+    "which_ahead": "of a study: arms that are better than their baseline, after correction; 'none' if there is none",
+    "which_beyond": "of a study: those of these by more than its margin",
+    "which_level": "of a study: arms level with their baseline within its margin; they can be ahead or behind, too",
+    "which_behind": "of a study: arms that are worse than their baseline, after correction",
     "which_open": "of a study: the arms that are none of these",
     "which_unread": "of a study: arms of which no direction is read, as they or what they are compared with are level",
 }
@@ -61,7 +56,6 @@ OF_ONE = {
     "statement": "the claim in words",
     "place": "where it is printed",
     "answer": "a verb: 'holds', 'met no counterexample', 'fails', 'holds the other way round', 'is open'",
-    "certainty": "how sure a reader may be",
 }
 """What a sentence may name of the leading claim, or, as ``{name.effect}``, of a claim of ``also``."""
 

@@ -29,7 +29,7 @@ def grad_scale(z: Float[Tensor, "n d"], *, power: float) -> Float[Tensor, "n d"]
     Geometry: for a loss of cosines an embedding's gradient is tangent to its sphere, and a small step turns it by an
     angle that goes with norm^(power - 2): at power 0 long embeddings turn slowest, at power 2 all turn alike.
 
-    Figure: embedding_norms/fig6, embedding_norms/sliders.
+    Figure: embedding_norms/fig6.
 
     Args:
         z: embeddings before normalisation.

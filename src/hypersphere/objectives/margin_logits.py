@@ -26,7 +26,7 @@ def margin_logits(
     Geometry: a positive counts as farther than it is, by the angle m1 and by m2 of cosine, so that pull and push fade
     later. At an angle beyond pi - m1 the printed angular margin turns the pull into a push.
 
-    Figure: margins/fig2, margins/sliders.
+    Figure: margins/fig2.
 
     Args:
         angular: m1, in radians (ArcFace's margin).

@@ -83,8 +83,6 @@ class Shown(NamedTuple):
     """Text for readers who cannot see the figure."""
     inches: float = 7.2
     """Width of a figure."""
-    stops: dict[str, Any] | None = None
-    """All stops of a figure with a slider."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import base64
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from hypersphere.config.project import SEVERAL, Config
 from hypersphere.files import write_text
 from hypersphere.report import notes, words
 from hypersphere.report.artifact import Shown
+from hypersphere.report.claims import Entry
 from hypersphere.report.results import Results, settles
 from hypersphere.report.writer import show
 from hypersphere.wording import counted
@@ -52,8 +53,78 @@ def render(template: str, values: Mapping[str, Any], file: Path) -> None:
         lstrip_blocks=True,
     )
     environment.filters["counted"] = counted
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     write_text(file, environment.get_template(template).render(values).rstrip() + "\n")
+
+
+class Choice(NamedTuple):
+    """A filter of a page's claims."""
+
+    name: str
+    """The key in the page's address."""
+    label: str
+    every: str
+    """What it says where nothing is chosen."""
+    of: Callable[[Entry], str]
+    """What a claim has of it; several values are apart by ``|``."""
+    options: Mapping[str, str]
+    """Words by value."""
+    within: Mapping[str, str] = {}
+    """The heading of a value among the options, if they have headings."""
+
+
+def choices(entries: Sequence[Entry], offered: Sequence[Choice]) -> list[Choice]:
+    """The filters with what occurs on the page."""
+    found = []
+    for one in offered:
+        present = {value for entry in entries for value in one.of(entry).split("|")}
+        found.append(one._replace(options={key: text for key, text in one.options.items() if key in present}))
+    return found
+
+
+def document_of(entry: Entry) -> str:
+    """The document of a claim."""
+    return str(entry.row["paper"])
+
+
+def table_of(entry: Entry) -> str:
+    """``margins/table2``; theorems and identities of a document are one group."""
+    row = entry.row
+    return f"{row['paper']}/{'theorems' if row['kind'] == 'theorem' else row['artifact']}"
+
+
+class Group(NamedTuple):
+    """Claims of one table or figure, or the theorems and identities of a document."""
+
+    id: str
+    """``margins/table2``"""
+    printed: str
+    title: str
+    claims: list[Entry]
+
+    @property
+    def anchor(self) -> str:
+        """``margins-table2``"""
+        return self.id.replace("/", "-")
+
+
+def groups(config: Config, entries: Iterable[Entry]) -> list[Group]:
+    """Claims by what prints them, in the given order."""
+    found: dict[str, Group] = {}
+    for entry in entries:
+        key = table_of(entry)
+        if key not in found:
+            found[key] = Group(key, *printed_as(config, key), [])
+        found[key].claims.append(entry)
+    return list(found.values())
+
+
+def printed_as(config: Config, key: str) -> tuple[str, str]:
+    """``Table 2`` and the title of ``margins/table2``; of what is not printed, the title and nothing."""
+    paper, _, name = key.partition("/")
+    declared = config.papers[paper].artifacts.get(name)
+    if declared is None:
+        return "Theorems and identities" if name == "theorems" else name.replace("_", " "), ""
+    return (declared.printed, declared.title) if declared.printed else (declared.title, "")
 
 
 class Missing(NamedTuple):

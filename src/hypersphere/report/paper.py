@@ -4,19 +4,17 @@ Prose is in paper/*.typ; every number, table and name comes from a content.json,
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import typst
 
 from hypersphere.config.artifacts import Paper
-from hypersphere.config.coordinates import of_run
 from hypersphere.config.plan import Plan
-from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.files import replacing, write_json
-from hypersphere.report import claims, notes, pages, studies, style, words, writer
+from hypersphere.report import claims, pages, studies, style, words, writer
 from hypersphere.report.artifact import Shown
 from hypersphere.report.claims import Entry, apart
 from hypersphere.report.results import Results
@@ -67,21 +65,20 @@ def content(results: Results) -> dict[str, Any]:
 
 
 def _paper(results: Results, paper: Paper, entries: list[Entry]) -> dict[str, Any]:
-    measured, studied, stated, said = apart([claim for claim in entries if claim.paper == paper.paper]).values()
-    document, plan = pages.document(results, paper.paper), results.plan
+    stated, studied, measured, said = apart([claim for claim in entries if claim.row["paper"] == paper.paper]).values()
+    document = pages.document(results, paper.paper)
     names = [artifact.id for artifact in document.measured]
-    compared = [claim for claim in measured if claim.kind == "comparison" and claim.artifact in names]
+    compared = [claim for claim in measured if claim.row["kind"] == "comparison" and claim.row["artifact"] in names]
     choices = [
         {"scope": "" if key == "all" else paper.label(key), "items": items} for key, items in paper.open_choices.items()
     ]
     return {
         "title": paper.title,
-        "protocol": _protocol(plan, paper, names),
         "choices": choices if names else [],
         "shown": shown(results, paper, document.measured),
-        "comparisons": [_fields(claim, COMPARISON) for claim in compared if claim.verdict != words.NOT_RUN],
+        "comparisons": [_fields(claim, COMPARISON) for claim in compared if claim.says != words.NOT_RUN],
         "studied_shown": shown(results, paper, document.studied),
-        "studied": [_fields(claim, ANSWER) for claim in [*studied, *said] if claim.verdict != words.NOT_RUN],
+        "studied": [_fields(claim, ANSWER) for claim in [*studied, *said] if claim.says != words.NOT_RUN],
         "theorems": [_fields(claim, THEOREM) for claim in stated],
         "missing": [artifact._asdict() for artifact in document.missing],
     }
@@ -96,7 +93,8 @@ ANSWER = ("subject", "setting", "dataset", "published", "ours", "interval", "ver
 
 
 def _fields(claim: Entry, shown: Sequence[str]) -> dict[str, str]:
-    return {key: quoted(getattr(claim, key)) for key in shown}
+    said = claim.row | vars(claim)
+    return {key: quoted(said[key]) for key in shown}
 
 
 def quoted(text: str) -> str:
@@ -114,37 +112,6 @@ def _counts(shown: list[Entry]) -> list[dict[str, Any]]:
         }
         for count in claims.counts(shown)
     ]
-
-
-SETTINGS: dict[str, Callable[[Run], str]] = {
-    "epochs": lambda run: str(run.schedule.epochs),
-    "warm-up": lambda run: f"{100 * run.schedule.warmup:g} %",
-    "batch": notes.batch,
-    "learning rate": lambda run: f"{run.optimiser.learning_rate:g}".replace("e-0", "e-"),
-    "weight decay": lambda run: f"{run.optimiser.weight_decay:g}".replace("e-0", "e-"),
-    "objective and intervention": lambda run: _components(
-        run.objective, run.logits, run.regulariser, run.initialisation, run.gradient
-    ),
-}
-
-
-def _protocol(plan: Plan, paper: Paper, names: Sequence[str]) -> dict[str, Any]:
-    """A row per variant: the settings of its runs at this scale, without sweeps unless it has nothing else."""
-    cells = [cell for name in names for cell in notes.measured_cells(plan, paper.paper, name)]
-    runs: dict[str, list[tuple[bool, Run]]] = {}
-    for cell, run in cells:
-        row = ", ".join(paper.label(str(cell.coordinates[key])) for key in ("method", "variant"))
-        runs.setdefault(row, []).append((bool(of_run(cell.coordinates)), run))
-    rows = []
-    for row, swept_runs in runs.items():
-        plain = [run for swept, run in swept_runs if not swept] or [run for _, run in swept_runs]
-        rows.append([row, *(words.several(map(describe, plain)) for describe in SETTINGS.values())])
-    encoders = dict.fromkeys(notes.component(run.encoder) for _, run in cells)
-    return {"head": ["Run", *SETTINGS], "rows": rows, "encoders": list(encoders)}
-
-
-def _components(*parts: Any) -> str:
-    return ", ".join(notes.component(part) for part in parts if part is not None)
 
 
 def shown(results: Results, paper: Paper, ready: Sequence[Shown]) -> list[dict[str, Any]]:

@@ -20,9 +20,8 @@ from hypersphere.files import read_yaml, write_json
 from hypersphere.provenance import columns, tables
 from hypersphere.report import claims, confirmed, figures, forest, pages, paper, questions, studies, words
 from hypersphere.report.artifact import Context
-from hypersphere.report.page import HOURS
 from hypersphere.report.results import Results
-from hypersphere.statistics.known import has_interval, is_level, of_studies, settling
+from hypersphere.statistics.known import has_interval, is_level, of_studies
 from hypersphere.wording import counted
 
 SOURCE = "paper/report.typ"
@@ -43,8 +42,7 @@ def build(plan: Plan, folder: Path) -> None:
 def content(plan: Plan, folder: Path) -> dict[str, Any]:
     """All numbers, tables and sentences of the paper."""
     config, compared = plan.config, of_studies(plan.config.root)["studies"]
-    read = tables.read(folder / "claims.csv", columns.KNOWN)
-    known = tables.rows(read)
+    known = _table(folder, "claims", columns.KNOWN)
     findings = [_finding(folder, row) for row in _table(folder, "findings", columns.FINDINGS)]
     documents = {
         name: one for name, one in config.papers.items() if any(row["paper"] == name for row in _printed(known))
@@ -81,7 +79,7 @@ def content(plan: Plan, folder: Path) -> dict[str, Any]:
             for name, part in parts.items()
         ],
         "failed": failed,
-        "audit": _audit(plan, documents, named, known),
+        "audit": _audit(plan, documents, named),
         "contradicted": [
             {"document": named[claim["paper"]], "sentence": paper.quoted(claim["sentence"]), "source": claim["source"]}
             for claim in _printed(known)
@@ -89,8 +87,6 @@ def content(plan: Plan, folder: Path) -> dict[str, Any]:
         ],
         "ladder": [list(row.values()) for row in claims.certainty_in_words(rules.load_certainty(config.root))],
         "scales": _scales(config.root, known),
-        "settling": _settling(config.papers, named, known, settling(read, HOURS)),
-        "differences": _differences(documents, known),
     }
 
 
@@ -314,13 +310,11 @@ def _studies(config: Config, findings: Sequence[Any], compared: pd.DataFrame) ->
     return {"studies": shown, "planned": planned}
 
 
-# The audit, the method, and what would settle the rest
+# The audit and the method
 
 
-def _audit(
-    plan: Plan, documents: Mapping[str, Paper], named: Mapping[str, str], known: Sequence[Claim]
-) -> dict[str, Any]:
-    """What exact studies say of the printed numbers: their figures' findings, and the answers to single claims."""
+def _audit(plan: Plan, documents: Mapping[str, Paper], named: Mapping[str, str]) -> list[dict[str, str]]:
+    """What exact studies say of the printed numbers: their figures' findings."""
     results, found = Results(plan), []
     for about in documents.values():
         for name, declared in about.studied.items():
@@ -328,14 +322,7 @@ def _audit(
             if asked and results.simulated(about.paper, name).is_file():
                 finding = studies.made(Context(results, about, name)).finding
                 found += [{"document": named[about.paper], "text": finding}] if finding else []
-    answers = [
-        {"document": named[claim["paper"]], "sentence": paper.quoted(claim["sentence"])}
-        | {key: claim[key] for key in ("source", "answer")}
-        | {"places": f"{round(float(claim['measured']) * claim['n'] / 100)} of {claim['n']:.0f}"}
-        for claim in known
-        if claim["study"] in OF_PRINTED_NUMBERS and claim["metric"] == "share" and claim["measured"]
-    ]
-    return {"found": found, "answers": answers}
+    return found
 
 
 def _scales(root: Path, known: Sequence[Claim]) -> list[dict[str, str]]:
@@ -353,45 +340,3 @@ def _scales(root: Path, known: Sequence[Claim]) -> list[dict[str, str]]:
             | about
         )
     return found
-
-
-def _settling(
-    papers: Mapping[str, Paper],
-    named: Mapping[str, str],
-    known: Sequence[Claim],
-    first: Sequence[tuple[str, int, float]],
-) -> dict[str, Any]:
-    """What some hours of a GPU would settle first, and the hours of all tables that are open, by document."""
-    rows = []
-    for artifact, number, hours in first:
-        name, _, table = artifact.partition("/")
-        printed = papers[name].artifacts[table].printed or table
-        rows.append([f"{named[name]}, {printed}", str(number), words.number(hours, 1)])
-    all_rows, whole = [], [0.0, 0.0]
-    for name, short in named.items():
-        open_ones = [claim for claim in _printed(known) if claim["paper"] == name and claim["settle"]]
-        hours = sum({claim["artifact"]: claim["gpu_hours"] for claim in open_ones}.values())
-        whole = [whole[0] + len(open_ones), whole[1] + hours]
-        all_rows += [[short, str(len(open_ones)), words.number(hours, 0)]] if open_ones else []
-    return {
-        "hours": f"{HOURS:g}",
-        "first": rows,
-        "first_claims": str(sum(number for _, number, _ in first)),
-        "all": [*all_rows, ["all", f"{whole[0]:.0f}", f"{whole[1]:,.0f}"]],
-        "all_claims": f"{whole[0]:.0f}",
-        "all_hours": f"{whole[1]:,.0f}",
-    }
-
-
-def _differences(documents: Mapping[str, Paper], known: Sequence[Claim]) -> list[Any]:
-    """How measured runs differ from the published ones, by document and table."""
-    rows: list[Any] = []
-    for name, about in documents.items():
-        by_difference: dict[str, dict[str, None]] = {}
-        for claim in (claim for claim in known if claim["paper"] == name and claim["differs"]):
-            by_difference.setdefault(claim["differs"], {})[
-                about.artifacts[claim["artifact"]].printed or claim["artifact"]
-            ] = None
-        rows += [about.title] if by_difference else []
-        rows += [[", ".join(where), said] for said, where in by_difference.items()]
-    return rows

@@ -7,48 +7,54 @@ code host the repository is.
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from hypersphere.config import registry
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import ERRATA, ERRATUM_KINDS, SENTENCES
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
+from hypersphere.config.records import FOLDER
 from hypersphere.errors import HypersphereError
 from hypersphere.files import read_yaml
-from hypersphere.report.claims import Entry
+from hypersphere.report.claims import Entry, Link, Row
 from hypersphere.report.words import NOT_RUN
 
 NAMES = re.compile(r"[A-Z]\d+[a-z]?")
 """Ids of errata in the reading of a claim: ``L5, L9, L10``."""
 
 
-class Link(NamedTuple):
-    """Where to look, and what is found there."""
-
-    text: str
-    href: str
-
-
 @dataclass
 class Proofs:
-    """Links for the claims, artifacts and errata of one plan's page."""
+    """Links for the claims, artifacts and errata of a page."""
 
     plan: Plan
     ledger: list[dict[str, Any]]
     """``pages.ledger``: the errata on the page."""
     claims: frozenset[str]
     """The ids of all claims on the page."""
-    _root: str = field(init=False)
+    folder: Path
+    """Where the page is: the results folder of its plan, or results/report."""
+    cells: Plan | None = None
+    """Whose cells say which losses a claim is about, if not those of ``plan``."""
 
-    def __post_init__(self) -> None:
-        self._root = hosted(self.plan.config.root) or self._from_page(self.plan.config.root)
+    @cached_property
+    def root(self) -> str:
+        """Where the repository is: on a code host, or above the page."""
+        return hosted(self.plan.config.root) or self._from_page(self.plan.config.root)
+
+    @property
+    def _of_one_scale(self) -> bool:
+        return self.folder == self.plan.config.results
 
     def _from_page(self, path: Path) -> str:
-        return Path(os.path.relpath(path, self.plan.config.results)).as_posix()
+        return Path(os.path.relpath(path, self.folder)).as_posix()
+
+    def _result(self, text: str, file: str) -> Link:
+        return Link(text, self._from_page(self.plan.config.results / file))
 
     @cached_property
     def _shown_by(self) -> dict[str, list[str]]:
@@ -59,50 +65,63 @@ class Proofs:
                 found.setdefault(name, []).append(entry["id"])
         return found
 
+    @cached_property
+    def _losses(self) -> dict[tuple[str, ...], list[Link]]:
+        """The losses of a method and variant of a document, and what changes their logits or gradients."""
+        found: dict[tuple[str, ...], list[Link]] = {}
+        for cell in (self.cells or self.plan).cells:
+            key = (cell.paper, str(cell.coordinates["method"]), str(cell.coordinates["variant"]))
+            if cell.run is not None and key not in found:
+                used = [part for part in cell.run.components if part[0] in registry.OBJECTIVES]
+                places = [(name, registry.components(kind)[name].place) for kind, name in used]
+                found[key] = [Link(name, f"{self.root}/{place}") for name, place in places if place]
+        return found
+
     def of(self, claims: Iterable[Entry]) -> list[Link]:
         """What proves the claims of one artifact: data, code and test, each once, the nearest proof first."""
+        answers = {"theorem": self._theorem, "encoder": self._measured}
         found: dict[Link, None] = {}
         for claim in claims:
-            answer = self._theorem if claim.kind == "theorem" else self._study if claim.study else self._measured
-            found |= dict.fromkeys([*answer(claim), *printed(self._root, self.plan.config, claim.paper)])
+            answer = answers.get(claim.row["answered_by"], self._study)
+            found |= dict.fromkeys([*answer(claim.row), *printed(self.root, self.plan.config, claim.row["paper"])])
         return list(found)
 
-    def errata(self, claim: str, reading: str) -> list[Link]:
+    def errata(self, claim: Entry) -> list[Link]:
         """The errata that a claim's reading names or that name the claim."""
-        names = [*NAMES.findall(reading), claim]
+        names = [*NAMES.findall(claim.reading), claim.row["id"]]
         listed = dict.fromkeys(entry for name in names for entry in self._shown_by.get(name, []))
         return [Link(f"erratum {name}", f"#{name}") for name in listed]
 
-    def gravity(self, claim: Entry) -> int:
-        """How bad the worst erratum is that a claim shows: 0 for the gravest, larger than any for none."""
-        kinds = {entry["id"]: entry["kind"] for group in self.ledger for entry in group["entries"]}
-        ranks = [list(ERRATUM_KINDS).index(kinds[link.href[1:]]) for link in self.errata(claim.id, claim.reading)]
-        return min(ranks, default=len(ERRATUM_KINDS))
+    def code(self, claim: Entry) -> list[Link]:
+        """The code of the loss that a claim of encoders is about; on the page of a scale, of those that it ran."""
+        if claim.row["answered_by"] != "encoder" or (self._of_one_scale and not claim.row["runs"]):
+            return []
+        return self._losses.get((claim.row["paper"], claim.row["method"], claim.row["variant"]), [])
 
     def runs(self, claim: Entry) -> list[Link]:
-        """Every run behind a claim: its folder, or its records where all numbers come from records."""
-        return [link for run in claim.runs for link in self.run(run)]
-
-    def code(self, claim: Entry) -> list[Link]:
-        """The losses, and what changes their logits or gradients, of the runs behind a claim."""
-        runs = [self.plan.runs[name] for name in claim.runs if name in self.plan.runs]
-        used = sorted({part for run in runs for part in run.components if part[0] in registry.OBJECTIVES})
-        places = [(name, registry.components(kind)[name].place) for kind, name in used]
-        return [Link(name, f"{self._root}/{place}") for name, place in places if place]
+        """Every run behind a claim, or its records where all numbers come from records; of the report, by scale."""
+        if claim.steps:
+            scales = dict.fromkeys(step["scale"] for step in claim.steps if step["scale"])
+            return [Link(f"records, {scale}", self._recorded(scale)) for scale in scales]
+        return [link for run in claim.row["runs"].split() for link in self.run(run)]
 
     def run(self, name: str) -> list[Link]:
         """A run's folder, or its records."""
         if self.plan.records is None:
             return [Link("-".join(name.split("-")[-2:]), f"runs/{name}/")]  # its seed and its hash
-        config = self.plan.config
-        folder = f"{self._root}/{config.evidence.relative_to(config.root).as_posix()}"
-        return [Link(f"{name} {record.key}", f"{folder}/runs.csv") for record in self.plan.records.get(name, ())]
+        file = self._at(self.plan.config.evidence / "runs.csv")
+        return [Link(f"{name} {record.key}", file) for record in self.plan.records.get(name, ())]
+
+    def _recorded(self, scale: str) -> str:
+        """The records of a scale in the repository, or the claims of one that was finished here."""
+        recorded = self.plan.config.root / FOLDER / scale / "runs.csv"
+        return self._at(recorded) if recorded.is_file() else f"../{scale}/claims.csv"
 
     def artifact(self, paper: Paper, name: str) -> list[Link]:
         """The files of a table or figure."""
         files = [Link(path.suffix[1:], self._from_page(path)) for path in self.plan.outputs(paper.paper, name)]
         if name in paper.studied:
-            return [*files, *exact_code(self._root, self.plan.config, paper.paper, paper.studied[name].study)[:1]]
+            return [*files, *exact_code(self.root, self.plan.config, paper.paper, paper.studied[name].study)[:1]]
         folder = self._from_page(self.plan.artifact_folder(paper.paper, name))
         return [*files, Link("means of all cells", f"{folder}/summary.csv"), Link("effects", f"{folder}/effects.csv")]
 
@@ -111,11 +130,9 @@ class Proofs:
         file, _, test = name.partition("::")
         if name in self.claims:
             return Link(name, f"#{name}")
-        return (
-            Link(test, f"{self._root}/{file}")
-            if test
-            else Link(name, self._at(self.plan.config.said(ERRATA)[document]))
-        )
+        if test:
+            return Link(test, f"{self.root}/{file}")
+        return Link(name, self._at(self.plan.config.said(ERRATA)[document]))
 
     def errata_by_kind(self) -> list[dict[str, Any]]:
         """Errata by kind, the worst first, and by document within a kind, with links to what shows them."""
@@ -134,24 +151,25 @@ class Proofs:
         return groups
 
     def _at(self, file: Path) -> str:
-        return of_file(self._root, self.plan.config, file)
+        return of_file(self.root, self.plan.config, file)
 
-    def _theorem(self, claim: Entry) -> list[Link]:
-        return [Link("theory.csv", "theory.csv"), *exact_code(self._root, self.plan.config, claim.paper)]
+    def _theorem(self, row: Row) -> list[Link]:
+        return [self._result("theory.csv", "theory.csv"), *exact_code(self.root, self.plan.config, row["paper"])]
 
-    def _study(self, claim: Entry) -> list[Link]:
-        folder, found = f"simulations/{claim.paper}", []
-        if claim.verdict != NOT_RUN:
-            made = claim.artifact in self.plan.config.studied(claim.paper)
-            found = [Link("study's table", f"{folder}/{claim.artifact}.csv")] if made else []
-            found.append(Link("answers", f"{folder}/answers.csv"))
-        return [*found, *exact_code(self._root, self.plan.config, claim.paper, claim.study)]
+    def _study(self, row: Row) -> list[Link]:
+        folder, found = f"simulations/{row['paper']}", []
+        if row["verdict"] != NOT_RUN:
+            made = row["artifact"] in self.plan.config.studied(row["paper"])
+            found = [self._result("study's table", f"{folder}/{row['artifact']}.csv")] if made else []
+            found.append(self._result("answers", f"{folder}/answers.csv"))
+        return [*found, *exact_code(self.root, self.plan.config, row["paper"], row["study"])]
 
-    def _measured(self, claim: Entry) -> list[Link]:
-        declared = Link("how it is set up", self._at(self.plan.config.paper_file(claim.paper)))
-        if not claim.runs:
+    def _measured(self, row: Row) -> list[Link]:
+        """The cells of an artifact on the page of its scale; the report has evidence of several scales."""
+        declared = Link("how it is set up", self._at(self.plan.config.paper_file(row["paper"])))
+        if not row["runs"] or not self._of_one_scale:
             return [declared]
-        folder = self._from_page(self.plan.artifact_folder(claim.paper, claim.artifact))
+        folder = self._from_page(self.plan.artifact_folder(row["paper"], row["artifact"]))
         return [Link(name, f"{folder}/{name}") for name in ("measurements.csv", "effects.csv")] + [declared]
 
 

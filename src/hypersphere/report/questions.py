@@ -69,7 +69,6 @@ def numbers(claim: Claim) -> dict[str, str]:
         "statement": claim["sentence"].rstrip("."),
         "place": claim["source"],
         "answer": UNTRIED if untried else ANSWERED.get(claim["answer"]) or str(claim["answer"]),
-        "certainty": claim["certainty"],
     }
 
 
@@ -118,16 +117,16 @@ def _row(
     leading = listed[one.leading] if one.leading else next(iter(about.values()))
     found = outcomes([claim["answer"] for claim in about.values()])
     said: Said = outcome(found, one.rule)
-    numbers_of, answer = dict[str, Any](), ""
+    of_arms, answer = dict[str, str](), ""
     if one.study is not None:
         rows, answer = _confirmed(one.paper, one.study, studies)
-        numbers_of = {**_counted(rows), **_which(config, one.paper, rows)}
+        of_arms = _which(config, one.paper, rows)
         said = ANSWERS[answer]
     result: Outcome = "cannot tell" if said == "unclear" or said == "level" else said
     by_outcome: dict[Outcome, list[Claim]] = {
         its: [claim for claim, of in zip(about.values(), found, strict=True) if of == its] for its in questions.OUTCOMES
     }
-    together = _together(list(about.values()), by_outcome) | numbers_of
+    together = _together(list(about.values()), by_outcome) | of_arms
     also = {key: numbers(listed[at]) for key, at in one.also.items()}
     try:
         sentence = _filled(one.says[said], together, also, numbers(leading))
@@ -160,7 +159,6 @@ def _together(about: Sequence[Claim], by_outcome: Mapping[Outcome, Sequence[Clai
         **{key: len(by_outcome[key]) for key in ("holds", "fails", "opposite")},
         **{"unknown": len(by_outcome["cannot tell"]), "all": len(about)},
         "measured": sum(claim["rung"] != "nothing" for claim in about),
-        "which_hold": "; ".join(dict.fromkeys(claim["source"] for claim in by_outcome["holds"])),
         "which_fail": "; ".join(dict.fromkeys(claim["source"] for claim in by_outcome["fails"])),
         "ours": _ours(about),
         "printed_range": spanned([(float(claim["reported"]), decimals_of(claim)) for claim in printed]),
@@ -226,11 +224,6 @@ def _confirmed(paper: str, study: str, studies: Mapping[str, pd.DataFrame]) -> t
     mine = compared[(compared["paper"] == paper) & (compared["artifact"] == study) & compared["in_family"].astype(bool)]
     of = answers[(answers["paper"] == paper) & (answers["study"] == study)]
     return list(tables.rows(mine)), "".join(of["answer"])
-
-
-def _counted(rows: Sequence[Row]) -> dict[str, int]:
-    """How many arms of a study are ahead, beyond the margin, level and behind."""
-    return {key: sum(key in confirmed.called(row) for row in rows) for key in COUNTED}
 
 
 def _which(config: Config, paper: str, rows: Sequence[Row]) -> dict[str, str]:

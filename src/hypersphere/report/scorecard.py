@@ -6,17 +6,16 @@ from typing import Any
 
 from hypersphere.config import rules
 from hypersphere.config.artifacts import Paper
-from hypersphere.config.claims import PRINTED
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.files import write_json
-from hypersphere.report import claims, findings, notes, pages, words, writer
+from hypersphere.report import claims, notes, pages, words, writer
 from hypersphere.report.artifact import Grid, Points, Shown
+from hypersphere.report.claims import Link
+from hypersphere.report.pages import Choice
 from hypersphere.report.proofs import Proofs
-from hypersphere.report.results import Results, settles
+from hypersphere.report.results import Results
 
-NOTHING = "–"
-"""The published number of a claim that prints none."""
 WIDTH = 720
 """Pixels: a figure is shown at most 7.2 inches wide, which are 691 pixels of a page."""
 QUALITY = 28
@@ -33,17 +32,8 @@ def build(plan: Plan) -> None:
 
 def context(results: Results) -> dict[str, Any]:
     """The values of the template."""
-    config, entries = results.config, claims.entries(results)
-    proofs = Proofs(results.plan, pages.ledger(config), frozenset(claim.id for claim in entries))
-    papers = [_paper(results, paper, entries, proofs) for paper in config.papers.values()]
-    origins = [origin for origin in claims.ORIGINS if any(claim.origin == origin for claim in entries)]
-    present, chosen = {claim.verdict for claim in entries}, rules.load(config.root)
-    directions = {claim.direction for claim in entries}
-
-    def comparable(claim: claims.Entry) -> bool:
-        """Whether ours may stand beside the published number: both are effects, or of the same setting."""
-        return claims.kind_of(claim) != "encoder" or settles(config) or claim.kind == "comparison"
-
+    config, entries, chosen = results.config, claims.entries(results), rules.load(results.config.root)
+    proofs = Proofs(results.plan, pages.ledger(config), frozenset(claim.row["id"] for claim in entries), config.results)
     return {
         "scale": pages.scale(results) | {"folder": config.results.name},
         "confidence": words.confidence(config),
@@ -54,91 +44,62 @@ def context(results: Results) -> dict[str, Any]:
             "below_high": f"{chosen.margin.below_high:g}",
             "relative": f"{100 * chosen.margin.relative:g} %",
         },
-        "told": findings.sentences(config, entries),
-        "matrix": findings.matrix(config, entries, "printed"),
-        "exact_matrices": [findings.matrix(config, entries, origin, exact=True) for origin in origins],
-        "origins": claims.ORIGINS,
-        "kinds": claims.KINDS,
-        "outcomes": [one for one in findings.OUTCOMES.values() if present & set(one.verdicts)],
-        "outcomes_all": findings.OUTCOMES,
-        "verdicts": [verdict for verdict in claims.ORDER if verdict in present],
-        "directions": {name: saying for name, saying in findings.DIRECTIONS.items() if name in directions},
-        "signs": findings.MARKS,
-        "papers": papers,
-        "graver": sorted(papers, key=lambda paper: -paper["grave"]),
-        "anchors": {f"{paper['id']}-{name}" for paper in papers for name in paper["anchors"]},
+        "told": list(claims.in_words(entries)),
+        "choices": _choices(config, entries),
+        "papers": [_paper(results, paper, entries, proofs) for paper in config.papers.values()],
+        "graded": False,
         "proofs": proofs,
-        "kind_of": claims.kind_of,
-        "outcome_of": findings.outcome_of,
-        "said": _said,
-        "interval_and_direction": lambda claim: "; ".join(
-            [f"Welch {claim.interval}" if claim.holm else claim.interval] * (claim.interval != NOTHING)
-            + [f"direction: {claim.direction}"] * (claim.direction != "")
-        ),
-        "beside": lambda claim: claim.published != NOTHING and comparable(claim),
-        "published_in_words": lambda claim: (
-            f"published: {claim.published}" if claim.published != NOTHING and not comparable(claim) else ""
-        ),
         "errata": proofs.errata_by_kind(),
         "runs": len(results.runs),
     }
 
 
-def _said(claim: claims.Entry) -> list[tuple[str, str]]:
-    """What a claim's line leaves out, each with its name. That a reading is as printed goes without saying."""
-    found = {
-        "Checked": claim.ours if claim.kind == "theorem" else "",
-        "Counterexample": claim.counterexample,
-        "Sentence": claim.sentence if claim.sentence != claim.subject else "",
-        "Other margins": claim.sensitivity,
-        "After Holm": f"{claim.holm}, over all comparisons of its table" if claim.holm not in ("", NOTHING) else "",
-        "Why not" if claim.verdict == words.NOT_RUN else "Mind": claim.why,
-        "Reading": claim.reading if claim.reading != PRINTED else "",
-        "Not stated": claim.unstated if claim.verdict != words.NOT_RUN else "",
-    }
-    return [(name, text) for name, text in found.items() if text]
+def _verdicts_of(claim: claims.Entry) -> str:
+    return f"{claim.says}|{claim.row['direction']}"
+
+
+def _choices(config: Config, entries: list[claims.Entry]) -> list[Choice]:
+    titles = {name: paper.title for name, paper in config.papers.items()}
+    kinds = {name: kind.heading for name, kind in claims.KINDS.items()}
+    verdicts = {verdict: verdict for verdict in claims.ORDER} | claims.EFFECTS
+    made = {group.id: group.printed for group in pages.groups(config, entries)}
+    within = {name: titles[name.partition("/")[0]] for name in made}
+    offered = [
+        Choice("document", "Document", "All documents", pages.document_of, titles),
+        Choice("verdict", "Verdict or direction", "All verdicts", _verdicts_of, verdicts),
+        Choice("kind", "Kind", "All kinds", lambda claim: claim.row["answered_by"], kinds),
+        Choice("origin", "Origin", "All origins", lambda claim: claim.row["origin"], claims.ORIGINS),
+        Choice("artifact", "Table or figure", "All tables and figures", pages.table_of, made, within),
+    ]
+    return pages.choices(entries, offered)
 
 
 def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: Proofs) -> dict[str, Any]:
-    of_paper = [claim for claim in entries if claim.paper == paper.paper]
+    config, of_paper = results.config, [claim for claim in entries if claim.row["paper"] == paper.paper]
     document = pages.document(results, paper.paper)
     names = [artifact.id for artifact in document.measured]
-    idle = [claim for claim in of_paper if claim.verdict == words.NOT_RUN]
-    claimed, visible = {claim.artifact for claim in of_paper}, document.studied + document.measured
-    shown = [_shown(results.config, paper, one, proofs, one.id in claimed) for one in visible]
+    visible = document.studied + document.measured
+    anchors = {f"{paper.paper}-{name}" for name in [one.id for one in visible] + [one.id for one in document.missing]}
+    claimed = {claim.row["artifact"] for claim in of_paper}
+
+    def grouped(listed: list[claims.Entry]) -> list[dict[str, Any]]:
+        found = []
+        for group in pages.groups(config, listed):
+            shown = [Link("table or figure", f"#{group.anchor}")] if group.anchor in anchors else []
+            found.append({**group._asdict(), "anchor": "", "settle": "", "links": [*proofs.of(group.claims), *shown]})
+        return found
+
     return {
         "id": paper.paper,
         "title": paper.title,
+        "total": len(of_paper),
         "protocols": list(dict.fromkeys(notes.protocol(results.plan, paper, name) for name in names)),
-        "examples": findings.examples(entries, paper.paper, proofs.gravity),
-        "grave": sum(claim.tone == "disagree" and proofs.gravity(claim) == 0 for claim in of_paper),
-        "squares": _groups(paper, [claim for claim in of_paper if claim.origin == "printed"]),
-        "settled": _groups(paper, [claim for claim in of_paper if claim.verdict != words.NOT_RUN]),
-        "idle": _groups(paper, idle),
-        "idle_count": len(idle),
-        "artifacts": [(f"{paper.paper}/{one['artifact']}", one["printed"]) for one in _groups(paper, of_paper)],
-        "shown": [one for one in shown if not one["stops"]],
-        "movable": [one for one in shown if one["stops"]],
+        "groups": grouped([claim for claim in of_paper if claim.says != words.NOT_RUN]),
+        "idle": grouped([claim for claim in of_paper if claim.says == words.NOT_RUN]),
+        "shown": [_shown(config, paper, one, proofs, one.id in claimed) for one in visible],
         "missing": document.missing,
-        "anchors": [one.id for one in visible] + [one.id for one in document.missing],
         "choices": [{"scope": paper.label(key), "items": items} for key, items in paper.open_choices.items()],
     }
-
-
-def _groups(paper: Paper, shown: list[claims.Entry]) -> list[dict[str, Any]]:
-    """Claims by the artifact that prints them, in the order of claims.csv; theorems and identities are one group."""
-    groups: dict[str, list[claims.Entry]] = {}
-    for claim in shown:
-        groups.setdefault("theorems" if claim.kind == "theorem" else claim.artifact, []).append(claim)
-    listed = []
-    for name, members in groups.items():
-        printed, title = "Theorems and identities" if name == "theorems" else name, ""
-        if name in paper.artifacts:
-            artifact = paper.artifacts[name]
-            printed, title = (artifact.printed, artifact.title) if artifact.printed else (artifact.title, "")
-        known = {"artifact": name, "anchor": f"{paper.paper}-{name}", "printed": printed, "title": title}
-        listed.append(known | {"claims": members})
-    return listed
 
 
 def _shown(config: Config, paper: Paper, artifact: Shown, proofs: Proofs, claimed: bool) -> dict[str, Any]:
@@ -151,7 +112,7 @@ def _shown(config: Config, paper: Paper, artifact: Shown, proofs: Proofs, claime
         "table": _table(artifact.grid) if artifact.grid else None,
         "data": picture(pages.drawing(config, paper.paper, artifact.id)) if drawn else "",
         "links": proofs.artifact(paper, artifact.id),
-        "answers": findings.address(artifact=f"{paper.paper}/{artifact.id}") if claimed else "",
+        "answers": claims.address(artifact=f"{paper.paper}/{artifact.id}") if claimed else "",
     }
 
 

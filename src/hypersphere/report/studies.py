@@ -20,29 +20,6 @@ from hypersphere.report.artifact import Context
 SIZE_NOTICE = "Exact study at its published size, the same at every scale; one CPU thread, no trained encoder."
 
 
-class Panel(NamedTuple):
-    """The axes of one panel."""
-
-    title: str
-    x: str
-    y: str
-    at: float
-    """The place where the page reads the values at first."""
-
-
-class Slider(NamedTuple):
-    """One setting of a figure at several stops: the drawing shows a few of them, the scorecard all.
-
-    The study's table has the columns panel, line, stop, x, y. Panels and lines are by their names in it, as shown.
-    """
-
-    setting: str
-    panels: dict[str, Panel]
-    lines: dict[str, str]
-    stills: tuple[float, ...]
-    """The stops that the drawing shows, the page's first stop in the middle."""
-
-
 class Drawing(NamedTuple):
     """A figure of an exact study."""
 
@@ -56,8 +33,6 @@ class Drawing(NamedTuple):
     """Plain sentences on what was computed."""
     finding: str = ""
     """What the table shows, in a sentence, which becomes the title."""
-    slider: Slider | None = None
-    """Lets readers of the scorecard move one setting."""
 
 
 class Layout(NamedTuple):
@@ -97,11 +72,6 @@ def repeated(table: pd.DataFrame) -> str:
 def computed(context: Context) -> pd.DataFrame:
     """The artifact's table, as its study returned it."""
     return pd.read_csv(context.results.checked(context.results.simulated(context.paper.paper, context.name)))
-
-
-def line(table: pd.DataFrame, panel: str, name: str, stop: float) -> pd.DataFrame:
-    """The rows of one line at one stop of a slider."""
-    return table[(table["panel"] == panel) & (table["line"] == name) & (table["stop"] == stop)]
 
 
 def source(context: Context) -> str:

@@ -50,7 +50,8 @@ def stated(name: str, kind: str, answer: str, **given: Any) -> dict[str, Any]:
     found = {
         **{"id": name, "kind": of_kind, "origin": "printed", "answered_by": kind, "paper": "margins", "rung": rung},
         **{"answer": answer, "certainty": "none" if kind == "sentence" else "high", "sentence": f"Sentence {name}"},
-        **{"artifact": name, "reading": "as printed", "source": "Eq. 1", "verdict": answer},
+        **{"artifact": name, "reading": "as printed", "source": "Eq. 1"},
+        "verdict": {"fails": "refuted", "holds": "no counterexample"}.get(answer, answer),
     }
     found |= {"study": "" if kind == "theorem" else "sentences", "metric": "" if kind == "theorem" else "share"}
     if kind == "theorem":

@@ -1,4 +1,4 @@
-"""Reading a scorecard in tests: its tags, sections, claims and matrices."""
+"""Reading a scorecard in tests: its tags, sections and claims."""
 
 import re
 from html.parser import HTMLParser
@@ -48,15 +48,6 @@ def plain(html: str) -> str:
 
 
 def tones(page: str) -> set[str]:
-    """The colours of the verdicts of trained encoders, which are the claims without a kind."""
-    lines = re.findall(
-        r'<details class="claim" id="[^"]+"((?: data-origin="\w+")?)>\s*(<summary>.*?</summary>)', page, re.S
-    )
-    return {tone for _, line in lines for tone in re.findall(r'class="badge (\w+)"', line)}
-
-
-def matrices(page: str, kind: str) -> list[list[list[str]]]:
-    """The cells of each matrix, row by row, as text."""
-    tables = re.findall(rf'<table class="{kind}".*?</table>', page, re.DOTALL)
-    lines = [re.findall(r"<tr.*?</tr>", table, re.DOTALL) for table in tables]
-    return [[[plain(cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", line)] for line in table] for table in lines]
+    """The colours of the verdicts of trained encoders."""
+    lines = re.findall(r'<details [^>]*data-kind="encoder"[^>]*>\s*(<summary>.*?</summary>)', page, re.S)
+    return {tone for line in lines for tone in re.findall(r'class="badge (\w+)"', line)}

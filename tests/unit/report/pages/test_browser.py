@@ -4,17 +4,9 @@ Without one these tests are skipped: install `chromium` by apt, or any Chrome.
 """
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-import numpy as np
-import pandas as pd
 import pytest
-
-from hypersphere.report import pages, scorecard
-from hypersphere.report.kinds import study_figure
-from hypersphere.simulations.sliders import compute as simulated
-from hypersphere.simulations.sliders.draw import MARGIN
 
 from .. import made_up
 from . import browser
@@ -34,9 +26,6 @@ class Opened(NamedTuple):
     """A claim, and an address under which it is not where the page has it at first."""
     printed: dict[str, bool]
     """Parts, and whether they are printed."""
-    sort: str
-    first: list[str]
-    """Claims in the order of that sort; others may be between them."""
 
     def go(self, to: str) -> list[str]:
         """The claims that a reader sees at an address on the page."""
@@ -55,15 +44,11 @@ REPORT: dict[str, Any] = {
     "claims": len(made_up.CLAIMS),
     "elsewhere": ("pos.gain", "#?sort=apart"),
     "printed": {".lead": True, ".plate": True, ".claim > summary": True, ".filters": False, ".proof": False},
-    "sort": "apart",
-    "first": ["cut.gain", "pos.gain", "pos.small"],
 }
 SCORECARD: dict[str, Any] = {
     "claims": 14,
     "elsewhere": ("alpha.faces", "#?origin=ours"),
-    "printed": {"#grid": True, ".claim > summary": True, ".proof": False, "#shown": False},
-    "sort": "verdict",
-    "first": ["alpha.rate", "alpha.one", "alpha.cut", "alpha.faces"],
+    "printed": {".told": True, ".claim > summary": True, ".proof": False, "#shown": False},
 }
 
 
@@ -146,16 +131,6 @@ def test_without_its_script_the_page_has_every_claim_and_no_dead_controls(page: 
         page.tab.call("Emulation.setScriptExecutionDisabled", value=False)
 
 
-def test_claims_are_sorted_and_go_back_to_their_places(page: Opened) -> None:
-    before = page.tab.run(browser.VISIBLE)
-    after = page.go(f"#?sort={page.sort}")
-    assert after != before
-    assert sorted(after) == sorted(before)
-    assert [name for name in after if name in page.first] == page.first
-    page.tab.click("button[type=reset]")
-    assert page.tab.run(browser.VISIBLE) == before
-
-
 FILTERED: dict[bool, dict[str, list[str]]] = {
     True: {
         "document=embedding_norms": ["cut.gain"],
@@ -167,32 +142,38 @@ FILTERED: dict[bool, dict[str, list[str]]] = {
         "text=margins theorem that fails": ["theorem.false"],
     },
     False: {
-        "document=alpha&kind=study&verdict=holds": ["alpha.rate", "alpha.never", "alpha.shares"],
+        "document=alpha&kind=study&verdict=exact": ["alpha.rate"],
         "text=ALL%20are": ["alpha.shares"],
         "artifact=alpha/sweep": ["alpha.sweep"],
         "origin=ours": ["alpha.wider"],
         "kind=sentence": ["alpha.says"],
         "verdict=opposite": ["alpha.gain"],
         "document=nobody&verdict=refuted": ["alpha.one"],
-        "origin=printed&kind=theorem&sort=verdict": ["alpha.one"],
-        "document=beta": [],
+        "origin=printed&kind=theorem": ["alpha.one"],
     },
 }
 """What is seen at an address of the report, and of the scorecard."""
 
 
 def test_an_address_opens_the_page_filtered_and_counts_follow(page: Opened) -> None:
-    report = page.sort == "apart"
-    for sent, found in FILTERED[report].items():
+    for sent, found in FILTERED[page.claims == len(made_up.CLAIMS)].items():
         page.tab.open(f"{page.address}#?{sent}")
         assert page.tab.run(browser.VISIBLE) == found, sent
-        if report:
-            assert page.text("#matches") == f"{len(found)} of {page.claims} claims"
-            counts = "[...document.querySelectorAll('.document:not([hidden]) .count')].map((one) => one.textContent)"
-            assert [int(count.split()[0]) for count in page.tab.run(counts)] == [len(found)]
+        assert page.text("#matches") == f"{len(found)} of {page.claims} claims"
+        counts = "[...document.querySelectorAll('.document:not([hidden]) h3 .count')].map((one) => one.textContent)"
+        assert [int(count.split()[0]) for count in page.tab.run(counts)] == [len(found)]
 
 
 # The report
+
+
+def test_claims_are_sorted_and_go_back_to_their_places(report: Opened) -> None:
+    before = report.tab.run(browser.VISIBLE)
+    after = report.go("#?sort=apart")
+    assert sorted(after) == sorted(before)
+    assert after[:3] == ["cut.gain", "pos.gain", "pos.small"]
+    report.tab.click("button[type=reset]")
+    assert report.tab.run(browser.VISIBLE) == before
 
 
 def test_findings_come_first_and_lead_to_their_question_and_its_claims(report: Opened) -> None:
@@ -201,7 +182,7 @@ def test_findings_come_first_and_lead_to_their_question_and_its_claims(report: O
     report.tab.click(".lead a")
     assert report.tab.run("location.hash") == "#q-cut"
     assert "few images" in report.text("#q-cut")
-    assert {"+14.7", "−10.0", "[−11.0, −9.0]", "[−12.0, −8.0]"} <= set(report.text("#q-cut tbody").split("\t"))
+    assert {"+14.7", "−10.0 (n = 5)", "[−11.0, −9.0]", "[−12.0, −8.0]"} <= set(report.text("#q-cut tbody").split("\t"))
 
 
 def test_every_count_is_that_of_the_claims_its_link_shows(report: Opened) -> None:
@@ -269,10 +250,17 @@ def test_the_keyboard_skips_searches_and_unfolds(report: Opened) -> None:
 # The scorecard
 
 
-def test_a_number_filters_the_claims_and_stands_in_the_address(card: Opened) -> None:
-    card.tab.click(".matrix .total a[href*='verdict=fails']")
-    assert card.tab.run(browser.VISIBLE) == ["alpha.one"]
-    assert card.tab.run("location.hash") == "#?kind=theorem&origin=printed&verdict=fails"
+def test_every_count_is_that_of_the_claims_that_its_line_shows(card: Opened) -> None:
+    links = card.tab.run("[...document.querySelectorAll('.told a[href*=kind]')].map((one) => one.textContent)")
+    seen = 0
+    for place, said in enumerate(links):
+        card.tab.run(f"document.querySelectorAll('.told a')[{place}].click()")
+        card.tab.settle()
+        found = card.tab.run(browser.VISIBLE)
+        assert said.startswith(f"{len(found)} ")
+        seen += len(found)
+    assert seen == 14
+    assert card.tab.run("location.hash") == "#?kind=sentence&origin=printed"
     assert card.tab.run("document.querySelector('#matches').textContent") == "1 of 14 claims"
     card.tab.click("button[type=reset]")
     assert len(card.tab.run(browser.VISIBLE)) == 14
@@ -280,17 +268,13 @@ def test_a_number_filters_the_claims_and_stands_in_the_address(card: Opened) -> 
 
 
 def test_a_search_counts_what_was_not_run_and_finds_errata_tables_and_figures(card: Opened) -> None:
-    def at(hash_: str) -> list[str]:
-        card.tab.open(card.address + hash_)
-        said = "[...document.querySelectorAll('.idle-count, #matches, #elsewhere')].map((one) => one.textContent)"
-        return list(card.tab.run(said))
-
-    matches, elsewhere, idle = at("#?text=faces")
-    assert matches.startswith("1 of 14")
-    assert idle == "1 of 2 claims"
-    assert "Faces" in elsewhere
-    assert at("#?text=counting")[0].startswith("No claim fits")
-    card.tab.click("#elsewhere a[href='#X2']")
+    card.tab.open(card.address + "#?text=faces")
+    assert card.text("#matches") == "1 of 14 claims"
+    assert card.text(".idle .count") == "1 of 2 claims"
+    assert "Faces" in card.text("#also")
+    card.tab.open(card.address + "#?text=counting")
+    assert card.text("#none").startswith("No claim fits")
+    card.tab.click("#also a[href='#X2']")
     assert card.tab.run("document.getElementById('X2').open")
 
 
@@ -314,69 +298,3 @@ def test_every_file_that_a_link_names_is_where_it_says(card: Opened, quick: Any)
     assert all(link.startswith("../../") and not link.startswith("../../../") for link in up)
     assert "simulations/alpha/curve.csv" in links
     assert (quick.folder / "simulations/alpha/curve.csv").is_file()
-
-
-def test_the_keyboard_reads_the_grid(card: Opened) -> None:
-    """The tabulator stops once in a document's grid, arrows go on from there, enter unfolds the claim."""
-    card.tab.run("document.querySelector('.squares a.sq').focus()")
-    card.tab.press("ArrowRight")
-    name = card.tab.run("document.activeElement.getAttribute('href').slice(1)")
-    assert name == "alpha.cut.gain"
-    assert card.tab.run("document.querySelector('#readout').textContent").startswith("quick only: ")
-    assert card.tab.run("document.querySelectorAll('.squares a.sq[tabindex=\"0\"]').length") == 1
-    card.tab.press("Enter")
-    assert card.tab.run(f"document.getElementById('{name}').open")
-
-
-def test_figures_and_tables_open_large_and_escape_closes_them(card: Opened) -> None:
-    card.tab.run("document.querySelector('a.plate').focus()")
-    card.tab.press("Enter")
-    assert card.tab.run("document.querySelector('#large').open && document.querySelector('#large-body img') !== null")
-    card.tab.press("Escape")
-    assert card.tab.run("document.querySelector('#large').open") is False
-    card.tab.click(".files button")
-    assert card.tab.run("document.querySelectorAll('#large-body table tr').length") == 5
-
-
-@pytest.fixture
-def moving(tab: browser.Tab, make: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[browser.Tab, pd.DataFrame]:
-    """A page whose curve has the slider of the margins paper, and the table of its study."""
-    table = simulated.sliders(cast(Any, SimpleNamespace(paper="margins"))).tables["sliders"]
-    plain, stops = pages.show, study_figure.packed(table, MARGIN)
-
-    def show(results: Any, paper: str, name: str) -> Any:
-        found = plain(results, paper, name)
-        return found._replace(stops=stops) if name == "curve" else found
-
-    monkeypatch.setattr(pages, "show", show)
-    world = make()
-    scorecard.build(world.plan)
-    tab.resize(390)
-    tab.open((world.folder / "scorecard.html").as_uri())
-    return tab, table
-
-
-def test_a_slider_shows_the_studys_numbers_at_its_stop(moving: tuple[browser.Tab, pd.DataFrame]) -> None:
-    """By keyboard: the next margin, then the next place of the second panel."""
-    page, table = moving
-    for box in (".slider .setting input", ".slider .panel:last-child input"):
-        page.run(f"document.querySelector('{box}').focus()")
-        page.press("ArrowRight")
-    told = "[...document.querySelectorAll('.setting output, .panel:last-child output')]"
-    stop, place = page.run(f"{told}.map((one) => +one.value)")
-    assert (stop, place) == (0.45, pytest.approx(np.deg2rad(48), abs=1e-4))
-    shown = page.run("[...document.querySelectorAll('.panel:last-child b')].map((value) => +value.textContent)")
-    rows = table[(table["panel"] == "gradient") & (table["stop"] == stop) & (table["x"] == place)].set_index("line")
-    assert shown == [rows.loc[line, "y"] for line in ("none", "angular", "subtractive")]
-    assert len(set(shown)) == 3
-    assert page.complaints() == []
-    assert page.run("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-
-
-def test_paper_shows_the_drawing_of_a_slider(moving: tuple[browser.Tab, pd.DataFrame]) -> None:
-    page, _ = moving
-    seen = "['.slider', '.shown.moves figure'].map((one) => document.querySelector(one).offsetHeight > 0)"
-    assert page.run(seen) == [True, False]
-    page.media("print")
-    assert page.run(seen) == [False, True]
-    page.media()

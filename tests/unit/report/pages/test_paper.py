@@ -37,21 +37,6 @@ def test_tables_say_the_worth_of_a_scale_in_short(make: Any, monkeypatch: pytest
     assert notes == [["Not a reproduction.", "else"]] * 3
 
 
-def test_settings_are_those_of_the_runs(make: Any) -> None:
-    """Read off the fixture's YAML: 100 epochs become 10, batches are halved; a sweep counts where nothing else does."""
-    world = make()
-    for name in ("sweep", "later"):
-        world.make_artifact(name)
-        world.draw(name)
-    rows = {row[0]: row[1:] for row in paper.content(world.results)["papers"][0]["protocol"]["rows"]}
-    loss = "nt xent (temperature 0.5)"
-    assert rows == {
-        "Plain, default": ["10", "10 %", "32", "0.12", "1e-6", loss],
-        "Plain, cut (c=3)": ["10", "10 %", "32", "0.12", "1e-6", f"{loss}, cut initialisation (c 3)"],
-        "Large, default": ["10", "10 %", "64 (4 × 16)", "0.12", "1e-6", loss],
-    }
-
-
 @pytest.mark.parametrize(("scale", "settles"), [("quick", False), ("published", True)])
 def test_whether_numbers_count_follows_the_scale(request: pytest.FixtureRequest, scale: str, settles: bool) -> None:
     made = content(request.getfixturevalue(scale))

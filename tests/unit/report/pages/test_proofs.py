@@ -21,7 +21,9 @@ ROOT = Path(__file__).parents[4]
 @pytest.fixture(scope="session")
 def proofs(quick: Any) -> Proofs:
     """Of the fixture's plan."""
-    return Proofs(quick.plan, pages.ledger(quick.plan.config), frozenset(one["id"] for one in quick.claims))
+    return Proofs(
+        quick.plan, pages.ledger(quick.plan.config), frozenset(one["id"] for one in quick.claims), quick.folder
+    )
 
 
 def test_a_run_is_a_folder_or_its_records(quick: Any, proofs: Proofs) -> None:
@@ -40,19 +42,20 @@ def test_the_tests_of_an_erratum_are_files_or_claims(proofs: Proofs) -> None:
 
 
 def test_a_claim_that_was_not_run_links_no_results(quick: Any, proofs: Proofs) -> None:
-    entries = {one.id: one for one in claims.entries(quick.results)}
-    studied = dataclasses.replace(entries["alpha.rate"], verdict="not run")
+    entries = {one.row["id"]: one for one in claims.entries(quick.results)}
+    rate = entries["alpha.rate"]
+    studied = dataclasses.replace(rate, row=rate.row | {"verdict": "not run"})
     for claim in (studied, entries["alpha.sweep"]):
         assert not [link for link in proofs.of([claim]) if not link.href.startswith("../../")]
-    assert Link("study's table", "simulations/alpha/curve.csv") in proofs.of([entries["alpha.rate"]])
+    assert Link("study's table", "simulations/alpha/curve.csv") in proofs.of([rate])
 
 
 def test_a_measured_claim_links_the_code_of_its_loss(quick: Any, proofs: Proofs) -> None:
-    entry = claims.entries(quick.results)[0]
-    assert proofs.code(entry) == []
-    (name, *_) = quick.plan.runs
-    found = proofs.code(dataclasses.replace(entry, runs=(name,)))
-    assert Link("nt_xent", "../../src/hypersphere/objectives/nt_xent.py") in found
+    entries = {one.row["id"]: one for one in claims.entries(quick.results)}
+    found = [link.text for link in proofs.code(entries["alpha.cut"])]
+    assert found == ["nt_xent", "cut_initialisation"]
+    assert proofs.code(entries["alpha.cut"])[0].href == "../../src/hypersphere/objectives/nt_xent.py"
+    assert proofs.code(entries["alpha.rate"]) == []
 
 
 def test_claims_of_one_artifact_name_each_proof_once(quick: Any, proofs: Proofs) -> None:
@@ -92,7 +95,7 @@ def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(t
         root=tmp_path, results=tmp_path / "results" / "quick", evidence=tmp_path / "evidence/quick"
     )
     plan: Any = SimpleNamespace(config=config, records={"run": (SimpleNamespace(key="1"),)})
-    found = Proofs(plan, [], frozenset())
+    found = Proofs(plan, [], frozenset(), config.results)
     files = "https://code.example/us/ours/blob/HEAD"
     assert found.test("tests/unit/a.py::test_b", "alpha").href == f"{files}/tests/unit/a.py"
     assert found.run("run") == [Link("run 1", f"{files}/evidence/quick/runs.csv")]
@@ -110,7 +113,7 @@ def test_a_code_host_that_is_no_address_is_named_with_its_file(tmp_path: Path, r
 def test_an_exact_artifact_is_linked_to_the_code_of_its_study() -> None:
     """For every exact artifact of the released documents, whose names are not those of documents."""
     plan = planning.make(ROOT, {})
-    proofs = Proofs(plan, [], frozenset())
+    proofs = Proofs(plan, [], frozenset(), plan.config.results)
     for paper in plan.config.papers.values():
         for name, declared in paper.studied.items():
             code = proofs.artifact(paper, name)[-1]

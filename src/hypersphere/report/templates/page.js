@@ -1,25 +1,25 @@
 "use strict";
-// Search and filters kept in the address (#?kind=theorem&answer=fails), permalinks that unfold, and an order by size of
-// discrepancy. The page reads without any of it. Text is set as text, never as markup.
+// Search and filters kept in the address (#?kind=theorem&origin=printed), permalinks that unfold, and in the report an
+// order by size of discrepancy. The page reads without any of it. Text is set as text, never as markup.
 (() => {
   const one = (selector, root = document) => root.querySelector(selector);
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const form = one(".filters"), ask = one(".ask"), flat = one("#flat"), none = one("#none"), also = one("#also");
   const controls = all("input, select", form);
-  const FILTERS = ["document", "kind", "rung", "answer", "certainty", "origin"];
-  const named = Object.fromEntries(all("select[name=kind] option").map((option) => [option.value, option.textContent]));
+  const filters = controls.map((control) => control.name).filter((name) => name !== "text" && name !== "sort");
+  const kinds = Object.fromEntries(all("select[name=kind] option").map((option) => [option.value, option.textContent]));
   const claims = all(".claim").map((node, place) => {
-    const section = node.closest(".document"), data = node.dataset;
+    const section = node.closest(".document"), group = node.closest(".group"), data = node.dataset;
     one(".say", node).dataset.document = section.dataset.title;
+    const has = { ...data, document: section.dataset.document, artifact: group.dataset.artifact };
     return {
-      node, place, home: node.parentNode, document: section.dataset.document, kind: data.kind, rung: data.rung, answer: data.answer,
-      certainty: data.certainty, origin: data.origin || "printed", apart: data.apart ? +data.apart : -1,
-      about: [node.id, section.dataset.document, section.dataset.title, named[data.kind], data.answer, one("h4", node.parentNode).textContent].join(" "),
+      node, place, home: group, has, apart: data.apart ? +data.apart : -1,
+      about: [node.id, has.document, section.dataset.title, kinds[has.kind], has.answer || has.verdict, one("h4", group).textContent].join(" "),
     };
   });
-  const others = all(".question, .erratum, section[aria-labelledby=settle]").map((node) => ({
+  const others = all(".question, .erratum, .shown, tr[id], section[aria-labelledby=settle]").map((node) => ({
     node, about: node.textContent, link: node.id || "settle",
-    name: node.matches(".erratum") ? "Erratum " + one("b", node).textContent : one("h4, h2", node).textContent,
+    name: node.matches(".erratum") ? "Erratum " + one("b", node).textContent : one("h4, h2, td", node).textContent,
     says: node.matches(".erratum") ? one(".second", node).textContent : node.matches(".question") ? one("p", node).textContent : "",
   }));
 
@@ -40,6 +40,7 @@
     const node = event.target;
     if (!node.matches(".claim") || one(".permalink", node)) return;
     const copy = one(".evidence", claims.find((each) => each.node === node).home).cloneNode(true);
+    copy.classList.remove("small");
     const line = document.createElement("p"), name = document.createElement("b"), link = document.createElement("a");
     line.className = "permalink";
     name.textContent = "Permalink";
@@ -72,19 +73,19 @@
   };
 
   const apply = () => {
-    const filters = wanted(), asked = words(filters.text);
-    const fitting = claims.filter((claim) => FILTERS.every((name) => !filters[name] || claim[name] === filters[name]));
+    const chosen = wanted(), asked = words(chosen.text);
+    const fitting = claims.filter(({ has }) => filters.every((name) => !chosen[name] || has[name].split("|").includes(chosen[name])));
     const most = asked.length ? Math.max(0, ...fitting.map((claim) => score(claim, asked))) : 0;
     const enough = Math.max(1, Math.ceil(asked.length / 2));
     const hits = new Set(asked.length ? (most >= enough ? fitting.filter((claim) => score(claim, asked) === most) : []) : fitting);
     for (const claim of claims) claim.node.hidden = !hits.has(claim);
-    arrange(filters.sort || "");
-    for (const section of all(".document")) {
-      for (const group of all(".group", section)) group.hidden = !one(".claim:not([hidden])", group);
-      const mine = claims.filter((claim) => claim.document === section.dataset.document);
+    arrange(chosen.sort || "");
+    for (const box of all(".document .group, .idle, .document")) box.hidden = Boolean(sorted) || !one(".claim:not([hidden])", box);
+    for (const box of all(".idle")) box.open = Object.keys(chosen).length > 0 && !box.hidden;
+    for (const count of all(".count")) {
+      const box = count.closest(".idle, .document"), mine = claims.filter((claim) => box.contains(claim.home));
       const seen = mine.filter((claim) => hits.has(claim)).length;
-      one(".count", section).textContent = (seen < mine.length ? seen + " of " : "") + mine.length + " claims";
-      section.hidden = !seen || Boolean(sorted);
+      count.textContent = (seen < mine.length ? seen + " of " : "") + mine.length + (mine.length === 1 ? " claim" : " claims");
     }
     one(".head").hidden = !hits.size;
     const scored = asked.length ? others.map((item) => [score(item, asked), item]) : [];
@@ -101,15 +102,71 @@
 
   const hides = (target) => target.closest("[hidden]") || (sorted && target.matches(".group"));
 
-  form.hidden = ask.hidden = false;
-  ask.addEventListener("submit", (event) => {
+  // On paper nothing can be unfolded: lists are open but for what was not run; claims stay lines.
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    folded = all("details.block:not([open], .idle)");
+    for (const box of folded) box.open = true;
+  });
+  addEventListener("afterprint", () => { for (const box of folded) box.open = false; });
+
+  form.hidden = false;
+  if (ask) ask.hidden = false;
+  if (ask) ask.addEventListener("submit", (event) => {
     event.preventDefault();
     const hash = "#?" + new URLSearchParams({ text: one("input", ask).value });
     if (hash === location.hash) route(); // no hashchange where the address stays
     else location.hash = hash;
   });
 
-{% include "address.js" %}
+  const unfold = (node) => {
+    for (let at = node; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+  };
+
+  const fill = (text) => {
+    const given = new URLSearchParams(text);
+    for (const control of controls) {
+      control.value = given.get(control.name) || "";
+      if (control.selectedIndex === -1) control.value = "";
+    }
+    apply();
+  };
+
+  const route = () => {
+    const hash = location.hash;
+    if (hash.startsWith("#?")) {
+      fill(hash.slice(2));
+      one("#claims").scrollIntoView();
+      return;
+    }
+    const target = hash.length > 1 && document.getElementById(decodeURIComponent(hash.slice(1)));
+    if (!target) return;
+    if (hides(target)) fill("");
+    unfold(target);
+    target.scrollIntoView();
+    if (target.matches("details")) one("summary", target).focus({ preventScroll: true });
+  };
+
+  const say = () => {
+    const text = new URLSearchParams(wanted()).toString();
+    history.replaceState(null, "", text ? "#?" + text : location.pathname + location.search);
+  };
+
+  form.addEventListener("input", () => { apply(); say(); });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("reset", (event) => { event.preventDefault(); fill(""); say(); });
+  addEventListener("hashchange", route);
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href^='#']");
+    if (link && link.getAttribute("href") === location.hash) route(); // no hashchange where the address stays
+  });
+
+  // Headings and targets stay below the filters, whose height depends on the width of the window.
+  const measure = () => {
+    const sticky = getComputedStyle(form).position === "sticky";
+    document.documentElement.style.setProperty("--bar-height", (sticky ? form.offsetHeight : 0) + "px");
+  };
+  addEventListener("resize", measure);
 
   measure();
   apply();
