@@ -83,8 +83,8 @@ class Answers(Strict):
     """The same in numbers of arms, where numbers can say it: an answer is given if all of its numbers lie within their
     bounds. Where they cannot, ``statistics/answers.py`` has the rule of the study."""
     level_arms: Literal["no answer", "left out"] = "no answer"
-    """What follows if an arm of a comparison is level with raw pixels or its untrained encoder: the study has no answer,
-    or that comparison alone is left out."""
+    """What follows if an arm of a comparison is level with raw pixels or its untrained encoder: the study has no
+    answer, or that comparison alone is left out."""
 
 
 class Study(Strict):
