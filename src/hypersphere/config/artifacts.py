@@ -206,10 +206,14 @@ class Measured(Strict):
 
     @cached_property
     def comparisons(self) -> list[Pair]:
-        """Every cell that is compared, and with which: comparisons with the baseline first, none twice."""
+        """Every cell that is compared, and with which: comparisons with the baseline first, none twice.
+
+        A cell that is left out is compared with nothing, so that no correction counts it.
+        """
         pairs = [(point, other) for point in self.points if (other := self.compared_with(point)) is not None]
         pairs += [pair for contrast in self.also for pair in contrast.pairs(self.points)]
-        return list({tuple(map(coordinates.text, pair)): pair for pair in pairs}.values())
+        made = [pair for pair in pairs if not any(map(self.leaves_out, pair))]
+        return list({tuple(map(coordinates.text, pair)): pair for pair in made}.values())
 
 
 class Studied(Strict):
