@@ -129,7 +129,7 @@ def _rerun(plan: Plan, name: str) -> None:
     from hypersphere.probes import evaluate
     from hypersphere.training import pretrain, snapshots
 
-    recorded = manifest.check_files(plan.run_folder(name))
+    recorded = manifest.check_run(plan, name)
     with elsewhere(plan) as again:
         pretrain.pretrain(again, [again.run(name)], also=snapshots.existing(plan.run_folder(name)))
         try:

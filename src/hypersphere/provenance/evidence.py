@@ -22,7 +22,7 @@ from hypersphere.config.records import Record, Row, WrongError
 from hypersphere.config.run import Run
 from hypersphere.config.validation import not_one_of, validate
 from hypersphere.errors import HypersphereError
-from hypersphere.provenance.manifest import check_evaluation, check_files
+from hypersphere.provenance.manifest import check_evaluation, check_run
 
 ONCE = ("status", "epochs", "level", "data", "files", "history")
 """What two records of one key must share. The first's times, plan and number of cores stay."""
@@ -31,7 +31,7 @@ ONCE = ("status", "epochs", "level", "data", "files", "history")
 def pack(plan: Plan, run: Run) -> Path:
     """Add a finished, evaluated run's record to the tables of its scale, and return their folder (``folder_of``)."""
     folder, config = plan.run_folder(run.name), plan.config
-    manifest = check_files(folder)
+    manifest = check_run(plan, run.name)
     copied = ("name", "status", "epochs", "code", "data", "files", "device", "numerics", "environment")
     content: dict[str, Any] = {key: manifest[key] for key in (*copied, "seconds", "peak_memory_mb")}
     content |= {"scale": config.scale_name, "level": config.scale.level, "run": run.model_dump(mode="json")}

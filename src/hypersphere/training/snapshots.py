@@ -8,9 +8,9 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
+from hypersphere import files
 from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.errors import HypersphereError
-from hypersphere.provenance.manifest import read_manifest
 from hypersphere.training.weights import snapshot_names
 
 _NAME = re.compile(r"snapshots/epoch-(\d+)(?:\.heads)?\.safetensors")
@@ -19,7 +19,7 @@ _NAME = re.compile(r"snapshots/epoch-(\d+)(?:\.heads)?\.safetensors")
 def existing(folder: Path) -> set[int]:
     """Epochs of the snapshots in a run's folder: from its manifest, or, if that cannot be read, from the file names."""
     try:
-        return _epochs(read_manifest(folder)["files"])
+        return _epochs(files.read_sealed(folder / MANIFEST)["files"])
     except HypersphereError:
         return _epochs(f"snapshots/{path.name}" for path in folder.glob("snapshots/*"))
 

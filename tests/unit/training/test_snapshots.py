@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from hypersphere import files
-from hypersphere.config.plan import Plan
+from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.run import Run
 from hypersphere.provenance import digests
-from hypersphere.provenance.manifest import check_files, read_manifest
+from hypersphere.provenance.manifest import check_files
 from hypersphere.training import loop
 from hypersphere.training import pretrain as training
 from hypersphere.training import snapshots as module
@@ -25,7 +25,7 @@ ENDS = ("encoder.safetensors", "heads.safetensors", "history.csv")
 
 def epochs(folder: Path) -> list[int]:
     """Those that the manifest lists, each with its encoder and heads, there and unaltered; and no other is."""
-    names = {name for name in check_files(folder)["files"] if name.startswith("snapshots/")}
+    names = {name for name in check_files(folder / MANIFEST)["files"] if name.startswith("snapshots/")}
     assert {path.relative_to(folder).as_posix() for path in folder.glob("snapshots/*")} == names
     found = sorted({int(re.findall(r"\d+", name)[0]) for name in names})
     assert names == set(files_of(*found))
@@ -74,7 +74,7 @@ def test_a_run_without_heads_or_encoder_of_an_epoch_that_is_wanted_is_not_finish
     for run, file in zip(runs, files_of(2), strict=False):
         folder = made.run_folder(run.name)
         assert training.finished(folder, "a", "b", [0, 2])
-        manifest = read_manifest(folder)
+        manifest = files.read_sealed(folder / MANIFEST)
         del manifest["files"][file]
         files.write_sealed(folder / "manifest.json", manifest)
         assert not training.finished(folder, "a", "b", [0, 2])
