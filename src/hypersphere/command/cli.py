@@ -86,6 +86,7 @@ def plan(plan: Plan, arguments: argparse.Namespace) -> None:
             fields, values = (max(len(row[column]) for row in rows) for column in (0, 1))
             for name, value, layer in rows:
                 print(f"  {name:<{fields}}  {value:<{min(values, 24)}}  {layer}")
+            print(f"{'manifest':<10} {(plan.run_folder(run.name) / MANIFEST).relative_to(plan.config.root)}")
     else:
         lines = preview.claims(plan, arguments.verbose) if arguments.claims else preview.jobs(plan, arguments.verbose)
         for line in lines:
@@ -152,15 +153,6 @@ def pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
         pretrain.pretrain_batch(plan, batch, arguments.save_every)
     if runs:
         pretrain.pretrain(plan, runs, arguments.save_every)
-
-
-@command("list saved encoders, and which of them the plan needs", RUNS)
-def snapshots(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.training import snapshots
-
-    names = [run.name for run in find_runs(plan, arguments.run)]
-    for line in snapshots.table(plan, names or list(plan.runs)):
-        print(line)
 
 
 @command("probe runs, or a batch of them, and raw pixels beside them", BATCH, RUNS)
@@ -314,17 +306,6 @@ def campaign(plan: Plan, arguments: argparse.Namespace) -> None:
     if arguments.minutes <= 0 or (arguments.jobs is not None and arguments.jobs < 1):
         raise HypersphereError("campaign: --minutes and --jobs must be positive")
     campaign.run(plan, arguments.minutes, arguments.jobs, campaign.part(arguments.part))
-
-
-@command(
-    "where a number comes from: runs, weights, data, code, machine, command",
-    option("name", metavar="NAME", help="a run's name, or a claim's id"),
-)
-def trace(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.command import trace
-
-    for line in trace.lines(plan, arguments.name):
-        print(line)
 
 
 def _build(module: str) -> Callable[[Plan, argparse.Namespace], None]:

@@ -1,8 +1,7 @@
-"""Snapshots are listed, what a run has of them counts, and no change of what the plan asks for loses one."""
+"""What a run has of snapshots counts, and no change of what the plan asks for loses one."""
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -50,24 +49,6 @@ def made(tiny_plan: Plan) -> Plan:
         about = {"status": "finished", "epochs": 4, "code": "a", "data": "b", "files": listed}
         files.write_sealed(folder / "manifest.json", about)
     return tiny_plan
-
-
-def test_every_snapshot_is_listed(made: Plan, runs: list[Run], refused: Any) -> None:
-    for run in runs[:2]:
-        (made.run_folder(run.name) / files_of(0)[0]).unlink()
-    _, *lines = module.table(made, [run.name for run in runs])  # the third is not trained
-    assert [line.split(maxsplit=3) for line in lines] == [
-        row
-        for run in runs[:2]
-        for row in (
-            [run.name, "0", "missing", "needed"],
-            [run.name, "1", "0.000", "no longer needed"],
-            [run.name, "2", "0.000", "needed"],
-        )
-    ]
-    assert module.table(made, [runs[2].name]) == ["no finished run has a snapshot"]
-    with refused():
-        module.table(made, ["none"])
 
 
 def test_a_run_without_heads_or_encoder_of_an_epoch_that_is_wanted_is_not_finished(made: Plan, runs: list[Run]) -> None:
