@@ -4,9 +4,7 @@ import csv
 import re
 from pathlib import Path
 
-from hypersphere.command import preview
-
-from .conftest import RUNS, Checkout, rules
+from .conftest import RUNS, Checkout, parse, rules
 
 # What docs/results.md promises to other tools.
 CLAIMS = """
@@ -107,9 +105,9 @@ def test_every_rule_that_computes_names_the_conda_environment(fresh: Checkout) -
             assert (file.parent / named).resolve() == (fresh.root / "environment.yml").resolve()
 
 
-def test_preview_reads_every_job_of_a_dry_run(fresh: Checkout) -> None:
-    """The other tests read dry runs by `preview.parse`; here its count is compared with Snakemake's own table."""
+def test_every_job_of_a_dry_run_is_read(fresh: Checkout) -> None:
+    """The other tests read dry runs by `parse`; here its count is compared with Snakemake's own table."""
     text = fresh.dry_run()
     table = {name: int(n) for name, n in re.findall(r"^(\w+) +(\d+)$", text.split("\n\n\n")[0], flags=re.MULTILINE)}
-    counted = {**rules(preview.parse(text)), "all": 1}
+    counted = {**rules(parse(text)), "all": 1}
     assert {**counted, "total": sum(counted.values())} == table

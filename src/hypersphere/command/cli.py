@@ -66,7 +66,6 @@ VERBOSE = option("--verbose", action="store_true", help="list every artifact, ru
     "what is done, what would run, and why",
     RUNS,
     VERBOSE,
-    option("--claims", action="store_true", help="which published claims a cell would measure, and why not the others"),
     option("--folder", action="store_true", help="print the results folder alone"),
     option("--hours", type=float, metavar="H", help="what so many hours of a GPU would settle first"),
 )
@@ -88,8 +87,7 @@ def plan(plan: Plan, arguments: argparse.Namespace) -> None:
                 print(f"  {name:<{fields}}  {value:<{min(values, 24)}}  {layer}")
             print(f"{'manifest':<10} {(plan.run_folder(run.name) / MANIFEST).relative_to(plan.config.root)}")
     else:
-        lines = preview.claims(plan, arguments.verbose) if arguments.claims else preview.jobs(plan, arguments.verbose)
-        for line in lines:
+        for line in preview.lines(plan, arguments.verbose):
             print(line)
 
 

@@ -6,6 +6,7 @@ data. All later results, and the runs that are named, are made again in a tempor
 
 import filecmp
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -197,8 +198,8 @@ def _make(plan: Plan) -> tuple[list[str], list[str]]:
     if not logs:
         raise HypersphereError(f"snakemake: {(done.stdout + done.stderr).strip().splitlines()[-1]}")
     _mark(plan)  # a job that meets damage removes a marker
-    jobs = preview.dry_run(root, given, allowed)
-    left = [root / name for job in jobs for name in job.output.split(", ")]
+    listed = re.findall(r"^ +output: (.+)$", preview.dry_run(root, given, *allowed), re.MULTILINE)
+    left = [root / name for output in listed for name in output.split(", ")]
     names = [path.relative_to(results).as_posix() for path in left if not path.exists()]
     return names, list(dict.fromkeys(line.removeprefix("hypersphere: ") for line in said)) or [logs[-1][-1]]
 
