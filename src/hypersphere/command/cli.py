@@ -100,7 +100,7 @@ def cost(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 @command(
-    "one step of every distinct run with two random images on the CPU, and the memory that each will need",
+    "one step of every distinct run with two random images on the CPU",
     option("--verbose", action="store_true", help="list every step, not only those that fail"),
 )
 def rehearse(plan: Plan, arguments: argparse.Namespace) -> None:
@@ -244,17 +244,14 @@ def pack(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 @command(
-    "pack the records of this scale into a file to send, or take in those of a file or folder",
-    option("action", choices=["export", "import"]),
-    option("path", metavar="PATH", type=Path, help="the file to write; or a file or folder of records"),
+    "take in the records of another folder",
+    option("action", choices=["import"]),
+    option("folder", metavar="FOLDER", type=Path, help="the tables of records of this scale"),
 )
 def evidence(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.provenance import evidence
 
-    if arguments.action == "export":
-        print(f"{counted(evidence.send(plan, arguments.path), 'record')} packed into {arguments.path}")
-        return
-    taken = evidence.receive(plan, arguments.path)
+    taken = evidence.take_in(plan, arguments.folder)
     for record in taken:
         print(f"{record.name} {record.key}")
     print(f"{counted(len(taken), 'record')} added to {plan.config.evidence}")

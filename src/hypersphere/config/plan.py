@@ -344,7 +344,7 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
     cells = without_repeats(cells, maker)
     if not config.settings.evidence_only:
         return Plan(config, tuple(cells))
-    kept = read_all(config.evidence, config.expected)
+    kept = read_all(config.evidence, config.scale.level)
     return Plan(config, tuple(recorded.mark(cells, config.papers, protocols, kept, config.scale_name)), kept)
 
 
