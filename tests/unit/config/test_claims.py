@@ -168,7 +168,7 @@ SAY_LOSS = (
 
 
 def printed_gain(claim: Claim) -> float:
-    """Above 0 if the printed difference is a gain, below 0 if it is a loss; where no value is better, more is a gain."""
+    """Above 0 if the printed difference is a gain, below 0 if a loss; where no value is better, more is a gain."""
     lower = claim.metric is not None and MEASURES[claim.metric].better == "lower"
     return 0.0 if claim.direction == "equal" else -claim.difference if lower else claim.difference
 
