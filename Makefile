@@ -101,10 +101,12 @@ bench: $(READY) ## time the pipeline, exact studies, probes, views and training 
 	@python benchmarks/probes.py
 	@python benchmarks/throughput.py
 
-lock: $(READY) ## resolve requirements.lock again, and generate environment.yml from it
+lock: $(READY) ## resolve requirements.lock again, and write its pins into environment.yml
 	@uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --all-extras \
 	  --python-version 3.11 pyproject.toml $(PLUGINS:=/pyproject.toml) --output-file requirements.lock
-	@python -m hypersphere.command.environment requirements.lock environment.yml
+	@sed '/- pip:$$/q' environment.yml > environment.new
+	@sed -nE 's/^([a-z0-9][^;\]*==[^ ;\]+( ; [^\]*[^ \])?) *\\?$$/    - "\1"/p' requirements.lock >> environment.new
+	@mv environment.new environment.yml
 
 clean-results: ## remove the results of SCALE
 	@rm -rf results/$(SCALE) logs/$(SCALE)

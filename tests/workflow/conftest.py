@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
-
-from hypersphere.command import preview
-from hypersphere.command.preview import Job
 
 from ..preloaded import Server
 
@@ -51,6 +49,26 @@ def _end_of_session() -> Iterator[None]:
     if preloaded.cache_info().currsize:
         preloaded().close()
     shutil.rmtree(LOGS)
+
+
+class Job(NamedTuple):
+    """One job of Snakemake's dry run."""
+
+    rule: str
+    output: str
+    reason: str
+
+
+def parse(text: str) -> list[Job]:
+    """The jobs in the text of a dry run, without rules that only collect files and have no output."""
+    jobs = []
+    for block in re.split(r"\n(?=(?:local)?rule )", text)[1:]:
+        rule = re.match(r"(?:local)?rule (\w+):", block)
+        output = re.search(r"^    output: (.+)$", block, flags=re.MULTILINE)
+        reason = re.search(r"^    reason: (.+)$", block, flags=re.MULTILINE)
+        if rule and output and reason:
+            jobs.append(Job(rule[1], output[1], reason[1]))
+    return jobs
 
 
 @dataclass(frozen=True)
@@ -92,7 +110,7 @@ class Checkout:
     def jobs(self, *options: str, settings: tuple[str, ...] = (), **variables: str) -> list[Job]:
         """The jobs of a dry run."""
         text = self.dry_run(*options, settings=settings, **variables)
-        found = preview.parse(text)
+        found = parse(text)
         # A parser that finds nothing would make every "nothing reruns" below true.
         assert found or "Nothing to be done" in text, text
         return found

@@ -41,7 +41,6 @@ CANNOT = {
     "hypersphere rehearse": "is of the published scale: unit/command/test_rehearse.py",
     "hypersphere new-paper": "unit/command/test_new_paper.py",
     "ONLY=mine": "is the document that `hypersphere new-paper` writes",
-    "hypersphere evidence export": "unit/provenance/test_evidence_use.py",
     "hypersphere evidence import": "needs records of another machine: unit/provenance/test_evidence.py",
     "snakemake --workflow-profile profiles/slurm": "needs Slurm: test_slurm.py",
     "snakemake --cores all --sdm conda": "needs conda: test_conda.py",

@@ -4,9 +4,7 @@ import csv
 import re
 from pathlib import Path
 
-from hypersphere.command import preview
-
-from .conftest import RUNS, Checkout, rules
+from .conftest import RUNS, Checkout, parse, rules
 
 # What docs/results.md promises to other tools.
 CLAIMS = """
@@ -66,19 +64,18 @@ def test_nothing_to_do_on_a_second_run_and_plan_says_so_and_which_runs_there_are
     assert finished.jobs() == []
     done = finished.hypersphere("plan", "--verbose")
     assert done.returncode == 0, done.stderr
-    assert "nothing would run" in done.stdout
+    assert "Nothing to be done" in done.stdout
     assert len(re.findall(r"^  finished +\S+$", done.stdout, flags=re.MULTILINE)) == RUNS
     assert "to train" not in done.stdout
 
 
-def test_plan_gives_the_reason_that_snakemake_gives(copy: Checkout) -> None:
+def test_plan_gives_the_jobs_and_reasons_of_snakemake(copy: Checkout) -> None:
     copy.edit("src/hypersphere/probes/knn.py", "/ temperature).exp()", "* temperature).exp()")
     done = copy.hypersphere("plan")
     assert done.returncode == 0, done.stderr
-    assert "nothing would run" not in done.stdout
-    reason = next(job.reason for job in copy.jobs() if job.rule == "evaluate")
-    assert "Params have changed" in reason
-    assert f"evaluate (5): {reason.split(': ')[0]}" in done.stdout
+    assert "Nothing to be done" not in done.stdout
+    assert re.search(r"^evaluate +5$", done.stdout, flags=re.MULTILINE)
+    assert re.search(r"params have changed since last execution:\n +evaluate", done.stdout)
 
 
 def test_root_and_workflow_snakefile_list_the_same_jobs(fresh: Checkout) -> None:
@@ -107,9 +104,9 @@ def test_every_rule_that_computes_names_the_conda_environment(fresh: Checkout) -
             assert (file.parent / named).resolve() == (fresh.root / "environment.yml").resolve()
 
 
-def test_preview_reads_every_job_of_a_dry_run(fresh: Checkout) -> None:
-    """The other tests read dry runs by `preview.parse`; here its count is compared with Snakemake's own table."""
+def test_every_job_of_a_dry_run_is_read(fresh: Checkout) -> None:
+    """The other tests read dry runs by `parse`; here its count is compared with Snakemake's own table."""
     text = fresh.dry_run()
     table = {name: int(n) for name, n in re.findall(r"^(\w+) +(\d+)$", text.split("\n\n\n")[0], flags=re.MULTILINE)}
-    counted = {**rules(preview.parse(text)), "all": 1}
+    counted = {**rules(parse(text)), "all": 1}
     assert {**counted, "total": sum(counted.values())} == table

@@ -80,7 +80,8 @@ def pending(plan: Plan, part: tuple[int, int] = WHOLE) -> list[BatchOfRuns]:
     """
     number, count = part
     mine = {batch.id for batch in order(plan, {})[number - 1 :: count]}
-    known = records.grouped(records.read_folder(evidence.folder_of(plan), plan.config.scale_name, plan.config.expected))
+    there = records.read_folder(evidence.folder_of(plan), plan.config.scale_name, plan.config.scale.level)
+    known = records.grouped(there)
     return [batch for batch in order(plan, known) if batch.id in mine]
 
 

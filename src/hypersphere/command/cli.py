@@ -66,7 +66,6 @@ VERBOSE = option("--verbose", action="store_true", help="list every artifact, ru
     "what is done, what would run, and why",
     RUNS,
     VERBOSE,
-    option("--claims", action="store_true", help="which published claims a cell would measure, and why not the others"),
     option("--folder", action="store_true", help="print the results folder alone"),
 )
 def plan(plan: Plan, arguments: argparse.Namespace) -> None:
@@ -82,9 +81,9 @@ def plan(plan: Plan, arguments: argparse.Namespace) -> None:
             fields, values = (max(len(row[column]) for row in rows) for column in (0, 1))
             for name, value, layer in rows:
                 print(f"  {name:<{fields}}  {value:<{min(values, 24)}}  {layer}")
+            print(f"{'manifest':<10} {(plan.run_folder(run.name) / MANIFEST).relative_to(plan.config.root)}")
     else:
-        lines = preview.claims(plan, arguments.verbose) if arguments.claims else preview.jobs(plan, arguments.verbose)
-        for line in lines:
+        for line in preview.lines(plan, arguments.verbose):
             print(line)
 
 
@@ -97,7 +96,7 @@ def cost(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 @command(
-    "one step of every distinct run with two random images on the CPU, and the memory that each will need",
+    "one step of every distinct run with two random images on the CPU",
     option("--verbose", action="store_true", help="list every step, not only those that fail"),
 )
 def rehearse(plan: Plan, arguments: argparse.Namespace) -> None:
@@ -148,15 +147,6 @@ def pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
         pretrain.pretrain_batch(plan, batch, arguments.save_every)
     if runs:
         pretrain.pretrain(plan, runs, arguments.save_every)
-
-
-@command("list saved encoders, and which of them the plan needs", RUNS)
-def snapshots(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.training import snapshots
-
-    names = [run.name for run in find_runs(plan, arguments.run)]
-    for line in snapshots.table(plan, names or list(plan.runs)):
-        print(line)
 
 
 @command("probe runs, or a batch of them, and raw pixels beside them", BATCH, RUNS)
@@ -250,17 +240,14 @@ def pack(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 @command(
-    "pack the records of this scale into a file to send, or take in those of a file or folder",
-    option("action", choices=["export", "import"]),
-    option("path", metavar="PATH", type=Path, help="the file to write; or a file or folder of records"),
+    "take in the records of another folder",
+    option("action", choices=["import"]),
+    option("folder", metavar="FOLDER", type=Path, help="the tables of records of this scale"),
 )
 def evidence(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.provenance import evidence
 
-    if arguments.action == "export":
-        print(f"{counted(evidence.send(plan, arguments.path), 'record')} packed into {arguments.path}")
-        return
-    taken = evidence.receive(plan, arguments.path)
+    taken = evidence.take_in(plan, arguments.folder)
     for record in taken:
         print(f"{record.name} {record.key}")
     print(f"{counted(len(taken), 'record')} added to {plan.config.evidence}")
@@ -310,17 +297,6 @@ def campaign(plan: Plan, arguments: argparse.Namespace) -> None:
     if arguments.minutes <= 0 or (arguments.jobs is not None and arguments.jobs < 1):
         raise HypersphereError("campaign: --minutes and --jobs must be positive")
     campaign.run(plan, arguments.minutes, arguments.jobs, campaign.part(arguments.part))
-
-
-@command(
-    "where a number comes from: runs, weights, data, code, machine, command",
-    option("name", metavar="NAME", help="a run's name, or a claim's id"),
-)
-def trace(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.command import trace
-
-    for line in trace.lines(plan, arguments.name):
-        print(line)
 
 
 def _build(module: str) -> Callable[[Plan, argparse.Namespace], None]:

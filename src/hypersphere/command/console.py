@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere import files
-from hypersphere.command.preview import FAMILIES, kind_of_job
 from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.project import COMMAND_LINE, Config
 from hypersphere.errors import HypersphereError
@@ -28,6 +27,8 @@ from hypersphere.wording import counted
 
 TARGETS = ("all", "everything", "reproduce", "data", "runs", "records", "total")
 """Rules that only collect files, and the name under which Snakemake counts all jobs."""
+FAMILIES = ("artifact", "simulate", "studies")
+"""Kinds of job with a rule for each artifact or paper: ``artifact_margins_table2``."""
 REPORT = "results/report/index.html"
 """What ``make report`` asks for, and nothing else."""
 TAIL = 12
@@ -152,7 +153,7 @@ def next_command(config: Config, whole: bool = False) -> str:
 
 def label(rule: str, logs: list[Path]) -> str:
     """A job's name as the command takes it: ``artifact margins/table2``, ``pretrain simclr-digits-0a1b2c3d``."""
-    kind, name = kind_of_job(rule), logs[0].stem if logs else ""
+    kind, name = rule.partition("_")[0], logs[0].stem if logs else ""
     if kind in FAMILIES:
         return f"{kind} {name.replace('-', '/', 1)}"
     return rule if name in ("", rule) else f"{rule} {name}"

@@ -50,10 +50,8 @@ def restore(plan: Plan) -> None:
     verify.verify(plan, [], rebuild=False)
     # The profile would silence errors, too.
     _call(root, "snakemake", "reproduce", "--touch", "--forceall", "--cores", "1", "--quiet", "host")
-    if jobs := preview.dry_run(root, {}, ("reproduce",)):
-        raise HypersphereError(
-            f"{jobs[0].output}: Snakemake would still make it ({jobs[0].reason}), and {len(jobs) - 1} more"
-        )
+    if "Nothing to be done" not in preview.dry_run(root, {}, "reproduce"):
+        raise HypersphereError(f"{results}: is not what Snakemake would make; `make plan VERBOSE=1` says why")
     print(f"{results}: restored, nothing is left to do")
 
 

@@ -1,15 +1,11 @@
 """Pages of the documentation site that are generated, and the report: hooks that MkDocs calls (mkdocs.yml).
 
-The reference is taken from the sources, so that it cannot fall behind: losses from their docstrings, by mkdocstrings;
-configuration from the models that check it; the command line from its parser; errata from the documents' folders;
-equations from all of these (equations.py, which alone needs torch).
+The reference is taken from the sources, so that it cannot fall behind: losses, theorems and the fields of the
+configuration from their docstrings, by mkdocstrings; the command line from its parser; errata from the documents'
+folders; equations from docstrings, too (equations.py).
 """
 
-import ast
-import html
 import shutil
-from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,43 +33,6 @@ KINDS: dict[str, tuple[registry.Kind, str]] = {
     "Gradient transforms": ("gradients", "The same embeddings with another gradient: `gradient`."),
     "Initialisations": ("initialisations", "Changes to a model before its training: `initialisation`."),
 }
-FILES: dict[str, tuple[str, ...]] = {
-    "config/config.yaml": ("project.Settings",),
-    "config/scales/<scale>.yaml": (
-        "project.Scale",
-        "project.UsualEpochs",
-        "project.ScaleOverride",
-        "project.Seeds",
-        "project.Resources",
-    ),
-    "config/datasets.yaml": ("run.Dataset", "run.Imbalance"),
-    "config/papers/<document>/paper.yaml": (
-        *(
-            "artifacts.Paper",
-            "artifacts.Section",
-            "artifacts.Measured",
-            "artifacts.Studied",
-            "artifacts.Protocol",
-            "artifacts.Override",
-            "coordinates.Contrast",
-        ),
-        *("study.Study", "study.StudySeeds", "study.Answers"),
-    ),
-    "runs: `methods` and `variants` of a document, `set` of a scale, `--set`": (
-        *("run.Run", "recipe.Views", "recipe.Optimiser", "recipe.Schedule", "recipe.Batch"),
-    ),
-    "config/statistics.yaml and config/certainty.yaml": (
-        "rules.Rules",
-        "rules.Margin",
-        "rules.Certainty",
-        "rules.RungRules",
-    ),
-    "config/papers/<document>/findings.yaml": ("questions.Question",),
-    "config/papers/<document>/claims.csv, sentences.yaml, errata.yaml": (
-        *("claims.Claim", "claims.Sentence", "claims.Check", "claims.Erratum"),
-    ),
-}
-"""The models that check each file of a project, in hypersphere.config."""
 
 
 def losses() -> str:
@@ -83,45 +42,8 @@ def losses() -> str:
     for title, (kind, what) in KINDS.items():
         lines += ["", f"## {title}", "", what, ""]
         for name in registry.names(kind):
-            lines += [f"::: {registry.module_name(kind, name)}.{name}", "    options: {heading_level: 3}", ""]
+            lines += [f"::: {registry.module_name(kind, name)}.{name}", ""]
     return "\n".join(lines)
-
-
-def configuration() -> str:
-    """The page of every field of every file, from the models that check them."""
-    lines = ["# Configuration", "", "Every field of every file. A field without a default is required; other keys are"]
-    lines += ["refused, and the error names what is allowed."]
-    for file, models in FILES.items():
-        lines += ["", f"## {html.escape(file)}"]
-        for model in models:
-            module, _, name = model.partition(".")
-            own = ast.parse((ROOT / f"src/hypersphere/config/{module}.py").read_text(encoding="utf-8"))
-            written = next(node for node in own.body if isinstance(node, ast.ClassDef) and node.name == name)
-            lines += ["", f"### {name}", "", html.escape(ast.get_docstring(written) or ""), ""]
-            lines += ["| field | type | default | meaning |", "|---|---|---|---|"]
-            lines += [f"| {' | '.join(row)} |" for row in _fields(written)]
-    return "\n".join(lines)
-
-
-def _fields(model: ast.ClassDef) -> Iterator[tuple[str, ...]]:
-    """Name, type, default and docstring of each field that a model declares."""
-    for node, after in pairwise([*model.body, ast.Pass()]):
-        if not isinstance(node, ast.AnnAssign) or ast.unparse(node.target).startswith(("_", "model_")):
-            continue
-        kind, default = node.annotation, "" if node.value is None else ast.unparse(node.value)
-        if (
-            isinstance(kind, ast.Subscript)
-            and ast.unparse(kind.value) == "Annotated"
-            and isinstance(kind.slice, ast.Tuple)
-        ):
-            kind = kind.slice.elts[0]
-        if "Field(" in default:
-            factory = {"list": "[]", "dict": "{}"}
-            default = next((empty for name, empty in factory.items() if f"default_factory={name}" in default), "")
-        said = after.value.value if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) else ""
-        parts = ast.unparse(node.target), ast.unparse(kind).replace(" | ", " or "), default
-        cells = [f"<code>{html.escape(part)}</code>" if part else "" for part in parts]
-        yield *cells, " ".join(str(said).replace("``", "`").split()).replace("|", "\\|")
 
 
 def command_line() -> str:
@@ -151,19 +73,17 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
     from mkdocs.structure.files import File
 
     loaded = project.load(ROOT, {})
-    shown = equations.Equations(loaded, ROOT / "results")
+    shown, pictures = equations.page(loaded, ROOT / "results", [(title, kind) for title, (kind, _) in KINDS.items()])
     pages = {
         **{page: linked((ROOT / file).read_text(encoding="utf-8")) for file, page in OUTSIDE.items()},
         "reference/losses.md": losses(),
-        "reference/configuration.md": configuration(),
         "reference/command_line.md": command_line(),
         "reference/errata.md": errata(loaded),
-        "reference/theorems.md": equations.reference(loaded),
-        equations.PLACE: shown.page((title, kind) for title, (kind, _) in KINDS.items()),
+        equations.PLACE: shown,
     }
     for name, content in pages.items():
         files.append(File.generated(config, name, content=content))
-    for name, path in shown.pictures.items():
+    for name, path in pictures.items():
         files.append(File.generated(config, name, abs_src_path=str(path)))
     return files
 

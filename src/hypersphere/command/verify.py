@@ -6,6 +6,7 @@ data. All later results, and the runs that are named, are made again in a tempor
 
 import filecmp
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -18,7 +19,7 @@ from hypersphere.command import preview
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Protocol
 from hypersphere.config.cells import raw_pixels
-from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
+from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.datasets import store
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.provenance import digests, manifest, markers, state
@@ -70,7 +71,11 @@ def _checks(plan: Plan, rerun: list[str], rebuild: bool) -> dict[str, Checks]:
     checks: dict[str, Checks] = {
         "datasets": [partial(store.verify, plan.data_folder(plan.datasets[name])) for name in sorted(datasets)],
         "runs": [partial(_run, plan, name) for name in runs],
-        "markers": [partial(_markers, plan, batch) for batch in batches.values()],
+        "markers": [
+            partial(markers.check, path)
+            for one in batches.values()
+            for path in (plan.marker(one), plan.evaluated_marker(one.id))
+        ],
         "evaluations": [
             *(partial(_evaluation, plan, name, digest) for name in runs for digest in plan.asked[name]),
             *(partial(_pixels, plan, name, protocol) for name in pixels for protocol in pixels[name].values()),
@@ -90,12 +95,6 @@ def _run(plan: Plan, name: str) -> None:
     data = store.read_manifest(plan.data_folder(run.dataset))["digest"]
     expected = {"run": run.model_dump(mode="json"), "code": digests.run_digest(run), "data": data}
     _check_same(plan.run_folder(name) / MANIFEST, found, expected, plan.marker(plan.batch_of(name)))
-
-
-def _markers(plan: Plan, batch: BatchOfRuns) -> None:
-    """Check the two markers of a batch, which Snakemake alone reads."""
-    markers.check(plan.marker(batch))
-    markers.check(plan.evaluated_marker(batch.id))
 
 
 def _evaluation(plan: Plan, name: str, digest: str) -> None:
@@ -129,7 +128,7 @@ def _rerun(plan: Plan, name: str) -> None:
     from hypersphere.probes import evaluate
     from hypersphere.training import pretrain, snapshots
 
-    recorded = manifest.check_files(plan.run_folder(name))
+    recorded = manifest.check_run(plan, name)
     with elsewhere(plan) as again:
         pretrain.pretrain(again, [again.run(name)], also=snapshots.existing(plan.run_folder(name)))
         try:
@@ -197,8 +196,8 @@ def _make(plan: Plan) -> tuple[list[str], list[str]]:
     if not logs:
         raise HypersphereError(f"snakemake: {(done.stdout + done.stderr).strip().splitlines()[-1]}")
     _mark(plan)  # a job that meets damage removes a marker
-    jobs = preview.dry_run(root, given, allowed)
-    left = [root / name for job in jobs for name in job.output.split(", ")]
+    listed = re.findall(r"^ +output: (.+)$", preview.dry_run(root, given, *allowed), re.MULTILINE)
+    left = [root / name for output in listed for name in output.split(", ")]
     names = [path.relative_to(results).as_posix() for path in left if not path.exists()]
     return names, list(dict.fromkeys(line.removeprefix("hypersphere: ") for line in said)) or [logs[-1][-1]]
 

@@ -24,7 +24,7 @@ from hypersphere.config.coordinates import Axis, Contrast, Pair, Scalar
 from hypersphere.config.measures import MEASURES, MeasureName, transferred
 from hypersphere.config.run import Probe, Run, RunFields
 from hypersphere.config.study import SeedList, Study
-from hypersphere.config.validation import AsList, Identifier, PositiveInt, Strict, not_one_of, one_of, unknown_key
+from hypersphere.config.validation import Identifier, PositiveInt, Strict, not_one_of, one_of, unknown_key
 
 Need = Literal["human_labels", "sentence_tasks"]
 """Data that an exact study may need; a scale lists those that it ``provides``."""
@@ -38,44 +38,29 @@ HISTORY_MEASURES = ("norm", "loss")
 class Protocol(Strict):
     """A named way of measuring a frozen run. Its identity is its content, never its name."""
 
-    probe: Probe | None = None
+    probe: Probe
     layer: Literal["backbone", "embeddings"] = "backbone"
     """The input of the probe: the encoder's output, or its head's (the vectors that enter the loss)."""
     transfer: bool = False
     """Whether the probe is fitted and tested on another dataset (``target``) than the encoder was trained on."""
-    missing: str | None = None
-    """The task of a probe that does not exist yet; its measurements are planned and not made."""
-    gives: Annotated[tuple[MeasureName, ...], AsList] = ()
-    """The measures of a missing probe."""
     like: str | None = None
     """The protocol that it was filled in from, which measures what both can where none is named."""
-
-    @model_validator(mode="after")
-    def _whole(self) -> Self:
-        if (self.probe is None) == (self.missing is None):
-            raise ValueError("probe: give a probe, or its task under missing")
-        if (self.missing is None) != (not self.gives):
-            raise ValueError("gives: lists the measures of a missing probe; needed with missing, and only then")
-        return self
 
     @cached_property
     def measures(self) -> tuple[str, ...]:
         """Its measures, the main one first."""
-        if self.probe is None:
-            return self.gives
         given: tuple[str, ...] = registry.read_constant("probes", self.probe.name, "MEASURES", ())
         return tuple(map(transferred, given)) if self.transfer else given
 
     def of_probe(self, measure: str) -> str:
         """The probe's own name of one of its measures: ``linear_top1`` where a transfer calls it ``transfer_top1``."""
-        assert self.probe is not None
         names = registry.read_constant("probes", self.probe.name, "MEASURES", ())
         return str(dict(zip(self.measures, names, strict=True))[measure])
 
     @property
     def digest(self) -> str:
         """Its identity: probe, parameters and layer. Two papers' protocols of one digest are measured once."""
-        return files.digest(self.model_dump(exclude={"transfer", "missing", "gives", "like"}, mode="json"), 8)
+        return files.digest(self.model_dump(exclude={"transfer", "like"}, mode="json"), 8)
 
 
 def check_conditions(when: dict[str, Any]) -> dict[str, Any]:

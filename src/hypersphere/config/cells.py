@@ -85,8 +85,6 @@ class Cells:
     """Makes the cells of a scale's artifacts, and each distinct run once."""
 
     config: cfg.Config
-    protocols: Mapping[str, Mapping[str, Protocol]]
-    """By paper and name, with the parameters that the scale replaces."""
     resolved: dict[tuple[str, str], Resolved] = field(default_factory=dict)
     seeded: dict[tuple[str, int], Run] = field(default_factory=dict)
 
@@ -116,7 +114,7 @@ class Cells:
             protocol = paper.protocol(artifact, point)
         except ValueError as error:
             raise HypersphereError(f"{where}: {error}") from None
-        target, missing = self._target(point, protocol, paper, where), self._missing(point, paper.paper, protocol)
+        target, missing = self._target(point, protocol, paper, where), self._missing(point, paper.paper)
         if artifact.leaves_out(point):  # a field that is not this arm's need not be one of its run
             return [Cell(paper.paper, name, point, None, 0, target, protocol, measure, LEFT_OUT)]
         try:
@@ -207,7 +205,7 @@ class Cells:
             raise HypersphereError(f"{where}: target: {protocol} {problem}")
         return self.config.used(other, paper.paper)
 
-    def _missing(self, point: dict[str, Scalar], paper: str, protocol: str) -> str:
+    def _missing(self, point: dict[str, Scalar], paper: str) -> str:
         if any(one.leaves_out for _, _, one in shrinking(self.config, paper, point)):
             return LEFT_OUT
         for key in ("dataset", "target"):
@@ -220,8 +218,6 @@ class Cells:
         own, other = str(point["dataset"]), str(point.get("target", point["dataset"]))
         if own != other and self.config.used(own, paper) == self.config.used(other, paper):
             return f"one dataset stands for {own} and {other} at this scale"
-        if protocol != HISTORY and self.protocols[paper][protocol].missing:
-            return f"no probe yet: {self.protocols[paper][protocol].missing}"
         return ""
 
     def _unusable(self, run: Run, target: Dataset | None, protocol: Protocol | None) -> str:
@@ -230,7 +226,7 @@ class Cells:
             return ""
         parts = list(run.components)
         parts += [("datasets", one.source.name) for one in (run.dataset, target) if one and one.source]
-        parts += [("probes", protocol.probe.name)] if protocol and protocol.probe else []
+        parts += [("probes", protocol.probe.name)] if protocol else []
         return next(filter(None, itertools.starmap(registry.unusable, parts)), "")
 
 
@@ -315,4 +311,4 @@ def untrained(cells: list[Cell]) -> list[Cell]:
 
 def on_pixels(protocol: Protocol) -> bool:
     """Whether a protocol can measure raw pixels, without an encoder."""
-    return protocol.probe is not None and bool(registry.read_constant("probes", protocol.probe.name, "PIXELS", False))
+    return bool(registry.read_constant("probes", protocol.probe.name, "PIXELS", False))

@@ -55,7 +55,6 @@ def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
             if any(target == name for _, target in one.at)
         ]
         for subject, protocol in probed:
-            assert protocol.probe is not None
             parameter = registry.read_constant("probes", protocol.probe.name, "AT_MOST_THE_BANK", "")
             parameters = registry.schema("probes", protocol.probe.name).model_validate(protocol.probe.parameters)
             value = getattr(parameters, parameter) if parameter else 0

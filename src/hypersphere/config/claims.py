@@ -113,18 +113,6 @@ class Claim(Strict):
         """The printed difference of a comparison; 1 or -1 if only a direction is said."""
         return SIGNS.get(self.direction or "", self.reported or 0.0)
 
-    @property
-    def printed_gain(self) -> int:
-        """1 if the printed difference of a comparison is a gain by its metric, -1 if it is a loss, 0 if it is neither.
-
-        Where no value is better, more is a gain.
-        """
-        if self.direction == "equal":
-            return 0
-        difference = self.difference
-        lower = self.metric is not None and MEASURES[self.metric].better == "lower"
-        return (difference > 0) - (difference < 0) if not lower else (difference < 0) - (difference > 0)
-
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         for field, given in (("setting", self.setting), ("baseline", self.baseline if "=" in self.baseline else "")):
@@ -212,23 +200,8 @@ def _level(metric: MeasureName | None, baseline: float | None) -> float | None:
 
 
 def with_differences(claims: Sequence[Claim], file: Path) -> list[Claim]:
-    """The claims, each comparison with the difference of its two printed values.
-
-    A sentence that is said of a printed gain and of a printed loss is refused, because it contradicts one of the two.
-    """
-    found = [_with_difference(claim, claims, file) for claim in claims]
-    first: dict[tuple[str, str], Claim] = {}
-    for claim in found:
-        if claim.kind != "comparison" or not claim.sentence or not claim.printed_gain:
-            continue
-        other = first.setdefault((claim.artifact, claim.sentence), claim)
-        if other.printed_gain != claim.printed_gain:
-            one, two = ("gain" if each.printed_gain > 0 else "loss" for each in (other, claim))
-            raise HypersphereError(
-                f"{file}: {claim.id}: sentence: is also that of {other.id}, whose printed difference is a {one}, "
-                f"while this one is a {two}; a claim against its document's sentence says so"
-            )
-    return found
+    """The claims, each comparison with the difference of its two printed values."""
+    return [_with_difference(claim, claims, file) for claim in claims]
 
 
 def read(file: Path) -> list[Claim]:

@@ -216,7 +216,7 @@ class Plan:
         """Every field of a run by its path, with its value, and the file and section that set it or ``default``."""
         run = self.run(name)
         cell = next(cell for cell in self.cells if cell.run is not None and cell.run.name == run.name)
-        resolved = Cells(self.config, self.protocols).resolved_of(cell)
+        resolved = Cells(self.config).resolved_of(cell)
         assert resolved is not None
         scale = self._said(self.config.scale_file)
         rows = [("dataset", run.dataset.name, f"{scale}: datasets"), ("seed", str(run.seed), f"{scale}: seeds")]
@@ -333,7 +333,7 @@ def _measured_runs(cells: Iterable[Cell]) -> dict[str, Run]:
 def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
     """Load config/ under ``root`` and expand it."""
     config = cfg.load(root, overrides or {})
-    maker = Cells(config, _protocols(config))
+    maker, protocols = Cells(config), _protocols(config)
     cells = [
         cell
         for paper in config.papers.values()
@@ -344,8 +344,8 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
     cells = without_repeats(cells, maker)
     if not config.settings.evidence_only:
         return Plan(config, tuple(cells))
-    kept = read_all(config.evidence, config.expected)
-    return Plan(config, tuple(recorded.mark(cells, config.papers, maker.protocols, kept, config.scale_name)), kept)
+    kept = read_all(config.evidence, config.scale.level)
+    return Plan(config, tuple(recorded.mark(cells, config.papers, protocols, kept, config.scale_name)), kept)
 
 
 def _protocols(config: cfg.Config) -> dict[str, dict[str, Protocol]]:
@@ -353,9 +353,7 @@ def _protocols(config: cfg.Config) -> dict[str, dict[str, Protocol]]:
     scaled: dict[str, dict[str, Protocol]] = {paper: {} for paper in config.papers}
     for paper, declared in config.papers.items():
         for name, protocol in declared.evaluations.items():
-            scaled[paper][name] = protocol
-            if (probe := protocol.probe) is None:
-                continue
+            probe = protocol.probe
             parameters, schema = probe.parameters, registry.schema("probes", probe.name)
             for key in (probe.name, f"{paper}/{name}"):
                 if own := config.scale.probes.get(key):

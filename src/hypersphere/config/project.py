@@ -12,7 +12,7 @@ from hypersphere import files
 from hypersphere.config import coordinates, registry
 from hypersphere.config.artifacts import Need, Override, Paper, Studied, check_conditions
 from hypersphere.config.coordinates import Scalar
-from hypersphere.config.records import FOLDER, Expected, Level
+from hypersphere.config.records import FOLDER, Level
 from hypersphere.config.run import Dataset, RunFields
 from hypersphere.config.study import SeedList, Selection, read_selection, selection_file
 from hypersphere.config.validation import (
@@ -122,7 +122,7 @@ class UsualEpochs(Strict):
 
 
 class Scale(UsualEpochs):
-    """config/scales/<scale>.yaml: how big, and which dataset replaces which."""
+    """``config/scales/<scale>.yaml``: how big, and which dataset replaces which."""
 
     scale: str
     level: Level
@@ -296,30 +296,6 @@ class Config(BaseModel):
     def evidence(self) -> Path:
         """The folder of this scale's records."""
         return self.root / FOLDER / self.scale_name
-
-    @property
-    def expected(self) -> Expected:
-        """What this scale's records must agree with: its level, and the sizes of test sets that are declared."""
-        sizes = {name: test_images(one) for name, one in self.datasets.items()}
-        return Expected(self.scale.level, {name: size for name, size in sizes.items() if size is not None})
-
-
-TEST_IMAGES = {"cifar": 10_000, "mnist": 10_000, "stl10": 8_000}
-"""Sizes of whole test sets, by the function that reads them (data/datasets.csv)."""
-CLASSES = {"cifar10": 10, "cifar100": 100}
-"""Numbers of classes of the sets of which a part is taken, class by class."""
-
-
-def test_images(dataset: Dataset) -> int | None:
-    """The size of a dataset's test set, where its declaration or its source decides it."""
-    if dataset.source is None or dataset.test_per_class is not None:
-        return None
-    given = dataset.source.parameters
-    if isinstance(given.get("test"), int):
-        return int(given["test"])
-    if dataset.source.name == "part" and given.get("base") in CLASSES and isinstance(given.get("test_per_class"), int):
-        return int(given["test_per_class"]) * CLASSES[given["base"]]
-    return TEST_IMAGES.get(dataset.source.name)
 
 
 def load(root: Path, overrides: dict[str, Any]) -> Config:

@@ -1,15 +1,14 @@
 """One reproducible zip of sources, evidence and results, for an archive such as Zenodo or for an evaluation committee.
 
 In it, below one folder: all files of the commit, the results of one scale, and ``SHA256SUMS``, by which `sha256sum -c`
-checks what was unpacked. The zip's comment is the commit. Equal contents give equal bytes: names are sorted, times are
-those of the commit, and nothing tells which machine packed it.
+checks what was unpacked. `git archive` writes the commit, whose id is the zip's comment. Equal contents give equal
+bytes: names are sorted, times are those of the commit, and nothing tells which machine packed it.
 """
 
 import hashlib
 import os
 import subprocess
 import zipfile
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -40,49 +39,39 @@ def pack(plan: Plan, target: Path | None = None, weights: bool = False) -> Path:
         and path.name != ".lock"
         and not path.relative_to(results).as_posix().startswith(hidden)
     ]
-    sources = [root / line for line in _git(root, "ls-files", "-z").split("\0") if line]
-    content = {path.relative_to(root).as_posix(): path for path in (*sources, *made)}
-    for name, path in content.items():
-        if not name.isprintable() or "\\" in name:
+    for path in made:
+        if not path.name.isprintable() or "\\" in path.name:
             raise HypersphereError(f"{path.parent}: {path.name!a} is a name that cannot be packed")
-        if path.is_symlink() or not path.is_file():  # a link could lead anywhere
+        if path.is_symlink():  # it could lead anywhere
             raise HypersphereError(f"{path}: is no file of its own; put the file itself there, or remove it")
-    _check_whole(made)
-    commit, seconds = _git(root, "log", "-1", "--format=%H %ct").split()
-    time = datetime.fromtimestamp(int(seconds), UTC).timetuple()[:6]
+    time = datetime.fromtimestamp(int(_git(root, "log", "-1", "--format=%ct")), UTC).timetuple()[:6]
     folder = f"hypersphere-{files.read_yaml(root / 'CITATION.cff')['version']}-{plan.config.scale_name}"
     target = target or root / f"{folder}.zip"
-    sums = ""
-    with files.replacing(target) as temporary, zipfile.ZipFile(temporary, "w") as archive:
-        archive.comment = commit.encode()
-        for name in (*sorted(content), SUMS):
-            data = sums.encode() if name == SUMS else content[name].read_bytes()
-            program = name != SUMS and content[name].stat().st_mode & 0o100
-            entry = zipfile.ZipInfo(f"{folder}/{name}", time)
-            entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3  # Unix, on every system
-            entry.external_attr = (0o100755 if program else 0o100644) << 16
-            archive.writestr(entry, data)
-            sums += f"{hashlib.sha256(data).hexdigest()}  {name}\n"
+    with files.replacing(target) as temporary:
+        _git(root, "archive", "--format=zip", f"--prefix={folder}/", f"--output={temporary.resolve()}", "HEAD")
+        with zipfile.ZipFile(temporary, "a") as archive:
+
+            def add(name: str, content: bytes) -> None:
+                entry = zipfile.ZipInfo(f"{folder}/{name}", time)
+                entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3  # Unix, on every system
+                entry.external_attr = 0o100644 << 16
+                archive.writestr(entry, content)
+
+            for path in sorted(made):
+                add(path.relative_to(root).as_posix(), path.read_bytes())
+            names = [name for name in archive.namelist() if not name.endswith("/")]
+            sums = [f"{hashlib.sha256(archive.read(name)).hexdigest()}  {name.partition('/')[2]}\n" for name in names]
+            add(SUMS, "".join(sums).encode())
     files.write_text(target.with_name(f"{target.name}.sha256"), f"{files.sha256(target)}  {target.name}\n")
     return target
 
 
-def _check_whole(results: Iterable[Path]) -> None:
-    """Check that results have the checksums of the manifests beside them."""
-    there = set(results)
-    for proof in sorted(path for path in there if path.suffix == ".json"):
-        content = files.read_mapping(proof)
-        if files.SEAL not in content or not isinstance(content.get("files"), dict):
-            continue
-        for name, checksum in files.unsealed(proof, content)["files"].items():
-            path = proof.parent / name
-            if path in there and (problem := files.problem(path, checksum)):
-                raise HypersphereError(f"{path}: {problem}; run again to make it again")
-
-
 def _git(root: Path, *arguments: str) -> str:
+    """The output of git, which writes local times into a zip: here those of UTC."""
     try:
-        done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=True)
+        done = subprocess.run(
+            ["git", *arguments], cwd=root, env=os.environ | {"TZ": "UTC"}, capture_output=True, check=True
+        )
     except (OSError, subprocess.CalledProcessError):
         raise HypersphereError(f"{root}: packing an archive needs git and a checkout with a commit") from None
     return os.fsdecode(done.stdout)

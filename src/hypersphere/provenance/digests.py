@@ -64,7 +64,6 @@ def dataset_inputs(plan: Plan, dataset: Dataset) -> str:
 
 def protocol_digest(protocol: Protocol, run: Run | None) -> str:
     """Digest of all code that decides the measurements of a run's weights by a protocol (None: of raw pixels)."""
-    assert protocol.probe is not None
     modules = {registry.module_name("probes", protocol.probe.name)}
     if run is not None:
         modules |= {registry.module_name("encoders", run.encoder.name)}

@@ -4,9 +4,6 @@ import csv
 import io
 import math
 import os
-import tempfile
-import zipfile
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,7 +19,7 @@ from hypersphere.config.records import Record, Row, WrongError
 from hypersphere.config.run import Run
 from hypersphere.config.validation import not_one_of, validate
 from hypersphere.errors import HypersphereError
-from hypersphere.provenance.manifest import check_evaluation, check_files
+from hypersphere.provenance.manifest import check_evaluation, check_run
 
 ONCE = ("status", "epochs", "level", "data", "files", "history")
 """What two records of one key must share. The first's times, plan and number of cores stay."""
@@ -31,7 +28,7 @@ ONCE = ("status", "epochs", "level", "data", "files", "history")
 def pack(plan: Plan, run: Run) -> Path:
     """Add a finished, evaluated run's record to the tables of its scale, and return their folder (``folder_of``)."""
     folder, config = plan.run_folder(run.name), plan.config
-    manifest = check_files(folder)
+    manifest = check_run(plan, run.name)
     copied = ("name", "status", "epochs", "code", "data", "files", "device", "numerics", "environment")
     content: dict[str, Any] = {key: manifest[key] for key in (*copied, "seconds", "peak_memory_mb")}
     content |= {"scale": config.scale_name, "level": config.scale.level, "run": run.model_dump(mode="json")}
@@ -71,7 +68,7 @@ def add(folder: Path, new: Sequence[Record], plan: Plan) -> list[Record]:
     with FileLock(folder / ".lock"):
         files.sweep(folder)
         _forget_half_added(folder)
-        there = {one.key: one for one in records.read_folder(folder, plan.config.scale_name, plan.config.expected)}
+        there = {one.key: one for one in records.read_folder(folder, plan.config.scale_name, plan.config.scale.level)}
         tables = records.read_tables(folder)
         known = {name: {row[records.TABLES[name][0]] for row in tables[name]} for name in ("environments", "protocols")}
         added: dict[str, list[Row]] = {name: [] for name in records.TABLES}
@@ -89,7 +86,7 @@ def add(folder: Path, new: Sequence[Record], plan: Plan) -> list[Record]:
                 keys |= {row[first] for row in rows[name]}
             for name in added:
                 added[name] += rows[name]
-        records.check_together(folder, [*there.values(), *new], plan.config.expected)
+        records.check_together(folder, [*there.values(), *new], plan.config.scale.level)
         if changed:
             _append(folder, added)
         return changed
@@ -162,33 +159,6 @@ def _forget_half_added(folder: Path) -> None:
     journal.unlink()
 
 
-def send(plan: Plan, target: Path) -> int:
-    """Write the records of the plan's scale into one file, a zip of their tables, and return how many there are."""
-    folder = folder_of(plan)
-    found = records.read_folder(folder, plan.config.scale_name, plan.config.expected)
-    if not found:
-        raise HypersphereError(f"{folder}: holds no records; `hypersphere campaign` makes some")
-    with files.replacing(target) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name in records.TABLES:
-            packed.write(folder / f"{name}.csv", f"{name}.csv")
-    return len(found)
-
-
-def receive(plan: Plan, given: Path) -> list[Record]:
-    """``take_in`` of a folder, or of a file that ``send`` wrote."""
-    if given.is_dir() or not given.exists():
-        return take_in(plan, given)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        try:
-            with zipfile.ZipFile(given) as packed:
-                for table in records.TABLES:  # these names alone, so that no member decides where it is written
-                    (folder / f"{table}.csv").write_bytes(packed.read(f"{table}.csv"))
-        except (zipfile.BadZipFile, KeyError, zlib.error) as error:
-            raise HypersphereError(f"{given}: is no file that `hypersphere evidence export` wrote ({error})") from None
-        return take_in(plan, folder)
-
-
 def take_in(plan: Plan, folder: Path) -> list[Record]:
     """Add the records of a folder to ``evidence/<scale>/``: all of them, or none if one is wrong.
 
@@ -197,7 +167,7 @@ def take_in(plan: Plan, folder: Path) -> list[Record]:
     if not (folder / "runs.csv").exists() and not (folder / "runs.csv").is_symlink():
         raise HypersphereError(f"{folder}: holds no records ({', '.join(f'{name}.csv' for name in records.TABLES)})")
     datasets = plan.config.datasets
-    found = records.read_folder(folder, plan.config.scale_name, plan.config.expected)
+    found = records.read_folder(folder, plan.config.scale_name, plan.config.scale.level)
     protocols = {one.digest for of in plan.protocols.values() for one in of.values()}
     for record in found:
         where, dataset = f"{folder / 'measurements.csv'}: {record.name}", record.run.dataset

@@ -16,7 +16,7 @@ from hypersphere.config.cells import raw_pixels
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.config.run import Run
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.provenance.manifest import check_listed, check_proof, tidy_manifest
+from hypersphere.provenance.manifest import check_files, tidy_manifest
 
 SMALL = 1 << 20
 """Bytes of the largest file whose checksum is computed here. Larger ones are checked on use and by `make verify`."""
@@ -58,7 +58,7 @@ def check(marker: Path) -> None:
     try:
         for name, digest in files.read_sealed(marker)["manifests"].items():
             path = marker.parents[1] / name
-            if _said(check_listed(path, largest=SMALL)) != digest:
+            if _said(check_files(path, largest=SMALL, remedy="")) != digest:
                 raise HypersphereError(f"{marker}: is not what {path} says")
     except HypersphereError as error:
         raise DamagedError(str(error), marker) from None
@@ -78,7 +78,7 @@ def lost(plan: Plan) -> list[DamagedError]:
         checks += [(plan.marker(batch), check) for batch in batches]
         checks += [(plan.evaluated_marker(batch.id), check) for batch in batches]
         checks += [(plan.data_folder(plan.datasets[name]) / MANIFEST, _check_arrays) for name in sorted(datasets)]
-    unaltered = partial(check_proof, largest=SMALL, remedy="")
+    unaltered = partial(check_files, largest=SMALL, remedy="")
     checks += [(tidy_manifest(table), unaltered) for table in _tables(plan)]
     found = []
     for proof, whole in checks:

@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 from hypersphere import files
 from hypersphere.config.plan import MANIFEST, RESUME, UNFINISHED, Plan
 from hypersphere.errors import HypersphereError
-from hypersphere.provenance.manifest import check_listed
+from hypersphere.provenance.manifest import check_files
 
 LOCK_SECONDS = 60.0
 """How long to wait for another process that holds the run: an orphan needs time to save its state and stop."""
@@ -53,7 +53,7 @@ def look(folder: Path, largest: float = math.inf) -> Found:
         begun = any(folder.glob(f"{UNFINISHED}*/{RESUME}"))
         return Found(State.BEGUN if begun else State.MISSING, {}, f"{path}: the file is missing")
     try:
-        manifest = check_listed(path, largest=largest)
+        manifest = check_files(path, largest=largest, remedy="")
         return Found(State(manifest["status"]), manifest, "")
     except (HypersphereError, KeyError, ValueError) as error:
         return Found(State.DAMAGED, {}, str(error))

@@ -24,7 +24,7 @@ from hypersphere.config.project import Config
 from hypersphere.config.rules import RUNGS, Rung
 from hypersphere.config.study import TUNING, Study, read_curve, selection_file
 from hypersphere.provenance import columns, tables
-from hypersphere.provenance.manifest import check_proof, check_tidy, tidy_manifest
+from hypersphere.provenance.manifest import check_files, check_tidy, tidy_manifest
 from hypersphere.report import confirmed, forest, words
 from hypersphere.report.claims import DIRECTIONS
 from hypersphere.report.questions import decimals_of, leads, numbers, spanned
@@ -53,7 +53,7 @@ def lead(config: Config) -> str:
 def laptop(config: Config) -> str:
     """What small encoders say: the criteria of replication, then each question."""
     folder = config.root / REPORT
-    check_proof(tidy_manifest(folder / "claims.csv"), "claims.csv", "ladder.csv", "criteria.csv")
+    check_files(tidy_manifest(folder / "claims.csv"), "claims.csv", "ladder.csv", "criteria.csv")
     known = tables.read(folder / "claims.csv", columns.KNOWN)
     ladder = tables.read(folder / "ladder.csv", columns.LADDER)
     criteria = tables.read(folder / "criteria.csv", columns.CRITERIA)

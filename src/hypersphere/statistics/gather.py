@@ -15,7 +15,7 @@ from hypersphere.config.records import Records
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import tables
 from hypersphere.provenance.columns import CELL, MEASUREMENTS, PROBE, RUNS, SUMMARY
-from hypersphere.provenance.manifest import check_evaluation, check_run, read_manifest
+from hypersphere.provenance.manifest import check_evaluation, check_run
 from hypersphere.provenance.tables import EVALUATION
 from hypersphere.statistics.corruption_errors import CorruptionErrors, corruption_errors, mce, relative_mce
 from hypersphere.statistics.verdicts import level_with
@@ -265,7 +265,7 @@ def runs(plan: Plan, names: Iterable[str]) -> pd.DataFrame:
         if plan.records is not None:
             found = [record.model_dump() for record in plan.records.get(name, ())[:1]]
         else:
-            found = [read_manifest(folder)] if (folder / MANIFEST).is_file() else []
+            found = [check_run(plan, name, "history.csv")] if (folder / MANIFEST).is_file() else []
         rows += [
             {
                 **{key: about[key] for key in ("status", "epochs", "code", "data")},

@@ -27,7 +27,7 @@ from hypersphere.config.rules import LEVEL, RUNGS, SHORTCOMINGS, Certainty, Rung
 from hypersphere.config.run import Dataset, Run
 from hypersphere.datasets import sizes
 from hypersphere.provenance import columns, tables
-from hypersphere.provenance.manifest import check_proof, check_tidy, tidy_manifest
+from hypersphere.provenance.manifest import check_files, check_tidy, tidy_manifest
 from hypersphere.statistics import claims, confirmed, prices
 
 REPORT = Path("results/report")
@@ -65,7 +65,7 @@ def of_studies(root: Path) -> dict[str, pd.DataFrame]:
     for name, kinds in confirmed.TABLES.items():
         paths = [records_file(root, scale).with_name(f"{name}.csv") for scale in recorded_scales(root)]
         for path in paths:
-            check_proof(tidy_manifest(path.with_name("claims.csv")), path.name)
+            check_files(tidy_manifest(path.with_name("claims.csv")), path.name)
         read = [tables.read(path, kinds) for path in paths]
         found[name] = pd.concat(read) if read else pd.DataFrame(columns=list(kinds))
     return found

@@ -5,13 +5,12 @@ snapshots that it had before, too.
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from hypersphere.config.plan import MANIFEST, Plan
+from hypersphere import files
+from hypersphere.config.plan import MANIFEST
 from hypersphere.errors import HypersphereError
-from hypersphere.provenance.manifest import read_manifest
-from hypersphere.training.weights import snapshot_names
 
 _NAME = re.compile(r"snapshots/epoch-(\d+)(?:\.heads)?\.safetensors")
 
@@ -19,7 +18,7 @@ _NAME = re.compile(r"snapshots/epoch-(\d+)(?:\.heads)?\.safetensors")
 def existing(folder: Path) -> set[int]:
     """Epochs of the snapshots in a run's folder: from its manifest, or, if that cannot be read, from the file names."""
     try:
-        return _epochs(read_manifest(folder)["files"])
+        return _epochs(files.read_sealed(folder / MANIFEST)["files"])
     except HypersphereError:
         return _epochs(f"snapshots/{path.name}" for path in folder.glob("snapshots/*"))
 
@@ -29,19 +28,6 @@ def remove_stale(folder: Path, listed: Collection[str]) -> None:
     for path in folder.glob("snapshots/*.safetensors"):
         if f"snapshots/{path.name}" not in listed:
             path.unlink()
-
-
-def table(plan: Plan, names: Sequence[str]) -> list[str]:
-    """The snapshots of those of the named runs that are finished, as lines of text; sizes in 10^6 bytes."""
-    lines = []
-    for run in map(plan.run, names):
-        folder, needed = plan.run_folder(run.name), plan.kept_epochs(run)
-        for epoch in sorted(existing(folder)) if (folder / MANIFEST).exists() else ():
-            paths = [folder / name for name in snapshot_names(epoch)]
-            there = all(path.is_file() for path in paths)
-            size = f"{sum(path.stat().st_size for path in paths) / 1e6:.3f}" if there else "missing"
-            lines.append(f"{run.name}  {epoch:>5}  {size:>8}  {'needed' if epoch in needed else 'no longer needed'}")
-    return ["run, epoch, MB, by the plan", *lines] if lines else ["no finished run has a snapshot"]
 
 
 def _epochs(names: Iterable[str]) -> set[int]:

@@ -36,6 +36,19 @@ def test_only_the_audit_needs_no_project(
     assert capsys.readouterr().out == "results/small\n"
 
 
+def test_the_plan_of_a_run_has_its_state_each_field_and_its_manifest(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(project())
+    monkeypatch.setattr(cli.stop, "exit_in_order", lambda: None)
+    assert cli.main(["plan", "simclr-default-cats-s0"]) == 0
+    first, *fields, last = capsys.readouterr().out.splitlines()
+    state, name = first.split()
+    assert state == "missing"
+    assert any("temperature" in line and "paper.yaml" in line for line in fields)
+    assert last.split() == ["manifest", f"results/small/runs/{name}/manifest.json"]
+
+
 @pytest.mark.parametrize("installed", [True, False])
 def test_version(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], installed: bool) -> None:
     if not installed:

@@ -5,16 +5,8 @@ from pathlib import Path
 
 import yaml
 
-from hypersphere.command.environment import environment_yml
-
-from ...fixtures import Refused
-
 ROOT = Path(__file__).resolve().parents[3]
 LOCK = (ROOT / "requirements.lock").read_text()
-
-
-def test_the_committed_file_is_what_the_lock_makes() -> None:
-    assert (ROOT / "environment.yml").read_text() == environment_yml(LOCK)
 
 
 def test_every_requirement_of_the_lock_is_pinned_and_hashed() -> None:
@@ -34,13 +26,7 @@ def test_the_lock_names_no_address_and_no_option() -> None:
 
 
 def test_conda_gets_every_pin_with_its_marker_and_no_hash() -> None:
-    sample = "numpy==2.1.0 \\\n    --hash=sha256:aa\npywin32==308 ; sys_platform == 'win32' \\\n    --hash=sha256:cc\n"
-    *_, section = yaml.safe_load(environment_yml(sample))["dependencies"]
-    assert section == {"pip": ["numpy==2.1.0", "pywin32==308 ; sys_platform == 'win32'"]}
-    *_, section = yaml.safe_load(environment_yml(LOCK))["dependencies"]
-    assert len(section["pip"]) == len(re.findall("^[a-z0-9]", LOCK, flags=re.MULTILINE))
-
-
-def test_an_empty_lock_is_said(refused: Refused) -> None:
-    with refused():
-        environment_yml("# nothing\n")
+    *_, section = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    pins = [line.rstrip("\\ ") for line in LOCK.splitlines() if line[:1].isalnum()]
+    assert section == {"pip": pins}
+    assert any(" ; " in pin for pin in pins)

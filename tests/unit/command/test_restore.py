@@ -30,9 +30,7 @@ SPOILS: dict[str, Spoil] = {
     ),
     "changed sources": lambda patch, said: said.update(status=CHANGED),
     "other code": lambda patch, said: patch.setattr(restore.verify, "verify", refuse),
-    "work left": lambda patch, said: patch.setattr(
-        restore.preview, "dry_run", lambda root, overrides, options: [restore.preview.Job("rule", "x", "why")]
-    ),
+    "work left": lambda patch, said: patch.setattr(restore.preview, "dry_run", lambda *_: "Job stats: 1"),
 }
 
 
@@ -54,7 +52,7 @@ def test_what_is_not_as_released_is_refused(
     monkeypatch.setattr(restore.subprocess, "run", lambda command, **_: pulled)
     monkeypatch.setattr(restore, "_call", call)
     monkeypatch.setattr(restore.verify, "verify", lambda plan, rerun, rebuild: None)
-    monkeypatch.setattr(restore.preview, "dry_run", lambda root, overrides, options: [])
+    monkeypatch.setattr(restore.preview, "dry_run", lambda *_: "Nothing to be done (all is there).")
     if spoil:
         SPOILS[spoil](monkeypatch, said)
         with refused():

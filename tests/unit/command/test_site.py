@@ -9,6 +9,7 @@ from hypersphere.command import cli, site
 from hypersphere.config import project, registry
 from hypersphere.config.claims import load_errata
 from hypersphere.config.validation import Strict
+from hypersphere.theory import build as theory
 
 MADE_BY_US = {"records"}
 """Modules of config/ whose models check files that people do not write."""
@@ -24,15 +25,12 @@ def models() -> set[str]:
     return {model for model in found if model.split(".")[0] not in MADE_BY_US}
 
 
-def test_every_model_of_the_configuration_has_its_table_with_every_field() -> None:
-    page = site.configuration()
-    assert {model for listed in site.FILES.values() for model in listed} == models()
-    for model in models():
-        module, _, name = model.partition(".")
-        table = page.partition(f"\n### {name}\n")[2].partition("\n##")[0]
-        fields = set(re.findall(r"^\| <code>(\w+)</code>", table, flags=re.MULTILINE))
-        declared = getattr(importlib.import_module(f"hypersphere.config.{module}"), name)
-        assert fields == {field for field in declared.__annotations__ if not field.startswith("_")}, model
+def test_every_model_of_the_configuration_and_every_theorem_is_in_the_reference() -> None:
+    reference = site.ROOT / "docs" / "reference"
+    listed = re.findall(r"^::: hypersphere\.config\.(\S+)$", (reference / "configuration.md").read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(models())
+    listed = re.findall(r"^::: hypersphere\.theory\.(\S+)$", (reference / "theorems.md").read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(theory.documents())
 
 
 def test_the_reference_lists_every_loss_command_and_erratum() -> None:

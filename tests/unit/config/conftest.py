@@ -44,7 +44,6 @@ paper:
     knn: {probe: {name: knn, k: 200}}
     norms: {probe: {name: norms}, layer: embeddings}
     transfer: {like: knn, transfer: true}
-    later: {missing: compare the views of an image, gives: [contrastive_top1]}
   artifacts:
     table:
       draw: table

@@ -43,7 +43,7 @@ def test_a_misspelt_coordinate_of_a_claim(project_root: Path, refused: Refused, 
     """And a plan checks it before all else."""
     add(project_root, **fields)
     with refused():
-        next(preview.jobs(planning.make(project_root)))
+        next(preview.lines(planning.make(project_root)))
 
 
 @pytest.mark.parametrize(

@@ -228,10 +228,10 @@ def test_what_is_asked_of_each_run(planned: Planned) -> None:
 
 def test_a_scale_replaces_parameters_of_probes_and_then_of_one_protocol(planned: Planned) -> None:
     found = [
-        {name: one.probe and one.probe.parameters for name, one in planned(scale=scale).protocols["p"].items()}
+        {name: one.probe.parameters for name, one in planned(scale=scale).protocols["p"].items()}
         for scale in ({"probes": {"knn": {"k": 5}}}, {"probes": {"knn": {"k": 5}}, "probes.p/transfer": {"k": 7}})
     ]
-    others = {"knn": {"k": 5}, "norms": {}, "later": None}
+    others = {"knn": {"k": 5}, "norms": {}}
     assert found == [others | {"transfer": {"k": 5}}, others | {"transfer": {"k": 7}}]
 
 

@@ -290,7 +290,9 @@ def test_each_trained_encoder_is_compared_with_its_own_start(designed: Planned) 
         *(("cats", "dogs", ""), ("dogs", "cats", "")),
         *((name, name, "left out at this scale") for name in ("cats", "dogs")),
     }
-    compared = plan.config.papers["p"].measured["s_checks"].comparisons  # Holm's family: it has no cell that is left out
+    compared = (
+        plan.config.papers["p"].measured["s_checks"].comparisons
+    )  # Holm's family: it has no cell that is left out
     assert {(arm["dataset"], arm["target"]) for arm, _ in compared if "target" in arm} == {
         ("cats", "dogs"),
         ("dogs", "cats"),

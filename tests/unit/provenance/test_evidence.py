@@ -28,7 +28,7 @@ def run(tiny_plan: Plan, finished: Path) -> Run:
 
 def packed(plan: Plan, run: Run) -> records.Record:
     folder = evidence.pack(plan, run)
-    (record,) = records.read_folder(folder, plan.config.scale_name, plan.config.expected)
+    (record,) = records.read_folder(folder, plan.config.scale_name, plan.config.scale.level)
     return record
 
 

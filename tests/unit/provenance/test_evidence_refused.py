@@ -61,7 +61,7 @@ def folder(tmp_path: Path, sample: list[Record]) -> Path:
 
 
 def read(folder: Path, plan: Plan) -> list[Record]:
-    return records.read_folder(folder, SCALE, plan.config.expected)
+    return records.read_folder(folder, SCALE, plan.config.scale.level)
 
 
 CASES: list[tuple[str, object]] = [
@@ -78,16 +78,13 @@ CASES: list[tuple[str, object]] = [
     ("status", "diverged"),
     ("level", "paper"),
     ("scale", "paper"),
-    *(("data", value) for value in ("0" * 64, "none")),
-    ("code", "newer"),
-    ("files/encoder.safetensors", "none"),
+    ("data", "0" * 64),
     ("files", {}),
     ("epochs", 99),
     ("history", []),
     ("history/3/epoch", 3.0),
     *(("history/3/loss", value) for value in (None, 1e308)),
     ("history/3/norm", -1.0),
-    ("seconds", -1.0),
     ("numerics/precision", "float16"),
     ("environment/packages", {}),
     ("device", {}),
@@ -104,6 +101,26 @@ def test_an_impossible_record_is_refused(
     with pytest.raises(HypersphereError) as caught:
         read(folder, plan)
     approve(re.sub(r"\d+ names", "… names", str(caught.value)))
+
+
+@pytest.mark.parametrize(
+    ("column", "text"),
+    [
+        *(("code", "newer"), ("data", "none"), ("files", '{"encoder.safetensors": "none"}'), ("files", "[]")),
+        *(("seconds", "-1.0"), ("seconds", "NaN"), ("epochs", "many"), ("epochs", ""), ("peak_memory_mb", "1.5")),
+    ],
+)
+def test_a_field_that_is_no_such_value_is_refused(
+    folder: Path, plan: Plan, refused: Refused, column: str, text: str
+) -> None:
+    with (folder / "runs.csv").open(newline="", encoding="utf-8") as handle:
+        first, *rest = csv.DictReader(handle)
+    with (folder / "runs.csv").open("w", newline="", encoding="utf-8") as handle:
+        writer = csv.DictWriter(handle, records.TABLES["runs"], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows([first | {column: text}, *rest])
+    with refused():
+        read(folder, plan)
 
 
 def test_what_is_there_twice_is_refused(folder: Path, plan: Plan, sample: list[Record], refused: Refused) -> None:

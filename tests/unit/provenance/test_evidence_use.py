@@ -207,25 +207,6 @@ def test_records_are_taken_in_and_twice_is_once(root: Path, given: Path, tmp_pat
     (tmp_path / "empty").mkdir()
     with refused():
         evidence.take_in(plan, tmp_path / "empty")
-    for content in (b"no zip", b""):
-        (tmp_path / "records.zip").write_bytes(content)
-        with refused():
-            evidence.receive(plan, tmp_path / "records.zip")
-
-
-def test_one_file_carries_all_records_to_another_checkout(
-    root: Path, given: Path, tmp_path: Path, refused: Refused
-) -> None:
-    plan, file = trained_plan(root), tmp_path / "records.zip"
-    with refused():
-        evidence.send(plan, file)
-    assert not file.exists()
-    rewrite(plan.config.evidence, content := records.read_folder(given, "laptop"))
-    assert evidence.send(plan, file) == len(content)
-    sent = tables_of(plan.config.evidence)
-    shutil.rmtree(plan.config.evidence)
-    assert evidence.receive(plan, file) == content
-    assert tables_of(plan.config.evidence) == sent
 
 
 def contradict(what: str, content: dict[str, Any]) -> None:

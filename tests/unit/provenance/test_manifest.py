@@ -7,7 +7,7 @@ import pytest
 from hypersphere import files
 from hypersphere.config.plan import Plan
 from hypersphere.errors import DamagedError
-from hypersphere.provenance.manifest import check_evaluation, check_files, check_run, read_manifest
+from hypersphere.provenance.manifest import check_evaluation, check_files, check_run
 
 from ...fixtures import Approve
 from .test_markers import HARMS
@@ -27,8 +27,9 @@ def folder(tiny_plan: Plan) -> Path:
 
 
 def test_a_whole_run_is_whole(folder: Path) -> None:
-    assert check_files(folder)["status"] == "finished"
-    assert check_files(folder, "history.csv") == read_manifest(folder)
+    whole = check_files(folder / "manifest.json")
+    assert whole["status"] == "finished"
+    assert check_files(folder / "manifest.json", "history.csv") == whole
 
 
 @pytest.mark.parametrize("harm", HARMS)

@@ -138,7 +138,7 @@ def test_a_run_made_again_is_another_unless_its_results_are_the_same(
 
 
 def test_a_removed_snapshot_is_not_missed(marked: Plan) -> None:
-    """`hypersphere snapshots --remove` takes it out of the manifest."""
+    """The manifest that no longer lists it says the same of the results."""
     folder = marked.run_folder(marked.batches[0].runs[0].name)
     (folder / "snapshots" / "a").unlink()
     sealed(folder / "manifest.json", WEIGHTS[:1], **ABOUT)

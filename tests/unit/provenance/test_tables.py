@@ -9,7 +9,7 @@ import pytest
 
 from hypersphere.errors import DamagedError
 from hypersphere.provenance import tables
-from hypersphere.provenance.manifest import check_listed, check_tidy
+from hypersphere.provenance.manifest import check_files, check_tidy
 
 from ...fixtures import Approve, Refused
 
@@ -27,7 +27,7 @@ def test_a_manifest_lists_the_checksum_of_each(tmp_path: Path, approve: Approve)
     table = pd.DataFrame({"value": [1.0]})
     tables.write(tmp_path / "statistics", {name: (table, ["value"]) for name in ("a", "b")})
     proof = tmp_path / "statistics" / "manifest.json"
-    assert check_listed(proof, "a.csv")["files"].keys() == {"a.csv", "b.csv"}
+    assert check_files(proof, "a.csv")["files"].keys() == {"a.csv", "b.csv"}
     (tmp_path / "statistics" / "b.csv").write_text("value\n2\n")
     assert check_tidy(tmp_path, "statistics/a.csv").name == "a.csv"
     with pytest.raises(DamagedError) as caught:

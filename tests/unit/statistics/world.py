@@ -79,7 +79,6 @@ PAPER: dict[str, Any] = {
         "norms": {"probe": {"name": "norms"}, "layer": "embeddings"},
         "extremes": {"probe": {"name": "extreme_norms"}, "layer": "embeddings"},
         "points": {"probe": {"name": "sphere_points"}},
-        "clusters": {"missing": "clusters of features", "gives": ["kmeans_accuracy"]},
     },
     "artifacts": {
         "table5": {
@@ -114,7 +113,6 @@ PAPER: dict[str, Any] = {
             "fixed": {"dataset": "ten", "split": "train"},
         },
         "open": {**_COMPARED, "measure": "linear_top1", "cannot_be_judged": "the number of neighbours"},
-        "clusters": {**_TABLE, "measure": "kmeans_accuracy"},
         "sentences": {
             **_TABLE,
             "columns": {"dataset": ["text"]},

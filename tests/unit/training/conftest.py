@@ -19,7 +19,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from hypersphere.config import plan as planning
-from hypersphere.config.plan import Plan
+from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.provenance.manifest import check_files
@@ -246,7 +246,7 @@ class Stopped:
     def go_on(self, plan: Plan | None = None, **options: Any) -> list[int]:
         """Train it to its end; the steps at which processes began."""
         pretrain(plan or self.plan, [self.run], **options)
-        return list(check_files(self.folder)["started_at_steps"])
+        return list(check_files(self.folder / MANIFEST)["started_at_steps"])
 
 
 @pytest.fixture

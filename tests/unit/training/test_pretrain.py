@@ -19,12 +19,12 @@ from filelock import FileLock
 
 from hypersphere import files
 from hypersphere.config import plan as planning
-from hypersphere.config.plan import Plan
+from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import digests, state
-from hypersphere.provenance.manifest import check_files
+from hypersphere.provenance.manifest import check_files, check_run
 from hypersphere.training import device as devices
 from hypersphere.training import loop
 from hypersphere.training.pretrain import pretrain, pretrain_batch
@@ -44,7 +44,7 @@ def done(folders: list[Path]) -> list[bool]:
 
 
 def steps(folder: Path) -> list[int]:
-    return list(check_files(folder)["started_at_steps"])
+    return list(check_files(folder / MANIFEST)["started_at_steps"])
 
 
 def test_manifest_describes_the_run(tiny_plan: Plan, runs: list[Run]) -> None:
@@ -82,13 +82,13 @@ def test_a_flipped_byte_or_a_lost_file_is_named_and_trained_again(
     pretrain(tiny_plan, runs[:1])
     folder = tiny_plan.run_folder(runs[0].name)
     before = contents(folder)
-    for number, name in enumerate([*check_files(folder)["files"], "manifest.json"]):
+    for number, name in enumerate([*check_files(folder / MANIFEST)["files"], "manifest.json"]):
         whole = (folder / name).read_bytes()
         (folder / name).unlink()
         if number % 2:
             (folder / name).write_bytes(whole[:-3] + bytes([whole[-3] ^ 1]) + whole[-2:])
         with refused() if name != "manifest.json" else pytest.raises(HypersphereError):
-            check_files(folder)
+            check_run(tiny_plan, folder.name)
         capsys.readouterr()
         pretrain(tiny_plan, runs[:1])
         assert name == "manifest.json" or f"training again: {folder / name}" in capsys.readouterr().out
@@ -139,7 +139,7 @@ def test_a_diverged_run_has_a_manifest_that_says_so(tiny_plan: Plan, runs: list[
     run = runs[0].model_copy(update={"optimiser": runs[0].optimiser.model_copy(update={"learning_rate": 1e30})})
     pretrain(tiny_plan, [run])
     folder = tiny_plan.run_folder(run.name)
-    manifest = check_files(folder)
+    manifest = check_files(folder / MANIFEST)
     assert manifest["status"] == "diverged"
     assert {"encoder.safetensors", "heads.safetensors", "history.csv"} <= manifest["files"].keys()
     assert 1 <= manifest["epochs"] < 4

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from hypersphere import files
+from hypersphere.config.plan import MANIFEST
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import HypersphereError
@@ -84,7 +85,7 @@ def test_an_older_result_stays_whole_until_the_new_one_is(stopped: Stopped, monk
         stopped.go_on()
     assert {name: (stopped.folder / name).read_bytes() for name in before} == before
     stopped.go_on()  # the control: now it is replaced
-    assert check_files(stopped.folder)["code"] == "other code"
+    assert check_files(stopped.folder / MANIFEST)["code"] == "other code"
 
 
 def test_asked_to_stop_a_batch_starts_no_other_run(stopped: Stopped, runs: list[Run], refused: Any) -> None:
@@ -124,7 +125,7 @@ def test_killed_while_the_result_is_published_nothing_half_poses_as_whole(
             stopped.go_on(plan, save_every=0.0 if asked else 3600.0)
     assert not (stopped.folder / "manifest.json").exists()
     assert (stopped.go_on(plan)[-1] > 0) == asked
-    manifest = check_files(stopped.folder)
+    manifest = check_files(stopped.folder / MANIFEST)
     assert manifest["code"] == "other code"
     assert "snapshots/epoch-0002.safetensors" in manifest["files"]
     assert contents(stopped.folder) == stopped.whole

@@ -1,16 +1,15 @@
-"""Snapshots are listed, what a run has of them counts, and no change of what the plan asks for loses one."""
+"""What a run has of snapshots counts, and no change of what the plan asks for loses one."""
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hypersphere import files
-from hypersphere.config.plan import Plan
+from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.run import Run
 from hypersphere.provenance import digests
-from hypersphere.provenance.manifest import check_files, read_manifest
+from hypersphere.provenance.manifest import check_files
 from hypersphere.training import loop
 from hypersphere.training import pretrain as training
 from hypersphere.training import snapshots as module
@@ -25,7 +24,7 @@ ENDS = ("encoder.safetensors", "heads.safetensors", "history.csv")
 
 def epochs(folder: Path) -> list[int]:
     """Those that the manifest lists, each with its encoder and heads, there and unaltered; and no other is."""
-    names = {name for name in check_files(folder)["files"] if name.startswith("snapshots/")}
+    names = {name for name in check_files(folder / MANIFEST)["files"] if name.startswith("snapshots/")}
     assert {path.relative_to(folder).as_posix() for path in folder.glob("snapshots/*")} == names
     found = sorted({int(re.findall(r"\d+", name)[0]) for name in names})
     assert names == set(files_of(*found))
@@ -52,29 +51,11 @@ def made(tiny_plan: Plan) -> Plan:
     return tiny_plan
 
 
-def test_every_snapshot_is_listed(made: Plan, runs: list[Run], refused: Any) -> None:
-    for run in runs[:2]:
-        (made.run_folder(run.name) / files_of(0)[0]).unlink()
-    _, *lines = module.table(made, [run.name for run in runs])  # the third is not trained
-    assert [line.split(maxsplit=3) for line in lines] == [
-        row
-        for run in runs[:2]
-        for row in (
-            [run.name, "0", "missing", "needed"],
-            [run.name, "1", "0.000", "no longer needed"],
-            [run.name, "2", "0.000", "needed"],
-        )
-    ]
-    assert module.table(made, [runs[2].name]) == ["no finished run has a snapshot"]
-    with refused():
-        module.table(made, ["none"])
-
-
 def test_a_run_without_heads_or_encoder_of_an_epoch_that_is_wanted_is_not_finished(made: Plan, runs: list[Run]) -> None:
     for run, file in zip(runs, files_of(2), strict=False):
         folder = made.run_folder(run.name)
         assert training.finished(folder, "a", "b", [0, 2])
-        manifest = read_manifest(folder)
+        manifest = files.read_sealed(folder / MANIFEST)
         del manifest["files"][file]
         files.write_sealed(folder / "manifest.json", manifest)
         assert not training.finished(folder, "a", "b", [0, 2])

@@ -42,10 +42,7 @@ ALPHA: dict[str, Any] = {
     "run": RUN,
     "methods": {"plain": {}, "large": {"batch": {"size": 128, "micro": 32}}},
     "variants": {"default": {}, "cut": {"initialisation": {"name": "cut_initialisation", "c": 3}}},
-    "evaluations": {
-        "knn": {"probe": {"name": "knn", "k": 20}},
-        "robust": {"missing": "corrupt the test images", "gives": ["corruption_error"]},
-    },
+    "evaluations": {"knn": {"probe": {"name": "knn", "k": 20}}},
     "artifacts": {
         "table1": {"draw": "table", "printed": "Table 1", "title": "Accuracy", "measure": "knn_top1"}
         | {"rows": ROWS, "columns": {"dataset": ["photos", "faces"]}, "baseline": {"variant": "default"}},
@@ -57,8 +54,6 @@ ALPHA: dict[str, Any] = {
         | {"fixed": {"variant": "default", "dataset": "photos"}},
         "only_faces": {"draw": "table", "printed": "Table 2", "title": "Faces", "measure": "knn_top1"}
         | {"rows": ROWS, "columns": {"dataset": ["faces"]}},
-        "robustness": {"draw": "table", "printed": "Table 3", "title": "Robustness", "measure": "corruption_error"}
-        | {"rows": ROWS, "columns": {"dataset": ["photos"]}},
         "texts": {"draw": "table", "printed": "Table 4", "title": "Texts", "measure": "text_accuracy"}
         | {"rows": ROWS, "columns": {"dataset": ["photos"]}, "missing": "runs on texts"},
         "skipped": {"draw": "table", "printed": "Table 5", "title": "Skipped", "measure": "knn_top1"}
