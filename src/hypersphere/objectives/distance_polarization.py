@@ -31,7 +31,7 @@ def distance_polarization(
     Geometry: D is 0 where two points meet and 1 where they are opposite. Pairs in the margin region are driven out of
     it, to the nearer end; all others feel no force.
 
-    Figure: lmcl/fig3, lmcl/toy_distances.
+    Figure: lmcl/fig3.
 
     Args:
         z_a: embeddings of the first view, not normalised; in the toy study those of the points themselves.

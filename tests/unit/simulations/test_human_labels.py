@@ -35,9 +35,12 @@ def labels(**changed: Any) -> HumanLabels:
     return HumanLabels(**{name: np.array(value) for name, value in {**small, **changed}.items()})
 
 
-def values(found: pd.DataFrame, panel: str) -> dict[str, float]:
-    part = found[found["panel"] == panel]
-    return dict(zip(part["series"], part["value"], strict=True))
+def values(found: pd.DataFrame) -> dict[tuple[str, str], float]:
+    return dict(zip(zip(found["labels"], found["quantity"], strict=True), found["value"], strict=True))
+
+
+def errors(found: pd.DataFrame) -> list[float]:
+    return [round(value, 2) for (_, quantity), value in values(found).items() if quantity.endswith("in error")]
 
 
 def held(of: HumanLabels) -> dict[str, tuple[float, float]]:
@@ -48,19 +51,25 @@ def held(of: HumanLabels) -> dict[str, tuple[float, float]]:
 
 
 def test_small_sets_by_hand() -> None:
-    found = table(labels())
-    of_ten = {"aggregate": 50, "random 1": 50, "random 2": 75, "random 3": 25, "worst": 75}
-    errors = {f"CIFAR-10N {name}": rate for name, rate in of_ten.items()}
-    assert values(found, "errors") == {**errors, "CIFAR-100N coarse": 50, "CIFAR-100N fine": 75}
-    numbers = values(found, "numbers")
+    found = values(table(labels()))
     highest = entropy([26, 13, 13])
-    assert (numbers["entropy highest"], numbers["entropy mean"]) == pytest.approx((highest, highest / 2))
-    assert [numbers[f"people {name}"] for name in ("mean", "least", "most")] == [51, 50, 52]
-    assert numbers["three different"] == 1
-    people, bars = found[found["panel"] == "people"], found[found["panel"] == "entropy"]
-    assert people[["x", "value"]].to_numpy().tolist() == [[50, 50], [52, 50]]
-    filled = bars[bars["value"] > 0][["series", "x", "value"]].to_numpy().tolist()
-    assert filled == [["unanimous", 0, 50], ["not unanimous", 1, 50]]  # 1.04 nat lies in the bin from 1.0
+    people = {"mean": 51, "least": 50, "most": 52}
+    assert found == {
+        ("CIFAR-10H", "test images"): 2,
+        **{("CIFAR-10H", f"people per image, {name}"): number for name, number in people.items()},
+        ("CIFAR-10H", "number of people not 50 in tens"): 0,
+        ("CIFAR-10H", "all gave one label"): 50,
+        ("CIFAR-10H", "entropy, mean"): pytest.approx(highest / 2),
+        ("CIFAR-10H", "entropy, highest"): pytest.approx(highest),
+        ("CIFAR-10N", "three different labels"): 1,
+        ("CIFAR-10N", "aggregate in error"): 50,
+        ("CIFAR-10N", "first person in error"): 50,
+        ("CIFAR-10N", "second person in error"): 75,
+        ("CIFAR-10N", "third person in error"): 25,
+        ("CIFAR-10N", "worst of the three in error"): 75,
+        ("CIFAR-100N", "coarse label in error"): 50,
+        ("CIFAR-100N", "fine label in error"): 75,
+    }
 
 
 def test_n49_a_consensus_of_three_and_the_label_of_one() -> None:
@@ -101,26 +110,24 @@ def real(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> HumanLa
 @pytest.mark.shared_data
 def test_real_labels_are_as_their_authors_describe_them(real: HumanLabels) -> None:
     """Noise rates of Wei et al., in percent; about 50 people by Peterson et al. The worst is wrong where one was."""
-    rates = [round(rate, 2) for rate in values(table(real), "errors").values()]
-    assert rates == [9.01, 17.23, 18.12, 17.64, 40.21, 26.4, 40.2]
-    numbers = values(table(real), "numbers")
-    assert (numbers["images"], numbers["people least"], numbers["people most"]) == (10_000, 47, 63)
-    assert numbers["people mean"] == pytest.approx(51.1)
+    assert errors(table(real)) == [9.01, 17.23, 18.12, 17.64, 40.21, 26.4, 40.2]
+    numbers = {quantity: value for (_, quantity), value in values(table(real)).items()}
+    people = [numbers[f"people per image, {name}"] for name in ("mean", "least", "most")]
+    assert (numbers["test images"], *people) == (10_000, pytest.approx(51.1), 47, 63)
+    assert numbers["number of people not 50 in tens"] == 266
+    assert round(numbers["all gave one label"], 1) == 43.9
     wrong = (module.training_labels(real) != real.cifar10n_clean_label).any(axis=0)
     np.testing.assert_array_equal(real.cifar10n_worse_label != real.cifar10n_clean_label, wrong)
 
 
 @pytest.mark.shared_data
-def test_real_answers_and_panels(real: HumanLabels) -> None:
-    """Shares of images sum to all; the vote of three is the aggregate everywhere, by counting in another way."""
+def test_real_answers(real: HumanLabels) -> None:
+    """The vote of three is the aggregate everywhere, by counting in another way."""
     assert held(real) == {"people": (1, 1), "consensus": (50_000, 100_000), "consensus.n49": (100_000, 100_000)}
-    found = table(real)
-    for panel in ("people", "entropy"):
-        assert found.loc[found["panel"] == panel, "value"].sum() == pytest.approx(100)
     given = module.training_labels(real)
     pairs = [(given[i] == given[j], given[i]) for i, j in ((0, 1), (0, 2), (1, 2))]
     for agree, label in pairs:
         np.testing.assert_array_equal(real.cifar10n_aggre_label[agree], label[agree])
     none = ~np.any([agree for agree, _ in pairs], axis=0)
-    assert none.sum() == values(found, "numbers")["three different"] == 3041
+    assert none.sum() == values(table(real))["CIFAR-10N", "three different labels"] == 3041
     assert (given[:, none] == real.cifar10n_aggre_label[none]).any(axis=0).all()

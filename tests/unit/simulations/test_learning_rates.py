@@ -103,9 +103,13 @@ def test_answers() -> None:
         **{"warmup.batch256.n41": 20, "warmup.batch512.n41": 40, "warmup.batch1024.n41": 81},
     }
     assert len(found) == len(answers) == len(expected) + len(warmups)
-    rates = table["learning_rates"].query("kind == 'rate' and method == 'simclr' and curve == 'stated'")
-    assert rates["epoch"].tolist() == list(range(500))
-    assert rates["rate"].iloc[10] == pytest.approx(0.18)
+    rows = table["learning_rates"].set_index(["method", "batch", "curve"])
+    assert len(rows) == 3 * 3 + 2 * 2
+    stated = rows.loc[("simsiam", 1024, "stated")]
+    assert stated[["rate", "per_256", "warmup"]].tolist() == pytest.approx([0.48, 0.12, 10])
+    assert rows.loc[("simsiam", 1024, "authors"), "mass"] == pytest.approx(59.3, abs=0.05)
+    assert stated[["knn_100", "knn_500"]].tolist() == study.table_s2(CONTEXT)[1024]
+    assert rows.loc["simclr"]["knn_100"].isna().all()
 
 
 def test_accuracies_beside_the_curves_are_the_printed_ones() -> None:

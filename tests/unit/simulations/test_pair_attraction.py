@@ -32,12 +32,12 @@ def cosines(z: Tensor) -> Tensor:
     return (z[0] * z[1]).sum(dim=-1) / norms(z).prod(dim=0)
 
 
-# The objectives of Table 1 on z of shape [2, pairs, d]; index 0 is the i of its formula.
+# What gamma weighs in the readings of Table 1, on z of shape [2, pairs, d]; index 0 is the i of its formula.
 PENALTIES: dict[str, Callable[[Tensor], Tensor]] = {
     "": lambda z: norms(z).sum() * 0,
     "norm": lambda z: norms(z).mean(),
-    "squares": lambda z: norms(z).square().mean(),
     "square": lambda z: norms(z[0]).square().mean(),
+    "squares": lambda z: norms(z).square().mean(),  # two readings that erratum N1 rules out
     "inner product": lambda z: norms(z[0]).square().mean(),
 }
 
@@ -60,7 +60,7 @@ def steps_in_all_dimensions(setting: Setting, seed: int) -> float:
         if cosines(z).mean() > 0.999:
             return count
         z = z.detach().requires_grad_()
-        attraction = (z[0] * z[1]).sum(dim=-1).mean() if setting.inner else cosines(z).mean()
+        attraction = (z[0] * z[1]).sum(dim=-1).mean() if setting.penalty == "inner product" else cosines(z).mean()
         (gradient,) = torch.autograd.grad(setting.gamma * PENALTIES[setting.penalty](z) - attraction, z)
         gradient[0] *= not setting.static
         z = z.detach() - 10 * gradient
@@ -84,8 +84,6 @@ COMPARED = [
     penalised("norm", 1.0, 0.5),
     penalised("norm", 1.0, 1.0),
     penalised("square", 4.0, 1.0),
-    penalised("squares", 7.0, 10.0),
-    penalised("inner product", 4.0, 1.0),
 ]
 
 
@@ -99,7 +97,7 @@ def test_the_plane_is_enough() -> None:
 def test_opposite_points_never_move() -> None:
     """At an angle of pi the gradient is 0; a hair less, and they meet."""
     cosine = np.array([[-1.0], [-1 + 1e-9]])
-    one = np.ones((1, 2, 1))
+    one = np.ones((2, 2, 1))
     outcome = pairs.converge(pairs.Runs(cosine, one, 0.02 * one, one, 0 * one), np.array([800.0, 800.0]))
     assert outcome.steps[0] == math.inf
     assert 300 < outcome.steps[1] < 500
@@ -118,15 +116,20 @@ def test_n7_interpolation_is_that_of_vectors_and_changes_the_norm() -> None:
 
 
 def test_table_1_comes_out_in_the_reading_of_n1() -> None:
-    """To one step; the squared norm, as printed, is nowhere near, and the formula to the letter knows no norm."""
+    """To one step. The squared norm of one point, as printed, is nowhere near, that of all points hardly nearer, and it
+    converges at gamma = 10. The formula to the letter, an inner product of vectors, knows no norm.
+    """
     printed = np.array(list(TABLE_1.values()))
     assert len(printed) == 6
     steps = simulated([penalised("norm", *cell) for cell in TABLE_1], [0, 1, 2])
     assert np.abs(steps - printed).max() <= 1
     squared = simulated([penalised("square", *cell) for cell in TABLE_1], [0])
     assert (squared < 0.8 * printed).all()
-    literal = simulated([penalised("inner product", norm, 1.0) for norm in NORMS], [0])[0]
-    assert len(set(literal.tolist())) == 1
+    of_all = [steps_in_all_dimensions(penalised("squares", 1.0, gamma), 0) for gamma in (0.5, 1.0, 10.0)]
+    assert of_all == [53, 39, 8]
+    literal = {steps_in_all_dimensions(penalised("inner product", norm, 1.0), 0) for norm in NORMS}
+    assert len(literal) == 1
+    assert math.isfinite(literal.pop())
 
 
 def test_n2_and_n3_steps_without_penalty_are_quadratic_in_the_norm_and_more_than_with_one() -> None:
@@ -168,7 +171,7 @@ def test_the_largest_penalty_collapses(penalty: str) -> None:
     assert norm < 0.2
 
 
-FEW = [free(1.0), free(0.5, -0.48), SECOND, penalised("norm", 1.0, 1.0), penalised("inner product", 1.0, 0.5)]
+FEW = [free(1.0), free(0.5, -0.48), SECOND, penalised("norm", 1.0, 1.0), penalised("square", 1.0, 0.5)]
 
 
 @pytest.mark.parametrize("chunks", [[[0], [1], [2, 9]], [[9, 2, 1], [0]]])
@@ -198,11 +201,11 @@ def study() -> Study:
 @pytest.mark.filterwarnings("ignore:invalid value")  # large norms have no steps within 800
 def test_the_tables_hold_what_is_drawn(study: Study) -> None:
     table, figure = study.tables["table1"], study.tables["fig2a"]
-    assert len(table) == len(CELLS) == 4 * 3 * 4
-    free_cells = table[(table["gamma"] == 0) & (table["penalty"] != "inner product")]
-    assert free_cells.groupby("norm")["mean"].nunique(dropna=False).tolist() == [1, 1, 1]  # one column for three
+    assert len(table) == len(CELLS) == 2 * 3 * 4
+    free_cells = table[table["gamma"] == 0]
+    assert free_cells.groupby("norm")["mean"].nunique(dropna=False).tolist() == [1, 1, 1]  # one column for both
     never = table[table["converged"] == 0]
-    assert set(never["penalty"]) >= {"norm", "square"}
+    assert set(never["penalty"]) == {"norm", "square"}
     assert never["mean"].isna().all()
     assert set(figure["panel"]) == {"norm", "angle", "both"}
     ends = figure[(figure["panel"] == "angle") & (figure["curve"] == "normalised")].sort_values("angle")

@@ -13,8 +13,6 @@ from hypersphere.simulations.study import Answer, Context, Study, counted
 
 CLAIM = "norms.human_labels"
 TENS = 10  # people: "about 50" is read as a number rounded to tens
-BIN = 0.1  # nats
-HIGHEST = 2.0  # nats: above the highest entropy in the data
 
 
 def human_labels(context: Context) -> Study:
@@ -64,60 +62,29 @@ def answers(labels: HumanLabels) -> list[Answer]:
 
 
 def table(labels: HumanLabels) -> pd.DataFrame:
-    """Columns panel, series, x, value. Values are percent of images or labels, except in the panel ``numbers``."""
-    return pd.concat([_people(labels), _entropy(labels), _errors(labels), _numbers(labels)], ignore_index=True)
-
-
-def _panel(panel: str, series: str, x: object, value: object) -> pd.DataFrame:
-    return pd.DataFrame({"panel": panel, "series": series, "x": x, "value": value})
-
-
-def _people(labels: HumanLabels) -> pd.DataFrame:
-    """Share of images by the number of people who labelled them."""
-    people, images = np.unique(labels.cifar10h_counts.sum(axis=1), return_counts=True)
-    return _panel("people", "CIFAR-10H", people, 100 * images / images.sum())
-
-
-def _entropy(labels: HumanLabels) -> pd.DataFrame:
-    """Share of images by entropy; x is the left edge of a bin. Unanimous images are counted apart."""
-    entropy = entropies(labels.cifar10h_counts)
-    unanimous = (labels.cifar10h_counts > 0).sum(axis=1) == 1
-    edges = np.linspace(0, HIGHEST, round(HIGHEST / BIN) + 1)
-    images = np.histogram(entropy[~unanimous], edges)[0]
-    return pd.concat(
-        [
-            _panel("entropy", "unanimous", [0.0], [100 * unanimous.mean()]),
-            _panel("entropy", "not unanimous", edges[:-1], 100 * images / len(entropy)),
-        ]
-    )
-
-
-def _errors(labels: HumanLabels) -> pd.DataFrame:
-    """Error rates; x counts from top to bottom."""
-    ten, fine = labels.cifar10n_clean_label, labels.cifar100n_clean_label
-    rates = {
-        "CIFAR-10N aggregate": error_rate(labels.cifar10n_aggre_label, ten),
-        "CIFAR-10N random 1": error_rate(labels.cifar10n_random_label1, ten),
-        "CIFAR-10N random 2": error_rate(labels.cifar10n_random_label2, ten),
-        "CIFAR-10N random 3": error_rate(labels.cifar10n_random_label3, ten),
-        "CIFAR-10N worst": error_rate(labels.cifar10n_worse_label, ten),
-        "CIFAR-100N coarse": error_rate(labels.cifar100n_noisy_coarse_label, labels.cifar100n_clean_coarse_label),
-        "CIFAR-100N fine": error_rate(labels.cifar100n_noisy_label, fine),
-    }
-    return pd.concat([_panel("errors", name, [place], [rate]) for place, (name, rate) in enumerate(rates.items())])
-
-
-def _numbers(labels: HumanLabels) -> pd.DataFrame:
-    """Numbers for the figure's note."""
+    """What the labels of each set say: a number, and its unit."""
     people, entropy = labels.cifar10h_counts.sum(axis=1), entropies(labels.cifar10h_counts)
-    numbers = {
-        "images": len(people),
-        "people mean": people.mean(),
-        "people least": people.min(),
-        "people most": people.max(),
-        "images not 50 in tens": (np.rint(people / TENS) * TENS != 50).sum(),
-        "entropy mean": entropy.mean(),
-        "entropy highest": entropy.max(),
-        "three different": (votes(training_labels(labels), 10).max(axis=1) == 1).sum(),
-    }
-    return pd.concat([_panel("numbers", name, [0], [float(value)]) for name, value in numbers.items()])
+    ten = labels.cifar10n_clean_label
+    aggregate, worst = error_rate(labels.cifar10n_aggre_label, ten), error_rate(labels.cifar10n_worse_label, ten)
+    first, second, third = (error_rate(given, ten) for given in training_labels(labels))
+    fine = error_rate(labels.cifar100n_noisy_label, labels.cifar100n_clean_label)
+    coarse = error_rate(labels.cifar100n_noisy_coarse_label, labels.cifar100n_clean_coarse_label)
+    rows = [
+        ("CIFAR-10H", "test images", len(people), "images"),
+        ("CIFAR-10H", "people per image, mean", people.mean(), "people"),
+        ("CIFAR-10H", "people per image, least", people.min(), "people"),
+        ("CIFAR-10H", "people per image, most", people.max(), "people"),
+        ("CIFAR-10H", "number of people not 50 in tens", (np.rint(people / TENS) * TENS != 50).sum(), "images"),
+        ("CIFAR-10H", "all gave one label", 100 * ((labels.cifar10h_counts > 0).sum(axis=1) == 1).mean(), "%"),
+        ("CIFAR-10H", "entropy, mean", entropy.mean(), "nat"),
+        ("CIFAR-10H", "entropy, highest", entropy.max(), "nat"),
+        ("CIFAR-10N", "three different labels", (votes(training_labels(labels), 10).max(axis=1) == 1).sum(), "images"),
+        ("CIFAR-10N", "aggregate in error", aggregate, "%"),
+        ("CIFAR-10N", "first person in error", first, "%"),
+        ("CIFAR-10N", "second person in error", second, "%"),
+        ("CIFAR-10N", "third person in error", third, "%"),
+        ("CIFAR-10N", "worst of the three in error", worst, "%"),
+        ("CIFAR-100N", "coarse label in error", coarse, "%"),
+        ("CIFAR-100N", "fine label in error", fine, "%"),
+    ]
+    return pd.DataFrame(rows, columns=["labels", "quantity", "value", "unit"])

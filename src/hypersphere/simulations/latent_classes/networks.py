@@ -52,8 +52,12 @@ class Network(NamedTuple):
 
     def __call__(self, points: Points) -> Float[Tensor, "m n d"]:
         """Embeddings, not normalised, in double precision."""
-        hidden = torch.baddbmm(self.b1, points.latent, torch.bmm(points.matrix, self.w1)).relu_()
-        return torch.baddbmm(self.b2, hidden, self.w2).double()
+        return self.embed(points.latent, points.matrix).double()
+
+    def embed(self, x: Float[Tensor, "m n d"], matrix: Float[Tensor, "m d observed"]) -> Float[Tensor, "m n d"]:
+        """Embeddings, not normalised, of the observations ``x @ matrix``."""
+        hidden = torch.baddbmm(self.b1, x, torch.bmm(matrix, self.w1)).relu()
+        return torch.baddbmm(self.b2, hidden, self.w2)
 
     def copy(self) -> "Network":
         """A copy of the weights."""
@@ -108,7 +112,6 @@ def initial(seeds: Sequence[int], settings: int, d: int) -> Network:
     return Network(*(parameter(shape, fan) for shape, fan in zip(shapes, fans, strict=True)))
 
 
-@torch.inference_mode()
 def train(network: Network, points: Points, seeds: Sequence[int]) -> Float[Tensor, "m records classes"]:
     """Stochastic gradient descent, in place, on shuffled batches; a last batch that is not full is left out.
 
@@ -119,14 +122,19 @@ def train(network: Network, points: Points, seeds: Sequence[int]) -> Float[Tenso
     generators = [torch.Generator().manual_seed(prng.torch_seed(seed, "latent_classes", "order", n)) for seed in seeds]
     model = torch.arange(models)[:, None]
     norms = [class_norms(network, points)]
+    optimiser = torch.optim.SGD([parameter.requires_grad_() for parameter in network], lr=RATE)
     for epoch in range(1, EPOCHS + 1):
         order = torch.stack([torch.randperm(n, generator=generator) for generator in generators])
         batches = order[:, : n // BATCH * BATCH].unflatten(1, (-1, BATCH)).transpose(0, 1)
         batches = batches.repeat_interleave(models // len(seeds), dim=1)  # [batches, m, b]
         for x, positive in zip(points.latent[model, batches], positives(points.labels[model, batches]), strict=True):
-            descend(network, x, points.matrix, positive)
+            optimiser.zero_grad()
+            loss(network, x, points.matrix, positive).backward()
+            optimiser.step()
         if epoch % RECORDED == 0:
             norms.append(class_norms(network, points))
+    for parameter in network:
+        parameter.requires_grad_(False)
     return torch.stack(norms, dim=1)
 
 
@@ -145,41 +153,23 @@ def positives(labels: Int[Tensor, "*m b"]) -> Int[Tensor, "*m b"]:
     return torch.empty_like(labels).scatter_(-1, order, order.gather(-1, successor))
 
 
-def descend(
+def loss(
     network: Network, x: Float[Tensor, "m b d"], matrix: Float[Tensor, "m d observed"], positive: Int[Tensor, "m b"]
-) -> None:
-    """A step of gradient descent on each model's loss, in place; the observations are ``x @ matrix``."""
-    before = torch.baddbmm(network.b1, x, torch.bmm(matrix, network.w1))
-    hidden = before.relu()
-    slope = gradient(torch.baddbmm(network.b2, hidden, network.w2), positive)
-    slope_hidden = torch.bmm(slope, network.w2.mT).masked_fill_(before <= 0, 0)
-    network.w1.baddbmm_(matrix.mT, torch.bmm(x.mT, slope_hidden), alpha=-RATE)
-    network.b1.sub_(slope_hidden.sum(dim=1, keepdim=True), alpha=RATE)
-    network.w2.baddbmm_(hidden.mT, slope, alpha=-RATE)
-    network.b2.sub_(slope.sum(dim=1, keepdim=True), alpha=RATE)
+) -> Float[Tensor, ""]:
+    """Eq. 1 at temperature 1: the mean over the anchors that have a positive, added over models.
 
-
-def gradient(z: Float[Tensor, "m b d"], positive: Int[Tensor, "m b"]) -> Float[Tensor, "m b d"]:
-    """Gradient of Eq. 1 in each embedding of the batch: temperature 1, mean over the anchors that have a positive.
-
-    A point is an anchor (Eq. 2), and a candidate of every other anchor (Eq. 3, with the positive's term: erratum N10).
-    Both gradients are a weighted sum of unit vectors, its part across z, over ||z||. One matrix serves both sums,
-    because exp(cos) is symmetric.
+    A point is an anchor, and a candidate of every other anchor; the positive's term is in the sum (erratum N10).
     """
-    norm = torch.linalg.vector_norm(z, dim=-1, keepdim=True)
-    u = z / norm
-    exp_sim = torch.bmm(u, u.mT).exp_()
-    exp_sim.diagonal(dim1=1, dim2=2).zero_()  # k != i
-    anchor = (positive != torch.arange(positive.shape[1]))[..., None].to(z.dtype)
-    weight = anchor / anchor.sum(dim=1, keepdim=True).clamp_min(1)
-    share = weight / exp_sim.sum(dim=2, keepdim=True)
-    as_anchor, as_candidate = torch.bmm(exp_sim, torch.cat([u, share * u], dim=2)).chunk(2, dim=2)
-    index = positive[..., None].expand_as(u)
-    pull = (weight * u.gather(1, index)).scatter_add(1, index, weight * u)
-    total = share * as_anchor + as_candidate - pull
-    return (total - (total * u).sum(dim=2, keepdim=True) * u) / norm
+    u = unit(network.embed(x, matrix))
+    cosine = torch.bmm(u, u.mT)
+    itself = torch.eye(x.shape[1], dtype=torch.bool)
+    candidates = cosine.exp().masked_fill(itself, 0).sum(dim=2).log()  # no cosine is too large for exp
+    away = candidates - cosine.gather(2, positive[..., None])[..., 0]
+    anchor = positive != torch.arange(x.shape[1])
+    return ((away * anchor).sum(dim=1) / anchor.sum(dim=1).clamp_min(1)).sum()
 
 
+@torch.no_grad()
 def class_norms(network: Network, points: Points) -> Float[Tensor, "m classes"]:
     """Mean norm of the embeddings of each class's points."""
     norms = torch.linalg.vector_norm(network(points), dim=-1)

@@ -126,18 +126,15 @@ def curves() -> list[Curve]:
 
 
 def _table(shown: Iterable[Curve], printed: Mapping[int, Sequence[float]]) -> pd.DataFrame:
-    """The rate at the first step of every epoch, and a row of numbers for each curve."""
-    tables = []
+    """A row for each curve; beside SimSiam's, the accuracies that are printed for its batch."""
+    columns = ["method", "batch", "curve", "rate", "per_256", "warmup", "mass", *ACCURACIES]
+    rows = []
     for curve in shown:
-        rates = curve.rates[:: curve.per_epoch]
-        starts = pd.DataFrame({"kind": "rate", "epoch": np.arange(len(rates)), "rate": rates})
-        summary = {"kind": "summary", "rate": curve.peak, "warmup": curve.warmup, "mass": curve.mass(REPORTED[0])}
-        accuracies = zip(ACCURACIES, printed[curve.batch], strict=True) if curve.method == "simsiam" else ()
-        rows = pd.concat([starts, pd.DataFrame([summary | dict(accuracies)])])
-        tables.append(rows.assign(method=curve.method, batch=curve.batch, curve=curve.name))
-    columns = ["method", "batch", "curve", "kind", "epoch", "rate", "per_256", "warmup", "mass", *ACCURACIES]
-    table = pd.concat(tables, ignore_index=True)
-    return table.assign(per_256=table["rate"] * 256 / table["batch"])[columns]
+        at_256 = curve.peak * 256 / curve.batch
+        accuracies = printed[curve.batch] if curve.method == "simsiam" else (math.nan, math.nan)
+        numbers = (curve.peak, at_256, curve.warmup, curve.mass(REPORTED[0]))
+        rows.append((curve.method, curve.batch, curve.name, *numbers, *accuracies))
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _answers(by_key: dict[tuple[str, int, str], Curve]) -> list[Answer]:

@@ -45,29 +45,13 @@ class Setting(NamedTuple):
     static: bool = False
     """Whether the first points do not move."""
     penalty: str = ""
+    """A reading of Table 1's objective, from ``READINGS``."""
     gamma: float = 0.0
-
-    @property
-    def alike(self) -> bool:
-        """Whether both points of every pair have the same norm throughout."""
-        return self.norms[0] == self.norms[1] and self.normalised and not self.static and not self.inner and self.even
-
-    @property
-    def inner(self) -> bool:
-        """Whether the loss raises the inner product instead of the cosine."""
-        return self.penalty == "inner product"
-
-    @property
-    def even(self) -> bool:
-        """Whether a penalty acts on both points of a pair alike; true without a penalty."""
-        return self.penalty in ("", "norm", "squares")
 
 
 READINGS = {
     "square": PRINTED,  # mean over pairs of -cos + gamma ||z_i||²: the index i says one point of each pair
     "norm": "N1",  # gamma times the mean norm of all points
-    "squares": "",  # gamma times the mean squared norm of all points (ours)
-    "inner product": "",  # mean over pairs of -z_i · z_j + gamma ||z_i||², taken literally (ours)
 }
 TABLE_NORMS = (1.0, 4.0, 7.0)
 GAMMAS = (0.5, 1.0, 10.0)
@@ -87,9 +71,7 @@ def free(norm: float, alpha: float = 0.0) -> Setting:
 
 def penalised(penalty: str, norm: float, gamma: float) -> Setting:
     """A cell of Table 1, or of its column without penalty."""
-    if gamma == 0 and penalty != "inner product":
-        return free(norm)
-    return Setting((norm, norm), penalty=penalty, gamma=gamma)
+    return Setting((norm, norm), penalty=penalty, gamma=gamma) if gamma else free(norm)
 
 
 NORM_CURVES: dict[str, tuple[Sequence[float], Callable[[float], Setting]]] = {
@@ -125,50 +107,35 @@ def simulate(seeds: Sequence[int]) -> dict[str, Float[np.ndarray, "seeds setting
     in_table = set(CELLS.values())
     needed = [(s in in_table or seed in SWEEP_SEEDS) for s in SETTINGS for seed in seeds]
     column, row = np.divmod(np.flatnonzero(needed), len(seeds))
-    kinds = [(SETTINGS[i].alike, SETTINGS[i].inner) for i in column]
-    for kind in sorted(set(kinds)):
-        of_kind = np.array([candidate == kind for candidate in kinds])
-        place = (row[of_kind], column[of_kind])
-        runs, limit = _prepared(cosines[place[0]], [SETTINGS[i] for i in place[1]], sides=1 if kind[0] else 2)
-        outcome = converge(runs, limit, inner=kind[1])
-        results["angle"][place] = np.arccos(runs.cosine.clip(-1, 1)).mean(axis=1)
-        for name, values in outcome._asdict().items():
-            results[name][place] = values
+    runs, limit = _prepared(cosines[row], [SETTINGS[i] for i in column])
+    results["angle"][row, column] = np.arccos(runs.cosine.clip(-1, 1)).mean(axis=1)
+    for name, values in converge(runs, limit)._asdict().items():
+        results[name][row, column] = values
     return results
 
 
 def _prepared(
-    cosines: Float[np.ndarray, "runs pairs"], settings: Sequence[Setting], sides: int
+    cosines: Float[np.ndarray, "runs pairs"], settings: Sequence[Setting]
 ) -> tuple[Runs, Float[np.ndarray, "runs"]]:
     """Runs of these settings that start from cosines of random pairs, and their limits of steps."""
 
-    def columns(values: Iterable[tuple[float, float]]) -> Float[np.ndarray, "sides runs 1"]:
-        return np.array(list(values), dtype=float).T[:sides, :, None]
+    def columns(values: Iterable[tuple[float, float]]) -> Float[np.ndarray, "2 runs 1"]:
+        return np.array(list(values), dtype=float).T[:, :, None]
 
     cosine, length = interpolated(cosines, np.array([s.alpha for s in settings])[:, None])
     norm = columns(s.norms for s in settings) * np.ones_like(cosine)
     norm[-1] *= np.where(np.array([s.normalised for s in settings])[:, None], 1, length)
     rate = RATE / PAIRS
+    on_square = columns((2 * s.gamma, 0) if s.penalty == "square" else (0, 0) for s in settings)
+    on_norm = columns((s.gamma / 2, s.gamma / 2) if s.penalty == "norm" else (0, 0) for s in settings)  # of 1000 points
     runs = Runs(
         cosine=cosine,
         norm=norm,
         rate=rate * columns((not s.static, True) for s in settings),
-        keep=1 - rate * columns(_on_square(s) for s in settings),
-        pull=rate * columns(_on_norm(s) for s in settings),
+        keep=1 - rate * on_square,
+        pull=rate * on_norm,
     )
     return runs, np.array([LIMIT_WITH_PENALTY if s.penalty else LIMIT for s in settings], dtype=float)
-
-
-def _on_square(setting: Setting) -> tuple[float, float]:
-    """For each point of a pair: the derivative of the penalty, divided by the point."""
-    if setting.penalty == "squares":
-        return setting.gamma, setting.gamma
-    return (0.0 if setting.even else 2 * setting.gamma), 0.0
-
-
-def _on_norm(setting: Setting) -> tuple[float, float]:
-    """For each point: the length of the derivative of a penalty on the norm, a mean over 1000 points (so gamma/2)."""
-    return (setting.gamma / 2, setting.gamma / 2) if setting.penalty == "norm" else (0.0, 0.0)
 
 
 Results = dict[str, Float[np.ndarray, "seeds settings"]]
@@ -196,13 +163,12 @@ def _table1(results: Results) -> pd.DataFrame:
     rows = []
     for (penalty, norm, gamma), setting in CELLS.items():
         steps = numbers(results, setting)
-        done = steps[np.isfinite(steps)]
+        done = pd.Series(steps[np.isfinite(steps)])  # whose statistics of nothing are nan
         rows.append(
             {
                 **{"penalty": penalty, "reading": READINGS[penalty], "norm": norm, "gamma": gamma},
                 **{"n": len(steps), "converged": len(done)},
-                **{"mean": _or_nan(np.mean, done), "std": _or_nan(lambda x: np.std(x, ddof=1), done, least=2)},
-                **{"least": _or_nan(np.min, done), "most": _or_nan(np.max, done)},
+                **{"mean": done.mean(), "std": done.std(), "least": done.min(), "most": done.max()},
                 "limit": LIMIT_WITH_PENALTY if setting.penalty else LIMIT,
                 "highest_cosine": numbers(results, setting, "highest").max(),
                 "late_cosine": numbers(results, setting, "late").max(),
@@ -210,10 +176,6 @@ def _table1(results: Results) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
-
-
-def _or_nan(summary: Callable[[np.ndarray], float], values: np.ndarray, least: int = 1) -> float:
-    return float(summary(values)) if len(values) >= least else math.nan
 
 
 def _fig2a(results: Results) -> pd.DataFrame:
@@ -241,8 +203,6 @@ def _of_table1(results: Results) -> list[Answer]:
     """Printed cells, the slope that should be 2, and the steps that a penalty saves, each in both readings."""
     answers = []
     for penalty, reading in READINGS.items():
-        if not reading:
-            continue
         suffix = "" if reading == PRINTED else f".{reading.lower()}"
         of_penalty = {cell[1:]: setting for cell, setting in CELLS.items() if cell[0] == penalty}
         cells = {cell: numbers(results, setting) for cell, setting in of_penalty.items()}

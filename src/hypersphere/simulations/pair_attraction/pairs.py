@@ -3,8 +3,7 @@
 By Proposition 3.1 no step leaves the plane of its pair, so three numbers describe a pair in any
 dimension: its cosine and two norms.
 
-Shapes: runs (each has one setting and one seed), pairs, sides. There are 2 sides, or 1 where both points of every pair
-have the same norm.
+Shapes: runs (each has one setting and one seed), pairs, and the 2 points of a pair.
 """
 
 import math
@@ -31,12 +30,12 @@ class Runs(NamedTuple):
     """The current pairs of all runs, and the constants of a step."""
 
     cosine: Float[np.ndarray, "runs pairs"]
-    norm: Float[np.ndarray, "sides runs pairs"]
-    rate: Float[np.ndarray, "sides runs 1"]
+    norm: Float[np.ndarray, "2 runs pairs"]
+    rate: Float[np.ndarray, "2 runs 1"]
     """Learning rate over the number of pairs, because the loss is a mean over pairs; 0 for a static point."""
-    keep: Float[np.ndarray, "sides runs 1"]
+    keep: Float[np.ndarray, "2 runs 1"]
     """Factor by which a penalty on the squared norm shrinks a point in a step."""
-    pull: Float[np.ndarray, "sides runs 1"]
+    pull: Float[np.ndarray, "2 runs 1"]
     """Length that a penalty on the norm takes off a point in a step."""
 
     def only(self, runs: Int[np.ndarray, "some"] | Bool[np.ndarray, "runs"]) -> "Runs":
@@ -73,39 +72,23 @@ def interpolated(
     return (rest * cosine + alpha) / norm, norm
 
 
-def attraction(runs: Runs) -> tuple[np.ndarray, np.ndarray]:
-    """Descent on -cos moves a point to ``along`` times its direction u_i, plus ``across`` times u_j - cos u_i.
+def step(runs: Runs) -> Runs:
+    """Move all points at once down the gradient of -cos, which is -(u_j - cos u_i) / ||z_i|| (Proposition 3.1).
 
-    Norms paper, Proposition 3.1: the gradient is -(u_j - cos u_i) / ||z_i||.
+    A point arrives at ``along`` times its direction u_i, plus ``across`` times u_j - cos u_i. So ||z_i'||² = along² +
+    across² s, with s = sin², and the new inner product follows from (u_j - cos u_i) · (u_i - cos u_j) = -cos s.
     """
-    return runs.keep * runs.norm - runs.pull, runs.rate / runs.norm
-
-
-def inner_product(runs: Runs) -> tuple[np.ndarray, np.ndarray]:
-    """The same for descent on -z_i · z_j, which Table 1's objective says if taken literally: the gradient is -z_j."""
-    pulled = runs.rate * runs.norm[::-1]
-    return runs.keep * runs.norm - runs.pull + pulled * runs.cosine, pulled
-
-
-def step(runs: Runs, *, inner: bool) -> Runs:
-    """Move all points at once: ||z_i'||² = along² + across² s, with s = sin².
-
-    The new inner product follows from (u_j - cos u_i) · (u_i - cos u_j) = -cos s.
-    """
-    along, across = (inner_product if inner else attraction)(runs)
+    along, across = runs.keep * runs.norm - runs.pull, runs.rate / runs.norm
     square = (1 - runs.cosine) * (1 + runs.cosine)
     np.maximum(square, 0, out=square)  # a cosine may round to more than 1
     ahead, aside = along * along, across * across * square
     norm = np.sqrt(ahead + aside)
-    if len(norm) == 1:  # the same for points of equal norm, with a third fewer operations
-        dot = runs.cosine * (ahead[0] - aside[0]) + 2 * along[0] * across[0] * square
-        return runs._replace(cosine=dot / (ahead[0] + aside[0]), norm=norm)
     mixed = along[0] * across[1] + along[1] * across[0]
     dot = runs.cosine * (along[0] * along[1] - across[0] * across[1] * square) + mixed * square
     return runs._replace(cosine=dot / (norm[0] * norm[1]), norm=norm)
 
 
-def converge(runs: Runs, limit: Float[np.ndarray, "runs"], *, inner: bool = False) -> Outcome:
+def converge(runs: Runs, limit: Float[np.ndarray, "runs"]) -> Outcome:
     """Step every run until its mean cosine exceeds 0.999, or to its own limit of steps.
 
     Finished runs are dropped every ``CLEARED_EVERY`` steps. No operation mixes runs, so the bits of a run do not
@@ -114,18 +97,18 @@ def converge(runs: Runs, limit: Float[np.ndarray, "runs"], *, inner: bool = Fals
     outcome = Outcome(*(np.full(len(limit), fill) for fill in (math.inf, -math.inf, math.nan, math.nan)))
     for begin in range(0, len(limit), TOGETHER):
         part = np.arange(begin, min(begin + TOGETHER, len(limit)))
-        _converge(runs.only(part), limit, part, outcome, inner)
+        _converge(runs.only(part), limit, part, outcome)
     return outcome
 
 
-def _converge(runs: Runs, limit: np.ndarray, alive: np.ndarray, outcome: Outcome, inner: bool) -> None:
+def _converge(runs: Runs, limit: np.ndarray, alive: np.ndarray, outcome: Outcome) -> None:
     """Fill in the outcome of the runs ``alive``."""
     count = 0
     while len(alive):
         means = np.empty((CLEARED_EVERY, len(alive)))
         for row in means:
             row[:] = runs.cosine.mean(axis=1)
-            runs = step(runs, inner=inner)
+            runs = step(runs)
         reached = means > CONVERGED
         converged, highest = reached.any(axis=0), means.max(axis=0)
         outcome.steps[alive[converged]] = count + reached.argmax(axis=0)[converged]

@@ -10,30 +10,27 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Float, Int
-from scipy import stats
+from jaxtyping import Float
 from torch import Tensor
 
 from hypersphere.objectives.geometry import unit
 from hypersphere.simulations.study import PRINTED, Answer, Context, Study, calibrated, counted, effect, over_seeds
-from hypersphere.simulations.toy_clustering.data import DATASETS, SHAPES, Draws, clustered, draws, euclidean
+from hypersphere.simulations.toy_clustering.data import DATASETS, SHAPES, Draws, clustered, draws
 from hypersphere.simulations.toy_clustering.maps import (
-    DEFAULTS,
     LOWER,
-    METHODS,
     SETTINGS,
+    SPACES,
     STEPS,
     UPPER,
     VARIATIONS,
     Setting,
     learn,
 )
+from hypersphere.t_test import mean_interval
 
 SEEDS = range(20)
 """Trials, as many as in Table 1."""
-BINS = 50
-"""Bins of a histogram of D. Both thresholds are edges of bins."""
-SPACES = ("euclidean", *METHODS)
+CONFIDENCE = 0.95
 READINGS = {
     "euclidean": ("euclidean.{}", PRINTED),
     "cl": ("cl.{}.l9", "L9, L10"),
@@ -41,92 +38,66 @@ READINGS = {
     "lmcl_sum": ("lmcl.{}.l9", "L9, L10"),
 }
 """By space: the end of its claims' ids, with a place for the dataset, and the reading in which it is measured."""
+TABLE_1 = [setting for setting in SETTINGS if setting == Setting(setting.space, setting.dataset)]
+Results = dict[str, np.ndarray]
 
 
 def toy_clustering(context: Context) -> Study:
-    """Table 1 and its variations, Fig. 3 from the first trial, and histograms of distances."""
+    """Table 1 and its variations, and Fig. 3 from the first trial."""
     results = simulate(SEEDS)
     tables = {
         "table1": table_1(results),
         "table1_sensitivity": sensitivity(results),
         "fig3": figure_3(results["maps"][0]),
-        "toy_distances": distances(results),
     }
     return Study(tables, answers(results))
 
 
-def simulate(seeds: Sequence[int]) -> dict[str, np.ndarray]:
-    """Run all trials: accuracies by setting, and shares of pairs by dataset and space, all in percent."""
+def simulate(seeds: Sequence[int]) -> Results:
+    """Run all trials.
+
+    Returns:
+        accuracy [seeds, settings]: of K-means, percent.
+        maps [seeds, places of Table 1, 2, 2]: the learned maps; for Euclidean space the identity.
+        in_margin [seeds, places of Table 1]: the share of pairs in the margin region, percent.
+        from_zero [seeds, maps of Table 1]: the largest magnitude in the gradient at P = 0.
+    """
     drawn = {dataset: draws(seeds, dataset) for dataset in DATASETS}
-    maps = learn(seeds, drawn)
-    results = {"from_zero": maps.from_zero.T, "from_start": maps.from_start.T, "maps": maps.learned.movedim(1, 0)}
-    defaults = [SETTINGS[index] for index in DEFAULTS]
-    for name, learned, settings, circle in (
-        ("learned", maps.learned, SETTINGS, False),
-        ("longer", maps.longer, defaults, False),
-        ("circle", maps.learned[DEFAULTS], defaults, True),
-    ):
-        results[name] = torch.empty(len(seeds), len(settings), dtype=torch.float64)
-        for dataset in DATASETS:
-            indices = [index for index, setting in enumerate(settings) if setting.dataset == dataset]
-            mapped = projected(learned[indices], [settings[index] for index in indices], drawn[dataset])
-            results[name][:, indices] = clustered(unit(mapped) if circle else mapped, drawn[dataset])
-    results["euclidean"] = torch.stack([euclidean(list(SHAPES[d].values()), drawn[d]) for d in DATASETS], dim=1)
-    points = {dataset: SHAPES[dataset]["default"].points(drawn[dataset])[None] for dataset in DATASETS}
-    results["euclidean_circle"] = torch.cat([clustered(unit(points[d]), drawn[d]) for d in DATASETS], dim=1)
-    histograms = []
-    for dataset in DATASETS:
-        indices = [index for index in DEFAULTS if SETTINGS[index].dataset == dataset]
-        mapped = projected(maps.learned[indices], [SETTINGS[index] for index in indices], drawn[dataset])
-        spaces = torch.cat([points[dataset], mapped])
-        histograms.append(torch.stack([pair_counts(space, drawn[dataset].classes) for space in spaces], dim=1))
-    counts = torch.stack(histograms, dim=1)
-    results["histogram"] = 100 * counts / counts.sum(dim=-1, keepdim=True)
-    inside = counts.sum(dim=3)[..., round(LOWER * BINS) : round(UPPER * BINS)].sum(dim=3)
-    results["in_margin"] = 100 * inside / counts.sum(dim=(3, 4))
+    learned = learn(seeds, drawn)
+    identity = torch.eye(2).expand(len(seeds), 2, 2)
+    maps = {s: learned.maps.get(s._replace(circle=False), identity) for s in SETTINGS}
+    accuracy = []
+    for setting, p in maps.items():
+        points = mapped(setting, p, drawn[setting.dataset])
+        accuracy.append(clustered(unit(points) if setting.circle else points, drawn[setting.dataset]))
+    results = {
+        "accuracy": torch.stack(accuracy, dim=1),
+        "maps": torch.stack([maps[s] for s in TABLE_1], dim=1),
+        "in_margin": torch.stack([in_margin(mapped(s, maps[s], drawn[s.dataset])) for s in TABLE_1], dim=1),
+        "from_zero": learned.from_zero.T,
+    }
     return {name: part.numpy() for name, part in results.items()}
 
 
-def projected(
-    maps: Float[Tensor, "settings seeds 2 2"], settings: Sequence[Setting], drawn: Draws
-) -> Float[Tensor, "settings seeds n 2"]:
-    """Px for the points x of one dataset."""
-    points = torch.stack([SHAPES[setting.dataset][setting.shape].points(drawn) for setting in settings])
-    x, y = points[..., None, 0], points[..., None, 1]
-    wide = maps.to(points.dtype)[:, :, None]
-    return wide[..., 0] * x + wide[..., 1] * y
+def mapped(setting: Setting, p: Float[Tensor, "seeds 2 2"], drawn: Draws) -> Float[Tensor, "seeds n 2"]:
+    """Px for the points x of a setting's dataset."""
+    return SHAPES[setting.dataset][setting.shape](drawn) @ p.double().mT
 
 
-def pair_counts(points: Float[Tensor, "seeds n 2"], classes: Int[Tensor, "n"]) -> Int[Tensor, "seeds 2 bins"]:
-    """Histograms of D = (1 - cos)/2 (LMCL paper, Eq. 3) over pairs i < j of the same class, then of different ones."""
-    u = unit(points).float()
-    i, j = torch.triu_indices(len(classes), len(classes), offset=1)
-    distance = (1 - u[:, i, 0] * u[:, j, 0] - u[:, i, 1] * u[:, j, 1]) / 2
-    kind = (classes[i] != classes[j]).long() + 2 * torch.arange(len(points))[:, None]
-    bins = (distance * BINS).long().clamp(0, BINS - 1) + BINS * kind
-    return bins.flatten().bincount(minlength=2 * len(points) * BINS).reshape(-1, 2, BINS)
+def in_margin(points: Float[Tensor, "seeds n 2"]) -> Float[Tensor, "seeds"]:
+    """The share of pairs with LOWER <= D < UPPER, percent; D = (1 - cos)/2 (LMCL paper, Eq. 3)."""
+    u, n = unit(points), points.shape[1]
+    distance = (1 - u @ u.mT) / 2  # 0, and so outside, for a point and itself
+    return 100 * ((distance >= LOWER) & (distance < UPPER)).sum(dim=(1, 2)) / (n * (n - 1))
 
 
-def accuracies(results: dict[str, np.ndarray], variation: str, dataset: str) -> dict[str, Float[np.ndarray, "seeds"]]:
-    """Accuracies by space, percent, under ``variation``: one of ``VARIATIONS``, ``circle`` or ``longer``.
-
-    ``circle`` is K-means on Px/|Px|, ``longer`` has more steps.
-    """
-    of_defaults = variation in ("circle", "longer")
-    settings = [SETTINGS[index] for index in DEFAULTS] if of_defaults else SETTINGS
-    columns = results[variation] if of_defaults else results["learned"]
-    varied = {} if of_defaults else VARIATIONS[variation]
-    shape = str(varied.get("shape", "default"))
-    if variation == "circle":
-        raw = results["euclidean_circle"][:, DATASETS.index(dataset)]
-    else:
-        raw = results["euclidean"][:, DATASETS.index(dataset), list(SHAPES[dataset]).index(shape)]
-    chosen = [Setting(method, dataset)._replace(**varied) for method in METHODS]  # type: ignore[arg-type]
-    places = [settings.index(setting) for setting in chosen]
-    return {"euclidean": raw, **{method: columns[:, index] for method, index in zip(METHODS, places, strict=True)}}
+def accuracies(results: Results, variation: str, dataset: str) -> dict[str, Float[np.ndarray, "seeds"]]:
+    """Accuracies by space, percent, under one of ``VARIATIONS``."""
+    settings = {space: Setting(space, dataset)._replace(**VARIATIONS[variation]) for space in SPACES}  # type: ignore[arg-type]
+    return {space: results["accuracy"][:, SETTINGS.index(setting)] for space, setting in settings.items()}
 
 
-def table_1(results: dict[str, np.ndarray]) -> pd.DataFrame:
+def table_1(results: Results) -> pd.DataFrame:
     """Means and standard deviations over trials, percent. Column ``claim`` is the id of the printed number."""
     return pd.DataFrame(
         {
@@ -143,14 +114,14 @@ def table_1(results: dict[str, np.ndarray]) -> pd.DataFrame:
     )
 
 
-def sensitivity(results: dict[str, np.ndarray]) -> pd.DataFrame:
+def sensitivity(results: Results) -> pd.DataFrame:
     """Table 1 under other choices. ``gain`` is over conventional CL, with a paired 95 % t interval over trials."""
     rows = []
-    for variation, dataset in product((*VARIATIONS, "circle", "longer"), DATASETS):
+    for variation, dataset in product(VARIATIONS, DATASETS):
         trials = accuracies(results, variation, dataset)
         for space, values in trials.items():
             gain = values - trials["cl"]
-            half = stats.t.ppf(0.975, len(gain) - 1) * gain.std(ddof=1) / np.sqrt(len(gain))
+            low, high = mean_interval(gain, CONFIDENCE)
             rows.append(
                 {
                     "variation": variation,
@@ -159,64 +130,36 @@ def sensitivity(results: dict[str, np.ndarray]) -> pd.DataFrame:
                     "mean": values.mean(),
                     "std": values.std(ddof=1),
                     "gain": gain.mean(),
-                    "low": gain.mean() - half,
-                    "high": gain.mean() + half,
+                    "low": low,
+                    "high": high,
                     "trials": len(values),
                 }
             )
     return pd.DataFrame(rows)
 
 
-def figure_3(maps: Float[np.ndarray, "settings 2 2"]) -> pd.DataFrame:
+def figure_3(maps: Float[np.ndarray, "places 2 2"]) -> pd.DataFrame:
     """Points of the first trial and their projections. Each space is scaled to a root mean square norm of 1."""
     panels = []
-    for dataset in DATASETS:
-        drawn = draws(SEEDS[:1], dataset)
-        indices = [index for index in DEFAULTS if SETTINGS[index].dataset == dataset]
-        mapped = projected(torch.from_numpy(maps[indices])[:, None], [SETTINGS[index] for index in indices], drawn)
-        raw = SHAPES[dataset]["default"].points(drawn)
-        for space, points in zip(SPACES, torch.cat([raw[None], mapped])[:, 0], strict=True):
-            x, y = (points / points.square().sum(dim=1).mean().sqrt()).T.numpy()
-            panels.append(
-                pd.DataFrame({"dataset": dataset, "space": space, "class": drawn.classes + 1, "x": x, "y": y})
-            )
+    for setting, p in zip(TABLE_1, torch.from_numpy(maps), strict=True):
+        drawn = draws(SEEDS[:1], setting.dataset)
+        points = mapped(setting, p[None], drawn)[0]
+        x, y = (points / points.square().sum(dim=1).mean().sqrt()).T.numpy()
+        columns = {"dataset": setting.dataset, "space": setting.space, "class": drawn.classes + 1, "x": x, "y": y}
+        panels.append(pd.DataFrame(columns))
     return pd.concat(panels, ignore_index=True)
 
 
-def distances(results: dict[str, np.ndarray]) -> pd.DataFrame:
-    """Histograms of D: percent of a kind's pairs in each bin, mean and standard deviation over trials."""
-    shares = results["histogram"]
-    return pd.DataFrame(
-        {
-            "dataset": dataset,
-            "space": space,
-            "pairs": pairs,
-            "from": index / BINS,
-            "to": (index + 1) / BINS,
-            "mean": shares[:, d, s, p, index].mean(),
-            "std": shares[:, d, s, p, index].std(ddof=1),
-            "lower": LOWER,
-            "upper": UPPER,
-            "in_margin": results["in_margin"][:, d, s].mean(),
-            "trials": len(shares),
-        }
-        for d, dataset in enumerate(DATASETS)
-        for s, space in enumerate(SPACES)
-        for p, pairs in enumerate(("same class", "different classes"))
-        for index in range(BINS)
-    )
-
-
-def answers(results: dict[str, np.ndarray]) -> list[Answer]:
+def answers(results: Results) -> list[Answer]:
     """Answers to Table 1's numbers, to sentences on them and on ambiguous points, and on the printed start."""
     is_zero = results["from_zero"] == 0
     collected = [
         counted("lmcl.table1.start_at_zero", int((~is_zero).sum()), is_zero.size),
         counted("lmcl.table1.start_at_zero.l9", int(is_zero.sum()), is_zero.size, "L9"),
     ]
-    for d, dataset in enumerate(DATASETS):
+    for dataset in DATASETS:
         trials = {space: values.tolist() for space, values in accuracies(results, "default", dataset).items()}
-        inside = dict(zip(SPACES, results["in_margin"][:, d].T.tolist(), strict=True))
+        inside = {s.space: results["in_margin"][:, k].tolist() for k, s in enumerate(TABLE_1) if s.dataset == dataset}
         for space, (ending, reading) in READINGS.items():
             # The shapes were chosen to match the Euclidean row.
             kind = calibrated if space == "euclidean" else over_seeds

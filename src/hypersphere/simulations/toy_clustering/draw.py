@@ -1,11 +1,11 @@
-"""LMCL's toy study: Table 1, Table 1 under other choices, Fig. 3 and distances."""
+"""LMCL's toy study: Table 1, Table 1 under other choices, and Fig. 3."""
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from hypersphere.report import words
 from hypersphere.report.studies import Drawing, Layout
-from hypersphere.report.style import COLOURS, DASHES, MARKERS
+from hypersphere.report.style import COLOURS, MARKERS
 
 DATASETS = {"three_bars": "Three-Bars", "nested_moons": "Nested-Moons"}
 SPACES = {
@@ -29,17 +29,9 @@ CHOICES = {
     "identity": "P starts at the identity",
     "noise": "twice the augmentation's noise",
     "circle": "K-means on Px/|Px|",
-    "plane": "Px not normalised in the loss",
     "corner": "all points above and to the right of 0",
 }
-OTHER_SHAPES = {
-    "three_bars": {
-        "first": "bars closer together",
-        "second": "normal along the bar",
-        "third": "bars side by side, not in steps",
-    },
-    "nested_moons": {"first": "half the points' noise", "second": "twice the points' noise", "third": "a smaller moon"},
-}
+OTHER_SHAPES = {"three_bars": "bars side by side, not in steps", "nested_moons": "a smaller moon"}
 TITLES = {
     "three_bars": ("(a) Three-Bars", "(c) CL", "(e) LMCL, mean", "(g) LMCL, sum"),
     "nested_moons": ("(b) Nested-Moons", "(d) CL", "(f) LMCL, mean", "(h) LMCL, sum"),
@@ -88,7 +80,7 @@ def table1_sensitivity(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     cells = {(row["dataset"], row["variation"], row["space"]): row for row in table.to_dict("records")}
     body = []
     for dataset, name in DATASETS.items():
-        for variation, choice in (CHOICES | OTHER_SHAPES[dataset]).items():
+        for variation, choice in (CHOICES | {"other": OTHER_SHAPES[dataset]}).items():
             by_space = {space: cells[(dataset, variation, space)] for space in SPACES}
             means = [f"{row['mean']:.1f} ± {row['std']:.1f}" for row in by_space.values()]
             gains = [
@@ -137,50 +129,3 @@ def fig3(table: pd.DataFrame) -> Drawing:
         figure.legend(handles, labels, loc="outside lower center", ncols=3, markerscale=2.5)
 
     return Drawing((7.0, 4.2), "Points by class, and their projections by each loss", draw, note, finding)
-
-
-def toy_distances(table: pd.DataFrame) -> Drawing:
-    """Histograms of the distance D between points of the same class and of different classes."""
-    width = table["to"].iloc[0] - table["from"].iloc[0]
-    note = (
-        f"All pairs, in bins of {width:g}: mean over {table['trials'].iloc[0]} trials, with a band of one standard "
-        f"deviation. Grey: the margin region, from {table['lower'].iloc[0]:g} to {table['upper'].iloc[0]:g}. D is the "
-        f"paper's Eq. 3, on directions from 0. {READINGS}"
-    )
-
-    inside = table.groupby(["dataset", "space"])["in_margin"].first().unstack()
-    apart = (inside["lmcl_mean"] - inside["cl"]).abs().max()
-    finding = (
-        "With the mean over pairs, LMCL leaves as many pairs inside the margin as conventional CL does, to within "
-        f"{apart:.2f} points"
-    )
-
-    def draw(figure: Figure) -> None:
-        grid = figure.subplots(len(DATASETS), len(SPACES), sharex=True, sharey=True)
-        parts = dict(list(table.groupby(["dataset", "space"])))
-        for line, (dataset, name) in zip(grid, DATASETS.items(), strict=True):
-            for axes, (space, label) in zip(line, SPACES.items(), strict=True):
-                part = parts[(dataset, space)]
-                axes.axvspan(part["lower"].iloc[0], part["upper"].iloc[0], color="#E9E9E9", linewidth=0, zorder=0)
-                axes.grid(False)
-                for k, (pairs, rows) in enumerate(part.groupby("pairs", sort=False)):
-                    edges = [*rows["from"], rows["to"].iloc[-1]]
-                    low, high = rows["mean"] - rows["std"], rows["mean"] + rows["std"]
-                    axes.stairs(high, edges, baseline=low, fill=True, color=COLOURS[k], alpha=0.3, linewidth=0)
-                    axes.stairs(rows["mean"], edges, baseline=None, color=COLOURS[k], linestyle=DASHES[k], label=pairs)
-                inside = f"{part['in_margin'].iloc[0]:.1f} % of\npairs inside"
-                axes.text(0.3, 0.95, inside, transform=axes.get_xaxis_transform(), ha="center", va="top", fontsize=7)
-                axes.set(xlim=(0, 1), xticks=(0, 0.1, 0.5, 1), yscale="log", ylim=(0.2, 150))
-                axes.set_xticklabels(["0", r"$\delta^+$", r"$\delta^-$", "1"])
-                for lower in axes.get_xticklabels()[1:2]:  # the upper row shows none
-                    lower.set_horizontalalignment("left")  # clear of the 0
-                axes.set_yticks([0.3, 1, 3, 10, 30], ["0.3", "1", "3", "10", "30"])
-                axes.minorticks_off()
-                axes.set_title(label if dataset == "three_bars" else "", fontsize=8.5)
-                axes.set_xlabel("" if dataset == "three_bars" else r"$D = (1-\cos)/2$")
-            line[0].set_ylabel(f"{name}\npairs of the kind (%)")
-        handles, labels = grid[0][0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=2)
-
-    measured = "Share of pairs by distance, within classes and between them"
-    return Drawing((7.0, 3.7), measured, draw, note, finding)
