@@ -38,17 +38,22 @@ PROJECT = ROOT / "tests" / "project"
 """Two small papers with claims and errata: pipelines are tested on them, never on the real ones."""
 
 
-HEAVY = {"prepared_data", "real_cifar10", "server", "tab", "wheel"}
-"""Fixtures whose tests train or prepare data for it, serve files, open a browser, or build a wheel."""
+HEAVY = {"prepared_data", "server", "tab"}
+"""Fixtures whose tests train or prepare data for it, serve files, or open a browser."""
+LONG = {"real_cifar10", "wheel"}
+"""Fixtures that take long themselves, as does the finished pipeline of ``workflow/conftest.py``."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long tests first, then those of pipelines, so that no worker is left alone with one; otherwise in their order.
 
-    Tests of heavy fixtures, and of numbers that training ends with, are marked `heavy`; others name it themselves.
+    Tests of long or heavy fixtures, and of numbers that training ends with, are marked so; others name it themselves.
     """
     for item in items:
-        if HEAVY & {*getattr(item, "fixturenames", ())} or item.get_closest_marker("trained"):
+        fixtures, pipeline = {*getattr(item, "fixturenames", ())}, "workflow" in item.path.parts
+        if fixtures & LONG or (pipeline and "finished" in fixtures):
+            item.add_marker("long")
+        if fixtures & HEAVY or item.get_closest_marker("trained"):
             item.add_marker("heavy")
     items.sort(key=lambda item: (item.get_closest_marker("long") is None, "workflow" not in item.path.parts))
 

@@ -124,7 +124,6 @@ def test_real_cifar10_is_read(real_cifar10: Path) -> None:
     assert train.labels["class"][0] == 6  # the first training image is the well-known frog
 
 
-@pytest.mark.long
 @pytest.mark.shared_data
 def test_real_cifar10_from_a_broken_download_to_a_prepared_dataset(
     real_cifar10: Path, tmp_path: Path, server: Any

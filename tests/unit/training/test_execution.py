@@ -107,6 +107,7 @@ def test_a_processor_and_a_gpu_that_only_imitates_bfloat16_compute_in_float32(
         assert device.precision(wanted, CPU) == torch.float32
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["simclr", "simsiam"])
 def test_a_compiled_encoder_trains_to_the_same_bytes(
     method: str, make_run: MakeRun, images: Pixels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
