@@ -73,6 +73,13 @@ datasets:
 """)
 
 
+def whole(change: Any) -> Any:
+    """A change of conftest's project, in which ``...`` removes a key."""
+    if isinstance(change, dict):
+        return {key: whole(value) for key, value in change.items()}
+    return ... if change == "(removed)" else change
+
+
 def _changed(content: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """A copy with ``{"run.batch.size": 3}`` set; ``...`` removes a key."""
     content = copy.deepcopy(content)

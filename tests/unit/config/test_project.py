@@ -16,17 +16,10 @@ from hypersphere.config.project import Config
 from hypersphere.errors import HypersphereError
 
 from ...fixtures import Approve, Project, Refused
-from .conftest import FILES
+from .conftest import FILES, whole
 
 STUDY = {"draw": "study_table", "title": "A study", "study": "cosine_field"}
 MISTAKES: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("mistakes.yaml").read_text(encoding="utf-8"))
-
-
-def whole(change: Any) -> Any:
-    """A change of conftest's project, in which ``...`` removes a key."""
-    if isinstance(change, dict):
-        return {key: whole(value) for key, value in change.items()}
-    return ... if change == "(removed)" else change
 
 
 @pytest.mark.parametrize("name", MISTAKES)
@@ -142,6 +135,12 @@ def test_what_stands_for_a_dataset(
 ) -> None:
     used = [loaded(scale=scale).used(name, "p") for name in ("cats", "dogs", "birds")]
     assert [one and one.name for one in used] == [cats, dogs, birds]
+
+
+def test_a_paper_has_stand_ins_of_its_own(loaded: Callable[..., Config]) -> None:
+    config = loaded(scale={"datasets": {"cats": "dogs", "p/cats": "few_cats"}})
+    used = [config.used("cats", paper) for paper in ("p", "another")]
+    assert [one and one.name for one in used] == ["few_cats", "dogs"]
 
 
 def test_changed_numbers_go_to_a_folder_of_their_own(loaded: Callable[..., Config]) -> None:
