@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 
-from ...fixtures import Planned, Project, Refused
+from ...fixtures import Planned, Refused
 from ...layers import merge
 
 WHEN = {"method": "simclr", "dataset": "cats"}
@@ -65,15 +64,6 @@ def test_who_set_a_wrong_value_is_named(planned: Planned, refused: Refused, laye
     later = {"scales/small.yaml: overrides.0": 1} if layer.startswith("papers/p/paper.yaml: run") else {}
     with refused():
         planned(**saying(later | {layer: -1}))
-
-
-def test_the_command_line_overrides_an_axis(project: Project, refused: Refused) -> None:
-    root = project(**saying({"papers/p/paper.yaml: artifacts.table": 0.2, "scales/small.yaml: overrides.0": 0.1}))
-    own = {"overrides": [{"when": {"paper": "p"}, "set": {"optimiser": {"weight_decay": 0.5}}}]}
-    assert only(planning.make(root, own)).optimiser.weight_decay == 0.5
-    own["overrides"][0]["set"]["optimiser"]["weight_decay"] = -1
-    with refused():
-        planning.make(root, own)
 
 
 def test_a_plan_says_who_set_each_field(planned: Planned) -> None:
