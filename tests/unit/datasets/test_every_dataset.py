@@ -22,6 +22,7 @@ from hypersphere.datasets import cifar, flowers102, imagenet100, mnist, stl10, s
 from hypersphere.datasets.reading import published
 from hypersphere.errors import HypersphereError
 
+from ...harm import flipped
 from . import miniatures
 
 Files = dict[str, bytes]
@@ -289,7 +290,7 @@ def test_a_damaged_file_is_a_sentence_that_names_it_and_stays(name: str, harm: s
     """One byte of each file in turn; the control is that whole files are read above."""
     for path in [path for path in root.rglob("*") if path.is_file()]:
         whole = path.read_bytes()
-        harmed = {"flipped": miniatures.flipped(whole), "truncated": whole[:-1]}
+        harmed = {"flipped": flipped(whole), "truncated": whole[:-1]}
         path.write_bytes(harmed.get(harm, b""))
         if harm == "missing":
             path.unlink()

@@ -19,6 +19,7 @@ from hypersphere.provenance import stop
 from hypersphere.training import checkpoint, loop
 from hypersphere.training.checkpoint import RESUME
 
+from ...harm import truncate
 from ...of_images import METHODS
 from .conftest import (
     IDENTITY,
@@ -177,7 +178,7 @@ REFUSED: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "a weight altered": (RESUME, lambda path: rewrite(path, ALTERATIONS["a weight"], seal=False)),
     "a tensor of another shape": (RESUME, lambda path: rewrite(path, reshape, seal=False)),
     "a key dropped": (RESUME, lambda path: rewrite(path, drop("optimiser.0."), seal=False)),
-    "truncated": (RESUME, lambda path: path.write_bytes(path.read_bytes()[:-10])),
+    "truncated": (RESUME, truncate),
     "empty": (RESUME, lambda path: path.write_bytes(b"")),
     "not a state": (RESUME, lambda path: save_file({"x": torch.zeros(1)}, path)),
     "of another model": (RESUME, lambda path: rewrite(path, drop("model.projector.0.bias"))),

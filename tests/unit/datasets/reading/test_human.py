@@ -26,7 +26,8 @@ from hypersphere.datasets.reading.human import human
 from hypersphere.datasets.types import Arrays, Split
 from hypersphere.errors import HypersphereError
 
-from ..miniatures import flipped, npy
+from ....harm import flip
+from ..miniatures import npy
 
 FILES = tuple(module.PUBLISHED)
 NAMES = [name.replace("_", "-", 1) for name in module.HumanLabels._fields]
@@ -102,7 +103,7 @@ def test_a_damaged_file_is_refused_unopened_or_fetched_anew(
 ) -> None:
     human(tmp_path / "raw")
     path = tmp_path / "raw" / "human" / name
-    path.write_bytes(flipped(path.read_bytes()))
+    flip(path)
     with monkeypatch.context() as patch:
         patch.setattr(module, "PUBLISHED", {name: module.PUBLISHED[name]})
         patch.setattr(torch, "load", None)
@@ -114,7 +115,7 @@ def test_a_damaged_file_is_refused_unopened_or_fetched_anew(
 @pytest.mark.parametrize("fetching", [True, False])
 def test_a_damaged_array_is_refused(own: Path, fetching: bool, refused: Any) -> None:
     path = own / "cifar10n-worse_label.npy"
-    path.write_bytes(flipped(path.read_bytes()))
+    flip(path)
     with refused():
         human(own.parent, fetching)
 
