@@ -13,6 +13,8 @@ from hypersphere.errors import HypersphereError
 ROOT = Path(__file__).resolve().parent
 SENTENCES = ROOT / "tests" / "golden" / "sentences.yaml"
 """Every sentence that tests show to users, as approved: by test, in the order in which it shows them."""
+COMPUTING = ("augmentations", "benchmarks", "encoders", "methods", "training")
+"""Folders of tests/unit that train, or compute what trains."""
 APPROVE = bool(os.environ.get("APPROVE"))
 """Write what tests show, in place of comparing it."""
 
@@ -75,6 +77,14 @@ def deterministic() -> Iterator[None]:
     yield
     torch.set_num_threads(threads)
     torch.set_deterministic_debug_mode(mode)
+
+
+@pytest.fixture(autouse=True)
+def _as_commands_compute(request: pytest.FixtureRequest) -> None:
+    """Tests that train, and those of what trains, compute as commands do."""
+    folders = (ROOT / "plugins", *(ROOT / "tests" / "unit" / name for name in COMPUTING))
+    if any(map(request.path.is_relative_to, folders)):
+        request.getfixturevalue("deterministic")
 
 
 @pytest.fixture(scope="session")

@@ -8,12 +8,13 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # A data root of the user's would change what is downloaded and which sentence names it.
 os.environ.pop("HYPERSPHERE_DATA", None)
+os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"  # lightly would ask a server for its newest release
 
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -110,17 +111,6 @@ def _once(folder: Path, make: Callable[[], None]) -> None:
 def once() -> Callable[[Path, Callable[[], None]], None]:
     """``once(folder, make)``: fill a folder of ``shared`` in the first of pytest-xdist's workers that wants it."""
     return _once
-
-
-@pytest.fixture
-def one_thread() -> Iterator[None]:
-    """One thread for torch's operations; restored afterwards."""
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="session")

@@ -71,11 +71,6 @@ class Dot:
         return frame
 
 
-@pytest.fixture(autouse=True)
-def _as_commands_compute(deterministic: None) -> None:
-    """Every test here: on one thread, with deterministic algorithms alone."""
-
-
 def make(**changes: Any) -> Run:
     return Run.model_validate(merge(RUN, changes))
 

@@ -45,11 +45,6 @@ HARD = {"name": "hard_negative", "temperature": 0.5, "tau_plus": 0.1, "concentra
 POLARIZED = {"name": "distance_polarization", "weight": 0.5, "lower": 0.1, "upper": 0.5}
 
 
-@pytest.fixture(autouse=True)
-def _as_commands_compute(deterministic: None) -> None:
-    """Every test here: on one thread, with deterministic algorithms alone."""
-
-
 def make(**changes: Any) -> Run:
     return Run.model_validate(merge(RUN, changes))
 

@@ -61,11 +61,6 @@ SELDOM = {"save_every": 3600.0}
 IDENTITY = {"run": "a run", "code": "its code", "data": "its data"}
 
 
-@pytest.fixture(autouse=True)
-def _as_commands_compute(deterministic: None) -> None:
-    """Every test here: on one thread, with deterministic algorithms alone."""
-
-
 @pytest.fixture
 def make_run() -> MakeRun:
     """SimCLR (or, by its name, SimSiam) with some fields replaced: ``make_run(seed=1, batch={"micro": 8})``."""
