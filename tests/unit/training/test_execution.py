@@ -22,8 +22,9 @@ from hypersphere.training import build, device, loop, optimisation
 from hypersphere.training.loop import Execution
 from hypersphere.training.weights import ENCODER, HEADS
 
+from ...broken_off import contents
 from ...of_images import METHODS
-from .conftest import SELDOM, MakeRun, Pixels, contents, execute, of_method
+from .conftest import SELDOM, MakeRun, Pixels, execute, of_method
 
 pytestmark = pytest.mark.heavy
 CPU = torch.device("cpu")

@@ -29,8 +29,9 @@ from hypersphere.training import device as devices
 from hypersphere.training import loop
 from hypersphere.training.pretrain import pretrain, pretrain_batch
 
+from ...broken_off import contents, failing
 from ...harm import flip
-from .conftest import Stopped, contents, failing
+from .conftest import Stopped
 
 pytestmark = pytest.mark.heavy
 

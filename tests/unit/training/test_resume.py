@@ -19,6 +19,7 @@ from hypersphere.provenance import stop
 from hypersphere.training import checkpoint, loop
 from hypersphere.training.checkpoint import RESUME
 
+from ...broken_off import KilledError, before_steps, contents, drop, failing, rewrite
 from ...harm import truncate
 from ...of_images import METHODS
 from .conftest import (
@@ -26,14 +27,8 @@ from .conftest import (
     OPTIMISERS,
     STEPS,
     Broken,
-    KilledError,
-    before_steps,
     break_off,
-    contents,
-    drop,
-    failing,
     of_method,
-    rewrite,
 )
 
 pytestmark = pytest.mark.heavy
