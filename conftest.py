@@ -1,8 +1,11 @@
 """What the tests of the core and those of plug-ins share: approved sentences, the real data, determinism."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -94,3 +97,18 @@ def shared_data() -> Path:
     if not (folder / "unpack.py").is_file():
         pytest.skip(f"real CIFAR not found: no unpack.py in {folder} (set HYPERSPHERE_TEST_SHARED)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def unpacked(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """``unpacked("mnist")``: a folder with the real files of one of the sets, unpacked once."""
+
+    @cache
+    def unpack(name: str) -> Path:
+        folder = tmp_path_factory.mktemp(name)
+        script = [sys.executable, str(shared_data / "unpack.py"), str(folder), "--only", name]
+        done = subprocess.run(script, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return folder
+
+    return unpack

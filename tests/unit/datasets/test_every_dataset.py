@@ -4,8 +4,6 @@ import gzip
 import hashlib
 import shutil
 import struct
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -407,10 +405,9 @@ def test_the_list_of_imagenet100_has_a_hundred_ids() -> None:
 
 
 @pytest.mark.shared_data
-def test_real_mnist_is_what_torchvision_reads(shared_data: Path, tmp_path: Path) -> None:
-    script = [sys.executable, str(shared_data / "unpack.py"), str(tmp_path), "--only", "mnist"]
-    subprocess.run(script, check=True, capture_output=True)
-    for part, found in mnist.load(tmp_path, False).items():
-        theirs = MNIST(tmp_path, train=part == "train")
+def test_real_mnist_is_what_torchvision_reads(unpacked: Callable[[str], Path]) -> None:
+    root = unpacked("mnist")
+    for part, found in mnist.load(root, False).items():
+        theirs = MNIST(root, train=part == "train")
         np.testing.assert_array_equal(found.pixels, theirs.data)
         assert found.digit.tolist() == theirs.targets.tolist()
