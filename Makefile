@@ -77,7 +77,7 @@ test: $(READY) ## the tests that a change needs; MARKS="" runs all of them
 test-fast: $(READY) ## the light unit tests that use what was edited since the last call; the first call runs all light ones
 	@pytest -n 2 --dist worksteal -m "not long and not tools and not heavy" --testmon tests/unit plugins || test $$? -eq 5
 
-test-long: $(READY) ## tests of half a minute or more each: whole pipelines that are damaged, killed, moved
+test-long: $(READY) ## tests of half a minute or more each, and all of whole pipelines: read, damaged, killed, moved
 	@pytest -n 2 --dist worksteal -m "long and not tools"
 
 test-tools: $(READY) ## how Snakemake, Slurm, DVC and conda behave with the pipeline

@@ -1,8 +1,11 @@
 """What the tests of the core and those of plug-ins share: approved sentences, the real data, determinism."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,8 @@ from hypersphere.errors import HypersphereError
 ROOT = Path(__file__).resolve().parent
 SENTENCES = ROOT / "tests" / "golden" / "sentences.yaml"
 """Every sentence that tests show to users, as approved: by test, in the order in which it shows them."""
+COMPUTING = ("augmentations", "benchmarks", "encoders", "methods", "training")
+"""Folders of tests/unit that train, or compute what trains."""
 APPROVE = bool(os.environ.get("APPROVE"))
 """Write what tests show, in place of comparing it."""
 
@@ -77,6 +82,14 @@ def deterministic() -> Iterator[None]:
     torch.set_deterministic_debug_mode(mode)
 
 
+@pytest.fixture(autouse=True)
+def _as_commands_compute(request: pytest.FixtureRequest) -> None:
+    """Tests that train, and those of what trains, compute as commands do."""
+    folders = (ROOT / "plugins", *(ROOT / "tests" / "unit" / name for name in COMPUTING))
+    if any(map(request.path.is_relative_to, folders)):
+        request.getfixturevalue("deterministic")
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of packed public datasets: $HYPERSPHERE_TEST_SHARED, or ../shared/data beside the repository."""
@@ -84,3 +97,18 @@ def shared_data() -> Path:
     if not (folder / "unpack.py").is_file():
         pytest.skip(f"real CIFAR not found: no unpack.py in {folder} (set HYPERSPHERE_TEST_SHARED)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def unpacked(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """``unpacked("mnist")``: a folder with the real files of one of the sets, unpacked once."""
+
+    @cache
+    def unpack(name: str) -> Path:
+        folder = tmp_path_factory.mktemp(name)
+        script = [sys.executable, str(shared_data / "unpack.py"), str(folder), "--only", name]
+        done = subprocess.run(script, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return folder
+
+    return unpack

@@ -8,12 +8,13 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # A data root of the user's would change what is downloaded and which sentence names it.
 os.environ.pop("HYPERSPHERE_DATA", None)
+os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"  # lightly would ask a server for its newest release
 
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -38,17 +39,22 @@ PROJECT = ROOT / "tests" / "project"
 """Two small papers with claims and errata: pipelines are tested on them, never on the real ones."""
 
 
-HEAVY = {"prepared_data", "real_cifar10", "server", "tab", "wheel"}
-"""Fixtures whose tests train or prepare data for it, serve files, open a browser, or build a wheel."""
+HEAVY = {"prepared_data", "server", "tab"}
+"""Fixtures whose tests train or prepare data for it, serve files, or open a browser."""
+LONG = {"real_cifar10", "wheel"}
+"""Fixtures that take long themselves, as does the finished pipeline of ``workflow/conftest.py``."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long tests first, then those of pipelines, so that no worker is left alone with one; otherwise in their order.
 
-    Tests of heavy fixtures, and of numbers that training ends with, are marked `heavy`; others name it themselves.
+    Tests of long or heavy fixtures, and of numbers that training ends with, are marked so; others name it themselves.
     """
     for item in items:
-        if HEAVY & {*getattr(item, "fixturenames", ())} or item.get_closest_marker("trained"):
+        fixtures, pipeline = {*getattr(item, "fixturenames", ())}, "workflow" in item.path.parts
+        if fixtures & LONG or (pipeline and "finished" in fixtures):
+            item.add_marker("long")
+        if fixtures & HEAVY or item.get_closest_marker("trained"):
             item.add_marker("heavy")
     items.sort(key=lambda item: (item.get_closest_marker("long") is None, "workflow" not in item.path.parts))
 
@@ -105,17 +111,6 @@ def _once(folder: Path, make: Callable[[], None]) -> None:
 def once() -> Callable[[Path, Callable[[], None]], None]:
     """``once(folder, make)``: fill a folder of ``shared`` in the first of pytest-xdist's workers that wants it."""
     return _once
-
-
-@pytest.fixture
-def one_thread() -> Iterator[None]:
-    """One thread for torch's operations; restored afterwards."""
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="session")

@@ -13,3 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 def released(scale: str) -> Plan:
     """The plan of a scale, as released."""
     return planning.make(ROOT, {"scale": scale})
+
+
+@cache
+def from_records(scale: str) -> Plan:
+    """The plan of a scale from the records of the repository alone."""
+    return planning.make(ROOT, {"scale": scale, "evidence_only": True})

@@ -18,6 +18,7 @@ import pytest
 
 from hypersphere.config.plan import Plan
 
+from ..harm import flip
 from ..preloaded import Server
 from .conftest import EPOCHS, Project, longer
 
@@ -79,9 +80,7 @@ def test_an_altered_state_that_is_not_sealed_anew_is_refused_and_the_bytes_are_r
     here = project("simclr")
     here.interrupt(random_steps(here.steps, 1)[0], signal.SIGKILL)
     state = here.state
-    content = bytearray(state.read_bytes())
-    content[-1] ^= 1
-    state.write_bytes(content)
+    flip(state)
     here.start()
     status, said = here.wait()
     assert status == 0

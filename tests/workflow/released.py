@@ -100,12 +100,6 @@ def rewrite(path: Path, content: bytes) -> None:
     path.chmod(mode)
 
 
-def flipped(content: bytes) -> bytes:
-    """One bit, in the middle, is another."""
-    middle = len(content) // 2
-    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
-
-
 def plant(path: Path, content: bytes) -> None:
     """Put a read-only object into a remote, whether one of that name is there or DVC has deleted it as damaged."""
     path.unlink(missing_ok=True)

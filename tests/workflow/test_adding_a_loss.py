@@ -27,7 +27,6 @@ def test_the_page_shows_four_lines_and_the_loss_of_the_example() -> None:
     assert (REPOSITORY / "examples/my_loss/src/my_loss/objectives/chord.py").read_text(encoding="utf-8") == CODE
 
 
-@pytest.mark.long
 def test_only_the_new_runs_are_trained_and_the_new_row_is_in_the_table(copy: Checkout) -> None:
     before = {name: (copy.results / name).stat().st_mtime_ns for name in copy.files("runs/*/manifest.json")}
     follow(copy)

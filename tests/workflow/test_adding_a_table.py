@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
 import yaml
 
 from .conftest import REPOSITORY, Checkout, batches, rules, states
@@ -38,7 +37,6 @@ def test_a_new_table_trains_its_own_runs_and_measures_nothing_else_again(copy: C
     assert batches(jobs, "pretrain") == batches(jobs, "evaluate") == {"simclr-plain"}
 
 
-@pytest.mark.long
 def test_only_one_artifact_is_made_and_nothing_else_is_touched(copy: Checkout) -> None:
     """Of its twelve runs one is there already. All else is stale, so that whatever is looked at would be made again."""
     assert SHARED[0] in BLOCK

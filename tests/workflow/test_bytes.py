@@ -2,12 +2,9 @@
 
 import shutil
 
-import pytest
-
 from .conftest import RUNS, Checkout, differing
 
 
-@pytest.mark.long
 def test_a_wiped_folder_rebuilt_one_job_at_a_time_has_the_same_bytes(finished: Checkout, copy: Checkout) -> None:
     """The finished copy ran two jobs at a time; here all results, data, logs and Snakemake's records are removed."""
     for folder in ("results", "logs", ".snakemake", "data/processed"):

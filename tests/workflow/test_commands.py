@@ -162,7 +162,6 @@ def shape(command: str) -> frozenset[str]:
     return frozenset(f"{name}{equals}" for name, equals, _ in words)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", CHOICES)
 def test_every_command_of_a_page_and_all_that_it_suggests_works(places: dict[str, Checkout], name: str) -> None:
     place = places[name]

@@ -17,6 +17,7 @@ import pytest
 
 from hypersphere.config import plan as planning
 
+from ..harm import flip, truncate
 from .conftest import RUNS, Approve, Checkout, another, differing, rules, states
 
 pytestmark = pytest.mark.long
@@ -24,15 +25,9 @@ pytestmark = pytest.mark.long
 
 def rot(path: Path) -> None:
     """Change one bit in the middle, and leave size and modification time as they were."""
-    before, content = path.stat(), bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
+    before = path.stat()
+    flip(path)
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-
-
-def truncate(path: Path) -> None:
-    """Lose the end."""
-    path.write_bytes(path.read_bytes()[:-8])
 
 
 Harm = Callable[[Path], object]

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 import yaml
 
+from ..harm import flipped
 from .conftest import REPOSITORY, Checkout
-from .released import ARCHIVE, STRAY, alone, dvc, flipped, listed, objects, rewrite
+from .released import ARCHIVE, STRAY, alone, dvc, listed, objects, rewrite
 
 pytestmark = pytest.mark.tools
 

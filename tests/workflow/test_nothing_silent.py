@@ -67,7 +67,6 @@ EDITS = (
 """File, its text, what that becomes, and the rule of what follows."""
 
 
-@pytest.mark.long
 def test_an_edit_is_seen_whatever_its_time(copy: Checkout) -> None:
     """Dated 2001, as after a clock was set back, rsync or a checkout of an old commit. An old date alone is no edit."""
 

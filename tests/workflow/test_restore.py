@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from ..harm import flipped
 from .conftest import DATASETS, Checkout, batches, rules
-from .released import ARCHIVE, alone, dvc, flipped, git, listed, objects, plant, point
+from .released import ARCHIVE, alone, dvc, git, listed, objects, plant, point
 from .served import SERVERS
 
 pytestmark = pytest.mark.tools

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.broken_off import KilledError, change_state, execution, result
+from tests.broken_off import KilledError, add_one, contents, execution, rewrite
 from tests.layers import merge
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -19,6 +19,7 @@ from hypersphere.methods.base import Batch
 from hypersphere.objectives.n_pair import n_pair
 from hypersphere.training import work
 from hypersphere.training.build import build_method
+from hypersphere.training.checkpoint import RESUME
 from hypersphere.training.frozen import load_frozen
 from hypersphere.training.loop import Outcome
 from hypersphere_control.environment import Settings
@@ -71,11 +72,6 @@ class Dot:
         return frame
 
 
-@pytest.fixture(autouse=True)
-def _as_commands_compute(deterministic: None) -> None:
-    """Every test here: on one thread, with deterministic algorithms alone."""
-
-
 def make(**changes: Any) -> Run:
     return Run.model_validate(merge(RUN, changes))
 
@@ -90,7 +86,7 @@ def whole() -> dict[str, bytes]:
     """What an unbroken run leaves."""
     with TemporaryDirectory() as folder:
         assert execute(make(), Path(folder)).starts == [0]
-        return result(Path(folder))
+        return contents(Path(folder))
 
 
 def killed(run: Run, folder: Path, after: int) -> None:
@@ -117,7 +113,7 @@ def test_killed_and_resumed_gives_the_same_bytes(tmp_path: Path, after: int) -> 
     updates = max(0, after // STEPS * STEPS - 11)  # the first is after 12 steps
     assert (outcome.status, outcome.epochs) == ("finished", 4)
     assert outcome.starts == ([0, updates] if after >= STEPS else [0])
-    assert result(tmp_path / "broken") == whole()
+    assert contents(tmp_path / "broken") == whole()
     assert len(whole()) == 7  # encoder, heads, history, and both files of two snapshots
 
 
@@ -139,9 +135,9 @@ def test_a_changed_part_of_the_state_changes_the_bytes(tmp_path: Path, beginning
     """The control: equal bytes come from the saved state, all of it, what the agent has seen included."""
     run = make()
     killed(run, tmp_path / "broken", 25)
-    change_state(tmp_path / "broken", beginning)
+    rewrite(tmp_path / "broken" / RESUME, add_one(beginning))
     assert execute(run, tmp_path / "broken").starts == [0, 9]
-    assert result(tmp_path / "broken") != whole()
+    assert contents(tmp_path / "broken") != whole()
 
 
 def history(folder: Path) -> list[dict[str, float]]:

@@ -10,16 +10,15 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
-from tests.broken_off import KilledError, change_state, execution, result
+from tests.broken_off import KilledError, add_one, contents, execution, failing, rewrite
 from tests.layers import merge
-from torch import Tensor
 
 from hypersphere.config.run import Run
 from hypersphere.methods.base import Batch
 from hypersphere.objectives.distance_polarization import distance_polarization
 from hypersphere.objectives.n_pair import n_pair
-from hypersphere.training import loop
 from hypersphere.training.build import build_method
+from hypersphere.training.checkpoint import RESUME
 from hypersphere.training.frozen import load_frozen
 from hypersphere.training.loop import Outcome
 from hypersphere_text.methods.quick_thoughts import QuickThoughts
@@ -43,11 +42,6 @@ STEPS = 6
 """Three epochs of two steps."""
 HARD = {"name": "hard_negative", "temperature": 0.5, "tau_plus": 0.1, "concentration": 1}
 POLARIZED = {"name": "distance_polarization", "weight": 0.5, "lower": 0.1, "upper": 0.5}
-
-
-@pytest.fixture(autouse=True)
-def _as_commands_compute(deterministic: None) -> None:
-    """Every test here: on one thread, with deterministic algorithms alone."""
 
 
 def make(**changes: Any) -> Run:
@@ -74,48 +68,34 @@ def whole() -> dict[str, bytes]:
     """What an unbroken run leaves."""
     with TemporaryDirectory() as folder:
         assert execute(make(regulariser=POLARIZED), Path(folder)).starts == [0]
-        return result(Path(folder))
+        return contents(Path(folder))
 
 
-def killed(run: Run, folder: Path, after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def killed(run: Run, folder: Path, after: int) -> None:
     """Leave in ``folder`` what a kill after so many steps leaves."""
-    step, count = loop._step, [0]
-
-    def dying(*arguments: Any) -> Tensor:
-        count[0] += 1
-        if count[0] > after:
-            raise KilledError
-        return step(*arguments)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(loop, "_step", dying)
-        with pytest.raises(KilledError):
-            execute(run, folder)
+    with pytest.raises(KilledError), failing(KilledError(), after):
+        execute(run, folder)
 
 
 @pytest.mark.parametrize("after", [0, 1, 4, STEPS - 1])
-def test_killed_at_any_step_and_resumed_gives_the_same_bytes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int
-) -> None:
+def test_killed_at_any_step_and_resumed_gives_the_same_bytes(tmp_path: Path, after: int) -> None:
     run = make(regulariser=POLARIZED)
-    killed(run, tmp_path / "broken", after, monkeypatch)
+    killed(run, tmp_path / "broken", after)
     outcome = execute(run, tmp_path / "broken")
     assert (outcome.status, outcome.epochs) == ("finished", 3)
     assert outcome.starts == ([0, after] if after else [0])
-    assert result(tmp_path / "broken") == whole()
+    assert contents(tmp_path / "broken") == whole()
     assert len(whole()) == 7  # encoder, heads, history, and both files of two snapshots
 
 
 @pytest.mark.parametrize("beginning", ["model.encoder.first.", "model.encoder.second.", "optimiser."])
-def test_a_changed_part_of_the_state_changes_the_bytes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, beginning: str
-) -> None:
+def test_a_changed_part_of_the_state_changes_the_bytes(tmp_path: Path, beginning: str) -> None:
     """The control: equal bytes come from the saved state, all of it."""
     run = make(regulariser=POLARIZED)
-    killed(run, tmp_path / "broken", 3, monkeypatch)
-    change_state(tmp_path / "broken", beginning)
+    killed(run, tmp_path / "broken", 3)
+    rewrite(tmp_path / "broken" / RESUME, add_one(beginning))
     assert execute(run, tmp_path / "broken").starts == [0, 3]
-    assert result(tmp_path / "broken") != whole()
+    assert contents(tmp_path / "broken") != whole()
 
 
 @pytest.mark.parametrize("regulariser", [None, POLARIZED])

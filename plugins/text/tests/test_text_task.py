@@ -1,7 +1,6 @@
 """Datasets of sentences: tasks from files of their form, the real ones where they are at hand, and prepared copies."""
 
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
@@ -70,26 +69,17 @@ def test_every_task_is_a_choice_of_the_source() -> None:
     assert set(choices) == set(text_tasks.TASKS)
 
 
-@pytest.fixture(scope="module")
-def real_text(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder holding the real files of tasks and novels."""
-    folder = tmp_path_factory.mktemp("text")
-    script = [sys.executable, str(shared_data / "unpack.py"), str(folder), "--only", "text"]
-    assert subprocess.run(script, capture_output=True, text=True).returncode == 0
-    return folder
-
-
 @pytest.mark.shared_data
-def test_the_novels_are_the_ones_in_the_table(real_text: Path) -> None:
-    found = corpora.corpus(real_text, "novels")
+def test_the_novels_are_the_ones_in_the_table(unpacked: Callable[[str], Path]) -> None:
+    found = corpora.corpus(unpacked("text"), "novels")
     assert len(found.texts) == 14
     assert sum(len(text.split()) for text in found.texts.values()) > 3_400_000
 
 
 @pytest.mark.shared_data
 @pytest.mark.parametrize("name", list(COUNTS))
-def test_the_real_tasks_have_the_counts_in_print(real_text: Path, name: str) -> None:
-    found = text_tasks.task(real_text, name)
+def test_the_real_tasks_have_the_counts_in_print(unpacked: Callable[[str], Path], name: str) -> None:
+    found = text_tasks.task(unpacked("text"), name)
     for split, expected in COUNTS[name].items():
         labels = np.bincount([example.label for example in found.splits[split]])
         assert (labels.tolist() if isinstance(expected, list) else labels.sum()) == expected

@@ -6,11 +6,6 @@ import torch
 from torch import Tensor
 
 
-@pytest.fixture(autouse=True)
-def _on_one_thread(one_thread: None) -> None:
-    """The images are too small for more, and tests that run side by side would wait for one another."""
-
-
 @pytest.fixture
 def raw() -> Tensor:
     """Bytes [24, 16, 16, 3], a black, a white and a grey image among them (hue and saturation have corners there)."""

@@ -11,11 +11,6 @@ BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"
 MODULES = ("throughput_page", "throughput_steps", "throughput")
 
 
-@pytest.fixture(autouse=True)
-def _on_one_thread(one_thread: None) -> None:
-    """The clock counts the process's own time."""
-
-
 @pytest.fixture
 def modules(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
     """The scripts, which import one another as neighbours in a folder that is no package."""

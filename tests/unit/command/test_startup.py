@@ -13,7 +13,7 @@ from hypersphere.config import plan as planning
 
 from ..statistics.world import World, at, claim
 
-pytestmark = pytest.mark.heavy
+pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).resolve().parents[3]
 SLOW = ("torch", "torchvision", "sklearn", "scipy.stats", "statsmodels", "seaborn", "matplotlib", "pandas", "snakemake")

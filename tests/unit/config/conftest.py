@@ -1,6 +1,7 @@
 """A project of a few lines of YAML: a paper with one table, three datasets and a scale that changes nothing."""
 
 import copy
+import csv
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 import yaml
 
 from hypersphere.config import plan as planning
+from hypersphere.config.claims import PRINTED
 from hypersphere.config.plan import Plan
 
 FILES = {
@@ -70,6 +72,34 @@ datasets:
   few_cats: {source: {name: digits}, test_per_class: 3}
   birds: {source: null}
 """)
+
+
+FIELDS = (
+    "artifact,method,variant,baseline,dataset,setting,metric,reported,reported_std,reading,sentence,source,direction"
+)
+
+
+VALUE = {"kind": "value", "origin": "printed", "artifact": "t", "reading": PRINTED, "metric": "knn_top1"}
+CELL = {"method": "simclr", "variant": "cut", "dataset": "cats"}
+COMPARED = {"kind": "comparison", "baseline": "baseline"}
+
+
+def table(folder: Path, *rows: dict[str, str]) -> Path:
+    """A file of claims a, b, c …, each of which begins as ``VALUE`` and ``CELL`` do."""
+    file = folder / "claims.csv"
+    with file.open("w", newline="") as handle:
+        writer = csv.DictWriter(handle, ["id", "kind", "origin", *FIELDS.split(",")], restval="", lineterminator="\n")
+        writer.writeheader()
+        for name, row in zip("abcdefgh", rows, strict=False):
+            writer.writerow({"id": name, **VALUE, **CELL, **row})
+    return file
+
+
+def whole(change: Any) -> Any:
+    """A change of conftest's project, in which ``...`` removes a key."""
+    if isinstance(change, dict):
+        return {key: whole(value) for key, value in change.items()}
+    return ... if change == "(removed)" else change
 
 
 def _changed(content: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

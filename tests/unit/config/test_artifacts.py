@@ -1,4 +1,4 @@
-"""What a table or figure may ask for, its points, and the protocol that answers."""
+"""What a table or figure may ask for, and the protocol that answers."""
 
 from typing import Any
 
@@ -13,51 +13,15 @@ TABLE: dict[str, Any] = {
     "columns": {"dataset": ["cats", "dogs"]},
     "measure": "knn_top1",
 }
-LINES: dict[str, Any] = {
-    "draw": "lines",
-    "lines": {"method": ["simclr", "simsiam"]},
-    "x": {"epoch": [0, 50, 100]},
-    "panels": {"dataset": ["cats"]},
-    "fixed": {"variant": "baseline"},
-}
 
 
 def measured(**fields: Any) -> Measured:
     return Measured.model_validate({"draw": "table", "title": "A table", **fields})
 
 
-def test_points_stand_outermost_axis_first() -> None:
-    found = measured(**LINES, measure="knn_top1").points
-    pairs = [(method, epoch) for method in ("simclr", "simsiam") for epoch in (0, 50, 100)]
-    assert found == [
-        {"method": m, "variant": "baseline", "dataset": "cats", "epoch": e, "measure": "knn_top1"} for m, e in pairs
-    ]
-    assert list(found[0]) == ["method", "variant", "dataset", "epoch", "measure"]
-    turned = {"measure": "knn_top1", "columns": TABLE["columns"], "rows": TABLE["rows"]}  # the order of keys is none
+def test_the_order_of_keys_is_none() -> None:
+    turned = {key: TABLE[key] for key in ("measure", "columns", "rows")}
     assert measured(**turned).points == measured(**TABLE).points
-
-
-def test_a_baseline_may_be_a_number_however_it_is_written() -> None:
-    sweep = measured(rows=TABLE["rows"], columns={"logits.s": [1, 10]}, fixed={"dataset": "cats"}, measure="knn_top1")
-    sweep = sweep.model_copy(update={"baseline": {"logits.s": 1.0}})
-    assert [point["logits.s"] for point in sweep.points if sweep.compared_with(point) is None] == [1, 1]
-
-
-def test_further_comparisons_follow_those_with_the_baseline_and_none_is_made_twice() -> None:
-    also = [
-        {"of": {"variant": ["cut", "baseline"], "dataset": "cats"}, "against": {"dataset": "dogs"}},
-        {"of": {"variant": "cut"}, "against": {"variant": "baseline"}},  # the baseline's again
-    ]
-    table = measured(**TABLE | {"baseline": {"variant": "baseline"}, "also": also})
-    pairs = [
-        tuple(f"{cell['variant']} {cell['dataset']}" for cell in (point, other)) for point, other in table.comparisons
-    ]
-    assert pairs == [
-        *[("cut cats", "baseline cats"), ("cut dogs", "baseline dogs")],
-        *[("baseline cats", "baseline dogs"), ("cut cats", "cut dogs")],
-    ]
-    assert all(cell in table.points for pair in table.comparisons for cell in pair)
-    assert measured(**TABLE).comparisons == []
 
 
 def paper(**evaluations: Any) -> Paper:

@@ -1,6 +1,5 @@
 """config/papers/*/claims.csv: whose a claim is, and what a claims file may say."""
 
-import csv
 import re
 from collections.abc import Callable
 from functools import cache
@@ -8,43 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from hypersphere.config import project
-from hypersphere.config.claims import ERRATA, PRINTED, Claim, load, load_errata, why_not_made, why_not_measured
+from hypersphere.config.claims import PRINTED, Claim, load, load_errata, why_not_made, why_not_measured
 from hypersphere.config.coordinates import text
 from hypersphere.config.measures import MEASURES
-from hypersphere.errors import HypersphereError
 from hypersphere.theory import build
 
-from ...fixtures import Approve, Planned, Refused
+from ...fixtures import Planned, Refused
+from .conftest import CELL, COMPARED, FIELDS, VALUE, table
 
 ROOT = Path(__file__).resolve().parents[3]
 FILES = sorted((ROOT / "config" / "papers").glob("*/claims.csv"))
-FIELDS = (
-    "artifact,method,variant,baseline,dataset,setting,metric,reported,reported_std,reading,sentence,source,direction"
-)
 
 
 @cache
 def claims() -> list[Claim]:
     return [claim for file in FILES for claim in load(file)]
-
-
-VALUE = {"kind": "value", "origin": "printed", "artifact": "t", "reading": PRINTED, "metric": "knn_top1"}
-CELL = {"method": "simclr", "variant": "cut", "dataset": "cats"}
-COMPARED = {"kind": "comparison", "baseline": "baseline"}
-
-
-def table(folder: Path, *rows: dict[str, str]) -> Path:
-    """A file of claims a, b, c …, each of which begins as ``VALUE`` and ``CELL`` do."""
-    file = folder / "p.csv"
-    with file.open("w", newline="") as handle:
-        writer = csv.DictWriter(handle, ["id", "kind", "origin", *FIELDS.split(",")], restval="", lineterminator="\n")
-        writer.writeheader()
-        for name, row in zip("abcdefgh", rows, strict=False):
-            writer.writerow({"id": name, **VALUE, **CELL, **row})
-    return file
 
 
 @pytest.mark.parametrize("setting", ["batch.size=512;epoch=100", "epoch=100;batch.size=512.0"])
@@ -73,41 +52,6 @@ def test_a_baseline_is_a_variant_or_the_coordinates_that_differ(tmp_path: Path, 
     (claim,) = load(table(tmp_path, row))
     assert text(claim.compared_with) == expected
     assert claim.reported == 4.5  # as the paper prints it
-
-
-WRONG: list[list[dict[str, str]]] = [
-    *(
-        [{"reported": "1"}, {"reported": "2", "setting": "epoch=1"} | second]
-        for second in (
-            {"setting": "epoch 120, tau 0.07"},
-            {"setting": "epoch=1;epoch=2"},
-            {"setting": "variant=hot"},
-            {"setting": "epoch=3;measure=norm"},
-            COMPARED | {"baseline": "logits.s=1,2"},
-            {"metric": "top1"},
-            {"reported": "nan"},
-            {"reported_std": "-1"},
-            {"id": ""},
-            {"id": "a"},
-            COMPARED | {"direction": "equal", "metric": "norm"},
-            COMPARED | {"direction": "less"},
-            {"kind": "guess"},
-            {"origin": "corrected"},
-            {"origin": "theirs"},
-        )
-    ),
-    [{}],
-    [COMPARED, {"reported": "61.1"}],
-    [COMPARED, {"reported": "61.1"}, {"reported": "61.2"}, {"variant": "baseline", "reported": "50"}],
-]
-
-
-@pytest.mark.parametrize("rows", WRONG, ids=lambda rows: str(rows[-1]))
-def test_a_claim_that_cannot_be_is_one_sentence(tmp_path: Path, approve: Approve, rows: list[dict[str, str]]) -> None:
-    """There may be more measures: how many is approved as an ellipsis."""
-    with pytest.raises(HypersphereError) as caught:
-        load(table(tmp_path, *rows))
-    approve(re.sub(r"\d+ names", "… names", str(caught.value)))
 
 
 HEADER = f"id,kind,origin,{FIELDS}"
@@ -258,8 +202,6 @@ LEDGER = load_errata(CONFIG)
 STATEMENTS = {statement.id for paper in build.documents() for statement in build.statements(paper)}
 ANSWERED = {claim.id for claim in claims()}
 """Claims: test_present_studies.py checks that exact studies answer those of their artifacts."""
-TEXTS = dict.fromkeys(("place", "printed", "chosen", "decided"), "x")
-ENTRY: dict[str, Any] = {"id": "M1", "kind": "breaks", **TEXTS, "tests": []}
 
 
 def test_every_test_and_statement_that_is_named_exists(missing_tests: Callable[[list[str]], list[str]]) -> None:
@@ -280,24 +222,3 @@ def test_entries_carry_their_documents_letter_and_stand_in_the_order_of_their_nu
         numbers = [(int(number), suffix) for i in ids for number, suffix in re.findall(rf"^{letter}(\d+)([a-z]?)$", i)]
         assert numbers == sorted(numbers)
         assert len(numbers) == len(ids)
-
-
-@pytest.mark.parametrize(
-    "entries",
-    [
-        [ENTRY | {"kind": "oops"}],
-        [ENTRY | {"printed": " "}],
-        [ENTRY | {"page": 3}],
-        [{key: value for key, value in ENTRY.items() if key != "decided"}],
-        [ENTRY | {"document": "lmcl"}],
-        [ENTRY, ENTRY],
-        {"M1": ENTRY},
-    ],
-    ids=["kind", "blank", "unknown key", "missing key", "document", "twice", "no list"],
-)
-def test_a_wrong_entry_is_one_sentence(tmp_path: Path, refused: Refused, entries: Any) -> None:
-    folders = dict.fromkeys(CONFIG.papers, tmp_path / "nothing") | {"margins": tmp_path}
-    config = CONFIG.model_copy(update={"root": tmp_path, "folders": folders})
-    (tmp_path / ERRATA).write_text(yaml.safe_dump(entries))
-    with refused():
-        load_errata(config)

@@ -10,59 +10,41 @@ import yaml
 
 from hypersphere import files
 from hypersphere.command import cli
+from hypersphere.config import claims
 from hypersphere.config import plan as planning
 from hypersphere.config import project as cfg
 from hypersphere.config.project import Config
 from hypersphere.errors import HypersphereError
 
 from ...fixtures import Approve, Project, Refused
-from .conftest import FILES
+from .conftest import table, whole
 
 STUDY = {"draw": "study_table", "title": "A study", "study": "cosine_field"}
 MISTAKES: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("mistakes.yaml").read_text(encoding="utf-8"))
 
 
-def whole(change: Any) -> Any:
-    """A change of conftest's project, in which ``...`` removes a key."""
-    if isinstance(change, dict):
-        return {key: whole(value) for key, value in change.items()}
-    return ... if change == "(removed)" else change
+def read(root: Path, command: dict[str, Any]) -> None:
+    """All that people write in a project."""
+    config = planning.make(root, command).config
+    claims.load(config.claims_file("p"))
+    claims.load_errata(config)
 
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_mistakes(project: Project, approve: Approve, name: str) -> None:
     """Of components there may be more: their list is approved as an ellipsis."""
+    changes = whole(MISTAKES[name])
+    command, texts = changes.pop("command", {}), changes.pop("files", {})
+    rows, errata = changes.pop("claims", []), changes.pop("errata", [])
+    root = project(**changes)
+    folder = root / "config" / "papers" / "p"
+    for file, text in {**texts, "papers/p/errata.yaml": yaml.safe_dump(errata)}.items():
+        (root / "config" / file).write_text(text)
+    table(folder, *rows)
     with pytest.raises(HypersphereError) as caught:
-        planning.make(project(**whole(MISTAKES[name])))
+        read(root, command)
     assert "\n" not in str(caught.value)
     approve(re.sub(r"is not one of (\d+ names|([\w.]+, ){5,}[\w.]+)", "is not one of …", str(caught.value)))
-
-
-@pytest.mark.parametrize(
-    "overrides",
-    [
-        {"scale": "smal"},
-        {"only": ["p/tabel"]},
-        {"only": "q"},
-        {"device": "tpu"},
-        {"seed": [0]},
-        {"nonsense": 1},
-        {"epochs": "many"},
-        {"epochs": -3},
-        {"seeds": []},
-        {"papers": ["p"]},
-        {"overrides": [{"set": {"veiws": {}}}]},
-        {"overrides": [{"set": {"objective": {"temprature": 1}}}]},
-        {"overrides": [{"when": {"paper": "p"}, "set": {"batch": {"size": 3}}}]},
-        {"probes": {"knn": {"kk": 3}}},
-        {"datasets": {"cats": "dgos"}},
-        {"leaves_out": ["p/x"]},
-    ],
-    ids=str,
-)
-def test_the_command_line_is_blamed_for_its_own(project: Project, refused: Refused, overrides: dict[str, Any]) -> None:
-    with refused():
-        planning.make(project(), overrides)
 
 
 @pytest.fixture
@@ -89,15 +71,6 @@ def test_the_command_says_it_in_one_line(
     approve(complaint(project(config={"onyl": ["p"]})))
     outside = tmp_path_factory.mktemp("outside")
     approve(complaint(outside).replace(str(outside), "OUTSIDE"))
-
-
-@pytest.mark.parametrize("text", ["", "[1, 2]", "scale: [", "\x00", "scale: quick: x"])
-@pytest.mark.parametrize("file", FILES.values())
-def test_a_file_that_is_no_mapping(project: Project, refused: Refused, file: str, text: str) -> None:
-    root = project()
-    (root / "config" / file).write_text(text)
-    with refused():
-        planning.make(root)
 
 
 @pytest.fixture
@@ -142,6 +115,12 @@ def test_what_stands_for_a_dataset(
 ) -> None:
     used = [loaded(scale=scale).used(name, "p") for name in ("cats", "dogs", "birds")]
     assert [one and one.name for one in used] == [cats, dogs, birds]
+
+
+def test_a_paper_has_stand_ins_of_its_own(loaded: Callable[..., Config]) -> None:
+    config = loaded(scale={"datasets": {"cats": "dogs", "p/cats": "few_cats"}})
+    used = [config.used("cats", paper) for paper in ("p", "another")]
+    assert [one and one.name for one in used] == ["few_cats", "dogs"]
 
 
 def test_changed_numbers_go_to_a_folder_of_their_own(loaded: Callable[..., Config]) -> None:

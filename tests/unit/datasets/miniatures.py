@@ -18,13 +18,6 @@ def noise(number: int, *shape: int) -> np.ndarray:
     return np.random.default_rng(number).integers(0, 256, shape, dtype=np.uint8)
 
 
-def flipped(content: bytes, place: int | None = None) -> bytes:
-    """With another bit in the middle, or at ``place``."""
-    changed = bytearray(content)
-    changed[len(content) // 2 if place is None else place] ^= 1
-    return bytes(changed)
-
-
 def npy(array: np.ndarray) -> bytes:
     """An array in numpy's format."""
     buffer = io.BytesIO()

@@ -18,8 +18,8 @@ from hypersphere.datasets.cifar import SETS, cifar
 from hypersphere.datasets.reading import published
 from hypersphere.errors import HypersphereError
 
+from ...harm import HARMS
 from .conftest import ARCHIVE, NAMES
-from .miniatures import flipped
 
 
 @pytest.fixture
@@ -55,14 +55,11 @@ def test_cifar100_has_its_coarse_labels_beside_its_fine_ones(tmp_path: Path, mon
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("harm", ["flipped", "missing"])
+@pytest.mark.parametrize("harm", HARMS)
 def test_a_damaged_file_is_refused_before_anything_is_unpickled(
     tiny: Path, name: str, harm: str, unpickled: list[str]
 ) -> None:
-    content = (tiny / name).read_bytes()
-    (tiny / name).unlink()
-    if harm == "flipped":
-        (tiny / name).write_bytes(flipped(content))
+    HARMS[harm](tiny / name)
     for fetching in (False, True):
         with pytest.raises(HypersphereError):
             cifar(tiny.parent, fetching)
@@ -124,7 +121,6 @@ def test_real_cifar10_is_read(real_cifar10: Path) -> None:
     assert train.labels["class"][0] == 6  # the first training image is the well-known frog
 
 
-@pytest.mark.long
 @pytest.mark.shared_data
 def test_real_cifar10_from_a_broken_download_to_a_prepared_dataset(
     real_cifar10: Path, tmp_path: Path, server: Any

@@ -23,7 +23,8 @@ from hypersphere.datasets.part import shrunk
 from hypersphere.datasets.reading.published import checksums
 from hypersphere.datasets.types import Arrays, Split
 
-from .miniatures import flipped, npy, tar_gz, write
+from ...harm import flip
+from .miniatures import npy, tar_gz, write
 
 NOWHERE = Path("/nonexistent")
 FEW: dict[str, Any] = {"base": "digits", "origin": "made", "train_per_class": 3, "test_per_class": 2}
@@ -163,7 +164,7 @@ def test_a_damaged_file_and_an_archive_that_lacks_one_are_sentences(
     publish: Publish, tmp_path: Path, server: Any, refused: Any
 ) -> None:
     folder = publish(ARRAYS)
-    (folder / "snow.npy").write_bytes(flipped((folder / "snow.npy").read_bytes()))
+    flip(folder / "snow.npy")
     with refused():
         load(tmp_path)
     archive = packed(folder)

@@ -4,8 +4,6 @@ import gzip
 import hashlib
 import shutil
 import struct
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +20,7 @@ from hypersphere.datasets import cifar, flowers102, imagenet100, mnist, stl10, s
 from hypersphere.datasets.reading import published
 from hypersphere.errors import HypersphereError
 
+from ...harm import flipped
 from . import miniatures
 
 Files = dict[str, bytes]
@@ -289,7 +288,7 @@ def test_a_damaged_file_is_a_sentence_that_names_it_and_stays(name: str, harm: s
     """One byte of each file in turn; the control is that whole files are read above."""
     for path in [path for path in root.rglob("*") if path.is_file()]:
         whole = path.read_bytes()
-        harmed = {"flipped": miniatures.flipped(whole), "truncated": whole[:-1]}
+        harmed = {"flipped": flipped(whole), "truncated": whole[:-1]}
         path.write_bytes(harmed.get(harm, b""))
         if harm == "missing":
             path.unlink()
@@ -406,10 +405,9 @@ def test_the_list_of_imagenet100_has_a_hundred_ids() -> None:
 
 
 @pytest.mark.shared_data
-def test_real_mnist_is_what_torchvision_reads(shared_data: Path, tmp_path: Path) -> None:
-    script = [sys.executable, str(shared_data / "unpack.py"), str(tmp_path), "--only", "mnist"]
-    subprocess.run(script, check=True, capture_output=True)
-    for part, found in mnist.load(tmp_path, False).items():
-        theirs = MNIST(tmp_path, train=part == "train")
+def test_real_mnist_is_what_torchvision_reads(unpacked: Callable[[str], Path]) -> None:
+    root = unpacked("mnist")
+    for part, found in mnist.load(root, False).items():
+        theirs = MNIST(root, train=part == "train")
         np.testing.assert_array_equal(found.pixels, theirs.data)
         assert found.digit.tolist() == theirs.targets.tolist()

@@ -19,7 +19,8 @@ from hypersphere.datasets import store
 from hypersphere.datasets.types import Arrays, Pieces, Split
 from hypersphere.errors import DamagedError, HypersphereError
 
-from .miniatures import flipped, npy
+from ...harm import flip, truncate
+from .miniatures import npy
 
 SMALL: dict[str, Any] = {
     "name": "small_lt",
@@ -76,8 +77,8 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 HARMS: dict[str, Callable[[Path], object]] = {
     "gone": Path.unlink,
-    "truncated": lambda path: path.write_bytes(path.read_bytes()[:-3]),
-    "flipped": lambda path: path.write_bytes(flipped(path.read_bytes(), -1)),
+    "truncated": truncate,
+    "flipped": flip,
     "bytes": lambda path: path.write_bytes(b"\xff\xfe"),
     "list": lambda path: path.write_text("[]"),
     "hash": lambda path: path.write_text(re.sub('"sha256": "[0-9a-f]{8}', '"sha256": "00000000', path.read_text())),

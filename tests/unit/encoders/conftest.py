@@ -1,13 +1,7 @@
 """What the encoders' tests share."""
 
-import pytest
 import torch
 from torch import nn
-
-
-@pytest.fixture(autouse=True)
-def _as_commands_compute(deterministic: None) -> None:
-    """Every test here: on one thread, with deterministic algorithms alone."""
 
 
 def randomise(model: nn.Module) -> nn.Module:

@@ -1,6 +1,5 @@
 """Tables 1 to 7 of the double-metric paper against its sentences and against each other, one erratum a test."""
 
-import math
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -69,7 +68,6 @@ def test_d8_tables_2_and_7_print_dm4_twice_and_differently() -> None:
 
 
 def test_d9_tables_2_and_5_differ_at_one_setting_by_more_than_any_gain() -> None:
-    """Two proportions of 10,000 images each: a difference of 2.91 points is five standard errors."""
     both = {(data, x): (TABLE_2[data][x], TABLE_5[data][0.07][x]) for data in TABLE_5 for x in LOSSES}
     differences = {cell: round(abs(first - second), 2) for cell, (first, second) in both.items()}
     largest_gain = max(gain for loss in LOSSES[1:] for gain in gains(TABLE_2, loss))
@@ -77,8 +75,6 @@ def test_d9_tables_2_and_5_differ_at_one_setting_by_more_than_any_gain() -> None
     assert sum(difference > largest_gain for difference in differences.values()) == 7
     assert best(TABLE_2["cifar10"]) == {"dm3"}
     assert best(TABLE_5["cifar10"][0.07]) == {"dm2"}
-    p = sum(both["cifar10", "nt_xent"]) / 200
-    assert differences["cifar10", "nt_xent"] / 100 / math.sqrt(2 * p * (1 - p) / 10_000) == pytest.approx(5.1, abs=0.05)
 
 
 def test_d10_the_best_temperature_is_not_007() -> None:
@@ -146,7 +142,6 @@ def test_d25_accuracy_moves_with_temperature_by_points_and_falls_behind_the_base
 
 
 def test_d26_dm3_falls_behind_the_baseline_in_tables_3_4_and_5() -> None:
+    """D13 has the rows of Table 4."""
     assert RELATIVE_ERRORS["augmix"]["dm3"] > RELATIVE_ERRORS["augmix"]["nt_xent"]
-    assert len(behind(TABLE_4, "dm3")) == 2
     assert {data: behind(rows, "dm3") for data, rows in TABLE_5.items()} == {"cifar10": [0.1], "cifar100": []}
-    assert min(gains(TABLE_4, "dm3")) == -2.21

@@ -145,14 +145,6 @@ def test_m27_for_simclr_plain_margins_beat_what_is_called_the_key() -> None:
 def test_m28_a_thousand_epochs_lower_the_baselines_transfer() -> None:
     assert all(TABLE_10[1][target] < mean for target, mean in TABLE_3["mocov3.baseline"].items())
     assert all(TABLE_9[1][dataset] > mean for dataset, mean in TABLE_2["mocov3.baseline"].items())
-    for t in (TABLE_9, TABLE_10):
-        assert all(t[s][column] > mean for s in (10, 20, 40) for column, mean in t[1].items())  # the sentence itself
-
-
-@pytest.mark.parametrize("method", ["mocov3", "simclr"])
-def test_m29_the_ratio_improves_every_cell(method: str) -> None:
-    for t in (TABLE_2, TABLE_3):
-        assert (gains(t, method, "ratio") > 0).all()
 
 
 def test_m30_the_ratio_gains_more_for_moco_than_for_simclr() -> None:

@@ -1,9 +1,9 @@
 """Losses against a queue or a memory bank, and against another network's or view's distribution."""
 
-import os
-
 import pytest
 import torch
+from lightly.loss import DINOLoss, NTXentLoss
+from lightly.loss.swav_loss import sinkhorn
 from torch import Tensor
 
 from hypersphere.objectives.momentum_contrast import momentum_contrast
@@ -14,10 +14,6 @@ from hypersphere.objectives.swapped_prediction import codes, swapped_prediction
 
 from . import oracles
 from .shared import balanced, cosine, draw, scores, value_and_gradients
-
-os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"
-from lightly.loss import DINOLoss, NTXentLoss
-from lightly.loss.swav_loss import sinkhorn
 
 
 def queued(dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor, Tensor]:

@@ -1,12 +1,14 @@
 """Losses that a well-kept library has too: the same values and gradients on drawn embeddings."""
 
-import os
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import pytest
 import torch
+from lightly.loss import DCLLoss, NegativeCosineSimilarity, SwaVLoss
+from lightly.loss import NTXentLoss as LightlyNTXent
+from lightly.loss.hypersphere_loss import HypersphereLoss
 from pytorch_metric_learning.distances import DotProductSimilarity, LpDistance
 from pytorch_metric_learning.losses import (
     NPairsLoss,
@@ -30,11 +32,6 @@ from hypersphere.objectives.triplet import triplet
 from hypersphere.objectives.uniformity import uniformity
 
 from .shared import draw, value_and_gradients
-
-os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"  # lightly would ask a server for its newest release
-from lightly.loss import DCLLoss, NegativeCosineSimilarity, SwaVLoss
-from lightly.loss import NTXentLoss as LightlyNTXent
-from lightly.loss.hypersphere_loss import HypersphereLoss
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 NUMBERS = torch.arange(5)

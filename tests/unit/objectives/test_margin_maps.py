@@ -4,7 +4,6 @@ Their numerics are in the table of every objective.
 """
 
 import math
-import os
 from functools import partial
 from typing import Any, Literal
 
@@ -31,8 +30,6 @@ from . import oracles
 from .cases import LOGITS
 from .oracles import bend
 from .shared import Map, cosine_gradient, cosines_and_targets, draw, softmax, weighted
-
-os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"
 
 NEGATIVES: list[Negatives] = ["both_views", "other_view", "none"]
 MAPS = [(name, setting) for name, settings in LOGITS.items() for setting in settings]

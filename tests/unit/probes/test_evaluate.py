@@ -1,7 +1,6 @@
 """Evaluations: one sealed file for each run and protocol, made once, and again when, and only when, it must be."""
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,6 +26,8 @@ from hypersphere.provenance import digests, markers, pictures, sources
 from hypersphere.provenance.manifest import check_evaluation
 from hypersphere.training.frozen import load_weights
 from hypersphere.training.pretrain import pretrain
+
+from ...harm import HARMS, flip
 
 NORMS = "papers/embedding_norms/paper.yaml"
 
@@ -130,13 +131,6 @@ def test_images_lie_beside_their_mean(plan: Plan) -> None:
     assert mean == pytest.approx(table.loc[table["split"] == "test", "norm"].mean(), abs=2e-6)
     listed = {path.name, *(f"{path.stem}.{at}.upright.csv" for at in ("0000", "0004"))}
     assert set(check_evaluation(path)["files"]) == listed
-
-
-HARMS: dict[str, Callable[[Path], object]] = {
-    "lost": Path.unlink,
-    "altered": lambda path: path.write_bytes(path.read_bytes().replace(b"1", b"2")),
-    "truncated": lambda path: path.write_bytes(path.read_bytes()[:-2]),
-}
 
 
 @pytest.mark.parametrize("harm", HARMS)
@@ -400,7 +394,7 @@ def test_pictures_lie_beside_their_table_and_a_damaged_one_is_made_again(root: P
         lambda: markers.check(plan.evaluated_marker(plan.batches[0].id)),
     ):
         check()
-        picture.write_bytes(before[:50] + bytes([before[50] ^ 1]) + before[51:])
+        flip(picture)
         with refused(DamagedError):
             check()
         evaluate.evaluate_batch(plan, plan.batches[0])

@@ -10,7 +10,7 @@ from hypersphere.errors import DamagedError
 from hypersphere.provenance.manifest import check_evaluation, check_files, check_run
 
 from ...fixtures import Approve
-from .test_markers import HARMS
+from ...harm import HARMS
 
 
 @pytest.fixture

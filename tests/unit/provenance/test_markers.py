@@ -1,6 +1,6 @@
 """What is lost or damaged is forgotten before jobs are planned, and nothing else."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ from hypersphere.config.plan import Plan
 from hypersphere.provenance import markers
 
 from ...fixtures import Refused
+from ...harm import HARMS, flip
 
 ABOUT = {"status": "finished", "epochs": 4, "code": "c", "data": "d"}
 WEIGHTS = ("encoder.safetensors", "snapshots/a")
@@ -62,19 +63,6 @@ def forgotten(plan: Plan) -> list[Path]:
     gone = sorted(before - proofs(plan))
     assert len(said) == len(gone)
     return gone
-
-
-def flip(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
-
-
-HARMS: dict[str, Callable[[Path], object]] = {
-    "missing": Path.unlink,
-    "truncated": lambda path: path.write_bytes(path.read_bytes()[:-2]),
-    "flipped": flip,
-}
 
 
 def places(plan: Plan) -> dict[Path, list[Path]]:

@@ -1,7 +1,6 @@
 """Human labels counted: small sets by hand, and the real files against what their authors publish."""
 
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -99,12 +98,8 @@ def test_without_a_data_root_the_labels_are_fetched(root: str | None, monkeypatc
 
 
 @pytest.fixture(scope="module")
-def real(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> HumanLabels:
-    folder = tmp_path_factory.mktemp("real")
-    script = [sys.executable, str(shared_data / "unpack.py"), str(folder), "--only", "human"]
-    done = subprocess.run(script, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return human(folder, download=False)
+def real(unpacked: Callable[[str], Path]) -> HumanLabels:
+    return human(unpacked("human"), download=False)
 
 
 @pytest.mark.shared_data

@@ -2,19 +2,16 @@
 
 import itertools
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from hypersphere import t_test
-from hypersphere.config import plan as planning
 from hypersphere.statistics import confirmed, effects
 
+from ...golden.released import ROOT, from_records
 from .world import RULES
-
-ROOT = Path(__file__).parents[3]
 
 
 def all_splits(values: np.ndarray, arms: int, n: int) -> tuple[float, float]:
@@ -55,7 +52,7 @@ def test_too_few_runs_are_refused() -> None:
 
 def test_a_set_is_every_run_of_a_plan_that_differs_in_its_seed_alone() -> None:
     """Against the rows of the record's own tables: an A/A arm is one set with its baseline, and none counts twice."""
-    plan = planning.make(ROOT, {"scale": "laptop", "evidence_only": True})
+    plan = from_records("laptop")
     table, _ = confirmed.of_plan(plan)["splits"]
     runs = pd.read_csv(ROOT / "evidence/laptop/runs.csv", dtype={"plan": str})
     study = plan.config.papers["ours"].studies["step_size"]
@@ -74,7 +71,7 @@ def test_a_set_is_every_run_of_a_plan_that_differs_in_its_seed_alone() -> None:
 
 def test_a_multiple_is_told_as_what_it_comes_to() -> None:
     """The rates that the norms paper prints for 256 images (App. C.1)."""
-    plan = planning.make(ROOT, {"scale": "laptop", "evidence_only": True})
+    plan = from_records("laptop")
     study = plan.config.papers["ours"].studies["step_size"]
     cells = {cell.text: cell.run for cell in plan.artifacts["ours", "step_size_printed"] if cell.run}
     found = {

@@ -6,12 +6,10 @@ import math
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hypersphere.config import plan as planning
 from hypersphere.config import recorded
 from hypersphere.config.cells import Cell
 from hypersphere.config.plan import Plan
@@ -27,11 +25,11 @@ from hypersphere.statistics.corruption_errors import (
     relative_mce,
 )
 
+from ...golden.released import from_records
 from .world import PAPER, World, at
 
 Make = Callable[..., World]
 Refused = Callable[..., AbstractContextManager[None]]
-ROOT = Path(__file__).resolve().parents[3]
 OURS = {"fog": {1: 20.0, 2: 40.0}, "snow": {1: 30.0, 2: 30.0}}
 BASE = {"fog": {1: 40.0, 2: 40.0}, "snow": {1: 20.0, 2: 60.0}}
 
@@ -194,11 +192,6 @@ def test_a_baseline_is_named_and_measured(make_world: Make, refused: Refused) ->
 KEY = "double_metric", "cifar10_c"
 
 
-@pytest.fixture(scope="module")
-def plan() -> Plan:
-    return planning.make(ROOT, {"scale": "laptop1", "evidence_only": True})
-
-
 def read(plan: Plan, cell: Cell) -> dict[str, list[float]]:
     assert cell.run is not None
     with (plan.config.evidence / "runs.csv").open(newline="") as handle:
@@ -214,7 +207,8 @@ def read(plan: Plan, cell: Cell) -> dict[str, list[float]]:
     return found
 
 
-def test_mean_corruption_errors_are_those_of_the_records(plan: Plan) -> None:
+def test_mean_corruption_errors_are_those_of_the_records() -> None:
+    plan = from_records("laptop1")
     cells = [cell for cell in plan.artifacts[KEY] if not cell.missing]
     rows = gather.Measurer(plan).rows(cells, plan.config.papers[KEY[0]].measured[KEY[1]])
     found = [(cell, row["value"]) for cell, row in zip(cells, rows, strict=True) if cell.measure == "mce"]
@@ -227,9 +221,8 @@ def test_mean_corruption_errors_are_those_of_the_records(plan: Plan) -> None:
 
 
 @pytest.mark.parametrize("lost", ["a run", "a severity", "the baseline"])
-def test_what_records_lack_is_a_reason_and_ends_nothing(
-    plan: Plan, approve: Callable[[object], None], lost: str
-) -> None:
+def test_what_records_lack_is_a_reason_and_ends_nothing(approve: Callable[[object], None], lost: str) -> None:
+    plan = from_records("laptop1")
     assert plan.records is not None
     base, other = (
         next(cell.run.name for cell in plan.artifacts[KEY] if cell.run and cell.coordinates["variant"] == variant)

@@ -14,6 +14,7 @@ from hypersphere import files
 from hypersphere.config.plan import MANIFEST
 from hypersphere.statistics import gather, measure
 
+from ...harm import flip
 from .world import GLOBE, PAPER, POINTS, World, claim
 
 Make = Callable[..., World]
@@ -24,12 +25,6 @@ PORTRAITS = pd.DataFrame(
     [("train", extreme, "a", 1, "1.50") for extreme in ("highest", "lowest")],
     columns=["split", "extreme", "row", "column", "caption"],
 )
-
-
-def flip(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
 
 
 def seal(path: Path, change: Callable[[dict[str, str]], Any]) -> None:

@@ -1,33 +1,28 @@
 """A run of a few steps on random images, whole and broken."""
 
 import copy
-import itertools
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from jaxtyping import UInt8
-from safetensors import safe_open
-from safetensors.torch import load_file, save_file
-from torch import Tensor
 
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.provenance.manifest import check_files
-from hypersphere.training import checkpoint, loop
-from hypersphere.training.loop import Execution, Outcome
+from hypersphere.training import checkpoint
+from hypersphere.training.loop import Outcome
 from hypersphere.training.pretrain import pretrain
 from hypersphere.training.trainers.image import Images, train, training_images
 
+from ...broken_off import before_steps, contents, execution
 from ...layers import merge
 
 MakeRun = Callable[..., Run]
@@ -59,11 +54,6 @@ STEPS = 8
 SELDOM = {"save_every": 3600.0}
 """For runs whose states are of no interest."""
 IDENTITY = {"run": "a run", "code": "its code", "data": "its data"}
-
-
-@pytest.fixture(autouse=True)
-def _as_commands_compute(deterministic: None) -> None:
-    """Every test here: on one thread, with deterministic algorithms alone."""
 
 
 @pytest.fixture
@@ -123,51 +113,12 @@ def numbered(pixels: Pixels, numbers: Any = None) -> Images:
     return Images(pixels, count % 3, count if numbers is None else numbers)
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    """All but what holds a time, and the resume state."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name not in ("timing.csv", "manifest.json", ".lock", checkpoint.RESUME)
-    }
-
-
 # Runs that end before their time
 
 
-class KilledError(BaseException):
-    """Stands for a kill: nothing catches it."""
-
-
-@contextmanager
-def before_steps(act: Callable[[int], object]) -> Iterator[None]:
-    """Within it, ``act`` is called before each step, with the number of those that were taken."""
-    step, numbers = loop._step, itertools.count()
-
-    def acting(*arguments: Any) -> Tensor:
-        act(next(numbers))
-        return step(*arguments)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loop, "_step", acting)
-        yield
-
-
-def failing(error: BaseException, after: int) -> AbstractContextManager[None]:
-    """Within it, the step after so many fails, and no other."""
-
-    def act(number: int) -> None:
-        if number == after:
-            raise error
-
-    return before_steps(act)
-
-
 def execute(run: Run, images: Images | Pixels, folder: Path, **changes: Any) -> Outcome:
-    """Train on the CPU, saving after every step; snapshots after 0 and 2 epochs."""
-    options: dict[str, Any] = {"snapshots": frozenset({0, 2}), "identity": IDENTITY, "save_every": 0.0} | changes
-    numbered_images = images if isinstance(images, Images) else numbered(images)
-    return train(run, numbered_images, Execution(device=torch.device("cpu"), **options), folder)
+    given = images if isinstance(images, Images) else numbered(images)
+    return train(run, given, execution(run, **({"identity": IDENTITY} | changes)), folder)
 
 
 Resume = Callable[..., Outcome]
@@ -195,27 +146,6 @@ def broken(make_run: MakeRun, images: Pixels, tmp_path: Path, kept: Path) -> Bro
     return lambda after, method="simclr", **fields: break_off(
         after, make_run(method, **fields), images, kept, tmp_path / "broken"
     )
-
-
-def rewrite(path: Path, change: Callable[[dict[str, Tensor]], Any], seal: bool = True) -> None:
-    """Rewrite a resume state after ``change`` to its tensors; ``seal`` it anew, or leave the seal as it was."""
-    with safe_open(path, framework="pt") as handle:
-        metadata = handle.metadata()
-    tensors = load_file(path)
-    change(tensors)
-    if seal:
-        metadata["sha256"] = checkpoint._seal(tensors, metadata["progress"])
-    save_file(tensors, path, metadata=metadata)
-
-
-def drop(beginning: str) -> Callable[[dict[str, Tensor]], None]:
-    """For ``rewrite``: leave out every tensor whose name begins so."""
-
-    def change(tensors: dict[str, Tensor]) -> None:
-        for name in [name for name in tensors if name.startswith(beginning)]:
-            del tensors[name]
-
-    return change
 
 
 def break_off(

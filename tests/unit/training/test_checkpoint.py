@@ -15,7 +15,8 @@ from hypersphere.training import checkpoint, optimisation
 from hypersphere.training.build import build_method
 from hypersphere.training.checkpoint import Progress
 
-from .conftest import OPTIMISERS, MakeRun, drop, rewrite
+from ...broken_off import drop, rewrite
+from .conftest import OPTIMISERS, MakeRun
 
 Change = Callable[[dict[str, Tensor]], Any]
 

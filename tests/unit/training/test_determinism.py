@@ -39,6 +39,7 @@ def test_threads_are_those_asked_for_and_cublas_has_a_fixed_workspace() -> None:
     assert os.environ["CUBLAS_WORKSPACE_CONFIG"] in (":4096:8", ":16:8")  # the two that NVIDIA calls deterministic
 
 
+@pytest.mark.long
 def test_optimisers_do_without_the_compiler() -> None:
     """The control: without the switch it is imported; and the steps are the same to the bit."""
     said = {

@@ -22,8 +22,9 @@ from hypersphere.training import build, device, loop, optimisation
 from hypersphere.training.loop import Execution
 from hypersphere.training.weights import ENCODER, HEADS
 
+from ...broken_off import contents
 from ...of_images import METHODS
-from .conftest import SELDOM, MakeRun, Pixels, contents, execute, of_method
+from .conftest import SELDOM, MakeRun, Pixels, execute, of_method
 
 pytestmark = pytest.mark.heavy
 CPU = torch.device("cpu")
@@ -107,6 +108,7 @@ def test_a_processor_and_a_gpu_that_only_imitates_bfloat16_compute_in_float32(
         assert device.precision(wanted, CPU) == torch.float32
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["simclr", "simsiam"])
 def test_a_compiled_encoder_trains_to_the_same_bytes(
     method: str, make_run: MakeRun, images: Pixels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -29,7 +29,9 @@ from hypersphere.training import device as devices
 from hypersphere.training import loop
 from hypersphere.training.pretrain import pretrain, pretrain_batch
 
-from .conftest import Stopped, contents, failing
+from ...broken_off import contents, failing
+from ...harm import flip
+from .conftest import Stopped
 
 pytestmark = pytest.mark.heavy
 
@@ -83,10 +85,7 @@ def test_a_flipped_byte_or_a_lost_file_is_named_and_trained_again(
     folder = tiny_plan.run_folder(runs[0].name)
     before = contents(folder)
     for number, name in enumerate([*check_files(folder / MANIFEST)["files"], "manifest.json"]):
-        whole = (folder / name).read_bytes()
-        (folder / name).unlink()
-        if number % 2:
-            (folder / name).write_bytes(whole[:-3] + bytes([whole[-3] ^ 1]) + whole[-2:])
+        (flip if number % 2 else Path.unlink)(folder / name)
         with refused() if name != "manifest.json" else pytest.raises(HypersphereError):
             check_run(tiny_plan, folder.name)
         capsys.readouterr()

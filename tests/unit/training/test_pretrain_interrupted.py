@@ -23,7 +23,8 @@ from hypersphere.training import device as devices
 from hypersphere.training import pretrain as module
 from hypersphere.training.pretrain import pretrain_batch
 
-from .conftest import KilledError, Stopped, before_steps, contents, failing, keeping
+from ...broken_off import KilledError, before_steps, contents, failing
+from .conftest import Stopped, keeping
 
 pytestmark = pytest.mark.heavy
 

@@ -15,7 +15,8 @@ from hypersphere.training import pretrain as training
 from hypersphere.training import snapshots as module
 from hypersphere.training.weights import snapshot_names
 
-from .conftest import contents, keeping
+from ...broken_off import contents
+from .conftest import keeping
 
 pytestmark = pytest.mark.heavy
 

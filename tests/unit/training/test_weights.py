@@ -19,6 +19,7 @@ from hypersphere.training import loop
 from hypersphere.training.frozen import load_frozen
 from hypersphere.training.trainers.image import Images
 
+from ...harm import truncate
 from ...of_images import METHODS
 from .conftest import execute, of_method, unbroken
 
@@ -73,7 +74,7 @@ def drop_one(path: Path) -> None:
 
 HARMS: dict[str, Callable[[Path], object]] = {
     "missing": Path.unlink,
-    "truncated": lambda path: path.write_bytes(path.read_bytes()[:-7]),
+    "truncated": truncate,
     "of another architecture": drop_one,
 }
 FILES = ("encoder", "heads", "snapshots/epoch-0002", "snapshots/epoch-0002.heads")

@@ -8,9 +8,8 @@ import hashlib
 import io
 import math
 import pickle
-import subprocess
-import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,8 @@ from hypersphere.datasets.reading.human import human
 from hypersphere.datasets.types import Arrays, Split
 from hypersphere.errors import HypersphereError
 
-from ..miniatures import flipped, npy
+from ....harm import flip
+from ..miniatures import npy
 
 FILES = tuple(module.PUBLISHED)
 NAMES = [name.replace("_", "-", 1) for name in module.HumanLabels._fields]
@@ -102,7 +102,7 @@ def test_a_damaged_file_is_refused_unopened_or_fetched_anew(
 ) -> None:
     human(tmp_path / "raw")
     path = tmp_path / "raw" / "human" / name
-    path.write_bytes(flipped(path.read_bytes()))
+    flip(path)
     with monkeypatch.context() as patch:
         patch.setattr(module, "PUBLISHED", {name: module.PUBLISHED[name]})
         patch.setattr(torch, "load", None)
@@ -114,7 +114,7 @@ def test_a_damaged_file_is_refused_unopened_or_fetched_anew(
 @pytest.mark.parametrize("fetching", [True, False])
 def test_a_damaged_array_is_refused(own: Path, fetching: bool, refused: Any) -> None:
     path = own / "cifar10n-worse_label.npy"
-    path.write_bytes(flipped(path.read_bytes()))
+    flip(path)
     with refused():
         human(own.parent, fetching)
 
@@ -188,11 +188,12 @@ def test_cifar_adds_them_when_it_is_asked_to(
 
 
 @pytest.mark.shared_data
-def test_real_labels_have_the_published_shares(shared_data: Path, real_cifar10: Path, tmp_path: Path) -> None:
+def test_real_labels_have_the_published_shares(
+    unpacked: Callable[[str], Path], real_cifar10: Path, tmp_path: Path
+) -> None:
     """CIFAR-10N's shares of wrong labels, and how often CIFAR-10H's most frequent choice is the official class, counted
     in the published arrays by hand."""
-    script = [sys.executable, str(shared_data / "unpack.py"), str(tmp_path), "--only", "human"]
-    subprocess.run(script, check=True, capture_output=True)
+    (tmp_path / "human").symlink_to(unpacked("human") / "human")
     (tmp_path / "cifar-10-batches-py").symlink_to(real_cifar10 / "cifar-10-batches-py")
     found = cifar(tmp_path, False, human_labels=True)
     store.check(found, "cifar")

@@ -14,7 +14,8 @@ from hypersphere.datasets.reading import image_files as decoding
 from hypersphere.datasets.reading.image_files import square
 from hypersphere.errors import HypersphereError
 
-from ..miniatures import flipped, noise, photograph, picture, saved
+from ....harm import flipped
+from ..miniatures import noise, photograph, picture, saved
 
 RGB = noise(0, 8, 8, 3)
 GREY = noise(1, 8, 8)

@@ -25,9 +25,10 @@ from hypersphere.training.trainers import image as module
 from hypersphere.training.trainers.image import Views, train, training_images
 from hypersphere.training.weights import ENCODER, HEADS, snapshot_names
 
+from ....broken_off import contents
 from ....of_images import METHODS
 from .. import conftest
-from ..conftest import MakeRun, Pixels, contents, numbered, of_method
+from ..conftest import MakeRun, Pixels, numbered, of_method
 
 pytestmark = pytest.mark.heavy
 
