@@ -13,6 +13,7 @@ rule judge_records:
             "studies.csv",
             "splits.csv",
             "answers.csv",
+            "progress.csv",
         ),
     log:
         "logs/report/{recorded}.log",

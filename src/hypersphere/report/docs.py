@@ -76,7 +76,8 @@ def laptop(config: Config) -> str:
             other = "; ".join(dict.fromkeys(differs))
             lines += [f"Other than published, in some or all of these: {other}.", ""] if other else []
         lines += studied(config, paper, {row["id"]: _answer(row) for row in of_paper}, found["studies"], limits)
-    return "\n".join([*lines, *_nothing_differs(config, found), *_prices(config, known)]).rstrip()
+    ended = [*_progress(config, found["progress"]), *_nothing_differs(config, found), *_prices(config, known)]
+    return "\n".join([*lines, *ended]).rstrip()
 
 
 def _comparisons(row: Mapping[str, Any], small: Mapping[str, Row]) -> list[Row]:
@@ -170,6 +171,27 @@ def _tuning(paper: Paper, name: str, study: Study, file: Path) -> Iterator[str]:
         point = coordinates.parse(arm, str(file))
         yield _line((words.point(paper, point, [*point]), *(curve.get(value, "–") for value in values)))
     yield ""
+
+
+def _progress(config: Config, progress: pd.DataFrame) -> Iterator[str]:
+    """How far the runs of each study are."""
+    parts = [*dict.fromkeys(progress["part"])]
+    of_study: dict[tuple[str, str], dict[str, str]] = {}
+    for row in tables.rows(progress):
+        shown = f"{row['recorded']:g} of {row['planned']:g}"
+        of_study.setdefault((row["paper"], row["study"]), {})[row["part"]] = shown
+    if of_study:
+        yield from ("## How far the studies are", "")
+        yield from _prose("""
+            Recorded runs, of those that the plans have. Checks are the arms that decide nothing. The confirmation of a
+            tuned study is planned once its best values are selected.
+        """)
+        yield from _table(("question", *parts))
+    for (paper, study), found in of_study.items():
+        question = config.papers[paper].studies[study].question
+        yield _line((question, *(found.get(part, "–") for part in parts)))
+    if of_study:
+        yield ""
 
 
 def _nothing_differs(config: Config, found: Mapping[str, pd.DataFrame]) -> Iterator[str]:

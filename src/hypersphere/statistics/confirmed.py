@@ -16,7 +16,7 @@ from hypersphere.config import rules as rules_file
 from hypersphere.config.plan import Plan
 from hypersphere.config.rules import Rules
 from hypersphere.config.run import Run
-from hypersphere.config.study import CHECKS, PRINTED, TIMES, Study
+from hypersphere.config.study import CHECKS, PRINTED, TIMES, TUNING, Study
 from hypersphere.provenance import tables
 from hypersphere.statistics import answers, effects, measure
 from hypersphere.statistics.effects import WELCH
@@ -43,7 +43,12 @@ SPLITS: tables.Columns = {
     **tables.numbers("margin", "runs", "n", "arms", "called", "level"),
 }
 """splits.csv: a row for each set of runs (``run``: the first of them) and number of runs an arm; shares in percent."""
-TABLES = {"studies": COMPARED, "splits": SPLITS, "answers": ANSWERED}
+PARTS = {"tuning": TUNING, "confirmation": "", "printed values": PRINTED, "checks": CHECKS}
+"""The parts of a study's plan, with how the names of their artifacts end."""
+PROGRESS: tables.Columns = {**tables.texts("paper", "study", "part"), **tables.numbers("planned", "recorded")}
+"""progress.csv: a row for each part of the plan of each study: how many runs it has, and how many are recorded. A run
+of several parts counts in the first. Runs whose values are not selected yet are no runs so far."""
+TABLES = {"studies": COMPARED, "splits": SPLITS, "answers": ANSWERED, "progress": PROGRESS}
 
 
 class Shares(NamedTuple):
@@ -81,7 +86,7 @@ def shares(values: np.ndarray, n: int, margin: float, rules: Rules, draws: int =
 
 
 def of_plan(plan: Plan) -> dict[str, tuple[pd.DataFrame, tables.Columns]]:
-    """studies.csv, splits.csv and answers.csv of a scale, by name."""
+    """The ``TABLES`` of a scale, by name."""
     rules = rules_file.load(plan.config.root)
     compared, splits, answered = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, Any]]()
     for paper, study, artifact in _confirmed(plan):
@@ -111,8 +116,22 @@ def of_plan(plan: Plan) -> dict[str, tuple[pd.DataFrame, tables.Columns]]:
                 if not any(row.items() >= of.items() for row in splits):
                     sizes = [n for n in SIZES if len(alike) >= 2 * n]
                     splits += [of | {"n": n, **shares(alike, n, declared.margin, rules)._asdict()} for n in sizes]
-    rows = {"studies": compared, "splits": splits, "answers": answered}
+    rows = {"studies": compared, "splits": splits, "answers": answered, "progress": list(_progress(plan))}
     return {name: (pd.DataFrame(rows[name], columns=list(kinds)), kinds) for name, kinds in TABLES.items()}
+
+
+def _progress(plan: Plan) -> Iterator[dict[str, Any]]:
+    for paper, document in plan.config.papers.items():
+        for study in document.studies:
+            counted = set[str]()
+            for part, ending in PARTS.items():
+                cells = plan.artifacts.get((paper, study + ending), [])
+                planned = {cell.run.name for cell in cells if cell.run} - counted
+                counted |= planned
+                if planned:
+                    recorded = planned & plan.runs_of(paper, study + ending).keys()
+                    of = {"paper": paper, "study": study, "part": part}
+                    yield of | {"planned": len(planned), "recorded": len(recorded)}
 
 
 def _came_to(run: Run, study: Study) -> str:

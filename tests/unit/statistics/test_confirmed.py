@@ -97,3 +97,20 @@ def test_shares_are_averaged_over_sets_of_one_size_and_comparisons_are_counted()
     # Clopper and Pearson (1934), by hand: the share at which P(X >= 2 of 3) = 3 p^2 - 2 p^3 is 0.025
     share = compared.low / 100
     assert 3 * share**2 - 2 * share**3 == pytest.approx(0.025)
+
+
+def test_progress_counts_each_run_once() -> None:
+    """What is recorded, against the rows of the record's own table; what is planned, against the words of two plans."""
+    plan = from_records("laptop")
+    progress, _ = confirmed.of_plan(plan)["progress"]
+    runs = pd.read_csv(ROOT / "evidence/laptop/runs.csv", dtype={"plan": str})
+    studies = plan.config.papers["ours"].studies
+    expected = {
+        name: runs.loc[runs["plan"] == f"ours/{name}={one.digest}", "name"].nunique() for name, one in studies.items()
+    }
+    confirmed_runs = progress[progress["part"] != "tuning"].groupby("study")["recorded"].sum()
+    assert confirmed_runs.to_dict() == expected
+    planned = progress.set_index(["study", "part"])["planned"]
+    assert planned["sentences"].sum() == 270
+    assert planned["losses", "tuning"] == 288
+    assert (progress["recorded"] <= progress["planned"]).all()
