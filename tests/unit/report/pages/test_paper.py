@@ -25,7 +25,7 @@ def test_tables_say_the_worth_of_a_scale_in_short(make: Any, monkeypatch: pytest
     from hypersphere.report import pages, studies, words
 
     world = make()
-    world.make_artifact("later")
+    world.measure("later")
     world.draw("later")
     config, before = world.plan.config, pages.show
     long = f"{words.scale_line(config)} {words.notice(config)}"
