@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import Claim
-from hypersphere.config.project import Config, Scale, Settings
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.provenance.tables import write
 from hypersphere.simulations.study import COLUMNS
@@ -138,27 +135,15 @@ Answered = Callable[..., dict[str, dict[str, Any]]]
 
 
 @pytest.fixture
-def answered(tmp_path: Path) -> Answered:
+def answered(make_world: Make) -> Answered:
     """``answered(claims, rows)``: judge claims of a paper with one studied artifact, ``a``, by rows of answers.csv."""
 
     def judge(
         claims: list[Claim], *rows: tuple[str, str, str, int, float], **declared: str
     ) -> dict[str, dict[str, Any]]:
-        study = {"draw": "study_table", "title": "t", "study": "entropy_limits"} | declared
-        paper = Paper.model_validate({"paper": "lecture", "title": "t", "artifacts": {"a": study}})
-        config = Config(
-            root=tmp_path,
-            settings=Settings(),
-            scale=Scale.model_construct(scale="quick", level="quick", provides=[]),
-            overrides={},
-            papers={"lecture": paper},
-            folders={"lecture": tmp_path},
-            datasets={},
-            sources={},
-        )
-        table = pd.DataFrame([("entropy_limits", *row) for row in rows], columns=list(COLUMNS))
-        write(config.results / "simulations" / "lecture", {"answers": (table, COLUMNS)})
-        return studies.judge(claims, config, "lecture", RULES)
+        world = make_world(paper={"artifacts": {"a": FIGURE | declared}})
+        answer(world, *rows)
+        return studies.judge(claims, world.plan.config, "norms", RULES)
 
     return judge
 
