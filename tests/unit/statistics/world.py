@@ -22,6 +22,7 @@ from hypersphere.config.coordinates import parse, text
 from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.provenance import pictures, tables
 from hypersphere.provenance.columns import TABLES, THEORY
+from hypersphere.simulations.study import COLUMNS
 from hypersphere.statistics import claims, measure
 
 PROJECT = Path(__file__).parents[2] / "project"
@@ -295,6 +296,15 @@ class Runs:
             table.loc[where, column] = value
         self.put(artifact, name, table)
 
+    def theory(self, *rows: Sequence[Any]) -> None:
+        table = pd.DataFrame(rows, columns=list(THEORY))
+        tables.write(self.plan.config.results, {"theory": (table, THEORY)})
+
+    def answers(self, study: str, *rows: tuple[Any, ...]) -> None:
+        """Write answers.csv, as an exact study does: its numbers as text, for infinity is one."""
+        table = pd.DataFrame([(study, *row[:-1], f"{row[-1]:.10g}") for row in rows], columns=list(COLUMNS))
+        tables.write(self.plan.config.results / "simulations" / self.paper, {"answers": (table, COLUMNS)})
+
 
 class World(Runs):
     """A project under a temporary root, its plan, and what its runs are made to say."""
@@ -331,10 +341,6 @@ class World(Runs):
         path = self.root / "config" / "papers" / "norms" / "claims.csv"
         path.parent.mkdir(parents=True, exist_ok=True)
         pd.DataFrame(rows, columns=list(CLAIM)).to_csv(path, index=False, lineterminator="\n")
-
-    def theory(self, *rows: Sequence[Any]) -> None:
-        table = pd.DataFrame(rows, columns=list(THEORY))
-        tables.write(self.plan.config.results, {"theory": (table, THEORY)})
 
     def judged(self, *rows: Mapping[str, Any]) -> dict[str, dict[str, str]]:
         """claims.csv as text, by the claims' ids."""

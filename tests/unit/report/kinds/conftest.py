@@ -16,14 +16,13 @@ from matplotlib.figure import Figure
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import HISTORY
 from hypersphere.config.cells import Cell, on_pixels
-from hypersphere.config.claims import load
 from hypersphere.provenance import tables
-from hypersphere.provenance.columns import CLAIMS
 from hypersphere.report import style, writer
 from hypersphere.report.artifact import Points, Shown
 from hypersphere.report.results import Results
 from hypersphere.report.studies import Drawing, Layout
 from hypersphere.simulations.pair_attraction import draw
+from hypersphere.statistics import claims
 
 from ...statistics.world import Runs
 
@@ -112,23 +111,13 @@ class Made(Runs):
         return Results(self.plan)
 
     def _studies(self) -> None:
-        folder = self.plan.config.results
+        never = [("made_up.steps.never", "as printed", "seeds", seed, math.inf) for seed in range(3)]
+        self.answers("pair_attraction", ("made_up.steps.seven", "as printed", "value", 0, 7.0), *never)
+        folder = self.plan.config.results / "simulations" / PAPER
         study = pd.DataFrame({"step": [1, 2, 3], "value": [0.5, 0.25, 0.125]})
-        columns = list(study.columns)
-        tables.write(folder / "simulations" / PAPER, {"sketch": (study, columns), "steps": (study, columns)})
-        printed = load(self.plan.config.root / "config" / "papers" / PAPER / "claims.csv")
-        rows = [
-            {**dict.fromkeys(CLAIMS, ""), "id": claim.id, "paper": PAPER, "artifact": claim.artifact}
-            | {"kind": claim.kind, "source": claim.source, "variant": claim.variant, "metric": claim.metric or ""}
-            | {"reported": "" if claim.reported is None else str(claim.reported), "measured": "7"}
-            | {"verdict": "exact" if claim.kind == "theorem" else "reproduced"}
-            for claim in printed
-            if claim.artifact in ("steps", "theorem1")
-        ]
-        tables.write(
-            folder / "statistics" / PAPER,
-            {"studies": (pd.DataFrame(rows, columns=list(CLAIMS)), CLAIMS)},
-        )
+        tables.write(folder, {name: (study, list(study)) for name in ("sketch", "steps")}, [folder / "answers.csv"])
+        self.theory(("made_up.theorem", PAPER, "as printed", 100, 90, 0, 0.0, "", "no counterexample"))
+        claims.build_studies(self.plan, PAPER)
 
     def build(self, *names: str) -> Path:
         """Write the files of artifacts; the results folder."""
