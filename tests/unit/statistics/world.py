@@ -5,7 +5,7 @@ Every number that a test does not set is filled in, so that every artifact can b
 
 import copy
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -281,20 +281,22 @@ class Runs:
         path = self.plan.artifact_folder(self.paper, artifact) / f"{name}.csv"
         return tables.read(path, TABLES[name]).set_index("coordinates", drop=False)
 
-    def put(self, artifact: str, name: str, table: pd.DataFrame) -> None:
-        """Write one of an artifact's tidy tables as if the statistics had."""
-        folder = self.plan.artifact_folder(self.paper, artifact)
-        listed = files.read_sealed(folder / MANIFEST)["files"]
-        also = [folder / file for file in listed if file != f"{name}.csv"]
+    def alter(self, artifact: str, name: str, how: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
+        """Write one of an artifact's tidy tables otherwise, as if the statistics had."""
+        folder, table = self.plan.artifact_folder(self.paper, artifact), how(self.table(artifact, name))
+        also = [folder / file for file in files.read_sealed(folder / MANIFEST)["files"] if file != f"{name}.csv"]
         tables.write(folder, {name: (table, TABLES[name])}, also)
 
     def change(self, artifact: str, name: str, where: str, **values: Any) -> None:
         """Set columns of the rows whose coordinates are ``where``."""
-        table = self.table(artifact, name)
-        assert where in table.index, where
-        for column, value in values.items():
-            table.loc[where, column] = value
-        self.put(artifact, name, table)
+
+        def changed(table: pd.DataFrame) -> pd.DataFrame:
+            assert where in table.index, where
+            for column, value in values.items():
+                table.loc[where, column] = value
+            return table
+
+        self.alter(artifact, name, changed)
 
     def theory(self, *rows: Sequence[Any]) -> None:
         table = pd.DataFrame(rows, columns=list(THEORY))

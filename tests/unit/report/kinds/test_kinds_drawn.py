@@ -117,12 +117,7 @@ def test_numbers_by_hand(figure: Any) -> None:
 
 def without(table: str, where: str) -> Callable[[Any, str], None]:
     """Loses the rows whose coordinates fit."""
-
-    def lose(made: Any, name: str) -> None:
-        rows = made.table(name, table)
-        made.put(name, table, rows[~rows["coordinates"].str.contains(where)])
-
-    return lose
+    return lambda made, name: made.alter(name, table, lambda rows: rows[~rows["coordinates"].str.contains(where)])
 
 
 def diverged(where: str) -> Callable[[Any, str], None]:
@@ -158,24 +153,21 @@ def test_a_cell_without_pictures_has_no_panel(make: Any) -> None:
 
 def test_words_for_columns_of_pictures_are_headings(make: Any) -> None:
     made = make()
-    table = made.table("faces", "pictures")
-    table["column"] = table["column"].map({"0": "image", "1": "map", "2": "both"})
-    made.put("faces", "pictures", table)
+    said = {"0": "image", "1": "map", "2": "both"}
+    made.alter("faces", "pictures", lambda rows: rows.assign(column=rows["column"].map(said)))
     for axis in panels(made.draw("faces")):
-        assert [label.get_text() for label in axis.get_xticklabels()] == ["image", "map", "both"]
+        assert [label.get_text() for label in axis.get_xticklabels()] == [*said.values()]
 
 
 def test_many_classes_have_no_legend(make: Any) -> None:
     made = make()
-    points = made.table("globes", "points")
-    points["class"] = [str(row) for row in range(len(points))]
-    made.put("globes", "points", points)
+    made.alter("globes", "points", lambda rows: rows.assign(**{"class": [str(row) for row in range(len(rows))]}))
     assert not made.draw("globes").subfigs[0].legends
 
 
 def test_few_seeds_bands_do_not_swallow_the_lines(make: Any) -> None:
     made = make()
-    made.put("sets", "summary", made.table("sets", "summary").assign(low=-300.0, high=400.0))
+    made.alter("sets", "summary", lambda rows: rows.assign(low=-300.0, high=400.0))
     low, high = panels(made.draw("sets"))[0].get_ylim()
     assert high - low == pytest.approx((1 + 2 * 0.5 + 2 * 0.06) * (64 - 12.5))  # from the untrained to the best
 
@@ -190,11 +182,12 @@ def test_an_evenly_spaced_axis_is_linear_and_whole_although_the_last_have_no_mea
 
 def test_the_single_runs_of_a_logarithmic_axis_are_inside_it(make: Any) -> None:
     made = make()
-    table = made.table("courses", "measurements")
-    far = table["coordinates"].str.contains("cut.*first.*epoch=10;.*norm") & (table["seed"] == 1)
-    assert far.any()
-    table.loc[far, "value"] = 400.0
-    made.put("courses", "measurements", table)
+
+    def go_far(rows: Any) -> Any:
+        far = rows["coordinates"].str.contains("cut.*first.*epoch=10;.*norm") & (rows["seed"] == 1)
+        return rows.assign(value=rows["value"].mask(far, 400.0))
+
+    made.alter("courses", "measurements", go_far)
     axis = panels(made.draw("courses"))[0]
     assert max(one.get_ydata().max() for one in axis.lines if one.get_linewidth() == 0.6) == 400.0
     assert axis.get_ylim()[1] > 400.0

@@ -48,12 +48,10 @@ def test_two_builds_are_equal_and_a_changed_number_is_seen(make: Any) -> None:
 
     other = make(folder="other")
     for name in NAMES:
-        summary = other.table(name, "summary")
-        other.put(name, "summary", summary.assign(mean=summary["mean"] + 0.25))
-    distribution = other.table("spread", "distribution")
-    other.put("spread", "distribution", distribution.assign(value=distribution["value"] * 1.1))
+        other.alter(name, "summary", lambda rows: rows.assign(mean=rows["mean"] + 0.25))
+    other.alter("spread", "distribution", lambda rows: rows.assign(value=rows["value"] * 1.1))
     stacked = other.plan.artifact_folder("made_up", "faces") / "pictures.png"
     pictures.write(stacked, [pictures.read(stacked) - 1])  # all are a little darker
-    other.put("faces", "pictures", other.table("faces", "pictures"))
+    other.alter("faces", "pictures", lambda rows: rows)
     changed = outputs(other.build(*NAMES))
     assert [name for name in here if here[name] == changed[name]] == ["figures/made_up/faces.csv"]
