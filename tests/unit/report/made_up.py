@@ -63,17 +63,6 @@ def stated(name: str, kind: str, answer: str, **given: Any) -> dict[str, Any]:
     return EMPTY | found | given
 
 
-def ladder(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """ladder.csv with the best evidence of each claim alone."""
-    steps = [row for row in rows if row["rung"] != "nothing"]
-    return tables.as_read(pd.DataFrame(steps, columns=list(columns.LADDER)), columns.LADDER)
-
-
-def findings(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Rows of findings.csv as they are read."""
-    return tables.as_read(pd.DataFrame(rows, columns=list(columns.FINDINGS)), columns.FINDINGS)
-
-
 NORMS = {"paper": "embedding_norms", "artifact": "table5", "method": "simsiam", "variant": "cut9"}
 NORMS |= {"baseline": "default", "dataset": "cifar10_lt", "metric": "knn_top1"}
 CLAIMS = [
@@ -96,9 +85,11 @@ FINDING = {
 
 def page(plan: Plan, folder: Path) -> Path:
     """The page of these claims, in a folder."""
-    listed = table(CLAIMS)
-    compared = pd.DataFrame(columns=list(COMPARED))
+    listed, compared = table(CLAIMS), pd.DataFrame(columns=list(COMPARED))
+    steps = pd.DataFrame([row for row in (*CLAIMS, OLDER) if row["rung"] != "nothing"], columns=list(columns.LADDER))
+    findings = pd.DataFrame([FINDING], columns=list(columns.FINDINGS))
+    ladder, asked = tables.as_read(steps, columns.LADDER), tables.as_read(findings, columns.FINDINGS)
     forest.build(plan.config, listed, folder)
     confirmed.build(plan.config, compared, folder)
-    report_page.build(plan, listed, ladder([*CLAIMS, OLDER]), findings([FINDING]), compared, folder)
+    report_page.build(plan, listed, ladder, asked, compared, folder)
     return folder / "index.html"

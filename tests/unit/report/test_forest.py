@@ -10,6 +10,7 @@ from hypersphere.provenance import tables
 from hypersphere.report import forest
 
 from . import made_up
+from .approval import approve
 
 REPOSITORY = Path(__file__).parents[3]
 LEVEL = "an arm is at the level of raw pixels"
@@ -24,38 +25,30 @@ def rows(config: Config, *claims: dict[str, object]) -> list[forest.Row]:
     return forest.rows(config, tables.rows(made_up.table(list(claims))))
 
 
-def test_rows_are_printed_differences_of_accuracy_with_an_interval(config: Config) -> None:
-    left_out = [
-        made_up.comparison("no_number", "larger", 1.0),
-        made_up.comparison("not_run", 1.0),
-        made_up.comparison("score", 2.0, 40.0, metric="score"),
-        made_up.comparison("a_sentence", 2.0, 1.0, answered_by="sentence"),
+TARGETS = ("cifar10", "cifar100", "stl10", "tiny_imagenet")
+EVERY = [
+    made_up.comparison("left_out_no_number", "larger", 1.0),
+    made_up.comparison("left_out_not_run", 1.0),
+    made_up.comparison("left_out_another_unit", 2.0, 40.0, metric="score"),
+    made_up.comparison("left_out_a_sentence", 2.0, 1.0, answered_by="sentence"),
+    made_up.comparison("drawn", 1.25, -8.8),
+    made_up.comparison("more", 0.1, 2.0, variant="ratio", scale="laptop1", rung="first_protocol", n=2.0),
+    made_up.comparison("against_another_arm", 1.0, 1.0, variant="pos_curv", baseline="pos"),
+    made_up.comparison("another_document", 14.7, 30.0, **made_up.NORMS),
+    *(
+        made_up.comparison(f"{name}_{place}", 1.0, place, artifact=table, setting=f"target={target}", n=3.0 + place)
+        for name, table, targets in (("one_row", "table3", TARGETS), ("own_row", "table4", TARGETS[:3]))
+        for place, target in enumerate(targets)
+    ),
+]
+
+
+def test_rows_and_caption_are_as_approved(config: Config) -> None:
+    """Within a document they are sorted by our effect, and more than three settings share a row."""
+    found = [
+        f"{row.name} (n = {row.runs}): {', '.join(claim['id'] for claim in row.claims)}" for row in rows(config, *EVERY)
     ]
-    found = rows(config, made_up.comparison("drawn", 1.25, -8.8), *left_out)
-    assert [claim["id"] for row in found for claim in row.claims] == ["drawn"]
-    assert found[0].name == "MoCo v3, positives emphasised, CIFAR-10"
-
-
-def test_rows_are_sorted_by_our_effect_within_a_document(config: Config) -> None:
-    norms = {"paper": "embedding_norms", "artifact": "table5", "method": "simsiam", "variant": "cut9"}
-    cut = made_up.comparison("cut", 14.7, 30.0, baseline="default", dataset="cifar10_lt", **norms)
-    less = made_up.comparison("less", 9.0, 1.0, variant="ratio")
-    found = rows(config, cut, less, made_up.comparison("more", 0.1, 2.0))
-    assert [row.claims[0]["id"] for row in found] == ["more", "less", "cut"]
-    assert found[2].name == "SimSiam, cut by 9, CIFAR-10 unb."
-
-
-def test_more_settings_than_three_share_a_row_and_a_name_says_what_else_it_is_compared_with(config: Config) -> None:
-    alike = [
-        made_up.comparison(f"at_{place}", 1.0, place, artifact="table3", setting=f"target={target}", n=3.0 + place)
-        for place, target in enumerate(("cifar10", "cifar100", "stl10", "tiny_imagenet"))
-    ]
-    assert len(rows(config, *alike[:3])) == 3
-    (row,) = rows(config, *alike)
-    assert (row.name, row.runs) == ("MoCo v3, positives emphasised, 4 tasks", "3 to 6")
-    assert len(row.claims) == 4
-    (row,) = rows(config, made_up.comparison("two", 1.0, 1.0, variant="pos_curv", baseline="pos"))
-    assert "against positives emphasised" in row.name
+    approve("forest.txt", "\n".join([*found, forest.caption(config, tables.rows(made_up.table(EVERY)))]) + "\n")
 
 
 def test_the_short_forest_has_clear_directions_first_and_then_the_largest_printed_effects(config: Config) -> None:
@@ -64,17 +57,6 @@ def test_the_short_forest_has_clear_directions_first_and_then_the_largest_printe
     chosen = forest.short(rows(config, clear, *many))
     assert len(chosen) == forest.SHORT
     assert {row.claims[0]["id"] for row in chosen} == {"clear", *(f"at_{one}" for one in range(4, 15))}
-
-
-def test_the_caption_names_the_protocols_flaw_the_runs_and_what_is_left_out(config: Config) -> None:
-    first = made_up.comparison("first", 1.0, 1.0, scale="laptop1", rung="first_protocol", n=3.0)
-    claims = [first, made_up.comparison("now", 1.0, 1.0), made_up.comparison("score", 2.0, 40.0, metric="score")]
-    said = forest.caption(config, tables.rows(made_up.table(claims)))
-    assert "Not a reproduction" in said
-    assert "laptop1" in said
-    assert "four times" in said
-    assert "n from 3 to 5" in said
-    assert "1 comparison in another unit" in said
 
 
 CLAIMS = [

@@ -1,6 +1,5 @@
 """The sentences of findings: what they say follows from the evidence, and nothing else does."""
 
-import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from hypersphere.provenance import columns, tables
 from hypersphere.report import questions
 from hypersphere.statistics.confirmed import TABLES
 
+from . import made_up
 from .conftest import ROOT, Recorded
 
 RELEASED = project.load(ROOT, {})
@@ -30,17 +30,13 @@ QUESTION: dict[str, Any] = {"question": "Does it?", "about": [{"id": "c*"}], "sa
 
 def claim(place: int, answer: str = "holds", **changed: Any) -> dict[str, Any]:
     """A comparison of which small encoders say something; its effect is of no other claim."""
-    empty = {name: math.nan if kind == "number" else "" for name, kind in columns.KNOWN.items()}
-    found = {"rung": "laptop", "answer": answer, "certainty": "low", "verdict": "laptop only", "measured": f"{place}.5"}
-    interval = {"low_unadjusted": place, "high_unadjusted": place + 1.0, "n": 5.0}
-    named = {"id": f"c{place}", "kind": "comparison", "paper": "margins", "metric": "knn_top1", "reported": "4.6"}
-    return empty | named | found | interval | {"source": f"Table {place}"} | changed
+    named = {"metric": "knn_top1", "source": f"Table {place}", "answer": answer, "certainty": "low"}
+    return made_up.comparison(f"c{place}", 4.6, place + 0.5, 0.5, **named | changed)
 
 
 def removed(one: dict[str, Any]) -> dict[str, Any]:
     """The claim without any evidence."""
-    blank = {name: math.nan if kind == "number" else "" for name, kind in columns.LADDER.items() if name != "id"}
-    return one | blank | NOTHING
+    return one | {name: made_up.EMPTY[name] for name in columns.LADDER if name != "id"} | NOTHING
 
 
 def answered(root: Path, claims: Sequence[dict[str, Any]], **changed: Any) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Claims are judged by the cell with their coordinates, and by no other. Numbers are worked by hand."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,7 +13,6 @@ from hypersphere.statistics import claims
 from .world import PAPER, ROWS, World, at, claim, gain
 
 Make = Callable[..., World]
-Refused = Callable[..., AbstractContextManager[None]]
 EMPTY = ["measured", "measured_std", "p", "low", "high", "low_power", "margin", "measured_on", "runs", "direction"]
 """Columns that say nothing of a claim that nothing was measured for."""
 

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,12 +10,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import Claim
-from hypersphere.config.project import Config, Scale, Settings
 from hypersphere.provenance.manifest import check_tidy
-from hypersphere.provenance.tables import write
-from hypersphere.simulations.study import COLUMNS
 from hypersphere.statistics import claims, studies
 
 from .world import CLAIM, PAPER, RULES, World, at, claim
@@ -138,27 +133,15 @@ Answered = Callable[..., dict[str, dict[str, Any]]]
 
 
 @pytest.fixture
-def answered(tmp_path: Path) -> Answered:
+def answered(make_world: Make) -> Answered:
     """``answered(claims, rows)``: judge claims of a paper with one studied artifact, ``a``, by rows of answers.csv."""
 
     def judge(
         claims: list[Claim], *rows: tuple[str, str, str, int, float], **declared: str
     ) -> dict[str, dict[str, Any]]:
-        study = {"draw": "study_table", "title": "t", "study": "entropy_limits"} | declared
-        paper = Paper.model_validate({"paper": "lecture", "title": "t", "artifacts": {"a": study}})
-        config = Config(
-            root=tmp_path,
-            settings=Settings(),
-            scale=Scale.model_construct(scale="quick", level="quick", provides=[]),
-            overrides={},
-            papers={"lecture": paper},
-            folders={"lecture": tmp_path},
-            datasets={},
-            sources={},
-        )
-        table = pd.DataFrame([("entropy_limits", *row) for row in rows], columns=list(COLUMNS))
-        write(config.results / "simulations" / "lecture", {"answers": (table, COLUMNS)})
-        return studies.judge(claims, config, "lecture", RULES)
+        world = make_world(paper={"artifacts": {"a": FIGURE | declared}})
+        world.answers("entropy_limits", *rows)
+        return studies.judge(claims, world.plan.config, "norms", RULES)
 
     return judge
 
@@ -246,12 +229,6 @@ def counted(identifier: str) -> dict[str, Any]:
     return claim(identifier, artifact="figure", metric="steps", reported=7, setting="beta=1;t=0.25")
 
 
-def answer(world: World, *rows: tuple[Any, ...]) -> None:
-    """Write simulations/norms/answers.csv, as a study does: its numbers as text, for infinity is one."""
-    table = pd.DataFrame([("entropy_limits", *row[:-1], f"{row[-1]:.10g}") for row in rows], columns=list(COLUMNS))
-    write(world.plan.config.results / "simulations" / "norms", {"answers": (table, COLUMNS)})
-
-
 @pytest.fixture
 def make_studied(make_world: Make) -> Make:
     """Projects with two studied artifacts, one of which needs data that this scale does not provide."""
@@ -297,7 +274,7 @@ def test_a_papers_studies_and_theorems_are_judged_at_every_scale_without_any_run
     make_studied: Make, level: str
 ) -> None:
     world = make_studied(level=level)
-    answer(world, ("s", "as printed", "value", 0, 7.0), ("w", "as printed", "value", 0, 8.0))
+    world.answers("entropy_limits", ("s", "as printed", "value", 0, 7.0), ("w", "as printed", "value", 0, 8.0))
     world.theory(*STATED)
     rows = [counted("s"), counted("w"), claim("d"), theorem("norms.ok")]
     world.claims(*rows)
@@ -320,7 +297,9 @@ def test_a_papers_studies_and_theorems_are_judged_at_every_scale_without_any_run
 def test_never_is_written_as_inf_and_nothing_as_an_empty_field(make_studied: Make) -> None:
     world = make_studied(seeds=[0])
     never = counted("n") | {"reported": "inf"}
-    answer(world, ("n", "as printed", "seeds", 0, float("inf")), ("n", "as printed", "seeds", 1, float("inf")))
+    world.answers(
+        "entropy_limits", ("n", "as printed", "seeds", 0, float("inf")), ("n", "as printed", "seeds", 1, float("inf"))
+    )
     row = world.judged(never)["n"]
     assert (row["reported"], row["measured"], row["verdict"]) == ("inf", "inf", "diverged as published")
     assert row["low"] == ""

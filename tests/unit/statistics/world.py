@@ -5,7 +5,7 @@ Every number that a test does not set is filled in, so that every artifact can b
 
 import copy
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,14 @@ import yaml
 from hypersphere import files
 from hypersphere.config import plan as planning
 from hypersphere.config import rules
-from hypersphere.config.cells import Cell, on_pixels
+from hypersphere.config.artifacts import Protocol
+from hypersphere.config.cells import Cell, on_pixels, raw_pixels
 from hypersphere.config.coordinates import parse, text
 from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.provenance import pictures, tables
 from hypersphere.provenance.columns import TABLES, THEORY
-from hypersphere.statistics import claims, gather, measure
+from hypersphere.simulations.study import COLUMNS
+from hypersphere.statistics import claims, measure
 
 PROJECT = Path(__file__).parents[2] / "project"
 RULES = rules.load(PROJECT)
@@ -32,7 +34,8 @@ DATASETS |= {
 }
 USED = {"ten": "digits", "hundred": "pairs", "flowers": None, "far": "far"}
 """What stands for the published datasets."""
-CLASSES = {"digits": 10, "pairs": 16}
+CLASSES = {"pairs": 16}
+"""Of a dataset; 10 of all others."""
 HISTORY = ("epoch", "loss", "norm", "learning_rate")
 EPOCHS = 100
 """Of the published schedule; 10 at the quick scale."""
@@ -164,7 +167,148 @@ def at(**coordinates: Any) -> str:
     return text({**first, **{key.replace("__", "."): value for key, value in coordinates.items()}})
 
 
-class World:
+class Runs:
+    """What the runs of a document's plan, and their probes, are made to say."""
+
+    def __init__(self, plan: Plan, paper: str) -> None:
+        self.plan, self.paper = plan, paper
+        self.said: dict[tuple[str, str], dict[tuple[int, str, str, str], float | None]] = {}
+        self.made: dict[str, dict[str, Any]] = {}
+        """Device and numerics of runs that were not made as the others."""
+        self.status: dict[str, str] = {}
+        self.histories: dict[str, pd.DataFrame] = {}
+        self.images: dict[str, pd.DataFrame] = {}
+        self.portraits: dict[str, pd.DataFrame] = {}
+        self.pictures: dict[str, np.ndarray] = {}
+        """By run, one for each row of its portraits."""
+
+    def cells(self, artifact: str, coordinates: str) -> list[Cell]:
+        """The cells of an artifact that have these coordinates, one for each seed."""
+        wanted = text(parse(coordinates, "test"))
+        found = [cell for cell in self.plan.artifacts[self.paper, artifact] if cell.text == wanted]
+        assert found, f"{artifact} has no {wanted}"
+        return found
+
+    def run(self, artifact: str, coordinates: str, seed: int = 0) -> str:
+        """The name of a cell's run of the ``seed``th seed."""
+        run = self.cells(artifact, coordinates)[seed].run
+        assert run is not None
+        return run.name
+
+    def say(self, artifact: str, coordinates: str, values: Sequence[float | None]) -> None:
+        """What is measured for a cell, a number for each seed; None: its run diverged."""
+        for cell, value in zip(self.cells(artifact, coordinates), values, strict=True):
+            if value is None:
+                assert cell.run is not None
+                self.status[cell.run.name] = "diverged"
+            self.tell(cell, value)
+
+    def tell(self, cell: Cell, value: float | None, pixels: bool = False) -> None:
+        """What is measured for one cell; or for the raw pixels of its dataset."""
+        assert cell.run is not None
+        assert cell.target is not None
+        target, protocol = cell.target.name, self.plan.protocols[self.paper][cell.protocol]
+        subject, epoch = (raw_pixels(target), 0) if pixels else (cell.run.name, cell.epoch)
+        key = epoch, target, protocol.of_probe(cell.measure), cell.reading
+        self.said.setdefault((subject, protocol.digest), {})[key] = value
+
+    def of_pixels(self, dataset: str, protocol: str, values: Mapping[str, float]) -> None:
+        """What a protocol says of a dataset's raw pixels, by measure."""
+        digest = self.plan.protocols[self.paper][protocol].digest
+        self.said[f"pixels-{dataset}", digest] = {(0, dataset, name, ""): value for name, value in values.items()}
+
+    def write(self, *artifacts: str) -> None:
+        """Every file that the runs of these artifacts, by default of all, and their probes leave."""
+        cells = [cell for artifact in artifacts for cell in self.plan.artifacts[self.paper, artifact]]
+        needed = {cell.run.name for cell in cells if cell.run} if artifacts else set(self.plan.runs)
+        for run in (run for name, run in self.plan.runs.items() if name in needed):
+            self._run(run.name, run.schedule.epochs)
+            for asked in self.plan.asked[run.name].values():
+                self._evaluation(run.name, asked.protocol, sorted(asked.at))
+        for dataset, protocols in self.plan.asked_of_pixels(self.plan.runs.values()).items():
+            for protocol in protocols.values():
+                assert on_pixels(protocol)
+                self._evaluation(raw_pixels(dataset), protocol, [(0, dataset)])
+
+    def _run(self, name: str, epochs: int) -> None:
+        folder = self.plan.run_folder(name)
+        plain = [(epoch, 1.5, 2.0, 0.1) for epoch in range(1, epochs + 1)]
+        history = self.histories[name].to_csv(index=False) if name in self.histories else _csv(HISTORY, plain)
+        files.write_text(folder / "history.csv", history)
+        manifest = {
+            **{"name": name, "status": self.status.get(name, "finished"), "epochs": epochs, "code": "c0de"},
+            **{"data": "da7a", "device": {"type": "cpu", "name": "a processor"}, "numerics": {"threads": 1}},
+            **self.made.get(name, {}),
+            **{"environment": {"packages": {"torch": "2.13.0"}}},
+            "files": {"history.csv": files.sha256(folder / "history.csv")},
+        }
+        files.write_sealed(folder / MANIFEST, manifest)
+
+    def _evaluation(self, subject: str, protocol: Protocol, at: Sequence[tuple[int, str]]) -> None:
+        digest, own = protocol.digest, [protocol.of_probe(name) for name in protocol.measures]
+        said, path = self.said.get((subject, digest), {}), self.plan.evaluation(subject, digest)
+        extremes = protocol.probe.name == "extreme_norms"
+        images = self.portraits if extremes else self.images
+        rows, written = [], [path]
+        for epoch, target in at:
+            if self.status.get(subject) == "diverged" and epoch:
+                rows += [_row(subject, epoch, digest, name, target) for name in own]
+                continue
+            for name in own:
+                told = [key[3] for key in said if key[:3] == (epoch, target, name)]
+                every = (EXTREMES if extremes else SPLITS) if name == "norm" else []
+                for reading in dict.fromkeys([*every, *told]) or [""]:
+                    value = said.get((epoch, target, name, reading), 40.0 + sum(map(ord, subject + target)) % 7 + epoch)
+                    rows.append(_row(subject, epoch, digest, name, target, value, reading))
+            if subject in images and own[0] in ("norm", "spread"):
+                table = path.with_name(f"{path.stem}.{epoch:04d}.{target}.csv")
+                files.write_text(table, images[subject].to_csv(index=False))
+                written.append(table)
+                if extremes and subject in self.pictures:
+                    pictures.write(table.with_suffix(".png"), list(self.pictures[subject]))
+                    written.append(table.with_suffix(".png"))
+        files.write_text(path, _csv(tables.EVALUATION, rows))
+        files.write_sealed(path.with_suffix(".json"), {"files": {one.name: files.sha256(one) for one in written}})
+
+    def measure(self, *artifacts: str) -> None:
+        """Write what these artifacts are made from, and make their tidy tables."""
+        self.write(*artifacts)
+        for artifact in artifacts:
+            measure.build(self.plan, self.paper, artifact)
+
+    def table(self, artifact: str, name: str) -> pd.DataFrame:
+        """One of an artifact's tidy tables, by the coordinates of its rows."""
+        path = self.plan.artifact_folder(self.paper, artifact) / f"{name}.csv"
+        return tables.read(path, TABLES[name]).set_index("coordinates", drop=False)
+
+    def alter(self, artifact: str, name: str, how: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
+        """Write one of an artifact's tidy tables otherwise, as if the statistics had."""
+        folder, table = self.plan.artifact_folder(self.paper, artifact), how(self.table(artifact, name))
+        also = [folder / file for file in files.read_sealed(folder / MANIFEST)["files"] if file != f"{name}.csv"]
+        tables.write(folder, {name: (table, TABLES[name])}, also)
+
+    def change(self, artifact: str, name: str, where: str, **values: Any) -> None:
+        """Set columns of the rows whose coordinates are ``where``."""
+
+        def changed(table: pd.DataFrame) -> pd.DataFrame:
+            assert where in table.index, where
+            for column, value in values.items():
+                table.loc[where, column] = value
+            return table
+
+        self.alter(artifact, name, changed)
+
+    def theory(self, *rows: Sequence[Any]) -> None:
+        table = pd.DataFrame(rows, columns=list(THEORY))
+        tables.write(self.plan.config.results, {"theory": (table, THEORY)})
+
+    def answers(self, study: str, *rows: tuple[Any, ...]) -> None:
+        """Write answers.csv, as an exact study does: its numbers as text, for infinity is one."""
+        table = pd.DataFrame([(study, *row[:-1], f"{row[-1]:.10g}") for row in rows], columns=list(COLUMNS))
+        tables.write(self.plan.config.results / "simulations" / self.paper, {"answers": (table, COLUMNS)})
+
+
+class World(Runs):
     """A project under a temporary root, its plan, and what its runs are made to say."""
 
     def __init__(
@@ -193,118 +337,12 @@ class World:
             files.write_text(root / "config" / name, yaml.safe_dump(content, sort_keys=False))
         shutil.copy(PROJECT / "config" / "statistics.yaml", root / "config")
         self.claims()
-        self.plan: Plan = planning.make(root, overrides)
-        self.said: dict[tuple[str, str], dict[tuple[int, str, str, str], float | None]] = {}
-        self.made: dict[str, dict[str, Any]] = {}
-        """Device and numerics of runs that were not made as the others."""
-        self.status: dict[str, str] = {}
-        self.histories: dict[str, pd.DataFrame] = {}
-        self.images: dict[str, pd.DataFrame] = {}
-        self.portraits: dict[str, pd.DataFrame] = {}
-        self.pictures: dict[str, np.ndarray] = {}
-        """By run, one for each row of its portraits."""
+        super().__init__(planning.make(root, overrides), "norms")
 
     def claims(self, *rows: Mapping[str, Any]) -> None:
         path = self.root / "config" / "papers" / "norms" / "claims.csv"
         path.parent.mkdir(parents=True, exist_ok=True)
         pd.DataFrame(rows, columns=list(CLAIM)).to_csv(path, index=False, lineterminator="\n")
-
-    def theory(self, *rows: Sequence[Any]) -> None:
-        table = pd.DataFrame(rows, columns=list(THEORY))
-        tables.write(self.plan.config.results, {"theory": (table, THEORY)})
-
-    def cells(self, artifact: str, coordinates: str) -> list[Cell]:
-        """The cells of an artifact that have these coordinates, one for each seed."""
-        wanted = text(parse(coordinates, "test"))
-        found = [cell for cell in self.plan.artifacts["norms", artifact] if cell.text == wanted]
-        assert found, f"{artifact} has no {wanted}"
-        return found
-
-    def run(self, artifact: str, coordinates: str, seed: int = 0) -> str:
-        """The name of a cell's run of the ``seed``th seed."""
-        run = self.cells(artifact, coordinates)[seed].run
-        assert run is not None
-        return run.name
-
-    def say(self, artifact: str, coordinates: str, values: Sequence[float | None]) -> None:
-        """What is measured for a cell, a number for each seed; None: its run diverged."""
-        for cell, value in zip(self.cells(artifact, coordinates), values, strict=True):
-            assert cell.run is not None
-            assert cell.target is not None
-            if value is None:
-                self.status[cell.run.name] = "diverged"
-            digest = self.plan.protocols["norms"][cell.protocol].digest
-            key = cell.epoch, cell.target.name, gather.Measurer(self.plan).probes_measure(cell), cell.reading
-            self.said.setdefault((cell.run.name, digest), {})[key] = value
-
-    def of_pixels(self, dataset: str, protocol: str, values: Mapping[str, float]) -> None:
-        """What a protocol says of a dataset's raw pixels, by measure."""
-        digest = self.plan.protocols["norms"][protocol].digest
-        self.said[f"pixels-{dataset}", digest] = {(0, dataset, name, ""): value for name, value in values.items()}
-
-    def write(self, *artifacts: str) -> None:
-        """Every file that the runs of these artifacts, by default of all, and their probes leave."""
-        cells = [cell for artifact in artifacts for cell in self.plan.artifacts["norms", artifact]]
-        needed = {cell.run.name for cell in cells if cell.run} if artifacts else set(self.plan.runs)
-        for run in (run for name, run in self.plan.runs.items() if name in needed):
-            self._run(run.name, run.schedule.epochs)
-            for digest, asked in self.plan.asked[run.name].items():
-                self._evaluation(run.name, digest, asked.protocol.measures, sorted(asked.at))
-        for dataset, protocols in self.plan.asked_of_pixels(self.plan.runs.values()).items():
-            for digest, protocol in protocols.items():
-                assert on_pixels(protocol)
-                self._evaluation(f"pixels-{dataset}", digest, protocol.measures, [(0, dataset)])
-
-    def _run(self, name: str, epochs: int) -> None:
-        folder = self.plan.run_folder(name)
-        plain = [(epoch, 1.5, 2.0, 0.1) for epoch in range(1, epochs + 1)]
-        history = self.histories[name].to_csv(index=False) if name in self.histories else _csv(HISTORY, plain)
-        files.write_text(folder / "history.csv", history)
-        manifest = {
-            **{"name": name, "status": self.status.get(name, "finished"), "epochs": epochs, "code": "c0de"},
-            **{"data": "da7a", "device": {"type": "cpu", "name": "a processor"}, "numerics": {"threads": 1}},
-            **self.made.get(name, {}),
-            **{"environment": {"packages": {"torch": "2.13.0"}}},
-            "files": {"history.csv": files.sha256(folder / "history.csv")},
-        }
-        files.write_sealed(folder / MANIFEST, manifest)
-
-    def _evaluation(self, subject: str, digest: str, measures: Sequence[str], at: Sequence[tuple[int, str]]) -> None:
-        said, path = self.said.get((subject, digest), {}), self.plan.evaluation(subject, digest)
-        own = [name.replace("transfer", "linear") for name in measures]  # a probe's own names
-        extremes = digest == self.plan.protocols["norms"]["extremes"].digest
-        rows, written = [], [path]
-        for epoch, target in at:
-            if self.status.get(subject) == "diverged" and epoch:
-                rows += [_row(subject, epoch, digest, name, target) for name in own]
-                continue
-            for name in own:
-                known = [key[3] for key in said if key[:3] == (epoch, target, name)]
-                readings = (EXTREMES if extremes else SPLITS) if name == "norm" else known or [""]
-                for reading in readings:
-                    value = said.get((epoch, target, name, reading), 40.0 + sum(map(ord, subject + target)) % 7 + epoch)
-                    rows.append(_row(subject, epoch, digest, name, target, value, reading))
-                images = self.portraits if extremes else self.images
-            if subject in images and own[0] in ("norm", "spread"):
-                table = path.with_name(f"{path.stem}.{epoch:04d}.{target}.csv")
-                files.write_text(table, images[subject].to_csv(index=False))
-                written.append(table)
-                if extremes and subject in self.pictures:
-                    pictures.write(table.with_suffix(".png"), list(self.pictures[subject]))
-                    written.append(table.with_suffix(".png"))
-        files.write_text(path, _csv(tables.EVALUATION, rows))
-        files.write_sealed(path.with_suffix(".json"), {"files": {one.name: files.sha256(one) for one in written}})
-
-    def measure(self, *artifacts: str) -> None:
-        """Write what these artifacts are made from, and make their tidy tables."""
-        self.write(*artifacts)
-        for artifact in artifacts:
-            measure.build(self.plan, "norms", artifact)
-
-    def table(self, artifact: str, name: str) -> pd.DataFrame:
-        """One of an artifact's tidy tables, by the coordinates of its rows."""
-        path = self.plan.artifact_folder("norms", artifact) / f"{name}.csv"
-        return tables.read(path, TABLES[name]).set_index("coordinates", drop=False)
 
     def judged(self, *rows: Mapping[str, Any]) -> dict[str, dict[str, str]]:
         """claims.csv as text, by the claims' ids."""
@@ -323,5 +361,5 @@ def _row(
     run: str, epoch: int, digest: str, measure: str, target: str, value: float | None = None, reading: str = ""
 ) -> tuple[Any, ...]:
     status = "diverged" if value is None else "finished"
-    n_test, classes = (None, None) if value is None else (100, CLASSES[target])
+    n_test, classes = (None, None) if value is None else (100, CLASSES.get(target, 10))
     return run, epoch, digest, measure, target, reading, value, n_test, classes, status

@@ -1,37 +1,41 @@
-"""A small project of its own (project/), and tidy tables of made-up numbers in its results folder."""
+"""A small project of its own (project/), whose runs are made to say smooth numbers; the statistics make its tables."""
 
+import importlib
 import math
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
-from hypersphere.config import coordinates
 from hypersphere.config import plan as planning
-from hypersphere.config.artifacts import Measured
-from hypersphere.config.cells import Cell
-from hypersphere.config.claims import load
-from hypersphere.config.plan import Plan
-from hypersphere.provenance import pictures, tables
-from hypersphere.provenance.columns import CLAIMS, DISTRIBUTION, EFFECTS, PICTURES, POINTS, TABLES
-from hypersphere.report import writer
-from hypersphere.report.artifact import Shown
+from hypersphere.config.artifacts import HISTORY
+from hypersphere.config.cells import Cell, on_pixels
+from hypersphere.provenance import tables
+from hypersphere.report import style, writer
+from hypersphere.report.artifact import Points, Shown
 from hypersphere.report.results import Results
 from hypersphere.report.studies import Drawing, Layout
 from hypersphere.simulations.pair_attraction import draw
+from hypersphere.statistics import claims
+
+from ...statistics.world import Runs
 
 PROJECT = Path(__file__).parent / "project"
 PAPER = "made_up"
-NAN = math.nan
-CHANCE, PIXELS, UNTRAINED = 10.0, 41.25, 35.5
+SEEDS = (0.6364, -0.6364, 0.0, 1.1023, -1.1023)
+"""How far each seed is from the mean: the first two, and all five, have a standard deviation of 0.9."""
+START = {"first": 35.0, "stand_in": 35.0, "second": 12.0}
+"""The accuracy before training, by dataset."""
 GAIN = {"plain": 25.0, "cut": 29.0}
 NORM = {"plain": 8.0, "cut": 0.9}
-SHADES = np.full((4, 4, 3), (10, 4, 7), np.uint8)
-"""The first picture; the others are twice, three times … as bright."""
+HEIGHTS = np.linspace(0.95, -0.95, 31)
+"""Of the points of a sphere, along a spiral from pole to pole."""
 
 
 def mean_of(cell: Cell) -> float:
@@ -40,194 +44,98 @@ def mean_of(cell: Cell) -> float:
     if cell.measure == "spread":
         return 0.5
     if cell.measure == "norm":
-        return NORM[variant] * (1 + cell.epoch) ** 0.6
+        return float(norm(variant, cell.epoch))
     assert cell.run is not None
     course = (cell.epoch / cell.run.schedule.epochs) ** 0.5
-    start = 35.0 if at["dataset"] == "first" else 12.0
     gain = GAIN[variant] - (4.0 if at["method"] == "simsiam" else 0.0)
     best = abs(math.log(float(at.get("objective.temperature", 0.5)) / 0.5))
-    return start + gain * course - 3 * best + 0.002 * float(at.get("batch.size", 0))
+    return START[str(at["dataset"])] + gain * course - 3 * best + 0.002 * (float(at.get("batch.size", 128)) - 128)
 
 
-class Tables(dict[str, dict[str, pd.DataFrame]]):
-    """An artifact's tables, made when they are first asked for."""
-
-    def __init__(self, make: Callable[[str], dict[str, pd.DataFrame]]) -> None:
-        super().__init__()
-        self._make = make
-
-    def __missing__(self, name: str) -> dict[str, pd.DataFrame]:
-        self[name] = self._make(name)
-        return self[name]
+def norm(variant: str, epoch: Any) -> Any:
+    return NORM[variant] * (1 + epoch) ** 0.6
 
 
-class Made:
-    """A results folder: its tidy tables by artifact and name, to change before they are written."""
+def images_of(variant: str, epochs: int) -> pd.DataFrame:
+    """A norm and a point on the sphere for each of 31 images, of three classes."""
+    at = np.arange(31)
+    across = np.sqrt(1 - HEIGHTS**2)
+    points = {"x": across * np.cos(2.4 * at), "y": across * np.sin(2.4 * at), "z": HEIGHTS}
+    norms = norm(variant, epochs) * np.exp(0.8 * (at / 15 - 1) ** 3)
+    return pd.DataFrame({"image": at, "class": at % 3, **points, "norm": norms})
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.tables = Tables(self._of)
-        self.shades = SHADES
 
-    def _of(self, name: str) -> dict[str, pd.DataFrame]:
-        artifact, cells = self.plan.config.papers[PAPER].measured[name], self.plan.artifacts[PAPER, name]
-        own = [cell for cell in cells if cell.run is not None and not cell.missing]
-        each = {cell.text: cell for cell in own}
-        seeds = sorted({cell.run.seed for cell in own if cell.run})
-        summary = [self._row(cell, mean_of(cell), 0.9, len(seeds)) for cell in each.values()]
-        return {
-            "measurements": pd.DataFrame([self._measurement(cell) for cell in own]),
-            "summary": pd.DataFrame([*summary, *self._controls(list(each.values()), len(seeds))]),
-            "effects": self._effects(artifact, each, len(seeds)),
-            "distribution": pd.DataFrame(
-                [quantile for cell in own for quantile in self._quantiles(cell)],
-                columns=list(DISTRIBUTION),
-            ),
-            "pictures": pd.DataFrame(
-                [picture for place, cell in enumerate(each.values()) for picture in self._pictures(place, cell)],
-                columns=list(PICTURES),
-            ),
-            "points": pd.DataFrame(
-                [point for cell in each.values() for point in self._points(cell)], columns=list(POINTS)
-            ),
-            "runs": pd.DataFrame(
-                [self._run(cell) for cell in {cell.run.name: cell for cell in own if cell.run}.values()]
-            ),
-        }
+PORTRAITS = pd.DataFrame(
+    [
+        {"extreme": extreme, "row": row, "column": column, "caption": f"{2 - column / 4}"}
+        for extreme in ("highest", "lowest")
+        for row in ("cat", "dog")
+        for column in range(3)
+    ]
+)
+PICTURES = np.arange(1, 13, dtype=np.uint8)[:, None, None, None] * np.full((4, 4, 3), (10, 4, 7), np.uint8)
+"""Of 4 by 4 pixels; the second is twice as bright as the first, the third three times …"""
 
-    def _described(self, point: coordinates.Coordinates, cell: Cell) -> dict[str, Any]:
-        assert cell.run is not None
-        assert cell.target is not None
-        return {
-            "coordinates": coordinates.text(point),
-            **{key: point[key] for key in coordinates.IDENTITY},
-            **{"setting": coordinates.setting(point), "measure": cell.measure, "measured_on": cell.run.dataset.name},
-            **{"probed_on": cell.target.name, "epoch": cell.epoch, "final": cell.final, "protocol": cell.protocol},
-            **{"protocol_digest": "c0de", "n_test": 360},
-        }
 
-    def _row(self, cell: Cell, mean: float, std: float, n: int) -> dict[str, Any]:
-        low, high = (mean - 1.1 * std, mean + 1.1 * std) if n > 1 else (NAN, NAN)
-        spread = {"std": std if n > 1 else NAN, "n": n, "low": low, "high": high, "n_diverged": 0, "n_declared": n}
-        return self._described(cell.coordinates, cell) | {"mean": mean, "level": "", **spread}
+class Made(Runs):
+    """The project under a folder: its tidy tables, which a test changes before it shows them."""
 
-    def _measurement(self, cell: Cell) -> dict[str, Any]:
-        assert cell.run is not None
-        known = {"seed": cell.run.seed, "run": cell.run.name, "status": "finished"}
-        return self._described(cell.coordinates, cell) | known | {"value": mean_of(cell) + 0.9 * (cell.run.seed - 0.5)}
+    def __init__(self, root: Path, scale: str, **overrides: Any) -> None:
+        super().__init__(planning.make(root, {"scale": scale, **overrides}), PAPER)
 
-    def _controls(self, cells: list[Cell], n: int) -> list[dict[str, Any]]:
-        found: dict[str, dict[str, Any]] = {}
-        for cell in cells:
-            for variant, mean, std in (("chance", CHANCE, NAN), ("pixels", PIXELS, NAN), ("untrained", UNTRAINED, 0.8)):
-                if cell.measure != "norm":
-                    kept = {k: v for k, v in cell.coordinates.items() if k in ("dataset", "target", "label", "measure")}
-                    point = coordinates.ordered({**kept, "method": "control", "variant": variant})
-                    known = {"mean": mean, "std": std, "low": NAN, "high": NAN, "n_diverged": 0, "epoch": 0}
-                    known |= {"n_declared": NAN, "level": ""}
-                    row = self._described(point, cell) | known | {"n": 0 if math.isnan(std) else n, "final": True}
-                    found.setdefault(coordinates.text(point), row)
-        return list(found.values())
-
-    def _effects(self, artifact: Measured, cells: dict[str, Cell], n: int) -> pd.DataFrame:
-        rows = []
-        for text, cell in cells.items():
-            other = artifact.compared_with(cell.coordinates)
-            if other is not None:
-                effect = mean_of(cell) - mean_of(cells[coordinates.text(other)])
-                bounds = {"low_holm": effect - 1.5, "high_holm": effect + 1.5, "p_holm": 0.0002, "low_power": n < 3}
-                bounds["in_family"] = True
-                known = {"coordinates": text, "baseline": coordinates.text(other), "effect": effect}
-                rows.append({**dict.fromkeys(EFFECTS, NAN), **known, **bounds})
-        return pd.DataFrame(rows, columns=list(EFFECTS))
-
-    def _quantiles(self, cell: Cell) -> list[dict[str, Any]]:
-        assert cell.run is not None
-        known = {"coordinates": cell.text, "seed": cell.run.seed, "run": cell.run.name}
-        spread = [(at / 100, mean_of(cell) * math.exp(0.8 * (at / 50 - 1) ** 3)) for at in range(0, 101, 2)]
-        return (
-            [{**known, "quantile": quantile, "value": value} for quantile, value in spread]
-            if (cell.measure == "norm" and "epoch" not in cell.coordinates)
-            else []
-        )
-
-    def _run(self, cell: Cell) -> dict[str, Any]:
-        assert cell.run is not None
-        made_by = {"device": "cpu", "threads": 1, "torch": "2.13.0", "code": "c0de", "data": "da7a"}
-        made_by |= {"kind": "cpu", "precision": "float32", "plan": ""}
-        return {"run": cell.run.name, "status": "finished", "epochs": cell.run.schedule.epochs, **made_by}
-
-    def _pictures(self, place: int, cell: Cell) -> list[dict[str, Any]]:
-        """Two rows of three pictures of 4 by 4 pixels."""
-        if "extreme" not in cell.coordinates or cell.run is None:
-            return []
-        known = {"coordinates": cell.text, "seed": cell.run.seed, "run": cell.run.name, "height": 4, "width": 4}
-        return [
-            {**known, "row": row, "column": str(column), "caption": f"{2 - column / 4}"}
-            | {"top": 4 * (6 * place + 3 * at + column)}
-            for at, row in enumerate(("cat", "dog"))
-            for column in range(3)
-        ]
-
-    def _points(self, cell: Cell) -> list[dict[str, Any]]:
-        """Thirty points along a spiral from pole to pole, of three classes."""
-        if cell.measure != "spread" or cell.run is None:
-            return []
-        known = {"coordinates": cell.text, "seed": cell.run.seed, "run": cell.run.name}
-        heights = [1 - (at + 0.5) / 15 for at in range(30)]
-        return [
-            {**known, "image": at, "class": at % 3, "x": math.sqrt(1 - z * z) * math.cos(2.4 * at)}
-            | {"y": math.sqrt(1 - z * z) * math.sin(2.4 * at), "z": z}
-            for at, z in enumerate(heights)
-        ]
-
-    def change(self, artifact: str, table: str, where: str, **values: Any) -> None:
-        """Set columns of the rows whose coordinates are ``where``."""
-        rows = self.tables[artifact][table]
-        chosen = rows["coordinates"] == where
-        assert chosen.any(), where
-        for column, value in values.items():
-            rows.loc[chosen, column] = value
-
-    def results(self, *names: str) -> Results:
-        """Write the tidy tables of artifacts, of all if none is named, as the statistics do, and read them anew."""
-        for name in [name for _, name in self.plan.artifacts if name in names or not names]:
-            written = {table: (rows, TABLES[table]) for table, rows in self.tables[name].items()}
-            folder, count = self.plan.artifact_folder(PAPER, name), len(self.tables[name]["pictures"])
-            pictures.write(folder / "pictures.png", [self.shades * shade for shade in range(1, count + 1)] or [SHADES])
-            tables.write(folder, written, [folder / "pictures.png"])
+    def measured(self) -> None:
+        """Have every run say its numbers, and make all tidy tables."""
+        for cell in self.plan.cells:
+            if cell.run is None or cell.target is None or cell.missing:
+                continue
+            name, variant, epochs = cell.run.name, str(cell.coordinates["variant"]), cell.run.schedule.epochs
+            deviation = SEEDS[cell.run.seed]
+            if cell.protocol == HISTORY:
+                course = pd.DataFrame({"epoch": np.arange(1, epochs + 1)})
+                self.histories[name] = course.assign(norm=norm(variant, course["epoch"]) + deviation)
+                continue
+            self.tell(cell, mean_of(cell) + deviation)
+            if on_pixels(self.plan.protocols[PAPER][cell.protocol]):
+                self.tell(cell, START[cell.target.name] + 6.25, pixels=True)
+            self.images[name], self.portraits[name] = images_of(variant, epochs), PORTRAITS
+            self.pictures[name] = PICTURES * (2 if cell.coordinates["dataset"] == "second" else 1)
+        for cell in (cell for cells in self.plan.controls.values() for cell in cells):
+            assert cell.run is not None
+            self.tell(cell, START[str(cell.coordinates["dataset"])] + 0.5 + SEEDS[cell.run.seed])
+        self.measure(*(name for _, name in self.plan.artifacts))
         self._studies()
+
+    @property
+    def results(self) -> Results:
+        """Read anew."""
         return Results(self.plan)
 
     def _studies(self) -> None:
-        folder = self.plan.config.results
+        never = [("made_up.steps.never", "as printed", "seeds", seed, math.inf) for seed in range(3)]
+        self.answers("pair_attraction", ("made_up.steps.seven", "as printed", "value", 0, 7.0), *never)
+        folder = self.plan.config.results / "simulations" / PAPER
         study = pd.DataFrame({"step": [1, 2, 3], "value": [0.5, 0.25, 0.125]})
-        columns = list(study.columns)
-        tables.write(folder / "simulations" / PAPER, {"sketch": (study, columns), "steps": (study, columns)})
-        printed = load(self.plan.config.root / "config" / "papers" / PAPER / "claims.csv")
-        rows = [
-            {**dict.fromkeys(CLAIMS, ""), "id": claim.id, "paper": PAPER, "artifact": claim.artifact}
-            | {"kind": claim.kind, "source": claim.source, "variant": claim.variant, "metric": claim.metric or ""}
-            | {"reported": "" if claim.reported is None else str(claim.reported), "measured": "7"}
-            | {"verdict": "exact" if claim.kind == "theorem" else "reproduced"}
-            for claim in printed
-            if claim.artifact in ("steps", "theorem1")
-        ]
-        tables.write(
-            folder / "statistics" / PAPER,
-            {"studies": (pd.DataFrame(rows, columns=list(CLAIMS)), CLAIMS)},
-        )
+        tables.write(folder, {name: (study, list(study)) for name in ("sketch", "steps")}, [folder / "answers.csv"])
+        self.theory(("made_up.theorem", PAPER, "as printed", 100, 90, 0, 0.0, "", "no counterexample"))
+        claims.build_studies(self.plan, PAPER)
 
     def build(self, *names: str) -> Path:
-        """Write the files of artifacts, of all if none is named; the results folder."""
-        results = self.results(*names)
-        for name in names or self.plan.config.papers[PAPER].artifacts:
+        """Write the files of artifacts; the results folder."""
+        results = self.results
+        for name in names:
             writer.build(results, PAPER, name)
         return self.plan.config.results
 
     def show(self, name: str) -> Shown:
         """An artifact as others show it."""
-        return writer.show(self.results(name), PAPER, name)
+        return writer.show(self.results, PAPER, name)
+
+    def draw(self, name: str) -> Figure:
+        """An artifact's figure."""
+        paper = self.plan.config.papers[PAPER]
+        kind = importlib.import_module(f"hypersphere.report.kinds.{paper.artifacts[name].draw}")
+        with style.applied():
+            return kind.draw(Points(self.results, paper, name))
 
 
 def sketch(table: pd.DataFrame, finding: str = "") -> Drawing:
@@ -243,17 +151,36 @@ def steps(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     return Layout(["Name", "Ours", "Printed"], body, "Steps | γ‖z‖² <script>alert(1)</script>.")
 
 
-Make = Callable[..., Made]
+@pytest.fixture(scope="session")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Made]]:
+    """``measured(scale, **overrides)``: the project with everything measured, to read only."""
+
+    @cache
+    def _measured(scale: str, **overrides: Any) -> Made:
+        root = tmp_path_factory.mktemp("measured")
+        shutil.copytree(PROJECT, root, dirs_exist_ok=True)
+        made = Made(root, scale, **overrides)
+        made.measured()
+        return made
+
+    with pytest.MonkeyPatch.context() as patch:
+        for function in (sketch, steps):
+            patch.setattr(draw, function.__name__, function, raising=False)
+        yield _measured
 
 
 @pytest.fixture
-def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
-    """``make(scale="small", folder="project", **overrides)``: tidy tables of a scale, not written yet."""
-    for function in (sketch, steps):
-        monkeypatch.setattr(draw, function.__name__, function, raising=False)
+def make(tmp_path: Path, measured: Callable[..., Made]) -> Callable[..., Made]:
+    """``make(scale="small", folder="project", **overrides)``: a copy of it, to change."""
 
     def _make(scale: str = "small", folder: str = "project", **overrides: Any) -> Made:
-        shutil.copytree(PROJECT, tmp_path / folder, dirs_exist_ok=True)
-        return Made(planning.make(tmp_path / folder, {"scale": scale, **overrides}))
+        shutil.copytree(measured(scale, **overrides).plan.config.root, tmp_path / folder)
+        return Made(tmp_path / folder, scale, **overrides)
 
     return _make
+
+
+@pytest.fixture(scope="session")
+def figure(measured: Callable[..., Made]) -> Callable[..., Figure]:
+    """``figure(name, scale="small")``: as it is drawn when nothing is changed, once."""
+    return cache(lambda name, scale="small": measured(scale).draw(name))

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from hypersphere.provenance import pictures
+
 NEVER = {"torch", "torchvision", "sklearn", "hypersphere.statistics", "hypersphere.training"}
 NAMES = ("scores", "sweep", "spread", "heights", "faces")
 # Builds artifacts under the root given, and reports each of the never-wanted modules loaded and each run's file opened.
@@ -34,7 +36,6 @@ def outputs(results: Path) -> dict[str, bytes]:
 def test_two_builds_are_equal_and_a_changed_number_is_seen(make: Any) -> None:
     here = outputs(make(folder="here").build(*NAMES))
     there = make(folder="there")
-    there.results(*NAMES)
     environment = {**os.environ, "PYTHONHASHSEED": "77", "TZ": "Asia/Tokyo"}
     command = [sys.executable, "-c", BUILD, str(there.plan.config.root), *sorted(NEVER)]
     said = subprocess.run(command, capture_output=True, text=True, env=environment, check=True).stdout.splitlines()
@@ -47,10 +48,10 @@ def test_two_builds_are_equal_and_a_changed_number_is_seen(make: Any) -> None:
 
     other = make(folder="other")
     for name in NAMES:
-        for where in other.tables[name]["summary"]["coordinates"]:
-            row = other.tables[name]["summary"]["coordinates"] == where
-            other.tables[name]["summary"].loc[row, "mean"] += 0.25
-    other.tables["spread"]["distribution"]["value"] *= 1.1
-    other.shades = other.shades - 1  # all pictures are a little darker
+        other.alter(name, "summary", lambda rows: rows.assign(mean=rows["mean"] + 0.25))
+    other.alter("spread", "distribution", lambda rows: rows.assign(value=rows["value"] * 1.1))
+    stacked = other.plan.artifact_folder("made_up", "faces") / "pictures.png"
+    pictures.write(stacked, [pictures.read(stacked) - 1])  # all are a little darker
+    other.alter("faces", "pictures", lambda rows: rows)
     changed = outputs(other.build(*NAMES))
     assert [name for name in here if here[name] == changed[name]] == ["figures/made_up/faces.csv"]

@@ -22,7 +22,7 @@ def test_a_figure_comes_as_svg_png_and_the_studys_own_csv(make: Any) -> None:
 
 def words(made: Any) -> list[str]:
     """Title, subtitle and small line of the drawing."""
-    context = Context(made.results("sketch"), made.plan.config.papers["made_up"], "sketch")
+    context = Context(made.results, made.plan.config.papers["made_up"], "sketch")
     with style.applied():
         figure = study_figure.draw(context)
     return [text.get_text().replace("\n", " ") for text in figure.texts]

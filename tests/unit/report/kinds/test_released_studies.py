@@ -14,8 +14,6 @@ REPOSITORY = Path(__file__).resolve().parents[4]
 RELEASED = cfg.load(REPOSITORY, {"scale": "paper"})
 EVERY = [(name, key) for name, document in RELEASED.papers.items() for key in document.studied]
 """Whether or not the data that some need are here."""
-CONFIG = cfg.load(REPOSITORY, {"scale": "quick"})
-QUICK = [(name, key) for name in CONFIG.papers for key in CONFIG.studied(name)]
 
 
 @pytest.mark.parametrize(("name", "artifact"), EVERY)

@@ -1,6 +1,5 @@
 """A real Chromium, driven over the pipe of its DevTools protocol: no driver, no library, no port."""
 
-import base64
 import fcntl
 import json
 import os
@@ -99,30 +98,25 @@ class Tab:
         self.run(f"document.querySelector({json.dumps(selector)}).click()")
         self.settle()
 
-    def press(self, key: str, **given: Any) -> None:
-        """Press a key: ``Tab``, ``Enter``, ``Escape``, ``ArrowRight``."""
-        code = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowRight": 39}[key]
+    def press(self, key: str) -> None:
+        """Press a key: ``Tab`` or ``Enter``."""
         text = {"text": "\r"} if key == "Enter" else {}
-        event = {"key": key, "code": key, "windowsVirtualKeyCode": code, **given}
+        event = {"key": key, "code": key, "windowsVirtualKeyCode": {"Tab": 9, "Enter": 13}[key]}
         self.call("Input.dispatchKeyEvent", type="keyDown", **event, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", **event)
         self.settle()
 
-    def resize(self, width: int, height: int = 900) -> None:
-        """Set the window's size in pixels."""
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    def resize(self, width: int) -> None:
+        """Set the window's width in pixels."""
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         self.call("Emulation.setDeviceMetricsOverride", **size)
         self.settle()
 
-    def media(self, kind: str = "", **features: str) -> None:
-        """Pretend a medium (``print``) and features (``prefers_color_scheme="dark"``)."""
-        listed = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
-        self.call("Emulation.setEmulatedMedia", media=kind, features=listed)
+    def media(self, kind: str = "", scheme: str = "light") -> None:
+        """Pretend a medium (``print``) and a scheme (``dark``)."""
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.call("Emulation.setEmulatedMedia", media=kind, features=features)
         self.settle()
-
-    def printed(self) -> bytes:
-        """The page as a pdf."""
-        return base64.b64decode(self.call("Page.printToPDF", preferCSSPageSize=True)["data"])
 
     def requests(self) -> list[str]:
         """Addresses that were asked for since the page was opened."""

@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +10,17 @@ import pytest
 import yaml
 
 from hypersphere import files
-from hypersphere.config import coordinates, plan
+from hypersphere.config import plan as planning
 from hypersphere.config.claims import Claim
 from hypersphere.config.plan import Plan
 from hypersphere.provenance import tables
-from hypersphere.provenance.columns import CLAIMS, EFFECTS, SUMMARY
+from hypersphere.provenance.columns import CLAIMS, RUNS
 from hypersphere.provenance.manifest import tidy_manifest
 from hypersphere.report import pages, paper, scorecard
-from hypersphere.report.artifact import Grid, Head, Line, Shown, Text
 from hypersphere.report.results import Results
+
+from ...statistics.world import Runs
+from .stand_ins import stand_in
 
 REPOSITORY = Path(__file__).parents[4]
 PAPER = ("supplement.typ", "layout.typ", "tables.typ")
@@ -139,33 +140,16 @@ def claims_at(verdict: str) -> list[dict[str, Any]]:
     ]
 
 
-GRID = Grid(
-    ((Head("Photos", "measured on digits", 2), Head("Faces", "", 1)), (Head("ours"), Head("published"), Head("ours"))),
-    ("Method", "Variant"),
-    (
-        Line(("Plain", "default"), (Text("60.0 ± 0.9 (2)", "baseline"), Text("56.5"), Text("not run"))),
-        Line(("Plain", "cut"), (Text("64.0 ± 0.9 (2)", "+4.0 [+2.5, +5.5]"), Text("61.1"), Text("not run"))),
-        Line(("", "chance"), (Text("10.0"), Text("–"), Text("–")), True),
-    ),
-)
+class World(Runs):
+    """A plan, and results of Table 1, of the curve, and of whatever a test measures."""
 
-
-def stand_in(results: Results, paper: str, name: str) -> Shown:
-    """Tables as ``GRID``, figures as a file: what a kind of artifact would hand over."""
-    artifact = results.config.papers[paper].artifacts[name]
-    notes = (f"Scale {results.config.scale_name} & more.", f"What {name}_ holds.")
-    grid = GRID if "table" in artifact.draw else None
-    return Shown(name, f"{artifact.printed or 'Ours'}: {artifact.title}", notes, grid, "a line", 3.5)
-
-
-@dataclass
-class World:
-    """A plan, and results of Table 1, of the curve, and of whatever ``make_artifact`` adds."""
-
-    plan: Plan
-    verdict: str = "quick only"
-    shift: float = 0.0
-    claims: list[dict[str, Any]] = field(default_factory=list)
+    def __init__(self, plan: Plan, verdict: str, shift: float) -> None:
+        super().__init__(plan, "alpha")
+        self.claims = claims_at(verdict)
+        for cell in plan.artifacts["alpha", "table1"]:
+            if cell.run is not None and not cell.missing:
+                mean = (64.0 if cell.coordinates["variant"] == "cut" else 60.0) + shift
+                self.tell(cell, mean + 0.6364 * (-1) ** cell.run.seed)  # two of them have a standard deviation of 0.9
 
     @property
     def results(self) -> Results:
@@ -177,15 +161,14 @@ class World:
         """The results folder."""
         return self.plan.config.results
 
-    def write(self) -> None:
+    def fill(self) -> None:
         """Every tidy table and drawing."""
-        self.claims = self.claims or claims_at(self.verdict)
         self.write_claims()
-        runs = [{"run": f"run-{at}", "status": "finished", "epochs": 10, "device": "cpu", "threads": 1} for at in "abc"]
-        runs = [run | {"torch": "2.13.0", "code": "c0de", "data": "da7a", "kind": "cpu"} for run in runs]
-        runs = [run | {"precision": "float32", "plan": ""} for run in runs]
-        tables.write(self.folder / "statistics", {"runs": (pd.DataFrame(runs), list(runs[0]))})
-        self.make_artifact("table1")
+        made_by = {"status": "finished", "epochs": 10, "device": "cpu", "threads": 1, "torch": "2.13.0"}
+        made_by |= {"code": "c0de", "data": "da7a", "kind": "cpu", "precision": "float32", "plan": ""}
+        runs = pd.DataFrame([{"run": f"run-{at}", **made_by} for at in "abc"])
+        tables.write(self.folder / "statistics", {"runs": (runs, RUNS)})
+        self.measure("table1")
         files.write_text(self.folder / "simulations" / "alpha" / "curve.csv", "x\n1\n")
         self.draw("curve")
 
@@ -199,33 +182,6 @@ class World:
         """A figure's file."""
         text = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>\n'
         files.write_text(self.folder / "figures" / "alpha" / f"{name}.svg", text)
-
-    def make_artifact(self, name: str) -> None:
-        """The tidy tables of an artifact made from runs: mean 60, or 64 for cut, and one control."""
-        summary, effects = [], []
-        artifact = self.plan.config.papers["alpha"].measured[name]
-        for cell in self.plan.artifacts["alpha", name]:
-            if cell.missing or cell.run is None or any(row["coordinates"] == cell.text for row in summary):
-                continue
-            point = cell.coordinates
-            identity = {"coordinates": cell.text, **{key: point[key] for key in coordinates.IDENTITY}}
-            identity |= {"measure": cell.measure, "measured_on": cell.run.dataset.name}
-            mean = (64.0 if point["variant"] == "cut" else 60.0) + self.shift
-            summary.append({**identity, "mean": mean, "n": 2, "n_diverged": 0})
-            other = artifact.compared_with(point)
-            if other:
-                bounds = {"low_holm": 2.5, "high_holm": 5.5, "test": "welch"}
-                bounds |= {"paired_low": float("nan"), "paired_high": float("nan"), "p_holm": 0.0002, "detectable": 1.4}
-                sizes = {"n_variant": 2, "n_baseline": 2, "low_power": True, "in_family": True}
-                effects.append({**identity, "baseline": coordinates.text(other), "effect": 4.0, **bounds, **sizes})
-        control = {**summary[0], "method": "control", "variant": "chance", "mean": 10.0, "n": 0}
-        control["coordinates"] = "method=control;variant=chance;dataset=photos;measure=knn_top1"
-        summary.append(control)
-        folder = self.plan.artifact_folder("alpha", name)
-        columns = {"summary": SUMMARY, "effects": EFFECTS}
-        rows = {"summary": summary, "effects": effects}
-        made = {file: pd.DataFrame(rows[file]).reindex(columns=list(columns[file])) for file in rows}
-        tables.write(folder, {file: (table, columns[file]) for file, table in made.items()})
 
     def build(self) -> None:
         """Scorecard and paper."""
@@ -258,8 +214,8 @@ def made_at(root: Path, scale: str, verdict: str, shift: float = 0.0, **override
     columns = [name for name, field in Claim.model_fields.items() if not field.exclude]
     for one in (ALPHA, BETA):  # what they print stands in ``CLAIMS`` alone
         files.write_text(root / "config" / "papers" / one["paper"] / "claims.csv", ",".join(columns) + "\n")
-    world = World(plan.make(root, {"scale": scale, **overrides}), verdict, shift)
-    world.write()
+    world = World(planning.make(root, {"scale": scale, **overrides}), verdict, shift)
+    world.fill()
     return world
 
 

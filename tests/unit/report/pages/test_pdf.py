@@ -18,36 +18,22 @@ from hypersphere.provenance import columns, tables
 from hypersphere.report import pdf, studies
 
 from ..approval import approve
+from ..made_up import comparison, stated
 
 REPOSITORY = Path(__file__).parents[4]
 ERRATA = "config/papers/errata.yaml"
 SOURCES = ("report.typ", "layout.typ", "tables.typ", "equations.typ", "references.yml")
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>\n'
-CELL = {"artifact": "table1", "method": "plain", "variant": "cut", "dataset": "photos", "metric": "knn_top1"}
-MEASURED = {
-    **{"answered_by": "encoder", "rung": "laptop", "scale": "quick", "baseline": "default", "measured": "4", "n": 5},
-    **{"low": 1.0, "high": 7.0, "low_unadjusted": 2.5, "high_unadjusted": 5.5, "certainty": "low", "device": "cpu"},
-}
-
-
-def claim(name: str, kind: str, answered_by: str, answer: str, **given: Any) -> dict[str, Any]:
-    """A row of claims.csv."""
-    usual = {"id": name, "kind": kind, "origin": "printed", "paper": "alpha", "artifact": "table1", "rung": "nothing"}
-    said = {"source": "somewhere", "certainty": "none", "reading": "as printed"}
-    return usual | said | {"answered_by": answered_by, "answer": answer} | given
-
-
+TABLE1 = {"paper": "alpha", "artifact": "table1", "method": "plain", "variant": "cut", "baseline": "default"}
+TABLE1 |= {"dataset": "photos", "metric": "knn_top1", "scale": "quick", "certainty": "low"}
 CLAIMS = [
-    claim("alpha.one", "theorem", "theorem", "fails", rung="proof", sentence='"One" is one')
-    | {"counterexample": '{"tau": 1.0, "excess": 0.25}'},
-    claim("alpha.two", "theorem", "theorem", "holds", rung="proof", sentence="Two is two"),
-    claim("alpha.gain", "comparison", "encoder", "holds", **CELL, reported="4.6", direction="same") | MEASURED,
-    claim("alpha.implied", "comparison", "encoder", "cannot tell", **CELL, reported="3", origin="implied")
-    | MEASURED
-    | {"direction": "unclear", "why": "an arm is at the level of raw pixels", "differs": "8 px for 32"},
-    claim("alpha.ours", "comparison", "encoder", "holds", **CELL, reported="3", origin="ours") | MEASURED,
-    claim("alpha.later", "value", "encoder", "cannot tell", **CELL, settle="make", gpu_hours=4.25),
-    claim("alpha.said", "comparison", "sentence", "its table contradicts it", sentence="All are above"),
+    stated("alpha.one", "theorem", "fails", paper="alpha", sentence='"One" is one'),
+    stated("alpha.two", "theorem", "holds", paper="alpha", sentence="Two is two"),
+    comparison("alpha.gain", 4.6, 4.0, 1.5, answer="holds", direction="same", **TABLE1),
+    comparison("alpha.implied", 3, 4.0, 1.5, origin="implied", why="an arm is at the level of raw pixels", **TABLE1),
+    comparison("alpha.ours", 3, 4.0, 1.5, origin="ours", answer="holds", **TABLE1),
+    comparison("alpha.later", "", kind="value", **TABLE1 | {"baseline": "", "certainty": "none", "scale": ""}),
+    stated("alpha.said", "sentence", "its table contradicts it", paper="alpha", sentence="All are above"),
 ]
 FINDINGS = [
     {"id": "first", "paper": "several", "question": "Do they hold?", "sentence": "Half do.", "lead": "1"},

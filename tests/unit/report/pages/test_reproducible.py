@@ -37,7 +37,7 @@ print("of statistics:", any("/results/quick/statistics" in path for path in open
 def build(root: Path) -> list[str]:
     """Build both in a process of its own, with another hash seed and time zone; what it reports."""
     environment = {**os.environ, "PYTHONHASHSEED": "77", "TZ": "Asia/Tokyo"}
-    stand_ins = str(Path(__file__).with_name("conftest.py"))
+    stand_ins = str(Path(__file__).with_name("stand_ins.py"))
     command = [sys.executable, "-c", BUILD, str(root), stand_ins, *sorted(NEVER)]
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=True).stdout.splitlines()
 
