@@ -91,15 +91,11 @@ def _differences(ours: Plan, published: Plan, table: pd.DataFrame) -> Iterator[s
         for plan in (ours, published)
     )
     for row in tables.rows(table):
-        point = _coordinates(row)
-        key = row["paper"], row["artifact"], coordinates.text(point)
+        named = {**{key: row[key] for key in coordinates.IDENTITY}, "measure": row["metric"]}
+        named = {key: value for key, value in named.items() if value}
+        point = {**named, **coordinates.parse(row["setting"], row["id"])}
+        key = row["paper"], row["artifact"], coordinates.text(coordinates.ordered(point))
         yield "; ".join(differences(mine[key], theirs[key])) if key in mine and key in theirs else ""
-
-
-def _coordinates(row: Mapping[str, Any]) -> dict[str, Any]:
-    named = {"method": row["method"], "variant": row["variant"], "dataset": row["dataset"], "measure": row["metric"]}
-    settings = coordinates.parse(row["setting"], row["id"])
-    return coordinates.ordered({**{key: value for key, value in named.items() if value}, **settings})
 
 
 def differences(ours: Run, published: Run) -> list[str]:
