@@ -19,7 +19,6 @@ from hypersphere.report.results import Results, settles
 from hypersphere.report.writer import show
 from hypersphere.wording import counted
 
-TEMPLATES = Path(__file__).parent / "templates"
 NOT_DRAWN = "measured, but not drawn yet"
 
 
@@ -46,7 +45,7 @@ def embedded(kind: str, content: bytes) -> str:
 def render(template: str, values: Mapping[str, Any], file: Path) -> None:
     """Write a page from a template, which must be given all that it names."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

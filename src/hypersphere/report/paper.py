@@ -103,7 +103,6 @@ def quoted(text: str) -> str:
 
 
 def _counts(shown: list[Entry]) -> list[dict[str, Any]]:
-    """Counts by origin, printed claims first."""
     return [
         {
             "origin": count.origin,

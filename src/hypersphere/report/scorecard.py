@@ -8,6 +8,7 @@ from hypersphere.config import rules
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
+from hypersphere.config.rules import Verdict
 from hypersphere.files import write_json
 from hypersphere.report import claims, notes, pages, words, writer
 from hypersphere.report.artifact import Grid, Points, Shown
@@ -61,7 +62,7 @@ def _verdicts_of(claim: claims.Entry) -> str:
 def _choices(config: Config, entries: list[claims.Entry]) -> list[Choice]:
     titles = {name: paper.title for name, paper in config.papers.items()}
     kinds = {name: kind.heading for name, kind in claims.KINDS.items()}
-    verdicts = {verdict: verdict for verdict in claims.ORDER} | claims.EFFECTS
+    verdicts = {str(verdict): str(verdict) for verdict in Verdict} | claims.EFFECTS
     made = {group.id: group.printed for group in pages.groups(config, entries)}
     within = {name: titles[name.partition("/")[0]] for name in made}
     offered = [

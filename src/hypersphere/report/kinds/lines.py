@@ -181,7 +181,6 @@ class _Lines:
         axis.plot([x for x, _ in printed], [y for _, y in printed], **hollow, zorder=4)
 
     def _single(self, cells: list[Point]) -> pd.DataFrame:
-        """The single runs of cells."""
         table = self.points.table("measurements")
         return table[table["coordinates"].isin([cell.text for cell in cells]) & table["value"].notna()]
 
