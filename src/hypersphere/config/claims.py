@@ -260,7 +260,6 @@ def _with_difference(claim: Claim, claims: Sequence[Claim], file: Path) -> Claim
 Cells = dict[str, Scalar | list[Scalar]]
 """Coordinates of printed numbers, ``artifact`` among them: a number is one of the cells if it has one of the values of
 each key. The value ``""`` means that the number lacks the key."""
-Relation = Literal["above", "at least", "below", "at most", "within", "between"]
 Numbers = Annotated[tuple[float, ...], BeforeValidator(lambda one: tuple(one) if isinstance(one, list) else (one,))]
 
 
@@ -277,7 +276,7 @@ class Check(Strict):
     by: list[str] = Field(default_factory=list)
     less: Cells | None = None
     """Coordinates of other cells, of which the same is taken, and subtracted."""
-    relation: Relation = Field(alias="is")
+    relation: Literal["above", "at least", "below", "at most", "within", "between"] = Field(alias="is")
     than: Numbers = (0.0,)
     """The threshold, in the metric's unit; for ``between``, the lowest and the highest allowed number."""
 
@@ -298,10 +297,6 @@ class Sentence(Strict):
 
     checks: list[Check] = Field(min_length=1)
     holds: Literal["all", "most", "some"] = "all"
-
-    def needed(self, places: int) -> int:
-        """The number of places that must hold: all, more than half, or one."""
-        return {"all": places, "most": places // 2 + 1, "some": 1}[self.holds]
 
 
 def load_sentences(file: Path) -> dict[str, Sentence]:
