@@ -245,7 +245,6 @@ def _origin(dataset: Dataset) -> tuple[str, str, str]:
 
 
 def _step(row: Row, rung: Rung, superseded: str, missing: Sequence[Shortcoming], rules: Certainty) -> Row:
-    """One row of the ladder."""
     grade, reasons = rules.of(rung, missing)
     said = [superseded] if superseded else []
     said += [f"n = {int(_number(row['n']))}" if one == "few_runs" else SHORTCOMINGS[one] for one in reasons]
