@@ -70,7 +70,7 @@ class Cost:
         device = plan.config.settings.device
         on_gpu = device == "cuda" or (device == "auto" and plan.config.scale.resources.gpu > 0)
         self.plan, self.device = plan, GPU if on_gpu else CORE
-        self.chosen = [key for key in plan.made if plan.config.chosen(*key)]
+        self.chosen = plan.chosen
         runs = {name: run for key in self.chosen for name, run in plan.runs_of(*key).items()}
         passes: dict[tuple[Any, ...], int | str] = {}
         self.flops = {name: self._count(run, passes) for name, run in runs.items()}
