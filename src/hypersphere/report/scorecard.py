@@ -80,7 +80,8 @@ def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: 
     document = pages.document(results, paper.paper)
     names = [artifact.id for artifact in document.measured]
     visible = document.studied + document.measured
-    anchors = {f"{paper.paper}-{name}" for name in [one.id for one in visible] + [one.id for one in document.missing]}
+    places = [one.id for one in visible] + [one["id"] for one in document.missing]
+    anchors = {f"{paper.paper}-{place}" for place in places}
     claimed = {claim.row["artifact"] for claim in of_paper}
 
     def grouped(listed: list[claims.Entry]) -> list[dict[str, Any]]:
