@@ -255,8 +255,7 @@ class Judge:
             **seeds,
         }
         if self.limit is None and n and TOO_FEW not in said:
-            judged = claim.metric is not None and MEASURES[claim.metric].margin == "accuracy"
-            margin = self.rules.margin.of(claim.reported) if judged else math.nan
+            margin = self.rules.margin.of(claim.reported) if claim.of_accuracy else math.nan
             ours = verdicts.Estimate(mean, n, used.std, used.df, floor=pool(groups).std)
             outcome |= verdicts.judge(claim, ours, margin, self.rules)
             said += ["one run has no spread"] if n == 1 else []

@@ -19,7 +19,6 @@ from hypersphere.config import coordinates, registry
 from hypersphere.config import plan as planning
 from hypersphere.config import rules as rules_file
 from hypersphere.config.claims import SENTENCES, SIGNS, Claim
-from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.records import FOLDER
@@ -314,7 +313,7 @@ def _price(
     within the smaller margin of config/statistics.yaml.
     """
     of_encoders = row["answered_by"] == "encoder" and claim.kind == "comparison" and claim.origin != "ours"
-    if not of_encoders or claim.metric is None or MEASURES[claim.metric].margin != "accuracy":
+    if not of_encoders or not claim.of_accuracy:
         return {}
     stds = [arm.reported_std for cell in claim.cells if (arm := printed.get((claim.artifact, cell)))]
     ours = _number(row.get("spread"))

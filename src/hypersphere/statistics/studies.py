@@ -140,8 +140,7 @@ def over_seeds(claim: Claim, values: np.ndarray, rules: Rules) -> dict[str, Any]
         some_diverged = Verdict.INCONCLUSIVE if diverged.any() else Verdict.NOT_REPRODUCED
         return {"measured": float(values.mean()), "n": n, "verdict": all_diverged if diverged.all() else some_diverged}
     mean, std = float(values.mean()), spread(values)
-    accuracy = claim.metric is not None and MEASURES[claim.metric].margin == "accuracy"
-    margin = rules.margin.of(printed) if accuracy else rules.margin.relative * abs(printed)
+    margin = rules.margin.of(printed) if claim.of_accuracy else rules.margin.relative * abs(printed)
     columns = {"measured": mean, "measured_std": std, "n": n, "low_power": n - 1 < rules.low_power_df}
     ours = verdicts.Estimate(mean, n, _raised(std, claim), n - 1)
     return columns | verdicts.judge(claim, ours, margin, rules)
