@@ -31,7 +31,7 @@ HOLDS: Mapping[str, Callable[[int], int]] = {
     "most": lambda places: places // 2 + 1,
     "some": lambda places: 1,
 }
-"""Of how many places a sentence speaks."""
+"""In how many of its places a sentence must hold: all, more than half, or one."""
 FORMS = (
     "'A > B', 'A beats B', 'A - B up to 3.2', 'A - B on average +1.4' or 'A at least 90', where A and B are rows; "
     "'in all columns', 'in most columns', 'in some columns' or 'in COLUMN, COLUMN' may follow, and 'for METRIC'"

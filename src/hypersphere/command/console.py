@@ -114,12 +114,11 @@ def ending(plan: Plan, report: bool = False) -> list[str]:
     pages = ("report/index.html", "report/report.pdf", f"{config.results.name}/scorecard.html")
     tables, shown = [config.results / "claims.csv"], [config.root / "results" / page for page in pages]
     if only:
-        made = [key for key in plan.made if config.chosen(*key)]
         studied = [
             (paper, one) for paper in config.papers for one in config.studied(paper) if config.chosen(paper, one)
         ]
-        outputs = [path for key in (*made, *studied) for path in plan.outputs(*key)]
-        tables = [plan.artifact_folder(*key) / "claims.csv" for key in made]
+        outputs = [path for key in (*plan.chosen, *studied) for path in plan.outputs(*key)]
+        tables = [plan.artifact_folder(*key) / "claims.csv" for key in plan.chosen]
         shown = [path for path in outputs if path.suffix in (".md", ".svg")]
     verdicts: Counter[str] = Counter()  # corrected readings and claims of our own are counted on the scorecard
     for table in filter(Path.is_file, tables):

@@ -5,8 +5,6 @@ no data are needed. ``python -m hypersphere.command.cost docs/cost.md`` renews t
 there and in data/costs.csv, and in data/pair_costs.csv what a comparison takes at the laptop scale.
 """
 
-import csv
-import io
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -21,6 +19,8 @@ from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.run import Dataset, Run
 from hypersphere.datasets.sizes import Size, stated
 from hypersphere.errors import HypersphereError
+from hypersphere.report import artifact
+from hypersphere.report.writer import pipes
 from hypersphere.training import work
 from hypersphere.wording import counted, renewed
 
@@ -70,7 +70,7 @@ class Cost:
         device = plan.config.settings.device
         on_gpu = device == "cuda" or (device == "auto" and plan.config.scale.resources.gpu > 0)
         self.plan, self.device = plan, GPU if on_gpu else CORE
-        self.chosen = [key for key in plan.made if plan.config.chosen(*key)]
+        self.chosen = plan.chosen
         runs = {name: run for key in self.chosen for name, run in plan.runs_of(*key).items()}
         passes: dict[tuple[Any, ...], int | str] = {}
         self.flops = {name: self._count(run, passes) for name, run in runs.items()}
@@ -161,20 +161,16 @@ def notes(cost: Cost) -> Iterator[str]:
 
 def as_csv(cost: Cost) -> str:
     """A row for each artifact, and one, ``all``, for all together; numbers in plain units."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    rows = []
     for key in [*cost.chosen, ("all", "")]:
         *amount, hours = cost.amount(cost.chosen if key == ("all", "") else [key])
-        writer.writerow([*key, *amount, f"{hours:.6g}"])
-    return text.getvalue()
+        rows.append([*key, *amount, f"{hours:.6g}"])
+    return artifact.as_csv(COLUMNS, rows)
 
 
 def pairs_csv(cost: Cost) -> str:
     """A row for each comparison of a document whose two cells are trained: device-hours of a run of each."""
-    text, plan = io.StringIO(), cost.plan
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("id", "device_hours"))
+    plan, rows = cost.plan, []
     run_of = {(cell.paper, cell.artifact, cell.text): cell.run.name for cell in plan.cells if cell.run}
     for paper in plan.config.papers:
         for claim in ledger.of(plan.config, paper):
@@ -182,8 +178,8 @@ def pairs_csv(cost: Cost) -> str:
             flops = [cost.flops.get(name, "") for name in names if name]
             known = [one for one in flops if isinstance(one, int)]
             if claim.kind == "comparison" and len(known) == 2:
-                writer.writerow([claim.id, f"{cost.hours(sum(known)):.6g}"])
-    return text.getvalue()
+                rows.append([claim.id, f"{cost.hours(sum(known)):.6g}"])
+    return artifact.as_csv(("id", "device_hours"), rows)
 
 
 def page(cost: Cost) -> str:
@@ -192,7 +188,7 @@ def page(cost: Cost) -> str:
     lines = [["document, artifact", *header[1:]], ["---", *["--:"] * (len(header) - 1)]]
     lines += [[f"`{name}`" if "/" in name else f"**{name}**", *others] for name, *others in rows]
     listed = [f"- **{note[:TITLE].strip()}**: {note[TITLE:]}" for note in notes(cost)]
-    return "\n".join([*(f"| {' | '.join(line)} |" for line in lines), "", *listed])
+    return "\n".join([*map(pipes, lines), "", *listed])
 
 
 if __name__ == "__main__":

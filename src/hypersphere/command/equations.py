@@ -15,7 +15,7 @@ from hypersphere.config.claims import NOT_MADE_YET, load_errata
 from hypersphere.config.project import Config
 from hypersphere.report.proofs import NAMES
 
-PLACE, PICTURES = "explanation/equations.md", "explanation/figures"
+PLACE = "explanation/equations.md"
 HEAD = """# Each equation with its figure
 
 Every loss of the documents: the equation, where it is printed, what it does, its errata, the function that computes it,
@@ -68,5 +68,5 @@ def _figure(config: Config, results: Path, key: str, pictures: dict[str, Path]) 
     made = max(results.glob(f"*/figures/{key}.svg"), key=lambda file: file.stat().st_mtime_ns, default=None)
     if made is None:
         return f"*{title}: {NOT_MADE_YET}; `make reproduce ONLY={key}` draws it, without training.*"
-    pictures[f"{PICTURES}/{name}.svg"] = made
+    pictures[f"explanation/figures/{name}.svg"] = made
     return f"![{title}](figures/{name}.svg)\n\n*{title}.*"

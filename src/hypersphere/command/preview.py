@@ -22,10 +22,9 @@ def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
     It is of what ``only`` asks for; of runs, with those that are trained in the same batches.
     """
     check_texts(plan)
-    chosen = [key for key in plan.made if plan.config.chosen(*key)]
-    batches = {batch.id: batch for key in chosen for batch in plan.batches_of(*key)}
+    batches = {batch.id: batch for key in plan.chosen for batch in plan.batches_of(*key)}
     asked = {run.name for batch in batches.values() for run in batch.runs}
-    asked |= {name for key in chosen for name in plan.runs_of(*key)}
+    asked |= {name for key in plan.chosen for name in plan.runs_of(*key)}
     states = {name: state(plan, name) for name in plan.runs if name in asked}
     yield from summary(plan, states, len(batches))
     yield from (f"lost      {error}" for error in markers.lost(plan))

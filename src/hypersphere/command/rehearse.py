@@ -34,8 +34,7 @@ def groups(plan: Plan) -> tuple[list[tuple[Size, list[Run]]], dict[str, list[Run
     """The plan's runs that take a step together; and those that take none, by the reason."""
     together: dict[str, tuple[Size, list[Run]]] = {}
     without: dict[str, list[Run]] = {}
-    chosen = [key for key in plan.made if plan.config.chosen(*key)]
-    for run in {name: run for key in chosen for name, run in plan.runs_of(*key).items()}.values():
+    for run in {name: run for key in plan.chosen for name, run in plan.runs_of(*key).items()}.values():
         size = stated(run.dataset)
         if not registry.read_constant("trainers", run.kind, "IMAGES", False):
             without.setdefault(f"{run.kind} runs need data of their own", []).append(run)

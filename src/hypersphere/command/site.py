@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 from hypersphere.command import cli, equations
 from hypersphere.config import project, registry
 from hypersphere.report import pages
-from hypersphere.report.docs import BEGIN, END
+from hypersphere.report.docs import BEGIN, END, ROOT
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
 
-ROOT = Path(__file__).parents[3]
 REPORT = ROOT / "results" / "report"
 FINDINGS = "<!-- findings of the README -->"
 """Where docs/index.md has the findings of README.md."""

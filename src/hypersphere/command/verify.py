@@ -63,7 +63,7 @@ def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = Fals
 
 
 def _checks(plan: Plan, rerun: list[str], rebuild: bool) -> dict[str, Checks]:
-    chosen = [key for key in plan.made if plan.config.chosen(*key)] if plan.records is None else []
+    chosen = plan.chosen if plan.records is None else []
     runs = {name: run for key in chosen for name, run in plan.runs_of(*key).items()}
     batches = {batch.id: batch for batch in map(plan.batch_of, runs)}
     datasets = {name for batch in batches.values() for name in markers.datasets_of(plan, batch)}

@@ -113,6 +113,11 @@ class Claim(Strict):
         """The printed difference of a comparison; 1 or -1 if only a direction is said."""
         return SIGNS.get(self.direction or "", self.reported or 0.0)
 
+    @property
+    def of_accuracy(self) -> bool:
+        """Whether it is about an accuracy: other measures have no margin of equivalence in points."""
+        return self.metric is not None and MEASURES[self.metric].margin == "accuracy"
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         for field, given in (("setting", self.setting), ("baseline", self.baseline if "=" in self.baseline else "")):
@@ -169,7 +174,7 @@ def _implied(variant: Claim, baseline: Claim) -> Claim:
         reported=round(_number(variant.reported or 0.0) - (baseline.reported or 0.0), 10),
         reported_std=None,
         sentence="",
-        level=_level(variant.metric, baseline.reported),
+        level=baseline.reported if variant.of_accuracy else None,
         **{
             name: getattr(variant, name)
             for name in ("artifact", "method", "variant", "dataset", "setting", "metric", "reading", "source")
@@ -192,11 +197,6 @@ def _of_study(start: str, study: Study, arm: Coordinates, baseline: Coordinates)
         metric=arm["measure"],
         **{"reported": None, "reported_std": None, "direction": study.direction, "margin": study.margin},
     )
-
-
-def _level(metric: MeasureName | None, baseline: float | None) -> float | None:
-    """The printed accuracy of a baseline; None for other measures, which have no margin in points."""
-    return baseline if metric is not None and MEASURES[metric].margin == "accuracy" else None
 
 
 def with_differences(claims: Sequence[Claim], file: Path) -> list[Claim]:
@@ -254,13 +254,13 @@ def _with_difference(claim: Claim, claims: Sequence[Claim], file: Path) -> Claim
         printed.append(values[0])
     # Printed decimals are exact; a binary difference (4.6000000000000014) is not.
     difference = round(printed[0] - printed[1], 10)
-    return claim.model_copy(update={"reported": difference, "level": _level(claim.metric, printed[1])})
+    level = printed[1] if claim.of_accuracy else None
+    return claim.model_copy(update={"reported": difference, "level": level})
 
 
 Cells = dict[str, Scalar | list[Scalar]]
 """Coordinates of printed numbers, ``artifact`` among them: a number is one of the cells if it has one of the values of
 each key. The value ``""`` means that the number lacks the key."""
-Relation = Literal["above", "at least", "below", "at most", "within", "between"]
 Numbers = Annotated[tuple[float, ...], BeforeValidator(lambda one: tuple(one) if isinstance(one, list) else (one,))]
 
 
@@ -277,7 +277,7 @@ class Check(Strict):
     by: list[str] = Field(default_factory=list)
     less: Cells | None = None
     """Coordinates of other cells, of which the same is taken, and subtracted."""
-    relation: Relation = Field(alias="is")
+    relation: Literal["above", "at least", "below", "at most", "within", "between"] = Field(alias="is")
     than: Numbers = (0.0,)
     """The threshold, in the metric's unit; for ``between``, the lowest and the highest allowed number."""
 
@@ -298,10 +298,6 @@ class Sentence(Strict):
 
     checks: list[Check] = Field(min_length=1)
     holds: Literal["all", "most", "some"] = "all"
-
-    def needed(self, places: int) -> int:
-        """The number of places that must hold: all, more than half, or one."""
-        return {"all": places, "most": places // 2 + 1, "some": 1}[self.holds]
 
 
 def load_sentences(file: Path) -> dict[str, Sentence]:

@@ -71,6 +71,11 @@ class Plan:
         return [key for key, cells in self.artifacts.items() if any(not cell.missing for cell in cells)]
 
     @cached_property
+    def chosen(self) -> list[tuple[str, str]]:
+        """Those of them that ``only`` asks for."""
+        return [key for key in self.made if self.config.chosen(*key)]
+
+    @cached_property
     def drawn_together(self) -> dict[str, list[tuple[str, str]]]:
         """The artifacts made from runs that one job draws, by the job's name: ``margins-table2`` or ``margins-1``.
 
@@ -81,7 +86,7 @@ class Plan:
             return {"-".join(key): [key] for key in self.made}
         found: dict[str, list[tuple[str, str]]] = {}
         for paper in self.config.papers:
-            keys = [key for key in self.made if key[0] == paper and self.config.chosen(*key)]
+            keys = [key for key in self.chosen if key[0] == paper]
             jobs = 1 if self.records is not None else -(-len(keys) // self.config.scale.artifacts_per_job)
             for at in range(jobs):
                 part = keys[at * len(keys) // jobs : (at + 1) * len(keys) // jobs]

@@ -20,6 +20,7 @@ from hypersphere.config.validation import (
     NonNegativeInt,
     PositiveInt,
     Strict,
+    each_once,
     not_one_of,
     suggest,
     unknown_key,
@@ -49,14 +50,7 @@ class Seeds(Strict):
         return {"tables": value, "sweeps": value} if isinstance(value, list) else value
 
 
-def _each_once(names: list[str]) -> list[str]:
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"'{name}' is listed twice")
-    return names
-
-
-Artifacts = Annotated[list[str], AfterValidator(_each_once)]
+Artifacts = Annotated[list[str], AfterValidator(each_once)]
 """Artifacts as ``paper/artifact``."""
 
 

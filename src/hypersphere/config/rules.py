@@ -20,14 +20,11 @@ class Margin(Strict):
     at_least_high: PositiveFloat
     below_high: PositiveFloat
     relative: Probability
+    """D for a printed result of a simulation that is not an accuracy, as a share of it."""
 
     def of(self, published: float) -> float:
         """D for one published accuracy (points)."""
         return self.at_least_high if published >= self.high else self.below_high
-
-    def of_simulated(self, published: float) -> float:
-        """D for a printed result of a simulation that is not an accuracy, in its own unit."""
-        return self.relative * abs(published)
 
 
 class Rules(Strict):

@@ -24,7 +24,7 @@ from hypersphere import files
 from hypersphere.config import coordinates
 from hypersphere.config.coordinates import Contrast, Coordinates, Scalar
 from hypersphere.config.measures import MEASURES, MeasureName
-from hypersphere.config.validation import AsList, NonNegativeInt, Strict
+from hypersphere.config.validation import AsList, NonNegativeInt, Strict, each_once
 from hypersphere.errors import HypersphereError
 
 TIMES = ".times"
@@ -38,14 +38,8 @@ AGAIN = "again"
 COLUMNS = ("arm", "value", "mean", "std", "n", "diverged", "chosen")
 
 
-def _distinct(seeds: list[int]) -> list[int]:
-    if len(set(seeds)) != len(seeds):
-        raise ValueError("a seed is listed twice")
-    return seeds
-
-
 Product = dict[str, Scalar | list[Scalar]]
-SeedList = Annotated[list[NonNegativeInt], Field(min_length=1), AfterValidator(_distinct)]
+SeedList = Annotated[list[NonNegativeInt], Field(min_length=1), AfterValidator(each_once)]
 
 
 class StudySeeds(Strict):

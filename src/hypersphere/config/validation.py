@@ -114,6 +114,14 @@ def one_of(known: Callable[[], Collection[str]]) -> AfterValidator:
     return AfterValidator(check)
 
 
+def each_once(listed: list[Any]) -> list[Any]:
+    """The list, in which nothing may stand twice."""
+    for one in listed:
+        if listed.count(one) > 1:
+            raise ValueError(f"'{one}' is listed twice")
+    return listed
+
+
 def unknown_key(key: str, allowed: Iterable[str], owner: str = "") -> str:
     """``unknown; did you mean temperature? Allowed: …``; with an owner, ``nt_xent takes …`` at the end."""
     names = list(allowed)

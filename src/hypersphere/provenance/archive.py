@@ -16,7 +16,6 @@ from hypersphere import files
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 
-SUMS = "SHA256SUMS"
 HIDDEN = ("batches/", "runs/")
 """Folders of a scale's results that are left out: markers, and the runs' weights unless they are asked for."""
 
@@ -61,7 +60,7 @@ def pack(plan: Plan, target: Path | None = None, weights: bool = False) -> Path:
                 add(path.relative_to(root).as_posix(), path.read_bytes())
             names = [name for name in archive.namelist() if not name.endswith("/")]
             sums = [f"{hashlib.sha256(archive.read(name)).hexdigest()}  {name.partition('/')[2]}\n" for name in names]
-            add(SUMS, "".join(sums).encode())
+            add("SHA256SUMS", "".join(sums).encode())
     files.write_text(target.with_name(f"{target.name}.sha256"), f"{files.sha256(target)}  {target.name}\n")
     return target
 

@@ -70,10 +70,9 @@ def lost(plan: Plan) -> list[DamagedError]:
     """The markers and manifests, of what the setting ``only`` chooses, that are not true. Nothing is removed."""
     checks: list[tuple[Path, Callable[[Path], object]]] = []
     if plan.records is None:
-        made = [key for key in plan.made if plan.config.chosen(*key)]
         batches = plan.batches
         if plan.config.settings.only:
-            batches = tuple({batch.id: batch for key in made for batch in plan.batches_of(*key)}.values())
+            batches = tuple({batch.id: batch for key in plan.chosen for batch in plan.batches_of(*key)}.values())
         datasets = {name for batch in batches for name in datasets_of(plan, batch)}
         checks += [(plan.marker(batch), check) for batch in batches]
         checks += [(plan.evaluated_marker(batch.id), check) for batch in batches]
@@ -104,7 +103,7 @@ def _tables(plan: Plan) -> Iterator[Path]:
     yield from [results / "claims.csv", results / "statistics" / "runs.csv"] if not config.settings.only else []
     yield from [results / "theory.csv"] if studied or not config.settings.only else []
     yield from (results / folder / paper / "x.csv" for paper in studied for folder in ("simulations", "statistics"))
-    made = [plan.artifact_folder(*key) for key in plan.made if config.chosen(*key)]
+    made = [plan.artifact_folder(*key) for key in plan.chosen]
     yield from (folder / table for folder in made for table in ("x.csv", "claims.csv"))
 
 

@@ -30,7 +30,6 @@ EFFECTS = {
     "unclear": "direction unclear",
 }
 """What our effect says of a published one below the published scale, in words."""
-ORDER: tuple[str, ...] = tuple(Verdict)
 ORIGINS = {
     "printed": "printed",
     "implied": "implied by two printed numbers",
@@ -38,7 +37,6 @@ ORIGINS = {
     "ours": "of our own",
 }
 """Origins of claims, in words. Claims of different origins are never counted together."""
-INTERVALS = (("low_unadjusted", "high_unadjusted"), ("low", "high"))
 EXCESS = "excess"
 """The key of a counterexample for the size of the failure. All other keys are inputs."""
 
@@ -194,11 +192,11 @@ def apart(claims: list[Entry]) -> dict[str, list[Entry]]:
 
 def counts(claims: list[Entry]) -> list[Count]:
     """Counts by origin, printed claims first. Origins without claims are left out."""
-    rank = {verdict: place for place, verdict in enumerate(ORDER)}
+    rank: dict[str, int] = {verdict: place for place, verdict in enumerate(Verdict)}
     found = []
     for origin in ORIGINS:
         numbers = Counter((claim.says, claim.tone) for claim in claims if claim.row["origin"] == origin)
-        ordered = sorted(numbers.items(), key=lambda pair: (rank.get(pair[0][0], len(ORDER)), pair[0][0]))
+        ordered = sorted(numbers.items(), key=lambda pair: (rank.get(pair[0][0], len(rank)), pair[0][0]))
         if ordered:
             found.append(Count(origin, numbers.total(), [(*verdict, number) for verdict, number in ordered]))
     return found
@@ -230,8 +228,9 @@ def entry(config: Config, row: Row) -> Entry:
     kind = "theorem" if stated else "encoder" if not study else "sentence" if study == SENTENCES else "study"
     row = {"answered_by": kind, **row, "study": study}
     decimals = metric.decimals if metric else 2
-    intervals = [words.interval(row[low], row[high], decimals, sign=compares) for low, high in INTERVALS]
-    interval, holm = intervals if compares and row["answered_by"] == "encoder" else (intervals[1], "")
+    interval, holm = words.interval(row["low"], row["high"], decimals, sign=compares), ""
+    if compares and row["answered_by"] == "encoder":
+        interval, holm = words.interval(row["low_unadjusted"], row["high_unadjusted"], decimals), interval
     subject = ", ".join(paper.label(row[name]) for name in ("method", "variant") if row[name])
     if compares:
         cell = "=" in row["baseline"]

@@ -74,15 +74,12 @@ def _told_apart(points: Sequence[Coordinates], keys: Sequence[str]) -> set[tuple
 
 
 def _against(config: Config, paper: str, row: Row, rows: Sequence[Row]) -> str:
-    """`` against default``, if the arm is compared with something else in another row."""
-    several = any(other["baseline"] != row["baseline"] for other in rows if other["coordinates"] == row["coordinates"])
-    return f" against {_apart(config, paper, row)}" if several else ""
-
-
-def _apart(config: Config, paper: str, row: Row) -> str:
-    """The coordinates of a baseline that its arm does not share: ``default``."""
+    """`` against default``: what the arm and its baseline do not share, if another row has another baseline."""
+    if all(other["baseline"] == row["baseline"] for other in rows if other["coordinates"] == row["coordinates"]):
+        return ""
     arm, baseline = (coordinates.parse(row[key], paper) for key in ("coordinates", "baseline"))
-    return words.point(config.papers[paper], baseline, [key for key in baseline if arm.get(key) != baseline[key]])
+    apart = [key for key in baseline if arm.get(key) != baseline[key]]
+    return f" against {words.point(config.papers[paper], baseline, apart)}"
 
 
 def _comparison(config: Config, paper: str, name: str, row: Row) -> list[str]:

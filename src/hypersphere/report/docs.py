@@ -28,6 +28,7 @@ from hypersphere.provenance.manifest import check_files, check_tidy, tidy_manife
 from hypersphere.report import confirmed, forest, words
 from hypersphere.report.claims import DIRECTIONS
 from hypersphere.report.questions import decimals_of, leads, numbers, spanned
+from hypersphere.report.writer import pipes
 from hypersphere.statistics.known import REPORT, is_level, nothing_differs, of_studies
 from hypersphere.wording import counted, renewed
 
@@ -40,8 +41,6 @@ HEAD = ("comparison", "printed", "ours", "Welch", "Holm", "n", "direction")
 MOST_RUNS = 10
 """Runs an arm that a study has."""
 Row = dict[str, Any]
-Part = Callable[[Config], str]
-"""What is between the marks of a page."""
 
 
 def lead(config: Config) -> str:
@@ -67,8 +66,11 @@ def laptop(config: Config) -> str:
     found, limits = of_studies(config.root), ask.limits(config)
     for name, paper in config.papers.items():
         of_paper = [row for row in tables.rows(findings) if row["paper"] == name]
-        asked = [(row, _comparisons(row, small)) for row in of_paper if row["id"] not in paper.studies]
-        answered = [(row, chosen) for row, chosen in asked if chosen]
+        answered = []
+        for row in of_paper:
+            chosen = [small[one] for one in row["about"].split() if one in small]
+            if chosen and row["id"] not in paper.studies:
+                answered.append((row, chosen))
         if answered:
             differs = (part for _, chosen in answered for one in chosen for part in one["differs"].split("; ") if part)
             lines += [f"## {paper.title}", ""]
@@ -78,11 +80,6 @@ def laptop(config: Config) -> str:
         lines += studied(config, paper, {row["id"]: _answer(row) for row in of_paper}, found["studies"], limits)
     ended = [*_progress(config, found["progress"]), *_nothing_differs(config, found), *_prices(config, known)]
     return "\n".join([*lines, *ended]).rstrip()
-
-
-def _comparisons(row: Mapping[str, Any], small: Mapping[str, Row]) -> list[Row]:
-    """The comparisons of a question of which small encoders say something."""
-    return [small[name] for name in row["about"].split() if name in small]
 
 
 def measured(known: pd.DataFrame, ladder: pd.DataFrame) -> dict[str, Row]:
@@ -99,7 +96,7 @@ def _criteria(config: Config, criteria: pd.DataFrame) -> Iterator[str]:
     )
     for row in tables.rows(criteria[criteria["rung"].isin(SMALL)]):
         counts = (f"{row[name]:.0f}" for name in ("compared", "same_sign", "clear", "printed_inside"))
-        yield _line((config.papers[row["paper"]].title, RUNGS[row["rung"]], *counts))
+        yield pipes((config.papers[row["paper"]].title, RUNGS[row["rung"]], *counts))
     yield ""
 
 
@@ -108,7 +105,7 @@ def _question(paper: Paper, row: Mapping[str, Any], chosen: Sequence[Row], super
     shown = [one for one in chosen if not _tells_nothing(one)]
     if shown:
         yield from _table(HEAD)
-        yield from (_line((name, *_cells(one))) for name, one in zip(_names(paper, shown), shown, strict=True))
+        yield from (pipes((name, *_cells(one))) for name, one in zip(_names(paper, shown), shown, strict=True))
         yield ""
     left = [(float(one["measured"]), decimals_of(one)) for one in chosen if _tells_nothing(one) and one["measured"]]
     if left and len(chosen) > 1:
@@ -143,10 +140,10 @@ def studied(
             yield from _tuning(paper, name, study, file)
         for title, rows in groups:
             yield from (f"{words.measure(study.measure)} on the confirmation seeds{f', {title}' if title else ''}:", "")
-            yield from (*_table(confirmed.head(config, paper.paper, name)), *map(_line, rows), "")
+            yield from (*_table(confirmed.head(config, paper.paper, name)), *map(pipes, rows), "")
         if checks:
             yield from (f"Checks{', at the best values' if study.tuned else ''}; the baseline's in brackets:", "")
-            yield from (*_table(head), *map(_line, checks), "")
+            yield from (*_table(head), *map(pipes, checks), "")
         if limits.get(name):
             yield from ("What it does not say:", "", *(f"- {one}" for one in limits[name]), "")
 
@@ -169,7 +166,7 @@ def _tuning(paper: Paper, name: str, study: Study, file: Path) -> Iterator[str]:
     yield from ("Bold: chosen, to be confirmed on other seeds.", "", *_table(("arm", *heads)))
     for arm, curve in curves.items():
         point = coordinates.parse(arm, str(file))
-        yield _line((words.point(paper, point, [*point]), *(curve.get(value, "–") for value in values)))
+        yield pipes((words.point(paper, point, [*point]), *(curve.get(value, "–") for value in values)))
     yield ""
 
 
@@ -216,7 +213,7 @@ def _nothing_differs(config: Config, found: Mapping[str, pd.DataFrame]) -> Itera
             for name in ("called", "level")
         )
         counts = (f"{row[name]:g}" for name in ("n", "arms", "sets"))
-        yield _line((*counts, differing, f"{level}, within {row['margin']:g}"))
+        yield pipes((*counts, differing, f"{level}, within {row['margin']:g}"))
     if splits and compared.comparisons:
         yield ""
         yield from _prose(f"""
@@ -256,7 +253,7 @@ def _prices(config: Config, known: pd.DataFrame) -> Iterator[str]:
         """)
         prices = ("runs to see it", "core-hours", f"runs for equality within {margin:g}")
         yield from _table(("comparison", "printed", "spread", *prices, "effect so far"))
-        yield from (_line(cells) for _, cells in sorted(rows))
+        yield from (pipes(cells) for _, cells in sorted(rows))
         yield ""
 
 
@@ -295,17 +292,13 @@ def _names(paper: Paper, shown: Sequence[Row]) -> Iterator[str]:
 
 
 def _table(head: Sequence[str]) -> Iterator[str]:
-    yield _line(head)
+    yield pipes(head)
     yield f"|{'---|' * len(head)}"
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":
     config = planning.cfg.load(ROOT, {})
-    parts: dict[Path, Part] = {ROOT / "README.md": lead, ROOT / "docs" / "laptop.md": laptop}
+    parts: dict[Path, Callable[[Config], str]] = {ROOT / "README.md": lead, ROOT / "docs" / "laptop.md": laptop}
     for page, part in parts.items():
         files.write_text(page, renewed(page.read_text(encoding="utf-8"), BEGIN, END, part(config)))
     images = ROOT / "docs" / "images"

@@ -3,7 +3,7 @@
 import io
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -203,6 +203,11 @@ def axis_label(points: Points, axis: str) -> str:
     key = words.varying(points.axis(axis))[0]
     here = points.here(key, points.axis(axis))
     return words.key(points.paper, key) + (f" (as published; here {here})" if here else "")
+
+
+def legend_columns(names: Collection[str]) -> int:
+    """How many entries of a legend above the panels fit beside each other."""
+    return max(1, min(len(names), int(WIDTH / (0.6 + 0.065 * max(map(len, names))))))
 
 
 def blank(axis: Axes, cells: Iterable[Point]) -> None:

@@ -15,7 +15,7 @@ from hypersphere.config import coordinates, project
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.rules import RUNGS, Rung
+from hypersphere.config.rules import RUNGS
 from hypersphere.provenance import tables
 from hypersphere.report import figures, intervals, style, words
 from hypersphere.report.claims import prints_number
@@ -161,7 +161,10 @@ def caption(config: Config, claims: Sequence[Claim]) -> str:
         return "Nothing is drawn: no trained encoders give an interval for a printed difference of accuracies."
     runs = sorted({int(claim["n"]) for claim in shown})
     few = f"n = {runs[0]}" if len(runs) == 1 else f"n from {runs[0]} to {runs[-1]}"
-    protocols = [_protocol(config, *one) for one in dict.fromkeys((claim["scale"], claim["rung"]) for claim in shown)]
+    protocols = []
+    for scale, rung in dict.fromkeys((claim["scale"], claim["rung"]) for claim in shown):
+        flaw = project.load(config.root, {"scale": scale}).scale.superseded
+        protocols.append(f"Scale {scale}, {RUNGS[rung]}{f' ({flaw})' if flaw else ''}.")
     published = all(claim["rung"] == "published" for claim in shown)
     return words.joined(
         "" if published else "Not a reproduction: small encoders on reduced data.",
@@ -169,12 +172,6 @@ def caption(config: Config, claims: Sequence[Claim]) -> str:
         f"{few} independent pretrainings an arm; device {words.distinct(claim['device'] for claim in shown)}.",
         f"Left out: {counted(other, 'comparison')} in another unit." if other else "",
     )
-
-
-def _protocol(config: Config, scale: str, rung: Rung) -> str:
-    """A scale of the evidence, and its protocol's defect if it was found to have one."""
-    flaw = project.load(config.root, {"scale": scale}).scale.superseded
-    return f"Scale {scale}, {RUNGS[rung]}{f' ({flaw})' if flaw else ''}."
 
 
 FOLDED = (
@@ -216,22 +213,18 @@ def draw(config: Config, shown: Sequence[Row], claims: Sequence[Claim]) -> Figur
     return intervals.drawn(frame, sections or nothing, label, farthest=FARTHEST, legend=legend)
 
 
-def _name(row: Row) -> str:
-    """A row's name, with printed effects beyond the axis, and an asterisk where an arm is level."""
-    printed = [float(claim["reported"]) for claim in row.claims]
-    beyond = ", ".join(words.signed(value, 1) for value in printed if abs(value) > FARTHEST)
-    name = row.name + (f" (printed {beyond})" if beyond else "")
-    return name + ("\N{NO-BREAK SPACE}*" if all(map(known.is_level, row.claims)) else "")
-
-
 def _row(row: Row) -> intervals.Row:
-    """The row as it is drawn: the printed effects, ours on top, and intervals from the lowest end to the highest."""
+    """Printed effects, ours on top, intervals from the lowest end to the highest; an asterisk: an arm is level."""
     leading = min(map(direction, row.claims), key=list(LOOKS).index)
+    level = all(map(known.is_level, row.claims))
+    values = [float(claim["reported"]) for claim in row.claims]
+    beyond = ", ".join(words.signed(value, 1) for value in values if abs(value) > FARTHEST)
+    name = row.name + (f" (printed {beyond})" if beyond else "") + ("\N{NO-BREAK SPACE}*" if level else "")
     smaller = 0.75 if len(row.claims) > 1 else 1.0
     printed, ours = list[Mark](), list[Mark]()
-    for claim in row.claims:
+    for claim, value in zip(row.claims, values, strict=True):
         look, pale = LOOKS[direction(claim)], FADED if known.is_level(claim) else 1.0
-        value, size = float(claim["reported"]), PRINTED.size * smaller
+        size = PRINTED.size * smaller
         printed.append(PRINTED._replace(value=value, size=size, alpha=max(pale, 0.6)))
         ours.append(Mark(float(claim["measured"]), look.colour, look.marker, size=5.5 * smaller, alpha=pale))
 
@@ -239,11 +232,11 @@ def _row(row: Row) -> intervals.Row:
         return min(claim[low] for claim in row.claims), max(claim[high] for claim in row.claims)
 
     return intervals.Row(
-        _name(row),
+        name,
         f"n = {row.runs}",
         [*printed, *ours],
         LOOKS[leading].colour,
         thick=reach("low_unadjusted", "high_unadjusted"),
         thin=reach("low", "high"),
-        alpha=FADED if all(map(known.is_level, row.claims)) else 1.0,
+        alpha=FADED if level else 1.0,
     )

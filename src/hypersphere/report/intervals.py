@@ -14,7 +14,6 @@ from hypersphere.report import figures, style
 
 LINE, AROUND, LETTERS = 0.19, 0.75, 56
 """Inches of a row and of all that surrounds the rows; letters in a line of a row's name."""
-NAN = math.nan
 
 
 class Mark(NamedTuple):
@@ -39,7 +38,7 @@ class Row(NamedTuple):
     """Of the intervals."""
     thick: tuple[float, float]
     """Its ends; nan where there is no interval."""
-    thin: tuple[float, float] = (NAN, NAN)
+    thin: tuple[float, float] = (math.nan, math.nan)
     alpha: float = 1.0
 
 

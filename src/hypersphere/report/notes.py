@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hypersphere.config.artifacts import HISTORY, Measured, Paper, Studied
-from hypersphere.config.cells import SHARED, Cell, untrained
+from hypersphere.config.cells import SHARED, untrained
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.report import words
@@ -133,17 +133,13 @@ def component(value: Any) -> str:
     return value.name.replace("_", " ") + (f" ({', '.join(inside)})" if inside else "")
 
 
-def measured_cells(plan: Plan, paper: str, artifact: str) -> list[tuple[Cell, Run]]:
-    """The cells of an artifact that this scale measures, for its first seed, with their runs."""
-    every = [(cell, cell.run) for cell in plan.artifacts.get((paper, artifact), []) if cell.run and not cell.missing]
-    return [(cell, run) for cell, run in every if run.seed == every[0][1].seed]
-
-
 def protocol(plan: Plan, paper: Paper, artifact: str) -> str:
     """Encoder, epochs, batch and probes of an artifact's runs."""
-    cells = measured_cells(plan, paper.paper, artifact)
+    listed = plan.artifacts.get((paper.paper, artifact), [])
+    cells = [(cell, cell.run) for cell in listed if cell.run and not cell.missing]
     if not cells:
         return f"Protocol: {words.NOT_RUN} at this scale."
+    cells = [(cell, run) for cell, run in cells if run.seed == cells[0][1].seed]
     by_method: dict[str, list[Run]] = {}
     for cell, run in cells:
         by_method.setdefault(paper.label(str(cell.coordinates["method"])), []).append(run)

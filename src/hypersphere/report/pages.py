@@ -19,7 +19,6 @@ from hypersphere.report.results import Results, settles
 from hypersphere.report.writer import show
 from hypersphere.wording import counted
 
-TEMPLATES = Path(__file__).parent / "templates"
 NOT_DRAWN = "measured, but not drawn yet"
 
 
@@ -46,7 +45,7 @@ def embedded(kind: str, content: bytes) -> str:
 def render(template: str, values: Mapping[str, Any], file: Path) -> None:
     """Write a page from a template, which must be given all that it names."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -127,15 +126,6 @@ def printed_as(config: Config, key: str) -> tuple[str, str]:
     return (declared.printed, declared.title) if declared.printed else (declared.title, "")
 
 
-class Missing(NamedTuple):
-    """An artifact without results."""
-
-    id: str
-    printed: str
-    title: str
-    reason: str
-
-
 class Document(NamedTuple):
     """The artifacts of one paper."""
 
@@ -143,8 +133,8 @@ class Document(NamedTuple):
     """Made from runs."""
     studied: list[Shown]
     """Made from exact studies."""
-    missing: list[Missing]
-    """All others."""
+    missing: list[dict[str, str]]
+    """All others: id, printed name, title and the reason."""
 
 
 def document(results: Results, paper: str) -> Document:
@@ -159,7 +149,8 @@ def document(results: Results, paper: str) -> Document:
     for name, artifact in declared.artifacts.items():
         if name not in visible:
             reason = NOT_DRAWN if name in made else why_not_made(results.plan, paper, name) or NOT_MADE_YET
-            missing.append(Missing(name, artifact.printed or "", artifact.title, reason))
+            about = {"id": name, "printed": artifact.printed or "", "title": artifact.title, "reason": reason}
+            missing.append(about)
     measured = [shown for name, shown in visible.items() if name in declared.measured]
     return Document(measured, [shown for name, shown in visible.items() if name in declared.studied], missing)
 

@@ -80,7 +80,7 @@ def _paper(results: Results, paper: Paper, entries: list[Entry]) -> dict[str, An
         "studied_shown": shown(results, paper, document.studied),
         "studied": [_fields(claim, ANSWER) for claim in [*studied, *said] if claim.says != words.NOT_RUN],
         "theorems": [_fields(claim, THEOREM) for claim in stated],
-        "missing": [artifact._asdict() for artifact in document.missing],
+        "missing": document.missing,
     }
 
 
@@ -103,7 +103,6 @@ def quoted(text: str) -> str:
 
 
 def _counts(shown: list[Entry]) -> list[dict[str, Any]]:
-    """Counts by origin, printed claims first."""
     return [
         {
             "origin": count.origin,

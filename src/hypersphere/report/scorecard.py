@@ -8,6 +8,7 @@ from hypersphere.config import rules
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
+from hypersphere.config.rules import Verdict
 from hypersphere.files import write_json
 from hypersphere.report import claims, notes, pages, words, writer
 from hypersphere.report.artifact import Grid, Points, Shown
@@ -61,7 +62,7 @@ def _verdicts_of(claim: claims.Entry) -> str:
 def _choices(config: Config, entries: list[claims.Entry]) -> list[Choice]:
     titles = {name: paper.title for name, paper in config.papers.items()}
     kinds = {name: kind.heading for name, kind in claims.KINDS.items()}
-    verdicts = {verdict: verdict for verdict in claims.ORDER} | claims.EFFECTS
+    verdicts = {str(verdict): str(verdict) for verdict in Verdict} | claims.EFFECTS
     made = {group.id: group.printed for group in pages.groups(config, entries)}
     within = {name: titles[name.partition("/")[0]] for name in made}
     offered = [
@@ -79,7 +80,8 @@ def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: 
     document = pages.document(results, paper.paper)
     names = [artifact.id for artifact in document.measured]
     visible = document.studied + document.measured
-    anchors = {f"{paper.paper}-{name}" for name in [one.id for one in visible] + [one.id for one in document.missing]}
+    places = [one.id for one in visible] + [one["id"] for one in document.missing]
+    anchors = {f"{paper.paper}-{place}" for place in places}
     claimed = {claim.row["artifact"] for claim in of_paper}
 
     def grouped(listed: list[claims.Entry]) -> list[dict[str, Any]]:

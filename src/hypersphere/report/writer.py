@@ -78,10 +78,10 @@ def as_markdown(shown: Shown) -> str:
             texts[-1] = f"**{texts[-1]}**"
         noted = [part for text, head in zip(texts, over, strict=True) for part in (text, _md(head.note))]
         heads.append("<br>".join(filter(None, noted)))
-    lines = [f"### {_md(shown.title)}", "", f"**{_md(first)}**", "", _pipes(heads), _pipes(sides)]
+    lines = [f"### {_md(shown.title)}", "", f"**{_md(first)}**", "", pipes(heads), pipes(sides)]
     for line in grid.lines:
         cells = [*map(_md, line.labels), *("<br>".join(filter(None, map(_md, cell))) for cell in line.cells)]
-        lines.append(_pipes([f"*{text}*" if text else "" for text in cells] if line.control else cells))
+        lines.append(pipes([f"*{text}*" if text else "" for text in cells] if line.control else cells))
     return "\n".join([*lines, "", *[f"- {_md(note)}" for note in others]]) + "\n"
 
 
@@ -93,7 +93,8 @@ def _md(text: str) -> str:
     return text.replace("](", "]&#40;")
 
 
-def _pipes(cells: Iterable[str]) -> str:
+def pipes(cells: Iterable[str]) -> str:
+    """A line of a Markdown table."""
     return f"| {' | '.join(cells)} |"
 
 

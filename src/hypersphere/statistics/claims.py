@@ -23,7 +23,7 @@ from hypersphere.config.rules import Rules, Verdict
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.statistics import gather, measure, studies, verdicts
-from hypersphere.statistics.effects import ENOUGH, NAN, Arms, Pooled, arms, layout, pool, pool_for
+from hypersphere.statistics.effects import ENOUGH, Arms, Pooled, arms, layout, pool, pool_for
 
 TOO_FEW = "an arm lost more of its seeds than the rules allow"
 COLUMNS = columns.CLAIMS
@@ -133,8 +133,8 @@ def _row(plan: Plan, paper: Paper, claim: Claim, outcome: Mapping[str, Any]) -> 
         **claim.model_dump(exclude={"direction", "reported_n"}),
         "paper": paper.paper,
         "setting": coordinates.setting(claim.coordinates),
-        "reported": claim.direction or (NAN if claim.reported is None else claim.reported),
-        "reported_std": NAN if claim.reported_std is None else claim.reported_std,
+        "reported": claim.direction or (math.nan if claim.reported is None else claim.reported),
+        "reported_std": math.nan if claim.reported_std is None else claim.reported_std,
         "scale": plan.config.scale_name,
         "unstated": 0 if claim.kind == "theorem" else len(choices.get("all", [])) + len(choices.get(claim.method, [])),
         **NOTHING,
@@ -246,7 +246,7 @@ class Judge:
             return {"why": "nothing is printed to compare with" if claim.reported is None else NOT_MADE_YET}
         group = groups[claim.text]
         values, (seeds, said) = group.to_numpy(dtype=float), self._seeds(claim.text)
-        n, mean, std = len(values), float(values.mean()) if len(values) else NAN, t_test.spread(values)
+        n, mean, std = len(values), float(values.mean()) if len(values) else math.nan, t_test.spread(values)
         low, high = t_test.mean_interval(values, self.rules.confidence)
         used = Pooled(std, n - 1) if n >= ENOUGH else pool_for([group], groups, self.rules)
         outcome = {
@@ -255,8 +255,7 @@ class Judge:
             **seeds,
         }
         if self.limit is None and n and TOO_FEW not in said:
-            judged = claim.metric is not None and MEASURES[claim.metric].margin == "accuracy"
-            margin = self.rules.margin.of(claim.reported) if judged else NAN
+            margin = self.rules.margin.of(claim.reported) if claim.of_accuracy else math.nan
             ours = verdicts.Estimate(mean, n, used.std, used.df, floor=pool(groups).std)
             outcome |= verdicts.judge(claim, ours, margin, self.rules)
             said += ["one run has no spread"] if n == 1 else []
@@ -280,7 +279,7 @@ class Judge:
         effect, (seeds, said) = rows.iloc[0], self._seeds(claim.text, against)
         ours = verdicts.Intervals(
             *(
-                (NAN, NAN) if TOO_FEW in said else (float(effect[f"low{kind}"]), float(effect[f"high{kind}"]))
+                (math.nan, math.nan) if TOO_FEW in said else (float(effect[f"low{kind}"]), float(effect[f"high{kind}"]))
                 for kind in ("_holm", "", "_equal")
             )
         )

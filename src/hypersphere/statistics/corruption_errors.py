@@ -14,7 +14,6 @@ BENCHMARK = (
     *("snow", "frost", "fog", "brightness", "contrast", "elastic_transform", "pixelate", "jpeg_compression"),
 )
 """The benchmark's corruptions, over which means are taken. The four others of its authors are for tuning."""
-SEVERITIES = range(1, 6)
 CLEAN = "none"
 """Stands for a corruption in a probe's error on clean images."""
 
@@ -33,7 +32,7 @@ class CorruptionErrors(NamedTuple):
         if not math.isfinite(self.clean):
             return "clean images"
         for name in BENCHMARK:
-            for severity in SEVERITIES:
+            for severity in range(1, 6):
                 if not math.isfinite(self.errors.get(name, {}).get(severity, math.nan)):
                     return f"{name} at severity {severity}"
         return ""

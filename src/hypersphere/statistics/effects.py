@@ -25,7 +25,6 @@ from hypersphere.t_test import holm, is_constant, spread, t_interval, t_p
 WELCH, POOLED, PAIRED, DUNNETT = "welch", "pooled", "paired", "dunnett"
 ENOUGH = 3
 """Runs in each of two arms from which their own spreads are used."""
-NAN = float("nan")
 Arms = dict[str, pd.Series]
 """By the coordinates of a cell: the value of each finished run, indexed by seed."""
 
@@ -58,7 +57,7 @@ class Test(NamedTuple):
         return t_p(difference, self.error, self.df)
 
 
-NO_TEST = Test("", NAN, 0)
+NO_TEST = Test("", math.nan, 0)
 
 
 def layout(point: Coordinates) -> str:
@@ -98,7 +97,7 @@ def pool(groups: Mapping[str, pd.Series], constant: bool = False) -> Pooled:
     several = [values for values in several if constant or not is_constant(values)]
     df = sum(len(values) - 1 for values in several)
     squares = sum((len(values) - 1) * spread(values) ** 2 for values in several)
-    return Pooled(float(np.sqrt(squares / df)) if df else NAN, df)
+    return Pooled(float(np.sqrt(squares / df)) if df else math.nan, df)
 
 
 def pool_for(own: Sequence[pd.Series], groups: Mapping[str, pd.Series], rules: Rules) -> Pooled:
@@ -172,8 +171,8 @@ def paired(variant: pd.Series, baseline: pd.Series, confidence: float) -> dict[s
     """Sensitivity: the paired interval and p over shared seeds, and the correlation that pairing relies on."""
     seeds = variant.index.intersection(baseline.index)
     a, b = variant[seeds].to_numpy(dtype=float), baseline[seeds].to_numpy(dtype=float)
-    test, correlation = paired_test(variant[seeds], baseline[seeds]), NAN
-    difference = float(np.mean(a - b)) if len(seeds) else NAN
+    test, correlation = paired_test(variant[seeds], baseline[seeds]), math.nan
+    difference = float(np.mean(a - b)) if len(seeds) else math.nan
     low, high = test.interval(difference, confidence)
     # Two points always have a perfect correlation.
     if len(seeds) > 2 and not is_constant(a) and not is_constant(b):
@@ -210,13 +209,13 @@ def effect(
         shared = variant.index.intersection(baseline.index)
         variant, baseline = variant[shared], baseline[shared]
     sizes = len(variant), len(baseline)
-    difference = float(variant.mean() - baseline.mean()) if min(sizes) else NAN
+    difference = float(variant.mean() - baseline.mean()) if min(sizes) else math.nan
     test = paired_test(variant, baseline) if of_pairs else primary(variant, baseline, pooled)
     row: dict[str, Any] = {
         **{"effect": difference, "p": test.p(difference), "test": test.name, "df": test.df, "primary": test},
         **{"pooled_std": pooled.std, "n_variant": sizes[0], "n_baseline": sizes[1]},
         **{"low_power": test.df < rules.low_power_df, "detectable": detectable(test, rules)},
-        **dict.fromkeys(("p_holm", "low_holm", "high_holm"), NAN),
+        **dict.fromkeys(("p_holm", "low_holm", "high_holm"), math.nan),
         **paired(variant, baseline, rules.confidence),
     }
     row["low"], row["high"] = test.interval(difference, rules.confidence)
@@ -247,7 +246,7 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, declared: Mapping[str, 
         of_pairs = same_weights(point, against) or (artifact.test == PAIRED and in_family)
         row = {name: first[name] for name in EFFECTS if name in table.columns} | {"baseline": baseline}
         row |= effect(groups[cell], groups[baseline], groups, rules, of_pairs)
-        row |= {"in_family": in_family, "margin": NAN if artifact.margin is None else artifact.margin}
+        row |= {"in_family": in_family, "margin": math.nan if artifact.margin is None else artifact.margin}
         row["equivalent"] = -row["margin"] < row["low_equal"] and row["high_equal"] < row["margin"]
         row["n_declared"] = max(declared[cell], declared[baseline])
         row["n_missing"] = sum(declared[one] - len(groups[one]) - diverged.get(one, 0) for one in (cell, baseline))

@@ -19,7 +19,6 @@ from hypersphere.config import coordinates, registry
 from hypersphere.config import plan as planning
 from hypersphere.config import rules as rules_file
 from hypersphere.config.claims import SENTENCES, SIGNS, Claim
-from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.records import FOLDER
@@ -91,15 +90,11 @@ def _differences(ours: Plan, published: Plan, table: pd.DataFrame) -> Iterator[s
         for plan in (ours, published)
     )
     for row in tables.rows(table):
-        point = _coordinates(row)
-        key = row["paper"], row["artifact"], coordinates.text(point)
+        named = {**{key: row[key] for key in coordinates.IDENTITY}, "measure": row["metric"]}
+        named = {key: value for key, value in named.items() if value}
+        point = {**named, **coordinates.parse(row["setting"], row["id"])}
+        key = row["paper"], row["artifact"], coordinates.text(coordinates.ordered(point))
         yield "; ".join(differences(mine[key], theirs[key])) if key in mine and key in theirs else ""
-
-
-def _coordinates(row: Mapping[str, Any]) -> dict[str, Any]:
-    named = {"method": row["method"], "variant": row["variant"], "dataset": row["dataset"], "measure": row["metric"]}
-    settings = coordinates.parse(row["setting"], row["id"])
-    return coordinates.ordered({**{key: value for key, value in named.items() if value}, **settings})
 
 
 def differences(ours: Run, published: Run) -> list[str]:
@@ -249,7 +244,6 @@ def _origin(dataset: Dataset) -> tuple[str, str, str]:
 
 
 def _step(row: Row, rung: Rung, superseded: str, missing: Sequence[Shortcoming], rules: Certainty) -> Row:
-    """One row of the ladder."""
     grade, reasons = rules.of(rung, missing)
     said = [superseded] if superseded else []
     said += [f"n = {int(_number(row['n']))}" if one == "few_runs" else SHORTCOMINGS[one] for one in reasons]
@@ -319,7 +313,7 @@ def _price(
     within the smaller margin of config/statistics.yaml.
     """
     of_encoders = row["answered_by"] == "encoder" and claim.kind == "comparison" and claim.origin != "ours"
-    if not of_encoders or claim.metric is None or MEASURES[claim.metric].margin != "accuracy":
+    if not of_encoders or not claim.of_accuracy:
         return {}
     stds = [arm.reported_std for cell in claim.cells if (arm := printed.get((claim.artifact, cell)))]
     ours = _number(row.get("spread"))

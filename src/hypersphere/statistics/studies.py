@@ -17,7 +17,7 @@ from hypersphere.provenance.manifest import check_tidy
 from hypersphere.provenance.tables import read
 from hypersphere.simulations.study import COLUMNS
 from hypersphere.statistics import verdicts
-from hypersphere.statistics.effects import NAN, holm, pool
+from hypersphere.statistics.effects import holm, pool
 from hypersphere.t_test import mean_interval, spread, t_interval, t_p
 
 KINDS: dict[str, set[str]] = {
@@ -31,11 +31,6 @@ KINDS: dict[str, set[str]] = {
 """The kinds of answer, by the functions of ``simulations/study.py`` that make them, each with its arms."""
 Arms = Mapping[str, np.ndarray]
 """The numbers of one answer, by arm."""
-
-
-def kind_of(arms: Arms) -> str:
-    """Which of ``KINDS`` an answer is."""
-    return next(kind for kind, names in KINDS.items() if arms.keys() <= names)
 
 
 def judge(claims: Sequence[Claim], config: Config, paper: str, rules: Rules) -> dict[str, dict[str, Any]]:
@@ -60,7 +55,8 @@ def judge(claims: Sequence[Claim], config: Config, paper: str, rules: Rules) -> 
     for (identifier, reading), arms in answers.items():
         if identifier not in answerable or answerable[identifier].reading != reading:
             raise HypersphereError(f"{path}: {identifier} in the reading '{reading}' is not a claim of {paper}")
-        claim, kind = answerable[identifier], kind_of(arms)
+        claim = answerable[identifier]
+        kind = next(kind for kind, names in KINDS.items() if arms.keys() <= names)
         answers_to = "comparison" if kind in ("counted", "effect") else "value"
         if answers_to != claim.kind:
             raise HypersphereError(f"{path}: {identifier} is a {claim.kind}, but the answer is for a {answers_to}")
@@ -137,15 +133,14 @@ def over_seeds(claim: Claim, values: np.ndarray, rules: Rules) -> dict[str, Any]
 
     An infinite value is a seed that never converged. A spread below the rounding error of printing is raised to it.
     """
-    n, printed = len(values), NAN if claim.reported is None else claim.reported
+    n, printed = len(values), math.nan if claim.reported is None else claim.reported
     diverged = np.isinf(values)
     if diverged.any() or math.isinf(printed):
         all_diverged = Verdict.DIVERGED if math.isinf(printed) else Verdict.NOT_REPRODUCED
         some_diverged = Verdict.INCONCLUSIVE if diverged.any() else Verdict.NOT_REPRODUCED
         return {"measured": float(values.mean()), "n": n, "verdict": all_diverged if diverged.all() else some_diverged}
     mean, std = float(values.mean()), spread(values)
-    accuracy = claim.metric is not None and MEASURES[claim.metric].margin == "accuracy"
-    margin = rules.margin.of(printed) if accuracy else rules.margin.of_simulated(printed)
+    margin = rules.margin.of(printed) if claim.of_accuracy else rules.margin.relative * abs(printed)
     columns = {"measured": mean, "measured_std": std, "n": n, "low_power": n - 1 < rules.low_power_df}
     ours = verdicts.Estimate(mean, n, _raised(std, claim), n - 1)
     return columns | verdicts.judge(claim, ours, margin, rules)
@@ -165,7 +160,7 @@ def effects(family: Sequence[tuple[Claim, Arms]], rules: Rules) -> dict[str, dic
         pooled = pool({name: pd.Series(values) for name, values in arms.items()}, constant=True)
         error = _raised(pooled.std, claim) * math.sqrt(sum(1 / len(values) for values in arms.values()))
         difference = float(arms["variant"].mean() - arms["baseline"].mean())
-        found.append((difference, error if pooled.df else NAN, pooled.df))
+        found.append((difference, error if pooled.df else math.nan, pooled.df))
     adjusted, levels = holm([t_p(*effect) for effect in found], rules.alpha, len(found))
     outcomes = {}
     for (claim, arms), effect, p_holm, level in zip(family, found, adjusted, levels, strict=True):
@@ -181,7 +176,7 @@ def effects(family: Sequence[tuple[Claim, Arms]], rules: Rules) -> dict[str, dic
 
 def _raised(std: float, claim: Claim) -> float:
     """A std, raised to at least that of rounding to the metric's decimals: whole steps can be equal for all seeds."""
-    return NAN if math.isnan(std) else max(std, _unit(claim) / math.sqrt(12))
+    return math.nan if math.isnan(std) else max(std, _unit(claim) / math.sqrt(12))
 
 
 def _unit(claim: Claim) -> float:

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from hypersphere.config import coordinates
 from hypersphere.config.cells import control
 from hypersphere.config.claims import SIGNS, Claim
-from hypersphere.config.measures import MEASURES, Measure
+from hypersphere.config.measures import Measure
 from hypersphere.config.records import Level
 from hypersphere.config.rules import Margin, Rules, Verdict
 from hypersphere.t_test import t_interval, t_p
@@ -72,8 +72,7 @@ def compare(claim: Claim, ours: Intervals, rules: Rules) -> tuple[Judgement, Dir
     printed effect itself lies within it: then ours does not speak against it. Within the margin that a study of ours
     fixed an effect is too small to count also where its direction is clear.
     """
-    accuracy = claim.metric is not None and MEASURES[claim.metric].margin == "accuracy"
-    margin = claim.margin or (rules.margin.of(claim.level or 0.0) if accuracy else math.nan)
+    margin = claim.margin or (rules.margin.of(claim.level or 0.0) if claim.of_accuracy else math.nan)
     if claim.direction == "equal":
         judged = of_equality(ours.confident, ours.primary, margin)
         directions: dict[str, Direction] = {Verdict.REPRODUCED: "same", Verdict.NOT_REPRODUCED: "opposite"}

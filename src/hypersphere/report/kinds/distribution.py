@@ -64,7 +64,6 @@ def draw(points: Points) -> Figure:
         axis.set_ylabel(f"{_of(points)} (%)" if panel.column == 0 else "")
         axis.set_xlabel(cells[0].label if panel.lowest else "")
     handles = [Line2D([], [], **look) for look in looks.values()]
-    longest = max(map(len, looks))
-    columns_of_names = max(1, int(figures.WIDTH / (0.6 + 0.065 * longest)))
-    made.part.legend(handles, list(looks), loc="outside upper left", ncols=columns_of_names, handlelength=2.6)
+    beside = figures.legend_columns(looks)
+    made.part.legend(handles, list(looks), loc="outside upper left", ncols=beside, handlelength=2.6)
     return made.align()

@@ -125,9 +125,7 @@ class _Lines:
         self.named = not numbers
         """Whether the axis x shows names instead of numbers."""
         self.handles = self._handles()
-        longest = max(map(len, self.handles))
-        self.columns = max(1, min(len(self.handles), int(figures.WIDTH / (0.6 + 0.065 * longest))))
-        """Columns of a legend above the panels."""
+        self.columns = figures.legend_columns(self.handles)
 
     def cells(self, panel: Coordinates) -> list[Point]:
         """Every cell of a panel."""
@@ -181,7 +179,6 @@ class _Lines:
         axis.plot([x for x, _ in printed], [y for _, y in printed], **hollow, zorder=4)
 
     def _single(self, cells: list[Point]) -> pd.DataFrame:
-        """The single runs of cells."""
         table = self.points.table("measurements")
         return table[table["coordinates"].isin([cell.text for cell in cells]) & table["value"].notna()]
 

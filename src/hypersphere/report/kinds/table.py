@@ -47,8 +47,6 @@ def notes(points: Points) -> tuple[str, ...]:
 
 
 class _Layout:
-    """The layout of a table."""
-
     def __init__(self, points: Points) -> None:
         self.points = points
         self.rows, self.columns = points.measured("rows", "columns"), points.measured("columns", "rows")

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from hypersphere.audit.claims import READING, Cells, Check, Number, Sentence
+from hypersphere.audit.claims import HOLDS, READING, Cells, Check, Number, Sentence
 from hypersphere.config import claims, coordinates
 from hypersphere.errors import HypersphereError
 from hypersphere.simulations.study import Context, Study, counted
@@ -50,6 +50,6 @@ def sentences(context: Context) -> Study:
             held, places, fails = Sentence([check(one) for one in sentence.checks]).outcome(numbers)
         except ValueError as error:
             raise HypersphereError(f"{file}: {claim}.{error}") from None
-        answers.append(counted(claim, held, places, readings[claim], sentence.needed(places)))
+        answers.append(counted(claim, held, places, readings[claim], HOLDS[sentence.holds](places)))
         rows.append({"claim": claim, "held": held, "places": places, "asked": sentence.holds, "fails": fails})
     return Study({"sentences": pd.DataFrame(rows, columns=COLUMNS)}, answers)

@@ -133,7 +133,7 @@ def test_text_from_files_is_escaped_and_a_figure_that_is_not_drawn_is_said_to_be
     assert "Figure 1 curve A curve measured, but not drawn yet" in plain(section(text, "missing"))
 
 
-@pytest.mark.parametrize("verdict", [*claims.ORDER])
+@pytest.mark.parametrize("verdict", [*Verdict])
 def test_below_the_published_scale_every_verdict_is_neutral(quick: Any, published: Any, verdict: str) -> None:
     trained = {"kind": "value", "study": "", "verdict": verdict}
     stated, studied = trained | {"kind": "theorem"}, trained | {"study": "some_study"}
