@@ -7,7 +7,7 @@ the curves of tuned studies, `make evidence SCALE=laptop ONLY=ours`.
 import math
 import shutil
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -298,7 +298,7 @@ def _table(head: Sequence[str]) -> Iterator[str]:
 
 if __name__ == "__main__":
     config = planning.cfg.load(ROOT, {})
-    parts: dict[Path, Callable[[Config], str]] = {ROOT / "README.md": lead, ROOT / "docs" / "laptop.md": laptop}
+    parts = {ROOT / "README.md": lead, ROOT / "docs" / "laptop.md": laptop}
     for page, part in parts.items():
         files.write_text(page, renewed(page.read_text(encoding="utf-8"), BEGIN, END, part(config)))
     images = ROOT / "docs" / "images"

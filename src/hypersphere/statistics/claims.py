@@ -277,9 +277,10 @@ class Judge:
         if not claim.direction and claim.reported is None:
             return {"why": "the document prints neither a difference nor its direction"}
         effect, (seeds, said) = rows.iloc[0], self._seeds(claim.text, against)
+        unknown = math.nan, math.nan
         ours = verdicts.Intervals(
             *(
-                (math.nan, math.nan) if TOO_FEW in said else (float(effect[f"low{kind}"]), float(effect[f"high{kind}"]))
+                unknown if TOO_FEW in said else (float(effect[f"low{kind}"]), float(effect[f"high{kind}"]))
                 for kind in ("_holm", "", "_equal")
             )
         )
