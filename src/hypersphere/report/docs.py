@@ -186,7 +186,7 @@ def _progress(config: Config, progress: pd.DataFrame) -> Iterator[str]:
         yield from _table(("question", *parts))
     for (paper, study), found in of_study.items():
         question = config.papers[paper].studies[study].question
-        yield _line((question, *(found.get(part, "–") for part in parts)))
+        yield pipes((question, *(found.get(part, "–") for part in parts)))
     if of_study:
         yield ""
 
