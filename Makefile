@@ -104,9 +104,9 @@ bench: $(READY) ## time the pipeline, exact studies, probes, views and training 
 lock: $(READY) ## resolve requirements.lock again, and write its pins into environment.yml
 	@uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --all-extras \
 	  --python-version 3.11 pyproject.toml $(PLUGINS:=/pyproject.toml) --output-file requirements.lock
-	@sed '/- pip:$$/q' environment.yml > environment.new
-	@sed -nE 's/^([a-z0-9][^;\]*==[^ ;\]+( ; [^\]*[^ \])?) *\\?$$/    - "\1"/p' requirements.lock >> environment.new
-	@mv environment.new environment.yml
+	@sed '/- pip:$$/q' environment.yml > .venv/environment.yml
+	@sed -nE 's/^([a-z0-9][^;\]*==[^ ;\]+( ; [^\]*[^ \])?) *\\?$$/    - "\1"/p' requirements.lock >> .venv/environment.yml
+	@mv .venv/environment.yml environment.yml
 
 clean-results: ## remove the results of SCALE
 	@rm -rf results/$(SCALE) logs/$(SCALE)

@@ -181,7 +181,7 @@ def granular(cell: Cell) -> Iterator[Finding]:
     for n in range(grim.MOST + 1, MANY_RUNS + 1) if cell.n is None else ():
         outcome = {grim.fits(printed, n, assumptions) for assumptions in ways.values()}
         if outcome != {False}:
-            said = f"{n} is the smallest" if True in outcome else f"too many to try for n = {n}"
+            said = f"{n} is the smallest" if True in outcome else f"not decided for n = {n}"
             verdict = FITS if True in outcome else UNINFORMATIVE
             yield _of("grim", cell, verdict, f"no number of runs up to {grim.MOST}; {said}", n)
             return
@@ -196,7 +196,7 @@ def runs_that_fit(outcomes: Mapping[int, bool | None], informative: bool) -> tup
         return UNINFORMATIVE, "the printed decimals allow every number of runs"
     fitting = ", ".join(str(n) for n, outcome in outcomes.items() if outcome)
     unknown = ", ".join(str(n) for n, outcome in outcomes.items() if outcome is None)
-    said = [f"n = {fitting}" if fitting else "", f"too many to try for n = {unknown}" if unknown else ""]
+    said = [f"n = {fitting}" if fitting else "", f"not decided for n = {unknown}" if unknown else ""]
     none = f"no number of runs up to {max(outcomes)}: an assumption fails"
     return FITS if fitting else UNINFORMATIVE if unknown else NOT, "; ".join(filter(None, said)) or none
 

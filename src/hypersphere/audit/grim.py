@@ -56,7 +56,7 @@ def ways(n_test: int, std: bool) -> dict[str, Assumptions]:
 
 
 def admissible(printed: Printed, assumptions: Assumptions, runs: Sequence[int] = range(1, MOST + 1)) -> tuple[int, ...]:
-    """Those of the numbers of runs that can have been printed so; one that is too many to try is among them."""
+    """Those of the numbers of runs that can have been printed so; a number that was not decided is among them."""
     return tuple(n for n in runs if fits(printed, n, assumptions) is not False)
 
 
@@ -71,7 +71,7 @@ def informative(printed: Printed, assumptions: Assumptions) -> bool:
 
 
 def fits(printed: Printed, n: int, assumptions: Assumptions) -> bool | None:
-    """Whether ``n`` runs, each between 0 and 100 %, can have been printed so; None if there are too many to try.
+    """Whether ``n`` runs, each between 0 and 100 %, can have been printed so; None if that was not decided.
 
     One run has no standard deviation: it fits only a printed 0, or none.
     """

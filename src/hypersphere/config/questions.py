@@ -35,7 +35,7 @@ TOGETHER = {
     "ours": "who found what: 'small encoders on real images give −0.6 [−1.4, +0.2] (n = 5)', or that nobody did",
     "printed_range": "the printed differences, from the smallest to the largest",
     "which_ahead": "of a study: arms that are better than their baseline, after correction; 'none' if there is none",
-    "which_beyond": "of a study: those of these by more than its margin",
+    "which_beyond": "of a study: the arms that are better by more than its margin",
     "which_level": "of a study: arms level with their baseline within its margin; they can be ahead or behind, too",
     "which_behind": "of a study: arms that are worse than their baseline, after correction",
     "which_open": "of a study: the arms that are none of these",

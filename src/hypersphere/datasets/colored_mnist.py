@@ -34,7 +34,8 @@ COLOURS = np.array(
 )
 NAMES = ("orange", "yellow", "mauve", "sage", "sky", "green", "blue", "purple", "olive", "red")
 NOISE = 0.005
-"""Standard deviation of each colour channel over images: the fourth and second weakest of the published code's five."""
+"""Standard deviation of each colour channel over images: strength 4 of the published code's five, of which 5 is the
+weakest."""
 BATCH = 256
 """Images that are coloured at once."""
 
@@ -52,7 +53,7 @@ def colored_mnist(
 ) -> Arrays:
     """Coloured ink on black. Labels: ``class``, the digit, and ``bias``, the colour; attribute: ``conflicting``.
 
-    ``side``, ``train_per_class``, ``test_per_class`` and ``seed``, which is of all draws, are as in ``part``.
+    ``side``, ``train_per_class`` and ``test_per_class`` are as in ``part``. All draws depend on ``seed``.
 
     Args:
         conflicting_percent: share of each class's training images, percent, whose colour is another class's. In the

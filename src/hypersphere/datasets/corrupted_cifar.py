@@ -39,7 +39,7 @@ def corrupted_cifar(
 ) -> Arrays:
     """Labels: ``class`` and ``bias``, the corruption; attribute: ``conflicting``, whether they differ.
 
-    ``side``, ``train_per_class``, ``test_per_class`` and ``seed``, which is of all draws, are as in ``part``.
+    ``side``, ``train_per_class`` and ``test_per_class`` are as in ``part``. All draws depend on ``seed``.
 
     Args:
         conflicting_percent: share of each class's training images, percent, with the corruption of another class. In

@@ -7,6 +7,7 @@ images' numbers in the source's split, which key the draws of views). The bytes 
 machine that prepared it or on the copy of the source.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -29,6 +30,8 @@ SCHEMA = 2
 """Version of the folder's layout: a folder with another version is prepared again."""
 LABELS, ATTRIBUTE = "labels-{}", "attribute-{}"
 """File names of named arrays, without ``.npy``."""
+WORD = re.compile(r"[a-z0-9][a-z0-9_-]*")
+"""Allowed names of splits, labels and attributes, because files are named after them."""
 CONTENT = {3: np.dtype(np.uint8), 2: np.dtype(np.int32)}
 """Type of a split's content, by the dimensions of one example: images [H, W, 3], or tokens [S, L]."""
 PIECE = 2**25
@@ -138,6 +141,9 @@ def check(arrays: Arrays, source: str) -> None:
     expected = CONTENT.get(len(shape), np.dtype(np.uint8))
     for part, split in arrays.splits.items():
         where, images = f"{source}: split {part}", split.images
+        for word in (part, *split.labels, *split.attributes):
+            if not WORD.fullmatch(word):
+                raise HypersphereError(f"{where}: '{word}': a name consists of lower-case letters, digits, - and _")
         if images.shape[1:] != shape or images.dtype != expected:
             raise HypersphereError(f"{where}: images are {images.dtype} {images.shape[1:]}, not {expected} {shape}")
         for name, values in (*split.labels.items(), *split.attributes.items()):

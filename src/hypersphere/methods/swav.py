@@ -49,8 +49,10 @@ def swav(
 
     Of the paper and its code (from memory) these are missing: small crops beside the two full-size ones (multi-crop);
     the queue of earlier features for batches smaller than the number of prototypes; prototypes that do not move in the
-    first epoch. Prototypes are a linear layer without bias whose
-    rows are normalised after each step, without gradient; cut-initialisation does not change them.
+    first epoch.
+
+    Prototypes are a linear layer without bias whose rows are normalised after each step, without gradient;
+    cut-initialisation does not change them.
 
     Args:
         hidden: width of the projector's hidden layers; 2048 in the paper.

@@ -39,8 +39,9 @@ def pack(plan: Plan, target: Path | None = None, weights: bool = False) -> Path:
         and not path.relative_to(results).as_posix().startswith(hidden)
     ]
     for path in made:
-        if not path.name.isprintable() or "\\" in path.name:
-            raise HypersphereError(f"{path.parent}: {path.name!a} is a name that cannot be packed")
+        name = path.relative_to(results).as_posix()
+        if not name.isprintable() or "\\" in name:
+            raise HypersphereError(f"{results}: {name!a} is a name that cannot be packed")
         if path.is_symlink():  # it could lead anywhere
             raise HypersphereError(f"{path}: is no file of its own; put the file itself there, or remove it")
     time = datetime.fromtimestamp(int(_git(root, "log", "-1", "--format=%ct")), UTC).timetuple()[:6]
@@ -67,10 +68,13 @@ def pack(plan: Plan, target: Path | None = None, weights: bool = False) -> Path:
 
 def _git(root: Path, *arguments: str) -> str:
     """The output of git, which writes local times into a zip: here those of UTC."""
+    own = ("-c", "core.autocrlf=false", "-c", "core.attributesFile=/dev/null")  # whatever the user has set
     try:
         done = subprocess.run(
-            ["git", *arguments], cwd=root, env=os.environ | {"TZ": "UTC"}, capture_output=True, check=True
+            ["git", *own, *arguments], cwd=root, env=os.environ | {"TZ": "UTC"}, capture_output=True, check=True
         )
-    except (OSError, subprocess.CalledProcessError):
-        raise HypersphereError(f"{root}: packing an archive needs git and a checkout with a commit") from None
+    except (OSError, subprocess.CalledProcessError) as error:
+        said = os.fsdecode(getattr(error, "stderr", b"") or str(error).encode()).strip().splitlines()[-1:]
+        why = f" ({said[0]})" if said else ""
+        raise HypersphereError(f"{root}: packing an archive needs git and a checkout with a commit{why}") from None
     return os.fsdecode(done.stdout)

@@ -18,6 +18,7 @@ from hypersphere.config.claims import ERRATA, ERRATUM_KINDS, SENTENCES
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.records import FOLDER
+from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.files import read_yaml
 from hypersphere.report.claims import Entry, Link, Row
@@ -72,10 +73,13 @@ class Proofs:
         for cell in (self.cells or self.plan).cells:
             key = (cell.paper, str(cell.coordinates["method"]), str(cell.coordinates["variant"]))
             if cell.run is not None and key not in found:
-                used = [part for part in cell.run.components if part[0] in registry.OBJECTIVES]
-                places = [(name, registry.components(kind)[name].place) for kind, name in used]
-                found[key] = [Link(name, f"{self.root}/{place}") for name, place in places if place]
+                found[key] = self._code_of([cell.run])
         return found
+
+    def _code_of(self, runs: Iterable[Run]) -> list[Link]:
+        used = dict.fromkeys(part for run in runs for part in run.components if part[0] in registry.OBJECTIVES)
+        places = [(name, registry.components(kind)[name].place) for kind, name in used]
+        return [Link(name, f"{self.root}/{place}") for name, place in places if place]
 
     def of(self, claims: Iterable[Entry]) -> list[Link]:
         """What proves the claims of one artifact: data, code and test, each once, the nearest proof first."""
@@ -93,9 +97,12 @@ class Proofs:
         return [Link(f"erratum {name}", f"#{name}") for name in listed]
 
     def code(self, claim: Entry) -> list[Link]:
-        """The code of the loss that a claim of encoders is about; on the page of a scale, of those that it ran."""
-        if claim.row["answered_by"] != "encoder" or (self._of_one_scale and not claim.row["runs"]):
+        """The code of the losses of the runs behind a claim; of runs of other scales, of its method and variant."""
+        names = claim.row["runs"].split()
+        if claim.row["answered_by"] != "encoder" or (self._of_one_scale and not names):
             return []
+        if known := [self.plan.runs[name] for name in names if name in self.plan.runs]:
+            return self._code_of(known)
         return self._losses.get((claim.row["paper"], claim.row["method"], claim.row["variant"]), [])
 
     def runs(self, claim: Entry) -> list[Link]:

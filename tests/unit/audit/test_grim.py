@@ -135,7 +135,7 @@ def test_every_sum_and_sum_of_squares_of_few_whole_numbers(most: int, n: int, to
 
 
 def test_thousands_of_runs() -> None:
-    """Far from the ends by a closed form; near them it says that there are too many to try."""
+    """Far from the ends by a closed form; near them nothing is decided."""
     thousand = Assumptions(Fraction(1, 10))
     assert fits(printed("50.00", "0.70"), 400, thousand)
     assert fits(printed("99.40", "0.70"), 5000, thousand) is None
@@ -166,10 +166,10 @@ def test_every_way_of_printing_has_a_line() -> None:
         ("89.41", "99", 10_000, "no number"),
         # five squares with a sum can make up any number; three often cannot
         ("89.413456", "0.123456", 10_000_000, "n = 5, 7"),
-        ("50.000001", "25.123456", 10_000_000, "too many to try for n = 7, 8, 9, 10"),
+        ("50.000001", "25.123456", 10_000_000, "not decided for n = 7, 8, 9, 10"),
         ("50", "25.123456", 50_000, "n = 3, 4, 5"),
         # near the ends, where few sets exist: given up, and said so
-        ("59", "49.16085", 1000, "too many to try for n = 4, "),
+        ("59", "49.16085", 1000, "not decided for n = 4, "),
     ],
 )
 def test_every_search_ends(mean: str, std: str | None, images: int, said: str) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import sleep
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -125,7 +126,8 @@ class Handler(BaseHTTPRequestHandler):
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """A running server that behaves well; attempts follow one another at once."""
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    monkeypatch.setattr(pooch.core.time, "sleep", lambda seconds: None)  # between two attempts
+    # Between two attempts pooch waits. The module time itself stays: threads of other tests may wait by it.
+    monkeypatch.setattr(pooch.core, "time", SimpleNamespace(sleep=lambda seconds: None))
     with Server() as running:
         running.patch = monkeypatch
         thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})

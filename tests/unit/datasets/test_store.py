@@ -145,6 +145,8 @@ MISFITS: dict[str, dict[str, Split]] = {
     "label type": {"test": Split(TWO, {"class": np.array([0.0, 1.0])})},
     "unnamed": {"test": Split(TWO, {"fine": np.array([0, 1])})},
     "length": {"test": Split(TWO, {"class": np.array([0])})},
+    "name": {"test": Split(TWO, {"../a": np.array([0, 1])})},
+    "split": {"../a": Split(TWO, {})},
 }
 
 

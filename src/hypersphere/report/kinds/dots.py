@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from matplotlib.figure import Figure
 
+from hypersphere.config.coordinates import Coordinates, Scalar
 from hypersphere.report import figures, intervals, style, words
 from hypersphere.report import notes as noted
 from hypersphere.report.artifact import Point, Points
@@ -30,7 +31,7 @@ def notes(points: Points) -> tuple[str, ...]:
         f"{words.confidence(points.config)} intervals adjusted for all comparisons of the figure (Holm). "
         "Filled: the interval excludes zero. Without an interval: a single run, or one wider than the measure's range."
     )
-    silent = [name for name, cell in _cells(points) if not cell.is_baseline and math.isnan(_effect(cell))]
+    silent = [name for name, cell in _every(points) if not cell.is_baseline and math.isnan(_effect(cell))]
     return noted.of(points, text, f"Not measured: {', '.join(silent)}." if silent else "")
 
 
@@ -39,8 +40,21 @@ def _interval(points: Points) -> str:
     return f", with its {words.confidence(points.config)} t interval" if several else ""
 
 
-def _cells(points: Points) -> Iterator[tuple[str, Point]]:
-    return ((points.named(x, "x"), points.at(x)) for x in points.axis("x"))
+def _places(points: Points) -> Iterator[tuple[str, dict[str, Scalar]]]:
+    """The sections: a point of ``rows`` and of ``panels``, with its name."""
+    keys = [key for name in ("panels", "rows") for key in words.varying(points.axis(name))]
+    for row in points.measured("rows", "panels", "x"):
+        for panel in points.measured("panels", "rows", "x"):
+            yield points.called({**panel, **row}, keys), {**panel, **row}
+
+
+def _cells(points: Points, place: Coordinates) -> Iterator[tuple[str, Point]]:
+    return ((points.named(x, "x"), points.at(place, x)) for x in points.axis("x"))
+
+
+def _every(points: Points) -> Iterator[tuple[str, Point]]:
+    for title, place in _places(points):
+        yield from ((f"{title}, {name}" if title else name, cell) for name, cell in _cells(points, place))
 
 
 def _effect(cell: Point) -> float:
@@ -48,21 +62,22 @@ def _effect(cell: Point) -> float:
 
 
 def draw(points: Points) -> Figure:
-    """Effects on one axis with a line at zero; means in a section for each point of ``rows`` and of ``panels``."""
+    """Effects, with a line at zero, or means: a section for each point of ``rows`` and of ``panels``."""
     of_effects = points.artifact.baseline is not None
     subtitle = f"{noted.measures(points)}: mean over pretrainings{_interval(points)}"
     if of_effects:
         subtitle = f"{noted.measures(points)}: difference from the baseline"
-        baselines = [f"{name}: {cell.ours}" for name, cell in _cells(points) if cell.is_baseline]
+        baselines = [f"{name}: {cell.ours}" for name, cell in _every(points) if cell.is_baseline]
         subtitle += f", {baselines[0]}" if len(baselines) == 1 else ""
-    sections = [Section("", _effects(points))] if of_effects else list(_means(points))
+    rows = _effects if of_effects else _means
+    sections = [Section(title, rows(points, place)) for title, place in _places(points)]
     frame = figures.Frame(points.artifact.title, subtitle, noted.small(points))
     label = points.every[0].label + (", difference" if of_effects else "")
     return intervals.drawn(frame, sections, label, zero=of_effects)
 
 
-def _effects(points: Points) -> list[Row]:
-    known = [(name, cell) for name, cell in _cells(points) if math.isfinite(_effect(cell))]
+def _effects(points: Points, place: Coordinates) -> list[Row]:
+    known = [(name, cell) for name, cell in _cells(points, place) if math.isfinite(_effect(cell))]
     rows = []
     for name, cell in sorted(known, key=lambda one: -_effect(one[1])):
         low, high = cell.interval
@@ -71,16 +86,12 @@ def _effects(points: Points) -> list[Row]:
     return rows
 
 
-def _means(points: Points) -> Iterator[Section]:
+def _means(points: Points, place: Coordinates) -> list[Row]:
     """Only what was run. A mean over seeds has a ring around it where the document prints one."""
-    xs = points.measured("x", "panels", "rows")
-    keys = [key for name in ("panels", "rows") for key in words.varying(points.axis(name))]
-    for row in points.measured("rows", "panels", "x"):
-        for panel in points.measured("panels", "rows", "x"):
-            rows = []
-            for x in xs:
-                cell = points.at(panel, row, x)
-                marks = [Mark(cell.published, "black", hollow=True, size=6.5), Mark(cell.mean, COLOUR)]
-                said = cell.ours if math.isnan(cell.mean) else cell.mean_text
-                rows.append(Row(points.named(x, "x"), said, marks, COLOUR, (cell.number("low"), cell.number("high"))))
-            yield Section(points.called({**panel, **row}, keys), rows)
+    rows = []
+    for x in points.measured("x", "panels", "rows"):
+        cell = points.at(place, x)
+        marks = [Mark(cell.published, "black", hollow=True, size=6.5), Mark(cell.mean, COLOUR)]
+        said = cell.ours if math.isnan(cell.mean) else cell.mean_text
+        rows.append(Row(points.named(x, "x"), said, marks, COLOUR, (cell.number("low"), cell.number("high"))))
+    return rows
