@@ -62,9 +62,9 @@ def target(place: Checkout) -> str:
     return next(job.output for job in jobs if job.rule == "pretrain" and "/simclr-upright" in job.output)
 
 
-def training_has_begun(place: Checkout) -> bool:
-    """Whether a run is at work: its folder of unfinished work is there, with the untrained encoder in it."""
-    return any(place.root.glob("results/*/runs/*/unfinished-*/snapshots/*.safetensors"))
+def begun(place: Checkout) -> set[Path]:
+    """The run at work: its folder of unfinished work is there, with the untrained encoder in it."""
+    return {path.parents[2] for path in place.root.glob("results/*/runs/*/unfinished-*/snapshots/*.safetensors")}
 
 
 @pytest.mark.long
@@ -75,7 +75,7 @@ def test_a_living_snakemake_keeps_its_locks_and_after_a_kill_its_jobs_stop_and_t
     marker = target(place)
     locks = place.root / ".snakemake" / "locks"
     with at_work(place, marker) as process:
-        wait_for(lambda: training_has_begun(place) or process.poll() is not None, "no run began")
+        wait_for(lambda: begun(place) or process.poll() is not None, "no run began")
         assert process.poll() is None, process.communicate()[0]
         second = place.snakemake("--cores", "1", marker, settings=LONG)
         said = second.stdout + second.stderr
@@ -84,6 +84,9 @@ def test_a_living_snakemake_keeps_its_locks_and_after_a_kill_its_jobs_stop_and_t
         assert "Traceback" not in said
         assert any(locks.iterdir())
         assert len(trainers(place.root)) == 1
+        # At the beginning of a run, so that it is not over, and the next not begun, when the orphan notices.
+        earlier = begun(place)
+        wait_for(lambda: begun(place) - earlier or process.poll() is not None, "no other run began")
         assert process.poll() is None
         process.kill()
         process.wait()
