@@ -235,7 +235,7 @@ def entry(config: Config, row: Row) -> Entry:
     if compares:
         cell = "=" in row["baseline"]
         subject += f" against {_in_words(paper, row, 'baseline') if cell else paper.label(row['baseline'])}"
-    on, tone_here = row["measured_on"], tone(config, row)
+    on = row["measured_on"]
     made = Entry(
         row,
         subject=row["sentence"] if stated or (study and row["sentence"]) else subject,
@@ -250,7 +250,7 @@ def entry(config: Config, row: Row) -> Entry:
         counterexample=counterexample(row["counterexample"]),
         reading=_reading(row),
         says=row["verdict"],
-        tone=tone_here,
+        tone=tone(config, row),
         beside=compares or row["answered_by"] != "encoder" or settles(config),
     )
     return replace(made, facts=_facts(made, decimals))

@@ -172,23 +172,23 @@ def _tuning(paper: Paper, name: str, study: Study, file: Path) -> Iterator[str]:
 
 def _progress(config: Config, progress: pd.DataFrame) -> Iterator[str]:
     """How far the runs of each study are."""
+    if progress.empty:
+        return
     parts = [*dict.fromkeys(progress["part"])]
     of_study: dict[tuple[str, str], dict[str, str]] = {}
     for row in tables.rows(progress):
         shown = f"{row['recorded']:g} of {row['planned']:g}"
         of_study.setdefault((row["paper"], row["study"]), {})[row["part"]] = shown
-    if of_study:
-        yield from ("## How far the studies are", "")
-        yield from _prose("""
-            Recorded runs, of those that the plans have. Checks are the arms that decide nothing. The confirmation of a
-            tuned study is planned once its best values are selected.
-        """)
-        yield from _table(("question", *parts))
+    yield from ("## How far the studies are", "")
+    yield from _prose("""
+        Recorded runs, of those that the plans have. Checks are the arms that decide nothing. The confirmation of a
+        tuned study is planned once its best values are selected.
+    """)
+    yield from _table(("question", *parts))
     for (paper, study), found in of_study.items():
         question = config.papers[paper].studies[study].question
         yield pipes((question, *(found.get(part, "–") for part in parts)))
-    if of_study:
-        yield ""
+    yield ""
 
 
 def _nothing_differs(config: Config, found: Mapping[str, pd.DataFrame]) -> Iterator[str]:
