@@ -55,7 +55,7 @@ def share_wrong(rule: Rule, spreads: tuple[float, ...], seeds: int, draws: int, 
         tests = []
         for name in compared:
             pair = arms[name], arms["0"]
-            pooled = effects.pool(arms, constant=True) if all_pooled else effects.pool_for(pair, arms, rules)
+            pooled = effects.pool(arms.values(), constant=True) if all_pooled else effects.pool_for(pair, arms, rules)
             tests.append(rule(*pair, pooled))
         found = [float(arms[name].mean() - arms["0"].mean()) for name in compared]
         p = [test.p(one) for test, one in zip(tests, found, strict=True)]

@@ -8,7 +8,6 @@ is smaller; so is the error of a mean over seeds. The noise from run to run is i
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -33,20 +32,15 @@ def floor(cell: Cell) -> float:
     return math.sqrt(accuracy * (100 - accuracy) / cell.n_test)
 
 
-def printed(cell: Cell) -> grim.Printed:
-    """The mean and standard deviation of a cell."""
-    return grim.Printed(cell.mean, cell.std)
-
-
 def allowed(cell: Cell, runs: Sequence[int] = RUNS) -> tuple[int, ...]:
     """The numbers of runs that the decimals of a cell allow, as measured; all, where they tell nothing."""
     if cell.n:
         return (cell.n,) if cell.n > 1 else ()
     if not cell.n_test:
         return tuple(runs)
-    assumptions = grim.Assumptions(Fraction(100, cell.n_test))
-    informative = grim.informative(printed(cell), assumptions)
-    return grim.admissible(printed(cell), assumptions, runs) if informative else tuple(runs)
+    printed, assumptions = grim.Printed(cell.mean, cell.std), grim.Assumptions(Fraction(100, cell.n_test))
+    informative = grim.informative(printed, assumptions)
+    return grim.admissible(printed, assumptions, runs) if informative else tuple(runs)
 
 
 class Effect(NamedTuple):
@@ -119,11 +113,6 @@ def as_many_by_chance(beyond: int, effects: int) -> float:
     It takes effects for independent. Effects of one table share their baseline, so true probabilities are larger.
     """
     return float(special.bdtrc(beyond - 1, effects, normal_p(CRITICAL))) if beyond else 1.0
-
-
-def last_digit(number: Decimal) -> int:
-    """The last printed digit."""
-    return number.as_tuple().digits[-1]
 
 
 def odd_p(odd: int, numbers: int) -> float:

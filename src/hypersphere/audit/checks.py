@@ -98,36 +98,32 @@ class Finding(NamedTuple):
     value: float = math.nan
     """The number that it turns on: z of an effect, p of a test."""
 
-
-class Audit(NamedTuple):
-    """All findings, in the order of the checks."""
-
-    findings: list[Finding]
+    @property
+    def impossible(self) -> bool:
+        """Whether no chance explains it under the assumption."""
+        return self.verdict == NOT and CHECKS[self.check].exact
 
     @property
-    def impossible(self) -> list[Finding]:
-        """The findings that no chance explains."""
-        return [one for one in self.findings if one.verdict == NOT and CHECKS[one.check].exact]
+    def place(self) -> str:
+        """What it is about, in words."""
+        return ", ".join(filter(None, self[1:5])) or "all"
 
 
-def audit(cells: Sequence[Cell], sentences: Iterable[tuple[str, str]] = ()) -> Audit:
-    """Make all checks of a table, and of sentences, each with the table that it is about."""
+def audit(cells: Sequence[Cell], sentences: Iterable[tuple[str, str]] = ()) -> list[Finding]:
+    """All findings of a table, and of sentences, each with the table that it is about, in the order of the checks."""
     tables: dict[str, list[Cell]] = defaultdict(list)
     for cell in cells:
         tables[cell.where].append(cell)
-    found: dict[str, list[Finding]] = {name: [] for name in CHECKS}
+    found: list[Finding] = []
     for cell in cells:
-        for name, check in (("range", within), ("grim", granular), ("spread", spread)):
-            found[name] += check(cell)
+        found += [*within(cell), *granular(cell), *spread(cell)]
     for of_table in tables.values():
-        for name, of in (("average", averages), ("runs", common_runs), ("digits", digits), ("copies", copies)):
-            found[name] += of(of_table)
         effects = list(chance.effects(of_table))
-        for name, of_effects in (("floor", floors), ("welch", welch), ("table", together)):
-            found[name] += of_effects(effects)
-    for where, sentence in sentences:
-        found["claims"].append(claimed(where, sentence, tables))
-    return Audit([finding for findings in found.values() for finding in findings])
+        found += [*averages(of_table), *common_runs(of_table), *digits(of_table), *copies(of_table)]
+        found += [*floors(effects), *welch(effects), *together(effects)]
+    found += [claimed(where, sentence, tables) for where, sentence in sentences]
+    order = list(CHECKS)
+    return sorted(found, key=lambda one: order.index(one.check))
 
 
 def _of(check: str, cell: Cell, verdict: str, says: str, value: float = math.nan) -> Finding:
@@ -153,9 +149,8 @@ def averages(cells: Sequence[Cell]) -> Iterator[Finding]:
         rows[cell.row, cell.metric].append(cell)
     for row in rows.values():
         others = [cell for cell in row if cell.column.lower() not in AVERAGES]
-        for cell in row if len(others) > 1 else ():
-            if cell.column.lower() not in AVERAGES:
-                continue
+        named = [cell for cell in row if cell.column.lower() in AVERAGES]
+        for cell in named if len(others) > 1 else ():
             mean = sum((Fraction(one.mean) for one in others), Fraction(0)) / len(others)
             slack = unit(cell.mean) + max(unit(one.mean) for one in others)
             near = abs(mean - Fraction(cell.mean)) <= slack
@@ -170,7 +165,7 @@ def granular(cell: Cell) -> Iterator[Finding]:
         return
     if not 0 <= cell.mean <= 100:
         return
-    printed, runs = chance.printed(cell), range(1, grim.MOST + 1) if cell.n is None else [cell.n]
+    printed, runs = grim.Printed(cell.mean, cell.std), range(1, grim.MOST + 1) if cell.n is None else [cell.n]
     ways = grim.ways(cell.n_test, cell.std is not None)
     for way, assumptions in ways.items():
         outcomes = {n: grim.fits(printed, n, assumptions) for n in runs}
@@ -277,7 +272,7 @@ def digits(cells: Sequence[Cell]) -> Iterator[Finding]:
     for cell in cells:
         metrics[cell.metric].append(cell)
     for metric, of_metric in metrics.items():
-        odd, numbers = sum(chance.last_digit(cell.mean) % 2 for cell in of_metric), len(of_metric)
+        odd, numbers = sum(cell.mean.as_tuple().digits[-1] % 2 for cell in of_metric), len(of_metric)
         p = chance.odd_p(odd, numbers)
         verdict = UNINFORMATIVE if numbers < FEWEST_DIGITS else FITS if p >= chance.LEVEL else NOT
         yield Finding("digits", cells[0].where, "", "", metric, verdict, f"{odd} of {numbers} are odd; p {p:.2g}", p)
@@ -310,8 +305,8 @@ def claimed(where: str, sentence: str, tables: dict[str, list[Cell]]) -> Finding
     """Whether a sentence holds of the numbers of its table."""
     if where not in tables:
         raise HypersphereError(f"claim '{sentence}': there is no table '{where}' (there is '{next(iter(tables))}')")
-    parsed, numbers = claims.parse(sentence, tables[where])
-    held, places, fails = parsed.outcome(numbers)
-    holds = held >= claims.HOLDS[parsed.of](places)
+    check, of, numbers = claims.parse(sentence, tables[where])
+    held, places, fails = claims.outcome([check], numbers)
+    holds = held >= claims.HOLDS[of](places)
     said = f"“{sentence}” holds in {held} of {places}" + (f"; not at {fails}" if fails else "")
     return Finding("claims", where, "", "", "", FITS if holds else NOT, said, held / places)

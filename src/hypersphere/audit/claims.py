@@ -6,7 +6,7 @@ such as ``A > B in all columns`` or ``A - B up to 3.2`` is short for one.
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -117,27 +117,21 @@ class Check(NamedTuple):
         return {group: float(TAKE[self.take](values)) for group, values in groups.items()}
 
 
-class Sentence(NamedTuple):
-    """A sentence in words, its checks, and whether it speaks of all, most or some of their places."""
+def outcome(checks: Sequence[Check], numbers: Sequence[Number]) -> tuple[int, int, str]:
+    """The number of places where all checks of a sentence hold, of all places, and the first where one fails.
 
-    checks: Sequence[Check]
-    of: str = "all"
-
-    def outcome(self, numbers: Sequence[Number]) -> tuple[int, int, str]:
-        """The number of places where it holds, of all places, and the first where it fails.
-
-        Raises:
-            ValueError: with the index of a check that the numbers do not allow, and what is wrong with it.
-        """
-        held, total, failing = 0, 0, ""
-        for at, check in enumerate(self.checks):
-            try:
-                places = check.places(numbers)
-            except ValueError as error:
-                raise ValueError(f"checks.{at}.{error}") from None
-            bad = [f"{name}: {round(value, 6):g}" for name, value in places if not check.holds(value)]
-            held, total, failing = held + len(places) - len(bad), total + len(places), failing or "".join(bad[:1])
-        return held, total, failing
+    Raises:
+        ValueError: with the index of a check that the numbers do not allow, and what is wrong with it.
+    """
+    held, total, failing = 0, 0, ""
+    for at, check in enumerate(checks):
+        try:
+            places = check.places(numbers)
+        except ValueError as error:
+            raise ValueError(f"checks.{at}.{error}") from None
+        bad = [f"{name}: {round(value, 6):g}" for name, value in places if not check.holds(value)]
+        held, total, failing = held + len(places) - len(bad), total + len(places), failing or "".join(bad[:1])
+    return held, total, failing
 
 
 def text(at: Coordinates) -> str:
@@ -156,12 +150,12 @@ def _without_reading(at: Coordinates) -> dict[str, str]:
     return {key: value for key, value in at.items() if key != READING}
 
 
-def parse(sentence: str, cells: Iterable[Cell]) -> tuple[Sentence, list[Number]]:
+def parse(sentence: str, cells: Sequence[Cell]) -> tuple[Check, str, list[Number]]:
     """A sentence about rows of a table, such as ``A > B in all columns``, and the numbers that it speaks of.
 
-    A difference is compared with a printed one up to the rounding of both: its own last decimal, and the table's.
+    Between them, whether it speaks of all, most or some places. A difference is compared with a printed one up to the
+    rounding of both: its own last decimal, and the table's.
     """
-    cells = list(cells)
     rows = dict.fromkeys(cell.row for cell in cells)
     plain = MINUS.sub("-", " ".join(sentence.split()))
     found = _SENTENCE.fullmatch(plain)
@@ -194,11 +188,11 @@ def parse(sentence: str, cells: Iterable[Cell]) -> tuple[Sentence, list[Number]]
         numbers.append(Number(at, sign * float(cell.mean)))
     here, minus = {"row": arms[:1]}, {"row": arms[1:]} if arms[1:] else None
     if not found["take"]:
-        return Sentence([Check(here, RELATIONS[found["with"]], minus=minus)], of), numbers
+        return Check(here, RELATIONS[found["with"]], minus=minus), of, numbers
     than = number(found["than"], f"claim '{sentence}'")
     if found["take"] in ("at least", "at most"):
-        return Sentence([Check(here, found["take"], (float(than),), minus)], of), numbers
+        return Check(here, found["take"], (float(than),), minus), of, numbers
     slack = unit(than) / 2 + (max(unit(cell.mean) for cell in chosen) if minus else Fraction(0))
     bounds = float(Fraction(than) - slack), float(Fraction(than) + slack)
     take = "largest" if found["take"] == "up to" else "mean"
-    return Sentence([Check(here, "between", bounds, minus, take=take)], of), numbers
+    return Check(here, "between", bounds, minus, take=take), of, numbers

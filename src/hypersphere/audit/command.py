@@ -59,9 +59,11 @@ def run(arguments: argparse.Namespace) -> int:
             said += sentences(arguments.claims, {cell.where for cell in numbers})
         found = checks.audit(numbers, said)
         if arguments.out:
-            page.write(found, arguments.out)
+            arguments.out.mkdir(parents=True, exist_ok=True)
+            for name, made in page.FILES.items():
+                (arguments.out / name).write_text(made(found), encoding="utf-8")
         print(page.markdown(found), end="")
-        return 1 if found.impossible else 0
+        return int(any(one.impossible for one in found))
     except HypersphereError as error:
         print(f"hypersphere: {error}", file=sys.stderr)
     except OSError as error:

@@ -6,10 +6,9 @@ import io
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from hypersphere.audit.checks import CHECKS, FITS, NEEDS, NOT, UNINFORMATIVE, Audit, Finding
+from hypersphere.audit.checks import CHECKS, FITS, NEEDS, NOT, UNINFORMATIVE, Finding
 from hypersphere.wording import counted
 
 VERDICTS = (FITS, NOT, UNINFORMATIVE, NEEDS)
@@ -29,109 +28,90 @@ LIMITS = (
 )
 
 
-def headline(audit: Audit) -> str:
+HEAD = ("Check", *VERDICTS, "Assumption")
+Findings = Sequence[Finding]
+
+
+def headline(findings: Findings) -> str:
     """What was found, in a sentence."""
-    places = counted(len(audit.impossible), "finding")
-    if audit.impossible:
-        return f"{places} that no chance explains under the assumptions stated."
+    if impossible := sum(one.impossible for one in findings):
+        return f"{counted(impossible, 'finding')} that no chance explains under the assumptions stated."
     return "Every printed number is possible under the assumptions stated."
 
 
-def _told(audit: Audit) -> list[tuple[str, list[Finding]]]:
-    """The findings of each check that a page lists, those that do not fit first; none that only need n_test."""
-    told = []
-    for check in CHECKS:
-        found = [one for one in audit.findings if one.check == check and one.verdict != NEEDS]
-        found = [one for one in found if check != "range" or one.verdict == NOT]
-        told.append((check, sorted(found, key=lambda one: one.verdict != NOT)))
-    return [(check, found) for check, found in told if found]
-
-
-def _counts(audit: Audit) -> list[tuple[str, ...]]:
-    counts = Counter((one.check, one.verdict) for one in audit.findings)
+def _counts(findings: Findings) -> list[tuple[str, ...]]:
+    counts = Counter((one.check, one.verdict) for one in findings)
     rows = [(check, [counts[check, verdict] for verdict in VERDICTS]) for check in CHECKS]
     return [(CHECKS[check].title, *map(str, row), CHECKS[check].assumption) for check, row in rows if any(row)]
 
 
-HEAD = ("Check", *VERDICTS, "Assumption")
-
-
-def markdown(audit: Audit) -> str:
+def markdown(findings: Findings) -> str:
     """The counts of each check, and the findings that do not fit."""
 
-    def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         lines = [head, ["---"] * len(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
         return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
-    parts = [f"# Audit of printed numbers\n\n{headline(audit)}\n", table(HEAD, _counts(audit))]
-    for check, found in _told(audit):
-        failing = [one for one in found if one.verdict == NOT]
+    parts = [f"# Audit of printed numbers\n\n{headline(findings)}\n", table(HEAD, _counts(findings))]
+    for name, check in CHECKS.items():
+        failing = [one for one in findings if one.check == name and one.verdict == NOT]
         if failing:
             rest = f"\n{len(failing) - LISTED} more are in audit.csv.\n" if len(failing) > LISTED else ""
-            rows = [(_place(one), one.says) for one in failing[:LISTED]]
-            does_not_fit = f"## {CHECKS[check].title}\n\nNot so in {len(failing)}: {CHECKS[check].assumption}.\n"
-            parts.append(f"{does_not_fit}\n{table(('Where', 'Found'), rows)}{rest}")
+            rows = table(("Where", "Found"), ((one.place, one.says) for one in failing[:LISTED]))
+            parts.append(f"## {check.title}\n\nNot so in {len(failing)}: {check.assumption}.\n\n{rows}{rest}")
     return "\n".join([*parts, LIMITS]) + "\n"
 
 
-def _place(finding: Finding) -> str:
-    return ", ".join(filter(None, finding[1:5])) or "all"
-
-
-def as_csv(audit: Audit) -> str:
+def as_csv(findings: Findings) -> str:
     """All findings, one a line, each with its assumption."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*Finding._fields, "assumption"])
-    for one in audit.findings:
+    for one in findings:
         value = "" if math.isnan(one.value) else f"{one.value:.6g}"
         writer.writerow([*one[:-1], value, CHECKS[one.check].assumption])
     return text.getvalue()
 
 
-def as_json(audit: Audit) -> str:
+def as_json(findings: Findings) -> str:
     """All checks with their assumptions, and all findings."""
-    found = (one._asdict() | {"value": None if math.isnan(one.value) else one.value} for one in audit.findings)
-    findings = ",\n".join(map(json.dumps, found))  # one a line: an indent would make the encoder slow
-    checks = json.dumps({name: check._asdict() for name, check in CHECKS.items()}, indent=1)
-    return f'{{"headline": {json.dumps(headline(audit))},\n"checks": {checks},\n"findings": [\n{findings}\n]}}\n'
+    found = [one._asdict() | {"value": None if math.isnan(one.value) else one.value} for one in findings]
+    checks = {name: check._asdict() for name, check in CHECKS.items()}
+    return json.dumps({"headline": headline(findings), "checks": checks, "findings": found}) + "\n"
 
 
-def svg(audit: Audit) -> str:
+def svg(findings: Findings) -> str:
     """Effects in units of their floor, linear up to 2 and logarithmic beyond.
 
     Each has a row; if there are more than ``ROWS``, each table has one.
     """
-    effects = [one for one in audit.findings if one.check == "floor" and math.isfinite(one.value)][:DRAWN]
+    effects = [one for one in findings if one.check == "floor" and math.isfinite(one.value)][:DRAWN]
     rows: dict[str, list[Finding]] = {}
     for one in effects:
-        rows.setdefault(_place(one) if len(effects) <= ROWS else one.where, []).append(one)
+        rows.setdefault(one.place if len(effects) <= ROWS else one.where, []).append(one)
     most = max([3.0, *(1.1 * abs(one.value) for one in effects)])
-    longest = max(map(len, rows), default=0)
-    left, width, line = 12 + 6.6 * min(longest, LONGEST), 480.0, 20
+    left, width, line = 12 + 6.6 * min(max(map(len, rows), default=0), LONGEST), 480.0, 20
     bottom = line * len(rows) + 8
 
     def x(z: float) -> float:
         scaled = [v / 2 if abs(v) <= 2 else math.copysign(1 + math.log2(abs(v) / 2) / 1.5, v) for v in (z, most)]
         return left + width / 2 * (1 + scaled[0] / scaled[1])
 
-    def write(at: float, y: float, said: str, anchor: str) -> str:
+    def write(at: float, y: float, said: str, anchor: str = "middle") -> str:
         return f'<text x="{at:.1f}" y="{y:.1f}" text-anchor="{anchor}">{html.escape(said)}</text>'
 
     parts = [f'<path d="M{x(-1.96):.1f} 4H{x(1.96):.1f}V{bottom}H{x(-1.96):.1f}Z" fill="#e9e9e9"/>']
     for z in (-100, -50, -20, -10, -5, -2, 0, 2, 5, 10, 20, 50, 100):
         if abs(z) <= most:
             parts.append(f'<path d="M{x(z):.1f} 4V{bottom}" stroke="#ccc" stroke-width=".6"/>')
-            parts.append(write(x(z), bottom + 16, f"{z}".replace("-", "−"), "middle"))
-    parts.append(
-        write(left + width / 2, bottom + 36, "effect / the error that the size of the test set gives it", "middle")
-    )
+            parts.append(write(x(z), bottom + 16, f"{z}".replace("-", "−")))
+    parts.append(write(left + width / 2, bottom + 36, "effect / the error that the size of the test set gives it"))
     for at, (name, of_row) in enumerate(rows.items()):
         y = line * at + 18
         parts.append(write(left - 6, y + 4, name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…", "end"))
         for one in of_row:
             marker = f'<circle cx="{x(one.value):.1f}" cy="{y}" r="3.5" fill="#3465a4" fill-opacity=".75">'
-            parts.append(f"{marker}<title>{html.escape(f'{_place(one)}: {one.says}')}</title></circle>")
+            parts.append(f"{marker}<title>{html.escape(f'{one.place}: {one.says}')}</title></circle>")
     right, height = round(left + width + 12), bottom + 44
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {right} {height}" width="{right}" height="{height}" '
@@ -147,51 +127,47 @@ td.n{text-align:right;font-variant-numeric:tabular-nums}tr.not td{font-weight:60
 .note{color:#555;font-size:.9rem}"""
 
 
-def page(audit: Audit) -> str:
-    """One self-contained page."""
+def page(findings: Findings) -> str:
+    """One self-contained page: the counts, the picture, and what each check found, what does not fit first."""
 
-    def row(cells: Sequence[str], kind: str = "td", mark: str = "") -> str:
+    def row(cells: Sequence[str], kind: str = "td") -> str:
         counts = [' class="n"' if kind == "td" and cell.isdecimal() else "" for cell in cells]
         inside = "".join(f"<{kind}{of}>{html.escape(cell)}</{kind}>" for cell, of in zip(cells, counts, strict=True))
+        mark = ' class="not"' if NOT in cells[1:2] else ""
         return f"<tr{mark}>{inside}</tr>"
 
-    parts = [f"<h1>Audit of printed numbers</h1><p>{headline(audit)}</p>"]
-    parts.append(f"<table>{row(HEAD, 'th')}{''.join(map(row, _counts(audit)))}</table>")
-    if drawn := sum(one.check == "floor" and math.isfinite(one.value) for one in audit.findings):
+    parts = [f"<h1>Audit of printed numbers</h1><p>{headline(findings)}</p>"]
+    parts.append(f"<table>{row(HEAD, 'th')}{''.join(map(row, _counts(findings)))}</table>")
+    if drawn := sum(one.check == "floor" and math.isfinite(one.value) for one in findings):
         parts.append(
-            f"<h2>Effects in units of the test set's own error</h2>{svg(audit)}<p class='note'>A marker for each row "
-            "less its baseline. Grey: within 1.96 standard errors, which the size of the test set alone gives one "
+            f"<h2>Effects in units of the test set's own error</h2>{svg(findings)}<p class='note'>A marker for each "
+            "row less its baseline. Grey: within 1.96 standard errors, which the size of the test set alone gives one "
             "effect in twenty to be beyond. Linear up to 2, logarithmic beyond. "
             f"{f'The first {DRAWN} of {drawn}.' if drawn > DRAWN else ''}</p>"
         )
-    for check, found in _told(audit):
-        title, assumption, _ = CHECKS[check]
-        body = [
-            row((_place(one), one.verdict, one.says), mark=' class="not"' if one.verdict == NOT else "")
-            for one in found[:LISTED]
-        ]
-        more = f"<p class='note'>{len(found) - LISTED} more are in audit.csv.</p>" if len(found) > LISTED else ""
-        parts.append(
-            f"<h2>{title}</h2><p>Assumption: {html.escape(assumption)}.</p>"
-            f"<table>{row(('Where', 'Verdict', 'Found'), 'th')}{''.join(body)}</table>{more}"
+    for name, check in CHECKS.items():
+        told = [one for one in findings if one.check == name and one.verdict != NEEDS]
+        told = sorted(
+            (one for one in told if name != "range" or one.verdict == NOT), key=lambda one: one.verdict != NOT
         )
+        if told:
+            rows = "".join(row((one.place, one.verdict, one.says)) for one in told[:LISTED])
+            more = f"<p class='note'>{len(told) - LISTED} more are in audit.csv.</p>" if len(told) > LISTED else ""
+            parts.append(
+                f"<h2>{check.title}</h2><p>Assumption: {html.escape(check.assumption)}.</p>"
+                f"<table>{row(('Where', 'Verdict', 'Found'), 'th')}{rows}</table>{more}"
+            )
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Audit of printed numbers</title>'
         f"<style>{STYLE}</style>{''.join(parts)}<h2>Limits</h2><p>{LIMITS}</p></html>\n"
     )
 
 
-FILES: Mapping[str, Callable[[Audit], str]] = {
+FILES: Mapping[str, Callable[[Findings], str]] = {
     "audit.html": page,
     "audit.md": markdown,
     "audit.csv": as_csv,
     "audit.json": as_json,
     "effects.svg": svg,
 }
-
-
-def write(audit: Audit, folder: Path) -> None:
-    """Write all of them to a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, made in FILES.items():
-        (folder / name).write_text(made(audit), encoding="utf-8")
+"""What an audit writes to its folder."""

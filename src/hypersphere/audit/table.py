@@ -55,15 +55,11 @@ class Cell(NamedTuple):
     """The row that it is compared with; empty for the first row of its table."""
 
 
-class Table(NamedTuple):
-    """The cells of a file, and the sentences in its column ``claims``, each with the table that it is about."""
+def read(file: Path) -> tuple[list[Cell], list[tuple[str, str]]]:
+    """The printed numbers of a file, and the sentences in its column ``claims``, each with the table that it is about.
 
-    cells: list[Cell]
-    claims: list[tuple[str, str]]
-
-
-def read(file: Path) -> Table:
-    """The printed numbers of a file. Lines without a mean are passed over."""
+    Lines without a mean are no numbers.
+    """
     try:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
@@ -72,10 +68,17 @@ def read(file: Path) -> Table:
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count), strict=True)
     cells: dict[tuple[str, ...], Cell] = {}
     claims: list[tuple[str, str]] = []
-    shares: dict[tuple[str, str], bool] = {}
+    percent: set[tuple[str, str]] = set()
+    """Tables and metrics with a number that is no share of one."""
     try:
         names = [name.strip().lower() for name in next(lines, [])]
-        _check_names(names, file)
+        for name in names:
+            if name not in COLUMNS or names.count(name) > 1:
+                near = "".join(f"; did you mean {one}?" for one in difflib.get_close_matches(name, COLUMNS, 1))
+                problem = "is given twice" if name in COLUMNS else f"is not one of {', '.join(COLUMNS)}{near}"
+                raise HypersphereError(f"{file}: column '{name}': {problem}")
+        if "mean" not in names:
+            raise HypersphereError(f"{file}: line 1: column mean is missing; the file begins with a header")
         for fields in filter(any, lines):
             where = f"{file}: line {lines.line_num}"
             if len(fields) != len(names):
@@ -91,30 +94,19 @@ def read(file: Path) -> Table:
                 if cells.setdefault(cell[:4], cell) is not cell:
                     at = ", ".join(filter(None, cell[:4]))
                     raise HypersphereError(f"{where}: the number at {at} is given twice")
-                share = bool(cell.n_test) and 0 <= cell.mean <= 1 and "%" not in given["mean"]
-                group = (cell.where, cell.metric)
-                shares[group] = shares.get(group, True) and share
+                if not (cell.n_test and 0 <= cell.mean <= 1) or "%" in given["mean"]:
+                    percent.add((cell.where, cell.metric))
     except csv.Error as error:
         raise HypersphereError(f"{file}: line {lines.line_num}: not valid CSV ({error})") from None
     if not cells:
         raise HypersphereError(f"{file}: mean: no line has a number")
-    for group in (group for group, share in shares.items() if share):
-        named = " ".join(filter(None, group)) or "mean"
+    for share in (cell for cell in cells.values() if (cell.where, cell.metric) not in percent):
+        named = " ".join(filter(None, (share.where, share.metric))) or "mean"
         raise HypersphereError(
             f"{file}: {named}: all means are between 0 and 1, and shares of n_test examples are read in percent; "
             "write 93 for 0.93, or 0.93% for less than one percent"
         )
-    return Table(list(cells.values()), claims)
-
-
-def _check_names(names: list[str], file: Path) -> None:
-    for name in names:
-        if name not in COLUMNS or names.count(name) > 1:
-            near = "".join(f"; did you mean {one}?" for one in difflib.get_close_matches(name, COLUMNS, 1))
-            problem = "is given twice" if name in COLUMNS else f"is not one of {', '.join(COLUMNS)}{near}"
-            raise HypersphereError(f"{file}: column '{name}': {problem}")
-    if "mean" not in names:
-        raise HypersphereError(f"{file}: line 1: column mean is missing; the file begins with a header")
+    return list(cells.values()), claims
 
 
 def _cell(given: Mapping[str, str], where: str, line: int) -> Cell:

@@ -193,8 +193,8 @@ def artifact(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.statistics import claims, measure
 
     for paper, artifact in find_artifacts(plan, arguments.artifact):
-        measure.build(plan, paper, artifact)
-        claims.build_artifact(plan, paper, artifact)
+        made = measure.build(plan, paper, artifact)
+        claims.build_artifact(plan, paper, artifact, made)
         writer.build(Results(plan), paper, artifact)
 
 

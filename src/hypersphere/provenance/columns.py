@@ -85,7 +85,7 @@ KNOWN: Columns = {
 }
 """results/report/claims.csv: a row for each claim, with its best evidence. ``settle`` is the command that would settle
 it, and ``gpu_hours`` what its table takes, stated and not measured (docs/cost.md). The last three are what an answer of
-small encoders takes: runs an arm, and hours of one core for ``runs_to_see`` in both (``statistics/prices.py``)."""
+small encoders takes: runs an arm, and hours of one core for ``runs_to_see`` in both (``statistics/effects.py``)."""
 CRITERIA: Columns = {
     **texts("paper", "rung"),
     **numbers("compared", "same_sign", "clear", "printed_inside", "with_interval", "ours_inside"),

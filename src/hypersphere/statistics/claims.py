@@ -4,8 +4,7 @@ Only the cell with a claim's coordinates judges it.
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -19,7 +18,7 @@ from hypersphere.config.cells import CHANCE, UNTRAINED
 from hypersphere.config.claims import NOT_MADE_YET, Claim, why_not_made, why_not_measured
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
-from hypersphere.config.rules import Rules, Verdict
+from hypersphere.config.rules import Verdict
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.statistics import gather, measure, studies, verdicts
@@ -27,6 +26,9 @@ from hypersphere.statistics.effects import ENOUGH, Arms, Pooled, arms, layout, p
 
 TOO_FEW = "an arm lost more of its seeds than the rules allow"
 COLUMNS = columns.CLAIMS
+AS_TEXT = tables.texts(*COLUMNS)
+FILE = "claims.csv"
+"""Of an artifact, beside its tidy tables."""
 NOTHING: dict[str, Any] = {"verdict": Verdict.NOT_RUN, "n": 0, "n_diverged": 0, "n_missing": 0}
 """The measured columns of a claim for which nothing was run; the others are empty."""
 
@@ -34,21 +36,25 @@ NOTHING: dict[str, Any] = {"verdict": Verdict.NOT_RUN, "n": 0, "n_diverged": 0, 
 def build(plan: Plan) -> None:
     """Write results/<scale>/claims.csv and statistics/runs.csv from all artifacts that have been made.
 
-    Claims have the order of the papers and of the rows of each paper's file. A claim of an artifact without tables is
-    ``not run``.
+    Claims have the order of the papers and of the rows of each paper's file. What neither a theorem, nor an exact
+    study, nor an artifact's own claims.csv answers is ``not run``.
     """
-    rules = rules_file.load(plan.config.root)
-    rows = []
+    whole = []
     for name, paper in plan.config.papers.items():
         claims = ledger.of(plan.config, name)
-        answered = _answered(plan, paper, claims, rules)
-        judged = dict.fromkeys(claim.artifact for claim in claims if claim.id not in answered)
-        judges = {artifact: Judge(plan, paper, artifact, rules) for artifact in judged}
-        rows += [
-            _row(plan, paper, claim, answered[claim.id] if claim.id in answered else judges[claim.artifact].of(claim))
-            for claim in claims
-        ]
-    _write(plan, "claims", rows)
+        found = [tables.as_read(_table(_exact(plan, name, claims)), AS_TEXT)]
+        for artifact in dict.fromkeys(claim.artifact for claim in claims):
+            folder = plan.artifact_folder(name, artifact)
+            if not why_not_made(plan, name, artifact) and (folder / FILE).is_file():
+                found.append(tables.read(check_tidy(folder, FILE), AS_TEXT))
+        answered = {identifier for table in found for identifier in table["id"]}
+        left = [claim for claim in claims if claim.id not in answered]
+        reasons = [{"why": why_not_measured(plan, name, claim) or NOT_MADE_YET} for claim in left]
+        not_run = _table(_row(plan, paper, *one) for one in zip(left, reasons, strict=True))
+        found.append(tables.as_read(not_run, AS_TEXT))
+        first = pd.concat(found).drop_duplicates("id").set_index("id", drop=False)
+        whole.append(first.loc[[claim.id for claim in claims]])
+    tables.write(plan.config.results, {"claims": (pd.concat(whole), COLUMNS)})
     tables.write(plan.config.results / "statistics", {"runs": (gather.runs(plan, plan.runs), columns.RUNS)})
 
 
@@ -57,53 +63,52 @@ def build_studies(plan: Plan, paper: str) -> None:
 
     These are its theorems, and the claims that its exact studies answer.
     """
-    _write(plan, f"statistics/{paper}/studies", _exact(plan, paper))
+    found = _table(_exact(plan, paper, ledger.of(plan.config, paper)))
+    tables.write(plan.config.results / "statistics" / paper, {"studies": (found, COLUMNS)})
+
+
+def build_artifact(plan: Plan, paper: str, artifact: str, made: Mapping[str, pd.DataFrame]) -> None:
+    """Write an artifact's claims.csv: its claims that trained encoders answer, by the tables of ``measure.build``."""
+    document = plan.config.papers[paper]
+    judge = Judge(plan, document, artifact, made)
+    claims = [claim for claim in ledger.of(plan.config, paper) if claim.artifact == artifact]
+    found = _table(_row(plan, document, claim, judge.of(claim)) for claim in claims)
+    tables.write(plan.artifact_folder(paper, artifact), {"claims": (found, COLUMNS)})
 
 
 def exact(plan: Plan) -> pd.DataFrame:
     """The claims that theorems and exact studies answer, as claims.csv has them; nothing is written."""
-    return tables.as_read(_table([row for paper in plan.config.papers for row in _exact(plan, paper)]), COLUMNS)
-
-
-def _exact(plan: Plan, paper: str) -> list[dict[str, Any]]:
-    """The rows of the claims of a paper that need no run."""
-    document, listed = plan.config.papers[paper], ledger.of(plan.config, paper)
-    answered = _answered(plan, document, listed, rules_file.load(plan.config.root))
-    return [_row(plan, document, claim, answered[claim.id]) for claim in listed if claim.id in answered]
-
-
-def build_artifact(plan: Plan, paper: str, artifact: str) -> None:
-    """Write results/<scale>/statistics/<paper>/<artifact>/claims.csv: its claims that trained encoders answer."""
-    document = plan.config.papers[paper]
-    judge = Judge(plan, document, artifact, rules_file.load(plan.config.root))
-    claims = [claim for claim in ledger.of(plan.config, paper) if claim.artifact == artifact]
-    folder = plan.artifact_folder(paper, artifact).relative_to(plan.config.results)
-    _write(plan, f"{folder.as_posix()}/claims", [_row(plan, document, claim, judge.of(claim)) for claim in claims])
+    rows = [row for paper in plan.config.papers for row in _exact(plan, paper, ledger.of(plan.config, paper))]
+    return tables.as_read(_table(rows), COLUMNS)
 
 
 def of_encoders(plan: Plan) -> pd.DataFrame:
     """The claims that a plan's trained encoders answer, as claims.csv has them; nothing is written or read."""
-    rules, rows = rules_file.load(plan.config.root), []
+    rows = []
     for name, paper in plan.config.papers.items():
-        listed = [claim for claim in ledger.of(plan.config, name) if claim.artifact in paper.measured]
-        judges = {
-            artifact: Judge(plan, paper, artifact, rules, measure.judged_tables(plan, name, artifact))
-            for artifact in dict.fromkeys(claim.artifact for claim in listed)
-            if (name, artifact) in plan.made
-        }
+        claims = ledger.of(plan.config, name)
+        asked = [key for key in plan.made if key[0] == name and any(claim.artifact == key[1] for claim in claims)]
+        judges = {key[1]: Judge(plan, paper, key[1], measure.judged_tables(plan, *key)) for key in asked}
         rows += [
-            _row(plan, paper, claim, judges[claim.artifact].of(claim)) for claim in listed if claim.artifact in judges
+            _row(plan, paper, claim, judges[claim.artifact].of(claim)) for claim in claims if claim.artifact in judges
         ]
     return tables.as_read(_table(rows), COLUMNS)
 
 
-def _write(plan: Plan, name: str, rows: list[dict[str, Any]]) -> None:
-    path = plan.config.results / name
-    tables.write(path.parent, {path.name: (_table(rows), COLUMNS)})
+def _exact(plan: Plan, paper: str, claims: list[Claim]) -> list[dict[str, Any]]:
+    """The rows of the claims of a paper that theorems and exact studies answer."""
+    config, document = plan.config, plan.config.papers[paper]
+    answers = config.results / "simulations" / paper / "answers.csv"
+    outcomes = studies.judge(claims, config, paper, rules_file.load(config.root)) if answers.is_file() else {}
+    theorems = [claim for claim in claims if claim.kind == "theorem" and claim.id not in outcomes]
+    if theorems and (config.results / "theory.csv").is_file():
+        theory = tables.read(check_tidy(config.results, "theory.csv"), columns.THEORY)
+        outcomes |= {claim.id: studies.of_theorem(claim, config.claims_file(paper), theory) for claim in theorems}
+    return [_row(plan, document, claim, outcomes[claim.id]) for claim in claims if claim.id in outcomes]
 
 
-def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    table = pd.DataFrame(rows, columns=list(COLUMNS))
+def _table(rows: Iterable[dict[str, Any]]) -> pd.DataFrame:
+    table = pd.DataFrame(list(rows), columns=list(COLUMNS))
     # As text, because infinity means "never" here, and a missing number in other tables.
     for column in ("reported", "measured"):
         table[column] = [
@@ -111,19 +116,6 @@ def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:
             for value in table[column]
         ]
     return table
-
-
-def _answered(plan: Plan, paper: Paper, claims: list[Claim], rules: Rules) -> dict[str, dict[str, Any]]:
-    """The measured columns of claims that theorems and exact studies answer, by the claim's id."""
-    answers = plan.config.results / "simulations" / paper.paper / "answers.csv"
-    outcomes = studies.judge(claims, plan.config, paper.paper, rules) if answers.is_file() else {}
-    theorems = [claim for claim in claims if claim.kind == "theorem" and claim.id not in outcomes]
-    if theorems and (plan.config.results / "theory.csv").is_file():
-        theory = tables.read(check_tidy(plan.config.results, "theory.csv"), columns.THEORY)
-        outcomes |= {
-            claim.id: studies.of_theorem(claim, plan.config.claims_file(paper.paper), theory) for claim in theorems
-        }
-    return outcomes
 
 
 def _row(plan: Plan, paper: Paper, claim: Claim, outcome: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,62 +135,48 @@ def _row(plan: Plan, paper: Paper, claim: Claim, outcome: Mapping[str, Any]) -> 
 
 
 class Judge:
-    """Judges the claims of one artifact made from runs by its tidy tables: ``given``, or those of files, if any."""
+    """Judges the claims of one artifact made from runs by its tidy tables (``measure.judged_tables``)."""
 
-    def __init__(
-        self, plan: Plan, paper: Paper, name: str, rules: Rules, given: Mapping[str, pd.DataFrame] | None = None
-    ) -> None:
-        self.plan, self.paper, self.name, self.rules = plan, paper, name, rules
+    def __init__(self, plan: Plan, paper: Paper, name: str, made: Mapping[str, pd.DataFrame]) -> None:
+        self.plan, self.paper, self.declared = plan, paper, paper.measured[name]
+        self.rules = rules_file.load(plan.config.root)
         self.limit = verdicts.limit(plan.config.scale.level, plan.config.scale_name != plan.config.settings.scale)
-        self.declared = paper.measured.get(name)
-        folder = plan.artifact_folder(paper.paper, name)
-        self.made = not why_not_made(plan, paper.paper, name) and bool(given or (folder / "summary.csv").is_file())
+        self.measurements, self.effects, self.summary, self.about = (
+            tables.as_read(made[table], columns.TABLES[table])
+            for table in ("measurements", "effects", "summary", "runs")
+        )
+        self.summary = self.summary.set_index("coordinates", drop=False)
+        self.means = {str(cell): float(mean) for cell, mean in self.summary["mean"].items()}
         self.arms: dict[str, Arms] = {}
         """By the layout that its cells share."""
-        if self.made:
-            self.measurements, self.effects, self.summary, self.about = (
-                tables.as_read(given[table], columns.TABLES[table])
-                if given
-                else tables.read(check_tidy(folder, f"{table}.csv"), columns.TABLES[table])
-                for table in ("measurements", "effects", "summary", "runs")
-            )
-            self.summary = self.summary.set_index("coordinates", drop=False)
-            self.means = {str(cell): float(mean) for cell, mean in self.summary["mean"].items()}
 
     def of(self, claim: Claim) -> dict[str, Any]:
-        """The measured columns of a claim."""
+        """The measured columns of a claim: with its runs, their device, precision and seeds.
+
+        There is no verdict where the runs differ in how they were made. One run settles nothing either: it has no
+        spread.
+        """
         if why := why_not_measured(self.plan, self.paper.paper, claim):
             return {"why": why}
-        if not self.made:
-            return {"why": NOT_MADE_YET}
         outcome = self._value(claim) if claim.kind == "value" else self._comparison(claim)
         if "n" in outcome:
-            outcome |= {"measured_on": self.summary.loc[claim.text, "measured_on"], **self._made_by(claim, outcome)}
-        if self.declared and self.declared.cannot_be_judged:
-            outcome = verdicts.cannot_be_judged(outcome)
-        return outcome
-
-    def _made_by(self, claim: Claim, outcome: Mapping[str, Any]) -> dict[str, Any]:
-        """A claim's runs, their device, precision and seeds; no verdict where the runs differ in how they were made.
-
-        One run settles nothing either: it has no spread.
-        """
-        rows = self.measurements[self.measurements["coordinates"].isin(claim.cells)]
-        about = self.about[self.about["run"].isin(rows["run"])]
-        device, kind, precision = (sorted(set(about[column].dropna())) for column in ("device", "kind", "precision"))
-        arms = [rows.loc[rows["coordinates"] == cell, "seed"].dropna() for cell in dict.fromkeys(claim.cells)]
-        seeds = [" ".join(str(int(seed)) for seed in sorted(set(arm))) for arm in arms]
-        found: dict[str, Any] = {"device": "; ".join(device), "precision": "; ".join(precision)}
-        found["runs"] = " ".join(dict.fromkeys(rows["run"]))
-        found["seeds"] = " against ".join(seeds if len(set(seeds)) > 1 else seeds[:1])
-        reasons = [f"runs of {' and '.join(values)} are mixed" for values in (kind, precision) if len(values) > 1]
-        if outcome["n"] == 1 and self.limit is None:
-            reasons.append("one run has no spread")
-        if reasons:
-            found["why"] = "; ".join(dict.fromkeys([*filter(None, [outcome.get("why")]), *reasons]))
-            found |= {"verdict": self.limit or Verdict.INCONCLUSIVE, "verdict_half": None, "verdict_double": None}
-            found |= {"direction": "unclear"} if outcome.get("direction") else {}
-        return found
+            rows = self.measurements[self.measurements["coordinates"].isin(claim.cells)]
+            about = self.about[self.about["run"].isin(rows["run"])]
+            device, kind, precision = (sorted(set(about[name].dropna())) for name in ("device", "kind", "precision"))
+            arms = [rows.loc[rows["coordinates"] == cell, "seed"].dropna() for cell in dict.fromkeys(claim.cells)]
+            seeds = dict.fromkeys(" ".join(str(int(seed)) for seed in sorted(set(arm))) for arm in arms)
+            reasons = [f"runs of {' and '.join(values)} are mixed" for values in (kind, precision) if len(values) > 1]
+            if outcome["n"] == 1 and self.limit is None:
+                reasons.append("one run has no spread")
+            if reasons:
+                said = dict.fromkeys([*filter(None, [outcome.get("why")]), *reasons])
+                outcome |= {"verdict": self.limit or Verdict.INCONCLUSIVE, "why": "; ".join(said)}
+                outcome |= {"verdict_half": None, "verdict_double": None}
+                outcome |= {"direction": "unclear"} if outcome.get("direction") else {}
+            outcome |= {"measured_on": self.summary.loc[claim.text, "measured_on"], "seeds": " against ".join(seeds)}
+            outcome |= {"device": "; ".join(device), "precision": "; ".join(precision)}
+            outcome["runs"] = " ".join(dict.fromkeys(rows["run"]))
+        return verdicts.cannot_be_judged(outcome) if self.declared.cannot_be_judged else outcome
 
     def _seeds(self, *cells: str) -> tuple[dict[str, int], list[str]]:
         """How many seeds of the cells were declared, diverged and are missing; what a verdict on them has to say.
@@ -237,13 +215,12 @@ class Judge:
         settles nothing. If more seeds are lost than the rules allow, the verdict is inconclusive: the rest are a
         selection. The claim's reading says whether the published number is itself that of a failed run.
         """
-        assert self.declared is not None
+        if claim.reported is None:
+            return {"why": "nothing is printed to compare with"}
         shared = layout(claim.coordinates)
         if shared not in self.arms:
             self.arms[shared] = arms(self.measurements, self.declared.points, claim.coordinates)
         groups = self.arms[shared]
-        if claim.text not in groups or claim.reported is None:
-            return {"why": "nothing is printed to compare with" if claim.reported is None else NOT_MADE_YET}
         group = groups[claim.text]
         values, (seeds, said) = group.to_numpy(dtype=float), self._seeds(claim.text)
         n, mean, std = len(values), float(values.mean()) if len(values) else math.nan, t_test.spread(values)
@@ -256,8 +233,8 @@ class Judge:
         }
         if self.limit is None and n and TOO_FEW not in said:
             margin = self.rules.margin.of(claim.reported) if claim.of_accuracy else math.nan
-            ours = verdicts.Estimate(mean, n, used.std, used.df, floor=pool(groups).std)
-            outcome |= verdicts.judge(claim, ours, margin, self.rules)
+            floor = pool(groups.values()).std
+            outcome |= verdicts.judge(claim, mean, n, used.std, used.df, margin, self.rules, floor)
             said += ["one run has no spread"] if n == 1 else []
             said += ["the spread is also that of other rows"] if 1 < n < ENOUGH and used.df >= n else []
         return outcome | {"why": "; ".join(said) or None}
@@ -272,8 +249,6 @@ class Judge:
         """
         against = coordinates.text(claim.compared_with)
         rows = self.effects[(self.effects["coordinates"] == claim.text) & (self.effects["baseline"] == against)]
-        if rows.empty:
-            return {"why": f"{self.name} does not compare {claim.text} with {against}"}
         if not claim.direction and claim.reported is None:
             return {"why": "the document prints neither a difference nor its direction"}
         effect, (seeds, said) = rows.iloc[0], self._seeds(claim.text, against)
@@ -288,9 +263,9 @@ class Judge:
         equal = claim.direction == "equal"
         flat = [why for cell in (claim.text, against) if (why := self._uninformative(claim, cell))]
         if equal and flat:
-            judged, direction = replace(judged, verdict=Verdict.INCONCLUSIVE, why=flat[0]), "unclear"
+            judged, direction = judged._replace(verdict=Verdict.INCONCLUSIVE, why=flat[0]), "unclear"
         elif judged.verdict == Verdict.REPRODUCED and (why := self._uninformative(claim, against)):
-            judged = replace(judged, verdict=Verdict.DIRECTION_ONLY, why=why)
+            judged = judged._replace(verdict=Verdict.DIRECTION_ONLY, why=why)
         if self.limit is not None and not equal and effect["level"]:
             direction = "unclear"
             said.append(f"an arm is {effect['level']}")

@@ -6,7 +6,7 @@ which stands for the baseline. Every call of a difference among them is wrong. d
 
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,21 +51,12 @@ of several parts counts in the first. Runs whose values are not selected yet are
 TABLES = {"studies": COMPARED, "splits": SPLITS, "answers": ANSWERED, "progress": PROGRESS}
 
 
-class Shares(NamedTuple):
-    """What the rules say of random splits."""
-
-    arms: int
-    """Of one split, the baseline among them."""
-    called: float
-    """Splits of which an arm is called better or worse than the baseline, after Holm's correction (%)."""
-    level: float
-    """Comparisons that are called equal within the margin (%)."""
-
-
-def shares(values: np.ndarray, n: int, margin: float, rules: Rules, draws: int = DRAWS) -> Shares:
+def shares(values: np.ndarray, n: int, margin: float, rules: Rules, draws: int = DRAWS) -> dict[str, float]:
     """What a study's rules (Welch, Holm, two one-sided tests) say of random splits of ``values`` into arms of ``n``.
 
     ``values`` and ``margin`` are in the measure's unit. The splits depend on ``n`` and on the number of values alone.
+    ``arms``: of one split, the baseline among them; ``called``: splits of which an arm is called better or worse than
+    the baseline, after Holm's correction (%); ``level``: comparisons that are called equal within the margin (%).
 
     Raises:
         ValueError: There are fewer than two arms of ``n``.
@@ -82,71 +73,68 @@ def shares(values: np.ndarray, n: int, margin: float, rules: Rules, draws: int =
     # Holm's procedure calls something exactly if its first step does.
     called = (tested.pvalue.min(axis=1) <= rules.alpha / (arms - 1)).mean()
     level = ((equal.low > -margin) & (equal.high < margin)).mean()
-    return Shares(arms, float(100 * called), float(100 * level))
+    return {"arms": arms, "called": float(100 * called), "level": float(100 * level)}
 
 
 def of_plan(plan: Plan) -> dict[str, tuple[pd.DataFrame, tables.Columns]]:
     """The ``TABLES`` of a scale, by name."""
     rules = rules_file.load(plan.config.root)
-    compared, splits, answered = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, Any]]()
-    for paper, study, artifact in _confirmed(plan):
-        declared, found = plan.config.papers[paper].studies[study], measure.judged_tables(plan, paper, artifact)
-        came_to = {cell.text: _came_to(cell.run, declared) for cell in plan.artifacts[paper, artifact] if cell.run}
-        means = dict(zip(found["summary"]["coordinates"], found["summary"]["mean"], strict=True))
-        for row in tables.rows(found["effects"]):
-            cells = {"mean": means[row["coordinates"]], "baseline_mean": means[row["baseline"]]}
-            of = {"paper": paper, "study": study, "artifact": artifact, "n": min(row["n_variant"], row["n_baseline"])}
+    compared, splits, answered, progress = (list[dict[str, Any]]() for _ in TABLES)
+    studies = [(paper, study) for paper, document in plan.config.papers.items() for study in document.studies]
+    for paper, study in studies:
+        declared, counted = plan.config.papers[paper].studies[study], set[str]()
+        for part, ending in PARTS.items():
+            cells = plan.artifacts.get((paper, study + ending), [])
+            planned = {cell.run.name for cell in cells if cell.run} - counted
+            counted |= planned
+            if planned:
+                recorded = planned & plan.runs_of(paper, study + ending).keys()
+                part_of = {"paper": paper, "study": study, "part": part}
+                progress.append(part_of | {"planned": len(planned), "recorded": len(recorded)})
+        for artifact in (study, study + PRINTED, study + CHECKS):
+            if (paper, artifact) not in plan.made:
+                continue
+            found = measure.judged_tables(plan, paper, artifact)
+            rows = list(_compared(plan, paper, study, artifact, found))
+            compared += rows
+            if artifact == study and rows:
+                shown = plan.config.papers[paper].measured[artifact]
+                values: effects.Arms = {}
+                for point in shown.points:
+                    values |= effects.arms(found["measurements"], [point], point)
+                of_all = f"{paper}/{study}", declared.answers, rows, len(shown.comparisons)
+                answered.append({"paper": paper, "study": study, "answer": answers.of_study(*of_all, values, rules)})
+            if declared.test == WELCH and artifact != study + CHECKS:
+                for alike, of in _alike(plan, paper, artifact, found["measurements"]):
+                    of |= {"measure": declared.measure, "margin": declared.margin, "paper": paper, "study": study}
+                    if not any(row.items() >= of.items() for row in splits):
+                        sizes = [n for n in SIZES if len(alike) >= 2 * n]
+                        splits += [of | {"n": n, **shares(alike, n, declared.margin, rules)} for n in sizes]
+    found_of = {"studies": compared, "splits": splits, "answers": answered, "progress": progress}
+    return {name: (pd.DataFrame(found_of[name], columns=list(kinds)), kinds) for name, kinds in TABLES.items()}
+
+
+def _compared(
+    plan: Plan, paper: str, study: str, artifact: str, found: Mapping[str, pd.DataFrame]
+) -> Iterator[dict[str, Any]]:
+    """The rows of studies.csv of one artifact."""
+    declared = plan.config.papers[paper].studies[study]
+    came_to = {cell.text: _came_to(cell.run, declared) for cell in plan.artifacts[paper, artifact] if cell.run}
+    means = dict(zip(found["summary"]["coordinates"], found["summary"]["mean"], strict=True))
+    for row in tables.rows(found["effects"]):
+        row |= {"paper": paper, "study": study, "artifact": artifact, "n": min(row["n_variant"], row["n_baseline"])}
+        for of, cell in (("", row["coordinates"]), ("baseline_", row["baseline"])):
+            row |= {f"{of}mean": means[cell], f"{of}came_to": came_to[cell]}
+        if row["measure"] != declared.measure:
             # The margin is in the unit of the primary measure, and checks are not tested for an answer.
-            other = {} if row["measure"] == declared.measure else {"margin": math.nan, "equivalent": False}
-            row |= cells | of | other
-            row |= {"came_to": came_to[row["coordinates"]], "baseline_came_to": came_to[row["baseline"]]}
-            compared.append(row | {"called": "; ".join(answers.called(row))})
-        primary = [row for row in compared if (row["paper"], row["artifact"]) == (paper, study)]
-        if artifact == study and primary:
-            shown = plan.config.papers[paper].measured[artifact]
-            arms = [effects.arms(found["measurements"], [point], point) for point in shown.points]
-            values = {cell: arm for of_cell in arms for cell, arm in of_cell.items()}
-            answer = answers.of_study(
-                f"{paper}/{study}", declared.answers, primary, len(shown.comparisons), values, rules
-            )
-            answered.append({"paper": paper, "study": study, "answer": answer})
-        if declared.test == WELCH and artifact != study + CHECKS:
-            for alike, of in _alike(plan, paper, artifact, found["measurements"]):
-                of |= {"paper": paper, "study": study, "measure": declared.measure, "margin": declared.margin}
-                if not any(row.items() >= of.items() for row in splits):
-                    sizes = [n for n in SIZES if len(alike) >= 2 * n]
-                    splits += [of | {"n": n, **shares(alike, n, declared.margin, rules)._asdict()} for n in sizes]
-    rows = {"studies": compared, "splits": splits, "answers": answered, "progress": list(_progress(plan))}
-    return {name: (pd.DataFrame(rows[name], columns=list(kinds)), kinds) for name, kinds in TABLES.items()}
-
-
-def _progress(plan: Plan) -> Iterator[dict[str, Any]]:
-    for paper, document in plan.config.papers.items():
-        for study in document.studies:
-            counted = set[str]()
-            for part, ending in PARTS.items():
-                cells = plan.artifacts.get((paper, study + ending), [])
-                planned = {cell.run.name for cell in cells if cell.run} - counted
-                counted |= planned
-                if planned:
-                    recorded = planned & plan.runs_of(paper, study + ending).keys()
-                    of = {"paper": paper, "study": study, "part": part}
-                    yield of | {"planned": len(planned), "recorded": len(recorded)}
+            row |= {"margin": math.nan, "equivalent": False}
+        yield row | {"called": "; ".join(answers.called(row))}
 
 
 def _came_to(run: Run, study: Study) -> str:
     """The number of each tuned field that multiplies a declared one, as it is in a run: ``0.0038``."""
     paths = [key.removesuffix(TIMES).split(".") for key in study.tuned if key.endswith(TIMES)]
     return ", ".join(f"{functools.reduce(getattr, path, run):.2g}" for path in paths)
-
-
-def _confirmed(plan: Plan) -> Iterator[tuple[str, str, str]]:
-    """Paper, study and artifact that show a study's confirmation runs at this scale."""
-    for paper, document in plan.config.papers.items():
-        for study in document.studies:
-            for artifact in (study, study + PRINTED, study + CHECKS):
-                if (paper, artifact) in plan.made:
-                    yield paper, study, artifact
 
 
 def _alike(
@@ -166,28 +154,22 @@ def _alike(
 
 def by_size(table: pd.DataFrame) -> list[dict[str, float]]:
     """A row for each number of runs an arm and of arms: how many sets, and their mean, least and greatest share (%)."""
-    rows = []
-    for _, sets in table.groupby(["n", "arms", "margin"]):
-        row = {name: float(sets[name].iloc[0]) for name in ("n", "arms", "margin")} | {"sets": float(len(sets))}
-        for name in ("called", "level"):
-            shares = sets[name]
-            row |= {
-                name: float(shares.mean()),
-                f"{name}_least": float(shares.min()),
-                f"{name}_most": float(shares.max()),
-            }
-        rows.append(row)
-    return rows
+    ends = {"": "mean", "_least": "min", "_most": "max"}
+    shares = {f"{name}{end}": (name, how) for name in ("called", "level") for end, how in ends.items()}
+    groups = table.groupby(["n", "arms", "margin"], as_index=False)
+    return tables.rows(groups.agg(sets=("called", "size"), **shares))
 
 
 class Called(NamedTuple):
-    """How many A/A comparisons call a difference."""
+    """How many A/A comparisons call a difference, with the interval of their share (%), after Clopper and Pearson.
+
+    It is nan of no comparison.
+    """
 
     comparisons: int
     called: int
-    low: float
-    """The interval of the share (%), after Clopper and Pearson (1934); nan of no comparison."""
-    high: float
+    low: float = math.nan
+    high: float = math.nan
 
 
 def called(compared: pd.DataFrame, confidence: float) -> Called:
@@ -202,6 +184,6 @@ def called(compared: pd.DataFrame, confidence: float) -> Called:
     again = again.drop_duplicates(["paper", "study", "effect", "low", "high"])
     clear = int(((again["low"] > 0) | (again["high"] < 0)).sum())
     if again.empty:
-        return Called(0, 0, math.nan, math.nan)
+        return Called(0, 0)
     low, high = stats.binomtest(clear, len(again)).proportion_ci(confidence, method="exact")
     return Called(len(again), clear, 100 * float(low), 100 * float(high))

@@ -63,18 +63,11 @@ def corruption_errors(
     return CorruptionErrors({name: found for name, found in errors.items() if found}, clean, n_test)
 
 
-def mce(errors: Errors, baseline: Errors) -> float:
+def mce(errors: Errors, baseline: Errors, clean: float = 0.0, baseline_clean: float = 0.0) -> float:
     """100 · mean over corruptions c of CE_c = (sum over severities of E_c,s) / (the same of the baseline).
 
-    It is in percent, 100 for the baseline itself; NaN if the baseline makes no error on some corruption.
-    """
-    return relative_mce(errors, 0, baseline, 0)
-
-
-def relative_mce(errors: Errors, clean: float, baseline: Errors, baseline_clean: float) -> float:
-    """The mean corruption error (``mce``) of what corruption adds: of E_c,s minus the error on clean images, for both.
-
-    It is in percent; NaN if corruption adds nothing to the baseline's error for some corruption.
+    It is in percent, 100 for the baseline itself. With the two errors on clean images it is the relative one: of what
+    corruption adds to them. NaN if that is nothing for some corruption of the baseline.
     """
     ours, theirs = (
         {name: math.fsum(error - base for error in of[name].values()) for name in baseline}

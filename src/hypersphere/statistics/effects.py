@@ -1,4 +1,4 @@
-"""effects.csv: each variant minus the baseline of its artifact, with intervals.
+"""effects.csv: each variant minus the baseline of its artifact, with intervals; and how many runs would show one.
 
 All effects, intervals and standard deviations are in the metric's unit (points, for accuracies). docs/statistics.md
 states the rules; scipy.stats is imported where a test needs it: artifacts without effects, and exact studies, do
@@ -6,8 +6,8 @@ without its second of import.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,8 +29,7 @@ Arms = dict[str, pd.Series]
 """By the coordinates of a cell: the value of each finished run, indexed by seed."""
 
 
-@dataclass(frozen=True)
-class Pooled:
+class Pooled(NamedTuple):
     """Residual spread of a one-way layout: an artifact's cells that differ only in how a run was trained."""
 
     std: float
@@ -66,34 +65,25 @@ def layout(point: Coordinates) -> str:
     return coordinates.text({key: value for key, value in point.items() if key not in trained})
 
 
-def same_weights(point: Coordinates, other: Coordinates) -> bool:
-    """Whether two cells are readings of the same encoders, so that a difference between seeds is in both."""
-    keys = (*coordinates.IDENTITY, "epoch")
-    return coordinates.of_run(point) == coordinates.of_run(other) and all(point.get(k) == other.get(k) for k in keys)
-
-
 def arms(table: pd.DataFrame, points: Iterable[Coordinates], like: Coordinates) -> Arms:
     """The cells of one artifact that share a layout with ``like``, from its measurements.
 
     A cell without a run is absent. A cell whose runs all diverged is present and empty.
     """
+    finished = table["value"].where(table["status"] == "finished").set_axis(table["seed"])
     cells = [coordinates.text(point) for point in points if layout(point) == layout(like)]
-    rows_of = {cell: table[table["coordinates"] == cell] for cell in cells}
-    return {
-        cell: runs[runs["status"] == "finished"].dropna(subset="value").set_index("seed")["value"]
-        for cell, runs in rows_of.items()
-        if len(runs)
-    }
+    own = {cell: finished[(table["coordinates"] == cell).to_numpy()] for cell in cells}
+    return {cell: values.dropna() for cell, values in own.items() if len(values)}
 
 
-def pool(groups: Mapping[str, pd.Series], constant: bool = False) -> Pooled:
+def pool(arms: Iterable[pd.Series], constant: bool = False) -> Pooled:
     """Pool the variance over all arms that have one.
 
     Arms of one run add nothing, and nor do arms whose runs are all equal (collapsed encoders): they would add degrees
     of freedom, and pretend that the others vary less. ``constant`` counts those too, for numbers that are often equal
     because they are whole.
     """
-    several = [group.to_numpy(dtype=float) for group in groups.values() if len(group) > 1]
+    several = [arm.to_numpy(dtype=float) for arm in arms if len(arm) > 1]
     several = [values for values in several if constant or not is_constant(values)]
     df = sum(len(values) - 1 for values in several)
     squares = sum((len(values) - 1) * spread(values) ** 2 for values in several)
@@ -106,8 +96,7 @@ def pool_for(own: Sequence[pd.Series], groups: Mapping[str, pd.Series], rules: R
     An F test at the level ``pooled_if`` says so. Collapsed or tight rows would else narrow the interval of a noisy
     one. If no arm of ``own`` varies, nothing is known of its error, and nothing is borrowed.
     """
-    ours = pool({str(place): arm for place, arm in enumerate(own)})
-    others = pool({name: group for name, group in groups.items() if not any(group is one for one in own)})
+    ours, others = pool(own), pool(arm for arm in groups.values() if not any(arm is one for one in own))
     if not ours.df or not others.df:
         return ours
     if special.fdtr(others.df, ours.df, (others.std / ours.std) ** 2) < rules.pooled_if:
@@ -140,10 +129,7 @@ def welch(*arms: pd.Series) -> Test:
 
 
 def pooled_test(variant: pd.Series, baseline: pd.Series, pooled: Pooled) -> Test:
-    """The test by a pooled spread; none if one of the arms has one run.
-
-    None either without any spread between seeds, which does not prove a perfect measurement.
-    """
+    """The test by a pooled spread; none of one run. None without any spread: that is no perfect measurement."""
     sizes = len(variant), len(baseline)
     if min(sizes) < 2 or not pooled.std > 0:
         return NO_TEST
@@ -167,59 +153,39 @@ def paired_test(variant: pd.Series, baseline: pd.Series) -> Test:
     return Test(PAIRED, spread(differences) / float(np.sqrt(len(differences))), len(differences) - 1)
 
 
-def paired(variant: pd.Series, baseline: pd.Series, confidence: float) -> dict[str, float]:
-    """Sensitivity: the paired interval and p over shared seeds, and the correlation that pairing relies on."""
-    seeds = variant.index.intersection(baseline.index)
-    a, b = variant[seeds].to_numpy(dtype=float), baseline[seeds].to_numpy(dtype=float)
-    test, correlation = paired_test(variant[seeds], baseline[seeds]), math.nan
-    difference = float(np.mean(a - b)) if len(seeds) else math.nan
-    low, high = test.interval(difference, confidence)
-    # Two points always have a perfect correlation.
-    if len(seeds) > 2 and not is_constant(a) and not is_constant(b):
-        from scipy import stats
-
-        correlation = float(stats.pearsonr(a, b).statistic)
-    row = {"paired_low": low, "paired_high": high, "paired_p": test.p(difference)}
-    return row | {"correlation": correlation, "n_pairs": len(seeds)}
-
-
-def dunnett(variants: Sequence[pd.Series], baseline: pd.Series, confidence: float) -> list[tuple[float, float, float]]:
-    """p, low and high of each variant minus one shared baseline, simultaneous over the variants (Dunnett 1955).
-
-    The variance is pooled over all arms. scipy integrates by quasi-random points, drawn by a fixed seed here.
-    """
-    from scipy import stats
-
-    arms = [arm.to_numpy(dtype=float) for arm in (*variants, baseline)]
-    result = stats.dunnett(*arms[:-1], control=arms[-1], rng=np.random.default_rng(0))
-    interval = result.confidence_interval(confidence)
-    return [(float(p), float(a), float(b)) for p, a, b in zip(result.pvalue, interval.low, interval.high, strict=True)]
-
-
 def effect(
     variant: pd.Series, baseline: pd.Series, groups: Arms, rules: Rules, of_pairs: bool = False
 ) -> dict[str, Any]:
     """A row's numbers, except Holm's: ``variant`` minus ``baseline``, both among ``groups``, which may be pooled.
 
     ``of_pairs``: two readings of the same encoders, or arms that a study declares as paired, are compared by the paired
-    test, over the seeds that both have.
+    test, over the seeds that both have. Elsewhere that test, and the correlation that it relies on, are sensitivity.
     """
-    pooled = pool_for((variant, baseline), groups, rules)
+    pooled, shared = pool_for((variant, baseline), groups, rules), variant.index.intersection(baseline.index)
+    own, other = variant[shared], baseline[shared]
+    pairs = paired_test(own, other)
     if of_pairs:
-        shared = variant.index.intersection(baseline.index)
-        variant, baseline = variant[shared], baseline[shared]
+        variant, baseline = own, other
     sizes = len(variant), len(baseline)
     difference = float(variant.mean() - baseline.mean()) if min(sizes) else math.nan
-    test = paired_test(variant, baseline) if of_pairs else primary(variant, baseline, pooled)
+    test = pairs if of_pairs else primary(variant, baseline, pooled)
     row: dict[str, Any] = {
         **{"effect": difference, "p": test.p(difference), "test": test.name, "df": test.df, "primary": test},
         **{"pooled_std": pooled.std, "n_variant": sizes[0], "n_baseline": sizes[1]},
         **{"low_power": test.df < rules.low_power_df, "detectable": detectable(test, rules)},
-        **dict.fromkeys(("p_holm", "low_holm", "high_holm"), math.nan),
-        **paired(variant, baseline, rules.confidence),
+        **dict.fromkeys(("p_holm", "low_holm", "high_holm", "correlation"), math.nan),
     }
     row["low"], row["high"] = test.interval(difference, rules.confidence)
     row["low_equal"], row["high_equal"] = test.interval(difference, rules.equivalence)
+    a, b = own.to_numpy(dtype=float), other.to_numpy(dtype=float)
+    of_pair = float(np.mean(a - b)) if len(shared) else math.nan
+    row["paired_low"], row["paired_high"] = pairs.interval(of_pair, rules.confidence)
+    row |= {"paired_p": pairs.p(of_pair), "n_pairs": len(shared)}
+    # Two points always have a perfect correlation.
+    if len(shared) > 2 and not is_constant(a) and not is_constant(b):
+        from scipy import stats
+
+        row["correlation"] = float(stats.pearsonr(a, b).statistic)
     return row
 
 
@@ -243,7 +209,10 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, declared: Mapping[str, 
             continue
         first = table[table["coordinates"] == cell].iloc[0]
         in_family = AGAIN not in (point["variant"], against["variant"])
-        of_pairs = same_weights(point, against) or (artifact.test == PAIRED and in_family)
+        # Two readings of the same encoders: a difference between seeds is in both.
+        alike = all(point.get(key) == against.get(key) for key in (*coordinates.IDENTITY, "epoch"))
+        alike = alike and coordinates.of_run(point) == coordinates.of_run(against)
+        of_pairs = alike or (artifact.test == PAIRED and in_family)
         row = {name: first[name] for name in EFFECTS if name in table.columns} | {"baseline": baseline}
         row |= effect(groups[cell], groups[baseline], groups, rules, of_pairs)
         row |= {"in_family": in_family, "margin": math.nan if artifact.margin is None else artifact.margin}
@@ -259,16 +228,63 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, declared: Mapping[str, 
 def _adjust(
     rows: list[dict[str, Any]], artifact: Measured, by_layout: Mapping[str, Arms], family: int, rules: Rules
 ) -> None:
-    """Set the adjusted p and interval of each row of one family, in place. Other rows keep their own."""
-    if artifact.test == DUNNETT:
-        arms = {cell: arm for group in by_layout.values() for cell, arm in group.items()}
-        baselines = {row["baseline"] for row in rows}
-        if len(rows) == family and len(baselines) == 1 and all(len(arms[row["coordinates"]]) > 1 for row in rows):
-            found = dunnett([arms[row["coordinates"]] for row in rows], arms[baselines.pop()], rules.confidence)
-            for row, (p, low, high) in zip(rows, found, strict=True):
-                row |= {"test": DUNNETT, "p_holm": p, "low_holm": low, "high_holm": high}
+    """Set the adjusted p and interval of each row of one family, in place. Other rows keep their own.
+
+    Dunnett's (1955) are simultaneous over all variants of one baseline, and pool the variance over all arms.
+    """
+    if artifact.test != DUNNETT:
+        adjusted, levels = holm([row["p"] for row in rows], rules.alpha, family)
+        for row, p, level in zip(rows, adjusted, levels, strict=True):
+            low, high = row["primary"].interval(row["effect"], 1 - level)
+            row |= {"p_holm": float(p), "low_holm": low, "high_holm": high}
         return
-    adjusted, levels = holm([row["p"] for row in rows], rules.alpha, family)
-    for row, p, level in zip(rows, adjusted, levels, strict=True):
-        low, high = row["primary"].interval(row["effect"], 1 - level)
-        row |= {"p_holm": float(p), "low_holm": low, "high_holm": high}
+    arms = {cell: arm.to_numpy(dtype=float) for group in by_layout.values() for cell, arm in group.items()}
+    baselines = {row["baseline"] for row in rows}
+    if len(rows) == family and len(baselines) == 1 and all(len(arms[row["coordinates"]]) > 1 for row in rows):
+        from scipy import stats
+
+        variants, control = [arms[row["coordinates"]] for row in rows], arms[baselines.pop()]
+        # scipy integrates by quasi-random points, drawn by a fixed seed here.
+        result = stats.dunnett(*variants, control=control, rng=np.random.default_rng(0))
+        low, high = result.confidence_interval(rules.confidence)
+        for row, p, *ends in zip(rows, result.pvalue, low, high, strict=True):
+            row |= {"test": DUNNETT, "p_holm": float(p), "low_holm": float(ends[0]), "high_holm": float(ends[1])}
+
+
+MOST = 65_536
+"""Runs an arm that are never tried: a comparison that needs more has no price."""
+
+
+def runs_to_see(effect: float, spread: float, rules: Rules) -> float:
+    """Runs an arm with which Welch's test finds a true ``effect``, on its side, with the stated power.
+
+    Both are in the measure's unit; ``spread`` is the standard deviation over seeds, taken as equal in both arms. Before
+    any correction for other comparisons. nan: one of the two is zero or unknown, or more than ``MOST`` are needed.
+    """
+
+    def power(error: float, df: int) -> float:
+        return 1 - float(special.nctdtr(df, abs(effect) / error, special.stdtrit(df, 1 - rules.alpha / 2)))
+
+    return _least(power, spread, rules) if abs(effect) > 0 else math.nan
+
+
+def runs_to_equate(margin: float, spread: float, rules: Rules) -> float:
+    """Runs an arm with which two one-sided tests find arms without any difference equal within ``margin``.
+
+    With the stated power, by the usual approximation (Chow, Shao and Wang, Sample Size Calculations in Clinical
+    Research, ch. 3), which takes the interval's width at its mean.
+    """
+
+    def power(error: float, df: int) -> float:
+        half = float(special.stdtrit(df, (1 + rules.equivalence) / 2))
+        return 2 * float(special.stdtr(df, margin / error - half)) - 1
+
+    return _least(power, spread, rules)
+
+
+def _least(power: Callable[[float, int], float], spread: float, rules: Rules) -> float:
+    """The least n of at least 2 with the stated power, which rises with n; nan: more than ``MOST``, or no spread."""
+    if not spread > 0:
+        return math.nan
+    n = 2 + bisect_left(range(2, MOST + 1), rules.power, key=lambda n: power(spread * math.sqrt(2 / n), 2 * n - 2))
+    return float(n) if n <= MOST else math.nan

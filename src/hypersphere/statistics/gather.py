@@ -11,13 +11,12 @@ from hypersphere.config.artifacts import HISTORY, Measured, Protocol
 from hypersphere.config.cells import CHANCE, CONTROL, PIXELS, UNTRAINED, Cell, control, on_pixels, raw_pixels
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import MANIFEST, Plan
-from hypersphere.config.records import Records
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import tables
 from hypersphere.provenance.columns import CELL, MEASUREMENTS, PROBE, RUNS, SUMMARY
 from hypersphere.provenance.manifest import check_evaluation, check_run
 from hypersphere.provenance.tables import EVALUATION
-from hypersphere.statistics.corruption_errors import CorruptionErrors, corruption_errors, mce, relative_mce
+from hypersphere.statistics.corruption_errors import corruption_errors, mce
 from hypersphere.statistics.verdicts import level_with
 from hypersphere.t_test import mean_interval, spread
 
@@ -35,7 +34,8 @@ class Measurer:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self._answers: dict[tuple[str, str], Answers] = {}
-        self._histories: dict[str, pd.DataFrame] = {}
+        self._histories: dict[str, tuple[pd.DataFrame, bool]] = {}
+        """By run: what training recorded, by epoch, and whether the run diverged."""
 
     def rows(self, cells: Sequence[Cell], declared: Measured | None = None) -> list[dict[str, Any]]:
         """A measurement for each cell that can be measured, in the order of ``cells``.
@@ -60,7 +60,7 @@ class Measurer:
             else:
                 answer = self._measured(cell, cell.run.name, cell.epoch)
             row = self._described(cell) | {"seed": cell.run.seed, "run": cell.run.name}
-            rows.append(row | {key: answer[key] for key in ("value", "n_test", "status")})
+            rows.append(row | {key: answer[key] for key in DIVERGED})
         return rows
 
     def controls(self, cells: Sequence[Cell]) -> list[dict[str, Any]]:
@@ -69,10 +69,10 @@ class Measurer:
         for cell in cells:
             if cell.run is None or cell.target is None or cell.missing or cell.protocol == HISTORY:
                 continue
-            if not on_pixels(self._protocol(cell)):
+            protocol, subject = self._protocol(cell), raw_pixels(cell.target.name)
+            if not on_pixels(protocol):
                 continue
-            subject = raw_pixels(cell.target.name)
-            place = (0, cell.target.name, self.probes_measure(cell), cell.reading)
+            place = (0, cell.target.name, protocol.of_probe(cell.measure), cell.reading)
             if self.plan.records is not None and place not in self._answers_for(cell, subject):
                 continue  # a record without raw pixels has a number all the same
             answer = self._measured(cell, subject, 0)
@@ -118,88 +118,70 @@ class Measurer:
                 status = check_run(self.plan, name, "history.csv")["status"]
                 read = tables.numbers("epoch", cell.measure)
                 history = tables.read(self.plan.run_folder(name) / "history.csv", read, others="number")
-            self._histories[name] = history.assign(diverged=status == "diverged")
-        history = self._histories[name]
-        row = history[history["epoch"] == cell.epoch]
-        value = float(row[cell.measure].iloc[0]) if len(row) else math.nan  # the history has no epoch 0
-        if bool(len(history) and history["diverged"].iloc[0]) or math.isinf(value):
-            return DIVERGED
-        return {"value": value, "n_test": math.nan, "status": "finished"}
+            self._histories[name] = history.set_index("epoch"), status == "diverged"
+        history, diverged = self._histories[name]
+        value = float(history[cell.measure].get(cell.epoch, math.nan))  # the history has no epoch 0
+        return DIVERGED if diverged or math.isinf(value) else DIVERGED | {"value": value, "status": "finished"}
 
     def _compared(self, cell: Cell, baseline: Cell) -> Answer:
-        """A measure that compares a cell with its baseline; diverged if one of the two runs did."""
-        ours, theirs = (self._corruption_errors(one) for one in (cell, baseline))
-        if ours is None or theirs is None:
-            return DIVERGED
-        if ours.lacks or theirs.lacks:  # a record that another made: nothing was measured
-            value = math.nan
-        elif cell.measure == "mce":
-            value = mce(ours.errors, theirs.errors)
-        else:
-            value = relative_mce(ours.errors, ours.clean, theirs.errors, theirs.clean)
+        """A measure that compares a cell with its baseline by the whole benchmark; diverged if one of the two did."""
+        found = []
+        for one in (cell, baseline):
+            assert one.run is not None
+            assert one.target is not None
+            at = one.epoch, one.target.name
+            answers = {key[2:]: row for key, row in self._answers_for(one, one.run.name).items() if key[:2] == at}
+            errors = corruption_errors(answers, coordinates.of_probe(one.coordinates))
+            if errors is None:
+                return DIVERGED
+            if errors.lacks and self.plan.records is None:
+                raise HypersphereError(
+                    f"{one.run.name}: no corruption_error of {errors.lacks} at epoch {one.epoch} on {at[1]}; "
+                    f"{one.measure} is of the whole benchmark"
+                )
+            found.append(errors)
+        ours, theirs = found
+        value = math.nan  # where a record that another made lacks a part of it: nothing was measured
+        if not (ours.lacks or theirs.lacks):
+            clean = (0.0, 0.0) if cell.measure == "mce" else (ours.clean, theirs.clean)
+            value = mce(ours.errors, theirs.errors, *clean)
         return {"value": value, "n_test": ours.n_test, "status": "finished"}
-
-    def _corruption_errors(self, cell: Cell) -> CorruptionErrors | None:
-        """The errors of a cell's run on the whole benchmark; None if it diverged."""
-        assert cell.run is not None
-        assert cell.target is not None
-        at = cell.epoch, cell.target.name
-        found = self._answers_for(cell, cell.run.name)
-        answers = {key[2:]: row for key, row in found.items() if key[:2] == at}
-        errors = corruption_errors(answers, coordinates.of_probe(cell.coordinates))
-        if errors is not None and errors.lacks and self.plan.records is None:
-            raise HypersphereError(
-                f"{cell.run.name}: no corruption_error of {errors.lacks} at epoch {cell.epoch} on {cell.target.name}; "
-                f"{cell.measure} is of the whole benchmark"
-            )
-        return errors
 
     def _measured(self, cell: Cell, subject: str, epoch: int) -> Answer:
         """The value of a cell for a run, or for raw pixels."""
         assert cell.target is not None
-        measure, target = self.probes_measure(cell), cell.target.name
-        answers = self._answers_for(cell, subject)
+        protocol, target = self._protocol(cell), cell.target.name
+        measure, answers = protocol.of_probe(cell.measure), self._answers_for(cell, subject)
         answer, for_all = (answers.get((epoch, target, measure, reading)) for reading in (cell.reading, ""))
         if answer is None and for_all is not None and for_all["status"] == "diverged":
             answer = for_all  # a diverged run has one row for all readings
         if answer is None:
             name = " ".join(filter(None, (measure, cell.reading)))
-            file = self.plan.evaluation(subject, self._protocol(cell).digest)
+            file = self.plan.evaluation(subject, protocol.digest)
             raise HypersphereError(f"{file}: no {name} of epoch {epoch} on {target}")
         return answer
 
-    def probes_measure(self, cell: Cell) -> str:
-        """The probe's own name of a cell's measure: ``linear_top1`` where a transfer calls it ``transfer_top1``."""
-        return self._protocol(cell).of_probe(cell.measure)
-
     def _answers_for(self, cell: Cell, subject: str) -> Answers:
-        """All values of a cell's run, or of raw pixels, under the cell's protocol: of files, or of records."""
+        """All values of a cell's run, or of raw pixels, under its protocol: of a file, or of the record that has it."""
         digest = self._protocol(cell).digest
-        if self.plan.records is not None:
-            return self._recorded(cell, digest, self.plan.records, subject)
-        if (subject, digest) not in self._answers:
-            path = self.plan.evaluation(subject, digest)
-            check_evaluation(path)
-            self._answers[subject, digest] = {
-                (int(row["epoch"]), row["target"], row["measure"], row["reading"]): row
-                for row in tables.read(path, EVALUATION).to_dict("records")
-            }
-        return self._answers[subject, digest]
-
-    def _recorded(self, cell: Cell, digest: str, records: Records, subject: str) -> Answers:
-        """All values under one protocol in the record that measures a cell: of its run, or of raw pixels."""
+        if self.plan.records is None:
+            if (subject, digest) not in self._answers:
+                path = self.plan.evaluation(subject, digest)
+                check_evaluation(path)
+                self._answers[subject, digest] = _by_place(tables.rows(tables.read(path, EVALUATION)))
+            return self._answers[subject, digest]
         assert cell.run is not None
         assert cell.target is not None
-        record = recorded.measuring(records, cell.run.name, digest, cell.epoch, cell.target.name)
+        record = recorded.measuring(self.plan.records, cell.run.name, digest, cell.epoch, cell.target.name)
         if record is None:
             where = f"{self.plan.config.evidence / 'measurements.csv'}: {cell.run.name}"
             raise HypersphereError(f"{where}: no record has {cell.text} at epoch {cell.epoch}")
-        rows = (answer.model_dump() for answer in record.answers(digest, subject == raw_pixels(cell.target.name)))
-        return {
-            (row["epoch"], row["target"], row["measure"], row["reading"]): row
-            | {name: math.nan if row[name] is None else row[name] for name in ("value", "n_test", "classes")}
-            for row in rows
-        }
+        answers = (answer.model_dump() for answer in record.answers(digest, subject == raw_pixels(cell.target.name)))
+        return _by_place({key: math.nan if one is None else one for key, one in row.items()} for row in answers)
+
+
+def _by_place(rows: Iterable[Answer]) -> Answers:
+    return {(int(row["epoch"]), row["target"], row["measure"], row["reading"]): row for row in rows}
 
 
 def measurements(rows: Iterable[dict[str, Any]]) -> pd.DataFrame:
@@ -209,17 +191,15 @@ def measurements(rows: Iterable[dict[str, Any]]) -> pd.DataFrame:
     return table.astype(numbers)
 
 
-def stack(rows: Sequence[pd.DataFrame], columns: tables.Columns) -> pd.DataFrame:
-    """Tables one below the other, without empty ones."""
-    full = [table for table in rows if len(table)]
-    return pd.concat(full, ignore_index=True) if full else pd.DataFrame(columns=list(columns))
+LEVELS = {PIXELS: "at the level of raw pixels", UNTRAINED: "at the level of its untrained encoder"}
 
 
 def summary(table: pd.DataFrame, confidence: float, declared: Mapping[str, int]) -> pd.DataFrame:
     """summary.csv: means of ``table`` (measurements) over seeds. Diverged runs are counted, and are in no mean.
 
     n counts networks, by their seeds. Controls without a network (chance, pixels) are one number each, with n = 0.
-    ``declared`` is the number of seeds that each cell should have; controls have none.
+    ``declared`` is the number of seeds that each cell should have; controls have none. The level is the control that an
+    accuracy does not lie above: by the interval of its mean, or by its only run. No direction is read from such a cell.
     """
     rows = []
     for cell, group in table.groupby("coordinates", sort=False):
@@ -231,41 +211,27 @@ def summary(table: pd.DataFrame, confidence: float, declared: Mapping[str, int])
             | {"mean": float(values.mean()) if len(values) else math.nan, "std": spread(values)}
             | {"n": int(group.loc[group["value"].notna(), "seed"].nunique()), "low": low, "high": high}
             | {"n_diverged": int((group["status"] == "diverged").sum()), "n_test": group["n_test"].max()}
-            | {"n_declared": declared.get(str(cell), pd.NA)}
+            | {"n_declared": declared.get(str(cell), pd.NA), "level": ""}
         )
-    return pd.DataFrame(rows, columns=list(SUMMARY)).astype({"n_test": "Int64", "n_declared": "Int64"})
-
-
-LEVELS = {PIXELS: "at the level of raw pixels", UNTRAINED: "at the level of its untrained encoder"}
-
-
-def levels(summaries: pd.DataFrame) -> dict[str, str]:
-    """Which control an accuracy is level with, in words, by coordinates; cells above their controls are not listed.
-
-    The 95 % interval of its mean, or its only run, does not lie above the control's mean. From such a cell no direction
-    is read.
-    """
-    means: dict[str, float] = dict(zip(summaries["coordinates"], summaries["mean"], strict=True))
-    found: dict[str, str] = {}
-    for row in summaries.to_dict("records"):
-        cell, measure, mean = str(row["coordinates"]), MEASURES[str(row["measure"])], row["mean"]
+    means = {row["coordinates"]: row["mean"] for row in rows}
+    for row in rows:
+        measure, mean = MEASURES[row["measure"]], row["mean"]
         accuracy = measure.margin == "accuracy" and measure.better == "higher"
-        if row["method"] != CONTROL and accuracy and not math.isnan(mean):
+        if accuracy and row["method"] != CONTROL and not math.isnan(mean):
             interval = (mean, mean) if math.isnan(row["low"]) else (row["low"], row["high"])
-            if level := level_with(cell, interval, measure, means, LEVELS):
-                found[cell] = LEVELS[level]
-    return found
+            row["level"] = LEVELS.get(level_with(row["coordinates"], interval, measure, means, LEVELS), "")
+    return pd.DataFrame(rows, columns=list(SUMMARY)).astype({"n_test": "Int64", "n_declared": "Int64"})
 
 
 def runs(plan: Plan, names: Iterable[str]) -> pd.DataFrame:
     """runs.csv: device, library, code and data of each run, from its manifest. A run without a manifest has no row."""
     rows = []
     for name in sorted(set(names)):
-        folder = plan.run_folder(name)
         if plan.records is not None:
             found = [record.model_dump() for record in plan.records.get(name, ())[:1]]
         else:
-            found = [check_run(plan, name, "history.csv")] if (folder / MANIFEST).is_file() else []
+            made = (plan.run_folder(name) / MANIFEST).is_file()
+            found = [check_run(plan, name, "history.csv")] if made else []
         rows += [
             {
                 **{key: about[key] for key in ("status", "epochs", "code", "data")},

@@ -4,7 +4,6 @@ Nothing is trained or drawn. Proofs and exact studies come from a results folder
 every scale on real images, and from scales that were finished here. docs/statistics.md states the rules.
 """
 
-import csv
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -23,11 +22,11 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.records import FOLDER
 from hypersphere.config.rules import LEVEL, RUNGS, SHORTCOMINGS, Certainty, Rung, Shortcoming, Verdict, load_certainty
-from hypersphere.config.run import Dataset, Run
+from hypersphere.config.run import Run
 from hypersphere.datasets import sizes
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_files, check_tidy, tidy_manifest
-from hypersphere.statistics import claims, confirmed, prices
+from hypersphere.statistics import claims, confirmed, effects
 
 REPORT = Path("results/report")
 """Holds the report, relative to the project."""
@@ -48,7 +47,18 @@ def judged(plan: Plan, scale: str) -> None:
     found = claims.of_encoders(recorded)
     found = found[found["verdict"] != NOT_RUN]
     published = planning.make(plan.config.root, plan.config.kept | {"scale": "paper"})
-    found = found.assign(differs=list(_differences(recorded, published, found)))
+    mine, theirs = (
+        {(cell.paper, cell.artifact, cell.text): cell.run for cell in plan.cells if cell.run}
+        for plan in (recorded, published)
+    )
+    differs = []
+    for row in tables.rows(found):
+        named = {**{key: row[key] for key in coordinates.IDENTITY}, "measure": row["metric"]}
+        named = {key: value for key, value in named.items() if value}
+        point = coordinates.ordered({**named, **coordinates.parse(row["setting"], row["id"])})
+        key = row["paper"], row["artifact"], coordinates.text(point)
+        differs.append("; ".join(differences(mine[key], theirs[key])) if key in mine and key in theirs else "")
+    found = found.assign(differs=differs)
     path = records_file(plan.config.root, scale)
     tables.write(path.parent, {path.stem: (found, [*columns.CLAIMS, "differs"]), **confirmed.of_plan(recorded)})
 
@@ -70,38 +80,21 @@ def of_studies(root: Path) -> dict[str, pd.DataFrame]:
     return found
 
 
-def nothing_differs(
-    of: Mapping[str, pd.DataFrame], confidence: float
-) -> tuple[list[dict[str, float]], confirmed.Called]:
-    """What ``of_studies`` says where nothing differs: shares by numbers of runs, and the A/A comparisons."""
-    return confirmed.by_size(of["splits"]), confirmed.called(of["studies"], confidence)
-
-
 def recorded_scales(root: Path) -> list[str]:
     """The scales on real images of which the repository holds records."""
     names = [path.parent.name for path in sorted((root / FOLDER).glob("*/runs.csv"))]
     return [name for name in names if (root / "config" / "scales" / f"{name}.yaml").is_file()]
 
 
-def _differences(ours: Plan, published: Plan, table: pd.DataFrame) -> Iterator[str]:
-    """How the run of each claim's cell differs from the published one."""
-    mine, theirs = (
-        {(cell.paper, cell.artifact, cell.text): cell.run for cell in plan.cells if cell.run}
-        for plan in (ours, published)
-    )
-    for row in tables.rows(table):
-        named = {**{key: row[key] for key in coordinates.IDENTITY}, "measure": row["metric"]}
-        named = {key: value for key, value in named.items() if value}
-        point = {**named, **coordinates.parse(row["setting"], row["id"])}
-        key = row["paper"], row["artifact"], coordinates.text(coordinates.ordered(point))
-        yield "; ".join(differences(mine[key], theirs[key])) if key in mine and key in theirs else ""
-
-
 def differences(ours: Run, published: Run) -> list[str]:
     """The parts in which a measured run differs from the published one, in words: ``64 images a batch for 256``."""
     said = []
     if ours.encoder != published.encoder:
-        said.append(f"encoder {_component(ours.encoder)} for {_component(published.encoder)}")
+        encoders = []
+        for one in (ours.encoder, published.encoder):
+            inside = ", ".join(f"{key.replace('_', ' ')} {item}" for key, item in one.parameters.items())
+            encoders.append(f"{one.name} ({inside})" if inside else one.name)
+        said.append(f"encoder {' for '.join(encoders)}")
     here, there = sizes.stated(ours.dataset), sizes.stated(published.dataset)
     of_images = registry.read_constant("trainers", ours.kind, "IMAGES", False)
     if here and there:
@@ -120,25 +113,6 @@ def differences(ours: Run, published: Run) -> list[str]:
     ]
 
 
-def _component(value: Any) -> str:
-    inside = ", ".join(f"{key.replace('_', ' ')} {item}" for key, item in value.parameters.items())
-    return f"{value.name} ({inside})" if inside else str(value.name)
-
-
-def _sources(plan: Plan) -> list[tuple[Config, pd.DataFrame]]:
-    """The claims that encoders answer: by the records of each scale, and by the scales that were finished here."""
-    root, kept, found = plan.config.root, plan.config.kept, []
-    for scale in recorded_scales(root):
-        path = records_file(root, scale)
-        table = tables.read(check_tidy(path.parent, path.name), {**columns.CLAIMS, **tables.texts("differs")})
-        found.append((planning.cfg.load(root, kept | {"scale": scale, "evidence_only": True}), table))
-    for path in finished(root):
-        table = tables.read(check_tidy(path.parent, path.name), columns.CLAIMS)
-        encoders = table[(table["kind"] != "theorem") & (table["study"] == "") & (table["verdict"] != NOT_RUN)]
-        found.append((planning.cfg.load(root, kept | {"scale": path.parent.name}), encoders.assign(differs="")))
-    return found
-
-
 def finished(root: Path) -> list[Path]:
     """claims.csv of every scale on real images that was finished here."""
     found = [
@@ -152,62 +126,80 @@ def finished(root: Path) -> list[Path]:
 
 def build(plan: Plan) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Write results/report/{claims,ladder,criteria}.csv, and return the first two as they are read."""
-    rules = load_certainty(plan.config.root)
+    root, kept, rules = plan.config.root, plan.config.kept, load_certainty(plan.config.root)
     ladder = [*_exact(plan, rules)]
-    for config, table in _sources(plan):
-        ladder += [_of_encoders(config, row, rules) for row in tables.rows(table)]
+    for scale in recorded_scales(root):
+        path = records_file(root, scale)
+        table = tables.read(check_tidy(path.parent, path.name), {**columns.CLAIMS, **tables.texts("differs")})
+        ladder += _of_encoders(planning.cfg.load(root, kept | {"scale": scale, "evidence_only": True}), table, rules)
+    for path in finished(root):
+        table = tables.read(check_tidy(path.parent, path.name), columns.CLAIMS)
+        trained = table[(table["kind"] != "theorem") & (table["study"] == "") & (table["verdict"] != NOT_RUN)]
+        ladder += _of_encoders(planning.cfg.load(root, kept | {"scale": path.parent.name}), trained, rules)
     ladder = climbed(ladder)
     best = {row["id"]: row for row in reversed(ladder)}
-    costs, rows = {(row["paper"], row["artifact"]): float(row["device_hours"]) for row in _rows(COSTS)}, []
-    hours = {row["id"]: float(row["device_hours"]) for row in _rows(PAIR_COSTS)}
-    judged_by = rules_file.load(plan.config.root)
+    of_artifact = pd.read_csv(COSTS).set_index(["paper", "artifact"])["device_hours"].to_dict()
+    of_pair, judged_by = pd.read_csv(PAIR_COSTS).set_index("id")["device_hours"].to_dict(), rules_file.load(root)
+    rows = []
     for paper in plan.config.papers:
         listed = ledger.of(plan.config, paper)
         printed = {(one.artifact, one.text): one for one in listed if one.kind == "value" and one.origin == "printed"}
-        found = [(one, _known(plan.config, paper, one, printed, best.get(one.id), costs, rules)) for one in listed]
-        rows += [row | _price(one, row, printed, hours, judged_by) for one, row in found]
+        for claim in listed:
+            hours = of_artifact.get((paper, claim.artifact))
+            row = _known(plan.config, paper, claim, printed, best.get(claim.id), hours, rules)
+            rows.append(row | _price(claim, row, printed, of_pair, judged_by))
     written = {
         "claims": (pd.DataFrame(rows, columns=list(columns.KNOWN)), columns.KNOWN),
         "ladder": (pd.DataFrame(ladder, columns=list(columns.LADDER)), columns.LADDER),
     }
     known, steps = (tables.as_read(table, names) for table, names in written.values())
     written["criteria"] = (criteria(known), columns.CRITERIA)
-    tables.write(plan.config.root / REPORT, written)
+    tables.write(root / REPORT, written)
     return known, steps
 
 
 def climbed(ladder: Sequence[Row]) -> list[Row]:
     """The rows of the ladder, the best evidence first: by rung, then by the number of runs."""
     order = list(RUNGS)
-    return sorted(ladder, key=lambda row: (order.index(row["rung"]), -_number(row["n"]), row["scale"]))
+    return sorted(ladder, key=lambda row: (order.index(row["rung"]), -row["n"], row["scale"]))
 
 
 def _exact(plan: Plan, rules: Certainty) -> Iterator[Row]:
     """The evidence of theorems and exact studies."""
+    held = (Verdict.NO_COUNTEREXAMPLE, Verdict.NO_COUNTEREXAMPLE_ERRATUM)
     for row in tables.rows(claims.exact(plan)):
         verdict = Verdict.of(row["verdict"])
         rung: Rung = "proof" if row["kind"] == "theorem" else "own_table" if row["study"] == SENTENCES else "exact"
-        missing: list[Shortcoming] = []
-        if verdict in (Verdict.NO_COUNTEREXAMPLE, Verdict.NO_COUNTEREXAMPLE_ERRATUM) and rung == "proof":
-            missing.append("untried")
-        missing += ["undecided"] if verdict.outcome == "open" else []
-        missing += ["unjudged"] if verdict.outcome == "unjudged" else []
+        lacks: dict[Shortcoming, bool] = {
+            "untried": rung == "proof" and verdict in held,
+            "undecided": verdict.outcome == "open",
+            "unjudged": verdict.outcome == "unjudged",
+        }
         if verdict.outcome != "waiting":
-            yield _step(row, rung, "", missing, rules) | {"answer": answer(row), "scale": ""}
+            yield _step(row, rung, "", [name for name, here in lacks.items() if here], rules) | {"scale": ""}
 
 
-def _of_encoders(config: Config, row: Row, rules: Certainty) -> Row:
-    """The evidence of one scale's encoders on one claim."""
-    level = config.scale.level
-    rung: Rung = "published" if level == "paper" else "first_protocol" if config.scale.superseded else "laptop"
-    missing = shortcomings(row, stands_in(config, row), rules.enough_runs)
-    return _step(row, rung, config.scale.superseded or "", missing, rules) | {"answer": answer(row)}
+def _of_encoders(config: Config, table: pd.DataFrame, rules: Certainty) -> Iterator[Row]:
+    """The evidence of one scale's encoders, by the rows of its claims.csv."""
+    superseded = config.scale.superseded or ""
+    rung: Rung = "published" if config.scale.level == "paper" else "first_protocol" if superseded else "laptop"
+    for row in tables.rows(table):
+        yield _step(row, rung, superseded, shortcomings(row, stands_in(config, row), rules.enough_runs), rules)
+
+
+def _step(row: Row, rung: Rung, superseded: str, missing: Sequence[Shortcoming], rules: Certainty) -> Row:
+    grade, reasons = rules.of(rung, missing)
+    said = [superseded] if superseded else []
+    said += [f"n = {int(row['n'])}" if one == "few_runs" else SHORTCOMINGS[one] for one in reasons]
+    kept = {name: row[name] for name in columns.LADDER if name in row}
+    judged = {"rung": rung, "certainty": grade, "reasons": "; ".join(said), "answer": answer(row)}
+    return kept | judged | {"differs": row.get("differs", "")}
 
 
 def shortcomings(row: Mapping[str, Any], stand_in: bool, enough: int) -> list[Shortcoming]:
     """What holds the evidence of encoders down, of all that can (config/certainty.yaml)."""
     found: dict[Shortcoming, bool] = {
-        "few_runs": not _number(row["n"]) >= enough,
+        "few_runs": not row["n"] >= enough,
         "undecided": row["kind"] == "comparison" and answer(row) == CANNOT_TELL,
         "stand_in": stand_in,
         "level": is_level(row),
@@ -222,33 +214,32 @@ def is_level(row: Mapping[str, Any]) -> bool:
     return LEVEL in row["why"]
 
 
+def compares_encoders(row: Mapping[str, Any]) -> bool:
+    """Whether it is a comparison that trained encoders answer, or would."""
+    return (row["kind"], row["answered_by"]) == ("comparison", "encoder")
+
+
 def has_interval(row: Mapping[str, Any]) -> bool:
     """Whether trained encoders give an interval for a comparison."""
-    of_encoders = (row["kind"], row["answered_by"]) == ("comparison", "encoder")
-    return of_encoders and not math.isnan(row["low_unadjusted"])
+    return compares_encoders(row) and not math.isnan(row["low_unadjusted"])
 
 
 def stands_in(config: Config, row: Mapping[str, Any]) -> bool:
-    """Whether the images are of another set than the named one; a part of it, or smaller images of it, are its own."""
-    used, named = (config.datasets.get(str(row[key])) for key in ("measured_on", "dataset"))
-    return used is None or named is None or _origin(used) != _origin(named)
+    """Whether the images are of another set than the named one; a part of it, or smaller images of it, are its own.
 
-
-def _origin(dataset: Dataset) -> tuple[str, str, str]:
-    """Which published images or sentences, and which labels, a dataset is made of."""
-    if dataset.source is None:
-        return dataset.name, "", ""
-    name, given = dataset.source.name, dataset.source.parameters
-    base = f"cifar{given.get('classes', 10)}" if name == "cifar" else given.get("base", name)
-    return base, given.get("labels", "class"), given.get("corpus", "")
-
-
-def _step(row: Row, rung: Rung, superseded: str, missing: Sequence[Shortcoming], rules: Certainty) -> Row:
-    grade, reasons = rules.of(rung, missing)
-    said = [superseded] if superseded else []
-    said += [f"n = {int(_number(row['n']))}" if one == "few_runs" else SHORTCOMINGS[one] for one in reasons]
-    kept = {name: row[name] for name in columns.LADDER if name in row}
-    return kept | {"rung": rung, "certainty": grade, "reasons": "; ".join(said), "differs": row.get("differs", "")}
+    What counts is which published images or sentences a dataset is made of, and which labels.
+    """
+    origins = []
+    for name in (str(row["measured_on"]), str(row["dataset"])):
+        if name not in config.datasets:
+            return True
+        source, origin = config.datasets[name].source, (name, "", "")
+        if source is not None:
+            given = source.parameters
+            base = f"cifar{given.get('classes', 10)}" if source.name == "cifar" else given.get("base", source.name)
+            origin = base, given.get("labels", "class"), given.get("corpus", "")
+        origins.append(origin)
+    return origins[0] != origins[1]
 
 
 def answer(row: Mapping[str, Any]) -> str:
@@ -275,15 +266,25 @@ def _known(
     claim: Claim,
     printed: Mapping[tuple[str, str], Claim],
     best: Row | None,
-    costs: Mapping[tuple[str, str], float],
+    hours: float | None,
     rules: Certainty,
 ) -> Row:
-    """A claim's row, with its best evidence."""
+    """A claim's row, with its best evidence; ``hours`` are those of its artifact at the published scale.
+
+    The interval of a printed difference is of the two printed deviations. Where no number of runs is printed it is
+    taken as one, which is the widest interval.
+    """
     studied = claim.kind != "theorem" and claim.artifact in config.papers[paper].studied
     kinds = {"proof": "theorem", "exact": "study", "own_table": "sentence"}
     assumed = "theorem" if claim.kind == "theorem" else "study" if studied else "encoder"
     nothing = {"rung": "nothing", "answer": CANNOT_TELL, "certainty": rules.rungs["nothing"].grade, "verdict": NOT_RUN}
-    low, high = _printed_interval(claim, printed)
+    low = high = math.nan
+    arms = [printed.get((claim.artifact, cell)) for cell in claim.cells] if claim.kind == "comparison" else []
+    of = [(arm.reported_std, arm.reported_n or 1) for arm in arms if arm and arm.reported_std]
+    if len(of) == 2 and claim.reported is not None:
+        df, error = sum(n - 1 for _, n in of), math.hypot(*(std / n**0.5 for std, n in of))
+        half = float(special.stdtrit(df, 0.975) if df else special.ndtri(0.975)) * error
+        low, high = claim.reported - half, claim.reported + half
     row = {
         **{name: getattr(claim, name) for name in columns.KNOWN if name in Claim.model_fields},
         "metric": claim.metric or "",
@@ -294,9 +295,8 @@ def _known(
         **(best or nothing),
         "answered_by": kinds.get(best["rung"], "encoder") if best else assumed,
     }
-    if assumed == "encoder" and row["rung"] not in ("exact", "published") and (paper, claim.artifact) in costs:
-        row["settle"] = f"make reproduce SCALE=paper ONLY={paper}/{claim.artifact}"
-        row["gpu_hours"] = costs[paper, claim.artifact]
+    if assumed == "encoder" and row["rung"] not in ("exact", "published") and hours is not None:
+        row |= {"settle": f"make reproduce SCALE=paper ONLY={paper}/{claim.artifact}", "gpu_hours": hours}
     return row
 
 
@@ -304,7 +304,7 @@ def _price(
     claim: Claim,
     row: Row,
     printed: Mapping[tuple[str, str], Claim],
-    hours: Mapping[str, float],
+    hours: Mapping[Any, float],
     rules: rules_file.Rules,
 ) -> Row:
     """What an answer of small encoders to a comparison of accuracies takes: runs an arm, and hours of one core.
@@ -312,38 +312,18 @@ def _price(
     The spread over seeds is that of the best evidence, else of the two printed standard deviations. Arms are equal
     within the smaller margin of config/statistics.yaml.
     """
-    of_encoders = row["answered_by"] == "encoder" and claim.kind == "comparison" and claim.origin != "ours"
-    if not of_encoders or not claim.of_accuracy:
+    if not compares_encoders(row) or claim.origin == "ours" or not claim.of_accuracy:
         return {}
     stds = [arm.reported_std for cell in claim.cells if (arm := printed.get((claim.artifact, cell)))]
-    ours = _number(row.get("spread"))
-    known = [one for one in stds if one]
-    spread = ours or (math.sqrt(sum(std**2 for std in known) / 2) if len(known) == 2 else math.nan)
+    known, spread = [one for one in stds if one], row.get("spread", 0.0)
+    if not spread > 0:
+        spread = math.sqrt(sum(std**2 for std in known) / 2) if len(known) == 2 else math.nan
     found = {
-        "runs_to_see": prices.to_see(claim.reported or 0.0, spread, rules),
-        "runs_to_equate": prices.to_equate(rules.margin.at_least_high, spread, rules),
+        "runs_to_see": effects.runs_to_see(claim.reported or 0.0, spread, rules),
+        "runs_to_equate": effects.runs_to_equate(rules.margin.at_least_high, spread, rules),
     }
     needed = found["runs_to_equate" if claim.direction == "equal" else "runs_to_see"]
     return {"spread": spread, "core_hours": needed * hours.get(claim.id, math.nan)} | found
-
-
-def _printed_interval(claim: Claim, printed: Mapping[tuple[str, str], Claim]) -> tuple[float, float]:
-    """The 95 % interval of a printed difference by the two printed standard deviations; nan if one is not printed.
-
-    Where no number of runs is printed it is taken as one, which is the widest interval.
-    """
-    arms = [printed.get((claim.artifact, cell)) for cell in claim.cells] if claim.kind == "comparison" else []
-    if claim.reported is None or not arms or not all(arm and arm.reported_std for arm in arms):
-        return math.nan, math.nan
-    of = [(arm.reported_std or 0.0, arm.reported_n or 1) for arm in arms if arm]
-    df = sum(n - 1 for _, n in of)
-    half = (special.stdtrit(df, 0.975) if df else special.ndtri(0.975)) * math.hypot(*(std / n**0.5 for std, n in of))
-    return claim.reported - float(half), claim.reported + float(half)
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as handle:
-        return list(csv.DictReader(handle))
 
 
 def criteria(known: pd.DataFrame) -> pd.DataFrame:
@@ -367,10 +347,6 @@ def criteria(known: pd.DataFrame) -> pd.DataFrame:
     )[compared]
     found = flags.groupby([known["paper"], known["rung"]], sort=False).sum().reset_index()
     return found.astype({name: "int64" for name in flags})
-
-
-def _number(value: Any) -> float:
-    return float(value) if value not in ("", None) and not math.isnan(float(value)) else 0.0
 
 
 def settling(known: pd.DataFrame, hours: float) -> list[tuple[str, int, float]]:

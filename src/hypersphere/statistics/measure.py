@@ -6,7 +6,7 @@ Of single images they are what probes say of them: quantiles of their values, pi
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from hypersphere.config import coordinates, registry
 from hypersphere.config import rules as rules_file
 from hypersphere.config.artifacts import HISTORY
 from hypersphere.config.cells import Cell
-from hypersphere.config.plan import Plan, pictures_name, table_name
+from hypersphere.config.plan import Plan, table_name
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance import pictures as png
@@ -28,29 +28,16 @@ QUANTILES = np.linspace(0, 1, 101)
 """Levels at which the distribution over images is stored."""
 PLACES = ("row", "column", "caption")
 """The columns of a probe's table that say where its pictures are drawn."""
+WHOSE = ["coordinates", "seed", "run"]
+"""The columns that say which cell and run a row is of."""
 BLANK = np.full((1, 1, 3), 255, np.uint8)
 """Stands in the file of pictures where every run diverged."""
 
 
-class _Table(NamedTuple):
-    """The rows of a cell that was measured, in its probe's table."""
-
-    rows: pd.DataFrame
-    """Of the cell's readings; their index counts all rows of the file."""
-    of: dict[str, Any]
-    """The columns that say which cell and run it is."""
-    measure: str
-    file: Path
-    length: int
-    """Rows of the whole file."""
-    pictures: Path | None
-    """None: the probe gave none."""
-
-
-def build(plan: Plan, paper: str, artifact: str) -> None:
+def build(plan: Plan, paper: str, artifact: str) -> dict[str, pd.DataFrame]:
     """Write measurements.csv, summary.csv, effects.csv, runs.csv and what the kind reads about single images.
 
-    docs/results.md lists the columns. After an error nothing has been written.
+    docs/results.md lists the columns. After an error nothing has been written. Returns the tables by name.
     """
     declared, cells = plan.config.papers[paper].measured[artifact], plan.artifacts[paper, artifact]
     written = judged_tables(plan, paper, artifact)
@@ -65,24 +52,22 @@ def build(plan: Plan, paper: str, artifact: str) -> None:
         also.append(folder / "pictures.png")
         png.write(also[0], stacked)
     tables.write(folder, {name: (table, columns.TABLES[name]) for name, table in written.items()}, also)
+    return written
 
 
 def judged_tables(plan: Plan, paper: str, artifact: str) -> dict[str, pd.DataFrame]:
     """The tables by which an artifact's claims are judged: measurements, summary, effects and runs."""
     declared, cells = plan.config.papers[paper].measured[artifact], plan.artifacts[paper, artifact]
     rules, measurer = rules_file.load(plan.config.root), gather.Measurer(plan)
-    rows = gather.measurements(measurer.rows(cells, declared))
-    controls = gather.measurements([*measurer.rows(plan.controls[paper, artifact]), *measurer.controls(cells)])
-    seeds = Counter(cell.text for cell in cells)  # a seed that is not there was declared all the same
-    of_tables = [gather.summary(table, rules.confidence, seeds) for table in (rows, controls) if len(table)]
-    summaries = gather.stack(of_tables, columns.SUMMARY)
-    found = effects.of_artifact(rows, declared, seeds, rules)
-    level = gather.levels(summaries)
-    summaries["level"] = [level.get(cell, "") for cell in summaries["coordinates"]]
-    compared = zip(found["coordinates"], found["baseline"], strict=True)
-    found["level"] = [level.get(cell) or level.get(baseline, "") for cell, baseline in compared]
+    rows = measurer.rows(cells, declared)
+    rows += [*measurer.rows(plan.controls[paper, artifact]), *measurer.controls(cells)]
+    measured, seeds = gather.measurements(rows), Counter(cell.text for cell in cells)  # also of seeds that are missing
+    summaries = gather.summary(measured, rules.confidence, seeds)
+    found = effects.of_artifact(measured, declared, seeds, rules)
+    level = dict(zip(summaries["coordinates"], summaries["level"], strict=True))
+    found["level"] = found["coordinates"].map(level).where(lambda own: own != "", found["baseline"].map(level))
     return {
-        "measurements": gather.stack([rows, controls], columns.MEASUREMENTS),
+        "measurements": measured,
         "summary": summaries,
         "effects": found,
         "runs": gather.runs(plan, plan.runs_of(paper, artifact)),
@@ -94,12 +79,13 @@ def distribution(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> p
 
     ``measured`` holds the cells' measurements. A run that diverged has no quantiles.
     """
-    rows = [
-        {**found.of, "quantile": quantile, "value": value}
-        for found in _tables(plan, cells, measured)
-        for quantile, value in zip(QUANTILES, np.quantile(found.rows[found.measure], QUANTILES), strict=True)
+    found = [
+        table.iloc[:1][WHOSE].merge(
+            pd.DataFrame({"quantile": QUANTILES, "value": np.quantile(table[cell.measure], QUANTILES)}), how="cross"
+        )
+        for cell, _, table, _ in _tables(plan, cells, measured)
     ]
-    return pd.DataFrame(rows, columns=list(DISTRIBUTION))
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=list(DISTRIBUTION))
 
 
 def pictures(
@@ -112,18 +98,18 @@ def pictures(
     rows: list[dict[str, Any]] = []
     images: list[UInt8[np.ndarray, "h w 3"]] = []
     shown: set[str] = set()
-    for found in _tables(plan, cells, measured):
-        if found.of["coordinates"] in shown:
+    for cell, file, table, length in _tables(plan, cells, measured):
+        if cell.text in shown:
             continue
-        shown.add(found.of["coordinates"])
-        if found.pictures is None:
-            raise HypersphereError(f"{found.file}: this protocol has no pictures; ask for a probe that has")
-        stacked = png.read(found.pictures)
-        separate = stacked.reshape(found.length, len(stacked) // found.length, *stacked.shape[1:])
-        for place, row in found.rows.iterrows():
-            image = separate[int(str(place))]
+        shown.add(cell.text)
+        if not file.with_suffix(".png").is_file():
+            raise HypersphereError(f"{file}: this protocol has no pictures; ask for a probe that has")
+        stacked = png.read(file.with_suffix(".png"))
+        separate = stacked.reshape(length, len(stacked) // length, *stacked.shape[1:])
+        for place, row in zip(table.index, tables.rows(table), strict=True):
+            image = separate[place]
             where = {"top": sum(map(len, images)), "height": image.shape[0], "width": image.shape[1]}
-            rows.append({**found.of, **{name: row[name] for name in PLACES}, **where})
+            rows.append({**row, **where})
             images.append(image)
     return pd.DataFrame(rows, columns=list(PICTURES)), images or [BLANK]
 
@@ -134,15 +120,20 @@ def points(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> pd.Data
     ``measured`` holds the cells' measurements.
     """
     first: dict[str, pd.DataFrame] = {}
-    for found in _tables(plan, cells, measured):
-        if not POINTS.keys() - found.of.keys() <= set(found.rows):
-            raise HypersphereError(f"{found.file}: this protocol has no points in space; ask for a probe that has")
-        first.setdefault(found.of["coordinates"], found.rows.assign(**found.of)[list(POINTS)])
+    for cell, file, table, _ in _tables(plan, cells, measured):
+        if not POINTS.keys() <= set(table):
+            raise HypersphereError(f"{file}: this protocol has no points in space; ask for a probe that has")
+        first.setdefault(cell.text, table[list(POINTS)])
     return pd.concat(first.values(), ignore_index=True) if first else pd.DataFrame(columns=list(POINTS))
 
 
-def _tables(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> Iterator[_Table]:
-    """The probe's table of each cell that was measured and whose run did not diverge, in the order of ``cells``."""
+def _tables(
+    plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame
+) -> Iterator[tuple[Cell, Path, pd.DataFrame, int]]:
+    """Each cell that was measured and whose run did not diverge, with its probe's file and what that says of it.
+
+    That are the rows of the cell's readings, whose index counts all rows of the file, and the number of all.
+    """
     diverged = set(measured.loc[measured["status"] == "diverged", ["coordinates", "run"]].itertuples(index=False))
     for cell in cells:
         if cell.run is None or cell.target is None or cell.missing or cell.protocol == HISTORY:
@@ -150,15 +141,13 @@ def _tables(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> Iterat
         if (cell.text, cell.run.name) in diverged:
             continue
         path = plan.evaluation(cell.run.name, plan.protocols[cell.paper][cell.protocol].digest)
-        at = cell.epoch, cell.target.name
-        file, pictured, listed = table_name(path, at), pictures_name(path, at), check_evaluation(path)["files"]
+        file, listed = table_name(path, (cell.epoch, cell.target.name)), check_evaluation(path)["files"]
         if file.name not in listed:
             raise HypersphereError(
                 f"{file}: the protocol {cell.protocol} has no values of single images; ask for a probe that has"
             )
-        rows = pd.read_csv(file, dtype=dict.fromkeys(PLACES, str)).fillna(dict.fromkeys(PLACES, ""))
-        length = len(rows)
+        table = pd.read_csv(file, dtype=dict.fromkeys(PLACES, str)).fillna(dict.fromkeys(PLACES, ""))
+        length = len(table)
         for key, value in coordinates.of_probe(cell.coordinates).items():
-            rows = rows[rows[key] == value]
-        of = {"coordinates": cell.text, "seed": cell.run.seed, "run": cell.run.name}
-        yield _Table(rows, of, cell.measure, file, length, pictured if pictured.name in listed else None)
+            table = table[table[key] == value]
+        yield cell, file, table.assign(coordinates=cell.text, seed=cell.run.seed, run=cell.run.name), length

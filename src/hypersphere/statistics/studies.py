@@ -40,33 +40,41 @@ def judge(claims: Sequence[Claim], config: Config, paper: str, rules: Rules) -> 
         return {}
     path = check_tidy(config.results, f"simulations/{paper}/answers.csv")
     table = read(path, COLUMNS)
-    answers = {
-        (str(identifier), str(reading)): {
-            str(arm): part["value"].to_numpy(dtype=float) for arm, part in rows.groupby("arm", sort=False)
-        }
-        for (identifier, reading), rows in table.groupby(["id", "reading"], sort=False)
-    }
     answerable = {claim.id: claim for claim in claims if claim.kind != "theorem"}
+    answered = set(zip(table["id"], table["reading"], strict=True))
     for claim in answerable.values():
-        if claim.artifact in studied and (claim.id, claim.reading) not in answers:
+        if claim.artifact in studied and (claim.id, claim.reading) not in answered:
             raise HypersphereError(f"{path}: no study answers {claim.id} in the reading '{claim.reading}'")
     outcomes: dict[str, dict[str, Any]] = {}
     compared: dict[str, list[tuple[Claim, Arms]]] = {}
-    for (identifier, reading), arms in answers.items():
+    made_by: dict[str, str] = {}
+    for (identifier, reading, study), rows in table.groupby(["id", "reading", "study"], sort=False):
         if identifier not in answerable or answerable[identifier].reading != reading:
             raise HypersphereError(f"{path}: {identifier} in the reading '{reading}' is not a claim of {paper}")
         claim = answerable[identifier]
+        arms = {str(arm): part["value"].to_numpy(dtype=float) for arm, part in rows.groupby("arm", sort=False)}
+        first = {name: float(values[0]) for name, values in arms.items()}
         kind = next(kind for kind, names in KINDS.items() if arms.keys() <= names)
         answers_to = "comparison" if kind in ("counted", "effect") else "value"
         if answers_to != claim.kind:
             raise HypersphereError(f"{path}: {identifier} is a {claim.kind}, but the answer is for a {answers_to}")
-        if kind == "effect":
-            compared.setdefault(claim.artifact, []).append((claim, arms))
-        else:
-            outcomes[identifier] = _judged(claim, kind, arms, rules)
+        made_by[claim.id] = str(study)
+        match kind:
+            case "effect":
+                compared.setdefault(claim.artifact, []).append((claim, arms))
+            case "counted":
+                held, places = int(first["held"]), int(first["places"])
+                outcomes[claim.id] = counted(claim, held, places, int(first.get("needed", places)))
+            case "exactly":
+                outcomes[claim.id] = exact(claim, first["value"])
+            case "between":
+                outcomes[claim.id] = ranged(claim, first["low"], first["high"])
+            case "calibrated":
+                outcomes[claim.id] = calibrated(arms["calibrated"], rules)
+            case _:
+                outcomes[claim.id] = over_seeds(claim, arms["seeds"], rules)
     for family in compared.values():
         outcomes |= effects(family, rules)
-    made_by = dict(zip(table["id"], table["study"], strict=True))
     for name, outcome in outcomes.items():
         if (declared := studied.get(answerable[name].artifact)) and declared.cannot_be_judged:
             outcome |= verdicts.cannot_be_judged(outcome)
@@ -87,21 +95,6 @@ def of_theorem(claim: Claim, file: Path, theory: pd.DataFrame) -> dict[str, Any]
     row = rows.iloc[0]
     counts = {name: int(row[name]) for name in ("draws", "met", "violated")}
     return {"measured": float(row["worst"]), **{name: row[name] for name in ("verdict", "counterexample")}, **counts}
-
-
-def _judged(claim: Claim, kind: str, arms: Arms, rules: Rules) -> dict[str, Any]:
-    first = {name: float(values[0]) for name, values in arms.items()}
-    match kind:
-        case "counted":
-            places = int(first["places"])
-            return counted(claim, int(first["held"]), places, int(first.get("needed", places)))
-        case "exactly":
-            return exact(claim, first["value"])
-        case "between":
-            return ranged(claim, first["low"], first["high"])
-        case "calibrated":
-            return calibrated(arms["calibrated"], rules)
-    return over_seeds(claim, arms["seeds"], rules)
 
 
 def counted(claim: Claim, held: int, places: int, needed: int) -> dict[str, Any]:
@@ -142,8 +135,7 @@ def over_seeds(claim: Claim, values: np.ndarray, rules: Rules) -> dict[str, Any]
     mean, std = float(values.mean()), spread(values)
     margin = rules.margin.of(printed) if claim.of_accuracy else rules.margin.relative * abs(printed)
     columns = {"measured": mean, "measured_std": std, "n": n, "low_power": n - 1 < rules.low_power_df}
-    ours = verdicts.Estimate(mean, n, _raised(std, claim), n - 1)
-    return columns | verdicts.judge(claim, ours, margin, rules)
+    return columns | verdicts.judge(claim, mean, n, _raised(std, claim), n - 1, margin, rules)
 
 
 def calibrated(values: np.ndarray, rules: Rules) -> dict[str, Any]:
@@ -157,7 +149,7 @@ def effects(family: Sequence[tuple[Claim, Arms]], rules: Rules) -> dict[str, dic
     """The comparisons of two arms in one artifact, Holm-corrected together, by the claim's id."""
     found = []
     for claim, arms in family:
-        pooled = pool({name: pd.Series(values) for name, values in arms.items()}, constant=True)
+        pooled = pool(map(pd.Series, arms.values()), constant=True)
         error = _raised(pooled.std, claim) * math.sqrt(sum(1 / len(values) for values in arms.values()))
         difference = float(arms["variant"].mean() - arms["baseline"].mean())
         found.append((difference, error if pooled.df else math.nan, pooled.df))

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from hypersphere.config import coordinates
@@ -18,8 +17,7 @@ Interval = tuple[float, float]
 """Both ends, in the metric's unit; nan where it is unknown."""
 
 
-@dataclass(frozen=True)
-class Judgement:
+class Judgement(NamedTuple):
     """A verdict, and the interval that decided it, in the metric's unit."""
 
     verdict: Verdict
@@ -40,19 +38,6 @@ class Intervals(NamedTuple):
     """Of 95 %."""
     confident: Interval
     """Of 90 %, for tests of equivalence."""
-
-
-class Estimate(NamedTuple):
-    """Our mean over seeds, in the metric's unit, and how far it may be off."""
-
-    mean: float
-    n: int
-    std: float
-    """Between seeds: of these, or, where they are too few, of more rows."""
-    df: int
-    """Degrees of freedom of ``std``."""
-    floor: float = 0.0
-    """The least standard deviation that the printed number's runs are taken to have, like ours."""
 
 
 def limit(level: Level, overridden: bool) -> Verdict | None:
@@ -83,26 +68,25 @@ def compare(claim: Claim, ours: Intervals, rules: Rules) -> tuple[Judgement, Dir
     within = -margin <= ours.confident[0] and ours.confident[1] <= margin
     if within and (claim.margin or (found == "unclear" and large)):
         found = "no effect"
-    if signed:
-        judged = of_direction(published, ours.adjusted, ours.primary)
-        return replace(judged, margin=claim.margin or math.nan), found
-    return of_effect(published, ours.adjusted, ours.primary, rules), found
+    judged = of_effect(published, ours.adjusted, ours.primary, rules, sized=not signed)
+    return judged._replace(margin=(claim.margin if signed else None) or math.nan), found
 
 
-def of_effect(published: float, adjusted: Interval, primary: Interval, rules: Rules) -> Judgement:
-    """Judge a comparison that prints a difference.
+def of_effect(published: float, adjusted: Interval, primary: Interval, rules: Rules, sized: bool = True) -> Judgement:
+    """Judge a comparison that prints a difference, or, where it is not ``sized``, which mean is the larger.
 
     If the Holm-adjusted interval excludes 0 in the published direction, the verdict is reproduced if it reaches half
     the published effect and is not wholly above ``most_effect`` times it, else direction only. Otherwise the verdict is
     not reproduced if the primary interval lies wholly below half the published effect, else inconclusive. A published
     effect of exactly 0 has no direction; it needs a test of equivalence and is inconclusive here. So is an effect
-    without an interval (one run per arm).
+    without an interval (one run per arm). Without a printed size any effect on its side is large enough, and none too
+    large.
     """
     if published == 0 or any(math.isnan(bound) for bound in (*adjusted, *primary)):
         return Judgement(Verdict.INCONCLUSIVE, *adjusted)
-    half = abs(published) / 2
+    half = abs(published) / 2 if sized else 0.0
     nearest, furthest = _towards(published, adjusted)
-    if nearest > rules.most_effect * abs(published):
+    if sized and nearest > rules.most_effect * abs(published):
         return Judgement(Verdict.DIRECTION_ONLY, *adjusted, f"above {rules.most_effect:g} times the printed effect")
     if nearest > 0:
         return Judgement(Verdict.REPRODUCED if furthest >= half else Verdict.DIRECTION_ONLY, *adjusted)
@@ -157,18 +141,6 @@ def cannot_be_judged(outcome: Mapping[str, Any]) -> dict[str, Any]:
     return {**outcome, **without, "verdict": Verdict.CANNOT_BE_JUDGED}
 
 
-def of_direction(published: float, adjusted: Interval, primary: Interval) -> Judgement:
-    """Judge a sentence that prints no difference and says which mean is the larger: of ``published`` the sign counts.
-
-    Reproduced if the Holm-adjusted interval lies on that side of 0, not reproduced if the primary one lies on the
-    other, else inconclusive.
-    """
-    if _towards(published, adjusted)[0] > 0:
-        return Judgement(Verdict.REPRODUCED, *adjusted)
-    against = _towards(published, primary)[1] < 0
-    return Judgement(Verdict.NOT_REPRODUCED, *primary) if against else Judgement(Verdict.INCONCLUSIVE, *adjusted)
-
-
 def of_equality(confident: Interval, primary: Interval, margin: float) -> Judgement:
     """Judge a sentence that says that there is no effect, by two one-sided tests.
 
@@ -182,19 +154,21 @@ def of_equality(confident: Interval, primary: Interval, margin: float) -> Judgem
     return Judgement(Verdict.INCONCLUSIVE, *confident, margin=margin)
 
 
-def judge(claim: Claim, ours: Estimate, margin: float, rules: Rules) -> dict[str, Any]:
+def judge(
+    claim: Claim, mean: float, n: int, std: float, df: int, margin: float, rules: Rules, floor: float = 0.0
+) -> dict[str, Any]:
     """The columns of a printed number compared with ours, by two one-sided tests.
 
-    Its number of runs is taken as one where none is printed. Without a margin of equivalence (nan) nothing is judged.
+    Ours is a mean of ``n`` runs; ``std``, with ``df`` degrees of freedom, is between seeds: of these, or, where they
+    are too few, of more rows. ``floor`` is the least std that the printed number's runs are taken to have. Its number
+    of runs is taken as one where none is printed. Without a margin of equivalence (nan) nothing is judged.
     """
     printed = math.nan if claim.reported is None else claim.reported
-    error = value_error(ours.n, ours.std, claim.reported_std, claim.reported_n or 1, ours.floor)
-    columns: dict[str, Any] = {"p": t_p(ours.mean - printed, error, ours.df), "verdict": Verdict.INCONCLUSIVE}
+    error = value_error(n, std, claim.reported_std, claim.reported_n or 1, floor)
+    columns: dict[str, Any] = {"p": t_p(mean - printed, error, df), "verdict": Verdict.INCONCLUSIVE}
     if math.isnan(margin):
         return columns
-    half, full, double = (
-        of_value(ours.mean, printed, error, ours.df, margin * factor, rules) for factor in (0.5, 1, 2)
-    )
+    half, full, double = (of_value(mean, printed, error, df, margin * factor, rules) for factor in (0.5, 1, 2))
     columns |= {"margin": margin, "low": full.low, "high": full.high, "verdict": full.verdict}
     return columns | {"verdict_half": half.verdict, "verdict_double": double.verdict}
 
@@ -212,16 +186,12 @@ def value_error(n: int, std: float, published_std: float | None, published_n: in
 
 
 def of_value(ours: float, published: float, error: float, df: int, margin: float, rules: Rules) -> Judgement:
-    """Judge a printed number by two one-sided tests (points).
+    """Judge a printed number by two one-sided tests (points): by the interval of ours less the published number.
 
-    Reproduced if the 90 % interval of ours - published lies within ±margin, not reproduced if the 95 % interval lies
-    wholly outside, else inconclusive. The returned interval is around our mean, to compare with published ± margin: the
-    95 % interval if that decided, else the 90 % interval.
+    The returned interval is around our mean, to compare with published ± margin.
     """
-    low, high = t_interval(ours, error, df, rules.equivalence)
-    wide_low, wide_high = t_interval(ours, error, df, rules.confidence)
-    if published - margin <= low and high <= published + margin:
-        return Judgement(Verdict.REPRODUCED, low, high)
-    if wide_low > published + margin or wide_high < published - margin:
-        return Judgement(Verdict.NOT_REPRODUCED, wide_low, wide_high)
-    return Judgement(Verdict.INCONCLUSIVE, low, high)
+    equal, wide = (t_interval(ours, error, df, level) for level in (rules.equivalence, rules.confidence))
+    confident, primary = ((low - published, high - published) for low, high in (equal, wide))
+    judged = of_equality(confident, primary, margin)
+    low, high = wide if judged.verdict == Verdict.NOT_REPRODUCED else equal
+    return judged._replace(low=low, high=high)

@@ -36,7 +36,7 @@ def test_the_pooled_effect_is_that_of_ordinary_least_squares(variant: str) -> No
     long = pd.concat([pd.DataFrame({"arm": name, "y": group}) for name, group in UNEQUAL.items()])
     fit = smf.ols("y ~ C(arm, Treatment('a'))", long).fit()
     term = f"C(arm, Treatment('a'))[T.{variant}]"
-    pooled = effects.pool(UNEQUAL)
+    pooled = effects.pool(UNEQUAL.values())
     ours = effects.pooled_test(UNEQUAL[variant], UNEQUAL["a"], pooled)
     assert ours.interval(fit.params[term], 0.95) == pytest.approx(fit.conf_int().loc[term].tolist())
     assert ours.p(fit.params[term]) == pytest.approx(fit.pvalues[term])
@@ -56,7 +56,7 @@ def test_welch_is_that_of_statsmodels() -> None:
 def test_welch_is_primary_where_both_arms_have_three_runs() -> None:
     for arm, test in (("b", "welch"), ("c", "pooled")):
         own = UNEQUAL[arm], UNEQUAL["a"]
-        both = {"welch": effects.welch(*own), "pooled": effects.pooled_test(*own, effects.pool(UNEQUAL))}
+        both = {"welch": effects.welch(*own), "pooled": effects.pooled_test(*own, effects.pool(UNEQUAL.values()))}
         row = effects.effect(*own, UNEQUAL, RULES)
         assert row["test"] == test
         assert (row["low"], row["high"]) == both[test].interval(row["effect"], 0.95)
@@ -69,7 +69,7 @@ def test_a_collapsed_arm_narrows_no_interval() -> None:
     collapsed = pairs | arms(c=[10.0, 10.0, 10.0])
     alone, beside = (effects.effect(groups["b"], groups["a"], groups, RULES) for groups in (pairs, collapsed))
     assert [beside[name] for name in ("low", "high", "p", "df")] == [alone[name] for name in ("low", "high", "p", "df")]
-    assert effects.pool(collapsed, constant=True).df == effects.pool(collapsed).df + 2
+    assert effects.pool(collapsed.values(), constant=True).df == effects.pool(collapsed.values()).df + 2
 
 
 def test_a_collapsed_arm_adds_no_variance_and_no_degrees_of_freedom() -> None:

@@ -179,6 +179,8 @@ class Runs:
         self.histories: dict[str, pd.DataFrame] = {}
         self.images: dict[str, pd.DataFrame] = {}
         self.portraits: dict[str, pd.DataFrame] = {}
+        self.tables: dict[str, dict[str, pd.DataFrame]] = {}
+        """By artifact, once it is measured."""
         self.pictures: dict[str, np.ndarray] = {}
         """By run, one for each row of its portraits."""
 
@@ -274,7 +276,7 @@ class Runs:
         """Write what these artifacts are made from, and make their tidy tables."""
         self.write(*artifacts)
         for artifact in artifacts:
-            measure.build(self.plan, self.paper, artifact)
+            self.tables[artifact] = measure.build(self.plan, self.paper, artifact)
 
     def table(self, artifact: str, name: str) -> pd.DataFrame:
         """One of an artifact's tidy tables, by the coordinates of its rows."""
@@ -345,8 +347,10 @@ class World(Runs):
         pd.DataFrame(rows, columns=list(CLAIM)).to_csv(path, index=False, lineterminator="\n")
 
     def judged(self, *rows: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-        """claims.csv as text, by the claims' ids."""
+        """claims.csv as text, by the claims' ids, of the artifacts that were measured."""
         self.claims(*rows)
+        for artifact, made in self.tables.items():
+            claims.build_artifact(self.plan, self.paper, artifact, made)
         claims.build(self.plan)
         table = pd.read_csv(self.plan.config.results / "claims.csv", dtype=str, keep_default_na=False)
         return {row["id"]: row for row in table.to_dict("records")}

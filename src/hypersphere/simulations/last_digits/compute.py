@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from hypersphere.audit.chance import LEVEL, last_digit, odd_p
+from hypersphere.audit.chance import LEVEL, odd_p
 from hypersphere.config import coordinates
 from hypersphere.config.claims import Claim, load
 from hypersphere.simulations.printed import TESTED, cells, in_order
@@ -36,7 +36,7 @@ def last_digits_of(claims: Iterable[Claim]) -> list[Number]:
         if claim.metric in TESTED:
             setting = coordinates.setting({key: value for key, value in claim.coordinates.items() if key != "target"})
             group = f"{setting}, {claim.variant}" if setting else ""  # a table without settings is one group
-            found.append(Number(claim.source, group, last_digit(cell.mean)))
+            found.append(Number(claim.source, group, cell.mean.as_tuple().digits[-1]))
     return found
 
 

@@ -4,8 +4,17 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from hypersphere.audit.chance import printed
-from hypersphere.audit.grim import MEASURED, MOST, RUNS_ROUNDED, TRUNCATED, admissible, common, informative, ways
+from hypersphere.audit.grim import (
+    MEASURED,
+    MOST,
+    RUNS_ROUNDED,
+    TRUNCATED,
+    Printed,
+    admissible,
+    common,
+    informative,
+    ways,
+)
 from hypersphere.audit.table import Cell
 from hypersphere.config.claims import load
 from hypersphere.simulations.printed import cells, in_order
@@ -21,7 +30,11 @@ def summary(cells: Iterable[Cell]) -> pd.DataFrame:
     known, rows = [(cell, cell.n_test) for cell in cells if cell.n_test], []
     for table in in_order(cell.where for cell, _ in known):
         for way in WAYS:
-            told = [(printed(cell), ways(n_test, False)[way]) for cell, n_test in known if cell.where == table]
+            told = [
+                (Printed(cell.mean, cell.std), ways(n_test, False)[way])
+                for cell, n_test in known
+                if cell.where == table
+            ]
             allowed = [admissible(*one) for one in told if informative(*one)]
             if allowed:
                 counts = {f"n{n}": sum(n in one for one in allowed) for n in range(1, MOST + 1)}

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from hypersphere.audit.claims import HOLDS, READING, Cells, Check, Number, Sentence
+from hypersphere.audit.claims import HOLDS, READING, Cells, Check, Number, outcome
 from hypersphere.config import claims, coordinates
 from hypersphere.errors import HypersphereError
 from hypersphere.simulations.study import Context, Study, counted
@@ -47,7 +47,7 @@ def sentences(context: Context) -> Study:
         if claim not in readings:
             raise HypersphereError(f"{file}: {claim}: is no claim of {context.config.claims_file(context.paper)}")
         try:
-            held, places, fails = Sentence([check(one) for one in sentence.checks]).outcome(numbers)
+            held, places, fails = outcome([check(one) for one in sentence.checks], numbers)
         except ValueError as error:
             raise HypersphereError(f"{file}: {claim}.{error}") from None
         answers.append(counted(claim, held, places, readings[claim], HOLDS[sentence.holds](places)))
