@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
+
+import pandas as pd
 
 from hypersphere.config.claims import Claim, load
 from hypersphere.config.coordinates import PAIR, Coordinates, Scalar
@@ -58,6 +60,11 @@ def table(
         assert row.setdefault(coordinate(claim, columns), value) == value, f"{claim.id}: another value for its cell"
     assert cells, f"{paper}/{artifact} has no value at {dict(fixed)}"
     return cells
+
+
+def frame(paper: str, artifact: str, rows: str, columns: str, **more: Any) -> pd.DataFrame:
+    """``table`` as a frame, in its order; NaN where nothing is printed."""
+    return pd.DataFrame.from_dict(table(paper, artifact, rows, columns, **more), orient="index")
 
 
 def with_deviations(paper: str, artifact: str, rows: str) -> dict[Scalar, tuple[tuple[float, float], ...]]:

@@ -23,66 +23,50 @@ AVERAGES = ("average", "avg", "avg.", "mean")
 """Names of a column that has the mean of the others."""
 
 
-class Check(NamedTuple):
-    """A check of an audit."""
-
-    title: str
-    assumption: str
-    exact: bool
-    """Whether numbers that do not fit are impossible under the assumption, and not merely unlikely."""
-
-
-CHECKS = {
-    "range": Check(
+CHECKS: Mapping[str, tuple[str, str]] = {
+    "range": (
         "Means within their range",
         "a share of examples lies between 0 and 100 percent, and a mean between the ends that are printed with it",
-        True,
     ),
-    "average": Check(
+    "average": (
         "Averages of a row",
         "a column named average has the unweighted mean of the row's other columns, up to rounding",
-        True,
     ),
-    "grim": Check(
+    "grim": (
         "Granularity (GRIM, GRIMMER)",
         "each run is a whole number of hits over n_test examples, all of them tested once; means and deviations are "
         "rounded or truncated, of raw or of rounded runs",
-        True,
     ),
-    "runs": Check(
+    "runs": (
         "One number of runs for a table",
         "all cells of a table are means of one number of runs, as measured and rounded",
-        False,
     ),
-    "claims": Check("Sentences", "a sentence holds of the numbers as they are printed", True),
-    "spread": Check(
+    "claims": ("Sentences", "a sentence holds of the numbers as they are printed"),
+    "spread": (
         "Deviation over runs and the test set's floor",
         "runs differ as if each met its own random test examples; runs on the same examples differ less, and noise of "
         "training adds to it",
-        False,
     ),
-    "floor": Check(
+    "floor": (
         "Effects and the test set's floor",
         "a row and its baseline are equally accurate, and differ by their random test examples alone (unpaired, which "
         "is an upper limit on the same examples)",
-        False,
     ),
-    "welch": Check(
+    "welch": (
         "Effects and the spread over runs",
         "a row and its baseline are means of n runs each, with the printed deviations and no true difference "
         "(Welch's test)",
-        False,
     ),
-    "table": Check(
+    "table": (
         "All effects of a table",
         "no effect of the table is real and effects are independent, so that one in twenty is beyond 1.96 errors",
-        False,
     ),
-    "digits": Check("Last digits", "odd and even last digits are equally likely", False),
-    "copies": Check(
-        "Repeated columns", "no two columns, or rows, print the same numbers, in place or one place further", False
-    ),
+    "digits": ("Last digits", "odd and even last digits are equally likely"),
+    "copies": ("Repeated columns", "no two columns, or rows, print the same numbers, in place or one place further"),
 }
+"""By name: the title of a check of an audit, and its assumption."""
+EXACT = ("range", "average", "grim", "claims")
+"""Checks of which numbers that do not fit are impossible under the assumption, and not merely unlikely."""
 
 
 class Finding(NamedTuple):
@@ -101,7 +85,7 @@ class Finding(NamedTuple):
     @property
     def impossible(self) -> bool:
         """Whether no chance explains it under the assumption."""
-        return self.verdict == NOT and CHECKS[self.check].exact
+        return self.verdict == NOT and self.check in EXACT
 
     @property
     def place(self) -> str:

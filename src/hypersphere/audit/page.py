@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from hypersphere.audit.checks import CHECKS, FITS, NEEDS, NOT, UNINFORMATIVE, Finding
+from hypersphere.audit.checks import CHECKS, EXACT, FITS, NEEDS, NOT, UNINFORMATIVE, Finding
 from hypersphere.wording import counted
 
 VERDICTS = (FITS, NOT, UNINFORMATIVE, NEEDS)
@@ -42,7 +42,7 @@ def headline(findings: Findings) -> str:
 def _counts(findings: Findings) -> list[tuple[str, ...]]:
     counts = Counter((one.check, one.verdict) for one in findings)
     rows = [(check, [counts[check, verdict] for verdict in VERDICTS]) for check in CHECKS]
-    return [(CHECKS[check].title, *map(str, row), CHECKS[check].assumption) for check, row in rows if any(row)]
+    return [(CHECKS[check][0], *map(str, row), CHECKS[check][1]) for check, row in rows if any(row)]
 
 
 def markdown(findings: Findings) -> str:
@@ -53,12 +53,12 @@ def markdown(findings: Findings) -> str:
         return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
     parts = [f"# Audit of printed numbers\n\n{headline(findings)}\n", table(HEAD, _counts(findings))]
-    for name, check in CHECKS.items():
+    for name, (title, assumption) in CHECKS.items():
         failing = [one for one in findings if one.check == name and one.verdict == NOT]
         if failing:
             rest = f"\n{len(failing) - LISTED} more are in audit.csv.\n" if len(failing) > LISTED else ""
             rows = table(("Where", "Found"), ((one.place, one.says) for one in failing[:LISTED]))
-            parts.append(f"## {check.title}\n\nNot so in {len(failing)}: {check.assumption}.\n\n{rows}{rest}")
+            parts.append(f"## {title}\n\nNot so in {len(failing)}: {assumption}.\n\n{rows}{rest}")
     return "\n".join([*parts, LIMITS]) + "\n"
 
 
@@ -69,14 +69,17 @@ def as_csv(findings: Findings) -> str:
     writer.writerow([*Finding._fields, "assumption"])
     for one in findings:
         value = "" if math.isnan(one.value) else f"{one.value:.6g}"
-        writer.writerow([*one[:-1], value, CHECKS[one.check].assumption])
+        writer.writerow([*one[:-1], value, CHECKS[one.check][1]])
     return text.getvalue()
 
 
 def as_json(findings: Findings) -> str:
     """All checks with their assumptions, and all findings."""
     found = [one._asdict() | {"value": None if math.isnan(one.value) else one.value} for one in findings]
-    checks = {name: check._asdict() for name, check in CHECKS.items()}
+    checks = {
+        name: {"title": title, "assumption": assumption, "exact": name in EXACT}
+        for name, (title, assumption) in CHECKS.items()
+    }
     return json.dumps({"headline": headline(findings), "checks": checks, "findings": found}) + "\n"
 
 
@@ -145,16 +148,15 @@ def page(findings: Findings) -> str:
             "effect in twenty to be beyond. Linear up to 2, logarithmic beyond. "
             f"{f'The first {DRAWN} of {drawn}.' if drawn > DRAWN else ''}</p>"
         )
-    for name, check in CHECKS.items():
-        told = [one for one in findings if one.check == name and one.verdict != NEEDS]
-        told = sorted(
-            (one for one in told if name != "range" or one.verdict == NOT), key=lambda one: one.verdict != NOT
-        )
+    for name, (title, assumption) in CHECKS.items():
+        quiet = (NEEDS, FITS) if name == "range" else (NEEDS,)
+        told = [one for one in findings if one.check == name and one.verdict not in quiet]
+        told.sort(key=lambda one: one.verdict != NOT)
         if told:
             rows = "".join(row((one.place, one.verdict, one.says)) for one in told[:LISTED])
             more = f"<p class='note'>{len(told) - LISTED} more are in audit.csv.</p>" if len(told) > LISTED else ""
             parts.append(
-                f"<h2>{check.title}</h2><p>Assumption: {html.escape(check.assumption)}.</p>"
+                f"<h2>{title}</h2><p>Assumption: {html.escape(assumption)}.</p>"
                 f"<table>{row(('Where', 'Verdict', 'Found'), 'th')}{rows}</table>{more}"
             )
     return (

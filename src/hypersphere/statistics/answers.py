@@ -12,7 +12,7 @@ import pandas as pd
 from hypersphere.config import coordinates
 from hypersphere.config.coordinates import Coordinates
 from hypersphere.config.rules import Rules
-from hypersphere.config.study import AGAIN, COUNTED, Answers, Counted
+from hypersphere.config.study import COUNTED, Answers, Counted
 from hypersphere.statistics import effects
 from hypersphere.statistics.effects import Arms
 from hypersphere.t_test import mean_interval
@@ -34,11 +34,6 @@ class Comparison(NamedTuple):
     high: float
     margin: float
     called: Sequence[Counted]
-
-    @property
-    def again(self) -> bool:
-        """Whether it is an A/A comparison, which is in no family."""
-        return self.arm.get("variant") == AGAIN
 
 
 def called(row: Mapping[str, Any]) -> list[Counted]:
@@ -70,11 +65,11 @@ def of_study(
         return ""
     if answers.level_arms == "no answer" and any(row["level"] for row in rows):
         return "level"
-    compared = []
+    family, again = list[Comparison](), list[Comparison]()
     for row in rows:
         arm, against = (coordinates.parse(row[key], name) for key in ("coordinates", "baseline"))
-        compared.append(Comparison(arm, against, row["mean"], *adjusted(row), row["margin"], called(row)))
-    family = [one for one in compared if not one.again]
+        one = Comparison(arm, against, row["mean"], *adjusted(row), row["margin"], called(row))
+        (family if row["in_family"] else again).append(one)
     if answers.numbers:
         counts = {key: sum(key in one.called for one in family) for key in COUNTED}
         fits = {
@@ -83,7 +78,7 @@ def of_study(
         }
         yes, no = fits.get("yes", False), fits.get("no", False)
     else:
-        yes, no = RULES[name](Found(family, [one for one in compared if one.again], values, rules))
+        yes, no = RULES[name](Found(family, again, values, rules))
     return "unclear" if yes == no else "yes" if yes else "no"
 
 
@@ -98,10 +93,6 @@ class Found(NamedTuple):
     def of(self, point: Coordinates) -> pd.Series:
         """The values of a cell by seed."""
         return self.values[coordinates.text(point)]
-
-    def interval(self, difference: float, *arms: pd.Series) -> tuple[float, float]:
-        """Welch's interval of a difference of means of some arms."""
-        return effects.welch(*arms).interval(difference, self.rules.confidence)
 
 
 def _sentences(found: Found) -> tuple[bool, bool]:
@@ -140,7 +131,7 @@ def _multidigits(found: Found) -> tuple[bool, bool]:
     slopes = [slopes_on_size(curve) for curve in curves.values()]
     falls = all(mean_interval(slope.to_numpy(), found.rules.confidence)[1] < 0 for slope in slopes)
     halves = [half_loss_sizes(curves[temperature]).dropna() for temperature in (min(curves), max(curves))]
-    low, high = found.interval(halves[1].mean() - halves[0].mean(), *halves)
+    low, high = effects.welch(*halves).interval(halves[1].mean() - halves[0].mean(), found.rules.confidence)
     behind = [*largest.values()]
     yes = all(behind) and falls and (low > 0 or high < 0)
     return yes, not any(behind) or (all(behind) and low > -SAME_SIZE and high < SAME_SIZE)
@@ -188,10 +179,11 @@ def _cut_by_steps(found: Found) -> tuple[bool, bool]:
         if "behind" in first.called:
             arms = [found.of(point) for point in (last.arm, last.against, first.arm, first.against)]
             means = [arm.mean() for arm in arms]
-            low, _ = found.interval(means[0] - means[1] - (means[2] - means[3]), *arms)
+            risen = means[0] - means[1] - (means[2] - means[3])
+            low, _ = effects.welch(*arms).interval(risen, found.rules.confidence)
             late.append((last.called, low > 0))
     level_or_ahead = all("level" in called or "ahead" in called for called, _ in late)
-    yes = bool(late) and level_or_ahead and all(risen for _, risen in late)
+    yes = bool(late) and level_or_ahead and all(clear for _, clear in late)
     return yes, bool(late) and all("behind" in called for called, _ in late)
 
 

@@ -19,6 +19,7 @@ from hypersphere.config.claims import NOT_MADE_YET, Claim, why_not_made, why_not
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
 from hypersphere.config.rules import Verdict
+from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.statistics import gather, measure, studies, verdicts
@@ -34,15 +35,14 @@ NOTHING: dict[str, Any] = {"verdict": Verdict.NOT_RUN, "n": 0, "n_diverged": 0, 
 
 
 def build(plan: Plan) -> None:
-    """Write results/<scale>/claims.csv and statistics/runs.csv from all artifacts that have been made.
+    """Write results/<scale>/claims.csv, in the order of the papers and of each paper's file, and statistics/runs.csv.
 
-    Claims have the order of the papers and of the rows of each paper's file. What neither a theorem, nor an exact
-    study, nor an artifact's own claims.csv answers is ``not run``.
+    What neither a theorem, nor an exact study, nor an artifact's own claims.csv answers is ``not run``.
     """
     whole = []
     for name, paper in plan.config.papers.items():
         claims = ledger.of(plan.config, name)
-        found = [tables.as_read(_table(_exact(plan, name, claims)), AS_TEXT)]
+        found = [tables.as_read(exact(plan, name), AS_TEXT)]
         for artifact in dict.fromkeys(claim.artifact for claim in claims):
             folder = plan.artifact_folder(name, artifact)
             if not why_not_made(plan, name, artifact) and (folder / FILE).is_file():
@@ -59,12 +59,8 @@ def build(plan: Plan) -> None:
 
 
 def build_studies(plan: Plan, paper: str) -> None:
-    """Write results/<scale>/statistics/<paper>/studies.csv: the claims of a paper that need no run.
-
-    These are its theorems, and the claims that its exact studies answer.
-    """
-    found = _table(_exact(plan, paper, ledger.of(plan.config, paper)))
-    tables.write(plan.config.results / "statistics" / paper, {"studies": (found, COLUMNS)})
+    """Write results/<scale>/statistics/<paper>/studies.csv: the claims that theorems and exact studies answer."""
+    tables.write(plan.config.results / "statistics" / paper, {"studies": (exact(plan, paper), COLUMNS)})
 
 
 def build_artifact(plan: Plan, paper: str, artifact: str, made: Mapping[str, pd.DataFrame]) -> None:
@@ -74,12 +70,6 @@ def build_artifact(plan: Plan, paper: str, artifact: str, made: Mapping[str, pd.
     claims = [claim for claim in ledger.of(plan.config, paper) if claim.artifact == artifact]
     found = _table(_row(plan, document, claim, judge.of(claim)) for claim in claims)
     tables.write(plan.artifact_folder(paper, artifact), {"claims": (found, COLUMNS)})
-
-
-def exact(plan: Plan) -> pd.DataFrame:
-    """The claims that theorems and exact studies answer, as claims.csv has them; nothing is written."""
-    rows = [row for paper in plan.config.papers for row in _exact(plan, paper, ledger.of(plan.config, paper))]
-    return tables.as_read(_table(rows), COLUMNS)
 
 
 def of_encoders(plan: Plan) -> pd.DataFrame:
@@ -95,16 +85,28 @@ def of_encoders(plan: Plan) -> pd.DataFrame:
     return tables.as_read(_table(rows), COLUMNS)
 
 
-def _exact(plan: Plan, paper: str, claims: list[Claim]) -> list[dict[str, Any]]:
-    """The rows of the claims of a paper that theorems and exact studies answer."""
-    config, document = plan.config, plan.config.papers[paper]
+def exact(plan: Plan, paper: str) -> pd.DataFrame:
+    """The rows of the claims of a paper that theorems and exact studies answer. Of a theorem, ``measured`` is the
+    largest violation, relative to the statement's scale.
+    """
+    config, document, claims = plan.config, plan.config.papers[paper], ledger.of(plan.config, paper)
     answers = config.results / "simulations" / paper / "answers.csv"
     outcomes = studies.judge(claims, config, paper, rules_file.load(config.root)) if answers.is_file() else {}
     theorems = [claim for claim in claims if claim.kind == "theorem" and claim.id not in outcomes]
     if theorems and (config.results / "theory.csv").is_file():
         theory = tables.read(check_tidy(config.results, "theory.csv"), columns.THEORY)
-        outcomes |= {claim.id: studies.of_theorem(claim, config.claims_file(paper), theory) for claim in theorems}
-    return [_row(plan, document, claim, outcomes[claim.id]) for claim in claims if claim.id in outcomes]
+        checked = {(row["id"], row["reading"]): row for row in tables.rows(theory)}
+        for claim in theorems:
+            if (claim.id, claim.reading) not in checked:
+                raise HypersphereError(
+                    f"{config.claims_file(paper)}: {claim.id}: no statement of this id and reading '{claim.reading}' "
+                    "was checked"
+                )
+            row = checked[claim.id, claim.reading]
+            counts = {name: int(row[name]) for name in ("draws", "met", "violated")}
+            found = {name: row[name] for name in ("verdict", "counterexample")}
+            outcomes[claim.id] = {"measured": row["worst"], **found, **counts}
+    return _table(_row(plan, document, claim, outcomes[claim.id]) for claim in claims if claim.id in outcomes)
 
 
 def _table(rows: Iterable[dict[str, Any]]) -> pd.DataFrame:
@@ -140,7 +142,10 @@ class Judge:
     def __init__(self, plan: Plan, paper: Paper, name: str, made: Mapping[str, pd.DataFrame]) -> None:
         self.plan, self.paper, self.declared = plan, paper, paper.measured[name]
         self.rules = rules_file.load(plan.config.root)
-        self.limit = verdicts.limit(plan.config.scale.level, plan.config.scale_name != plan.config.settings.scale)
+        scale, changed = plan.config.scale, plan.config.scale_name != plan.config.settings.scale
+        small = Verdict.LAPTOP_ONLY if scale.level == "laptop" or changed else None
+        self.limit = Verdict.QUICK_ONLY if scale.level == "quick" else small
+        """The verdict on all that is measured below the published scale; None at that scale as it is declared."""
         self.measurements, self.effects, self.summary, self.about = (
             tables.as_read(made[table], columns.TABLES[table])
             for table in ("measurements", "effects", "summary", "runs")
@@ -181,8 +186,8 @@ class Judge:
     def _seeds(self, *cells: str) -> tuple[dict[str, int], list[str]]:
         """How many seeds of the cells were declared, diverged and are missing; what a verdict on them has to say.
 
-        An arm without more than ``most_diverged`` of its seeds is a selection. At the published scale seeds that are
-        missing may have diverged as well; below it a scale may have begun with fewer.
+        At the published scale seeds that are missing may have diverged as well; below it a scale may have begun with
+        fewer.
         """
         rows = self.summary.loc[list(cells)]
         diverged, declared = int(rows["n_diverged"].sum()), int(rows["n_declared"].max())
@@ -211,9 +216,7 @@ class Judge:
         """The columns of a printed number: our mean over the runs that finished.
 
         Below the published scale (``limit``) the interval is the 95 % one of our mean, and nothing is compared with
-        the published number. Three runs have a spread of their own; two take that of the table's rows too, and one
-        settles nothing. If more seeds are lost than the rules allow, the verdict is inconclusive: the rest are a
-        selection. The claim's reading says whether the published number is itself that of a failed run.
+        the published number. Three runs have a spread of their own; two take that of the table's rows too.
         """
         if claim.reported is None:
             return {"why": "nothing is printed to compare with"}
@@ -243,9 +246,8 @@ class Judge:
         """The columns of a comparison: our effect, Holm's p, the smaller arm's n.
 
         Below the published scale (``limit``) the interval is Holm's, and only the direction of the published effect is
-        compared. An effect without an interval is inconclusive: one run in an arm, or all runs of an arm diverged. So
-        is one with an arm that lost more seeds than the rules allow. A gain over a baseline that is no better than its
-        control is at most one of direction, and no effect between such arms is no news.
+        compared. A gain over a baseline that is no better than its control is at most one of direction, and no effect
+        between such arms is no news.
         """
         against = coordinates.text(claim.compared_with)
         rows = self.effects[(self.effects["coordinates"] == claim.text) & (self.effects["baseline"] == against)]

@@ -57,15 +57,10 @@ def shares(values: np.ndarray, n: int, margin: float, rules: Rules, draws: int =
     ``values`` and ``margin`` are in the measure's unit. The splits depend on ``n`` and on the number of values alone.
     ``arms``: of one split, the baseline among them; ``called``: splits of which an arm is called better or worse than
     the baseline, after Holm's correction (%); ``level``: comparisons that are called equal within the margin (%).
-
-    Raises:
-        ValueError: There are fewer than two arms of ``n``.
     """
     from scipy import stats
 
     arms = len(values) // n
-    if arms < 2:
-        raise ValueError(f"{len(values)} values are no two arms of {n}")
     order = np.random.default_rng([len(values), n]).permuted(np.tile(np.arange(len(values)), (draws, 1)), axis=1)
     split = np.asarray(values, dtype=float)[order[:, : arms * n]].reshape(draws, arms, n)
     tested = stats.ttest_ind(split[:, 1:], split[:, :1], axis=2, equal_var=False)

@@ -1,8 +1,7 @@
 """effects.csv: each variant minus the baseline of its artifact, with intervals; and how many runs would show one.
 
-All effects, intervals and standard deviations are in the metric's unit (points, for accuracies). docs/statistics.md
-states the rules; scipy.stats is imported where a test needs it: artifacts without effects, and exact studies, do
-without its second of import.
+All effects, intervals and standard deviations are in the metric's unit. docs/statistics.md states the rules. What does
+without scipy.stats does without its second of import.
 """
 
 import math
@@ -66,10 +65,7 @@ def layout(point: Coordinates) -> str:
 
 
 def arms(table: pd.DataFrame, points: Iterable[Coordinates], like: Coordinates) -> Arms:
-    """The cells of one artifact that share a layout with ``like``, from its measurements.
-
-    A cell without a run is absent. A cell whose runs all diverged is present and empty.
-    """
+    """The measured cells of one artifact that share a layout with ``like``; empty if all runs diverged."""
     finished = table["value"].where(table["status"] == "finished").set_axis(table["seed"])
     cells = [coordinates.text(point) for point in points if layout(point) == layout(like)]
     own = {cell: finished[(table["coordinates"] == cell).to_numpy()] for cell in cells}
@@ -77,11 +73,10 @@ def arms(table: pd.DataFrame, points: Iterable[Coordinates], like: Coordinates) 
 
 
 def pool(arms: Iterable[pd.Series], constant: bool = False) -> Pooled:
-    """Pool the variance over all arms that have one.
+    """Pool the variance over all arms of several runs.
 
-    Arms of one run add nothing, and nor do arms whose runs are all equal (collapsed encoders): they would add degrees
-    of freedom, and pretend that the others vary less. ``constant`` counts those too, for numbers that are often equal
-    because they are whole.
+    Arms whose runs are all equal (collapsed encoders) would pretend that the others vary less. ``constant`` counts
+    those too, for numbers that are often equal because they are whole.
     """
     several = [arm.to_numpy(dtype=float) for arm in arms if len(arm) > 1]
     several = [values for values in several if constant or not is_constant(values)]
@@ -93,8 +88,7 @@ def pool(arms: Iterable[pd.Series], constant: bool = False) -> Pooled:
 def pool_for(own: Sequence[pd.Series], groups: Mapping[str, pd.Series], rules: Rules) -> Pooled:
     """Pool the variance of ``own``, which are among ``groups``, with that of the others, unless those vary less.
 
-    An F test at the level ``pooled_if`` says so. Collapsed or tight rows would else narrow the interval of a noisy
-    one. If no arm of ``own`` varies, nothing is known of its error, and nothing is borrowed.
+    An F test at the level ``pooled_if`` says so. If no arm of ``own`` varies, nothing is borrowed.
     """
     ours, others = pool(own), pool(arm for arm in groups.values() if not any(arm is one for one in own))
     if not ours.df or not others.df:
@@ -145,14 +139,6 @@ def primary(variant: pd.Series, baseline: pd.Series, pooled: Pooled) -> Test:
     return welch(variant, baseline) if enough else pooled_test(variant, baseline, pooled)
 
 
-def paired_test(variant: pd.Series, baseline: pd.Series) -> Test:
-    """Student's test of the differences, seed by seed; none of fewer than two, or if all are equal."""
-    differences = (variant - baseline).to_numpy(dtype=float)
-    if len(differences) < 2 or is_constant(differences):
-        return NO_TEST
-    return Test(PAIRED, spread(differences) / float(np.sqrt(len(differences))), len(differences) - 1)
-
-
 def effect(
     variant: pd.Series, baseline: pd.Series, groups: Arms, rules: Rules, of_pairs: bool = False
 ) -> dict[str, Any]:
@@ -163,7 +149,10 @@ def effect(
     """
     pooled, shared = pool_for((variant, baseline), groups, rules), variant.index.intersection(baseline.index)
     own, other = variant[shared], baseline[shared]
-    pairs = paired_test(own, other)
+    a, b = own.to_numpy(dtype=float), other.to_numpy(dtype=float)
+    pairs = NO_TEST
+    if len(shared) > 1 and not is_constant(a - b):
+        pairs = Test(PAIRED, spread(a - b) / float(np.sqrt(len(shared))), len(shared) - 1)
     if of_pairs:
         variant, baseline = own, other
     sizes = len(variant), len(baseline)
@@ -177,7 +166,6 @@ def effect(
     }
     row["low"], row["high"] = test.interval(difference, rules.confidence)
     row["low_equal"], row["high_equal"] = test.interval(difference, rules.equivalence)
-    a, b = own.to_numpy(dtype=float), other.to_numpy(dtype=float)
     of_pair = float(np.mean(a - b)) if len(shared) else math.nan
     row["paired_low"], row["paired_high"] = pairs.interval(of_pair, rules.confidence)
     row |= {"paired_p": pairs.p(of_pair), "n_pairs": len(shared)}
@@ -192,10 +180,9 @@ def effect(
 def of_artifact(table: pd.DataFrame, artifact: Measured, declared: Mapping[str, int], rules: Rules) -> pd.DataFrame:
     """effects.csv: all effects of one artifact, Holm-corrected together: against the baseline, then the others.
 
-    A cell without a baseline is absent, and so is one that was not run or whose baseline was not; both count for Holm,
-    whose family is what the artifact declares. A/A comparisons are in no family: their interval is their own. A study
-    by Dunnett's test is adjusted once all its arms are there. ``table`` holds the artifact's measurements, and
-    ``declared`` the number of seeds that each cell should have.
+    Comparisons that were not run have no row and count for Holm, whose family is what the artifact declares. A/A
+    comparisons are in no family. ``table`` holds the artifact's measurements, and ``declared`` the number of seeds that
+    each cell should have.
     """
     points, comparisons = artifact.points, artifact.comparisons
     layouts = {layout(point): point for pair in comparisons for point in pair}
@@ -228,9 +215,9 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, declared: Mapping[str, 
 def _adjust(
     rows: list[dict[str, Any]], artifact: Measured, by_layout: Mapping[str, Arms], family: int, rules: Rules
 ) -> None:
-    """Set the adjusted p and interval of each row of one family, in place. Other rows keep their own.
+    """Set the adjusted p and interval of each row of one family, in place: Holm's, or Dunnett's (1955).
 
-    Dunnett's (1955) are simultaneous over all variants of one baseline, and pool the variance over all arms.
+    The latter pool the variance over all arms, so that they wait for all of them.
     """
     if artifact.test != DUNNETT:
         adjusted, levels = holm([row["p"] for row in rows], rules.alpha, family)

@@ -51,12 +51,10 @@ def judged(plan: Plan, scale: str) -> None:
         {(cell.paper, cell.artifact, cell.text): cell.run for cell in plan.cells if cell.run}
         for plan in (recorded, published)
     )
+    cells = {claim.id: claim.text for paper in plan.config.papers for claim in ledger.of(recorded.config, paper)}
     differs = []
     for row in tables.rows(found):
-        named = {**{key: row[key] for key in coordinates.IDENTITY}, "measure": row["metric"]}
-        named = {key: value for key, value in named.items() if value}
-        point = coordinates.ordered({**named, **coordinates.parse(row["setting"], row["id"])})
-        key = row["paper"], row["artifact"], coordinates.text(point)
+        key = row["paper"], row["artifact"], cells[row["id"]]
         differs.append("; ".join(differences(mine[key], theirs[key])) if key in mine and key in theirs else "")
     found = found.assign(differs=differs)
     path = records_file(plan.config.root, scale)
@@ -70,14 +68,12 @@ def records_file(root: Path, scale: str) -> Path:
 
 def of_studies(root: Path) -> dict[str, pd.DataFrame]:
     """The tables of ``confirmed.of_plan`` of all recorded scales, by name."""
-    found = {}
-    for name, kinds in confirmed.TABLES.items():
-        paths = [records_file(root, scale).with_name(f"{name}.csv") for scale in recorded_scales(root)]
-        for path in paths:
-            check_files(tidy_manifest(path.with_name("claims.csv")), path.name)
-        read = [tables.read(path, kinds) for path in paths]
-        found[name] = pd.concat(read) if read else pd.DataFrame(columns=list(kinds))
-    return found
+    found = {name: [pd.DataFrame(columns=list(kinds))] for name, kinds in confirmed.TABLES.items()}
+    for judged_by in (records_file(root, scale) for scale in recorded_scales(root)):
+        check_files(tidy_manifest(judged_by), *(f"{name}.csv" for name in found))
+        for name, kinds in confirmed.TABLES.items():
+            found[name].append(tables.read(judged_by.with_name(f"{name}.csv"), kinds))
+    return {name: pd.concat(several[1:] or several) for name, several in found.items()}
 
 
 def recorded_scales(root: Path) -> list[str]:
@@ -167,7 +163,8 @@ def climbed(ladder: Sequence[Row]) -> list[Row]:
 def _exact(plan: Plan, rules: Certainty) -> Iterator[Row]:
     """The evidence of theorems and exact studies."""
     held = (Verdict.NO_COUNTEREXAMPLE, Verdict.NO_COUNTEREXAMPLE_ERRATUM)
-    for row in tables.rows(claims.exact(plan)):
+    found = pd.concat(tables.as_read(claims.exact(plan, paper), columns.CLAIMS) for paper in plan.config.papers)
+    for row in tables.rows(found):
         verdict = Verdict.of(row["verdict"])
         rung: Rung = "proof" if row["kind"] == "theorem" else "own_table" if row["study"] == SENTENCES else "exact"
         lacks: dict[Shortcoming, bool] = {
@@ -309,8 +306,7 @@ def _price(
 ) -> Row:
     """What an answer of small encoders to a comparison of accuracies takes: runs an arm, and hours of one core.
 
-    The spread over seeds is that of the best evidence, else of the two printed standard deviations. Arms are equal
-    within the smaller margin of config/statistics.yaml.
+    The spread over seeds is that of the best evidence, else of the two printed standard deviations.
     """
     if not compares_encoders(row) or claim.origin == "ours" or not claim.of_accuracy:
         return {}

@@ -3,15 +3,12 @@
 Nothing is chosen during a build: the choice is written into a file that is committed, with the curve it was made from.
 """
 
-from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
+import pandas as pd
 
 from hypersphere.config import coordinates
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
-from hypersphere.config.study import TIMES, TUNING, Study, Tried
+from hypersphere.config.study import TIMES, TUNING, Tried
 from hypersphere.errors import HypersphereError
 from hypersphere.statistics.gather import Measurer
 from hypersphere.t_test import spread
@@ -34,38 +31,33 @@ def select(plan: Plan, paper: str, name: str) -> list[Tried]:
     if lacking or any(cell.run is None for cell in cells):
         of = f"{len(lacking)} of {len(cells)} tuning runs have no record, the first is {lacking[0] if lacking else ''}"
         raise HypersphereError(f"{paper}/{name}: {of}; `hypersphere campaign` makes them")
-    curves: dict[str, dict[str, list[dict[str, Any]]]] = {arm: {} for arm in study.grids()}
-    for cell, row in zip(cells, Measurer(plan).rows(cells, declared), strict=True):
-        arm = study.arm(cell.coordinates)
-        tuned = coordinates.text({key: cell.coordinates[key] for key in study.grids()[arm]})
-        curves[arm].setdefault(tuned, []).append(row)
+    grids = study.grids()
+    table = pd.DataFrame(Measurer(plan).rows(cells, declared))
+    table["arm"] = [study.arm(cell.coordinates) for cell in cells]
+    table["tuned"] = [
+        coordinates.text({key: cell.coordinates[key] for key in grids[arm]})
+        for cell, arm in zip(cells, table["arm"], strict=True)
+    ]
     sign = -1 if MEASURES[study.measure].better == "lower" else 1
     tried: list[Tried] = []
     edges: list[str] = []
-    for arm, values in curves.items():
-        curve = [_tried(arm, value, rows) for value, rows in values.items()]
+    for arm, grid in grids.items():
+        curve = []
+        for value, rows in table[table["arm"] == arm].groupby("tuned", sort=False):
+            finished = rows.loc[rows["status"] == "finished", "value"].to_numpy(dtype=float)
+            mean = float(finished.mean()) if len(finished) else float("nan")
+            diverged = len(rows) - len(finished)
+            curve.append(Tried(arm, str(value), mean, spread(finished), len(finished), diverged, False))
         whole = [one for one in curve if not one.diverged]
         if not whole:
             raise HypersphereError(f"{where}: {arm}: a run diverged at every value of the grid")
         best = max(whole, key=lambda one: sign * one.mean)
         tried += [one._replace(chosen=one is best) for one in curve]
-        edges += _edges(study, best)
+        values = coordinates.parse(best.value, "selection")
+        rates = [key for key in values if key.removesuffix(TIMES).endswith("learning_rate")]
+        edges += [f"{arm} at {key}={values[key]}" for key in rates if values[key] in (grid[key][0], grid[key][-1])]
     if edges:
         raise HypersphereError(
             f"{where}: the best rate is at the edge of the grid, so extend it and tune again: {'; '.join(edges)}"
         )
     return tried
-
-
-def _tried(arm: str, value: str, rows: Sequence[dict[str, Any]]) -> Tried:
-    """A point of an arm's curve: the mean over the seeds that finished."""
-    finished = np.array([row["value"] for row in rows if row["status"] == "finished"], dtype=float)
-    mean = float(finished.mean()) if len(finished) else float("nan")
-    return Tried(arm, value, mean, spread(finished), len(finished), len(rows) - len(finished), False)
-
-
-def _edges(study: Study, one: Tried) -> list[str]:
-    """The rates of a choice that are the first or the last of their grid, in words."""
-    values, grids = coordinates.parse(one.value, "selection"), study.grids()[one.arm]
-    rates = [key for key in values if key.endswith(f"learning_rate{TIMES}") or key.endswith("learning_rate")]
-    return [f"{one.arm} at {key}={values[key]}" for key in rates if values[key] in (grids[key][0], grids[key][-1])]

@@ -1,8 +1,7 @@
-"""Verdicts on the answers of exact studies, and on theorems. No scale limits them: all run them at published size."""
+"""Verdicts on the answers of exact studies. No scale limits them: all run them at published size."""
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -82,19 +81,6 @@ def judge(claims: Sequence[Claim], config: Config, paper: str, rules: Rules) -> 
         if made_by[name] == SENTENCES:
             outcome["verdict"] = Verdict.BORNE if outcome["verdict"].outcome == "holds" else Verdict.CONTRADICTED
     return outcomes
-
-
-def of_theorem(claim: Claim, file: Path, theory: pd.DataFrame) -> dict[str, Any]:
-    """The measured columns of a theorem, which ``file`` declares, by theory.csv.
-
-    ``measured`` is the largest violation, relative to the statement's scale.
-    """
-    rows = theory[(theory["id"] == claim.id) & (theory["reading"] == claim.reading)]
-    if len(rows) != 1:
-        raise HypersphereError(f"{file}: {claim.id}: no statement of this id and reading '{claim.reading}' was checked")
-    row = rows.iloc[0]
-    counts = {name: int(row[name]) for name in ("draws", "met", "violated")}
-    return {"measured": float(row["worst"]), **{name: row[name] for name in ("verdict", "counterexample")}, **counts}
 
 
 def counted(claim: Claim, held: int, places: int, needed: int) -> dict[str, Any]:

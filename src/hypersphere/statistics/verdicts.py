@@ -8,7 +8,6 @@ from hypersphere.config import coordinates
 from hypersphere.config.cells import control
 from hypersphere.config.claims import SIGNS, Claim
 from hypersphere.config.measures import Measure
-from hypersphere.config.records import Level
 from hypersphere.config.rules import Margin, Rules, Verdict
 from hypersphere.t_test import t_interval, t_p
 
@@ -40,16 +39,6 @@ class Intervals(NamedTuple):
     """Of 90 %, for tests of equivalence."""
 
 
-def limit(level: Level, overridden: bool) -> Verdict | None:
-    """The verdict on everything measured below the published scale; None at the published scale.
-
-    The published scale with a number changed on the command line is another scale, and settles nothing.
-    """
-    if level == "quick":
-        return Verdict.QUICK_ONLY
-    return Verdict.LAPTOP_ONLY if level == "laptop" or overridden else None
-
-
 def compare(claim: Claim, ours: Intervals, rules: Rules) -> tuple[Judgement, Direction]:
     """The verdict on a comparison, and the direction that is read from it at a scale below the published one.
 
@@ -75,12 +64,8 @@ def compare(claim: Claim, ours: Intervals, rules: Rules) -> tuple[Judgement, Dir
 def of_effect(published: float, adjusted: Interval, primary: Interval, rules: Rules, sized: bool = True) -> Judgement:
     """Judge a comparison that prints a difference, or, where it is not ``sized``, which mean is the larger.
 
-    If the Holm-adjusted interval excludes 0 in the published direction, the verdict is reproduced if it reaches half
-    the published effect and is not wholly above ``most_effect`` times it, else direction only. Otherwise the verdict is
-    not reproduced if the primary interval lies wholly below half the published effect, else inconclusive. A published
-    effect of exactly 0 has no direction; it needs a test of equivalence and is inconclusive here. So is an effect
-    without an interval (one run per arm). Without a printed size any effect on its side is large enough, and none too
-    large.
+    It is inconclusive without an interval (one run an arm), and where 0 is printed, which has no direction: that needs
+    a test of equivalence. Without a printed size any effect on its side is large enough, and none too large.
     """
     if published == 0 or any(math.isnan(bound) for bound in (*adjusted, *primary)):
         return Judgement(Verdict.INCONCLUSIVE, *adjusted)
@@ -96,10 +81,9 @@ def of_effect(published: float, adjusted: Interval, primary: Interval, rules: Ru
 
 
 def direction(adjusted: Interval, published: float) -> Direction:
-    """Whether our effect has the published direction.
+    """Whether our effect has the published direction; unclear if the adjusted interval has 0 in it or is unknown.
 
-    A sentence that prints no difference (``larger``) has any number of its sign as ``published``. The direction is
-    unclear if our Holm-adjusted interval contains 0 or is unknown, or if the published effect is 0.
+    A sentence that prints no difference (``larger``) has any number of its sign as ``published``.
     """
     if published == 0 or math.isnan(published) or any(math.isnan(bound) for bound in adjusted):
         return "unclear"
@@ -144,8 +128,8 @@ def cannot_be_judged(outcome: Mapping[str, Any]) -> dict[str, Any]:
 def of_equality(confident: Interval, primary: Interval, margin: float) -> Judgement:
     """Judge a sentence that says that there is no effect, by two one-sided tests.
 
-    Reproduced if the 90 % interval of the effect (``confident``) lies within ±margin, not reproduced if the 95 %
-    interval (``primary``) lies wholly outside, else inconclusive: that an effect is not significant shows nothing.
+    Reproduced if ``confident`` lies within ±margin, not reproduced if ``primary`` lies wholly outside, else
+    inconclusive: that an effect is not significant shows nothing.
     """
     if -margin <= confident[0] and confident[1] <= margin:
         return Judgement(Verdict.REPRODUCED, *confident, margin=margin)

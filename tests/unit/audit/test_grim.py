@@ -43,9 +43,13 @@ def test_the_margins_papers_means_of_ten_thousand_images(mean: str, allowed: set
     assert allowed <= expected
 
 
-def test_one_run_has_no_spread() -> None:
+def test_one_run_has_no_spread_and_thousands_have_a_closed_form_far_from_the_ends() -> None:
     assert fits(printed("50.00", "0.00"), 1, TEN_THOUSAND)
     assert not fits(printed("50.00", "0.01"), 1, TEN_THOUSAND)
+    thousand = Assumptions(Fraction(1, 10))
+    assert fits(printed("50.00", "0.70"), 400, thousand)
+    assert fits(printed("99.40", "0.70"), 5000, thousand) is None
+    assert fits(printed("99.40", "40.00"), 5000, thousand) is False  # the control: of no numbers up to 100
 
 
 def test_a_run_rounded_before_the_mean_moves_in_hundredths() -> None:
@@ -64,25 +68,12 @@ def test_what_all_cells_allow() -> None:
 
 
 @settings(max_examples=150, deadline=None)
-@given(
-    st.integers(1, 9),
-    st.integers(2, 5),
-    st.sampled_from(["rounded", "truncated"]),
-    st.integers(0, 1),
-    st.integers(0, 2),
-    st.integers(0, 2),
-    st.data(),
-)
-def test_few_images_against_a_list_of_all_sets_of_runs(
-    images: int,
-    n: int,
-    rounding: Literal["rounded", "truncated"],
-    ddof: int,
-    coarse: int,
-    fine: int,
-    data: st.DataObject,
-) -> None:
+@given(st.integers(1, 9), st.integers(2, 5), st.integers(0, 1), st.data())
+def test_few_images_against_a_list_of_all_sets_of_runs(images: int, n: int, ddof: int, data: st.DataObject) -> None:
     """Every set of n runs of few images, with the intervals of what is printed; the ends of the scale among them."""
+    roundings: list[Literal["rounded", "truncated"]] = ["rounded", "truncated"]
+    rounding = data.draw(st.sampled_from(roundings))
+    coarse, fine = data.draw(st.integers(0, 2)), data.draw(st.integers(0, 2))
     mean = Decimal(data.draw(st.integers(0, 10 ** (coarse + 2)))).scaleb(-coarse)
     std = Decimal(data.draw(st.integers(0, 75 * 10**fine))).scaleb(-fine)
 
@@ -134,14 +125,6 @@ def test_every_sum_and_sum_of_squares_of_few_whole_numbers(most: int, n: int, to
     assert len(there - unknown) >= told * len(there)
 
 
-def test_thousands_of_runs() -> None:
-    """Far from the ends by a closed form; near them nothing is decided."""
-    thousand = Assumptions(Fraction(1, 10))
-    assert fits(printed("50.00", "0.70"), 400, thousand)
-    assert fits(printed("99.40", "0.70"), 5000, thousand) is None
-    assert fits(printed("99.40", "40.00"), 5000, thousand) is False  # the control: of no numbers up to 100
-
-
 def test_every_way_of_printing_has_a_line() -> None:
     """A hundredth is one image of 10,000. Deviations double the ways."""
     first, truncated, rounded, _ = of_one("89.413", None, "10000")
@@ -176,17 +159,10 @@ def test_every_search_ends(mean: str, std: str | None, images: int, said: str) -
     assert of_one(mean, std, str(images))[0].startswith(f"as measured: {said}")
 
 
-@pytest.mark.parametrize(
-    ("mean", "std", "images"),
-    [
-        ("abc", None, 100),
-        ("101", None, 100),
-        ("nan", None, 100),
-        ("1e-30", None, 100),
-        ("50", "-1", 100),
-        ("50", None, 0),
-    ],
-)
-def test_wrong_calls_are_refused(refused: Refused, mean: str, std: str | None, images: int) -> None:
+WRONG = [*((mean, None, "100") for mean in ("abc", "101", "nan", "1e-30")), ("50", "-1", "100"), ("50", None, "0")]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_wrong_calls_are_refused(refused: Refused, wrong: tuple[str, str | None, str]) -> None:
     with refused():
-        of_one(mean, std, str(images))
+        of_one(*wrong)

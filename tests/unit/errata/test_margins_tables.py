@@ -13,7 +13,7 @@ from scipy.stats import ttest_ind_from_stats
 
 from hypersphere.audit.grim import Assumptions, Printed, admissible
 
-from ..printed import Table, differences, table
+from ..printed import Table, differences, table, with_deviations
 
 TABLE_1 = table("margins", "table1", "method.variant", "dataset")
 TABLE_2 = table("margins", "table2", "method.variant", "dataset")
@@ -96,18 +96,14 @@ def cell(number: int, row: str, column: str) -> tuple[float, float]:
 
 
 def test_m18_pairs_use_both_conventions_of_the_standard_deviation() -> None:
-    divisor_n = {
-        cell(2, "mocov3.pos_curv", "cifar10"): (90.84, 90.89),
-        cell(2, "mocov3.pos_curv", "cifar100"): (65.80, 66.39),
-    }
-    divisor_n_1 = {
-        cell(3, "byol.curv", "cifar100"): (39.39, 39.50),
-        cell(3, "mocov3.pos", "tiny_imagenet"): (41.52, 42.13),
-    }
-    for ddof, cells in ((0, divisor_n), (1, divisor_n_1)):
-        for printed, pair in cells.items():
-            assert prints(pair, printed, ddof)
-            assert 2 not in runs(*printed, 1 - ddof)
+    for ddof, printed, pair in (
+        (0, cell(2, "mocov3.pos_curv", "cifar10"), (90.84, 90.89)),
+        (0, cell(2, "mocov3.pos_curv", "cifar100"), (65.80, 66.39)),
+        (1, cell(3, "byol.curv", "cifar100"), (39.39, 39.50)),
+        (1, cell(3, "mocov3.pos", "tiny_imagenet"), (41.52, 42.13)),
+    ):
+        assert prints(pair, printed, ddof)
+        assert 2 not in runs(*printed, 1 - ddof)
 
 
 def test_m18a_two_triples_exclude_the_sample_deviation() -> None:
@@ -118,12 +114,9 @@ def test_m18a_two_triples_exclude_the_sample_deviation() -> None:
 
 def test_m19_the_ratio_rows_deviate_far_less_than_all_others() -> None:
     rows = [(str(name), std) for t in (STD_2, STD_3) for name, row in t.items() for std in row.values()]
-    ratio = [std for name, std in rows if name.endswith("ratio")]
-    others = [std for name, std in rows if not name.endswith("ratio")]
-    assert len(ratio) == 16
-    assert sum(std <= 0.045 for std in ratio) == 11
-    assert sum(std <= 0.045 for std in others) == 6
-    assert len(others) == 80
+    ratio, others = (np.array([std for name, std in rows if name.endswith("ratio") == one]) for one in (True, False))
+    assert (ratio.size, others.size) == (16, 80)
+    assert ((ratio <= 0.045).sum(), (others <= 0.045).sum()) == (11, 6)
     assert np.median(others) / np.median(ratio) == pytest.approx(5.7, abs=0.05)
 
 
@@ -154,14 +147,11 @@ def test_m30_the_ratio_gains_more_for_moco_than_for_simclr() -> None:
 
 def welch(method: str, variant: str) -> dict[tuple[int, str], float]:
     """Two-sided p-values of Tables 2 and 3 by test set, three seeds assumed."""
-    places = [(number, str(column)) for number, t in ((2, TABLE_2), (3, TABLE_3)) for column in t["mocov3.ratio"]]
-    return {
-        (number, column): ttest_ind_from_stats(
-            *cell(number, f"{method}.{variant}", column), 3,
-            *cell(number, f"{method}.baseline", column), 3, equal_var=False,
-        ).pvalue
-        for number, column in places
-    }  # fmt: skip
+    found = {}
+    for number, column in ((n, str(column)) for n, t in ((2, TABLE_2), (3, TABLE_3)) for column in t["mocov3.ratio"]):
+        arm, baseline = (cell(number, f"{method}.{one}", column) for one in (variant, "baseline"))
+        found[number, column] = ttest_ind_from_stats(*arm, 3, *baseline, 3, equal_var=False).pvalue
+    return found
 
 
 def test_m31_what_three_seeds_would_show() -> None:
@@ -172,3 +162,13 @@ def test_m31_what_three_seeds_would_show() -> None:
     for (method, target), p in lowered.items():
         assert welch(method, "margins")[3, target] == pytest.approx(p, abs=5e-4)
         assert TABLE_3[f"{method}.margins"][target] < TABLE_3[f"{method}.baseline"][target]
+
+
+def test_x5_noise_floors() -> None:
+    """Of the margins and LMCL papers; that of the double-metric paper: D9."""
+    margins = np.array([[*cells.values()] for row, cells in STD_2.items() if not str(row).endswith("ratio")])
+    assert (margins.size, margins.min(), margins.max()) == (40, 0.025, 0.668)
+    assert np.median(margins) == pytest.approx(0.22)
+    assert ((margins < 0.1).sum(), (margins > 0.6).sum()) == (5, 1)
+    control = [std for row in with_deviations("lmcl", "table5", "method.variant").values() for _, std in row]
+    assert (min(control), max(control)) == (12, 121)

@@ -42,14 +42,12 @@ def answer(study: str, rows: list[dict[str, Any]], values: Arms | None = None) -
     return answers.of_study(f"ours/{study}", STUDIES[study].answers, rows, len(rows), values or {}, RULES)
 
 
-@pytest.mark.parametrize("said", [AHEAD, BEYOND, LEVEL, BOTH, BEHIND, OPEN])
-def test_what_a_comparison_is_counted_as(said: dict[str, Any]) -> None:
-    names = {"AHEAD": ["ahead"], "BEYOND": ["ahead", "beyond"], "LEVEL": ["level"], "BOTH": ["ahead", "level"]}
-    expected = names | {"BEHIND": ["behind"], "OPEN": []}
-    (name,) = (key for key in expected if globals()[key] is said)
-    assert answers.called(row(said)) == expected[name]
-    assert answers.called(row(said) | {"n_missing": 1}) == []
-    assert answers.called(row(said) | {"level": "at the level of raw pixels"}) == []
+def test_what_a_comparison_is_counted_as() -> None:
+    for said, names in ((AHEAD, "ahead"), (BEYOND, "ahead beyond"), (BOTH, "ahead level"), (BEHIND, "behind")):
+        assert answers.called(row(said)) == names.split()
+        assert answers.called(row(said) | {"n_missing": 1}) == []
+        assert answers.called(row(said) | {"level": "at the level of raw pixels"}) == []
+    assert (answers.called(row(LEVEL)), answers.called(row(OPEN))) == (["level"], [])
 
 
 @pytest.mark.parametrize(
@@ -66,21 +64,6 @@ def test_what_a_comparison_is_counted_as(said: dict[str, Any]) -> None:
 )
 def test_is_every_intervention_a_step_size(rows: list[dict[str, Any]], expected: str) -> None:
     assert answer("step_size", [row(one) for one in rows]) == expected
-
-
-def of_sentences(against_none: list[dict[str, Any]], against_uniform: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The family: + DP (summed) against none, uniformity against none (which no answer reads), and the first two."""
-    tasks, cell = ["text_mr", "text_subj", "text_msrp"], "method=qt_dcl;variant={};dataset=bookcorpus;target={}"
-    pairs = [
-        ("dp_sum", "default", against_none),
-        ("uniform", "default", [OPEN] * 3),
-        ("dp_sum", "uniform", against_uniform),
-    ]
-    return [
-        row(said, cell.format(arm, task), cell.format(baseline, task))
-        for arm, baseline, of in pairs
-        for task, said in zip(tasks, of, strict=True)
-    ]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +83,16 @@ def of_sentences(against_none: list[dict[str, Any]], against_uniform: list[dict[
 def test_does_distance_polarization_help_sentences(
     against_none: list[dict[str, Any]], against_uniform: list[dict[str, Any]], expected: str
 ) -> None:
-    assert answer("sentences", of_sentences(against_none, against_uniform)) == expected
+    """The family: + DP (summed) against none, uniformity against none (which no answer reads), and the first two."""
+    said = {("dp_sum", "default"): against_none, ("uniform", "default"): [OPEN] * 3}
+    said["dp_sum", "uniform"] = against_uniform
+    cell, tasks = "method=qt_dcl;variant={};dataset=bookcorpus;target={}", ["text_mr", "text_subj", "text_msrp"]
+    rows = [
+        row(one, *(cell.format(arm, task) for arm in pair))
+        for pair, of in said.items()
+        for task, one in zip(tasks, of, strict=True)
+    ]
+    assert answer("sentences", rows) == expected
 
 
 @pytest.mark.parametrize(

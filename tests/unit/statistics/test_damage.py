@@ -12,7 +12,7 @@ import pytest
 
 from hypersphere import files
 from hypersphere.config.plan import MANIFEST
-from hypersphere.statistics import gather, measure
+from hypersphere.statistics import claims, gather, measure
 
 from ...harm import flip
 from .world import GLOBE, PAPER, POINTS, World, claim
@@ -90,9 +90,10 @@ def test_damage_is_refused_and_nothing_is_written(make_world: Make, refused: Ref
 def test_a_damaged_table_is_refused_and_not_taken_for_one_that_is_not_made(make_world: Make, refused: Refused) -> None:
     world = make_world(seeds=[0])
     world.measure("table5")
-    flip(world.plan.artifact_folder("norms", "table5") / "summary.csv")
+    world.judged(claim("a"))
+    flip(world.plan.artifact_folder("norms", "table5") / "claims.csv")
     with refused():
-        world.judged(claim("a"))
+        claims.build(world.plan)
 
 
 def test_runs_say_what_they_were_made_by_or_are_refused(make_world: Make, refused: Refused) -> None:

@@ -1,5 +1,6 @@
 """Effects against independent implementations: statsmodels' OLS, CompareMeans and DescrStatsW, hand-worked p."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -101,12 +102,13 @@ def test_pairing_uses_shared_seeds_only_whatever_their_order() -> None:
     variant = pd.Series([57.0, 55.1, 56.2, 90.0], index=[2, 0, 1, 9])
     baseline = pd.Series([50.1, 51.9, 50.8, 10.0], index=[0, 1, 2, 8])
     differences = DescrStatsW(np.array([55.1 - 50.1, 56.2 - 51.9, 57.0 - 50.8]))
-    ours = effects.paired(variant, baseline, 0.95)
+    ours = effects.effect(variant, baseline, {"a": variant, "b": baseline}, RULES)
     assert ours["n_pairs"] == 3
     assert [ours["paired_low"], ours["paired_high"]] == pytest.approx(differences.tconfint_mean())
     assert ours["paired_p"] == pytest.approx(differences.ttest_mean(0)[1])
     assert ours["correlation"] == pytest.approx(np.corrcoef([55.1, 56.2, 57.0], [50.1, 51.9, 50.8])[0, 1])
-    two = effects.paired(pd.Series([57.0, 55.1]), pd.Series([50.1, 51.9]), 0.95)
+    two_runs = arms(a=[57.0, 55.1], b=[50.1, 51.9])
+    two = effects.effect(*two_runs.values(), two_runs, RULES)
     assert np.isnan(two["correlation"])  # two points lie on a line always; of their difference there is an interval
     assert two["paired_low"] < (6.9 + 3.2) / 2 < two["paired_high"]
 
@@ -117,14 +119,6 @@ def test_detectable_effect_is_that_of_statsmodels_where_df_is_the_usual(n: int) 
     test = effects.Test("pooled", 2.5 * (2 / n) ** 0.5, 2 * n - 2)
     ours = effects.detectable(test, RULES)
     assert ours == pytest.approx(2.5 * expected, rel=1e-4)  # two-sided power also counts the wrong side
-
-
-def test_detectable_effect_with_one_degree_of_freedom_by_simulation() -> None:
-    # statsmodels' two-sided power is nan here; 12.706 is t(0.975, 1) from tables
-    found = effects.detectable(effects.Test("pooled", 1.0, 1), RULES)
-    rng = np.random.default_rng(0)
-    t = (rng.standard_normal(200_000) + found) / np.abs(rng.standard_normal(200_000))
-    assert np.mean(t > 12.7062) == pytest.approx(0.8, abs=0.004)  # four standard errors
 
 
 def test_holm_worked_by_hand() -> None:
@@ -276,20 +270,6 @@ def test_spreads_are_pooled_over_training_alone(make_world: Make) -> None:
     assert found.loc[cell("simclr.cut3", epoch=50), "pooled_std"] == pytest.approx(np.std([1, 20, 60], ddof=1))
 
 
-def test_a_field_of_the_run_may_be_the_baseline(make_world: Make) -> None:
-    """Each temperature against 0.5: all three arms are pooled, 0.5 has no row."""
-    world = make_world()
-    for temperature, values in ((0.1, [40.0, 41.0, 42.0]), (0.5, [50.0, 51.0, 52.0]), (1, [53.0, 55.0, 57.0])):
-        world.say("temperatures", at(objective__temperature=temperature), values)
-    found = table(world, "temperatures")
-    own = at(objective__temperature=0.5)
-    expected = [(at(objective__temperature=0.1), own, -10.0), (at(objective__temperature=1), own, 4.0)]
-    assert list(found[["coordinates", "baseline", "effect"]].itertuples(index=False, name=None)) == expected
-    assert found["pooled_std"].tolist() == pytest.approx([2**0.5] * 2)  # variances 1, 1, 4
-    assert found["df"].tolist() == pytest.approx([4, 50 / 17])
-    assert found["setting"].tolist() == ["objective.temperature=0.1", "objective.temperature=1"]
-
-
 def test_an_epoch_may_be_the_baseline(make_world: Make) -> None:
     """Epoch 100 against epoch 50 of the same variant, by the spread of the cells of both epochs and of no third."""
     gains = PAPER["artifacts"]["epochs"] | {"baseline": {"epoch": 50}}
@@ -430,3 +410,35 @@ def test_a_cell_level_with_raw_pixels_is_marked(make_world: Make, pixels: float,
     judged = world.judged(gain("g"))["g"]
     assert judged["direction"] == ("unclear" if level else "same")
     assert level in judged["why"]
+
+
+# How many runs would answer a comparison.
+
+
+@pytest.mark.parametrize("effect", [0.2, 0.5, -1.0, 1.5])
+def test_runs_to_see_an_effect_are_those_of_statsmodels(effect: float) -> None:
+    """Its one-sided test at alpha / 2 finds an effect on its side, as ours."""
+    n = TTestIndPower().solve_power(abs(effect), alpha=RULES.alpha / 2, power=RULES.power, alternative="larger")
+    assert effects.runs_to_see(effect, 1.0, RULES) == math.ceil(n)
+    assert effects.runs_to_see(3 * effect, 3.0, RULES) == math.ceil(n)
+
+
+@pytest.mark.parametrize("margin", [0.5, 1.0])
+def test_equal_arms_of_so_many_runs_are_found_equal_with_the_stated_power(margin: float) -> None:
+    """20,000 simulated pairs: their share is within 0.02 of its expectation but for 1 in 10^8 (Hoeffding: 2 e^-16)."""
+    n = int(effects.runs_to_equate(margin, 1.0, RULES))
+
+    def power(runs: int) -> float:
+        a, b = np.random.default_rng([runs]).standard_normal((2, 20_000, runs))
+        found = stats.ttest_ind(a, b, axis=1, equal_var=False).confidence_interval(RULES.equivalence)
+        return float(((found.low > -margin) & (found.high < margin)).mean())
+
+    assert power(n) > RULES.power - 0.02
+    assert power(max(2, n - n // 5)) < RULES.power - 0.02
+
+
+def test_nothing_is_priced_without_an_effect_or_a_spread() -> None:
+    for effect, spread in ((0.0, 1.0), (1.0, math.nan), (1.0, 0.0), (1e-6, 1.0)):
+        assert math.isnan(effects.runs_to_see(effect, spread, RULES))
+    assert math.isnan(effects.runs_to_equate(1.0, math.nan, RULES))
+    assert effects.runs_to_see(100.0, 1.0, RULES) == 2
