@@ -104,7 +104,7 @@ def audit(cells: Sequence[Cell], sentences: Iterable[tuple[str, str]] = ()) -> l
     for of_table in tables.values():
         effects = list(chance.effects(of_table))
         found += [*averages(of_table), *common_runs(of_table), *digits(of_table), *copies(of_table)]
-        found += [*floors(effects), *welch(effects), *together(effects)]
+        found += [*floors(effects), *welch(effects)]
     found += [claimed(where, sentence, tables) for where, sentence in sentences]
     order = list(CHECKS)
     return sorted(found, key=lambda one: order.index(one.check))
@@ -206,7 +206,10 @@ def spread(cell: Cell) -> Iterator[Finding]:
 
 
 def floors(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
-    """Effects in units of the standard error that the test set gives, Holm-corrected over their table."""
+    """Effects in units of the standard error that the test set gives, Holm-corrected over their table.
+
+    And how many of the table are beyond their error, and how many would be by chance.
+    """
     told = [effect for effect in effects if not math.isnan(effect.z)]
     adjusted, _ = holm([chance.normal_p(effect.z) for effect in told], chance.LEVEL, len(told))
     for effect, p in zip(told, adjusted, strict=True):
@@ -216,6 +219,11 @@ def floors(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
     for effect in effects:
         if not (effect.cell.n_test and effect.baseline.n_test):
             yield _of("floor", effect.cell, NEEDS, f"{_against(effect)}: no number of test examples is given")
+    if told:
+        beyond = sum(abs(effect.z) >= chance.CRITICAL for effect in told)
+        p = chance.as_many_by_chance(beyond, len(told))
+        said = f"{beyond} of {len(told)} beyond; {chance.by_chance(len(told)):.1f} by chance, as many with p {p:.2g}"
+        yield Finding("table", told[0].cell.where, "", "", "", FITS if p >= chance.LEVEL else NOT, said, p)
 
 
 def welch(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
@@ -233,17 +241,6 @@ def welch(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
         below = [one < chance.LEVEL for one in p]
         verdict = NOT if all(below) else FITS if not any(below) else UNINFORMATIVE
         yield _of("welch", effect.cell, verdict, f"{_against(effect)}: {said}; Holm p {p_holm:.2g}", p[0])
-
-
-def together(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
-    """How many effects of a table are beyond their error, and how many would be by chance."""
-    z = [effect.z for effect in effects if not math.isnan(effect.z)]
-    if z:
-        beyond = sum(abs(one) >= chance.CRITICAL for one in z)
-        p = chance.as_many_by_chance(beyond, len(z))
-        said = f"{beyond} of {len(z)} beyond; {chance.by_chance(len(z)):.1f} by chance, as many with p {p:.2g}"
-        verdict = FITS if p >= chance.LEVEL else NOT
-        yield Finding("table", effects[0].cell.where, "", "", "", verdict, said, p)
 
 
 def _against(effect: chance.Effect) -> str:

@@ -158,15 +158,13 @@ def half_loss_sizes(curve: Mapping[int, pd.Series]) -> pd.Series:
     nan: the value at the largest size is not below that at the smallest.
     """
     table = pd.DataFrame({size: curve[size] for size in sorted(curve)}).dropna()
-    return table.apply(lambda row: _first_fall(row.index.to_numpy(dtype=float), row.to_numpy(dtype=float)), axis=1)
-
-
-def _first_fall(sizes: np.ndarray, values: np.ndarray) -> float:
-    middle = (values[0] + values[-1]) / 2
-    if not values[-1] < values[0]:
-        return float("nan")
-    at = int(np.argmax(values <= middle))
-    return float(np.interp(-middle, -values[at - 1 : at + 1], sizes[at - 1 : at + 1]))
+    sizes, found = np.array(table.columns, dtype=float), dict[Any, float]()
+    for seed, values in zip(table.index, table.to_numpy(dtype=float), strict=True):
+        middle = (values[0] + values[-1]) / 2
+        at = int(np.argmax(values <= middle))
+        falls = np.interp(-middle, -values[at - 1 : at + 1], sizes[at - 1 : at + 1]) if at else np.nan
+        found[seed] = float(falls) if values[-1] < values[0] else np.nan
+    return pd.Series(found, dtype=float)
 
 
 def _cut_by_steps(found: Found) -> tuple[bool, bool]:

@@ -28,6 +28,9 @@ from hypersphere.statistics.effects import ENOUGH, Arms, Pooled, arms, layout, p
 TOO_FEW = "an arm lost more of its seeds than the rules allow"
 COLUMNS = columns.CLAIMS
 AS_TEXT = tables.texts(*COLUMNS)
+STATED = ["id", "kind", "origin", "artifact", "method", "variant", "dataset", "setting", "metric", "reported"]
+STATED += ["reported_std", "reading", "source", "baseline", "sentence", "unstated"]
+"""The columns of what a document says."""
 FILE = "claims.csv"
 """Of an artifact, beside its tidy tables."""
 NOTHING: dict[str, Any] = {"verdict": Verdict.NOT_RUN, "n": 0, "n_diverged": 0, "n_missing": 0}
@@ -42,18 +45,17 @@ def build(plan: Plan) -> None:
     whole = []
     for name, paper in plan.config.papers.items():
         claims = ledger.of(plan.config, name)
+        reasons = ({"why": why_not_measured(plan, name, claim) or NOT_MADE_YET} for claim in claims)
+        not_run = _table(_row(plan, paper, *one) for one in zip(claims, reasons, strict=True))
+        listed = tables.as_read(not_run, AS_TEXT)
         found = [tables.as_read(exact(plan, name), AS_TEXT)]
         for artifact in dict.fromkeys(claim.artifact for claim in claims):
             folder = plan.artifact_folder(name, artifact)
             if not why_not_made(plan, name, artifact) and (folder / FILE).is_file():
                 found.append(tables.read(check_tidy(folder, FILE), AS_TEXT))
-        answered = {identifier for table in found for identifier in table["id"]}
-        left = [claim for claim in claims if claim.id not in answered]
-        reasons = [{"why": why_not_measured(plan, name, claim) or NOT_MADE_YET} for claim in left]
-        not_run = _table(_row(plan, paper, *one) for one in zip(left, reasons, strict=True))
-        found.append(tables.as_read(not_run, AS_TEXT))
-        first = pd.concat(found).drop_duplicates("id").set_index("id", drop=False)
-        whole.append(first.loc[[claim.id for claim in claims]])
+        judged = pd.concat(found).merge(listed[STATED])  # without those of which other words or numbers were judged
+        first = pd.concat([judged, listed]).drop_duplicates("id").set_index("id", drop=False)
+        whole.append(first.loc[listed["id"]])
     tables.write(plan.config.results, {"claims": (pd.concat(whole), COLUMNS)})
     tables.write(plan.config.results / "statistics", {"runs": (gather.runs(plan, plan.runs), columns.RUNS)})
 
@@ -86,8 +88,9 @@ def of_encoders(plan: Plan) -> pd.DataFrame:
 
 
 def exact(plan: Plan, paper: str) -> pd.DataFrame:
-    """The rows of the claims of a paper that theorems and exact studies answer. Of a theorem, ``measured`` is the
-    largest violation, relative to the statement's scale.
+    """The rows of the claims of a paper that theorems and exact studies answer.
+
+    Of a theorem, ``measured`` is the largest violation, relative to the statement's scale.
     """
     config, document, claims = plan.config, plan.config.papers[paper], ledger.of(plan.config, paper)
     answers = config.results / "simulations" / paper / "answers.csv"

@@ -13,7 +13,7 @@ from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import tables
-from hypersphere.provenance.columns import CELL, MEASUREMENTS, PROBE, RUNS, SUMMARY
+from hypersphere.provenance.columns import CELL, PROBE, RUNS, SUMMARY
 from hypersphere.provenance.manifest import check_evaluation, check_run
 from hypersphere.provenance.tables import EVALUATION
 from hypersphere.statistics.corruption_errors import corruption_errors, mce
@@ -182,13 +182,6 @@ class Measurer:
 
 def _by_place(rows: Iterable[Answer]) -> Answers:
     return {(int(row["epoch"]), row["target"], row["measure"], row["reading"]): row for row in rows}
-
-
-def measurements(rows: Iterable[dict[str, Any]]) -> pd.DataFrame:
-    """measurements.csv; accuracies in points."""
-    table = pd.DataFrame(list(rows), columns=list(MEASUREMENTS))
-    numbers = {"seed": "Int64", "epoch": "int64", "n_test": "Int64", "value": "float64", "final": "bool"}
-    return table.astype(numbers)
 
 
 LEVELS = {PIXELS: "at the level of raw pixels", UNTRAINED: "at the level of its untrained encoder"}

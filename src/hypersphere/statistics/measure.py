@@ -61,7 +61,9 @@ def judged_tables(plan: Plan, paper: str, artifact: str) -> dict[str, pd.DataFra
     rules, measurer = rules_file.load(plan.config.root), gather.Measurer(plan)
     rows = measurer.rows(cells, declared)
     rows += [*measurer.rows(plan.controls[paper, artifact]), *measurer.controls(cells)]
-    measured, seeds = gather.measurements(rows), Counter(cell.text for cell in cells)  # also of seeds that are missing
+    kinds = {"seed": "Int64", "epoch": "int64", "n_test": "Int64", "value": "float64", "final": "bool"}
+    measured = pd.DataFrame(rows, columns=list(columns.MEASUREMENTS)).astype(kinds)
+    seeds = Counter(cell.text for cell in cells)  # also of those that are missing
     summaries = gather.summary(measured, rules.confidence, seeds)
     found = effects.of_artifact(measured, declared, seeds, rules)
     level = dict(zip(summaries["coordinates"], summaries["level"], strict=True))

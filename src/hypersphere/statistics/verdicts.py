@@ -144,29 +144,20 @@ def judge(
     """The columns of a printed number compared with ours, by two one-sided tests.
 
     Ours is a mean of ``n`` runs; ``std``, with ``df`` degrees of freedom, is between seeds: of these, or, where they
-    are too few, of more rows. ``floor`` is the least std that the printed number's runs are taken to have. Its number
-    of runs is taken as one where none is printed. Without a margin of equivalence (nan) nothing is judged.
+    are too few, of more rows. The printed one is raised to it, and to the table's (``floor``), because some printed
+    ones cannot be run-to-run noise. Its number of runs is taken as one where none is printed. Without a spread of ours
+    there is no error, and without a margin of equivalence (nan) nothing is judged.
     """
-    printed = math.nan if claim.reported is None else claim.reported
-    error = value_error(n, std, claim.reported_std, claim.reported_n or 1, floor)
+    printed, error = math.nan if claim.reported is None else claim.reported, math.nan
+    if n > 1 and std > 0:
+        theirs = max(std, claim.reported_std or 0.0, 0.0 if math.isnan(floor) else floor)
+        error = math.sqrt(std**2 / n + theirs**2 / (claim.reported_n or 1))
     columns: dict[str, Any] = {"p": t_p(mean - printed, error, df), "verdict": Verdict.INCONCLUSIVE}
     if math.isnan(margin):
         return columns
     half, full, double = (of_value(mean, printed, error, df, margin * factor, rules) for factor in (0.5, 1, 2))
     columns |= {"margin": margin, "low": full.low, "high": full.high, "verdict": full.verdict}
     return columns | {"verdict_half": half.verdict, "verdict_double": double.verdict}
-
-
-def value_error(n: int, std: float, published_std: float | None, published_n: int = 1, floor: float = 0.0) -> float:
-    """Standard error of (ours - published): our mean of n runs minus the published mean of ``published_n``.
-
-    A published std below ours, or below the table's (``floor``), is raised to it, because some printed ones cannot be
-    run-to-run noise. nan if our own spread is unknown: one run, or runs that are all equal.
-    """
-    if n < 2 or not std > 0:
-        return math.nan
-    theirs = max(std, published_std or 0.0, 0.0 if math.isnan(floor) else floor)
-    return math.sqrt(std**2 / n + theirs**2 / published_n)
 
 
 def of_value(ours: float, published: float, error: float, df: int, margin: float, rules: Rules) -> Judgement:

@@ -88,11 +88,11 @@ def test_l19_curl_is_not_beaten_on_run_and_the_last_two_tasks_are_told_the_wrong
 
 def test_l21_means_and_stds_fill_the_tables() -> None:
     """As extracted: 413 53 680 32 …; read as mean ± std the counts close, and no std exceeds half its mean."""
-    table_1 = [list(zip(TABLE_1[row].values(), STD_1[row].values(), strict=True)) for row in TABLE_1]
-    assert [len(row) for row in table_1] == [2] * 3
-    assert [len(row) for row in TABLE_5.values()] == [6] * 6
-    for mean, std in (cell for row in (*table_1, *TABLE_5.values()) for cell in row):
-        assert 0 < std < mean / 2
+    means, stds = (np.array([[*row.values()] for row in cells.values()]) for cells in (TABLE_1, STD_1))
+    table_5 = np.array([*TABLE_5.values()])
+    assert (means.shape, table_5.shape) == ((3, 2), (6, 6, 2))
+    for mean, std in ((means, stds), (table_5[..., 0], table_5[..., 1])):
+        assert ((std > 0) & (std < mean / 2)).all()
 
 
 def welch_t(a: Mean, b: Mean, n: int) -> float:
@@ -103,13 +103,12 @@ def test_l22_the_lost_t_test_follows_from_table_1() -> None:
     """n = 20, Welch: t = 11.9 and 13.3, far beyond 2.1 (at least 19 degrees of freedom), while conventional CL is above
     plain K-means on one of the two sets only. LMCL's own std differs by a factor of 11 between the sets."""
 
-    def t(variant: str, baseline: str) -> list[float]:
-        means = ([(TABLE_1[row][data], STD_1[row][data]) for row in (variant, baseline)] for data in TABLE_1[variant])
-        return [welch_t(a, b, 20) for a, b in means]
-
     assert list(TABLE_1["lmcl"]) == ["three_bars", "nested_moons"]
-    assert t("lmcl", "cl") == pytest.approx([11.9, 13.3], abs=0.06)
-    over_k_means = t("cl", "euclidean")
+    ours, plain, k_means = (
+        [(TABLE_1[row][data], STD_1[row][data]) for data in TABLE_1[row]] for row in ("lmcl", "cl", "euclidean")
+    )
+    assert [welch_t(a, b, 20) for a, b in zip(ours, plain, strict=True)] == pytest.approx([11.9, 13.3], abs=0.06)
+    over_k_means = [welch_t(a, b, 20) for a, b in zip(plain, k_means, strict=True)]
     assert over_k_means[0] > 5 > 2.1 > over_k_means[1] > 0
     assert STD_1["lmcl"]["nested_moons"] / STD_1["lmcl"]["three_bars"] == pytest.approx(11.5)
 
@@ -142,9 +141,8 @@ def test_l25_reinforcement_scores_agree_better_than_their_stds_allow() -> None:
     assert (t.max(axis=1) <= largest).sum() == 0
     assert 0.3 < (t <= largest).mean() < 0.45
     assert (t <= largest).mean(axis=0).prod() < 1e-6
-    for task in zip(*TABLE_5.values(), strict=True):
-        means, stds = np.array(task).T
-        assert means.std(ddof=1) < math.sqrt((stds**2).mean() / 3)
+    means, stds = np.moveaxis(np.array([*TABLE_5.values()]), -1, 0)
+    assert (means.std(axis=0, ddof=1) < np.sqrt((stds**2).mean(axis=0) / 3)).all()
 
 
 @pytest.mark.parametrize("root", [True, False])
@@ -158,9 +156,7 @@ def test_l27_more_negatives_hardly_reduce_the_first_term_of_theorem_4(root: bool
 
 def test_l28_dp_improves_45_of_48_cells() -> None:
     """ "Consistently": Table 2 throughout, Table 4 but for HCL on CR, Table 5 but for CURL on Run and DCL on Walk."""
-    table_5: Table = {
-        name: {task: mean for task, (mean, _) in zip(TASKS, row, strict=True)} for name, row in TABLE_5.items()
-    }
+    table_5: Table = {name: dict(zip(TASKS, np.array(row)[:, 0], strict=True)) for name, row in TABLE_5.items()}
     gained = {
         (base, column, measure): gain
         for measure, cells in (("top-1", TOP_1), ("top-5", TOP_5), ("text", TABLE_4), ("return", table_5))

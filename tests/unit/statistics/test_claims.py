@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -87,17 +88,35 @@ def test_each_claim_has_the_number_of_its_own_coordinates_and_of_no_others(world
 
 
 def test_claims_wait_for_no_artifact_and_say_why_nothing_was_measured(world: World) -> None:
-    """Nothing at all is there: every claim is a row. One artifact is made: its claims alone are judged."""
+    """Nothing at all is there: every claim is a row. One artifact is made: its claims alone are judged.
+
+    Origin and reading are kept. The document leaves two choices open for all, and one more for SimSiam.
+    """
     stated = claim("stated", kind="theorem", artifact="t_1", reported="", metric="")
-    rows = [claim("there"), claim("not made", **AT_EPOCH), claim("no stand-in", dataset="flowers"), stated]
+    rows = [claim("there", origin="corrected", reading="N1"), claim("not made", **AT_EPOCH)]
+    rows += [claim("no stand-in", method="simsiam", dataset="flowers"), stated]
     assert {row["verdict"] for row in world.judged(*rows).values()} == {"not run"}
+    world.write()
     found = judge(world, *rows)
     assert found.pop("stated")["verdict"] == "not run"
+    assert (found["there"]["origin"], found["there"]["reading"]) == ("corrected", "N1")
+    assert (found["there"]["unstated"], found["no stand-in"]["unstated"]) == ("2", "3")
+    listed = (world.plan.config.results / "statistics" / "runs.csv").read_text().splitlines()
+    assert len(listed) == 1 + len(world.plan.runs)  # all runs of the scale
     assert {name: (row["verdict"], row["why"]) for name, row in found.items()} == {
         "there": ("reproduced", ""),
         "not made": ("not run", "not made yet"),
         "no stand-in": ("not run", "nothing stands for flowers at this scale"),
     }
+
+
+def test_a_claim_that_changed_after_it_was_judged_is_not_made_yet(world: World) -> None:
+    judge(world, claim("kept"), claim("changed"))
+    world.claims(claim("kept"), claim("changed", reported=52.0))
+    claims.build(world.plan)
+    table = pd.read_csv(world.plan.config.results / "claims.csv").set_index("id")
+    assert table["verdict"].to_dict() == {"kept": "reproduced", "changed": "not run"}
+    assert (table["why"]["changed"], table["reported"]["changed"]) == ("not made yet", 52.0)
 
 
 def test_values_at_the_published_scale(world: World) -> None:
@@ -204,27 +223,12 @@ def test_what_a_document_leaves_open_is_measured_and_not_judged(make_world: Make
         assert (found["v"]["verdict_half"], found["v"]["verdict_double"]) == ("", "")
 
 
-def test_what_is_kept_and_counted_of_a_claim(world: World) -> None:
-    """Its origin and reading; and what its document leaves open: two choices for all, one more for SimSiam."""
-    rows = [claim("c", origin="corrected", reading="N1"), claim("f", method="simsiam", dataset="flowers")]
-    found = judge(world, *rows)
-    assert (found["c"]["origin"], found["c"]["reading"]) == ("corrected", "N1")
-    assert (found["c"]["unstated"], found["f"]["unstated"]) == ("2", "3")
-
-
 @pytest.mark.parametrize(("level", "verdict"), [("paper", "inconclusive"), ("quick", "quick only")])
 def test_runs_that_all_diverged_are_not_a_measurement(make_world: Make, level: str, verdict: str) -> None:
     world = fill(make_world(level=level), cut=[None, None, None])
     for row in judge(world, claim("c", variant="cut3"), gain("g")).values():
         assert [row[name] for name in ("measured", "p", "low")] == [""] * 3
         assert (row["n"], row["n_diverged"], row["verdict"]) == ("0", "3", verdict)
-
-
-def test_all_runs_of_the_scale_are_listed_beside_the_claims(world: World) -> None:
-    world.write()
-    judge(world, claim("d"))
-    listed = (world.plan.config.results / "statistics" / "runs.csv").read_text().splitlines()
-    assert len(listed) == 1 + len(world.plan.runs)
 
 
 # What cannot be fooled (docs/statistics.md): four rows on one dataset.

@@ -71,21 +71,6 @@ def test_verdicts_and_directions_turn_with_the_sign(
     assert (there.verdict in (Verdict.REPRODUCED, Verdict.DIRECTION_ONLY)) == (same == "same")
 
 
-@pytest.mark.parametrize(
-    ("n", "pooled", "published", "expected"),
-    [
-        (4, 2.0, None, 5**0.5),  # 2 * sqrt(1/4 + 1)
-        (4, 2.0, 0.1, 5**0.5),  # a printed std below ours is raised to it
-        (4, 2.0, 3.0, 10**0.5),  # sqrt(4/4 + 9)
-        *[(n, pooled, 1.0, NAN) for n, pooled in ((0, 1.0), (1, 1.0), (3, NAN), (3, 0.0))],  # no spread, or no runs
-    ],
-)
-def test_error_of_a_difference_from_one_published_run(
-    n: int, pooled: float, published: float | None, expected: float
-) -> None:
-    assert verdicts.value_error(n, pooled, published) == pytest.approx(expected, nan_ok=True)
-
-
 # t(0.95, 10) = 1.8125 and t(0.975, 10) = 2.2281 from tables; with error 0.5: half widths 0.906 and 1.114
 @pytest.mark.parametrize(
     ("ours", "expected", "half"),
