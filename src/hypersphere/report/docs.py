@@ -29,8 +29,7 @@ from hypersphere.report import confirmed, forest, words
 from hypersphere.report.claims import DIRECTIONS
 from hypersphere.report.questions import decimals_of, leads, numbers, spanned
 from hypersphere.report.writer import pipes
-from hypersphere.statistics.confirmed import by_size, called
-from hypersphere.statistics.known import REPORT, is_level, of_studies
+from hypersphere.statistics.known import REPORT, is_level, nothing_differs, of_studies
 from hypersphere.wording import counted, renewed
 
 ROOT = Path(__file__).parents[3]
@@ -195,7 +194,7 @@ def _progress(config: Config, progress: pd.DataFrame) -> Iterator[str]:
 def _nothing_differs(config: Config, found: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     """How often the rules of a study call a difference among runs that differ in their seed alone."""
     rules, percent = rules_file.load(config.root), words.confidence(config)
-    splits, compared = by_size(found["splits"]), called(found["studies"], rules.confidence)
+    splits, compared = nothing_differs(found, rules.confidence)
     if splits:
         yield from ("## Where nothing differs", "")
         yield from _prose(f"""

@@ -1,5 +1,6 @@
 """Mean corruption errors, from a run's errors and those of a baseline (Hendrycks & Dietterich 2019, Sec. 4)."""
 
+import itertools
 import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -7,8 +8,6 @@ from typing import Any, NamedTuple
 from hypersphere.config import coordinates
 from hypersphere.config.coordinates import Coordinates
 
-Errors = Mapping[str, Mapping[int, float]]
-"""Error by corruption and severity, in percent."""
 BENCHMARK = (
     *("gaussian_noise", "shot_noise", "impulse_noise", "defocus_blur", "glass_blur", "motion_blur", "zoom_blur"),
     *("snow", "frost", "fog", "brightness", "contrast", "elastic_transform", "pixelate", "jpeg_compression"),
@@ -16,26 +15,24 @@ BENCHMARK = (
 """The benchmark's corruptions, over which means are taken. The four others of its authors are for tuning."""
 CLEAN = "none"
 """Stands for a corruption in a probe's error on clean images."""
+Errors = Mapping[tuple[str, int], float]
+"""Error by corruption and severity, in percent; of clean images at ``(CLEAN, 0)``."""
+WHOLE = dict.fromkeys([(CLEAN, 0), *itertools.product(BENCHMARK, range(1, 6))])
+"""The places of the whole benchmark."""
 
 
 class CorruptionErrors(NamedTuple):
     """What a probe found for one run."""
 
     errors: Errors
-    """Of the benchmark's corruptions; others are no part of the mean."""
-    clean: float
+    """The finite ones of the benchmark; others are no part of the mean."""
     n_test: float
 
     @property
     def lacks(self) -> str:
         """What of the benchmark has no finite error, in words; empty if nothing. The rest has another mean."""
-        if not math.isfinite(self.clean):
-            return "clean images"
-        for name in BENCHMARK:
-            for severity in range(1, 6):
-                if not math.isfinite(self.errors.get(name, {}).get(severity, math.nan)):
-                    return f"{name} at severity {severity}"
-        return ""
+        name, severity = next((place for place in WHOLE if place not in self.errors), ("", 0))
+        return f"{name} at severity {severity}" if severity else "clean images" if name else ""
 
 
 def corruption_errors(
@@ -46,33 +43,34 @@ def corruption_errors(
     ``answers`` are rows of one evaluation, by measure and reading (``corruption=fog;severity=3``); those counted have
     all ``readings`` (``augmentation=augmix``).
     """
-    clean = n_test = math.nan
-    errors: dict[str, dict[int, float]] = {name: {} for name in BENCHMARK}
+    n_test, errors = math.nan, dict[tuple[str, int], float]()
     for (measure, reading), row in answers.items():
         if row["status"] == "diverged":
             return None
-        if measure != "corruption_error":
-            continue
         at = coordinates.parse(reading, "evaluation")
-        if any(at.get(key) != value for key, value in readings.items()):
+        if measure != "corruption_error" or any(at.get(key) != value for key, value in readings.items()):
             continue
-        if at["corruption"] == CLEAN:
-            clean, n_test = float(row["value"]), float(row["n_test"])
-        elif at["corruption"] in errors:
-            errors[str(at["corruption"])][int(at["severity"])] = float(row["value"])
-    return CorruptionErrors({name: found for name, found in errors.items() if found}, clean, n_test)
+        place = str(at["corruption"]), int(at.get("severity", 0))
+        if place in WHOLE and math.isfinite(row["value"]):
+            errors[place] = float(row["value"])
+        n_test = float(row["n_test"]) if place[0] == CLEAN else n_test
+    return CorruptionErrors(errors, n_test)
 
 
-def mce(errors: Errors, baseline: Errors, clean: float = 0.0, baseline_clean: float = 0.0) -> float:
+def mce(errors: Errors, baseline: Errors, relative: bool = False) -> float:
     """100 · mean over corruptions c of CE_c = (sum over severities of E_c,s) / (the same of the baseline).
 
-    It is in percent, 100 for the baseline itself. With the two errors on clean images it is the relative one: of what
-    corruption adds to them. NaN if that is nothing for some corruption of the baseline.
+    It is in percent, 100 for the baseline itself. The ``relative`` one is of what corruption adds to the error on clean
+    images, for both. NaN if that is nothing for some corruption of the baseline.
     """
+    places = sorted(baseline.keys() - {(CLEAN, 0)})
     ours, theirs = (
-        {name: math.fsum(error - base for error in of[name].values()) for name in baseline}
-        for of, base in ((errors, clean), (baseline, baseline_clean))
+        {
+            name: math.fsum(of[place] - (of[CLEAN, 0] if relative else 0.0) for place in of_name)
+            for name, of_name in itertools.groupby(places, key=lambda place: place[0])
+        }
+        for of in (errors, baseline)
     )
-    if not baseline or any(below <= 0 for below in theirs.values()):
+    if not places or any(below <= 0 for below in theirs.values()):
         return math.nan
-    return 100 * math.fsum(ours[name] / theirs[name] for name in baseline) / len(baseline)
+    return 100 * math.fsum(ours[name] / theirs[name] for name in theirs) / len(theirs)

@@ -143,8 +143,7 @@ class Measurer:
         ours, theirs = found
         value = math.nan  # where a record that another made lacks a part of it: nothing was measured
         if not (ours.lacks or theirs.lacks):
-            clean = (0.0, 0.0) if cell.measure == "mce" else (ours.clean, theirs.clean)
-            value = mce(ours.errors, theirs.errors, *clean)
+            value = mce(ours.errors, theirs.errors, relative=cell.measure == "relative_mce")
         return {"value": value, "n_test": ours.n_test, "status": "finished"}
 
     def _measured(self, cell: Cell, subject: str, epoch: int) -> Answer:

@@ -76,6 +76,13 @@ def of_studies(root: Path) -> dict[str, pd.DataFrame]:
     return {name: pd.concat(several[1:] or several) for name, several in found.items()}
 
 
+def nothing_differs(
+    of: Mapping[str, pd.DataFrame], confidence: float
+) -> tuple[list[dict[str, float]], confirmed.Called]:
+    """What ``of_studies`` says where nothing differs: shares by numbers of runs, and the A/A comparisons."""
+    return confirmed.by_size(of["splits"]), confirmed.called(of["studies"], confidence)
+
+
 def recorded_scales(root: Path) -> list[str]:
     """The scales on real images of which the repository holds records."""
     names = [path.parent.name for path in sorted((root / FOLDER).glob("*/runs.csv"))]
@@ -84,37 +91,34 @@ def recorded_scales(root: Path) -> list[str]:
 
 def differences(ours: Run, published: Run) -> list[str]:
     """The parts in which a measured run differs from the published one, in words: ``64 images a batch for 256``."""
-    said = []
-    if ours.encoder != published.encoder:
-        encoders = []
-        for one in (ours.encoder, published.encoder):
-            inside = ", ".join(f"{key.replace('_', ' ')} {item}" for key, item in one.parameters.items())
-            encoders.append(f"{one.name} ({inside})" if inside else one.name)
-        said.append(f"encoder {' for '.join(encoders)}")
+    encoders = []
+    for one in (ours.encoder, published.encoder):
+        inside = ", ".join(f"{key.replace('_', ' ')} {item}" for key, item in one.parameters.items())
+        encoders.append(f"{one.name} ({inside})" if inside else one.name)
+    compared: list[tuple[Any, ...]] = [("encoder {} for {}", *encoders)]
     here, there = sizes.stated(ours.dataset), sizes.stated(published.dataset)
-    of_images = registry.read_constant("trainers", ours.kind, "IMAGES", False)
     if here and there:
-        said += [f"{here.train:,} training examples for {there.train:,}"] if here.train != there.train else []
-        said += [f"{here.side:g} px for {there.side:g}"] if here.side != there.side and of_images else []
-        steps = [one.train // run.batch.size * run.schedule.epochs for one, run in ((here, ours), (there, published))]
-        if steps[0] != steps[1] and of_images:
-            said.append(f"{steps[0]:,} steps for {steps[1]:,}")
-    if ours.batch.size != published.batch.size:
-        said.append(f"batches of {ours.batch.size} for {published.batch.size}")
-    if ours.schedule.epochs != published.schedule.epochs:
-        said.append(f"{ours.schedule.epochs} epochs for {published.schedule.epochs}")
+        compared.append(("{:,} training examples for {:,}", here.train, there.train))
+        if registry.read_constant("trainers", ours.kind, "IMAGES", False):
+            both = (here, ours), (there, published)
+            steps = (one.train // run.batch.size * run.schedule.epochs for one, run in both)
+            compared += [("{:g} px for {:g}", here.side, there.side), ("{:,} steps for {:,}", *steps)]
+    compared.append(("batches of {} for {}", ours.batch.size, published.batch.size))
+    compared.append(("{} epochs for {}", ours.schedule.epochs, published.schedule.epochs))
+    said = [words.format(*pair) for words, *pair in compared if pair[0] != pair[1]]
     parts = ("method", "optimiser", "views", "views_b")
-    return said + [
-        f"other {part.replace('_', ' ')}" for part in parts if getattr(ours, part) != getattr(published, part)
-    ]
+    others = (part for part in parts if getattr(ours, part) != getattr(published, part))
+    return said + [f"other {part.replace('_', ' ')}" for part in others]
 
 
 def finished(root: Path) -> list[Path]:
     """claims.csv of every scale on real images that was finished here."""
-    found = [
-        (path, root / "config" / "scales" / f"{path.parent.name}.yaml") for path in root.glob("results/*/claims.csv")
-    ]
-    return sorted(path for path, file in found if file.is_file() and files.read_yaml(file)["level"] != "quick")
+    found = []
+    for path in sorted(root.glob("results/*/claims.csv")):
+        scale = root / "config" / "scales" / f"{path.parent.name}.yaml"
+        if scale.is_file() and files.read_yaml(scale)["level"] != "quick":
+            found.append(path)
+    return found
 
 
 # The ladder

@@ -28,51 +28,46 @@ from .world import PAPER, World, at
 
 Make = Callable[..., World]
 Refused = Callable[..., AbstractContextManager[None]]
-OURS = {"fog": {1: 20.0, 2: 40.0}, "snow": {1: 30.0, 2: 30.0}}
-BASE = {"fog": {1: 40.0, 2: 40.0}, "snow": {1: 20.0, 2: 60.0}}
+
+
+def of(clean: float = 0.0, **errors: list[float]) -> dict[tuple[str, int], float]:
+    """Errors at severities 1, 2 …"""
+    by_place = {(name, at): value for name, values in errors.items() for at, value in enumerate(values, 1)}
+    return {(CLEAN, 0): clean, **by_place}
 
 
 def test_by_hand() -> None:
     """The mean is of ratios, and is not the ratio of means; without a baseline that errs there is no number."""
-    assert mce(OURS, BASE) == pytest.approx(100 * (60 / 80 + 60 / 80) / 2)
-    assert mce(OURS, BASE, 10, 15) == pytest.approx(100 * (40 / 50 + 40 / 50) / 2)
-    ours, base = ({"fog": {1: 80.0}, "snow": {1: 10.0}}, {"fog": {1: 40.0}, "snow": {1: 20.0}})
-    assert mce(ours, base) == pytest.approx(100 * (2 + 0.5) / 2)
-    assert math.isnan(mce(OURS, BASE, 10, 40.0))
-    assert math.isnan(mce(OURS, BASE, 10, 50.0))
-    assert math.isnan(mce(OURS, {"fog": {1: 0.0}}))
+    ours, base = of(10, fog=[20, 40], snow=[30, 30]), of(15, fog=[40, 40], snow=[20, 60])
+    assert mce(ours, base) == pytest.approx(100 * (60 / 80 + 60 / 80) / 2)
+    assert mce(ours, base, relative=True) == pytest.approx(100 * (40 / 50 + 40 / 50) / 2)
+    assert mce(of(fog=[80], snow=[10]), of(fog=[40], snow=[20])) == pytest.approx(100 * (2 + 0.5) / 2)
+    for clean in (40, 50):
+        assert math.isnan(mce(ours, base | of(clean), relative=True))
+    assert math.isnan(mce(ours, of(fog=[0])))
     assert math.isnan(mce({}, {}))
-
-
-def row(value: float, status: str = "finished") -> dict[str, object]:
-    return {"value": value, "n_test": 50.0, "status": status}
 
 
 def test_values_are_sorted_by_corruption_and_severity() -> None:
     """Speckle noise is none of the benchmark's fifteen; a diverged run has none."""
-    found = corruption_errors(
-        {
-            ("corruption_error", "augmentation=augmix;corruption=none"): row(5),
-            ("corruption_error", "augmentation=augmix;corruption=fog;severity=1"): row(6),
-            ("corruption_error", "augmentation=augmix;corruption=fog;severity=2"): row(7),
-            ("corruption_error", "augmentation=augmix;corruption=speckle_noise;severity=2"): row(90),
-            ("corruption_error", "augmentation=standard;corruption=fog;severity=1"): row(91),
-        },
-        {"augmentation": "augmix"},
-    )
-    assert found == ({"fog": {1: 6, 2: 7}}, 5, 50)
-    assert corruption_errors({("corruption_error", ""): row(math.nan, "diverged")}, {}) is None
+    said = {"augmix;corruption=none": 5, "augmix;corruption=fog;severity=1": 6, "augmix;corruption=fog;severity=2": 7}
+    said |= {"augmix;corruption=speckle_noise;severity=2": 90, "standard;corruption=fog;severity=1": 91}
+    row = {"n_test": 50.0, "status": "finished"}
+    answers = {("corruption_error", f"augmentation={name}"): row | {"value": value} for name, value in said.items()}
+    assert corruption_errors(answers, {"augmentation": "augmix"}) == (of(5, fog=[6, 7]), 50)
+    assert corruption_errors({("corruption_error", ""): {"status": "diverged"}}, {}) is None
 
 
 def test_what_the_benchmark_lacks_is_named() -> None:
     """Without a severity of two runs' fog, 98.6 % could read 93.0 %."""
-    full = {name: dict.fromkeys(range(1, 6), 30.0) for name in BENCHMARK}
-    assert CorruptionErrors(full, 10.0, 50).lacks == ""
-    assert CorruptionErrors(full, math.nan, 50).lacks == "clean images"
-    assert CorruptionErrors(full | {"fog": {1: 30.0, 2: 30.0, 4: 1.0, 5: 1.0}}, 10, 50).lacks == "fog at severity 3"
-    assert CorruptionErrors(full | {"fog": full["fog"] | {5: math.nan}}, 10, 50).lacks == "fog at severity 5"
-    del full["snow"]
-    assert CorruptionErrors(full, 10.0, 50).lacks == "snow at severity 1"
+    full = of(10, **dict.fromkeys(BENCHMARK, [30.0] * 5))
+    assert CorruptionErrors(full, 50).lacks == ""
+    for place, said in (
+        ((CLEAN, 0), "clean images"),
+        (("fog", 3), "fog at severity 3"),
+        (("snow", 1), "snow at severity 1"),
+    ):
+        assert CorruptionErrors({key: 30.0 for key in full if key != place}, 50).lacks.startswith(said)
 
 
 def test_names_are_those_of_the_datasets_and_of_the_probe() -> None:
