@@ -35,9 +35,8 @@ DECAY_SIMCLR, DECAY_SIMSIAM = 1e-6, 5e-4  # the defaults
 @pytest.mark.parametrize(("penalty", "ends", "fitted"), [(0.5, 1.45, 1.465), (1.0, 1.30, 1.305)])
 def test_n2_steps_do_not_grow_with_the_square_of_the_norm(penalty: float, ends: float, fitted: float) -> None:
     """Slope of log steps on log norm, from norm 1 to 7, and by least squares over all three; 2 would be quadratic."""
-    row = TABLE_1[f"gamma{penalty:g}"]
-    norms, steps = list(row), list(row.values())
-    assert norms == [1, 4, 7]
+    norms, steps = zip(*TABLE_1[f"gamma{penalty:g}"].items(), strict=True)
+    assert norms == (1, 4, 7)
     assert math.log(steps[2] / steps[0]) / math.log(7) == pytest.approx(ends, abs=0.005)
     assert np.polyfit(np.log([1, 4, 7]), np.log(steps), 1)[0] == pytest.approx(fitted, abs=0.005)
     assert steps[1] / steps[0] < 10  # 16 would be quadratic
