@@ -8,9 +8,8 @@ from torch import Tensor
 from hypersphere.arguments import NonNegativeInt, PositiveFloat, PositiveInt
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.errors import HypersphereError
-from hypersphere.probes.bias import scored
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.result import ProbeResult
+from hypersphere.probes.result import ProbeResult, scored
 
 MEASURES = ("knn_top1", "knn_top5")
 PIXELS = True
@@ -34,13 +33,8 @@ def knn(
     equal features tie wherever they are in a matrix product.
 
     Args:
-        k: neighbours, at most as many as the bank has images.
-        temperature: in units of cosine.
         drop_last: a batch size: bank and test set lose the images after their last whole batch, as in the code of the
             norms paper's authors (256: 9,984 of 10,000 test images). 0: all images.
-
-    Returns:
-        ``knn_top1`` and ``knn_top5``, in percent.
     """
     bank, queries = (_kept(frozen.features(split), drop_last) for split in (TRAIN, TEST))
     scores = vote(bank, queries, frozen.labels(TRAIN)[: len(bank)], frozen.classes(), k, temperature)

@@ -6,10 +6,9 @@ from torch import Tensor
 
 from hypersphere.arguments import NonNegativeInt, PositiveFloat, PositiveInt
 from hypersphere.datasets.types import CLASS, TEST, TRAIN
-from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.result import ProbeResult, reading, top_k
+from hypersphere.probes.result import ProbeResult, reading, scored, top_k
 
 MEASURES = ("linear_top1", "linear_top5")
 PIXELS = True
@@ -38,7 +37,7 @@ def linear(
         digits: of an image, each with labels of its own, ``digit_1`` and so on, and a fit of its own; 0: the class.
 
     Returns:
-        ``linear_top1`` and ``linear_top5``, in percent, on a biased set also by bias (``scored``); with ``digits``,
+        ``linear_top1`` and ``linear_top5``, on a biased set also by bias (``scored``); with ``digits``,
         ``linear_top1;label=digit_1`` and so on.
     """
     bank, queries = in_row_space(*standardise(frozen.features(TRAIN), frozen.features(TEST)))

@@ -10,10 +10,9 @@ from hypersphere import prng
 from hypersphere.arguments import Fraction, PositiveFloat, PositiveInt
 from hypersphere.config import registry
 from hypersphere.datasets.types import TEST, TRAIN
-from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy, fit
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.result import ProbeResult
+from hypersphere.probes.result import ProbeResult, scored
 
 MEASURES = ("mlp_top1",)
 PIXELS = True
@@ -39,14 +38,8 @@ def mlp(
     Args:
         hidden: width between the layers.
         dropout: share of hidden values set to zero, in training only.
-        epochs: passes over the training set.
         learning_rate: of the first epochs, per 256 images of a batch.
-        batch: images per step; the last, smaller batch is used too.
         drop_every: epochs between two divisions of the rate by 10.
-        momentum: of SGD.
-
-    Returns:
-        ``mlp_top1``, in percent. Initial weights, the order of images and the dropout are the same for every run.
     """
     about = {"hidden": hidden, "dropout": dropout, "epochs": epochs, "learning_rate": learning_rate, "batch": batch}
     about |= {"drop_every": drop_every, "momentum": momentum}
@@ -68,13 +61,9 @@ class Perceptron(NamedTuple):
 
 
 def fit_mlp(bank: Float[Tensor, "*copies n d"], labels: Int[Tensor, "n"], classes: int, **mlp: Any) -> Perceptron:
-    """Train the perceptron of ``mlp``. ``bank`` may hold several versions of each image, shown in turn by epoch.
+    """Train the perceptron of ``mlp``; parameters that are left out have its defaults.
 
-    Args:
-        bank: features to train on.
-        labels: their classes.
-        classes: how many.
-        mlp: parameters of the probe ``mlp``; those left out have its defaults.
+    ``bank`` may hold several versions of each image, shown in turn by epoch.
     """
     settings: Any = registry.schema("probes", "mlp")(**mlp)
     batch, dropout = settings.batch, settings.dropout

@@ -23,7 +23,6 @@ from hypersphere.config.plan import RESUME
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import stop
 from hypersphere.training import device as devices
-from hypersphere.training import optimisation
 from hypersphere.training.weights import plain, snapshot_names, write_tensors
 
 MODEL, OPTIMISER = "model.", "optimiser."
@@ -68,9 +67,9 @@ def save_state(folder: Path, model: nn.Module, optimiser: torch.optim.Optimizer,
     tensors = {f"{MODEL}{name}": value for name, value in model.state_dict().items()}
     for number, parameter in _parameters(optimiser).items():
         state = optimiser.state.get(parameter, {})
-        kept = [key for key in state if key in optimisation.moments(optimiser)]
-        tensors |= {f"{OPTIMISER}{number}.{key}": state[key] for key in kept}
-    _save_sealed(folder / RESUME, plain(tensors), json.dumps(asdict(progress)))
+        tensors |= {f"{OPTIMISER}{number}.{key}": value for key, value in state.items() if isinstance(value, Tensor)}
+    tensors, about = plain(tensors), json.dumps(asdict(progress))
+    write_tensors(folder / RESUME, tensors, {"progress": about, "sha256": _seal(tensors, about)})
 
 
 class Checkpointer:
@@ -116,9 +115,8 @@ def load_state(
     """Restore ``model`` and ``optimiser`` from the state in ``folder``; None if there is none.
 
     Raises:
-        HypersphereError: nothing was restored, because the state is damaged, has another ``identity``, model or
-            optimiser, one of its snapshots is missing or altered, or it is past an epoch in ``snapshots`` of which it
-            has no snapshot.
+        HypersphereError: nothing was restored, because the state is damaged or has another ``identity``, one of its
+            snapshots is missing or altered, or it is past an epoch in ``snapshots`` of which it has no snapshot.
     """
     path = folder / RESUME
     if not path.exists():
@@ -134,21 +132,13 @@ def load_state(
     for name, sha256 in progress.snapshots.items():
         if files.problem(folder / name, sha256):
             raise HypersphereError(f"{folder / name}: missing, or altered since {path.name} was saved")
-    weights = {name.removeprefix(MODEL): tensor for name, tensor in tensors.items() if name.startswith(MODEL)}
-    expected = {name: tensor.shape for name, tensor in model.state_dict().items()}
-    if {name: tensor.shape for name, tensor in weights.items()} != expected:
-        raise HypersphereError(f"{path}: not resumed: its tensors are not those of the run's model")
-    moments: dict[str, dict[str, Tensor]] = {}  # by the parameter's number, then by key
-    for name in tensors.keys() - {f"{MODEL}{name}" for name in weights}:
+    model.load_state_dict({name.removeprefix(MODEL): t for name, t in tensors.items() if name.startswith(MODEL)})
+    parameters = _parameters(optimiser)
+    for name in [name for name in tensors if name.startswith(OPTIMISER)]:
         number, _, key = name.removeprefix(OPTIMISER).partition(".")
-        moments.setdefault(number, {})[key] = tensors[name]
-    if not _match(moments, optimiser):
-        raise HypersphereError(f"{path}: not resumed: its tensors are not those of the run's optimiser")
-    model.load_state_dict(weights)
-    for number, parameter in _parameters(optimiser).items():
-        for key, tensor in moments.get(number, {}).items():
-            # In the parameter's layout and on its device; torch keeps Adam's count of steps on the CPU.
-            optimiser.state[parameter][key] = tensor if key == COUNT else torch.empty_like(parameter).copy_(tensor)
+        state = optimiser.state[parameters[number]]
+        # In the parameter's layout and on its device; torch keeps Adam's count of steps on the CPU.
+        state[key] = tensors[name] if key == COUNT else torch.empty_like(parameters[number]).copy_(tensors[name])
     return progress
 
 
@@ -168,24 +158,6 @@ def _parameters(optimiser: torch.optim.Optimizer) -> dict[str, nn.Parameter]:
     """Parameters that the optimiser updates, by their number in its groups, as text."""
     listed = [parameter for group in optimiser.param_groups for parameter in group["params"]]
     return {str(number): parameter for number, parameter in enumerate(listed)}
-
-
-def _match(moments: dict[str, dict[str, Tensor]], optimiser: torch.optim.Optimizer) -> bool:
-    """Whether each entry belongs to one of the optimiser's parameters, with all of its keys and the right shapes.
-
-    A parameter without an entry is accepted: it may have had no gradient yet.
-    """
-    parameters, keys = _parameters(optimiser), set(optimisation.moments(optimiser))
-    return all(
-        number in parameters
-        and tensors.keys() == keys
-        and all(tensor.shape == (() if key == COUNT else parameters[number].shape) for key, tensor in tensors.items())
-        for number, tensors in moments.items()
-    )
-
-
-def _save_sealed(path: Path, tensors: dict[str, Tensor], progress: str) -> None:
-    write_tensors(path, tensors, {"progress": progress, "sha256": _seal(tensors, progress)})
 
 
 def _load_sealed(path: Path) -> tuple[Progress, dict[str, Tensor]]:

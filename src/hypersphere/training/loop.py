@@ -5,7 +5,6 @@ Shapes: N examples of a training set, n of a batch, v views of each.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -90,7 +89,32 @@ def train(run: Run, source: Source, execution: Execution, folder: Path) -> Outco
     method = build_method(run, count, int(source.labels.max()) + 1)
     method.to(execution.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
     optimiser = optimisation.build(method, run.optimiser)
-    epoch = partial(_epoch, run, method, optimiser, source, execution)
+    per_epoch, passes = count // run.batch.size, run.batch.size // run.batch.micro
+    peak, scheduled = optimisation.peak_rate(run), (run.schedule.horizon or run.schedule.epochs) * per_epoch
+
+    def epoch(progress: Progress, checkpointer: Checkpointer) -> dict[str, float]:
+        first = progress.step - progress.epoch * per_epoch
+        order = torch.from_numpy(prng.permutation(count, run.seed, "order", progress.epoch))
+        source.start(progress.epoch)
+        steps = order[: per_epoch * run.batch.size].split(run.batch.size)
+        total = torch.tensor(progress.sums, dtype=torch.float64, device=source.labels.device)
+        method.train()
+        views = passes_of(source, steps, first, run.batch.micro)
+        for i in range(first, per_epoch):
+            start = time.perf_counter()
+            fraction = optimisation.fraction_of_peak(run.schedule, progress.step, per_epoch, passes)
+            optimisation.set_rate(optimiser, peak, fraction)
+            rng_key = run.seed, progress.epoch, i
+            total += _step(run, method, optimiser, views, steps[i], source.labels, rng_key, execution)
+            progress.step += 1
+            method.after_step((progress.step - 1) / scheduled, progress.step / scheduled)
+            progress.seconds += time.perf_counter() - start
+            if i + 1 < per_epoch and checkpointer.due():  # at the end of an epoch the caller saves
+                progress.sums = total.tolist()
+                checkpointer.save()
+        loss, norm = (total / per_epoch).tolist()
+        return {"epoch": progress.epoch + 1, "loss": loss, "norm": norm, "learning_rate": peak * fraction}
+
     return epochs(run, method, method, optimiser, epoch, execution, folder)
 
 
@@ -110,7 +134,8 @@ def epochs(
         method: its model, whose encoder and heads are the result.
         state: the model, with whatever else must be kept to resume.
         optimiser: of the model.
-        epoch: trains the rest of the current epoch, and returns its row of the history: epoch from 1, loss, norm …
+        epoch: trains the rest of the current epoch, and returns its row of the history: epoch from 1, mean loss, mean
+            norm, last rate …
         execution: how to train.
         folder: where results and the resume state go.
     """
@@ -148,43 +173,6 @@ def epochs(
     files.write_text(folder / TIMING, _csv(progress.timing))
     seconds = sum(row["seconds"] for row in progress.timing)
     return Outcome(status, progress.epoch, progress.starts, progress.snapshots, seconds)
-
-
-def _epoch(
-    run: Run,
-    method: Method,
-    optimiser: torch.optim.Optimizer,
-    source: Source,
-    execution: Execution,
-    progress: Progress,
-    checkpointer: Checkpointer,
-) -> dict[str, float]:
-    """Train the rest of an epoch. Returns its row of the history: epoch from 1, mean loss, mean norm, last rate."""
-    count = len(source.labels)
-    per_epoch = count // run.batch.size
-    first = progress.step - progress.epoch * per_epoch
-    order = torch.from_numpy(prng.permutation(count, run.seed, "order", progress.epoch))
-    source.start(progress.epoch)
-    steps = order[: per_epoch * run.batch.size].split(run.batch.size)
-    peak, passes = optimisation.peak_rate(run), run.batch.size // run.batch.micro
-    scheduled = (run.schedule.horizon or run.schedule.epochs) * per_epoch
-    total = torch.tensor(progress.sums, dtype=torch.float64, device=source.labels.device)
-    method.train()
-    views = passes_of(source, steps, first, run.batch.micro)
-    for i in range(first, per_epoch):
-        start = time.perf_counter()
-        fraction = optimisation.fraction_of_peak(run.schedule, progress.step, per_epoch, passes)
-        optimisation.set_rate(optimiser, peak, fraction)
-        rng_key = run.seed, progress.epoch, i
-        total += _step(run, method, optimiser, views, steps[i], source.labels, rng_key, execution)
-        progress.step += 1
-        method.after_step((progress.step - 1) / scheduled, progress.step / scheduled)
-        progress.seconds += time.perf_counter() - start
-        if i + 1 < per_epoch and checkpointer.due():  # at the end of an epoch the caller saves
-            progress.sums = total.tolist()
-            checkpointer.save()
-    loss, norm = (total / per_epoch).tolist()
-    return {"epoch": progress.epoch + 1, "loss": loss, "norm": norm, "learning_rate": peak * fraction}
 
 
 def passes_of(

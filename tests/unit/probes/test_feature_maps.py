@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from hypersphere.encoders.resnet8 import resnet8
-from hypersphere.probes.feature_maps import last_maps, maps_after, resized, tinted
+from hypersphere.probes.feature_maps import resized, seen_by, tinted
 from hypersphere.probes.gradcam import activation_map, gradcam
 from hypersphere.probes.local_features import CLUSTERS, COLOURS, OPAQUE, local_features
 from hypersphere.probes.result import NotFiniteError
@@ -87,7 +87,7 @@ def test_maps_are_the_output_of_a_part() -> None:
     x = torch.from_numpy(images).permute(0, 3, 1, 2) / 255
     for name in ("conv1", "bn1", "relu", "layer1", "layer2"):
         x = dict(encoder.named_children())[name](x)
-    torch.testing.assert_close(maps_after(encoder, "layer2", images, CPU), x)
+    torch.testing.assert_close(seen_by(encoder.layer2, encoder, images, CPU)[1], x)  # type: ignore[arg-type]
 
 
 def test_resizing_keeps_levels() -> None:
@@ -135,15 +135,16 @@ def classified(encoder: nn.Module, classes: int = 4) -> Any:
 
 
 def test_the_maps_are_those_that_are_averaged(encoder: nn.Module) -> None:
-    maps, features = last_maps(encoder, images(), CPU)
+    maps, averaged, features = seen_by(encoder.pool, encoder, images(), CPU)  # type: ignore[arg-type]
     assert maps.shape == (12, 8, 2, 2)
-    torch.testing.assert_close(maps.mean(dim=(2, 3)), features)
+    torch.testing.assert_close(maps.mean(dim=(2, 3), keepdim=True), averaged)
+    torch.testing.assert_close(averaged.flatten(1), features)
     torch.testing.assert_close(features.detach(), encoder(torch.from_numpy(images()).permute(0, 3, 1, 2) / 255))
 
 
 def test_of_a_linear_score_it_is_the_class_activation_map(encoder: nn.Module) -> None:
     """Zhou et al. 2016: the maps, summed with the weights of the class; the gradient is theirs over the places."""
-    maps, features = last_maps(encoder, images(), CPU)
+    maps, _, features = seen_by(encoder.pool, encoder, images(), CPU)  # type: ignore[arg-type]
     weight = torch.randn(8, generator=torch.Generator().manual_seed(1))
     (slopes,) = torch.autograd.grad((features @ weight).sum(), maps)
     plain = torch.einsum("ncij,c->nij", maps.detach(), weight).clamp(min=0)

@@ -12,7 +12,6 @@ from hypersphere.provenance import digests
 from hypersphere.provenance.manifest import check_files
 from hypersphere.training import loop
 from hypersphere.training import pretrain as training
-from hypersphere.training import snapshots as module
 from hypersphere.training.weights import snapshot_names
 
 from ...broken_off import contents
@@ -67,15 +66,15 @@ def test_without_a_readable_manifest_what_lies_there_counts(made: Plan, runs: li
     folder = made.run_folder(runs[0].name)
     files.write_text(folder / "snapshots" / ".epoch-0003.safetensors.0123abcd.part", "half")
     files.write_text(folder / snapshot_names(3)[0], "stale")
-    assert module.existing(folder) == {0, 1, 2}
+    assert training.snapshots(folder) == {0, 1, 2}
     manifest = (folder / "manifest.json").read_text()
     for harm in (manifest.replace('"a"', '"c"'), manifest[:-9], None):
         (folder / "manifest.json").unlink()
         if harm is not None:
             (folder / "manifest.json").write_text(harm)
-        assert module.existing(folder) == {0, 1, 2, 3}
+        assert training.snapshots(folder) == {0, 1, 2, 3}
         (folder / "manifest.json").touch()
-    assert module.existing(folder / "nothing") == set()
+    assert training.snapshots(folder / "nothing") == set()
 
 
 def test_a_shorter_list_removes_nothing_and_trains_nothing(

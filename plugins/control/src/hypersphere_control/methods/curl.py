@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from hypersphere.arguments import Fraction, PositiveFloat, PositiveInt
 from hypersphere.methods.base import Batch, Method, Output, Parts, chain, follow, frozen_copy
 from hypersphere_control import soft_actor_critic as sac
+from hypersphere_control.encoders.pixel_convnet import PixelConvnet
 from hypersphere_control.replay import Transitions
 
 GIVES = ("pair",)
@@ -55,30 +56,19 @@ class Agent(Method):
     The contrastive loss and the critics' train encoder and summary together; the actor's stops at the features.
     """
 
-    def __init__(
-        self,
-        parts: Parts,
-        *,
-        actions: int,
-        dim: int,
-        hidden: int,
-        discount: float,
-        temperature: float,
-        encoder_momentum: float,
-        critic_momentum: float,
-        initial: int,
-        actor_every: int,
-        targets_every: int,
-    ) -> None:
-        super().__init__(parts)
-        self.summary = Summary(parts.features, dim)
-        self.bilinear = nn.Linear(dim, dim, bias=False)
-        self.actor = chain(summary=Summary(parts.features, dim), layers=Layers(dim, hidden, 2 * actions))
-        self.critic = Critic(dim, actions, hidden)
-        self.log_temperature = nn.Parameter(torch.tensor(temperature).log())
-        self.actions, self.discount = actions, discount
-        self.momenta = encoder_momentum, critic_momentum
-        self.initial, self.actor_every, self.targets_every = initial, actor_every, targets_every
+    encoder: PixelConvnet
+    summary: Summary
+    bilinear: nn.Linear
+    actor: nn.Module
+    critic: Critic
+    log_temperature: nn.Parameter
+    actions: int
+    discount: float
+    encoder_momentum: float
+    critic_momentum: float
+    initial: int
+    actor_every: int
+    targets_every: int
 
     def draw_initial(self, generator: Callable[[str], torch.Generator]) -> None:
         """Linear layers orthogonal, without bias; the bilinear map uniform from 0 to 1 (CURL's code, from memory)."""
@@ -100,8 +90,8 @@ class Agent(Method):
 
     def move_targets(self) -> None:
         """Move both targets a part of the way to the new weights."""
-        follow(self.target, chain(encoder=self.encoder, summary=self.summary), self.momenta[0])
-        follow(self.target_critic, self.critic, self.momenta[1])
+        follow(self.target, chain(encoder=self.encoder, summary=self.summary), self.encoder_momentum)
+        follow(self.target_critic, self.critic, self.critic_momentum)
 
     @property
     def of_actor(self) -> Iterator[nn.Parameter]:
@@ -176,11 +166,13 @@ def curl(
     """
     return Agent(
         parts,
+        summary=Summary(parts.features, dim),
+        bilinear=nn.Linear(dim, dim, bias=False),
+        actor=chain(summary=Summary(parts.features, dim), layers=Layers(dim, hidden, 2 * actions)),
+        critic=Critic(dim, actions, hidden),
+        log_temperature=nn.Parameter(torch.tensor(temperature).log()),
         actions=actions,
-        dim=dim,
-        hidden=hidden,
         discount=discount,
-        temperature=temperature,
         encoder_momentum=encoder_momentum,
         critic_momentum=critic_momentum,
         initial=initial,
