@@ -109,7 +109,7 @@ def test_a_missing_or_damaged_file_and_an_unknown_task_are_refused(tmp_path: Pat
 
 
 def test_all_files_that_are_read_are_in_the_table() -> None:
-    for name, of in text_tasks.SORTED.items():
-        assert set(of.files) == set(published.table()[name].files)
+    for name, (files, _) in text_tasks.SORTED.items():
+        assert set(files) == set(published.table()[name].files)
     assert set(text_tasks.TREC.values()) == set(published.table()["trec"].files)
     assert set(text_tasks.MSRP.values()) == set(published.table()["msrp"].files)

@@ -20,9 +20,9 @@ from hypersphere.config.cells import PIXELS, raw_pixels
 from hypersphere.config.plan import Asked, At, BatchOfRuns, Plan, pictures_name, table_name
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
-from hypersphere.errors import HypersphereError
+from hypersphere.errors import HypersphereError, NotFiniteError
 from hypersphere.probes.frozen import Frozen, Pixels
-from hypersphere.probes.result import NotFiniteError, ProbeResult
+from hypersphere.probes.result import ProbeResult
 from hypersphere.provenance import digests, markers, pictures, state
 from hypersphere.provenance.manifest import check_evaluation, check_run
 from hypersphere.provenance.tables import EVALUATION

@@ -13,8 +13,7 @@ from hypersphere.augmentations.ops import to_float
 from hypersphere.config.run import Dataset, Run
 from hypersphere.datasets.store import Prepared, PreparedSplit
 from hypersphere.datasets.types import CLASS, TRAIN
-from hypersphere.errors import HypersphereError
-from hypersphere.probes.result import NotFiniteError
+from hypersphere.errors import HypersphereError, NotFiniteError
 
 BLOCK = 512
 """Images per forward pass; batch norm is in evaluation mode, so results do not depend on it."""
@@ -90,9 +89,10 @@ class Frozen:
         if (split, layer) not in self._cache:
             if layer == "backbone":
                 images = self.images(split)
-                blocks = [self._forward(self._floats(images[i : i + BLOCK])) for i in range(0, len(images), BLOCK)]
+                parts = (np.array(images[i : i + BLOCK]) for i in range(0, len(images), BLOCK))
+                blocks = [_through(self.encoder, to_float(torch.from_numpy(part).to(self.device))) for part in parts]
             else:
-                blocks = [self._project(block) for block in self.features(split, "backbone").split(BLOCK)]
+                blocks = [_through(self._above(), block) for block in self.features(split, "backbone").split(BLOCK)]
             self._cache[split, layer] = _finite(blocks, layer, split)
         return self._cache[split, layer]
 
@@ -102,12 +102,15 @@ class Frozen:
 
     def embed(self, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n e"]:
         """The head's output for other images than the dataset's: views, for example."""
-        blocks = [self._project(self._forward(block)) for block in images.to(self.device).split(BLOCK)]
+        blocks = [
+            _through(self._above(), _through(self.encoder, block)) for block in images.to(self.device).split(BLOCK)
+        ]
         return _finite(blocks, "embeddings", "given")
 
     def encode(self, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n d"]:
         """The encoder's output for other images than the dataset's."""
-        return _finite([self._forward(block) for block in images.to(self.device).split(BLOCK)], "backbone", "given")
+        blocks = [_through(self.encoder, block) for block in images.to(self.device).split(BLOCK)]
+        return _finite(blocks, "backbone", "given")
 
     def split(self, name: str) -> PreparedSplit:
         """A split, memory-mapped once: probes ask for some a hundred times. ``train`` is ``probe``, if there is one."""
@@ -136,25 +139,17 @@ class Frozen:
         """Names of the classes of the labels of this name, from label 0 on."""
         return self._data.class_names(name)
 
-    def _floats(self, images: UInt8[np.ndarray, "n h w 3"]) -> Float[Tensor, "n 3 h w"]:
-        return to_float(torch.from_numpy(np.array(images)).to(self.device))
-
-    # Only the blocks are computed in inference mode: concatenated outside it, they are a tensor for probes to train on.
-
-    @torch.inference_mode()
-    def _forward(self, images: Float[Tensor, "n 3 h w"]) -> Tensor:
-        output: Tensor = self.encoder(images)
-        return output.float()
-
-    @torch.inference_mode()
-    def _project(self, features: Tensor) -> Tensor:
-        output: Tensor = self._above()(features)
-        return output.float()
-
     def _above(self) -> nn.Module:
         if self._head is None:
             raise HypersphereError("layer: raw pixels have no embeddings, because they have no head; allowed: backbone")
         return self._head
+
+
+@torch.inference_mode()
+def _through(module: nn.Module, block: Tensor) -> Tensor:
+    """Only blocks are computed in inference mode: concatenated outside it, they are a tensor for probes to train on."""
+    output: Tensor = module(block)
+    return output.float()
 
 
 def _finite(blocks: list[Tensor], layer: Layer, split: str) -> Tensor:

@@ -36,16 +36,13 @@ def knn(
         drop_last: a batch size: bank and test set lose the images after their last whole batch, as in the code of the
             norms paper's authors (256: 9,984 of 10,000 test images). 0: all images.
     """
-    bank, queries = (_kept(frozen.features(split), drop_last) for split in (TRAIN, TEST))
+    bank, queries = frozen.features(TRAIN), frozen.features(TEST)
+    if drop_last:
+        bank, queries = (features[: len(features) // drop_last * drop_last] for features in (bank, queries))
+        if not len(bank) or not len(queries):
+            raise HypersphereError(f"knn: drop_last: {drop_last} leaves no images")
     scores = vote(bank, queries, frozen.labels(TRAIN)[: len(bank)], frozen.classes(), k, temperature)
     return scored(frozen, scores, dict(zip(MEASURES, (1, 5), strict=True)))
-
-
-def _kept(features: Float[Tensor, "n d"], batch: int) -> Float[Tensor, "m d"]:
-    """The images of whole batches; all, if the batch is 0."""
-    if batch > len(features):
-        raise HypersphereError(f"knn: drop_last: {batch} leaves none of {len(features)} images")
-    return features[: len(features) // batch * batch] if batch else features
 
 
 def vote(

@@ -8,12 +8,12 @@ from torch import Tensor
 
 from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.types import TEST
-from hypersphere.errors import HypersphereError
+from hypersphere.errors import HypersphereError, NotFiniteError
 from hypersphere.probes.clusters import kmeans
 from hypersphere.probes.feature_maps import enlarged, resized, seen_by, tinted
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions
-from hypersphere.probes.result import NotFiniteError, ProbeResult, reading
+from hypersphere.probes.result import ProbeResult, reading
 from hypersphere.probes.view_pairs import chosen
 
 MEASURES = ("explained",)

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from hypersphere import prng
@@ -78,7 +78,8 @@ def fit_mlp(bank: Float[Tensor, "*copies n d"], labels: Int[Tensor, "n"], classe
 
     def gradients(features: Float[Tensor, "b d"], labels: Int[Tensor, "b"]) -> tuple[Tensor, ...]:
         inner = torch.addmm(b1, features, w1.T)
-        passes = kept(inner.shape, dropout, drawn).to(inner.device) & (inner > 0)
+        kept = torch.rand(inner.shape, generator=drawn) >= dropout  # on the CPU: equal on every device
+        passes = kept.to(inner.device) & (inner > 0)
         outer = torch.where(passes, inner / (1 - dropout), 0)
         _, back = cross_entropy(torch.addmm(b2, outer, w2.T), labels)
         below = torch.where(passes, back @ w2 / (1 - dropout), 0)
@@ -87,14 +88,6 @@ def fit_mlp(bank: Float[Tensor, "*copies n d"], labels: Int[Tensor, "n"], classe
     about = {"epochs": settings.epochs, "batch": batch, "momentum": settings.momentum}
     fit(parameters, gradients, bank, labels, purpose="mlp", rate=rate, **about)
     return parameters
-
-
-def kept(shape: torch.Size, share: float, generator: torch.Generator) -> Bool[Tensor, "..."]:
-    """Which hidden values a step of dropout keeps, all but ``share`` of them; the kept are divided by 1 - share.
-
-    Drawn on the CPU from the probe's own generator: equal on every device and in every rerun.
-    """
-    return torch.rand(shape, generator=generator) >= share
 
 
 def _layer(name: str, inputs: int, outputs: int) -> tuple[Float[Tensor, "o i"], Float[Tensor, "o"]]:

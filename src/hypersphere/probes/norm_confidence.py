@@ -13,10 +13,10 @@ from hypersphere import prng
 from hypersphere.arguments import PositiveFloat, PositiveInt
 from hypersphere.augmentations.ops import gray, to_float
 from hypersphere.datasets.types import TEST, TRAIN
-from hypersphere.errors import HypersphereError
+from hypersphere.errors import HypersphereError, NotFiniteError
 from hypersphere.probes.frozen import BLOCK, Frozen
 from hypersphere.probes.knn import vote
-from hypersphere.probes.result import NotFiniteError, ProbeResult
+from hypersphere.probes.result import ProbeResult
 
 MEASURES = (
     "norm_gain",

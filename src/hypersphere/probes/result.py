@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,17 +13,8 @@ from torch import Tensor
 from hypersphere.config import coordinates
 from hypersphere.config.coordinates import Scalar
 from hypersphere.datasets.types import CONFLICTING, TEST
-from hypersphere.errors import HypersphereError
-
-if TYPE_CHECKING:
-    from hypersphere.probes.frozen import Frozen
-
-
-class NotFiniteError(HypersphereError):
-    """An encoder's features, or a probe's scores of them, are NaN or infinite: there is nothing to measure.
-
-    Any probe may raise it, for scores where its rate is too high; ``evaluate`` then records ``diverged``.
-    """
+from hypersphere.errors import NotFiniteError
+from hypersphere.probes.frozen import Frozen
 
 
 class ProbeResult(NamedTuple):
@@ -64,7 +55,7 @@ def top_k(scores: Float[Tensor, "n c"], truth: Int[Tensor, "n"], k: int) -> floa
     return 100 * (ahead.sum(dim=1) < k).double().mean().item()
 
 
-def scored(frozen: "Frozen", scores: Float[Tensor, "n c"], measures: Mapping[str, int]) -> ProbeResult:
+def scored(frozen: Frozen, scores: Float[Tensor, "n c"], measures: Mapping[str, int]) -> ProbeResult:
     """The share of test images whose class is among those with the highest scores, in percent.
 
     Args:

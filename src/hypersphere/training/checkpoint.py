@@ -72,23 +72,19 @@ def save_state(folder: Path, model: nn.Module, optimiser: torch.optim.Optimizer,
     write_tensors(folder / RESUME, tensors, {"progress": about, "sha256": _seal(tensors, about)})
 
 
+@dataclass
 class Checkpointer:
     """Saves the resume state every ``save_every`` seconds, and when a signal asked to stop."""
 
-    def __init__(
-        self,
-        folder: Path,
-        model: nn.Module,
-        optimiser: torch.optim.Optimizer,
-        progress: Progress,
-        save_every: float,
-        request: stop.Request,
-    ) -> None:
-        self.folder, self.model, self.optimiser, self.progress = folder, model, optimiser, progress
-        self.save_every, self.request = save_every, request
-        self.saved_at = time.monotonic()
-        self.kept = f"the state of step {progress.step} is kept" if progress.step else "nothing was saved yet"
-        """What a run that fails now resumes from, in words."""
+    folder: Path
+    model: nn.Module
+    optimiser: torch.optim.Optimizer
+    progress: Progress
+    save_every: float
+    request: stop.Request
+    saved: int
+    """The step of the last state that was saved; 0 if none was."""
+    saved_at: float = field(default_factory=time.monotonic)
 
     def due(self) -> bool:
         """Whether it is time for a save, or the process was asked to stop."""
@@ -98,8 +94,7 @@ class Checkpointer:
         """Save the state; a StoppedError follows if the process was asked to stop."""
         number = self.request.number  # a signal that comes from here on is answered after the next step
         save_state(self.folder, self.model, self.optimiser, self.progress)
-        self.saved_at = time.monotonic()
-        self.kept = f"the state of step {self.progress.step} is kept"
+        self.saved, self.saved_at = self.progress.step, time.monotonic()
         if number is not None:
             sentence = f"stopped by {signal.Signals(number).name} after step {self.progress.step}"
             raise stop.StoppedError(f"{self.folder}: {sentence}; run again to resume from there", number)

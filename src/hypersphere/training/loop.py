@@ -150,7 +150,8 @@ def epochs(
         for stale in folder.glob("snapshots/*.safetensors"):
             stale.unlink()
         _snapshot(method, folder, execution, run.schedule.epochs, progress)
-    checkpointer = Checkpointer(folder, state, optimiser, progress, execution.save_every, execution.request)
+    every, request = execution.save_every, execution.request
+    checkpointer = Checkpointer(folder, state, optimiser, progress, every, request, saved=progress.step)
     if execution.compile:
         method.encoder.compile()
     status = "finished"
@@ -165,7 +166,8 @@ def epochs(
             if progress.epoch < run.schedule.epochs and checkpointer.due():
                 checkpointer.save()
     except Exception as error:
-        error.add_note(f"{AT_STEP}{progress.step + 1}; {checkpointer.kept}")
+        left = f"the state of step {checkpointer.saved} is kept" if checkpointer.saved else "nothing was saved yet"
+        error.add_note(f"{AT_STEP}{progress.step + 1}; {left}")
         raise
     save_weights(method.encoder, folder / ENCODER)
     save_weights(method.head, folder / HEADS)

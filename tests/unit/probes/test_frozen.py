@@ -20,9 +20,10 @@ from hypersphere.config.run import Dataset
 from hypersphere.datasets import store
 from hypersphere.datasets.store import Named, PreparedSplit
 from hypersphere.encoders.resnet8 import resnet8
+from hypersphere.errors import NotFiniteError
 from hypersphere.methods.heads import mlp
 from hypersphere.probes import frozen as frozen_module
-from hypersphere.probes.frozen import Frozen, NotFiniteError, Pixels
+from hypersphere.probes.frozen import Frozen, Pixels
 
 from .conftest import cloud
 

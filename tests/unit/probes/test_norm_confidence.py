@@ -14,9 +14,10 @@ from scipy.ndimage import sobel
 from scipy.optimize import minimize
 from torch import Tensor
 
+from hypersphere.errors import NotFiniteError
 from hypersphere.probes.norm_confidence import LEFT_FREE, appearance, auroc, explained, norm_confidence
 from hypersphere.probes.norm_ood import norm_ood
-from hypersphere.probes.result import NotFiniteError, ProbeResult
+from hypersphere.probes.result import ProbeResult
 
 Array = np.ndarray
 LUMA = np.array([0.2989, 0.587, 0.114])

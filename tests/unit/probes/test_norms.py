@@ -9,11 +9,11 @@ import pytest
 import torch
 from sklearn.neighbors import KNeighborsClassifier
 
+from hypersphere.errors import NotFiniteError
 from hypersphere.probes.extreme_norms import extreme_norms
 from hypersphere.probes.norm_buckets import buckets, norm_buckets
 from hypersphere.probes.norms import norms
 from hypersphere.probes.relative_norms import relative_norms
-from hypersphere.probes.result import NotFiniteError
 
 
 def layers() -> Any:

@@ -11,8 +11,9 @@ from torch import Tensor, nn
 
 from hypersphere import prng
 from hypersphere.config import coordinates
+from hypersphere.errors import NotFiniteError
 from hypersphere.probes.descent import cross_entropy, fit
-from hypersphere.probes.result import NotFiniteError, reading, scored, top_k
+from hypersphere.probes.result import reading, scored, top_k
 
 
 def by_loop(scores: np.ndarray, truth: np.ndarray, k: int) -> float:

@@ -82,12 +82,10 @@ class Views:
 
     def views(self, index: Int[Tensor, "n"]) -> Float[Tensor, "v n 3 h w"]:
         """Views of these images, values in [0, 1]. Draws stay on the CPU."""
-        return make_views(self.pixels(index), self.draws.take(index), self.run.branches)
-
-    def pixels(self, index: Int[Tensor, "n"]) -> UInt8[Tensor, "n h w 3"]:
-        """These images, on the device."""
         if self.resident is not None:
-            return self.resident[index.to(self.device)]
-        assert self.stored is not None
-        places, back = np.unique(index.numpy(), return_inverse=True)  # in the file's order, for the disk's sake
-        return torch.from_numpy(self.stored[places][back]).to(self.device)
+            pixels = self.resident[index.to(self.device)]
+        else:
+            assert self.stored is not None
+            places, back = np.unique(index.numpy(), return_inverse=True)  # in the file's order, for the disk's sake
+            pixels = torch.from_numpy(self.stored[places][back]).to(self.device)
+        return make_views(pixels, self.draws.take(index), self.run.branches)

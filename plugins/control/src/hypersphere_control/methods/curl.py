@@ -4,7 +4,6 @@ Shapes: n observations, c channels of a stack of frames, s pixels of a crop's si
 a numbers of an action.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 
 import torch
@@ -22,19 +21,15 @@ KIND = "control"
 ENCODERS = ("pixel_convnet",)
 
 
-class Summary(nn.Sequential):
+def summary(features: int, dim: int) -> nn.Module:
     """Features to a summary: a linear map and a layer norm, [n, F] to [n, d]."""
-
-    def __init__(self, features: int, dim: int) -> None:
-        super().__init__(OrderedDict(linear=nn.Linear(features, dim), norm=nn.LayerNorm(dim)))
+    return chain(linear=nn.Linear(features, dim), norm=nn.LayerNorm(dim))
 
 
-class Layers(nn.Sequential):
+def layers(width: int, hidden: int, out: int) -> nn.Module:
     """Two hidden layers with ReLU."""
-
-    def __init__(self, width: int, hidden: int, out: int) -> None:
-        first, second, last = nn.Linear(width, hidden), nn.Linear(hidden, hidden), nn.Linear(hidden, out)
-        super().__init__(OrderedDict(first=first, relu1=nn.ReLU(), second=second, relu2=nn.ReLU(), last=last))
+    first, second, last = nn.Linear(width, hidden), nn.Linear(hidden, hidden), nn.Linear(hidden, out)
+    return chain(first=first, relu1=nn.ReLU(), second=second, relu2=nn.ReLU(), last=last)
 
 
 class Critic(nn.Module):
@@ -42,7 +37,7 @@ class Critic(nn.Module):
 
     def __init__(self, dim: int, actions: int, hidden: int) -> None:
         super().__init__()
-        self.first, self.second = (Layers(dim + actions, hidden, 1) for _ in range(2))
+        self.first, self.second = (layers(dim + actions, hidden, 1) for _ in range(2))
 
     def forward(self, summary: Float[Tensor, "n d"], actions: Float[Tensor, "n a"]) -> Float[Tensor, "2 n"]:
         """The value of each action by each critic."""
@@ -57,7 +52,7 @@ class Agent(Method):
     """
 
     encoder: PixelConvnet
-    summary: Summary
+    summary: nn.Module
     bilinear: nn.Linear
     actor: nn.Module
     critic: Critic
@@ -155,20 +150,17 @@ def curl(
     Args:
         actions: numbers of an action of the task.
         dim: length of a summary; actor and critics have one each, of the same features.
-        hidden: width of the two hidden layers of actor and critics.
-        discount: of the next step's value.
+        hidden: of actor and critics, two layers.
         temperature: initial weight of the policy's entropy; the entropy aimed at is minus ``actions``.
-        encoder_momentum: weight of the old target encoder in each update.
-        critic_momentum: weight of the old target critics.
         initial: an agent's steps with random actions, before its first update.
         actor_every: updates of the critics in one of the actor.
         targets_every: updates of the critics in one of the targets.
     """
     return Agent(
         parts,
-        summary=Summary(parts.features, dim),
+        summary=summary(parts.features, dim),
         bilinear=nn.Linear(dim, dim, bias=False),
-        actor=chain(summary=Summary(parts.features, dim), layers=Layers(dim, hidden, 2 * actions)),
+        actor=chain(summary=summary(parts.features, dim), layers=layers(dim, hidden, 2 * actions)),
         critic=Critic(dim, actions, hidden),
         log_temperature=nn.Parameter(torch.tensor(temperature).log()),
         actions=actions,

@@ -33,20 +33,13 @@ class Task(NamedTuple):
     about: dict[str, str]
 
 
-class Sorted(NamedTuple):
-    """A task with one file for each class, a sentence on each line."""
-
-    files: dict[str, str]
-    """Names and encodings."""
-    class_names: tuple[str, str]
-
-
-SORTED = {
-    "mr": Sorted({"rt-polarity.neg": LATIN, "rt-polarity.pos": LATIN}, ("negative", "positive")),
-    "cr": Sorted({"custrev.neg": "utf-8", "custrev.pos": "utf-8"}, ("negative", "positive")),
-    "subj": Sorted({"subj.objective": "utf-8", "subj.subjective": LATIN}, ("objective", "subjective")),
-    "mpqa": Sorted({"mpqa.neg": "utf-8", "mpqa.pos": "utf-8"}, ("negative", "positive")),
+SORTED: dict[str, tuple[dict[str, str], tuple[str, str]]] = {
+    "mr": ({"rt-polarity.neg": LATIN, "rt-polarity.pos": LATIN}, ("negative", "positive")),
+    "cr": ({"custrev.neg": "utf-8", "custrev.pos": "utf-8"}, ("negative", "positive")),
+    "subj": ({"subj.objective": "utf-8", "subj.subjective": LATIN}, ("objective", "subjective")),
+    "mpqa": ({"mpqa.neg": "utf-8", "mpqa.pos": "utf-8"}, ("negative", "positive")),
 }
+"""Tasks with one file for each class, a sentence on each line: the files with their encodings, and the classes."""
 QUESTIONS = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
 """TREC's coarse classes."""
 TREC = {TRAIN: "TREC.train", TEST: "TREC.test"}
