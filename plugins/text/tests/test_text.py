@@ -16,8 +16,8 @@ from hypersphere.methods.base import Batch
 from hypersphere.objectives.distance_polarization import distance_polarization
 from hypersphere.objectives.n_pair import n_pair
 from hypersphere.training.build import build_method
+from hypersphere.training.checkpoint import Progress
 from hypersphere.training.frozen import load_frozen
-from hypersphere.training.loop import Outcome
 from hypersphere_text.methods.quick_thoughts import QuickThoughts
 from hypersphere_text.trainers.text import train
 
@@ -54,7 +54,7 @@ def drawn() -> np.ndarray:
 TOKENS = drawn()
 
 
-def execute(run: Run, folder: Path, tokens: np.ndarray = TOKENS, **changes: Any) -> Outcome:
+def execute(run: Run, folder: Path, tokens: np.ndarray = TOKENS, **changes: Any) -> Progress:
     return train(run, tokens, execution(run, **changes), folder)
 
 

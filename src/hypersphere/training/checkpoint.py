@@ -33,7 +33,7 @@ COUNT = "step"
 
 @dataclass
 class Progress:
-    """The part of a resume state that is not tensors."""
+    """How far training is, or how it ended: the part of a resume state that is not tensors."""
 
     identity: dict[str, Any]
     """What determines the run's bytes (run, code, data …): only a state of the same identity is resumed."""
@@ -48,10 +48,12 @@ class Progress:
     snapshots: dict[str, str] = field(default_factory=dict)
     """File name to sha256, for both files of each snapshot written so far."""
     starts: list[int] = field(default_factory=list)
-    """The step at which each process that trained the run started."""
+    """The step at which each process that trained the run started: [0] unless it was resumed."""
+    status: str = "finished"
+    """How training ends: ``finished`` or ``diverged``."""
 
     @property
-    def epoch(self) -> int:
+    def epochs(self) -> int:
         """Epochs finished."""
         return len(self.history)
 
@@ -120,7 +122,7 @@ def load_state(
     if progress.identity != identity:
         raise HypersphereError(f"{path}: not resumed: {difference(progress, identity)}")
     for epoch in sorted(snapshots):
-        if epoch <= progress.epoch and not progress.snapshots.keys() >= {*snapshot_names(epoch)}:
+        if epoch <= progress.epochs and not progress.snapshots.keys() >= {*snapshot_names(epoch)}:
             raise HypersphereError(
                 f"{path}: not resumed: saved at step {progress.step} without a snapshot of epoch {epoch}"
             )

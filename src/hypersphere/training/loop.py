@@ -47,20 +47,6 @@ class Execution(NamedTuple):
     """Set by a signal; training stops after the current step."""
 
 
-class Outcome(NamedTuple):
-    """How training ended."""
-
-    status: str
-    """``finished`` or ``diverged``."""
-    epochs: int
-    starts: list[int]
-    """The step at which each process that trained the run started: [0] unless it was resumed."""
-    snapshots: dict[str, str]
-    """File name to sha256, for both files of each snapshot."""
-    seconds: float
-    """Spent in epochs, by all processes together."""
-
-
 class Source(Protocol):
     """What a run is trained on."""
 
@@ -76,7 +62,7 @@ class Source(Protocol):
         """Views of these examples, on the device; ``index`` stays on the CPU, so that nothing waits for it."""
 
 
-def train(run: Run, source: Source, execution: Execution, folder: Path) -> Outcome:
+def train(run: Run, source: Source, execution: Execution, folder: Path) -> Progress:
     """Train one run, or resume it, and write its weights, snapshots, history and timing into ``folder``.
 
     The resume state stays in ``folder``: the caller removes it once the result is in its place.
@@ -93,9 +79,9 @@ def train(run: Run, source: Source, execution: Execution, folder: Path) -> Outco
     peak, scheduled = optimisation.peak_rate(run), (run.schedule.horizon or run.schedule.epochs) * per_epoch
 
     def epoch(progress: Progress, checkpointer: Checkpointer) -> dict[str, float]:
-        first = progress.step - progress.epoch * per_epoch
-        order = torch.from_numpy(prng.permutation(count, run.seed, "order", progress.epoch))
-        source.start(progress.epoch)
+        first = progress.step - progress.epochs * per_epoch
+        order = torch.from_numpy(prng.permutation(count, run.seed, "order", progress.epochs))
+        source.start(progress.epochs)
         steps = order[: per_epoch * run.batch.size].split(run.batch.size)
         total = torch.tensor(progress.sums, dtype=torch.float64, device=source.labels.device)
         method.train()
@@ -104,7 +90,7 @@ def train(run: Run, source: Source, execution: Execution, folder: Path) -> Outco
             start = time.perf_counter()
             fraction = optimisation.fraction_of_peak(run.schedule, progress.step, per_epoch, passes)
             optimisation.set_rate(optimiser, peak, fraction)
-            rng_key = run.seed, progress.epoch, i
+            rng_key = run.seed, progress.epochs, i
             total += _step(run, method, optimiser, views, steps[i], source.labels, rng_key, execution)
             progress.step += 1
             method.after_step((progress.step - 1) / scheduled, progress.step / scheduled)
@@ -113,7 +99,7 @@ def train(run: Run, source: Source, execution: Execution, folder: Path) -> Outco
                 progress.sums = total.tolist()
                 checkpointer.save()
         loss, norm = (total / per_epoch).tolist()
-        return {"epoch": progress.epoch + 1, "loss": loss, "norm": norm, "learning_rate": peak * fraction}
+        return {"epoch": progress.epochs + 1, "loss": loss, "norm": norm, "learning_rate": peak * fraction}
 
     return epochs(run, method, method, optimiser, epoch, execution, folder)
 
@@ -126,7 +112,7 @@ def epochs(
     epoch: Callable[[Progress, Checkpointer], dict[str, float]],
     execution: Execution,
     folder: Path,
-) -> Outcome:
+) -> Progress:
     """Take a run's epochs one after the other, from where it was left, and write its files: see ``train``.
 
     Args:
@@ -154,16 +140,15 @@ def epochs(
     checkpointer = Checkpointer(folder, state, optimiser, progress, every, request, saved=progress.step)
     if execution.compile:
         method.encoder.compile()
-    status = "finished"
     try:
-        while progress.epoch < run.schedule.epochs:
+        while progress.epochs < run.schedule.epochs:
             row = epoch(progress, checkpointer)
             progress.end_epoch(row)
             if not np.isfinite([row["loss"], row["norm"]]).all():
-                status = "diverged"
+                progress.status = "diverged"
                 break
             _snapshot(method, folder, execution, run.schedule.epochs, progress)
-            if progress.epoch < run.schedule.epochs and checkpointer.due():
+            if progress.epochs < run.schedule.epochs and checkpointer.due():
                 checkpointer.save()
     except Exception as error:
         left = f"the state of step {checkpointer.saved} is kept" if checkpointer.saved else "nothing was saved yet"
@@ -173,8 +158,7 @@ def epochs(
     save_weights(method.head, folder / HEADS)
     files.write_text(folder / HISTORY, _csv(progress.history))
     files.write_text(folder / TIMING, _csv(progress.timing))
-    seconds = sum(row["seconds"] for row in progress.timing)
-    return Outcome(status, progress.epoch, progress.starts, progress.snapshots, seconds)
+    return progress
 
 
 def passes_of(
@@ -227,8 +211,8 @@ def _step(
 
 
 def _snapshot(method: Method, folder: Path, execution: Execution, last: int, progress: Progress) -> None:
-    if progress.epoch in execution.snapshots and progress.epoch != last:
-        for name, module in zip(snapshot_names(progress.epoch), (method.encoder, method.head), strict=True):
+    if progress.epochs in execution.snapshots and progress.epochs != last:
+        for name, module in zip(snapshot_names(progress.epochs), (method.encoder, method.head), strict=True):
             save_weights(module, folder / name)
             progress.snapshots[name] = files.sha256(folder / name)
 

@@ -24,8 +24,9 @@ from hypersphere.provenance import digests, markers, state, stop
 from hypersphere.provenance.state import State
 from hypersphere.training import checkpoint
 from hypersphere.training import device as devices
+from hypersphere.training.checkpoint import Progress
 from hypersphere.training.determinism import make_deterministic
-from hypersphere.training.loop import AT_STEP, HISTORY, TIMING, Execution, Outcome
+from hypersphere.training.loop import AT_STEP, HISTORY, TIMING, Execution
 from hypersphere.training.weights import ENCODER, HEADS, snapshot_names
 
 SCHEMA = 1
@@ -110,7 +111,7 @@ def _pretrain_one(
             print(f"note: {other}: not resumed: {difference}; it is kept until the run is finished", flush=True)
         for place in (folder, unfinished, unfinished / "snapshots"):
             files.sweep(place)
-        trainer: Callable[..., Outcome] = importlib.import_module(registry.module_name("trainers", run.kind)).pretrain
+        trainer: Callable[..., Progress] = importlib.import_module(registry.module_name("trainers", run.kind)).pretrain
         _publish(run, execution, trainer(run, data, execution, unfinished), unfinished, folder)
 
 
@@ -152,7 +153,7 @@ def snapshots(folder: Path) -> set[int]:
     return {int(match[1]) for match in map(SNAPSHOT.fullmatch, names) if match}
 
 
-def _publish(run: Run, execution: Execution, outcome: Outcome, unfinished: Path, folder: Path) -> None:
+def _publish(run: Run, execution: Execution, trained: Progress, unfinished: Path, folder: Path) -> None:
     """Replace an older result. The manifest is removed first and written last, so a kill leaves no mixed result.
 
     Stale snapshots are removed after the new ones are in place: after a kill they still show which epochs to save.
@@ -161,14 +162,14 @@ def _publish(run: Run, execution: Execution, outcome: Outcome, unfinished: Path,
         peak = torch.cuda.max_memory_allocated(execution.device) / 2**20
     else:  # ru_maxrss is in bytes on macOS, in KiB on Linux
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
-    listed = {name: files.sha256(unfinished / name) for name in (ENCODER, HEADS, HISTORY)} | outcome.snapshots
+    listed = {name: files.sha256(unfinished / name) for name in (ENCODER, HEADS, HISTORY)} | trained.snapshots
     manifest = {
         "schema": SCHEMA,
         "name": run.name,
         "run": run.model_dump(mode="json"),
-        "status": outcome.status,
-        "epochs": outcome.epochs,
-        "started_at_steps": outcome.starts,
+        "status": trained.status,
+        "epochs": trained.epochs,
+        "started_at_steps": trained.starts,
         "code": execution.identity["code"],
         "data": execution.identity["data"],
         "files": listed,
@@ -181,7 +182,7 @@ def _publish(run: Run, execution: Execution, outcome: Outcome, unfinished: Path,
             "deterministic_algorithms": True,
             "threads": torch.get_num_threads(),
         },
-        "seconds": round(outcome.seconds, 3),
+        "seconds": round(sum(row["seconds"] for row in trained.timing), 3),
         "peak_memory_mb": int(peak),
         "environment": digests.environment(),
     }
@@ -199,4 +200,4 @@ def _publish(run: Run, execution: Execution, outcome: Outcome, unfinished: Path,
     files.write_sealed(folder / MANIFEST, manifest)
     for leftover in folder.glob(f"{UNFINISHED}*"):
         shutil.rmtree(leftover)
-    print(f"{run.name}: {outcome.status} after {outcome.epochs} epochs, {manifest['seconds']:.1f} s", flush=True)
+    print(f"{run.name}: {trained.status} after {trained.epochs} epochs, {manifest['seconds']:.1f} s", flush=True)

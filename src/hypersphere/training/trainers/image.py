@@ -16,7 +16,8 @@ from hypersphere.augmentations.ops import CHUNK_BYTES, make_views
 from hypersphere.config.run import Run
 from hypersphere.datasets.types import CLASS, TRAIN
 from hypersphere.training import loop
-from hypersphere.training.loop import Execution, Outcome
+from hypersphere.training.checkpoint import Progress
+from hypersphere.training.loop import Execution
 
 if TYPE_CHECKING:  # a run depends on a dataset's bytes, and not on the code that prepared it
     from hypersphere.datasets.store import Prepared
@@ -43,13 +44,13 @@ def training_images(data: "Prepared", labels: str = CLASS) -> Images:
     return Images(split.images, split.labels[labels], split.index)
 
 
-def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> Outcome:
+def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> Progress:
     """Train one run on the training images of a prepared dataset, with the labels that its method learns."""
     labels = str(run.method.parameters.get("labels", CLASS))
     return train(run, training_images(data, labels), execution, folder)
 
 
-def train(run: Run, images: Images, execution: Execution, folder: Path) -> Outcome:
+def train(run: Run, images: Images, execution: Execution, folder: Path) -> Progress:
     """Train one run on images in memory: see ``loop.train``."""
     return loop.train(run, Views(run, images, execution.device), execution, folder)
 

@@ -21,7 +21,7 @@ from hypersphere.methods.base import Batch
 from hypersphere.training import loop, optimisation, work
 from hypersphere.training.build import build_method
 from hypersphere.training.checkpoint import Checkpointer, Progress
-from hypersphere.training.loop import Execution, Outcome
+from hypersphere.training.loop import Execution
 from hypersphere_control.environment import Environment, Settings, random_actions
 from hypersphere_control.methods.curl import Agent
 from hypersphere_control.replay import Replay, Transitions, crop
@@ -33,12 +33,12 @@ TEMPERATURE_RATE, TEMPERATURE_BETAS = 1e-4, (0.5, 0.999)
 """Adam's for the temperature (CURL's Table 3, from memory)."""
 
 
-def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> Outcome:
+def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> Progress:
     """Train one run on its task: see ``train``. The prepared frames are not used; their digest names the renderer."""
     return train(run, Environment(Settings.of(run.dataset.source)), execution, folder)
 
 
-def train(run: Run, environment: Environment, execution: Execution, folder: Path) -> Outcome:
+def train(run: Run, environment: Environment, execution: Execution, folder: Path) -> Progress:
     """Train an agent while it acts, or resume it: see ``loop.epochs``. The history also has each episode's return.
 
     The resume state holds all that the agent has seen. It is saved between episodes, so that no simulator's state is.
@@ -111,7 +111,7 @@ class _Episodes:
         An episode without updates, because the agent still acts at random, has the loss of one batch. The loss is not
         a number if the policy's actions are none, which ends training.
         """
-        start, episode, steps = time.perf_counter(), progress.epoch, self.replay.steps
+        start, episode, steps = time.perf_counter(), progress.epochs, self.replay.steps
         self.agent.train()
         self.replay.begin(episode, self.environment.reset(self.run.seed, "episode", episode))
         total, updates, returned = torch.zeros(2, dtype=torch.float64), 0, 0.0
