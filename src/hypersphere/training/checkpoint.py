@@ -57,22 +57,6 @@ class Progress:
         """Epochs finished."""
         return len(self.history)
 
-    def end_epoch(self, row: dict[str, float]) -> None:
-        """Add an epoch's row to the history, and begin the next one."""
-        self.history.append(row)
-        self.timing.append({"epoch": row["epoch"], "seconds": round(self.seconds, 4)})
-        self.sums, self.seconds = [0.0, 0.0], 0.0
-
-
-def save_state(folder: Path, model: nn.Module, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
-    """Write everything that training needs to resume, atomically and sealed by a checksum."""
-    tensors = {f"{MODEL}{name}": value for name, value in model.state_dict().items()}
-    for number, parameter in _parameters(optimiser).items():
-        state = optimiser.state.get(parameter, {})
-        tensors |= {f"{OPTIMISER}{number}.{key}": value for key, value in state.items() if isinstance(value, Tensor)}
-    tensors, about = plain(tensors), json.dumps(asdict(progress))
-    write_tensors(folder / RESUME, tensors, {"progress": about, "sha256": _seal(tensors, about)})
-
 
 @dataclass
 class Checkpointer:
@@ -93,9 +77,17 @@ class Checkpointer:
         return self.request.number is not None or time.monotonic() - self.saved_at >= self.save_every
 
     def save(self) -> None:
-        """Save the state; a StoppedError follows if the process was asked to stop."""
+        """Write everything that training needs to resume, atomically and sealed by a checksum.
+
+        A StoppedError follows if the process was asked to stop.
+        """
         number = self.request.number  # a signal that comes from here on is answered after the next step
-        save_state(self.folder, self.model, self.optimiser, self.progress)
+        tensors = {f"{MODEL}{name}": value for name, value in self.model.state_dict().items()}
+        for place, parameter in _parameters(self.optimiser).items():
+            kept = self.optimiser.state.get(parameter, {})
+            tensors |= {f"{OPTIMISER}{place}.{key}": value for key, value in kept.items() if isinstance(value, Tensor)}
+        tensors, progress = plain(tensors), json.dumps(asdict(self.progress))
+        write_tensors(self.folder / RESUME, tensors, {"progress": progress, "sha256": _seal(tensors, progress)})
         self.saved, self.saved_at = self.progress.step, time.monotonic()
         if number is not None:
             sentence = f"stopped by {signal.Signals(number).name} after step {self.progress.step}"

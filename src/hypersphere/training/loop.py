@@ -143,7 +143,9 @@ def epochs(
     try:
         while progress.epochs < run.schedule.epochs:
             row = epoch(progress, checkpointer)
-            progress.end_epoch(row)
+            progress.history.append(row)
+            progress.timing.append({"epoch": row["epoch"], "seconds": round(progress.seconds, 4)})
+            progress.sums, progress.seconds = [0.0, 0.0], 0.0
             if not np.isfinite([row["loss"], row["norm"]]).all():
                 progress.status = "diverged"
                 break

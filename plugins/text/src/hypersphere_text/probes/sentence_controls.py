@@ -2,8 +2,6 @@
 
 import numpy as np
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.types import TEST, TRAIN
@@ -31,7 +29,13 @@ def sentence_controls(
     Returns:
         ``bag_of_words_accuracy``, and ``majority_accuracy``, for which training examples alone are counted.
     """
-    bags, labels = {split: _bags(frozen, split, words) for split in frozen.splits}, frozen.labels(TRAIN)
+    bags, labels = {}, frozen.labels(TRAIN)
+    for split in frozen.splits:
+        tokens = torch.from_numpy(np.array(frozen.images(split))).long().to(frozen.device)
+        examples, sentences, _ = tokens.shape
+        counted = torch.zeros(examples, sentences, UNKNOWN + 1 + words, device=frozen.device)
+        counted.scatter_(2, tokens.clamp_max(UNKNOWN + words) * (tokens <= UNKNOWN + words), 1.0)
+        bags[split] = of_pairs(counted[:, :, UNKNOWN + 1 :].flatten(1), sentences)
     if TEST in frozen.splits:
         truth = frozen.labels(TEST)
         guessed = labels.bincount().argmax().expand(len(truth))
@@ -43,11 +47,3 @@ def sentence_controls(
         found = cross_validated(bags[TRAIN], labels, folds=folds, iterations=iterations)
     most_frequent = 100 * (guessed == truth).double().mean().item()
     return ProbeResult(dict(zip(MEASURES, (found, most_frequent), strict=True)), n=len(truth))
-
-
-def _bags(frozen: Frozen, split: str, words: int) -> Float[Tensor, "n d"]:
-    tokens = torch.from_numpy(np.array(frozen.images(split))).long().to(frozen.device)
-    examples, sentences, _ = tokens.shape
-    counted = torch.zeros(examples, sentences, UNKNOWN + 1 + words, device=frozen.device)
-    counted.scatter_(2, tokens.clamp_max(UNKNOWN + words) * (tokens <= UNKNOWN + words), 1.0)
-    return of_pairs(counted[:, :, UNKNOWN + 1 :].flatten(1), sentences)
