@@ -1,6 +1,7 @@
 """Runs of any trainer that end before their time: how they are executed, what they leave, and altered states."""
 
 import itertools
+import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -60,12 +61,13 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-def rewrite(path: Path, change: Callable[[dict[str, Tensor]], Any], seal: bool = True) -> None:
-    """Rewrite a resume state after ``change`` to its tensors; ``seal`` it anew, or leave the seal as it was."""
+def rewrite(path: Path, change: Callable[[dict[str, Tensor]], Any], seal: bool = True, **progress: Any) -> None:
+    """Rewrite a resume state after ``change`` to its tensors, and to its ``progress``; ``seal`` it anew, or do not."""
     with safe_open(path, framework="pt") as handle:
         metadata = handle.metadata()
     tensors = load_file(path)
     change(tensors)
+    metadata["progress"] = json.dumps(json.loads(metadata["progress"]) | progress)
     if seal:
         metadata["sha256"] = checkpoint._seal(tensors, metadata["progress"])
     save_file(tensors, path, metadata=metadata)

@@ -31,3 +31,10 @@ class DamagedError(HypersphereError):
         """Remove the proofs. A damaged run or array stays, until the new one takes its place."""
         for proof in self.proofs:
             proof.unlink(missing_ok=True)
+
+
+class NotFiniteError(HypersphereError):
+    """An encoder's features, or a probe's scores of them, are NaN or infinite: there is nothing to measure.
+
+    Any probe may raise it, for scores where its rate is too high; ``evaluate`` then records ``diverged``.
+    """

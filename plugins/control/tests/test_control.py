@@ -19,9 +19,8 @@ from hypersphere.methods.base import Batch
 from hypersphere.objectives.n_pair import n_pair
 from hypersphere.training import work
 from hypersphere.training.build import build_method
-from hypersphere.training.checkpoint import RESUME
+from hypersphere.training.checkpoint import RESUME, Progress
 from hypersphere.training.frozen import load_frozen
-from hypersphere.training.loop import Outcome
 from hypersphere_control.environment import Settings
 from hypersphere_control.methods.curl import Agent
 from hypersphere_control.trainers import control
@@ -76,7 +75,7 @@ def make(**changes: Any) -> Run:
     return Run.model_validate(merge(RUN, changes))
 
 
-def execute(run: Run, folder: Path, task: type[Dot] = Dot) -> Outcome:
+def execute(run: Run, folder: Path, task: type[Dot] = Dot) -> Progress:
     environment: Any = task(Settings.of(run.dataset.source))
     return train(run, environment, execution(run), folder)
 

@@ -71,9 +71,9 @@ def test_every_task_is_a_choice_of_the_source() -> None:
 
 @pytest.mark.shared_data
 def test_the_novels_are_the_ones_in_the_table(unpacked: Callable[[str], Path]) -> None:
-    found = corpora.corpus(unpacked("text"), "novels")
-    assert len(found.texts) == 14
-    assert sum(len(text.split()) for text in found.texts.values()) > 3_400_000
+    texts, _ = corpora.corpus(unpacked("text"), "novels")
+    assert len(texts) == 14
+    assert sum(len(text.split()) for text in texts.values()) > 3_400_000
 
 
 @pytest.mark.shared_data
@@ -87,28 +87,15 @@ def test_the_real_tasks_have_the_counts_in_print(unpacked: Callable[[str], Path]
     assert not any("\ufffd" in text or "\t" in text for text in texts)
 
 
-@pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of MR's two files, which count as the published ones whatever they hold."""
+def test_a_line_is_an_example_in_the_files_encoding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """MR's two files, which count as the published ones whatever they hold."""
     monkeypatch.setattr(corpora, "has_md5", lambda path, md5: True)
     folder = tmp_path / text_tasks.FOLDER
     folder.mkdir(parents=True)
     (folder / "rt-polarity.neg").write_bytes(b"d\xe9j\xe0 vu\x85 again \nbad\n")
     (folder / "rt-polarity.pos").write_bytes(b"good\n")
-    return folder
-
-
-@pytest.mark.usefixtures("files")
-def test_a_line_is_an_example_in_the_files_encoding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(text_tasks.SORTED, "mr", text_tasks.SORTED["mr"]._replace(counts=(2, 1)))
     texts = [(example.texts[0], example.label) for example in text_tasks.task(tmp_path, "mr").splits["train"]]
     assert texts == [("déjà vu\x85 again", 0), ("bad", 0), ("good", 1)]
-
-
-def test_another_count_is_refused(tmp_path: Path, files: Path, refused: Any) -> None:
-    (files / "rt-polarity.neg").write_bytes(b"bad\n")
-    with refused():
-        text_tasks.task(tmp_path, "mr")
 
 
 def test_a_missing_or_damaged_file_and_an_unknown_task_are_refused(tmp_path: Path, refused: Any) -> None:
@@ -122,7 +109,7 @@ def test_a_missing_or_damaged_file_and_an_unknown_task_are_refused(tmp_path: Pat
 
 
 def test_all_files_that_are_read_are_in_the_table() -> None:
-    for name, of in text_tasks.SORTED.items():
-        assert set(of.files) == set(published.table()[name].files)
-    assert {file for file, *_ in text_tasks.TREC.values()} == set(published.table()["trec"].files)
-    assert {file for file, _ in text_tasks.MSRP.values()} == set(published.table()["msrp"].files)
+    for name, (files, _) in text_tasks.SORTED.items():
+        assert set(files) == set(published.table()[name].files)
+    assert set(text_tasks.TREC.values()) == set(published.table()["trec"].files)
+    assert set(text_tasks.MSRP.values()) == set(published.table()["msrp"].files)

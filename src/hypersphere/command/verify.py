@@ -126,11 +126,11 @@ def _check_same(path: Path, recorded: dict[str, Any], expected: dict[str, Any], 
 
 def _rerun(plan: Plan, name: str) -> None:
     from hypersphere.probes import evaluate
-    from hypersphere.training import pretrain, snapshots
+    from hypersphere.training import pretrain
 
     recorded = manifest.check_run(plan, name)
     with elsewhere(plan) as again:
-        pretrain.pretrain(again, [again.run(name)], also=snapshots.existing(plan.run_folder(name)))
+        pretrain.pretrain(again, [again.run(name)], also=pretrain.snapshots(plan.run_folder(name)))
         try:
             trained = ("**/*.safetensors", "history.csv", "run.yaml")
             _compare(plan.run_folder(name), again.run_folder(name), trained)

@@ -11,7 +11,7 @@ import copy
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -78,19 +78,21 @@ class Method(nn.Module):
     """An encoder with its heads, which maps a ``Batch`` to an ``Output``: subclasses define ``forward``.
 
     Args:
-        heads: the modules that lead from the encoder's output to the embeddings, in order, each under its name.
+        members: modules, tensors (which become buffers) and settings, each under the name that the subclass declares.
     """
 
+    HEADS: tuple[str, ...] = ("projector",)
+    """Names of the modules that lead from the encoder's output to the embeddings, in order."""
     encoder: nn.Module
 
-    def __init__(self, parts: Parts, **heads: nn.Module) -> None:
+    def __init__(self, parts: Parts, **members: Any) -> None:
         super().__init__()
-        self.encoder = parts.encoder
-        self.objective = parts.objective
-        self.gradient = parts.gradient
-        self.heads = tuple(heads)
-        for name, module in heads.items():
-            self.add_module(name, module)
+        self.encoder, self.objective, self.gradient = parts.encoder, parts.objective, parts.gradient
+        for name, member in members.items():
+            if isinstance(member, Tensor) and not isinstance(member, nn.Parameter):
+                self.register_buffer(name, member)
+            else:
+                setattr(self, name, member)
 
     @property
     def head(self) -> nn.Module:
@@ -99,7 +101,7 @@ class Method(nn.Module):
         It is chained anew at each call (see ``chain``), so that a tensor has one name in the method's ``state_dict``.
         Tensors in a run's file of heads have their names in this module.
         """
-        return chain(**{name: self.get_submodule(name) for name in self.heads})
+        return chain(**{name: self.get_submodule(name) for name in self.HEADS})
 
     def begin(self) -> None:
         """Make frozen copies. Called once, after the initial weights are drawn and cut."""

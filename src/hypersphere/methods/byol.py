@@ -29,19 +29,15 @@ def byol(
     (erratum S13). With ``normalised_squared_error`` as in the paper, or an InfoNCE of beta 0 (margins paper, Eq. 3).
 
     Args:
-        hidden: width of the hidden layers; 4096 in the paper.
-        dim: length of an embedding; 256 in the paper.
-        layers: linear layers of the projector; 2 in the paper.
+        hidden: 4096 in the paper.
+        dim: 256 in the paper.
+        layers: 2 in the paper.
         bottleneck: the predictor's hidden layer has a quarter of ``dim``, not ``hidden`` (norms authors' code).
         last_batch_norm: the projector ends with a batch norm, with scale and shift (norms authors' code).
-        bias: whether the last linear layers have a bias; they have none in the authors' code, and the paper is silent.
-        momentum: weight of the old target in each update.
-        momentum_schedule: ``cosine``: the momentum rises to 1 along half a cosine.
-        symmetric: each view is predicted from the other; else only the second view (the teacher's) from the first.
+        bias: of the last linear layers; they have none in the authors' code, and the paper is silent.
     """
     widths = sizes(parts.features, hidden, dim, layers)
     projector = mlp(widths, batch_norm=True, last_batch_norm=last_batch_norm, last_affine=True, bias=bias)
     predictor = mlp([dim, max(2, dim // 4) if bottleneck else hidden, dim], batch_norm=True, bias=bias)
-    return Bootstrap(
-        parts, projector, predictor, momentum=momentum, momentum_schedule=momentum_schedule, symmetric=symmetric
-    )
+    moving = {"momentum": momentum, "momentum_schedule": momentum_schedule, "symmetric": symmetric}
+    return Bootstrap(parts, projector=projector, predictor=predictor, **moving)

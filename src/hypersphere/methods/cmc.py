@@ -54,9 +54,8 @@ def cmc(parts: Parts, *, dim: PositiveInt, hidden: NonNegativeInt = 0) -> Method
     nothing is kept between steps.
 
     Args:
-        dim: length of an embedding; 128 in the paper.
-        hidden: width of the projectors' hidden layer, with ReLU; 0: no hidden layer, so linear projectors as in the
-            paper.
+        dim: 128 in the paper.
+        hidden: 0: no hidden layer, so linear projectors as in the paper.
     """
     stream = int(parts.encoder.stream_dim)  # type: ignore[arg-type]
     widths = [stream, hidden, dim] if hidden else [stream, dim]

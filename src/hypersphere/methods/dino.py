@@ -28,23 +28,11 @@ class DINO(Momentum):
 
     centre: Float[Tensor, "k"]
     """A running mean of the teacher's outputs."""
-
-    def __init__(
-        self,
-        parts: Parts,
-        projector: nn.Module,
-        prototypes: Prototypes,
-        *,
-        momentum: float,
-        momentum_schedule: Literal["constant", "cosine"],
-        centre_momentum: float,
-    ) -> None:
-        super().__init__(parts, momentum, momentum_schedule, projector=projector)
-        self.prototypes = prototypes
-        self.centre_momentum = centre_momentum
-        self.register_buffer("centre", torch.zeros(prototypes.out_features))
-        self.means: list[Tensor] = []
-        """Mean of the teacher's outputs, [k], of each pass since the last optimiser step; empty between steps."""
+    projector: nn.Module
+    prototypes: Prototypes
+    centre_momentum: float
+    means: list[Tensor]
+    """Mean of the teacher's outputs, [k], of each pass since the last optimiser step; empty between steps."""
 
     @property
     def online(self) -> nn.Module:
@@ -91,20 +79,20 @@ def dino(
     in the first epoch; initial weights from a truncated normal.
 
     Args:
-        hidden: width of the projector's hidden layers; 2048 in the paper.
+        hidden: 2048 in the paper.
         bottleneck: length of an embedding; 256 in the paper.
         prototypes: number of outputs, k; 65536 in the paper.
-        layers: linear layers of the projector, without the prototypes.
-        batch_norm: batch norm before each GELU; off for a transformer.
-        momentum: of the teacher; with a schedule, its value at the start.
-        momentum_schedule: ``cosine``: the momentum rises to 1 along half a cosine.
+        layers: without the prototypes.
+        batch_norm: off for a transformer.
         centre_momentum: weight of the old centre in each update.
     """
     projector = mlp(sizes(parts.features, hidden, bottleneck, layers), batch_norm=batch_norm, activation=nn.GELU)
     return DINO(
         parts,
-        projector,
-        Prototypes(bottleneck, prototypes, bias=False),
+        projector=projector,
+        prototypes=Prototypes(bottleneck, prototypes, bias=False),
+        centre=torch.zeros(prototypes),
+        means=[],
         momentum=momentum,
         momentum_schedule=momentum_schedule,
         centre_momentum=centre_momentum,

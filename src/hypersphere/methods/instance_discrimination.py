@@ -21,16 +21,10 @@ class InstanceDiscrimination(Method):
     projector: nn.Module
     bank: Float[Tensor, "images d"]
     """Unit vectors: a running average of each image's embeddings."""
-
-    def __init__(
-        self, parts: Parts, projector: nn.Module, bank: Float[Tensor, "images d"], momentum: float, noise: int
-    ) -> None:
-        super().__init__(parts, projector=projector)
-        self.register_buffer("bank", bank)
-        self.momentum = momentum
-        self.noise = noise
-        self.seen: list[tuple[Tensor, Tensor]] = []
-        """Places [n] and unit vectors [n d] of the passes since the last optimiser step; empty between steps."""
+    momentum: float
+    noise: int
+    seen: list[tuple[Tensor, Tensor]]
+    """Places [n] and unit vectors [n d] of the passes since the last optimiser step; empty between steps."""
 
     def forward(self, batch: Batch) -> Output:
         """Loss over the view; the embeddings are the linear layer's outputs."""
@@ -59,11 +53,12 @@ def instance_discrimination(
     The bank starts with vectors uniform on the sphere. It is a buffer: no gradient reaches it.
 
     Args:
-        dim: length of an embedding; 128 in the paper.
-        momentum: weight of the old row in each update; the new embedding is normalised, and so is the sum (authors'
-            code, from memory; the paper replaces the row, which is momentum 0).
+        dim: 128 in the paper.
+        momentum: the new embedding is normalised, and so is the sum (authors' code, from memory; the paper replaces
+            the row, which is momentum 0).
         noise: number of images drawn anew for each image of a pass, for ``nce_memory_bank``; 4096 in the paper. Drawing
             them for other objectives changes nothing and costs about 10 ms for 256 images.
     """
     bank = parts.unit_vectors(parts.images, dim, "bank")
-    return InstanceDiscrimination(parts, nn.Linear(parts.features, dim), bank, momentum, noise)
+    projector = nn.Linear(parts.features, dim)
+    return InstanceDiscrimination(parts, projector=projector, bank=bank, momentum=momentum, noise=noise, seen=[])

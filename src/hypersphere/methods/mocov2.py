@@ -21,21 +21,9 @@ class MoCoV2(Momentum):
 
     queue: Float[Tensor, "m d"]
     """Earlier keys as unit vectors, the oldest first."""
-
-    def __init__(
-        self,
-        parts: Parts,
-        projector: nn.Module,
-        queue: Float[Tensor, "m d"],
-        *,
-        momentum: float,
-        groups: int,
-    ) -> None:
-        super().__init__(parts, momentum, projector=projector)
-        self.register_buffer("queue", queue)
-        self.groups = groups
-        self.waiting: list[Tensor] = []
-        """Keys of the passes since the last optimiser step; empty between steps, when states are saved."""
+    groups: int
+    waiting: list[Tensor]
+    """Keys of the passes since the last optimiser step; empty between steps, when states are saved."""
 
     def forward(self, batch: Batch) -> Output:
         """Loss of the queries, which are the embeddings. Their keys join the queue after the step."""
@@ -49,7 +37,7 @@ class MoCoV2(Momentum):
                 order = torch.from_numpy(prng.permutation(count, *batch.key("shuffle"))).to(images.device)
                 keys = self._in_groups(self.target, images[order])[order.argsort()]
             else:
-                keys = self._in_groups(self.target, images)
+                keys = self.target(images)
             self.waiting.append(F.normalize(keys))
         loss = self.objective(self.gradient(queries), keys, queue=self.queue)
         return Output(loss, queries.detach())
@@ -81,22 +69,15 @@ def mocov2(
     He et al. 2020, Sec. 3, with the projector of Chen et al. 2020b (both from memory; defaults from the authors' code).
 
     Args:
-        hidden: width of the projector's hidden layers; feature_dim in the paper.
-        dim: length of an embedding; 128 in the paper.
+        hidden: feature_dim in the paper.
+        dim: 128 in the paper.
         queue: number of keys in the queue, the negatives of every query; 65536 in the paper. The first ones are random
             unit vectors.
-        layers: linear layers of the projector; 1 as in MoCo v1.
-        batch_norm: batch norm before each ReLU of the projector.
-        momentum: weight of the old target in each update.
+        layers: 1 as in MoCo v1.
         groups: number of equal parts of a pass that batch norm sees one at a time; 8 in the paper, one per device. The
             target sees the images in another order, so that a key's group does not reveal its query (shuffling BN, He
             et al. 2020, Sec. 3.3).
     """
     projector = mlp(sizes(parts.features, hidden, dim, layers), batch_norm=batch_norm)
-    return MoCoV2(
-        parts,
-        projector,
-        parts.unit_vectors(queue, dim, "queue"),
-        momentum=momentum,
-        groups=groups,
-    )
+    keys = parts.unit_vectors(queue, dim, "queue")
+    return MoCoV2(parts, projector=projector, queue=keys, momentum=momentum, groups=groups, waiting=[])

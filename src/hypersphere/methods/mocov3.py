@@ -33,17 +33,12 @@ def mocov3(
     ``generalised_info_nce`` with negatives other_view.
 
     Args:
-        hidden: width of the hidden layers of projector and predictor.
-        dim: length of an embedding.
-        layers: linear layers of the projector; in the authors' code 3 behind a ViT and 2 behind a ResNet.
+        layers: in the authors' code 3 behind a ViT and 2 behind a ResNet.
         predictor_layers: linear layers of the predictor.
-        batch_norm: batch norm before each ReLU (margins paper, App. C.1).
-        last_batch_norm: projector and predictor end with a batch norm, without scale and shift.
-        bias: linear layers without a batch norm after them have a bias.
-        momentum: weight of the old target in each update.
-        momentum_schedule: ``cosine``: the momentum rises to 1 along half a cosine.
-        symmetric: both views give queries and keys; else the first view (strong, the student's) gives queries and the
-            second (weak, the teacher's) keys (margins paper, App. C.1; erratum M16).
+        batch_norm: margins paper, App. C.1.
+        last_batch_norm: of projector and predictor.
+        symmetric: else the first view (strong, the student's) gives queries and the second (weak, the teacher's) keys
+            (margins paper, App. C.1; erratum M16).
         two_tau: multiply the loss by twice the temperature, as in the authors' code (erratum M22).
     """
     projector, predictor = (
@@ -57,8 +52,8 @@ def mocov3(
         weight = 2 * parts.temperature
     return Bootstrap(
         parts,
-        projector,
-        predictor,
+        projector=projector,
+        predictor=predictor,
         momentum=momentum,
         momentum_schedule=momentum_schedule,
         symmetric=symmetric,

@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 from torch import nn
 
-from hypersphere.methods.base import Batch, Method, Output, Parts, chain, follow, frozen_copy, momentum_at
+from hypersphere.methods.base import Batch, Method, Output, chain, follow, frozen_copy, momentum_at
 
 
 class Momentum(Method):
@@ -17,20 +17,10 @@ class Momentum(Method):
 
     projector: nn.Module
     target: nn.Module
-
-    def __init__(
-        self,
-        parts: Parts,
-        momentum: float,
-        momentum_schedule: Literal["constant", "cosine"] = "constant",
-        late: bool = False,
-        **heads: nn.Module,
-    ) -> None:
-        super().__init__(parts, **heads)
-        self.momentum = momentum
-        self.momentum_schedule = momentum_schedule
-        self.late = late
-        """The target moves when the next step begins, so its momentum is the next step's; else at this step's end."""
+    momentum: float
+    momentum_schedule: Literal["constant", "cosine"] = "constant"
+    late = False
+    """The target moves when the next step begins, so its momentum is the next step's; else at this step's end."""
 
     @property
     def online(self) -> nn.Module:
@@ -54,29 +44,17 @@ class Momentum(Method):
 class Bootstrap(Momentum):
     """An online network with a predictor, which learns to predict the target's embedding of the other view."""
 
+    HEADS = ("projector", "predictor")
     predictor: nn.Module
-
-    def __init__(
-        self,
-        parts: Parts,
-        projector: nn.Module,
-        predictor: nn.Module,
-        *,
-        momentum: float,
-        momentum_schedule: Literal["constant", "cosine"],
-        symmetric: bool,
-        weight: float = 1.0,
-        late: bool = False,
-    ) -> None:
-        super().__init__(parts, momentum, momentum_schedule, late, projector=projector, predictor=predictor)
-        self.directions = [(0, 1), (1, 0)] if symmetric else [(0, 1)]
-        self.weight = weight
+    symmetric: bool
+    """Each view is predicted from the other; else the second from the first."""
+    weight = 1.0
 
     def forward(self, batch: Batch) -> Output:
         """Sum of the losses of all directions, times ``weight``; the embeddings are the predictions."""
-        online, views = self.online, batch.views
-        predictions = [self.predictor(online(views[student])) for student, _ in self.directions]
+        online, directions = self.online, [(0, 1), (1, 0)] if self.symmetric else [(0, 1)]
+        predictions = [self.predictor(online(batch.views[student])) for student, _ in directions]
         with torch.no_grad():
-            targets = [self.target(views[teacher]) for _, teacher in self.directions]
+            targets = [self.target(batch.views[teacher]) for _, teacher in directions]
         losses = [self.objective(self.gradient(p), z) for p, z in zip(predictions, targets, strict=True)]
         return Output(self.weight * torch.stack(losses).sum(), torch.cat(predictions).detach())

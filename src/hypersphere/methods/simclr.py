@@ -16,10 +16,7 @@ class SimCLR(Method):
     """Wiring of Chen et al. 2020, Sec. 2.1."""
 
     projector: nn.Module
-
-    def __init__(self, parts: Parts, projector: nn.Module, together: bool) -> None:
-        super().__init__(parts, projector=projector)
-        self.together = together
+    together: bool
 
     def forward(self, batch: Batch) -> Output:
         """Loss over both views; the embeddings are the projector's outputs."""
@@ -46,16 +43,13 @@ def simclr(
     """A projector feature_dim -> hidden -> dim.
 
     Args:
-        hidden: width of its hidden layers.
-        dim: length of an embedding; 3 in the double metric paper's Table 6.
-        layers: linear layers; 2 in the paper's main text.
-        batch_norm: batch norm before each ReLU (margins paper, App. C.1).
-        last_batch_norm: batch norm of the output, without scale and shift.
-        bias: linear layers without a batch norm after them have a bias.
+        dim: 3 in the double metric paper's Table 6.
+        layers: 2 in the paper's main text.
+        batch_norm: margins paper, App. C.1.
         forward: per_view: one pass per view, so that batch norm sees one view at a time (norms authors' code, erratum
             N44). both_views: one pass over both (the original).
     """
     projector = mlp(
         sizes(parts.features, hidden, dim, layers), batch_norm=batch_norm, last_batch_norm=last_batch_norm, bias=bias
     )
-    return SimCLR(parts, projector, together=forward == "both_views")
+    return SimCLR(parts, projector=projector, together=forward == "both_views")

@@ -16,6 +16,7 @@ GIVES = ("pair",)
 class SimSiam(Method):
     """Wiring of Chen & He 2021, Alg. 1, one forward pass per view."""
 
+    HEADS = ("projector", "predictor")
     projector: nn.Module
     predictor: nn.Module
 
@@ -43,10 +44,8 @@ def simsiam(
     """Projector feature_dim -> hidden … -> dim, batch norm throughout; predictor dim -> bottleneck -> dim.
 
     Args:
-        hidden: width of the projector's hidden layers.
-        dim: length of an embedding.
         bottleneck: width of the predictor's hidden layer.
-        layers: linear layers of the projector; 3 on ImageNet, 2 on CIFAR in the paper.
+        layers: 3 on ImageNet, 2 on CIFAR in the paper.
         last_batch_norm: affine: the projector's last batch norm has scale and shift, so that cut-initialisation cuts
             them (norms authors' code, erratum N22).
     """

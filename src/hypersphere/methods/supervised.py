@@ -11,6 +11,7 @@ VIEWS = 1
 class Supervised(Method):
     """Wiring of the lecture's supervised baseline (Chen, Luo & Li 2021, Tables 3 and 4)."""
 
+    HEADS = ("classifier",)
     classifier: nn.Module
 
     def forward(self, batch: Batch) -> Output:

@@ -15,10 +15,7 @@ class SwAV(Method):
     """Wiring of Caron et al. 2020, Sec. 3.1, one forward pass per view."""
 
     projector: nn.Module
-
-    def __init__(self, parts: Parts, projector: nn.Module, prototypes: nn.Linear) -> None:
-        super().__init__(parts, projector=projector)
-        self.prototypes = prototypes
+    prototypes: nn.Linear
 
     def forward(self, batch: Batch) -> Output:
         """Loss over both views' cosines with the prototypes; the embeddings are the projector's outputs."""
@@ -55,11 +52,9 @@ def swav(
     cut-initialisation does not change them.
 
     Args:
-        hidden: width of the projector's hidden layers; 2048 in the paper.
-        dim: length of an embedding; 128 in the paper.
+        hidden: 2048 in the paper.
+        dim: 128 in the paper.
         prototypes: their number, k; 3000 in the paper.
-        layers: linear layers of the projector.
-        batch_norm: batch norm before each ReLU.
     """
     projector = mlp(sizes(parts.features, hidden, dim, layers), batch_norm=batch_norm)
-    return SwAV(parts, projector, nn.Linear(dim, prototypes, bias=False))
+    return SwAV(parts, projector=projector, prototypes=nn.Linear(dim, prototypes, bias=False))

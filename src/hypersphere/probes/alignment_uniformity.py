@@ -12,7 +12,6 @@ from hypersphere.probes.view_pairs import view_pairs
 MEASURES = ("alignment", "uniformity")
 PIXELS = False
 RUN = True
-"""It takes the run's views."""
 
 
 def alignment_uniformity(
@@ -21,7 +20,7 @@ def alignment_uniformity(
     """The two losses of Wang & Isola 2020 (Sec. 4.1) as measures, on two views of test images.
 
     Args:
-        images: at most so many; time and memory grow with their square.
+        images: time and memory grow with their square.
         power: of the distance in alignment.
         t: inverse width of uniformity's Gaussian, per unit of squared distance.
 

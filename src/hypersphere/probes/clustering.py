@@ -14,13 +14,9 @@ PIXELS = True
 def clustering(frozen: Frozen, *, restarts: PositiveInt = 10) -> ProbeResult:
     """As many clusters of normalised test features as there are classes. No label is used to find them.
 
-    Args:
-        restarts: of k-means; the starts are the same in every rerun.
-
     Returns:
-        ``kmeans_accuracy``, in percent, at the best assignment of clusters to classes; and ``nmi``, from 0 to 1, mutual
-        information over the mean of both entropies. One class alone, in one cluster, has an NMI of 1, as in
-        scikit-learn.
+        ``kmeans_accuracy``, at the best assignment of clusters to classes; and ``nmi``, from 0 to 1, mutual information
+        over the mean of both entropies. One class alone, in one cluster, has an NMI of 1, as in scikit-learn.
     """
     from sklearn.metrics import normalized_mutual_info_score  # here, because its import takes a second
 

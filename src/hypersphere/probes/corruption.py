@@ -39,11 +39,10 @@ def corruption(frozen: Frozen, *, copies: PositiveInt = 6, **mlp: Any) -> ProbeR
 
     Args:
         copies: versions of each training image, with AugMix.
-        mlp: all parameters of the probe ``mlp``.
 
     Returns:
-        ``corruption_error;augmentation=augmix;corruption=fog;severity=3`` and so on, in percent; and
-        ``corruption_error;augmentation=augmix;corruption=none`` on clean test images.
+        ``corruption_error;augmentation=augmix;corruption=fog;severity=3`` and so on; and with ``corruption=none`` on
+        clean test images.
     """
     corrupted = [split for split in frozen.splits if WAY.fullmatch(split)]
     if not corrupted:

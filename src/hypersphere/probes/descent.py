@@ -30,18 +30,13 @@ def fit(
     momentum: float,
     rate: Callable[[float], float],
 ) -> None:
-    """Minimise the cross-entropy, in place. The last, smaller batch of an epoch is used too.
+    """Minimise the cross-entropy, in place.
 
     Args:
         parameters: changed in place; ``gradients`` sees the change.
         gradients: of the cross-entropy by the parameters, in their order.
         bank: features to train on; or several versions of them, of which epoch e takes version e mod copies.
-        labels: their classes.
-        purpose: key of the order of images. It contains no seed and no run, so the probe adds nothing to the variance
-            between pretrainings.
-        epochs: passes over the bank.
-        batch: images per step.
-        momentum: of SGD.
+        purpose: key of the order of images, with the epoch.
         rate: maps the epochs passed, from 0 to below ``epochs``, to the learning rate.
     """
     optimiser = torch.optim.SGD(parameters, momentum=momentum)

@@ -17,7 +17,6 @@ from hypersphere.probes.view_pairs import view_pairs
 MEASURES = ("distance",)
 PIXELS = False
 RUN = True
-"""It takes the run's views."""
 
 
 def distances(frozen: Frozen, *, images: PositiveInt = 2000) -> ProbeResult:
@@ -25,9 +24,6 @@ def distances(frozen: Frozen, *, images: PositiveInt = 2000) -> ProbeResult:
 
     Positive pairs are two views of an image. Negative ones are a view of an image and the other view of the next one,
     in an order that a fixed key decides: as many as there are positive pairs, and no image with itself.
-
-    Args:
-        images: at most so many, which gives as many pairs of each sort.
 
     Returns:
         The means ``distance;pairs=positive`` and ``distance;pairs=negative``, and a table with one row per pair: pairs,

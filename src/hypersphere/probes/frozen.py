@@ -2,51 +2,26 @@
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int, Shaped, UInt8
+from jaxtyping import Float, Int, Shaped, UInt8
 from torch import Tensor, nn
 
 from hypersphere.augmentations.ops import to_float
 from hypersphere.config.run import Dataset, Run
-from hypersphere.datasets import store
 from hypersphere.datasets.store import Prepared, PreparedSplit
-from hypersphere.datasets.types import CLASS, CONFLICTING, TRAIN
-from hypersphere.errors import HypersphereError
-from hypersphere.probes.result import NotFiniteError
+from hypersphere.datasets.types import CLASS, TRAIN
+from hypersphere.errors import HypersphereError, NotFiniteError
 
 BLOCK = 512
 """Images per forward pass; batch norm is in evaluation mode, so results do not depend on it."""
 Layer = Literal["backbone", "embeddings"]
 """The encoder's output, or its head's."""
 PROBE = "probe"
-
-
-@dataclass(frozen=True)
-class Probed(Prepared):
-    """A prepared dataset as probes see it: ``train`` is its split ``probe``, if it has one.
-
-    Probes are fitted on the images that encoders are trained on, unless the set has labelled images of its own for
-    them: after training on several digits, MultiDigits is probed on one (lecture, Table 3).
-    """
-
-    _mapped: dict[str, PreparedSplit] = field(default_factory=dict, compare=False, repr=False)
-    """Splits that were asked for: probes ask for some a hundred times, and each has several files."""
-
-    def split(self, name: str) -> PreparedSplit:
-        """Memory-map a split."""
-        if name not in self._mapped:
-            self._mapped[name] = super().split(PROBE if name == TRAIN and PROBE in self.split_names else name)
-        return self._mapped[name]
-
-
-def open_for_probes(folder: Path) -> Probed:
-    """Check a prepared dataset's files and return it."""
-    return Probed(folder, store.verify(folder))
+"""A set's labelled images for probes alone, which are fitted on them in place of ``train``: after training on several
+digits, MultiDigits is probed on one (lecture, Table 3)."""
 
 
 class Frozen:
@@ -84,6 +59,7 @@ class Frozen:
         self._run = run
         self._home = home
         self._cache: dict[tuple[str, Layer], Tensor] = {}
+        self._mapped: dict[str, PreparedSplit] = {}
 
     @property
     def run(self) -> Run:
@@ -113,9 +89,10 @@ class Frozen:
         if (split, layer) not in self._cache:
             if layer == "backbone":
                 images = self.images(split)
-                blocks = [self._forward(self._floats(images[i : i + BLOCK])) for i in range(0, len(images), BLOCK)]
+                parts = (np.array(images[i : i + BLOCK]) for i in range(0, len(images), BLOCK))
+                blocks = [_through(self.encoder, to_float(torch.from_numpy(part).to(self.device))) for part in parts]
             else:
-                blocks = [self._project(block) for block in self.features(split, "backbone").split(BLOCK)]
+                blocks = [_through(self._above(), block) for block in self.features(split, "backbone").split(BLOCK)]
             self._cache[split, layer] = _finite(blocks, layer, split)
         return self._cache[split, layer]
 
@@ -125,33 +102,34 @@ class Frozen:
 
     def embed(self, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n e"]:
         """The head's output for other images than the dataset's: views, for example."""
-        blocks = [self._project(self._forward(block)) for block in images.to(self.device).split(BLOCK)]
+        blocks = [
+            _through(self._above(), _through(self.encoder, block)) for block in images.to(self.device).split(BLOCK)
+        ]
         return _finite(blocks, "embeddings", "given")
 
     def encode(self, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n d"]:
         """The encoder's output for other images than the dataset's."""
-        return _finite([self._forward(block) for block in images.to(self.device).split(BLOCK)], "backbone", "given")
+        blocks = [_through(self.encoder, block) for block in images.to(self.device).split(BLOCK)]
+        return _finite(blocks, "backbone", "given")
+
+    def split(self, name: str) -> PreparedSplit:
+        """A split, memory-mapped once: probes ask for some a hundred times. ``train`` is ``probe``, if there is one."""
+        if name not in self._mapped:
+            self._mapped[name] = self._data.split(PROBE if name == TRAIN and PROBE in self.splits else name)
+        return self._mapped[name]
 
     def images(self, split: str) -> UInt8[np.ndarray, "n h w 3"]:
         """Plain images of one split, memory-mapped."""
-        return self._data.split(split).images
+        return self.split(split).images
 
     def labels(self, split: str, name: str = CLASS) -> Int[Tensor, "n"]:
         """One split's labels of this name."""
-        return torch.from_numpy(np.array(self._data.split(split).labels[name])).to(self.device)
+        return torch.from_numpy(np.array(self.split(split).labels[name])).to(self.device)
 
-    def attributes(self, split: str, name: str) -> Shaped[np.ndarray, "n"]:
-        """One split's attribute of this name, a value for each image."""
-        return self._data.split(split).attributes[name]
-
-    def has(self, split: str, name: str) -> bool:
-        """Whether a split has labels or an attribute of this name."""
-        prepared = self._data.split(split)
-        return name in prepared.labels or name in prepared.attributes
-
-    def conflicting(self, split: str) -> Bool[np.ndarray, "n"] | None:
-        """Whether each image's bias conflicts with its class; None: the dataset is not biased."""
-        return np.array(self.attributes(split, CONFLICTING)) if self.has(split, CONFLICTING) else None
+    def attribute(self, split: str, name: str) -> Shaped[np.ndarray, "n"] | None:
+        """One split's attribute of this name, a value for each image; None: it has none."""
+        found = self.split(split).attributes.get(name)
+        return None if found is None else np.array(found)
 
     def classes(self, name: str = CLASS) -> int:
         """Number of classes of the labels of this name."""
@@ -161,25 +139,17 @@ class Frozen:
         """Names of the classes of the labels of this name, from label 0 on."""
         return self._data.class_names(name)
 
-    def _floats(self, images: UInt8[np.ndarray, "n h w 3"]) -> Float[Tensor, "n 3 h w"]:
-        return to_float(torch.from_numpy(np.array(images)).to(self.device))
-
-    # Only the blocks are computed in inference mode: concatenated outside it, they are a tensor for probes to train on.
-
-    @torch.inference_mode()
-    def _forward(self, images: Float[Tensor, "n 3 h w"]) -> Tensor:
-        output: Tensor = self.encoder(images)
-        return output.float()
-
-    @torch.inference_mode()
-    def _project(self, features: Tensor) -> Tensor:
-        output: Tensor = self._above()(features)
-        return output.float()
-
     def _above(self) -> nn.Module:
         if self._head is None:
             raise HypersphereError("layer: raw pixels have no embeddings, because they have no head; allowed: backbone")
         return self._head
+
+
+@torch.inference_mode()
+def _through(module: nn.Module, block: Tensor) -> Tensor:
+    """Only blocks are computed in inference mode: concatenated outside it, they are a tensor for probes to train on."""
+    output: Tensor = module(block)
+    return output.float()
 
 
 def _finite(blocks: list[Tensor], layer: Layer, split: str) -> Tensor:

@@ -14,14 +14,10 @@ from hypersphere.probes.view_pairs import view_pairs
 MEASURES = ("weight_norm", "norm", "effective_rank", "positive_cosine")
 PIXELS = False
 RUN = True
-"""It takes the run's views."""
 
 
 def geometry(frozen: Frozen, *, images: PositiveInt = 2000) -> ProbeResult:
     """Manipulation checks of a trained network, on two views of test images.
-
-    Args:
-        images: at most so many.
 
     Returns:
         ``weight_norm``, of all weights of the encoder's convolutions and linear layers as one vector; ``norm``, the

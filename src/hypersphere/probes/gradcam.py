@@ -5,13 +5,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Float, Int
-from torch import Tensor
+from jaxtyping import Float
+from torch import Tensor, nn
 
 from hypersphere import prng
 from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.types import TEST, TRAIN
-from hypersphere.probes.feature_maps import enlarged, last_maps, resized, tinted
+from hypersphere.errors import HypersphereError
+from hypersphere.probes.feature_maps import enlarged, resized, seen_by, tinted
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.mlp import fit_mlp
 from hypersphere.probes.result import ProbeResult, top_k
@@ -35,37 +36,43 @@ def gradcam(frozen: Frozen, *, classes: PositiveInt = 5, **mlp: Any) -> ProbeRes
 
     Args:
         classes: how many; at most those of the dataset.
-        mlp: all parameters of the probe ``mlp``.
 
     Returns:
-        ``mlp_top1``, the probe's accuracy on the test set, in percent; a table with a row per picture: row ("image" or
+        ``mlp_top1``, the probe's accuracy on the test set; a table with a row per picture: row ("image" or
         "map"), column (the class), caption (of a map: the predicted class) and image (its place in the split); and the
         pictures. A map goes from red, half of the highest, to yellow, the highest of the image.
     """
-    truth, names = frozen.labels(TEST), frozen.class_names()
-    places = _chosen(truth.cpu().numpy(), classes)
-    images = np.array(frozen.images(TEST)[places])
+    labels, names = frozen.labels(TEST), frozen.class_names()
+    truth = labels.cpu().numpy()
+    present, order = np.unique(truth), prng.permutation(len(truth), 0, "gradcam", "images")
+    some = np.sort(present[prng.permutation(len(present), 0, "gradcam", "classes")[:classes]])
+    places = np.array([next(place for place in order if truth[place] == label) for label in some])
     fitted = fit_mlp(frozen.features(TRAIN), frozen.labels(TRAIN), frozen.classes(), **mlp)
-    maps, features = last_maps(frozen.encoder, images, frozen.device)
-    accuracy = top_k(fitted.scores(frozen.features(TEST)), truth, 1)
+    accuracy = top_k(fitted.scores(frozen.features(TEST)), labels, 1)
+    pools = [module for module in frozen.encoder.modules() if isinstance(module, nn.AdaptiveAvgPool2d)]
+    if len(pools) != 1:
+        needs = "one that ends in one average of feature maps, such as a ResNet"
+        raise HypersphereError(f"probe gradcam: encoder: needs {needs}")
+    images = np.array(frozen.images(TEST)[places])
+    maps, _, features = seen_by(pools[0], frozen.encoder, images, frozen.device)
     with torch.enable_grad():
         scores = fitted.scores(features.float())
-        own = scores.gather(1, truth[torch.from_numpy(places).to(truth.device)][:, None]).sum()
+        own = scores.gather(1, labels[torch.from_numpy(places).to(labels.device)][:, None]).sum()
         (slopes,) = torch.autograd.grad(own, maps)
     big = enlarged(images)
     heat = resized(activation_map(maps.detach(), slopes), big.shape[1:3], smooth=True)
     predicted = [names[label] for label in scores.argmax(dim=1).tolist()]
-    columns = [names[int(label)] for label in truth.cpu().numpy()[places]]
-    table = pd.concat(
-        [
-            pd.DataFrame({"row": "image", "column": columns, "caption": "", "image": places}),
-            pd.DataFrame({"row": "map", "column": columns, "caption": predicted, "image": places}),
-        ],
-        ignore_index=True,
+    table = pd.DataFrame(
+        {
+            "row": np.repeat(["image", "map"], len(places)),
+            "column": [names[label] for label in some] * 2,
+            "caption": [""] * len(places) + predicted,
+            "image": np.tile(places, 2),
+        }
     )
-    green = (2 * heat - 1).clip(0, 1)
-    heated = tinted(big, np.stack([np.ones_like(heat), green, np.zeros_like(heat)], axis=-1), OPAQUE * heat)
-    return ProbeResult({"mlp_top1": accuracy}, table, np.concatenate([big, heated]), n=len(truth))
+    colours = np.stack([np.ones_like(heat), (2 * heat - 1).clip(0, 1), np.zeros_like(heat)], axis=-1)
+    shown = np.concatenate([big, tinted(big, colours, OPAQUE * heat)])
+    return ProbeResult({"mlp_top1": accuracy}, table, shown, n=len(truth))
 
 
 def activation_map(maps: Float[Tensor, "n c i j"], slopes: Float[Tensor, "n c i j"]) -> Float[Tensor, "n i j"]:
@@ -77,11 +84,3 @@ def activation_map(maps: Float[Tensor, "n c i j"], slopes: Float[Tensor, "n c i 
     found = (weights * maps).sum(dim=1).relu()
     highest = found.amax(dim=(1, 2), keepdim=True)
     return found / torch.where(highest > 0, highest, 1)
-
-
-def _chosen(truth: Int[np.ndarray, "n"], classes: int) -> Int[np.ndarray, "k"]:
-    """A test image of each of some classes, those and it drawn by a fixed key; in the order of the classes."""
-    present = np.unique(truth)
-    some = np.sort(present[prng.permutation(len(present), 0, "gradcam", "classes")[:classes]])
-    order = prng.permutation(len(truth), 0, "gradcam", "images")
-    return np.array([next(place for place in order if truth[place] == label) for label in some])

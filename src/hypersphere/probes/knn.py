@@ -8,9 +8,8 @@ from torch import Tensor
 from hypersphere.arguments import NonNegativeInt, PositiveFloat, PositiveInt
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.errors import HypersphereError
-from hypersphere.probes.bias import scored
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.result import ProbeResult
+from hypersphere.probes.result import ProbeResult, scored
 
 MEASURES = ("knn_top1", "knn_top5")
 PIXELS = True
@@ -34,24 +33,16 @@ def knn(
     equal features tie wherever they are in a matrix product.
 
     Args:
-        k: neighbours, at most as many as the bank has images.
-        temperature: in units of cosine.
         drop_last: a batch size: bank and test set lose the images after their last whole batch, as in the code of the
             norms paper's authors (256: 9,984 of 10,000 test images). 0: all images.
-
-    Returns:
-        ``knn_top1`` and ``knn_top5``, in percent.
     """
-    bank, queries = (_kept(frozen.features(split), drop_last) for split in (TRAIN, TEST))
+    bank, queries = frozen.features(TRAIN), frozen.features(TEST)
+    if drop_last:
+        bank, queries = (features[: len(features) // drop_last * drop_last] for features in (bank, queries))
+        if not len(bank) or not len(queries):
+            raise HypersphereError(f"knn: drop_last: {drop_last} leaves no images")
     scores = vote(bank, queries, frozen.labels(TRAIN)[: len(bank)], frozen.classes(), k, temperature)
     return scored(frozen, scores, dict(zip(MEASURES, (1, 5), strict=True)))
-
-
-def _kept(features: Float[Tensor, "n d"], batch: int) -> Float[Tensor, "m d"]:
-    """The images of whole batches; all, if the batch is 0."""
-    if batch > len(features):
-        raise HypersphereError(f"knn: drop_last: {batch} leaves none of {len(features)} images")
-    return features[: len(features) // batch * batch] if batch else features
 
 
 def vote(

@@ -6,10 +6,9 @@ from torch import Tensor
 
 from hypersphere.arguments import NonNegativeInt, PositiveFloat, PositiveInt
 from hypersphere.datasets.types import CLASS, TEST, TRAIN
-from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.result import ProbeResult, reading, top_k
+from hypersphere.probes.result import ProbeResult, reading, scored, top_k
 
 MEASURES = ("linear_top1", "linear_top5")
 PIXELS = True
@@ -38,10 +37,14 @@ def linear(
         digits: of an image, each with labels of its own, ``digit_1`` and so on, and a fit of its own; 0: the class.
 
     Returns:
-        ``linear_top1`` and ``linear_top5``, in percent, on a biased set also by bias (``scored``); with ``digits``,
+        ``linear_top1`` and ``linear_top5``, on a biased set also by bias (``scored``); with ``digits``,
         ``linear_top1;label=digit_1`` and so on.
     """
-    bank, queries = in_row_space(*standardise(frozen.features(TRAIN), frozen.features(TEST)))
+    bank, queries = standardise(frozen.features(TRAIN), frozen.features(TEST))
+    if bank.shape[0] < bank.shape[1]:
+        # In orthonormal coordinates of the bank's row space, in which the penalty keeps the weights: fewer to fit.
+        basis_dn = torch.linalg.qr(bank.T).Q
+        bank, queries = bank @ basis_dn, queries @ basis_dn
     measures = dict(zip(MEASURES, (1, 5), strict=True))
 
     def scores(name: str) -> Float64[Tensor, "m c"]:
@@ -104,16 +107,3 @@ def standardise(
     scale = torch.where(constant, torch.inf, std.clamp_min(FLOOR * std.max()))
     mean = bank.mean(dim=0)
     return (bank - mean) / scale, (queries - mean) / scale
-
-
-def in_row_space(
-    bank: Float64[Tensor, "n d"], queries: Float64[Tensor, "m d"]
-) -> tuple[Float64[Tensor, "n e"], Float64[Tensor, "m e"]]:
-    """Both in coordinates of the bank's row space, e = min(n, d): fewer numbers to fit, where images are fewer.
-
-    The optimum is the same: the penalty keeps the weights in that space, and the coordinates are orthonormal there.
-    """
-    if bank.shape[0] >= bank.shape[1]:
-        return bank, queries
-    basis_dn = torch.linalg.qr(bank.T).Q
-    return bank @ basis_dn, queries @ basis_dn

@@ -9,10 +9,9 @@ from torch import Tensor
 
 from hypersphere.arguments import Fraction, PositiveFloat, PositiveInt
 from hypersphere.datasets.types import TEST, TRAIN
-from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy, fit
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.result import ProbeResult
+from hypersphere.probes.result import ProbeResult, scored
 
 MEASURES = ("linear_top1", "linear_top5")
 PIXELS = True
@@ -34,15 +33,8 @@ def linear_sgd(
     C.1) trains 100 epochs at a rate of 1 with a cosine.
 
     Args:
-        epochs: passes over the training set.
         learning_rate: at the first step; not scaled by the batch size.
-        batch: images per step; the last, smaller batch is used too.
         schedule: constant, or half a cosine towards 0, updated at each step.
-        momentum: of SGD.
-
-    Returns:
-        ``linear_top1`` and ``linear_top5``, in percent. The order of images is keyed by the epoch alone, the same for
-        every run, so the probe adds nothing to the variance between seeds.
     """
 
     def rate(passed: float) -> float:

@@ -11,10 +11,9 @@ from hypersphere import prng
 from hypersphere.arguments import Fraction, PositiveFloat, PositiveInt
 from hypersphere.augmentations.ops import to_float
 from hypersphere.datasets.types import TEST, TRAIN
-from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy
 from hypersphere.probes.frozen import BLOCK, Frozen
-from hypersphere.probes.result import ProbeResult
+from hypersphere.probes.result import ProbeResult, scored
 
 MEASURES = ("linear_top1", "linear_top5")
 PIXELS = False
@@ -36,13 +35,8 @@ def linear_training_mode(
     images are encoded in evaluation mode, by the statistics of that moment: our reading.
 
     Args:
-        epochs: passes over the training set.
         learning_rate: constant.
-        batch: images per step; the last, smaller batch is used too, unless it is a single image.
-        momentum: of SGD.
-
-    Returns:
-        ``linear_top1`` and ``linear_top5``, in percent. The order of images is keyed by the epoch alone.
+        batch: a last batch of a single image is left out.
     """
     network, images, labels = frozen.copy(), frozen.images(TRAIN), frozen.labels(TRAIN)
     weight = torch.zeros(frozen.classes(), frozen.features(TEST).shape[1], device=frozen.device)

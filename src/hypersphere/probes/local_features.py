@@ -2,14 +2,15 @@
 
 import numpy as np
 import pandas as pd
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.types import TEST
-from hypersphere.errors import HypersphereError
+from hypersphere.errors import HypersphereError, NotFiniteError
 from hypersphere.probes.clusters import kmeans
-from hypersphere.probes.feature_maps import enlarged, maps_after, resized, tinted
+from hypersphere.probes.feature_maps import enlarged, resized, seen_by, tinted
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions
 from hypersphere.probes.result import ProbeResult, reading
@@ -39,34 +40,33 @@ def local_features(
     """K-means of the normalised features of all places of an image, each image by itself.
 
     Args:
-        images: how many are shown, drawn by a fixed key.
         stage: the part of the encoder whose output is clustered.
-        restarts: of K-means.
 
     Returns:
         ``explained;clusters=2`` and so on, the percentage of an image's variance of features that lies between its
         regions, mean over the shown images; a table with a row per picture: clusters, row (empty), column (its number,
         from 1), caption (its class) and image (its place in the split); and the pictures.
     """
+    parts, where = dict(frozen.encoder.named_children()), "probe local_features: stage"
+    if stage not in parts:
+        raise HypersphereError(f"{where}: the encoder has no '{stage}'; it has {', '.join(parts) or 'no parts'}")
     places = chosen(len(frozen.images(TEST)), images)
     shown = np.array(frozen.images(TEST)[places])
-    maps = maps_after(frozen.encoder, stage, shown, frozen.device)
-    if maps.shape[2] * maps.shape[3] < CLUSTERS[-1]:
-        raise HypersphereError(
-            f"probe local_features: stage: {stage} has {maps.shape[2]} x {maps.shape[3]} places, "
-            f"fewer than {CLUSTERS[-1]} clusters"
-        )
+    maps = seen_by(parts[stage], frozen.encoder, shown, frozen.device)[1].detach()
+    if maps.ndim != 4 or maps[0, 0].numel() < CLUSTERS[-1]:
+        raise HypersphereError(f"{where}: the output of '{stage}' is no map of {CLUSTERS[-1]} places or more")
+    if not bool(maps.isfinite().all()):
+        raise NotFiniteError(f"the maps of '{stage}' are NaN or infinite at some places")
     big, names = enlarged(shown), frozen.class_names()
-    labels = [names[int(label)] for label in frozen.labels(TEST).cpu().numpy()[places]]
+    labels = [names[label] for label in frozen.labels(TEST)[torch.from_numpy(places)].tolist()]
+    columns = [str(number) for number in range(1, len(places) + 1)]
     values, tables, pictures = {}, [], []
     for k in CLUSTERS:
         regions, shares = zip(*(_regions(one, k, restarts) for one in maps), strict=True)
         values[reading("explained", clusters=k)] = float(np.mean(shares))
-        columns = [str(number) for number in range(1, len(places) + 1)]
         tables.append(pd.DataFrame({"clusters": k, "row": "", "column": columns, "caption": labels, "image": places}))
         grown = resized(maps.new_tensor(np.stack(regions)), big.shape[1:3], smooth=False).astype(int)
-        share = np.full(grown.shape, OPAQUE)
-        pictures.append(big if k == 1 else tinted(big, np.array(COLOURS)[grown], share))
+        pictures.append(big if k == 1 else tinted(big, np.array(COLOURS)[grown], np.full(grown.shape, OPAQUE)))
     return ProbeResult(values, pd.concat(tables, ignore_index=True), np.concatenate(pictures), n=len(places))
 
 

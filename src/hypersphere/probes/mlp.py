@@ -3,17 +3,16 @@
 from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from hypersphere import prng
 from hypersphere.arguments import Fraction, PositiveFloat, PositiveInt
 from hypersphere.config import registry
 from hypersphere.datasets.types import TEST, TRAIN
-from hypersphere.probes.bias import scored
 from hypersphere.probes.descent import cross_entropy, fit
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.result import ProbeResult
+from hypersphere.probes.result import ProbeResult, scored
 
 MEASURES = ("mlp_top1",)
 PIXELS = True
@@ -39,14 +38,8 @@ def mlp(
     Args:
         hidden: width between the layers.
         dropout: share of hidden values set to zero, in training only.
-        epochs: passes over the training set.
         learning_rate: of the first epochs, per 256 images of a batch.
-        batch: images per step; the last, smaller batch is used too.
         drop_every: epochs between two divisions of the rate by 10.
-        momentum: of SGD.
-
-    Returns:
-        ``mlp_top1``, in percent. Initial weights, the order of images and the dropout are the same for every run.
     """
     about = {"hidden": hidden, "dropout": dropout, "epochs": epochs, "learning_rate": learning_rate, "batch": batch}
     about |= {"drop_every": drop_every, "momentum": momentum}
@@ -68,13 +61,9 @@ class Perceptron(NamedTuple):
 
 
 def fit_mlp(bank: Float[Tensor, "*copies n d"], labels: Int[Tensor, "n"], classes: int, **mlp: Any) -> Perceptron:
-    """Train the perceptron of ``mlp``. ``bank`` may hold several versions of each image, shown in turn by epoch.
+    """Train the perceptron of ``mlp``; parameters that are left out have its defaults.
 
-    Args:
-        bank: features to train on.
-        labels: their classes.
-        classes: how many.
-        mlp: parameters of the probe ``mlp``; those left out have its defaults.
+    ``bank`` may hold several versions of each image, shown in turn by epoch.
     """
     settings: Any = registry.schema("probes", "mlp")(**mlp)
     batch, dropout = settings.batch, settings.dropout
@@ -89,7 +78,8 @@ def fit_mlp(bank: Float[Tensor, "*copies n d"], labels: Int[Tensor, "n"], classe
 
     def gradients(features: Float[Tensor, "b d"], labels: Int[Tensor, "b"]) -> tuple[Tensor, ...]:
         inner = torch.addmm(b1, features, w1.T)
-        passes = kept(inner.shape, dropout, drawn).to(inner.device) & (inner > 0)
+        kept = torch.rand(inner.shape, generator=drawn) >= dropout  # on the CPU: equal on every device
+        passes = kept.to(inner.device) & (inner > 0)
         outer = torch.where(passes, inner / (1 - dropout), 0)
         _, back = cross_entropy(torch.addmm(b2, outer, w2.T), labels)
         below = torch.where(passes, back @ w2 / (1 - dropout), 0)
@@ -98,14 +88,6 @@ def fit_mlp(bank: Float[Tensor, "*copies n d"], labels: Int[Tensor, "n"], classe
     about = {"epochs": settings.epochs, "batch": batch, "momentum": settings.momentum}
     fit(parameters, gradients, bank, labels, purpose="mlp", rate=rate, **about)
     return parameters
-
-
-def kept(shape: torch.Size, share: float, generator: torch.Generator) -> Bool[Tensor, "..."]:
-    """Which hidden values a step of dropout keeps, all but ``share`` of them; the kept are divided by 1 - share.
-
-    Drawn on the CPU from the probe's own generator: equal on every device and in every rerun.
-    """
-    return torch.rand(shape, generator=generator) >= share
 
 
 def _layer(name: str, inputs: int, outputs: int) -> tuple[Float[Tensor, "o i"], Float[Tensor, "o"]]:

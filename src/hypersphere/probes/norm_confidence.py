@@ -13,10 +13,10 @@ from hypersphere import prng
 from hypersphere.arguments import PositiveFloat, PositiveInt
 from hypersphere.augmentations.ops import gray, to_float
 from hypersphere.datasets.types import TEST, TRAIN
-from hypersphere.errors import HypersphereError
+from hypersphere.errors import HypersphereError, NotFiniteError
 from hypersphere.probes.frozen import BLOCK, Frozen
 from hypersphere.probes.knn import vote
-from hypersphere.probes.result import NotFiniteError, ProbeResult
+from hypersphere.probes.result import ProbeResult
 
 MEASURES = (
     "norm_gain",
@@ -54,8 +54,6 @@ def norm_confidence(
     folds, which are drawn by a fixed key and have equal shares of right votes.
 
     Args:
-        k: neighbours, at most as many as there are training images.
-        temperature: of the votes, exp(cosine / temperature).
         folds: parts of the test images, two or more.
 
     Returns:
@@ -133,36 +131,25 @@ def explained(
     folds: int,
 ) -> dict[str, float]:
     """The regressions of ``norm_confidence``: ``covariates_auroc``, both gains, and ``norm_coefficient``."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
     if min(right.sum(), (~right).sum()) < folds:
         return dict.fromkeys(("covariates_auroc", "norm_gain", "norm_gain_over_vote", "norm_coefficient"), math.nan)
-    norm = standardised(np.log(norms)[:, None])
-    plain = np.hstack([_cubic([*looks.values()]), classes])
-    voted = np.hstack([_cubic([*looks.values(), confidence]), classes])
+    # Standardised over all images: no column sees what is right.
+    cubic = make_pipeline(StandardScaler(), PolynomialFeatures(DEGREE, include_bias=False), StandardScaler())
+    norm = StandardScaler().fit_transform(np.log(norms)[:, None])
+    plain = np.hstack([cubic.fit_transform(np.stack([*looks.values()], axis=1)), classes])
+    voted = np.hstack([cubic.fit_transform(np.stack([*looks.values(), confidence], axis=1)), classes])
     with_norm = np.hstack([plain, norm])
     covariates = _cross_validated(right, plain, folds)
+    over_vote = _cross_validated(right, np.hstack([voted, norm]), folds) - _cross_validated(right, voted, folds)
     return {
         "covariates_auroc": covariates,
         "norm_gain": _cross_validated(right, with_norm, folds) - covariates,
-        "norm_gain_over_vote": _cross_validated(right, np.hstack([voted, norm]), folds)
-        - _cross_validated(right, voted, folds),
+        "norm_gain_over_vote": over_vote,
         "norm_coefficient": float(_fitted(with_norm, right).coef_[0, -1]),
     }
-
-
-def standardised(columns: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
-    """Each column less its mean, over its standard deviation; zeros for a constant one."""
-    from sklearn.preprocessing import StandardScaler
-
-    scaled: Float[np.ndarray, "n d"] = StandardScaler().fit_transform(columns)
-    return scaled
-
-
-def _cubic(columns: list[PerImage]) -> Float[np.ndarray, "n d"]:
-    """All terms of the polynomial but the constant, standardised over all images: they do not see what is right."""
-    from sklearn.preprocessing import PolynomialFeatures
-
-    terms = PolynomialFeatures(DEGREE, include_bias=False).fit_transform(standardised(np.stack(columns, axis=1)))
-    return standardised(terms)
 
 
 def _cross_validated(right: Bool[np.ndarray, "n"], columns: Float[np.ndarray, "n d"], folds: int) -> float:

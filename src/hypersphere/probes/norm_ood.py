@@ -13,7 +13,6 @@ from hypersphere.probes.result import ProbeResult, reading
 MEASURES = ("ood_norm_auroc", "ood_vote_auroc", "ood_contrast_auroc")
 PIXELS = False
 RUN = True
-"""It compares with the images of the run's own dataset."""
 
 
 def norm_ood(frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat = 0.1) -> ProbeResult:
@@ -23,18 +22,19 @@ def norm_ood(frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat
     with corrupted images (``fog-3``), only those. The vote is that of ``norm_confidence``, whose bank is the encoder's
     own training set for both.
 
-    Args:
-        k: neighbours, at most as many as the own dataset has training images.
-        temperature: of the votes, exp(cosine / temperature).
-
     Returns:
         ``ood_norm_auroc``, ``ood_vote_auroc`` and ``ood_contrast_auroc``, in percent: how often, of two images, the own
         one has the larger norm, share of the votes, contrast; 50 being chance. Of corrupted images also by
         ``severity=3``, of all corruptions, and by ``corruption=fog``, of all severities.
     """
     home, others = frozen.home, [split for split in frozen.splits if WAY.fullmatch(split)]
-    own = _quantities(home, home, TEST, k, temperature)
-    found = {split: _quantities(home, frozen, split, k, temperature) for split in others or [TEST]}
+    bank, labels = home.features(TRAIN), home.labels(TRAIN)
+
+    def quantities(place: Frozen, split: str) -> tuple[PerImage, PerImage, PerImage]:
+        votes = vote(bank, place.features(split), labels, home.classes(), k, temperature).cpu().numpy()
+        return lengths(place, split), share(votes), appearance(place.images(split))["contrast"]
+
+    own, found = quantities(home, TEST), {split: quantities(frozen, split) for split in others or [TEST]}
     groups: dict[str, list[str]] = {"": list(found)}
     for split in others:
         corruption, _, severity = split.rpartition("-")
@@ -42,17 +42,8 @@ def norm_ood(frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat
         groups.setdefault(reading("", severity=int(severity)), []).append(split)
     values, counts = {}, {}
     for group, splits in groups.items():
-        for measure in MEASURES:
-            other = np.concatenate([found[split][measure] for split in splits])
+        for place, measure in enumerate(MEASURES):
+            of_all = np.concatenate([own[place], *(found[split][place] for split in splits)])
             key = ";".join(filter(None, [measure, group]))
-            is_own = np.arange(len(own[measure]) + len(other)) < len(own[measure])
-            values[key], counts[key] = auroc(is_own, np.concatenate([own[measure], other])), len(is_own)
+            values[key], counts[key] = auroc(np.arange(len(of_all)) < len(own[place]), of_all), len(of_all)
     return ProbeResult(values, n=counts[MEASURES[0]], counts=counts)
-
-
-def _quantities(home: Frozen, place: Frozen, split: str, k: int, temperature: float) -> dict[str, PerImage]:
-    """What is compared, of each image of a split, by measure."""
-    bank, labels = home.features(TRAIN), home.labels(TRAIN)
-    votes = vote(bank, place.features(split), labels, home.classes(), k, temperature).cpu().numpy()
-    quantities = (lengths(place, split), share(votes), appearance(place.images(split))["contrast"])
-    return dict(zip(MEASURES, quantities, strict=True))

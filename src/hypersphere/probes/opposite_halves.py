@@ -14,14 +14,14 @@ RUN = True
 def opposite_halves(frozen: Frozen, *, most: PositiveInt = 10_000) -> ProbeResult:
     """Pairs of views whose angle is above a right one: norms paper, Table S1.
 
-    Views are drawn by the run's own augmentation, with a fixed key. Both embeddings are the head's output; the paper
-    does not say which are compared where a predictor sees one view only. A zero embedding is on no half.
+    Both embeddings are the head's output; the paper does not say which are compared where a predictor sees one view
+    only. A zero embedding is on no half.
 
     Args:
-        most: at most so many training images, chosen by a fixed key.
+        most: training images, at most.
 
     Returns:
-        ``opposite_halves``: the share of images, in percent.
+        ``opposite_halves``: the share of images.
     """
     pairs = view_pairs(frozen, TRAIN, most)
     products = (pairs.first.double() * pairs.second.double()).sum(dim=1)

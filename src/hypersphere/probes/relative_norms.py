@@ -1,9 +1,10 @@
 """Norms of a run's embeddings in units of their mean over the images that it was trained on."""
 
 from hypersphere.datasets.types import TRAIN
+from hypersphere.errors import NotFiniteError
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.norms import by_image
-from hypersphere.probes.result import NotFiniteError, ProbeResult
+from hypersphere.probes.result import ProbeResult
 
 MEASURES = ("relative_norm",)
 PIXELS = False

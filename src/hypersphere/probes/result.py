@@ -12,14 +12,9 @@ from torch import Tensor
 
 from hypersphere.config import coordinates
 from hypersphere.config.coordinates import Scalar
-from hypersphere.errors import HypersphereError
-
-
-class NotFiniteError(HypersphereError):
-    """An encoder's features, or a probe's scores of them, are NaN or infinite: there is nothing to measure.
-
-    Any probe may raise it, for scores where its rate is too high; ``evaluate`` then records ``diverged``.
-    """
+from hypersphere.datasets.types import CONFLICTING, TEST
+from hypersphere.errors import NotFiniteError
+from hypersphere.probes.frozen import Frozen
 
 
 class ProbeResult(NamedTuple):
@@ -43,11 +38,6 @@ def reading(measure: str, **readings: Scalar) -> str:
     return ";".join(filter(None, [measure, coordinates.text(readings)]))
 
 
-def accuracy(predicted: Int[Tensor, "n"], truth: Int[Tensor, "n"]) -> float:
-    """Share of correct predictions, in percent."""
-    return 100 * (predicted == truth).double().mean().item()
-
-
 def top_k(scores: Float[Tensor, "n c"], truth: Int[Tensor, "n"], k: int) -> float:
     """Share of images whose class is among the k with the highest scores, in percent.
 
@@ -63,3 +53,25 @@ def top_k(scores: Float[Tensor, "n c"], truth: Int[Tensor, "n"], k: int) -> floa
     is_lower = torch.arange(scores.shape[1], device=scores.device) < truth[:, None]
     ahead = (scores > score) | ((scores == score) & is_lower)
     return 100 * (ahead.sum(dim=1) < k).double().mean().item()
+
+
+def scored(frozen: Frozen, scores: Float[Tensor, "n c"], measures: Mapping[str, int]) -> ProbeResult:
+    """The share of test images whose class is among those with the highest scores, in percent.
+
+    Args:
+        scores: of each test image, for each class; of fewer, the first ones.
+        measures: how many classes count as the highest, by measure.
+
+    Returns:
+        Each measure; and of a biased set also ``<measure>;bias=aligned`` and ``<measure>;bias=conflicting``, unless
+        there is no such image.
+    """
+    truth, conflicting = frozen.labels(TEST)[: len(scores)], frozen.attribute(TEST, CONFLICTING)
+    values = {measure: top_k(scores, truth, k) for measure, k in measures.items()}
+    counts = {}
+    for name, members in () if conflicting is None else (("aligned", ~conflicting), ("conflicting", conflicting)):
+        chosen = torch.from_numpy(members).to(scores.device)
+        for measure, k in measures.items() if members.any() else ():
+            key = reading(measure, bias=name)
+            values[key], counts[key] = top_k(scores[chosen], truth[chosen], k), int(members.sum())
+    return ProbeResult(values, n=len(truth), counts=counts)

@@ -26,7 +26,7 @@ def sphere_points(frozen: Frozen, *, images: PositiveInt = 500) -> ProbeResult:
     Double metric paper, Fig. 1 and App. C.3.
 
     Args:
-        images: at most so many are in the table, drawn by a fixed key; the numbers are of all.
+        images: in the table; the numbers are of all.
 
     Returns:
         ``spread`` of all images and ``class_spread``, its mean over the classes, each from 0, one direction, to 1,

@@ -26,8 +26,8 @@ class ViewPairs(NamedTuple):
 def view_pairs(frozen: Frozen, split: str, most: int, least: int = 1) -> ViewPairs:
     """The embeddings of two views of at most ``most`` images of a split.
 
-    Images and views are drawn by a fixed key, the same for every run with this augmentation, so that they add nothing
-    to the variance between pretrainings. Of a method that trains on one view, both are of its augmentation.
+    Images and views are the same for every run with this augmentation. Of a method that trains on one view, both are of
+    its augmentation.
     """
     images, branches = frozen.images(split), frozen.run.branches
     places = chosen(len(images), most)

@@ -33,7 +33,7 @@ SILENT = frozenset(
         "datasets.reading.download",
         # Which process trains where, what was finished before, and failures of the machine. The numerical switches
         # are in `training.determinism`, which counts.
-        *(f"training.{module}" for module in ("device", "pretrain", "snapshots")),
+        *(f"training.{module}" for module in ("device", "pretrain")),
         # A resume state returns the bits that it was given: training that was interrupted ends with the same bytes as
         # training that was not, or it is a defect. `training.weights` decides how a tensor is saved, and counts.
         "training.checkpoint",

@@ -23,7 +23,6 @@ from hypersphere.config.plan import RESUME
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import stop
 from hypersphere.training import device as devices
-from hypersphere.training import optimisation
 from hypersphere.training.weights import plain, snapshot_names, write_tensors
 
 MODEL, OPTIMISER = "model.", "optimiser."
@@ -34,7 +33,7 @@ COUNT = "step"
 
 @dataclass
 class Progress:
-    """The part of a resume state that is not tensors."""
+    """How far training is, or how it ended: the part of a resume state that is not tensors."""
 
     identity: dict[str, Any]
     """What determines the run's bytes (run, code, data …): only a state of the same identity is resumed."""
@@ -49,58 +48,47 @@ class Progress:
     snapshots: dict[str, str] = field(default_factory=dict)
     """File name to sha256, for both files of each snapshot written so far."""
     starts: list[int] = field(default_factory=list)
-    """The step at which each process that trained the run started."""
+    """The step at which each process that trained the run started: [0] unless it was resumed."""
+    status: str = "finished"
+    """How training ends: ``finished`` or ``diverged``."""
 
     @property
-    def epoch(self) -> int:
+    def epochs(self) -> int:
         """Epochs finished."""
         return len(self.history)
 
-    def end_epoch(self, row: dict[str, float]) -> None:
-        """Add an epoch's row to the history, and begin the next one."""
-        self.history.append(row)
-        self.timing.append({"epoch": row["epoch"], "seconds": round(self.seconds, 4)})
-        self.sums, self.seconds = [0.0, 0.0], 0.0
 
-
-def save_state(folder: Path, model: nn.Module, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
-    """Write everything that training needs to resume, atomically and sealed by a checksum."""
-    tensors = {f"{MODEL}{name}": value for name, value in model.state_dict().items()}
-    for number, parameter in _parameters(optimiser).items():
-        state = optimiser.state.get(parameter, {})
-        kept = [key for key in state if key in optimisation.moments(optimiser)]
-        tensors |= {f"{OPTIMISER}{number}.{key}": state[key] for key in kept}
-    _save_sealed(folder / RESUME, plain(tensors), json.dumps(asdict(progress)))
-
-
+@dataclass
 class Checkpointer:
     """Saves the resume state every ``save_every`` seconds, and when a signal asked to stop."""
 
-    def __init__(
-        self,
-        folder: Path,
-        model: nn.Module,
-        optimiser: torch.optim.Optimizer,
-        progress: Progress,
-        save_every: float,
-        request: stop.Request,
-    ) -> None:
-        self.folder, self.model, self.optimiser, self.progress = folder, model, optimiser, progress
-        self.save_every, self.request = save_every, request
-        self.saved_at = time.monotonic()
-        self.kept = f"the state of step {progress.step} is kept" if progress.step else "nothing was saved yet"
-        """What a run that fails now resumes from, in words."""
+    folder: Path
+    model: nn.Module
+    optimiser: torch.optim.Optimizer
+    progress: Progress
+    save_every: float
+    request: stop.Request
+    saved: int
+    """The step of the last state that was saved; 0 if none was."""
+    saved_at: float = field(default_factory=time.monotonic)
 
     def due(self) -> bool:
         """Whether it is time for a save, or the process was asked to stop."""
         return self.request.number is not None or time.monotonic() - self.saved_at >= self.save_every
 
     def save(self) -> None:
-        """Save the state; a StoppedError follows if the process was asked to stop."""
+        """Write everything that training needs to resume, atomically and sealed by a checksum.
+
+        A StoppedError follows if the process was asked to stop.
+        """
         number = self.request.number  # a signal that comes from here on is answered after the next step
-        save_state(self.folder, self.model, self.optimiser, self.progress)
-        self.saved_at = time.monotonic()
-        self.kept = f"the state of step {self.progress.step} is kept"
+        tensors = {f"{MODEL}{name}": value for name, value in self.model.state_dict().items()}
+        for place, parameter in _parameters(self.optimiser).items():
+            kept = self.optimiser.state.get(parameter, {})
+            tensors |= {f"{OPTIMISER}{place}.{key}": value for key, value in kept.items() if isinstance(value, Tensor)}
+        tensors, progress = plain(tensors), json.dumps(asdict(self.progress))
+        write_tensors(self.folder / RESUME, tensors, {"progress": progress, "sha256": _seal(tensors, progress)})
+        self.saved, self.saved_at = self.progress.step, time.monotonic()
         if number is not None:
             sentence = f"stopped by {signal.Signals(number).name} after step {self.progress.step}"
             raise stop.StoppedError(f"{self.folder}: {sentence}; run again to resume from there", number)
@@ -116,9 +104,8 @@ def load_state(
     """Restore ``model`` and ``optimiser`` from the state in ``folder``; None if there is none.
 
     Raises:
-        HypersphereError: nothing was restored, because the state is damaged, has another ``identity``, model or
-            optimiser, one of its snapshots is missing or altered, or it is past an epoch in ``snapshots`` of which it
-            has no snapshot.
+        HypersphereError: nothing was restored, because the state is damaged or has another ``identity``, one of its
+            snapshots is missing or altered, or it is past an epoch in ``snapshots`` of which it has no snapshot.
     """
     path = folder / RESUME
     if not path.exists():
@@ -127,28 +114,20 @@ def load_state(
     if progress.identity != identity:
         raise HypersphereError(f"{path}: not resumed: {difference(progress, identity)}")
     for epoch in sorted(snapshots):
-        if epoch <= progress.epoch and not progress.snapshots.keys() >= {*snapshot_names(epoch)}:
+        if epoch <= progress.epochs and not progress.snapshots.keys() >= {*snapshot_names(epoch)}:
             raise HypersphereError(
                 f"{path}: not resumed: saved at step {progress.step} without a snapshot of epoch {epoch}"
             )
     for name, sha256 in progress.snapshots.items():
         if files.problem(folder / name, sha256):
             raise HypersphereError(f"{folder / name}: missing, or altered since {path.name} was saved")
-    weights = {name.removeprefix(MODEL): tensor for name, tensor in tensors.items() if name.startswith(MODEL)}
-    expected = {name: tensor.shape for name, tensor in model.state_dict().items()}
-    if {name: tensor.shape for name, tensor in weights.items()} != expected:
-        raise HypersphereError(f"{path}: not resumed: its tensors are not those of the run's model")
-    moments: dict[str, dict[str, Tensor]] = {}  # by the parameter's number, then by key
-    for name in tensors.keys() - {f"{MODEL}{name}" for name in weights}:
+    model.load_state_dict({name.removeprefix(MODEL): t for name, t in tensors.items() if name.startswith(MODEL)})
+    parameters = _parameters(optimiser)
+    for name in [name for name in tensors if name.startswith(OPTIMISER)]:
         number, _, key = name.removeprefix(OPTIMISER).partition(".")
-        moments.setdefault(number, {})[key] = tensors[name]
-    if not _match(moments, optimiser):
-        raise HypersphereError(f"{path}: not resumed: its tensors are not those of the run's optimiser")
-    model.load_state_dict(weights)
-    for number, parameter in _parameters(optimiser).items():
-        for key, tensor in moments.get(number, {}).items():
-            # In the parameter's layout and on its device; torch keeps Adam's count of steps on the CPU.
-            optimiser.state[parameter][key] = tensor if key == COUNT else torch.empty_like(parameter).copy_(tensor)
+        state = optimiser.state[parameters[number]]
+        # In the parameter's layout and on its device; torch keeps Adam's count of steps on the CPU.
+        state[key] = tensors[name] if key == COUNT else torch.empty_like(parameters[number]).copy_(tensors[name])
     return progress
 
 
@@ -168,24 +147,6 @@ def _parameters(optimiser: torch.optim.Optimizer) -> dict[str, nn.Parameter]:
     """Parameters that the optimiser updates, by their number in its groups, as text."""
     listed = [parameter for group in optimiser.param_groups for parameter in group["params"]]
     return {str(number): parameter for number, parameter in enumerate(listed)}
-
-
-def _match(moments: dict[str, dict[str, Tensor]], optimiser: torch.optim.Optimizer) -> bool:
-    """Whether each entry belongs to one of the optimiser's parameters, with all of its keys and the right shapes.
-
-    A parameter without an entry is accepted: it may have had no gradient yet.
-    """
-    parameters, keys = _parameters(optimiser), set(optimisation.moments(optimiser))
-    return all(
-        number in parameters
-        and tensors.keys() == keys
-        and all(tensor.shape == (() if key == COUNT else parameters[number].shape) for key, tensor in tensors.items())
-        for number, tensors in moments.items()
-    )
-
-
-def _save_sealed(path: Path, tensors: dict[str, Tensor], progress: str) -> None:
-    write_tensors(path, tensors, {"progress": progress, "sha256": _seal(tensors, progress)})
 
 
 def _load_sealed(path: Path) -> tuple[Progress, dict[str, Tensor]]:

@@ -27,16 +27,10 @@ def make_deterministic(threads: int) -> None:
     # of the time.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     torch.backends.cudnn.benchmark = False
-    leave_the_compiler_out()
-
-
-def leave_the_compiler_out() -> None:
-    """Let torch's optimisers do without ``torch._dynamo``, whose import takes as long as that of torch itself.
-
-    They import it for a guard around some methods (torch/_compile.py), which first looks for an attribute of the
-    method, and for a break of the graph around ``step`` (torch/optim/optimizer.py). Values stay the same. A release of
-    torch that does this elsewhere would import it again, and only take longer.
-    """
+    # Let torch's optimisers do without ``torch._dynamo``, whose import takes as long as that of torch itself. They
+    # import it for a guard around some methods (torch/_compile.py), which first looks for an attribute of the method,
+    # and for a break of the graph around ``step`` (torch/optim/optimizer.py). Values stay the same. A release of torch
+    # that does this elsewhere would import it again, and only take longer.
     for name in GUARDED:
         method = inspect.unwrap(getattr(Optimizer, name))
         setattr(method, "__dynamo_disable", method)

@@ -5,7 +5,6 @@ Shapes: N examples of a training set, n of a batch, v views of each.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -48,20 +47,6 @@ class Execution(NamedTuple):
     """Set by a signal; training stops after the current step."""
 
 
-class Outcome(NamedTuple):
-    """How training ended."""
-
-    status: str
-    """``finished`` or ``diverged``."""
-    epochs: int
-    starts: list[int]
-    """The step at which each process that trained the run started: [0] unless it was resumed."""
-    snapshots: dict[str, str]
-    """File name to sha256, for both files of each snapshot."""
-    seconds: float
-    """Spent in epochs, by all processes together."""
-
-
 class Source(Protocol):
     """What a run is trained on."""
 
@@ -77,7 +62,7 @@ class Source(Protocol):
         """Views of these examples, on the device; ``index`` stays on the CPU, so that nothing waits for it."""
 
 
-def train(run: Run, source: Source, execution: Execution, folder: Path) -> Outcome:
+def train(run: Run, source: Source, execution: Execution, folder: Path) -> Progress:
     """Train one run, or resume it, and write its weights, snapshots, history and timing into ``folder``.
 
     The resume state stays in ``folder``: the caller removes it once the result is in its place.
@@ -90,7 +75,32 @@ def train(run: Run, source: Source, execution: Execution, folder: Path) -> Outco
     method = build_method(run, count, int(source.labels.max()) + 1)
     method.to(execution.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
     optimiser = optimisation.build(method, run.optimiser)
-    epoch = partial(_epoch, run, method, optimiser, source, execution)
+    per_epoch, passes = count // run.batch.size, run.batch.size // run.batch.micro
+    peak, scheduled = optimisation.peak_rate(run), (run.schedule.horizon or run.schedule.epochs) * per_epoch
+
+    def epoch(progress: Progress, checkpointer: Checkpointer) -> dict[str, float]:
+        first = progress.step - progress.epochs * per_epoch
+        order = torch.from_numpy(prng.permutation(count, run.seed, "order", progress.epochs))
+        source.start(progress.epochs)
+        steps = order[: per_epoch * run.batch.size].split(run.batch.size)
+        total = torch.tensor(progress.sums, dtype=torch.float64, device=source.labels.device)
+        method.train()
+        views = passes_of(source, steps, first, run.batch.micro)
+        for i in range(first, per_epoch):
+            start = time.perf_counter()
+            fraction = optimisation.fraction_of_peak(run.schedule, progress.step, per_epoch, passes)
+            optimisation.set_rate(optimiser, peak, fraction)
+            rng_key = run.seed, progress.epochs, i
+            total += _step(run, method, optimiser, views, steps[i], source.labels, rng_key, execution)
+            progress.step += 1
+            method.after_step((progress.step - 1) / scheduled, progress.step / scheduled)
+            progress.seconds += time.perf_counter() - start
+            if i + 1 < per_epoch and checkpointer.due():  # at the end of an epoch the caller saves
+                progress.sums = total.tolist()
+                checkpointer.save()
+        loss, norm = (total / per_epoch).tolist()
+        return {"epoch": progress.epochs + 1, "loss": loss, "norm": norm, "learning_rate": peak * fraction}
+
     return epochs(run, method, method, optimiser, epoch, execution, folder)
 
 
@@ -102,7 +112,7 @@ def epochs(
     epoch: Callable[[Progress, Checkpointer], dict[str, float]],
     execution: Execution,
     folder: Path,
-) -> Outcome:
+) -> Progress:
     """Take a run's epochs one after the other, from where it was left, and write its files: see ``train``.
 
     Args:
@@ -110,7 +120,8 @@ def epochs(
         method: its model, whose encoder and heads are the result.
         state: the model, with whatever else must be kept to resume.
         optimiser: of the model.
-        epoch: trains the rest of the current epoch, and returns its row of the history: epoch from 1, loss, norm …
+        epoch: trains the rest of the current epoch, and returns its row of the history: epoch from 1, mean loss, mean
+            norm, last rate …
         execution: how to train.
         folder: where results and the resume state go.
     """
@@ -125,66 +136,31 @@ def epochs(
         for stale in folder.glob("snapshots/*.safetensors"):
             stale.unlink()
         _snapshot(method, folder, execution, run.schedule.epochs, progress)
-    checkpointer = Checkpointer(folder, state, optimiser, progress, execution.save_every, execution.request)
+    every, request = execution.save_every, execution.request
+    checkpointer = Checkpointer(folder, state, optimiser, progress, every, request, saved=progress.step)
     if execution.compile:
         method.encoder.compile()
-    status = "finished"
     try:
-        while progress.epoch < run.schedule.epochs:
+        while progress.epochs < run.schedule.epochs:
             row = epoch(progress, checkpointer)
-            progress.end_epoch(row)
+            progress.history.append(row)
+            progress.timing.append({"epoch": row["epoch"], "seconds": round(progress.seconds, 4)})
+            progress.sums, progress.seconds = [0.0, 0.0], 0.0
             if not np.isfinite([row["loss"], row["norm"]]).all():
-                status = "diverged"
+                progress.status = "diverged"
                 break
             _snapshot(method, folder, execution, run.schedule.epochs, progress)
-            if progress.epoch < run.schedule.epochs and checkpointer.due():
+            if progress.epochs < run.schedule.epochs and checkpointer.due():
                 checkpointer.save()
     except Exception as error:
-        error.add_note(f"{AT_STEP}{progress.step + 1}; {checkpointer.kept}")
+        left = f"the state of step {checkpointer.saved} is kept" if checkpointer.saved else "nothing was saved yet"
+        error.add_note(f"{AT_STEP}{progress.step + 1}; {left}")
         raise
     save_weights(method.encoder, folder / ENCODER)
     save_weights(method.head, folder / HEADS)
     files.write_text(folder / HISTORY, _csv(progress.history))
     files.write_text(folder / TIMING, _csv(progress.timing))
-    seconds = sum(row["seconds"] for row in progress.timing)
-    return Outcome(status, progress.epoch, progress.starts, progress.snapshots, seconds)
-
-
-def _epoch(
-    run: Run,
-    method: Method,
-    optimiser: torch.optim.Optimizer,
-    source: Source,
-    execution: Execution,
-    progress: Progress,
-    checkpointer: Checkpointer,
-) -> dict[str, float]:
-    """Train the rest of an epoch. Returns its row of the history: epoch from 1, mean loss, mean norm, last rate."""
-    count = len(source.labels)
-    per_epoch = count // run.batch.size
-    first = progress.step - progress.epoch * per_epoch
-    order = torch.from_numpy(prng.permutation(count, run.seed, "order", progress.epoch))
-    source.start(progress.epoch)
-    steps = order[: per_epoch * run.batch.size].split(run.batch.size)
-    peak, passes = optimisation.peak_rate(run), run.batch.size // run.batch.micro
-    scheduled = (run.schedule.horizon or run.schedule.epochs) * per_epoch
-    total = torch.tensor(progress.sums, dtype=torch.float64, device=source.labels.device)
-    method.train()
-    views = passes_of(source, steps, first, run.batch.micro)
-    for i in range(first, per_epoch):
-        start = time.perf_counter()
-        fraction = optimisation.fraction_of_peak(run.schedule, progress.step, per_epoch, passes)
-        optimisation.set_rate(optimiser, peak, fraction)
-        rng_key = run.seed, progress.epoch, i
-        total += _step(run, method, optimiser, views, steps[i], source.labels, rng_key, execution)
-        progress.step += 1
-        method.after_step((progress.step - 1) / scheduled, progress.step / scheduled)
-        progress.seconds += time.perf_counter() - start
-        if i + 1 < per_epoch and checkpointer.due():  # at the end of an epoch the caller saves
-            progress.sums = total.tolist()
-            checkpointer.save()
-    loss, norm = (total / per_epoch).tolist()
-    return {"epoch": progress.epoch + 1, "loss": loss, "norm": norm, "learning_rate": peak * fraction}
+    return progress
 
 
 def passes_of(
@@ -237,8 +213,8 @@ def _step(
 
 
 def _snapshot(method: Method, folder: Path, execution: Execution, last: int, progress: Progress) -> None:
-    if progress.epoch in execution.snapshots and progress.epoch != last:
-        for name, module in zip(snapshot_names(progress.epoch), (method.encoder, method.head), strict=True):
+    if progress.epochs in execution.snapshots and progress.epochs != last:
+        for name, module in zip(snapshot_names(progress.epochs), (method.encoder, method.head), strict=True):
             save_weights(module, folder / name)
             progress.snapshots[name] = files.sha256(folder / name)
 

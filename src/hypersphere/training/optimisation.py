@@ -86,13 +86,6 @@ def build(method: Method, optimiser: Optimiser) -> torch.optim.Optimizer:
     )
 
 
-def moments(optimiser: torch.optim.Optimizer) -> tuple[str, ...]:
-    """Keys of the optimiser's state of each parameter that it has moved."""
-    if isinstance(optimiser, torch.optim.Adam):  # AdamW is one too
-        return ("step", "exp_avg", "exp_avg_sq")
-    return ("momentum_buffer",) if optimiser.defaults["momentum"] else ()
-
-
 def set_rate(optimiser: torch.optim.Optimizer, peak: float, fraction: float) -> None:
     """Set the rate to ``peak · fraction`` in annealed groups, and to ``peak`` in groups of constant rate."""
     for group in optimiser.param_groups:

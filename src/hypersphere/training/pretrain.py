@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import resource
 import shutil
 import sys
@@ -15,21 +16,23 @@ import yaml
 
 from hypersphere import files
 from hypersphere.config import registry
-from hypersphere.config.plan import MANIFEST, RESUME, UNFINISHED, BatchOfRuns, Plan
+from hypersphere.config.plan import MANIFEST, UNFINISHED, BatchOfRuns, Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.provenance import digests, markers, state, stop
 from hypersphere.provenance.state import State
-from hypersphere.training import checkpoint, snapshots
+from hypersphere.training import checkpoint
 from hypersphere.training import device as devices
+from hypersphere.training.checkpoint import Progress
 from hypersphere.training.determinism import make_deterministic
-from hypersphere.training.loop import AT_STEP, HISTORY, TIMING, Execution, Outcome
+from hypersphere.training.loop import AT_STEP, HISTORY, TIMING, Execution
 from hypersphere.training.weights import ENCODER, HEADS, snapshot_names
 
 SCHEMA = 1
 BEFORE = "before the first step; what was saved is kept"
 """Stands for the loop's note where an error comes before the loop."""
+SNAPSHOT = re.compile(r"snapshots/epoch-(\d+)(?:\.heads)?\.safetensors")
 
 
 def pretrain_batch(plan: Plan, batch: BatchOfRuns, save_every: float = 60.0) -> None:
@@ -96,12 +99,19 @@ def _pretrain_one(
         precision, compiled = devices.precision(plan.config.scale.precision, device), plan.config.scale.compile
         identity: dict[str, Any] = {"run": run.name, "code": code, "data": data.digest}
         identity |= {"device": devices.describe(device), "threads": torch.get_num_threads(), "torch": torch.__version__}
-        identity |= {"precision": _name(precision), "compile": compiled}
-        kept = frozenset(epochs | snapshots.existing(folder))
+        identity |= {"precision": str(precision).removeprefix("torch."), "compile": compiled}
+        kept = frozenset(epochs | snapshots(folder))
         execution = Execution(device, kept, identity, precision, compiled, save_every, request)
         unfinished = folder / f"{UNFINISHED}{files.digest(identity, 8)}"
-        _make_ready(folder, unfinished, identity)
-        trainer: Callable[..., Outcome] = importlib.import_module(registry.module_name("trainers", run.kind)).pretrain
+        for other in set(folder.glob(f"{UNFINISHED}*")) - {unfinished}:
+            try:
+                difference = checkpoint.difference(checkpoint.read_progress(other), identity)
+            except HypersphereError:
+                continue  # killed before its first state was saved, or damaged: there is nothing to resume
+            print(f"note: {other}: not resumed: {difference}; it is kept until the run is finished", flush=True)
+        for place in (folder, unfinished, unfinished / "snapshots"):
+            files.sweep(place)
+        trainer: Callable[..., Progress] = importlib.import_module(registry.module_name("trainers", run.kind)).pretrain
         _publish(run, execution, trainer(run, data, execution, unfinished), unfinished, folder)
 
 
@@ -131,84 +141,63 @@ def finished(folder: Path, code: str, data: str, epochs: Collection[int]) -> boo
     return (manifest["code"], manifest["data"]) == (code, data) and required <= manifest["files"].keys()
 
 
-def _make_ready(folder: Path, unfinished: Path, identity: dict[str, Any]) -> None:
-    """Say which states of another code, data or machine are not resumed, and remove what nobody can go on with."""
-    for other in set(folder.glob(f"{UNFINISHED}*")) - {unfinished}:
-        try:
-            difference = checkpoint.difference(checkpoint.read_progress(other), identity)
-        except HypersphereError:
-            continue  # killed before its first state was saved, or damaged: there is nothing to resume
-        print(f"note: {other}: not resumed: {difference}; it is kept until the run is finished", flush=True)
-    for place in (folder, unfinished, unfinished / "snapshots"):
-        files.sweep(place)
-    saved = unfinished / RESUME
+def snapshots(folder: Path) -> set[int]:
+    """Epochs of the snapshots in a run's folder: from its manifest, or, if that cannot be read, from the file names.
+
+    They are no part of a run's name. A run that is trained again saves those that it had before, too.
+    """
     try:
-        if saved.exists():
-            saved.open("rb").close()
-    except (IsADirectoryError, PermissionError) as error:  # the next state can be written there only if this one goes
-        print(f"note: {saved}: the resume state cannot be read ({error.strerror}); starting over", flush=True)
-        if saved.is_dir():
-            shutil.rmtree(saved)
-        else:
-            saved.unlink()
+        names = list(files.read_sealed(folder / MANIFEST)["files"])
+    except HypersphereError:
+        names = [f"snapshots/{path.name}" for path in folder.glob("snapshots/*")]
+    return {int(match[1]) for match in map(SNAPSHOT.fullmatch, names) if match}
 
 
-def _publish(run: Run, execution: Execution, outcome: Outcome, unfinished: Path, folder: Path) -> None:
+def _publish(run: Run, execution: Execution, trained: Progress, unfinished: Path, folder: Path) -> None:
     """Replace an older result. The manifest is removed first and written last, so a kill leaves no mixed result.
 
     Stale snapshots are removed after the new ones are in place: after a kill they still show which epochs to save.
     """
-    listed = {name: files.sha256(unfinished / name) for name in (ENCODER, HEADS, HISTORY)} | outcome.snapshots
+    if execution.device.type == "cuda":
+        peak = torch.cuda.max_memory_allocated(execution.device) / 2**20
+    else:  # ru_maxrss is in bytes on macOS, in KiB on Linux
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+    listed = {name: files.sha256(unfinished / name) for name in (ENCODER, HEADS, HISTORY)} | trained.snapshots
     manifest = {
         "schema": SCHEMA,
         "name": run.name,
         "run": run.model_dump(mode="json"),
-        "status": outcome.status,
-        "epochs": outcome.epochs,
-        "started_at_steps": outcome.starts,
+        "status": trained.status,
+        "epochs": trained.epochs,
+        "started_at_steps": trained.starts,
         "code": execution.identity["code"],
         "data": execution.identity["data"],
         "files": listed,
         "device": {"type": execution.device.type, "name": devices.describe(execution.device)},
         "numerics": {
-            "precision": _name(execution.precision),
+            "precision": execution.identity["precision"],
             "compile": execution.compile,
             "tf32_convolutions": execution.device.type == "cuda" and torch.backends.cudnn.allow_tf32,
             "memory_format": "channels_last",
             "deterministic_algorithms": True,
             "threads": torch.get_num_threads(),
         },
-        "seconds": round(outcome.seconds, 3),
-        "peak_memory_mb": _peak_memory_mb(execution.device),
+        "seconds": round(sum(row["seconds"] for row in trained.timing), 3),
+        "peak_memory_mb": int(peak),
         "environment": digests.environment(),
     }
     (folder / MANIFEST).unlink(missing_ok=True)
     files.write_text(folder / "run.yaml", yaml.safe_dump(run.model_dump(mode="json"), sort_keys=False))
     for name in (*listed, TIMING):
         with files.replacing(folder / name) as temporary:
-            _link(unfinished / name, temporary)
-    snapshots.remove_stale(folder, listed)
+            try:
+                os.link(unfinished / name, temporary)  # files are never rewritten in place
+            except OSError:
+                shutil.copyfile(unfinished / name, temporary)
+    for path in folder.glob("snapshots/*.safetensors"):
+        if f"snapshots/{path.name}" not in listed:
+            path.unlink()
     files.write_sealed(folder / MANIFEST, manifest)
     for leftover in folder.glob(f"{UNFINISHED}*"):
         shutil.rmtree(leftover)
-    print(f"{run.name}: {outcome.status} after {outcome.epochs} epochs, {manifest['seconds']:.1f} s", flush=True)
-
-
-def _link(source: Path, target: Path) -> None:
-    """Hard-link a file, which is safe because files are never rewritten in place; copy it where links do not work."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copyfile(source, target)
-
-
-def _name(precision: torch.dtype) -> str:
-    return str(precision).removeprefix("torch.")
-
-
-def _peak_memory_mb(device: torch.device) -> int:
-    """Peak of the device's memory on a GPU, of the process's on a CPU, in mebibytes."""
-    if device.type == "cuda":
-        return int(torch.cuda.max_memory_allocated(device) / 2**20)
-    unit = 2**20 if sys.platform == "darwin" else 2**10  # ru_maxrss is in bytes on macOS, in KiB on Linux
-    return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit)
+    print(f"{run.name}: {trained.status} after {trained.epochs} epochs, {manifest['seconds']:.1f} s", flush=True)

@@ -10,13 +10,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from hypersphere.probes import bias
+from hypersphere.probes import result
 
 
 class StandIn(SimpleNamespace):
     """Stands in for ``Frozen``: what a test gives it, on unbiased data."""
 
-    def conflicting(self, split: str) -> None:
+    def attribute(self, split: str, name: str) -> None:
         """Nothing is biased here."""
 
 
@@ -41,7 +41,7 @@ class Given:
     def classes(self, name: str = "class") -> int:
         return self.number
 
-    def conflicting(self, split: str) -> None:
+    def attribute(self, split: str, name: str) -> None:
         """Nothing is biased here."""
 
     def but(self, **changes: Tensor) -> "Given":
@@ -71,14 +71,14 @@ def scores(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Tensor]:
 
     def call(probe: Callable[..., object], frozen: Given, **parameters: object) -> Tensor:
         seen: list[Tensor] = []
-        counted = bias.top_k
+        counted = result.top_k
 
         def top_k(found: Tensor, truth: Tensor, k: int) -> float:
             seen.append(found)
             return float(counted(found, truth, k))
 
         with monkeypatch.context() as patch:
-            patch.setattr(bias, "top_k", top_k)
+            patch.setattr(result, "top_k", top_k)
             probe(frozen, **parameters)
         return seen[0]
 

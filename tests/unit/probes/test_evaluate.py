@@ -326,8 +326,10 @@ def test_values_of_a_part_count_its_images(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(evaluate.registry, "load", lambda kind, name: probe)
     protocol, frozen = Protocol.model_validate({"probe": {"name": "linear"}}), cast(Frozen, None)
-    rows = evaluate._probe("some-run", protocol, (3, "upright"), frozen, 10).rows
-    assert [(row["reading"], row["value"], row["n_test"]) for row in rows] == [("", 50.0, 8), ("bias=aligned", 75.0, 4)]
+    found = evaluate._probe("some-run", protocol, (3, "upright"), frozen)
+    rows = pd.DataFrame(evaluate._rows("some-run", protocol, (3, "upright"), found, 10), columns=[*evaluate.COLUMNS])
+    expected = [("", 50.0, 8), ("bias=aligned", 75.0, 4)]
+    assert list(rows[["reading", "value", "n_test"]].itertuples(index=False, name=None)) == expected
 
 
 def after(root: Path, *changes: tuple[str, str]) -> Plan:

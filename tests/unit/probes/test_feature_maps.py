@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from hypersphere.encoders.resnet8 import resnet8
-from hypersphere.probes.feature_maps import last_maps, maps_after, resized, tinted
+from hypersphere.errors import NotFiniteError
+from hypersphere.probes.feature_maps import resized, seen_by, tinted
 from hypersphere.probes.gradcam import activation_map, gradcam
 from hypersphere.probes.local_features import CLUSTERS, COLOURS, OPAQUE, local_features
-from hypersphere.probes.result import NotFiniteError
 
 CPU = torch.device("cpu")
 
@@ -80,16 +80,6 @@ def test_maps_that_are_no_numbers_are_a_sentence(refused: Any) -> None:
         local_features(world(halves(), middle=Spoils()), stage="middle")
 
 
-def test_maps_are_the_output_of_a_part() -> None:
-    torch.manual_seed(0)
-    encoder = resnet8(width=2).eval()
-    images = np.random.default_rng(0).integers(0, 256, (2, 8, 8, 3), dtype=np.uint8)
-    x = torch.from_numpy(images).permute(0, 3, 1, 2) / 255
-    for name in ("conv1", "bn1", "relu", "layer1", "layer2"):
-        x = dict(encoder.named_children())[name](x)
-    torch.testing.assert_close(maps_after(encoder, "layer2", images, CPU), x)
-
-
 def test_resizing_keeps_levels() -> None:
     steps = torch.tensor([[[0.0, 1.0]]])
     assert resized(steps, (1, 4), smooth=False).tolist() == [[[0, 0, 1, 1]]]
@@ -134,16 +124,20 @@ def classified(encoder: nn.Module, classes: int = 4) -> Any:
     )
 
 
-def test_the_maps_are_those_that_are_averaged(encoder: nn.Module) -> None:
-    maps, features = last_maps(encoder, images(), CPU)
-    assert maps.shape == (12, 8, 2, 2)
-    torch.testing.assert_close(maps.mean(dim=(2, 3)), features)
+def test_maps_are_the_output_of_one_part_and_what_the_next_is_given(encoder: Any) -> None:
+    x = torch.from_numpy(images()).permute(0, 3, 1, 2) / 255
+    for name in ("conv1", "bn1", "relu", "layer1", "layer2"):
+        x = dict(encoder.named_children())[name](x)
+    torch.testing.assert_close(seen_by(encoder.layer2, encoder, images(), CPU)[1], x)
+    maps, averaged, features = seen_by(encoder.pool, encoder, images(), CPU)
+    torch.testing.assert_close(maps.mean(dim=(2, 3), keepdim=True), averaged)
+    torch.testing.assert_close(averaged.flatten(1), features)
     torch.testing.assert_close(features.detach(), encoder(torch.from_numpy(images()).permute(0, 3, 1, 2) / 255))
 
 
-def test_of_a_linear_score_it_is_the_class_activation_map(encoder: nn.Module) -> None:
+def test_of_a_linear_score_it_is_the_class_activation_map(encoder: Any) -> None:
     """Zhou et al. 2016: the maps, summed with the weights of the class; the gradient is theirs over the places."""
-    maps, features = last_maps(encoder, images(), CPU)
+    maps, _, features = seen_by(encoder.pool, encoder, images(), CPU)
     weight = torch.randn(8, generator=torch.Generator().manual_seed(1))
     (slopes,) = torch.autograd.grad((features @ weight).sum(), maps)
     plain = torch.einsum("ncij,c->nij", maps.detach(), weight).clamp(min=0)

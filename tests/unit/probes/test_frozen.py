@@ -20,9 +20,10 @@ from hypersphere.config.run import Dataset
 from hypersphere.datasets import store
 from hypersphere.datasets.store import Named, PreparedSplit
 from hypersphere.encoders.resnet8 import resnet8
+from hypersphere.errors import NotFiniteError
 from hypersphere.methods.heads import mlp
 from hypersphere.probes import frozen as frozen_module
-from hypersphere.probes.frozen import Frozen, NotFiniteError, Pixels, open_for_probes
+from hypersphere.probes.frozen import Frozen, Pixels
 
 from .conftest import cloud
 
@@ -185,14 +186,12 @@ def test_a_copy_is_the_network_up_to_the_layer_and_leaves_it_alone(
 
 def test_what_is_not_there_is_a_sentence(data: Any, encoder: nn.Module, refused: Any) -> None:
     frozen = Frozen(Pixels(), None, data, CPU)
-    assert frozen.conflicting("test") is None
     for ask in (
         lambda: frozen.embeddings("test"),
         lambda: frozen.embed(torch.zeros(1, 3, 12, 12)),
         lambda: Frozen(encoder, None, data, CPU, "embeddings").copy(),
         lambda: frozen.run,
         lambda: frozen.labels("test", "fine"),
-        lambda: frozen.attributes("test", "hard"),
     ):
         with refused():
             ask()
@@ -262,12 +261,10 @@ def test_images_labels_and_attributes_by_name(data: Any, encoder: nn.Module) -> 
     assert frozen.images("test").tolist() == split.images.tolist()
     assert frozen.labels("test").tolist() == split.labels["class"].tolist()
     assert frozen.labels("test", "coarse").tolist() == split.labels["coarse"].tolist()
-    assert frozen.attributes("test", "easy").tolist() == split.attributes["easy"].tolist()
-    assert [frozen.has("test", name) for name in ("class", "coarse", "easy", "hard")] == [True, True, True, False]
-    conflicting = frozen.conflicting("other")
-    assert conflicting is not None
-    assert conflicting.tolist() == [True] * 2 + [False] * 3
-    assert frozen.conflicting("test") is None
+    found = frozen.attribute("test", "easy")
+    assert found is not None
+    assert found.tolist() == split.attributes["easy"].tolist()
+    assert frozen.attribute("test", "hard") is None
     assert frozen.class_names("coarse") == ("coarse 0", "coarse 1")
     assert (frozen.classes(), frozen.classes("coarse")) == (10, 2)
     assert frozen.labels("test").dtype == torch.int64
@@ -291,12 +288,12 @@ def test_probes_are_fitted_on_a_sets_own_images_for_them_or_on_its_training_imag
 ) -> None:
     """And tested on its test images."""
     folder = store.prepare(Dataset.model_validate({"name": "any", "source": source}), tmp_path / "data", None)
-    opened, plain = open_for_probes(folder), store.open(folder)
-    assert opened.digest == plain.digest
-    for name in opened.split_names:
+    plain = store.open(folder)
+    opened = Frozen(Pixels(), None, plain, CPU)
+    for name in opened.splits:
         expected = plain.split("test" if name == "test" else fitted_on)
         np.testing.assert_array_equal(opened.split(name).images, expected.images)
         np.testing.assert_array_equal(opened.split(name).labels["class"], expected.labels["class"])
-    assert {"test", "train"} <= {*opened.split_names}
+    assert {"test", "train"} <= {*opened.splits}
     if fitted_on == "probe":
         assert not np.array_equal(plain.split("train").images, plain.split("probe").images)

@@ -14,11 +14,11 @@ from sklearn.preprocessing import StandardScaler
 from torch import Tensor, nn
 
 from hypersphere import prng
+from hypersphere.errors import NotFiniteError
 from hypersphere.probes.linear import linear, standardise
 from hypersphere.probes.linear_sgd import linear_sgd
 from hypersphere.probes.linear_training_mode import linear_training_mode
 from hypersphere.probes.mlp import mlp
-from hypersphere.probes.result import NotFiniteError
 
 from .conftest import StandIn, cloud
 

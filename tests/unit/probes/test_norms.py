@@ -9,11 +9,11 @@ import pytest
 import torch
 from sklearn.neighbors import KNeighborsClassifier
 
+from hypersphere.errors import NotFiniteError
 from hypersphere.probes.extreme_norms import extreme_norms
 from hypersphere.probes.norm_buckets import buckets, norm_buckets
 from hypersphere.probes.norms import norms
 from hypersphere.probes.relative_norms import relative_norms
-from hypersphere.probes.result import NotFiniteError
 
 
 def layers() -> Any:
@@ -159,8 +159,8 @@ def people(n: int = 240, m: int = 160, more: bool = True) -> Any:
         features=features.__getitem__,
         embeddings=heads.__getitem__,
         labels=lambda split, name="class": torch.from_numpy(said if name in PEOPLE else own[split]),
-        attributes=lambda split, name: entropies,
-        has=lambda split, name: more and (split, name) in zip(("train", "test"), PEOPLE, strict=True),
+        attribute=lambda split, name: entropies if more else None,
+        split=lambda name: SimpleNamespace(labels=PEOPLE[:1] if more else ()),
         classes=lambda: 4,
     )
 
@@ -206,7 +206,7 @@ def test_people_agree_by_norm_as_a_loop_says() -> None:
     found = norm_buckets(frozen, k=5, more_than=3).values
     for measure, split, known in (
         ("human_accuracy", "train", 100.0 * (frozen.labels("train", PEOPLE[0]) == frozen.labels("train"))),
-        ("human_entropy", "test", frozen.attributes("test", PEOPLE[1])),
+        ("human_entropy", "test", frozen.attribute("test", PEOPLE[1])),
     ):
         places = by_hand([math.hypot(*one) for one in frozen.embeddings(split).tolist()], "maximum")
         for bucket in range(1, 21):

@@ -11,9 +11,9 @@ from torch import Tensor, nn
 
 from hypersphere import prng
 from hypersphere.config import coordinates
-from hypersphere.probes.bias import scored
+from hypersphere.errors import NotFiniteError
 from hypersphere.probes.descent import cross_entropy, fit
-from hypersphere.probes.result import NotFiniteError, reading, top_k
+from hypersphere.probes.result import reading, scored, top_k
 
 
 def by_loop(scores: np.ndarray, truth: np.ndarray, k: int) -> float:
@@ -51,7 +51,7 @@ def test_reading() -> None:
 
 def biased(truth: Tensor, bias: np.ndarray | None) -> Any:
     """Stands in for ``Frozen``."""
-    return SimpleNamespace(labels={"test": truth}.__getitem__, conflicting={"test": bias}.__getitem__)
+    return SimpleNamespace(labels={"test": truth}.__getitem__, attribute=lambda split, name: bias)
 
 
 def test_parts_are_those_of_a_loop() -> None:

@@ -18,7 +18,7 @@ from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.provenance.manifest import check_files
 from hypersphere.training import checkpoint
-from hypersphere.training.loop import Outcome
+from hypersphere.training.checkpoint import Progress
 from hypersphere.training.pretrain import pretrain
 from hypersphere.training.trainers.image import Images, train, training_images
 
@@ -116,12 +116,12 @@ def numbered(pixels: Pixels, numbers: Any = None) -> Images:
 # Runs that end before their time
 
 
-def execute(run: Run, images: Images | Pixels, folder: Path, **changes: Any) -> Outcome:
+def execute(run: Run, images: Images | Pixels, folder: Path, **changes: Any) -> Progress:
     given = images if isinstance(images, Images) else numbered(images)
     return train(run, given, execution(run, **({"identity": IDENTITY} | changes)), folder)
 
 
-Resume = Callable[..., Outcome]
+Resume = Callable[..., Progress]
 Broken = Callable[..., tuple[dict[str, bytes], Path, Resume]]
 
 

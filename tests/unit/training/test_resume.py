@@ -3,7 +3,6 @@
 tests/resume/ does the same with real processes and signals.
 """
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
@@ -79,7 +79,7 @@ def test_killed_again_and_again(broken: Broken) -> None:
     rows = [line.split(",") for line in (folder / "timing.csv").read_text().splitlines()[1:]]
     assert len(rows) == 4
     spent = sum(row["seconds"] for row in before.timing) + before.seconds
-    assert outcome.seconds == sum(float(seconds) for _, seconds in rows) >= round(spent, 3) > 0
+    assert sum(float(seconds) for _, seconds in rows) >= round(spent, 3) > 0
 
 
 def test_killed_between_an_epochs_last_step_and_its_end(broken: Broken, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +89,7 @@ def test_killed_between_an_epochs_last_step_and_its_end(broken: Broken, monkeypa
 
     def dying_at_2(*arguments: Any) -> None:
         *_, progress = arguments
-        if progress.epoch == 2:
+        if progress.epochs == 2:
             raise KilledError
         snapshot(*arguments)
 
@@ -151,9 +151,7 @@ def test_every_tensor_an_optimiser_remembers_matters(broken: Broken, optimiser: 
 def test_the_partial_sums_of_an_epoch_matter(broken: Broken) -> None:
     """Likewise for the history: step 5 is the first of the third epoch's two."""
     whole, folder, resume = broken(5)
-    progress, tensors = checkpoint._load_sealed(folder / RESUME)
-    progress.sums = [0.0, 0.0]
-    checkpoint._save_sealed(folder / RESUME, tensors, json.dumps(progress.__dict__))
+    rewrite(folder / RESUME, lambda tensors: None, sums=[0.0, 0.0])
     resume()
     assert contents(folder)["encoder.safetensors"] == whole["encoder.safetensors"]
     assert contents(folder)["history.csv"] != whole["history.csv"]
@@ -176,7 +174,6 @@ REFUSED: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "truncated": (RESUME, truncate),
     "empty": (RESUME, lambda path: path.write_bytes(b"")),
     "not a state": (RESUME, lambda path: save_file({"x": torch.zeros(1)}, path)),
-    "of another model": (RESUME, lambda path: rewrite(path, drop("model.projector.0.bias"))),
     "a snapshot lost": (SNAPSHOT, Path.unlink),
     "a snapshot altered": (SNAPSHOT, lambda path: path.write_bytes(path.read_bytes()[:-1] + b"\1")),
     "heads lost": (HEADS, Path.unlink),
@@ -198,6 +195,19 @@ def test_a_state_that_is_damaged_or_of_another_run_is_said_and_training_starts_o
     (said,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("note: ")]
     approve(re.sub(r"\(.*\)", "(…)", said))  # there an error of safetensors' is quoted
     assert contents(folder) == whole
+
+
+@pytest.mark.parametrize("error", [OSError(12, "Cannot allocate memory"), SafetensorError("Cannot allocate memory")])
+def test_a_state_that_there_is_no_memory_for_is_not_called_damaged(
+    broken: Broken, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def short(path: Path) -> None:
+        raise error
+
+    _, _, resume = broken(5)
+    monkeypatch.setattr(checkpoint, "load_file", short)
+    with pytest.raises(type(error)):
+        resume()
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def trained(run: Run, images: Images, folder: Path) -> dict[int, Method]:
 
     def copying(method: Method, *arguments: Any) -> None:
         *_, progress = arguments
-        seen[progress.epoch] = copy.deepcopy(method)
+        seen[progress.epochs] = copy.deepcopy(method)
         snapshot(method, *arguments)
 
     with pytest.MonkeyPatch.context() as patch:

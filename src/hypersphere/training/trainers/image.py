@@ -16,7 +16,8 @@ from hypersphere.augmentations.ops import CHUNK_BYTES, make_views
 from hypersphere.config.run import Run
 from hypersphere.datasets.types import CLASS, TRAIN
 from hypersphere.training import loop
-from hypersphere.training.loop import Execution, Outcome
+from hypersphere.training.checkpoint import Progress
+from hypersphere.training.loop import Execution
 
 if TYPE_CHECKING:  # a run depends on a dataset's bytes, and not on the code that prepared it
     from hypersphere.datasets.store import Prepared
@@ -43,13 +44,13 @@ def training_images(data: "Prepared", labels: str = CLASS) -> Images:
     return Images(split.images, split.labels[labels], split.index)
 
 
-def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> Outcome:
+def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> Progress:
     """Train one run on the training images of a prepared dataset, with the labels that its method learns."""
     labels = str(run.method.parameters.get("labels", CLASS))
     return train(run, training_images(data, labels), execution, folder)
 
 
-def train(run: Run, images: Images, execution: Execution, folder: Path) -> Outcome:
+def train(run: Run, images: Images, execution: Execution, folder: Path) -> Progress:
     """Train one run on images in memory: see ``loop.train``."""
     return loop.train(run, Views(run, images, execution.device), execution, folder)
 
@@ -82,12 +83,10 @@ class Views:
 
     def views(self, index: Int[Tensor, "n"]) -> Float[Tensor, "v n 3 h w"]:
         """Views of these images, values in [0, 1]. Draws stay on the CPU."""
-        return make_views(self.pixels(index), self.draws.take(index), self.run.branches)
-
-    def pixels(self, index: Int[Tensor, "n"]) -> UInt8[Tensor, "n h w 3"]:
-        """These images, on the device."""
         if self.resident is not None:
-            return self.resident[index.to(self.device)]
-        assert self.stored is not None
-        places, back = np.unique(index.numpy(), return_inverse=True)  # in the file's order, for the disk's sake
-        return torch.from_numpy(self.stored[places][back]).to(self.device)
+            pixels = self.resident[index.to(self.device)]
+        else:
+            assert self.stored is not None
+            places, back = np.unique(index.numpy(), return_inverse=True)  # in the file's order, for the disk's sake
+            pixels = torch.from_numpy(self.stored[places][back]).to(self.device)
+        return make_views(pixels, self.draws.take(index), self.run.branches)

@@ -2,6 +2,7 @@
 
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,13 @@ from hypersphere.augmentations.draws import draw
 from hypersphere.augmentations.ops import make_views
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
-from hypersphere.datasets.store import Prepared
 from hypersphere.methods.base import Batch, Method, Output
 from hypersphere.methods.simclr import SimCLR
 from hypersphere.training import loop, optimisation
 from hypersphere.training.build import build_method
 from hypersphere.training.loop import Execution
 from hypersphere.training.trainers import image as module
-from hypersphere.training.trainers.image import Views, train, training_images
+from hypersphere.training.trainers.image import Views, train
 from hypersphere.training.weights import ENCODER, HEADS, snapshot_names
 
 from ....broken_off import contents
@@ -196,39 +196,25 @@ def test_a_shorter_run_of_a_schedule_is_the_beginning_of_the_longer(
 # What a run is trained on: the training split's images, main labels and original numbers, whatever else there is
 
 
-def prepared(folder: Path, splits: dict[str, list[str]]) -> Prepared:
-    """Two images a split, each array with numbers of its own, with labels of the names given."""
-    for i, (split, labels) in enumerate(splits.items()):
-        (folder / split).mkdir()
-        np.save(folder / split / "images.npy", np.full((2, 4, 4, 3), i, dtype=np.uint8))
-        np.save(folder / split / "index.npy", np.array([7, 9 + i]))
-        for j, label in enumerate(labels):
-            np.save(folder / split / f"labels-{label}.npy", np.array([0, 10 * i + j]))
-    about = {split: {"images": 2, "labels": labels, "attributes": []} for split, labels in splits.items()}
-    return Prepared(folder, {"name": "two", "splits": about})
-
-
 @pytest.mark.parametrize(("labels", "expected"), [({}, [0, 11]), ({"labels": "digit_2"}, [0, 10])])
 def test_it_trains_on_the_training_split_and_on_the_labels_that_its_method_names(
     labels: dict[str, str], expected: list[int], make_run: MakeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = make_run(method={"name": "supervised", **labels}, objective={"name": "cross_entropy"})
     monkeypatch.setattr(module, "train", lambda run, images, *rest: images)
-    data = prepared(tmp_path, {"test": ["class"], "train": ["digit_2", "class"]})
-    found: Any = module.pretrain(run, data, None, tmp_path)  # type: ignore[arg-type]
-    assert (found.pixels == 1).all()
+    named = {"class": np.array([0, 11]), "digit_2": np.array([0, 10])}
+    splits = {"train": SimpleNamespace(images="its images", labels=named, index=np.array([7, 10]))}
+    found: Any = module.pretrain(run, SimpleNamespace(split=splits.__getitem__), None, tmp_path)  # type: ignore[arg-type]
+    assert found.pixels == "its images"
     assert found.numbers.tolist() == [7, 10]
     assert found.labels.tolist() == expected
 
 
-def test_what_lacks_is_a_sentence(make_run: MakeRun, images: Pixels, tmp_path: Path, refused: Any) -> None:
-    """Images for a batch, a training split, labels of a name."""
+def test_fewer_images_than_a_batch_are_a_sentence(
+    make_run: MakeRun, images: Pixels, tmp_path: Path, refused: Any
+) -> None:
     with refused():
         execute(make_run(), images[:7], tmp_path)
-    for number, splits in enumerate(({"test": ["class"]}, {"train": ["coarse"]})):
-        (tmp_path / str(number)).mkdir()
-        with refused():
-            training_images(prepared(tmp_path / str(number), splits))
 
 
 def test_another_run_other_bytes(make_run: MakeRun, images: Pixels, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ Shapes: n observations, c channels of a stack of frames, s pixels of a crop's si
 a numbers of an action.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 
 import torch
@@ -14,6 +13,7 @@ from torch import Tensor, nn
 from hypersphere.arguments import Fraction, PositiveFloat, PositiveInt
 from hypersphere.methods.base import Batch, Method, Output, Parts, chain, follow, frozen_copy
 from hypersphere_control import soft_actor_critic as sac
+from hypersphere_control.encoders.pixel_convnet import PixelConvnet
 from hypersphere_control.replay import Transitions
 
 GIVES = ("pair",)
@@ -21,19 +21,15 @@ KIND = "control"
 ENCODERS = ("pixel_convnet",)
 
 
-class Summary(nn.Sequential):
+def summary(features: int, dim: int) -> nn.Module:
     """Features to a summary: a linear map and a layer norm, [n, F] to [n, d]."""
-
-    def __init__(self, features: int, dim: int) -> None:
-        super().__init__(OrderedDict(linear=nn.Linear(features, dim), norm=nn.LayerNorm(dim)))
+    return chain(linear=nn.Linear(features, dim), norm=nn.LayerNorm(dim))
 
 
-class Layers(nn.Sequential):
+def layers(width: int, hidden: int, out: int) -> nn.Module:
     """Two hidden layers with ReLU."""
-
-    def __init__(self, width: int, hidden: int, out: int) -> None:
-        first, second, last = nn.Linear(width, hidden), nn.Linear(hidden, hidden), nn.Linear(hidden, out)
-        super().__init__(OrderedDict(first=first, relu1=nn.ReLU(), second=second, relu2=nn.ReLU(), last=last))
+    first, second, last = nn.Linear(width, hidden), nn.Linear(hidden, hidden), nn.Linear(hidden, out)
+    return chain(first=first, relu1=nn.ReLU(), second=second, relu2=nn.ReLU(), last=last)
 
 
 class Critic(nn.Module):
@@ -41,7 +37,7 @@ class Critic(nn.Module):
 
     def __init__(self, dim: int, actions: int, hidden: int) -> None:
         super().__init__()
-        self.first, self.second = (Layers(dim + actions, hidden, 1) for _ in range(2))
+        self.first, self.second = (layers(dim + actions, hidden, 1) for _ in range(2))
 
     def forward(self, summary: Float[Tensor, "n d"], actions: Float[Tensor, "n a"]) -> Float[Tensor, "2 n"]:
         """The value of each action by each critic."""
@@ -55,30 +51,19 @@ class Agent(Method):
     The contrastive loss and the critics' train encoder and summary together; the actor's stops at the features.
     """
 
-    def __init__(
-        self,
-        parts: Parts,
-        *,
-        actions: int,
-        dim: int,
-        hidden: int,
-        discount: float,
-        temperature: float,
-        encoder_momentum: float,
-        critic_momentum: float,
-        initial: int,
-        actor_every: int,
-        targets_every: int,
-    ) -> None:
-        super().__init__(parts)
-        self.summary = Summary(parts.features, dim)
-        self.bilinear = nn.Linear(dim, dim, bias=False)
-        self.actor = chain(summary=Summary(parts.features, dim), layers=Layers(dim, hidden, 2 * actions))
-        self.critic = Critic(dim, actions, hidden)
-        self.log_temperature = nn.Parameter(torch.tensor(temperature).log())
-        self.actions, self.discount = actions, discount
-        self.momenta = encoder_momentum, critic_momentum
-        self.initial, self.actor_every, self.targets_every = initial, actor_every, targets_every
+    encoder: PixelConvnet
+    summary: nn.Module
+    bilinear: nn.Linear
+    actor: nn.Module
+    critic: Critic
+    log_temperature: nn.Parameter
+    actions: int
+    discount: float
+    encoder_momentum: float
+    critic_momentum: float
+    initial: int
+    actor_every: int
+    targets_every: int
 
     def draw_initial(self, generator: Callable[[str], torch.Generator]) -> None:
         """Linear layers orthogonal, without bias; the bilinear map uniform from 0 to 1 (CURL's code, from memory)."""
@@ -100,8 +85,8 @@ class Agent(Method):
 
     def move_targets(self) -> None:
         """Move both targets a part of the way to the new weights."""
-        follow(self.target, chain(encoder=self.encoder, summary=self.summary), self.momenta[0])
-        follow(self.target_critic, self.critic, self.momenta[1])
+        follow(self.target, chain(encoder=self.encoder, summary=self.summary), self.encoder_momentum)
+        follow(self.target_critic, self.critic, self.critic_momentum)
 
     @property
     def of_actor(self) -> Iterator[nn.Parameter]:
@@ -165,22 +150,21 @@ def curl(
     Args:
         actions: numbers of an action of the task.
         dim: length of a summary; actor and critics have one each, of the same features.
-        hidden: width of the two hidden layers of actor and critics.
-        discount: of the next step's value.
+        hidden: of actor and critics, two layers.
         temperature: initial weight of the policy's entropy; the entropy aimed at is minus ``actions``.
-        encoder_momentum: weight of the old target encoder in each update.
-        critic_momentum: weight of the old target critics.
         initial: an agent's steps with random actions, before its first update.
         actor_every: updates of the critics in one of the actor.
         targets_every: updates of the critics in one of the targets.
     """
     return Agent(
         parts,
+        summary=summary(parts.features, dim),
+        bilinear=nn.Linear(dim, dim, bias=False),
+        actor=chain(summary=summary(parts.features, dim), layers=layers(dim, hidden, 2 * actions)),
+        critic=Critic(dim, actions, hidden),
+        log_temperature=nn.Parameter(torch.tensor(temperature).log()),
         actions=actions,
-        dim=dim,
-        hidden=hidden,
         discount=discount,
-        temperature=temperature,
         encoder_momentum=encoder_momentum,
         critic_momentum=critic_momentum,
         initial=initial,

@@ -17,9 +17,6 @@ PIXELS = False
 def random_score(frozen: Frozen, *, episodes: PositiveInt = 10) -> ProbeResult:
     """Mean return of episodes with the first states of ``score``, in which each action is uniform. No encoder acts.
 
-    Args:
-        episodes: how many.
-
     Returns:
         ``random_score``, between 0 and 1,000.
     """

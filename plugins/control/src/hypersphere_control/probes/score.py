@@ -25,9 +25,6 @@ def score(frozen: Frozen, *, episodes: PositiveInt = 10) -> ProbeResult:
     The episodes go side by side, one step at a time, so that the encoder sees them as one batch. Their first states
     depend on the run's seed, and are none that it was trained on.
 
-    Args:
-        episodes: how many.
-
     Returns:
         ``score``: between 0 and 1,000, because each environment step's reward is between 0 and 1.
 

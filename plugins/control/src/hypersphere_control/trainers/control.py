@@ -4,6 +4,7 @@ Shapes: n transitions in a batch, a numbers of an action.
 """
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,7 @@ from hypersphere.methods.base import Batch
 from hypersphere.training import loop, optimisation, work
 from hypersphere.training.build import build_method
 from hypersphere.training.checkpoint import Checkpointer, Progress
-from hypersphere.training.loop import Execution, Outcome
-from hypersphere_control.encoders.pixel_convnet import PixelConvnet
+from hypersphere.training.loop import Execution
 from hypersphere_control.environment import Environment, Settings, random_actions
 from hypersphere_control.methods.curl import Agent
 from hypersphere_control.replay import Replay, Transitions, crop
@@ -33,12 +33,12 @@ TEMPERATURE_RATE, TEMPERATURE_BETAS = 1e-4, (0.5, 0.999)
 """Adam's for the temperature (CURL's Table 3, from memory)."""
 
 
-def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> Outcome:
+def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> Progress:
     """Train one run on its task: see ``train``. The prepared frames are not used; their digest names the renderer."""
     return train(run, Environment(Settings.of(run.dataset.source)), execution, folder)
 
 
-def train(run: Run, environment: Environment, execution: Execution, folder: Path) -> Outcome:
+def train(run: Run, environment: Environment, execution: Execution, folder: Path) -> Progress:
     """Train an agent while it acts, or resume it: see ``loop.epochs``. The history also has each episode's return.
 
     The resume state holds all that the agent has seen. It is saved between episodes, so that no simulator's state is.
@@ -46,7 +46,6 @@ def train(run: Run, environment: Environment, execution: Execution, folder: Path
     settings, schedule = environment.settings, run.schedule
     agent = build_method(run)
     assert isinstance(agent, Agent)
-    assert isinstance(agent.encoder, PixelConvnet)
     for wrong, field, problem in (
         (agent.actions != environment.actions, "method.actions", f"{settings.task} takes {environment.actions}"),
         (agent.encoder.size > settings.size, "encoder.size", f"frames have {settings.size} pixels"),
@@ -80,7 +79,6 @@ def flops(agent: Agent, count: int, size: float) -> int:
 
     What an agent sees has the size of its encoder, whatever that of the frames.
     """
-    assert isinstance(agent.encoder, PixelConvnet)
     side = agent.encoder.size
     crops = torch.empty(count, 3 * agent.encoder.frames, side, side)
     actions, rewards = torch.empty(count, agent.actions), torch.empty(count)
@@ -96,22 +94,16 @@ def flops(agent: Agent, count: int, size: float) -> int:
     return work.counted(critics) + work.counted(actor) // agent.actor_every
 
 
+@dataclass(frozen=True)
 class _Episodes:
     """Takes an agent through episodes, with one update after each of its steps."""
 
-    def __init__(
-        self,
-        run: Run,
-        agent: Agent,
-        replay: Replay,
-        environment: Environment,
-        optimiser: torch.optim.Optimizer,
-        device: torch.device,
-    ) -> None:
-        self.run, self.agent, self.replay, self.environment = run, agent, replay, environment
-        self.optimiser, self.device = optimiser, device
-        assert isinstance(agent.encoder, PixelConvnet)
-        self.side = agent.encoder.size
+    run: Run
+    agent: Agent
+    replay: Replay
+    environment: Environment
+    optimiser: torch.optim.Optimizer
+    device: torch.device
 
     def take(self, progress: Progress, checkpointer: Checkpointer) -> dict[str, float]:
         """Take the next episode. Returns its row: mean loss and norm of its updates, and the sum of its rewards.
@@ -119,7 +111,7 @@ class _Episodes:
         An episode without updates, because the agent still acts at random, has the loss of one batch. The loss is not
         a number if the policy's actions are none, which ends training.
         """
-        start, episode, steps = time.perf_counter(), progress.epoch, self.replay.steps
+        start, episode, steps = time.perf_counter(), progress.epochs, self.replay.steps
         self.agent.train()
         self.replay.begin(episode, self.environment.reset(self.run.seed, "episode", episode))
         total, updates, returned = torch.zeros(2, dtype=torch.float64), 0, 0.0
@@ -130,7 +122,7 @@ class _Episodes:
             else:
                 seen = self.replay.observations(torch.tensor([episode]), torch.tensor([step]))
                 noise = self._noise(1, "action", episode, step)
-                action = self.agent.act(crop(seen, self.side).to(self.device), noise).cpu().numpy()
+                action = self.agent.act(crop(seen, self.agent.encoder.size).to(self.device), noise).cpu().numpy()
             if not np.isfinite(action).all():
                 total += torch.nan
                 break
@@ -153,7 +145,9 @@ class _Episodes:
         return torch.randn(count, self.agent.actions, generator=generator).to(self.device)
 
     def _drawn(self, stored: int, moment: tuple[int, int]) -> Transitions:
-        seen = self.replay.sample(stored, self.run.batch.size, self.side, self.run.seed, "replay", *moment)
+        seen = self.replay.sample(
+            stored, self.run.batch.size, self.agent.encoder.size, self.run.seed, "replay", *moment
+        )
         return Transitions(*(part.to(self.device) for part in seen))
 
     def _losses(self, seen: Transitions) -> tuple[Float[Tensor, "2"], Tensor, Tensor]:

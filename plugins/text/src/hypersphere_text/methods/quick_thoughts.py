@@ -33,11 +33,8 @@ class QuickThoughts(Method):
     There is no head: the loss is of the encoders' outputs.
     """
 
+    HEADS = ()
     encoder: TwoEncoders
-
-    def __init__(self, parts: Parts) -> None:
-        super().__init__(parts)
-        self.encoder = TwoEncoders(parts.encoder, copy.deepcopy(parts.encoder))
 
     def forward(self, batch: Batch) -> Output:
         """Loss of f(sentence) and g(next sentence); the batch's other next sentences are the negatives.
@@ -54,4 +51,4 @@ def quick_thoughts(parts: Parts) -> Method:
 
     The frozen encoder gives both outputs, joined, as in the paper's evaluation.
     """
-    return QuickThoughts(parts)
+    return QuickThoughts(parts._replace(encoder=TwoEncoders(parts.encoder, copy.deepcopy(parts.encoder))))

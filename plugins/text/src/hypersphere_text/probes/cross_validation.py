@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
-from jaxtyping import Float, Float64, Int
+from jaxtyping import Bool, Float, Float64, Int
 from torch import Tensor
 
 from hypersphere import prng
@@ -34,9 +34,6 @@ def cross_validation(frozen: Frozen, *, folds: PositiveInt = 10, iterations: Pos
     Args:
         folds: of a task without a test set.
         iterations: upper limit of L-BFGS, in each fit.
-
-    Returns:
-        ``text_accuracy``, in percent.
     """
     train, labels = represented(frozen, TRAIN), frozen.labels(TRAIN)
     if TEST not in frozen.splits:
@@ -75,12 +72,8 @@ def divided(
 
     The penalty is chosen by cross-validation within ``features``, as in ``cross_validated``.
     """
-    n = len(labels)
-    classes = int(labels.max()) + 1
-    penalty = _best(features, labels, classes, sorted(penalties, reverse=True), iterations)
-    whole, both = torch.cat([features, queries]), torch.cat([labels, truth])
-    ((_, hits),) = _hits(whole, both, np.arange(n), np.arange(n, len(both)), classes, [penalty], iterations)
-    return 100 * float(hits.double().mean())
+    right = _right(features, labels, queries, truth, int(labels.max()) + 1, penalties, iterations)
+    return 100 * float(right.double().mean())
 
 
 def cross_validated(
@@ -98,22 +91,19 @@ def cross_validated(
     by a fixed key.
 
     Args:
-        features: of n examples; standardised by the training part's mean and standard deviation.
-        labels: their classes, from 0 on.
-        folds: parts of the whole set.
+        features: standardised by the training part's mean and standard deviation.
+        labels: from 0 on.
         penalties: on the weights, as in the probe ``linear``.
-        iterations: upper limit of L-BFGS.
     """
     if folds < 2 or len(labels) - -(-len(labels) // max(folds, 1)) < INNER:
         needs = f"must be at least 2, with {INNER} examples or more in each training part"
         raise HypersphereError(f"cross-validation: folds: {needs} (given: {folds}, of {len(labels)} examples)")
-    classes = int(labels.max()) + 1
-    hits = torch.zeros(len(labels), dtype=torch.bool, device=labels.device)
+    classes, found = int(labels.max()) + 1, []
     for test in parts(len(labels), folds, "outer"):
         train = np.setdiff1d(np.arange(len(labels)), test)
-        penalty = _best(features[train], labels[train], classes, sorted(penalties, reverse=True), iterations)
-        ((_, hits[test]),) = _hits(features, labels, train, test, classes, [penalty], iterations)
-    return 100 * float(hits.double().mean())
+        of_fold = features[train], labels[train], features[test], labels[test]
+        found.append(_right(*of_fold, classes, penalties, iterations))
+    return 100 * float(torch.cat(found).double().mean())
 
 
 def parts(n: int, folds: int, purpose: str) -> list[Int[np.ndarray, "k"]]:
@@ -121,32 +111,27 @@ def parts(n: int, folds: int, purpose: str) -> list[Int[np.ndarray, "k"]]:
     return [np.sort(part) for part in np.array_split(prng.permutation(n, 0, "cross-validation", purpose), folds)]
 
 
-def _best(
-    features: Float[Tensor, "n d"], labels: Int[Tensor, "n"], classes: int, penalties: Sequence[float], iterations: int
-) -> float:
-    if len(penalties) == 1:
-        return penalties[0]
-    hits = dict.fromkeys(penalties, 0)
-    for test in parts(len(labels), INNER, "inner"):
-        train = np.setdiff1d(np.arange(len(labels)), test)
-        for penalty, right in _hits(features, labels, train, test, classes, penalties, iterations):
-            hits[penalty] += int(right.sum())
-    return max(penalties, key=hits.__getitem__)
-
-
-def _hits(
+def _right(
     features: Float[Tensor, "n d"],
     labels: Int[Tensor, "n"],
-    train: Int[np.ndarray, "m"],
-    test: Int[np.ndarray, "k"],
+    queries: Float[Tensor, "m d"],
+    truth: Int[Tensor, "m"],
     classes: int,
     penalties: Sequence[float],
     iterations: int,
-) -> Iterator[tuple[float, Tensor]]:
-    """Each penalty, with whether each example of ``test`` is predicted by a classifier fitted on ``train``."""
-    bank, queries = standardise(features[train], features[test])
-    for penalty, weights, bias in fits(bank, labels[train], classes, penalties, iterations):
-        yield penalty, torch.addmm(bias, queries, weights).argmax(dim=1) == labels[test]
+) -> Bool[Tensor, "m"]:
+    """Whether each query is predicted by a classifier fitted on ``features``; folds of them choose its penalty."""
+    strongest_first = sorted(penalties, reverse=True)
+    hits = dict.fromkeys(strongest_first, 0)
+    for test in parts(len(labels), INNER, "inner") if len(penalties) > 1 else ():
+        train = np.setdiff1d(np.arange(len(labels)), test)
+        bank, held_out = standardise(features[train], features[test])
+        for penalty, weights, bias in fits(bank, labels[train], classes, strongest_first, iterations):
+            hits[penalty] += int((torch.addmm(bias, held_out, weights).argmax(dim=1) == labels[test]).sum())
+    best = max(strongest_first, key=hits.__getitem__)
+    bank, asked = standardise(features, queries)
+    ((_, weights, bias),) = fits(bank, labels, classes, [best], iterations)
+    return torch.addmm(bias, asked, weights).argmax(dim=1) == truth
 
 
 def fits(
@@ -159,10 +144,7 @@ def fits(
 
     Args:
         bank: standardised features, of mean zero.
-        labels: from 0 on.
-        classes: how many.
         penalties: on half the squared weights, beside the mean cross-entropy; quickest from the largest on.
-        iterations: upper limit of L-BFGS for each.
     """
     spread, directions = torch.linalg.eigh(bank.T @ bank / len(bank))
     turned = bank @ directions

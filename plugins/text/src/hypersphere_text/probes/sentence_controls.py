@@ -2,13 +2,11 @@
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
-from torch import Tensor
 
 from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.frozen import Frozen
-from hypersphere.probes.result import ProbeResult, accuracy
+from hypersphere.probes.result import ProbeResult
 from hypersphere_text.datasets.reading.words import UNKNOWN
 from hypersphere_text.probes.cross_validation import cross_validated, divided, of_pairs, parts
 
@@ -29,31 +27,23 @@ def sentence_controls(
         iterations: upper limit of L-BFGS, in each fit.
 
     Returns:
-        ``bag_of_words_accuracy`` and ``majority_accuracy``, in percent; classes are counted on training examples alone.
+        ``bag_of_words_accuracy``, and ``majority_accuracy``, for which training examples alone are counted.
     """
-    bags, labels = {split: _bags(frozen, split, words) for split in frozen.splits}, frozen.labels(TRAIN)
+    bags, labels = {}, frozen.labels(TRAIN)
+    for split in frozen.splits:
+        tokens = torch.from_numpy(np.array(frozen.images(split))).long().to(frozen.device)
+        examples, sentences, _ = tokens.shape
+        counted = torch.zeros(examples, sentences, UNKNOWN + 1 + words, device=frozen.device)
+        counted.scatter_(2, tokens.clamp_max(UNKNOWN + words) * (tokens <= UNKNOWN + words), 1.0)
+        bags[split] = of_pairs(counted[:, :, UNKNOWN + 1 :].flatten(1), sentences)
     if TEST in frozen.splits:
         truth = frozen.labels(TEST)
+        guessed = labels.bincount().argmax().expand(len(truth))
         found = divided(bags[TRAIN], labels, bags[TEST], truth, iterations=iterations)
-        return _measured(found, accuracy(_most_frequent(labels).expand(len(truth)), truth), len(truth))
-    guessed = torch.empty_like(labels)
-    for test in parts(len(labels), folds, "outer"):
-        guessed[test] = _most_frequent(labels[np.setdiff1d(np.arange(len(labels)), test)])
-    found = cross_validated(bags[TRAIN], labels, folds=folds, iterations=iterations)
-    return _measured(found, accuracy(guessed, labels), len(labels))
-
-
-def _measured(of_words: float, of_majority: float, n: int) -> ProbeResult:
-    return ProbeResult(dict(zip(MEASURES, (of_words, of_majority), strict=True)), n=n)
-
-
-def _most_frequent(labels: Int[Tensor, "n"]) -> Int[Tensor, ""]:
-    return labels.bincount().argmax()
-
-
-def _bags(frozen: Frozen, split: str, words: int) -> Float[Tensor, "n d"]:
-    tokens = torch.from_numpy(np.array(frozen.images(split))).long().to(frozen.device)
-    examples, sentences, _ = tokens.shape
-    counted = torch.zeros(examples, sentences, UNKNOWN + 1 + words, device=frozen.device)
-    counted.scatter_(2, tokens.clamp_max(UNKNOWN + words) * (tokens <= UNKNOWN + words), 1.0)
-    return of_pairs(counted[:, :, UNKNOWN + 1 :].flatten(1), sentences)
+    else:
+        truth, guessed = labels, torch.empty_like(labels)
+        for test in parts(len(labels), folds, "outer"):
+            guessed[test] = labels[np.setdiff1d(np.arange(len(labels)), test)].bincount().argmax()
+        found = cross_validated(bags[TRAIN], labels, folds=folds, iterations=iterations)
+    most_frequent = 100 * (guessed == truth).double().mean().item()
+    return ProbeResult(dict(zip(MEASURES, (found, most_frequent), strict=True)), n=len(truth))

@@ -20,9 +20,6 @@ def sentence_distances(frozen: Frozen, *, pairs: PositiveInt = 2000) -> ProbeRes
 
     Pairs that are ``apart`` are of a sentence and the one after another sentence, in an order that a fixed key decides.
 
-    Args:
-        pairs: at most so many of each sort.
-
     Returns:
         The means ``distance;pairs=neighbours`` and ``distance;pairs=apart``, and a table as of ``distances``, in which
         ``image`` is the place of a pair in the split.

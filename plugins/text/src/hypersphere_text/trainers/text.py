@@ -17,18 +17,19 @@ from hypersphere.datasets.types import TRAIN
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Method
 from hypersphere.training import loop, work
-from hypersphere.training.loop import Execution, Outcome
+from hypersphere.training.checkpoint import Progress
+from hypersphere.training.loop import Execution
 
 if TYPE_CHECKING:
     from hypersphere.datasets.store import Prepared
 
 
-def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> Outcome:
+def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> Progress:
     """Train one run on the training sentences of a prepared dataset: see ``loop.train``."""
     return train(run, np.array(data.split(TRAIN).images), execution, folder)
 
 
-def train(run: Run, tokens: Int[np.ndarray, "N 2 L"], execution: Execution, folder: Path) -> Outcome:
+def train(run: Run, tokens: Int[np.ndarray, "N 2 L"], execution: Execution, folder: Path) -> Progress:
     """Train one run on pairs of sentences: see ``loop.train``. Row i of ``tokens`` is a sentence with the next one."""
     where = f"run {run.name}: dataset {run.dataset.name}"
     if tokens.ndim != 3 or tokens.shape[1] != 2:

@@ -17,15 +17,8 @@ HELD_OUT = "\nChapter 21\n"
 NOVELS, EMBEDDED = "novels", "chapters"
 
 
-class Corpus(NamedTuple):
-    """Texts by title, and where they are from."""
-
-    texts: dict[str, str]
-    about: dict[str, str]
-
-
-def corpus(root: Path, name: str) -> Corpus:
-    """A corpus by its name.
+def corpus(root: Path, name: str) -> tuple[dict[str, str], dict[str, str]]:
+    """A corpus by its name: texts by title, and where they are from.
 
     Args:
         root: the data folder.
@@ -35,9 +28,9 @@ def corpus(root: Path, name: str) -> Corpus:
     if name == NOVELS:
         known = published.table()[NOVELS]
         texts = {file.name: text(root / FOLDER / file.name, file) for file in known.files.values()}
-        return Corpus(texts, known.about())
+        return texts, known.about()
     if name == EMBEDDED:
-        return Corpus({CHAPTERS.name: chapters()[0]}, published.table()[EMBEDDED].about())
+        return {CHAPTERS.name: chapters()[0]}, published.table()[EMBEDDED].about()
     parts = PurePosixPath(name).parts
     if not parts or PurePosixPath(name).is_absolute() or ".." in parts or not (root / name).is_dir():
         raise HypersphereError(
@@ -48,7 +41,7 @@ def corpus(root: Path, name: str) -> Corpus:
     if not files:
         raise HypersphereError(f"{root / name}: holds no file *.txt")
     about = {"source": f"the folder {name}", "licence": "not stated", "citation": "none"}
-    return Corpus({file.name: decoded(file, "utf-8") for file in files}, about)
+    return {file.name: decoded(file, "utf-8") for file in files}, about
 
 
 def chapters() -> tuple[str, str]:
@@ -90,12 +83,12 @@ class Divided(NamedTuple):
 
 def divided(root: Path, name: str, held_out: float = 0.05) -> Divided:
     """A corpus in sentences of at least one word; the last share ``held_out`` of each text is for tests."""
-    found, train, test = corpus(root, name), {}, {}
-    for title, content in found.texts.items():
+    (texts, about), train, test = corpus(root, name), {}, {}
+    for title, content in texts.items():
         split = (words.words(one) for block in words.paragraphs(content) for one in words.sentences(block))
         listed = [one for one in split if one]
         end = len(listed) - int(np.ceil(held_out * len(listed)))
         if end < 2:
             raise HypersphereError(f"corpus {name}: {title}: has {len(listed)} sentences, which are too few")
         train[title], test[title] = listed[:end], listed[end:]
-    return Divided(train, test, found.about)
+    return Divided(train, test, about)
