@@ -14,7 +14,7 @@ from jaxtyping import Int64, UInt8
 
 from hypersphere.arguments import NonNegativeInt, PositiveFloat
 from hypersphere.datasets import composing
-from hypersphere.datasets.corrupting.apply import corrupt
+from hypersphere.datasets.corrupting import corrupt
 from hypersphere.datasets.part import part
 from hypersphere.datasets.types import Arrays
 

@@ -83,18 +83,19 @@ class Prepared:
         """Memory-map a split."""
         dataset = f"dataset {self.manifest['name']}"
         about = Named(self.manifest["splits"], f"{dataset}: split")[name]
-        labels = {label: self._map(name, LABELS.format(label)) for label in about["labels"]}
-        attributes = {attribute: self._map(name, ATTRIBUTE.format(attribute)) for attribute in about["attributes"]}
+
+        def mapped(array: str) -> np.ndarray:
+            content: np.ndarray = np.load(self.folder / name / f"{array}.npy", mmap_mode="r", allow_pickle=False)
+            return content
+
+        labels = {label: mapped(LABELS.format(label)) for label in about["labels"]}
+        attributes = {attribute: mapped(ATTRIBUTE.format(attribute)) for attribute in about["attributes"]}
         return PreparedSplit(
-            images=self._map(name, "images"),
+            images=mapped("images"),
             labels=Named(labels, f"{dataset}: split {name}: labels"),
             attributes=Named(attributes, f"{dataset}: split {name}: attribute"),
-            index=self._map(name, "index"),
+            index=mapped("index"),
         )
-
-    def _map(self, split: str, array: str) -> np.ndarray:
-        mapped: np.ndarray = np.load(self.folder / split / f"{array}.npy", mmap_mode="r", allow_pickle=False)
-        return mapped
 
     def class_names(self, label: str = CLASS) -> tuple[str, ...]:
         """Names of the classes of these labels, from label 0 on."""
@@ -256,11 +257,8 @@ def write_images(path: Path, images: UInt8[np.ndarray, "N H W 3"] | Pieces, kept
             numbers = kept[start : start + step]
             piece = images[numbers]
             if piece.shape != (len(numbers), *shape) or piece.dtype != images.dtype:
-                announced = (len(numbers), *shape)
-                raise HypersphereError(
-                    f"{path.parent.name}: the images from number {numbers[0]} on are {piece.dtype} {piece.shape}, not "
-                    f"{images.dtype} {announced}, as the source announced"
-                )
+                found = f"images are {piece.dtype} {piece.shape}, not {images.dtype} {(len(numbers), *shape)}"
+                raise HypersphereError(f"{path.parent.name}: {found}, as the source announced")
             handle.write(np.ascontiguousarray(piece).data)
 
 

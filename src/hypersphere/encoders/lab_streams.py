@@ -11,9 +11,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from hypersphere.arguments import PositiveInt
-from hypersphere.encoders.convnet import plain_network
-from hypersphere.encoders.resnet import stemmed_resnet
-from hypersphere.encoders.stages import basic_resnet
+from hypersphere.encoders.convnet import convnet
+from hypersphere.encoders.resnet import resnet
+from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.errors import HypersphereError
 
 # Linear sRGB to XYZ, rows X, Y, Z. Each row sums to the white point D65, so that greys have a* = b* = 0.
@@ -68,16 +68,24 @@ def lab_streams(
         width: channels of the first stage of convnet and resnet8.
         stem: of resnet18 and resnet50, as in ``resnet``.
     """
-    if backbone in ("convnet", "resnet8"):
-        if stem != "cifar":
-            raise HypersphereError(f"encoder: lab_streams: stem: {backbone} has none; resnet18 and resnet50 have one")
-        if backbone == "convnet":
-            return LabStreams(plain_network(width, 1), plain_network(width, 2))
-        return LabStreams(*(basic_resnet(width, stride=1, channels=channels) for channels in (1, 2)))
-    if width != 16:
+    if backbone in ("convnet", "resnet8") and stem != "cifar":
+        raise HypersphereError(f"encoder: lab_streams: stem: {backbone} has none; resnet18 and resnet50 have one")
+    if backbone in ("resnet18", "resnet50") and width != 16:
         raise HypersphereError(f"encoder: lab_streams: width: {backbone}'s is fixed; convnet and resnet8 take one")
-    depth: Literal[18, 50] = 18 if backbone == "resnet18" else 50
-    return LabStreams(*(stemmed_resnet(depth, stem, channels) for channels in (1, 2)))
+    streams = []
+    for channels in (1, 2):
+        if backbone == "convnet":
+            stream = convnet(width=width)
+        elif backbone == "resnet8":
+            stream = resnet8(width=width)
+        else:
+            stream = resnet(depth=18 if backbone == "resnet18" else 50, stem=stem)
+        stem_of, first = (stream.layer1, "conv") if backbone == "convnet" else (stream, "conv1")
+        conv = getattr(stem_of, first)
+        size, step, padding = conv.kernel_size, conv.stride, conv.padding
+        setattr(stem_of, first, nn.Conv2d(channels, conv.out_channels, size, step, padding, bias=False))
+        streams.append(stream)
+    return LabStreams(*streams)
 
 
 def to_lab(images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n 3 h w"]:

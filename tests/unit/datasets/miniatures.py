@@ -43,6 +43,11 @@ def photograph(number: int, width: int, height: int) -> bytes:
     return picture(np.asarray(small.resize((width, height), Image.Resampling.BICUBIC)), "JPEG")
 
 
+def decoded(content: bytes) -> np.ndarray:
+    """The pixels of an image file in colours."""
+    return np.asarray(Image.open(io.BytesIO(content)).convert("RGB"))
+
+
 def write(folder: Path, files: Mapping[str, bytes]) -> Path:
     """Files by name below a folder; an empty folder is a name that ends in /."""
     for name, content in files.items():
@@ -66,13 +71,12 @@ def tar_gz(files: Mapping[str, bytes], folder: str = "") -> bytes:
     return buffer.getvalue()
 
 
-def zipped(files: Mapping[str, bytes], folder: str) -> bytes:
+def zipped(files: Mapping[str, bytes], folder: str = "") -> bytes:
     """Files below ``folder`` of a .zip."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as made:
-        made.writestr(f"{folder}/", b"")
         for name, content in files.items():
-            made.writestr(f"{folder}/{name}", content)
+            made.writestr(f"{folder}/{name}" if folder else name, content)
     return buffer.getvalue()
 
 

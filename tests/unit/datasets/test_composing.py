@@ -14,7 +14,7 @@ from hypersphere.datasets import corrupted_cifar as corrupted
 from hypersphere.datasets.colored_mnist import colored_mnist
 from hypersphere.datasets.composing import Draws
 from hypersphere.datasets.corrupted_cifar import corrupted_cifar
-from hypersphere.datasets.corrupting.apply import corrupt
+from hypersphere.datasets.corrupting import corrupt
 from hypersphere.datasets.digits import digits
 
 NOWHERE = Path("/nonexistent")

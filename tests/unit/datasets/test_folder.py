@@ -37,7 +37,7 @@ SPLITS = {
     "more/8.png": picture(noise(9, 30, 33, 3)),
     "more/9.png": picture(noise(10, 30, 33, 3)),
 }
-DATASET = {"name": "mine", "source": {"name": "folder", "path": "mine", "size": 20}}
+DATASET: dict[str, Any] = {"name": "mine", "source": {"name": "folder", "path": "mine", "size": 20}}
 
 
 def test_folders_for_splits_and_one_without_classes(tmp_path: Path) -> None:
@@ -87,13 +87,13 @@ def test_a_folder_that_does_not_fit_is_a_sentence(case: str, tmp_path: Path, ref
     files, parameters = REFUSED[case]
     if files:
         write(tmp_path / "mine", files)
+    dataset = {"name": "mine", "source": {**DATASET["source"], **parameters}}
     with refused():
-        folder(tmp_path, **{"path": "mine", "size": 20, **parameters})
+        store.prepare(Dataset.model_validate(dataset), tmp_path, tmp_path)
 
 
-@pytest.mark.parametrize("content", [b"", b"words", PLAIN["cat/1.jpg"][:300]], ids=["empty", "words", "cut"])
-def test_an_image_that_is_none_leaves_nothing_half_prepared(content: bytes, tmp_path: Path) -> None:
-    write(tmp_path / "mine", PLAIN | {"cat/3.png": content})
+def test_an_image_that_is_none_leaves_nothing_half_prepared(tmp_path: Path) -> None:
+    write(tmp_path / "mine", PLAIN | {"cat/3.png": PLAIN["cat/1.jpg"][:300]})
     with pytest.raises(HypersphereError):
         store.prepare(Dataset.model_validate(DATASET), tmp_path, tmp_path)
     assert [path.name for path in (tmp_path / "processed").iterdir() if path.suffix != ".lock"] == []

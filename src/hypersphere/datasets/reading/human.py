@@ -18,8 +18,8 @@ import torch
 from jaxtyping import Float, Int64
 
 from hypersphere.datasets.reading import published
+from hypersphere.datasets.reading.archives import Shelf
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
-from hypersphere.errors import HypersphereError
 
 
 class HumanLabels(NamedTuple):
@@ -68,12 +68,18 @@ ADDED = {
 def human(root: Path, download: bool = True) -> HumanLabels:
     """The labels of all three sets, from ``human/`` of the data folder."""
     arrays: dict[str, np.ndarray] = {}
-    for published_file in PUBLISHED:
-        for path in _files(root / "human", published_file, download):
-            content = io.BytesIO(_checked(path, download))
+    for file, dataset in PUBLISHED.items():
+        prefix = PICKLED.get(file, file)
+        paths = [root / one for one in published.checksums() if one.startswith(f"human/{prefix}")]
+        if root / "human" / file in paths or not all(path.exists() for path in paths):
+            paths = [root / "human" / file]
+            published.require(published.table()[dataset].files[file], paths[0], download)
+        for path in paths:
+            read = Shelf(path.parent).read(path.name)
+            content = io.BytesIO(published.checked(read, f"human/{path.name}", path, path if download else None))
             if path.name in PICKLED:
                 for name, labels in torch.load(content, weights_only=False).items():  # coarse ones are lists
-                    arrays[f"{PICKLED[path.name]}{name}"] = np.asarray(labels, dtype=np.int64)
+                    arrays[f"{prefix}{name}"] = np.asarray(labels, dtype=np.int64)
             else:
                 arrays[path.stem] = np.load(content)
     return HumanLabels(**{name.replace("-", "_"): labels for name, labels in arrays.items()})
@@ -109,30 +115,3 @@ def entropies(counts: Int64[np.ndarray, "images classes"]) -> Float[np.ndarray, 
     """-sum p ln p of each image's label distribution, p = count/people (norms paper, Sec. 5, Fig. 4 right), in nats."""
     share = counts / counts.sum(axis=1, keepdims=True)
     return -(share * np.log(np.where(share > 0, share, 1.0))).sum(axis=1)
-
-
-def _files(folder: Path, file: str, download: bool) -> list[Path]:
-    """Where a published file's arrays are: in .npy files of the folder if all of them exist, or in the file itself."""
-    path, prefix = folder / file, PICKLED.get(file, file)
-    own = [folder.parent / name for name in published.checksums() if name.startswith(f"human/{prefix}")]
-    if all(one.exists() for one in own) and not (download and path in own):
-        return own
-    source = published.table()[PUBLISHED[file]].files[file]
-    if download:
-        published.obtain(source, path)
-    elif not path.exists():
-        missing = next(one.name for one in own if not one.exists())
-        absent = f"no {file}" if path in own else f"neither {missing} nor {file}"
-        raise HypersphereError(f"{folder}: holds {absent}, which is published at {source.address}")
-    return [path]
-
-
-def _checked(path: Path, download: bool) -> bytes:
-    """Content of a file, after its sha256 is checked."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
-    if problem := published.damage(content, f"human/{path.name}"):
-        raise HypersphereError(f"{path}: {problem}; {published.remedy(path, download)}")
-    return content
