@@ -6,7 +6,7 @@ images are composed, so train and test images share no stroke.
 """
 
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -32,13 +32,6 @@ ABOUT = {
     "citation": "E. Alpaydin, C. Kaynak, Optical Recognition of Handwritten Digits, UCI Machine Learning "
     "Repository, 1998",
 }
-
-
-class Scans(NamedTuple):
-    """A selection of the scans: brightness 0 … 1, and each scan's digit."""
-
-    pixels: Float[np.ndarray, "S 8 8"]
-    digit: Int[np.ndarray, "S"]
 
 
 def digits(
@@ -74,13 +67,13 @@ def digits(
         raise HypersphereError(f"digits: canvas: must be at least {SIDE}, the side of a scan (given: {canvas})")
     upright = [(digit, 0) for digit in range(10)]
     classes = upright if task == "upright" else [(digit, quarter) for digit in TURNED for quarter in QUARTERS]
-    scans = load()
+    scans, known = load()
     home = (canvas - SIDE) // 2
     low, high = max(home - shift, 0), min(home + shift, canvas - SIDE)
     splits = {}
-    parts = zip((TRAIN, TEST), split(scans.digit, seed), (train_per_class, test_per_class), strict=True)
+    parts = zip((TRAIN, TEST), split(known, seed), (train_per_class, test_per_class), strict=True)
     for part, numbers, per_class in parts:
-        key, pixels, digit = (seed, "digits", part), scans.pixels[numbers], scans.digit[numbers]
+        key, pixels, digit = (seed, "digits", part), scans[numbers], known[numbers]
         labels = np.repeat(np.arange(len(classes), dtype=np.int64), per_class)
         light = np.zeros((len(labels), canvas, canvas))
         shown = []
@@ -110,12 +103,12 @@ def digits(
     return Arrays(splits, {CLASS: names}, dict(ABOUT))
 
 
-def load() -> Scans:
-    """All scans, in scikit-learn's order."""
+def load() -> tuple[Float[np.ndarray, "S 8 8"], Int[np.ndarray, "S"]]:
+    """All scans, in scikit-learn's order: brightness 0 … 1, and each scan's digit."""
     from sklearn.datasets import load_digits
 
     bunch = load_digits()
-    return Scans(bunch.images / BRIGHTEST, bunch.target.astype(np.int64))
+    return bunch.images / BRIGHTEST, bunch.target.astype(np.int64)
 
 
 def split(digit: Int[np.ndarray, "S"], seed: int) -> tuple[Int[np.ndarray, "T"], Int[np.ndarray, "U"]]:

@@ -86,10 +86,10 @@ def multidigits(
     if scans == "mnist":
         found = mnist.load(root, download)
     else:
-        every = scikit.load()
-        pixels = np.rint(every.pixels * 255).astype(np.uint8)
-        halves = zip((TRAIN, TEST), scikit.split(every.digit, seed), strict=True)
-        found = {part: Scans(pixels[numbers], every.digit[numbers]) for part, numbers in halves}
+        light, digit = scikit.load()
+        pixels = np.rint(light * 255).astype(np.uint8)
+        halves = zip((TRAIN, TEST), scikit.split(digit, seed), strict=True)
+        found = {part: Scans(pixels[numbers], digit[numbers]) for part, numbers in halves}
     names = tuple(str(digit) for digit in range(10))
     parts = {TRAIN: (TRAIN, sides), PROBE: (TRAIN, sides[:1]), TEST: (TEST, sides[:1])}
     if second_side:

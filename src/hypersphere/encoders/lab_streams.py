@@ -93,7 +93,11 @@ def to_lab(images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n 3 h w"]:
     power = ((images + 0.055) / 1.055) ** 2.4
     linear = torch.where(images > _KNEE, power, images / 12.92)  # light, as a share of white's
     red, green, blue = linear.unbind(1)
-    x, y, z = (_root((r * red + g * green + b * blue) / (r + g + b)) for r, g, b in XYZ)
+    shares = [(r * red + g * green + b * blue) / (r + g + b) for r, g, b in XYZ]
+    # CIE's cube root with its linear part. The clamp avoids an infinite slope at 0, which ``where`` turns into NaN.
+    roots = [share.clamp(min=_DELTA**3) ** (1 / 3) for share in shares]
+    lines = [share / (3 * _DELTA**2) + 4 / 29 for share in shares]
+    x, y, z = (torch.where(s > _DELTA**3, root, line) for s, root, line in zip(shares, roots, lines, strict=True))
     return torch.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], dim=1)
 
 
@@ -104,9 +108,3 @@ def to_unit_lab(images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n 3 h w"]:
     """
     channels = zip(to_lab(images).unbind(1), RANGES, strict=True)
     return torch.stack([(channel - low) * (2 / (high - low)) - 1 for channel, (low, high) in channels], dim=1)
-
-
-def _root(shares: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
-    """CIE's cube root with its linear part. The clamp avoids an infinite slope at 0, which ``where`` turns into NaN."""
-    root = shares.clamp(min=_DELTA**3) ** (1 / 3)
-    return torch.where(shares > _DELTA**3, root, shares / (3 * _DELTA**2) + 4 / 29)

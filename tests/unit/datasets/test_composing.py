@@ -102,12 +102,6 @@ def test_one_class_does_not_disturb_another() -> None:
     np.testing.assert_array_equal(fewer, composing.assign(LABELS, 10, 5, 0, "train")[LABELS == 3])
 
 
-def test_more_than_all_is_a_sentence(refused: Any) -> None:
-    composing.assign(LABELS, 10, 100, 0, "train")
-    with refused():
-        composing.assign(LABELS, 10, 100.5, 0, "train")
-
-
 FEW: dict[str, Any] = {"base": "digits", "train_per_class": 40, "test_per_class": 20}
 
 

@@ -41,21 +41,6 @@ def test_there_are_nineteen_times_five_corrupted_splits_of_the_test_images() -> 
     assert "not their files" in made.about["source"]
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        {**FEW, "only": "fog brigthness"},
-        {"base": "digits"},
-        {"base": "cifar10", "side": 16},
-        {"base": "cifar10", "test_per_class": 5},
-    ],
-    ids=["unknown", "no official files", "side", "fewer"],
-)
-def test_an_impossible_wish_is_a_sentence(asked: dict[str, Any], refused: Any) -> None:
-    with refused():
-        corruptions(NOWHERE, False, **asked)
-
-
 RNG = np.random.default_rng(0)
 ARRAYS = {
     "fog": RNG.integers(0, 256, (10, 32, 32, 3), dtype=np.uint8),

@@ -103,24 +103,22 @@ def checked(content: bytes, file: str, place: object, mend: Path | None) -> byte
     raise HypersphereError(f"{place}: damaged: {found}; {remedy}")
 
 
-def obtain(file: File, path: Path) -> None:
-    """Make sure that ``path`` is the published file: fetch it from its address or else from its archive."""
-    try:
-        fetch(file.address, path, file.md5)
-    except HypersphereError as first:
-        if not file.archive_address:
-            raise
-        print(f"{file.address}: failed; trying {file.archive_address}", flush=True)
-        try:
-            fetch(file.archive_address, path, file.md5)
-        except HypersphereError:
-            raise first from None
-
-
 def require(file: File, path: Path, download: bool) -> None:
-    """Make sure that ``path`` is the published file, which is fetched if ``download``, and else only looked at."""
+    """Make sure that ``path`` is the published file, which is fetched if ``download``, and else only looked at.
+
+    It is fetched from its address or else from its archive.
+    """
     if download:
-        obtain(file, path)
+        try:
+            fetch(file.address, path, file.md5)
+        except HypersphereError as first:
+            if not file.archive_address:
+                raise
+            print(f"{file.address}: failed; trying {file.archive_address}", flush=True)
+            try:
+                fetch(file.archive_address, path, file.md5)
+            except HypersphereError:
+                raise first from None
     elif not path.exists():
         raise HypersphereError(f"{path}: the file is missing; it is published at {file.address}")
     elif not has_md5(path, file.md5):

@@ -1,6 +1,5 @@
 """What an image file becomes: each kind of pixels, each kind of damage, and the resizing of torchvision."""
 
-import io
 import struct
 import zlib
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from torchvision.transforms import CenterCrop, Resize
 
 from hypersphere.datasets.reading.image_files import square
 from hypersphere.errors import HypersphereError
@@ -79,15 +77,6 @@ def test_each_kind_of_pixels_becomes_rgb(kind: str) -> None:
     found = square(content, "a.png", 8)
     assert found.dtype == np.uint8
     np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.parametrize("shape", [(40, 60), (61, 40), (40, 40), (41, 64), (17, 500), (500, 17)])
-@pytest.mark.parametrize("size", [16, 40, 64])
-def test_resizing_is_torchvisions(shape: tuple[int, int], size: int) -> None:
-    content = photograph(0, *shape)
-    image = Image.open(io.BytesIO(content)).convert("RGB")
-    expected = Resize(size)(CenterCrop(min(shape))(image))
-    np.testing.assert_array_equal(square(content, "a.jpg", size), np.asarray(expected))
 
 
 def announcing(side: int) -> bytes:

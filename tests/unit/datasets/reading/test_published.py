@@ -13,7 +13,7 @@ from hypersphere.datasets import corruptions as official
 from hypersphere.datasets.cifar import SETS
 from hypersphere.datasets.corrupting import FUNCTIONS
 from hypersphere.datasets.reading import download, human
-from hypersphere.datasets.reading.published import File, checksums, obtain, require, table
+from hypersphere.datasets.reading.published import File, checksums, require, table
 from hypersphere.errors import HypersphereError
 
 CONTENT = b"published bytes" * 99
@@ -100,8 +100,8 @@ def test_the_archive_has_what_the_address_has_not(
     faults: list[str], asked: int, file: File, tmp_path: Path, server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(download, "RETRIES", 0)
-    server.habits.first = faults
-    obtain(file, tmp_path / "set.zip")
+    server.first = faults
+    require(file, tmp_path / "set.zip", download=True)
     assert (tmp_path / "set.zip").read_bytes() == CONTENT
     assert server.log == ["/first/set.zip", "/second/set.zip"][:asked]
 
@@ -110,10 +110,10 @@ def test_if_both_fail_the_sentence_is_about_the_first(
     file: File, tmp_path: Path, server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(download, "RETRIES", 0)
-    server.habits.fault = "404"
+    server.fault = "404"
     for asked in (file, file._replace(archive_address="")):
         with pytest.raises(HypersphereError) as caught:
-            obtain(asked, tmp_path / "set.zip")
+            require(asked, tmp_path / "set.zip", download=True)
         assert str(caught.value).startswith(file.address)
     assert len(server.log) == 3
 
@@ -129,6 +129,3 @@ def test_what_is_only_looked_at_is_not_fetched(file: File, tmp_path: Path, serve
     path.write_bytes(CONTENT)
     require(file, path, download=False)
     assert server.log == []
-    path.unlink()
-    require(file, path, download=True)
-    assert path.read_bytes() == CONTENT
