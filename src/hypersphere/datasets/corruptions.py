@@ -7,9 +7,8 @@ are not the official ones.
 
 CIFAR's official files are a .npy file for each corruption, with five times the test images, in the test set's order:
 those of severity 1 first, those of 5 last. Tiny-ImageNet-C is JPEG files, ``<corruption>/<severity>/<class>/<image>``,
-of the benchmark's fifteen corruptions. The other four are published in an archive of their own, whose folders may lie
-beside these, unpacked. The images of one severity are 50 of each class, in the order of their names; that is not the
-order of Tiny ImageNet's validation images, so each split has its own labels.
+of the benchmark's fifteen corruptions. The images of one severity are 50 of each class, in the order of their names;
+that is not the order of Tiny ImageNet's validation images, so each split has its own labels.
 """
 
 import io
@@ -22,7 +21,6 @@ import numpy as np
 from jaxtyping import Int64, UInt8
 
 from hypersphere.arguments import NonNegativeInt
-from hypersphere.config.validation import not_one_of
 from hypersphere.datasets.corrupting import BENCHMARK, FUNCTIONS, SEVERITIES, corrupt
 from hypersphere.datasets.part import part
 from hypersphere.datasets.reading import published
@@ -43,7 +41,6 @@ def corruptions(
     *,
     base: Literal["cifar10", "cifar100", "tiny_imagenet", "digits"],
     origin: Literal["official", "made"] = "official",
-    only: str = "",
     side: NonNegativeInt = 0,
     train_per_class: NonNegativeInt = 0,
     test_per_class: NonNegativeInt = 0,
@@ -51,19 +48,16 @@ def corruptions(
 ) -> Arrays:
     """Splits ``train`` and ``test``, clean, and ``<corruption>-<severity>``: the test images in 19 × 5 ways.
 
+    Official ones of Tiny ImageNet are in 15 × 5 ways.
+
     Args:
         base: the clean set.
         origin: the benchmark's own files, or made here. Never one for the other: a set's bytes depend on its name.
-        only: corruptions, separated by spaces; empty: all 19, or the 15 of Tiny-ImageNet-C.
         side: of an image, pixels, by area averages; 0: as the source has it. Only for made ones.
         train_per_class: training images per class; 0: all.
         test_per_class: test images per class; 0: all. Only for made ones.
         seed: of the choice of images and of all draws.
     """
-    tiny = base == "tiny_imagenet" and origin == "official"
-    names = tuple(dict.fromkeys(only.split())) or (BENCHMARK if tiny else tuple(FUNCTIONS))
-    if unknown := [name for name in names if name not in FUNCTIONS]:
-        raise HypersphereError(f"corruptions: only: {not_one_of(unknown[0], FUNCTIONS)}")
     if origin == "official" and base not in FOLDERS:
         raise HypersphereError(f"corruptions: origin: there are no official files of {base}; it can be made")
     if origin == "official" and (side or test_per_class):
@@ -72,7 +66,8 @@ def corruptions(
         root, download, base=base, side=side, train_per_class=train_per_class, test_per_class=test_per_class, seed=seed
     )
     test, clean = plain.splits[TEST], plain.about
-    ways = [(name, severity) for name in names for severity in SEVERITIES]
+    tiny = base == "tiny_imagenet" and origin == "official"
+    ways = [(name, severity) for name in (BENCHMARK if tiny else FUNCTIONS) for severity in SEVERITIES]
     if origin == "made":
 
         def made(name: str, severity: int) -> Pieces:

@@ -17,11 +17,13 @@ from torchvision.transforms import CenterCrop, Compose, Resize
 from hypersphere.config import registry
 from hypersphere.config.run import Dataset
 from hypersphere.datasets import cifar, flowers102, imagenet100, mnist, stl10, store, tiny_imagenet
+from hypersphere.datasets.corrupting import FUNCTIONS
 from hypersphere.datasets.reading import published
 from hypersphere.errors import HypersphereError
 
 from ...harm import flipped
 from . import miniatures
+from .miniatures import SPLITS
 
 Files = dict[str, bytes]
 Labelled = Iterator[tuple[np.ndarray, int]]
@@ -76,8 +78,8 @@ WORLDS = {
         {"base": "digits", "conflicting_percent": 50, **FEW}, {"train": 20, "test": 10}, seeded=True
     ),
     "corruptions": World(
-        {"base": "digits", "origin": "made", "only": "fog", **FEW},
-        {"train": 20, "test": 10, **{f"fog-{severity}": 10 for severity in range(1, 6)}},
+        {"base": "digits", "origin": "made", **FEW},
+        {"train": 20, "test": 10, **{f"{name}-{severity}": 10 for name in FUNCTIONS for severity in range(1, 6)}},
         seeded=True,
     ),
     "digits": World(FEW, {"train": 20, "test": 10}, seeded=True),
@@ -88,7 +90,9 @@ WORLDS = {
         below("flowers-102", TABLES | below("jpg", FLOWERS)),
         "flowers102",
     ),
-    "folder": World({"path": "mine", "size": 8}, {"train": 3}, below("mine", PHOTOGRAPHS)),
+    "folder": World(
+        {"path": "of/mine", "size": 20, "test": "val"}, {"train": 5, "test": 3, "more": 2}, below("of/mine", SPLITS)
+    ),
     "imagenet100": World(
         {"size": 8},
         {"train": 3, "test": 3},
@@ -222,6 +226,14 @@ def of_imagenet(root: Path, part: str) -> Labelled:
     return ((image, label) for image, label in found if label < 2)
 
 
+def of_folder(root: Path, part: str) -> Labelled:
+    """Images without classes have no reader of torchvision's."""
+    folder = root / "of" / "mine" / {"test": "val"}.get(part, part)
+    if part == "more":
+        return ((square(Image.open(path).convert("RGB"), 20), -1) for path in sorted(folder.iterdir()))
+    return photographs(ImageFolder(folder, is_valid_file=lambda path: "/." not in path), 20)
+
+
 def scans(root: Path, part: str) -> Labelled:
     for image, label in MNIST(root, train=part == "train"):
         yield np.repeat(np.asarray(image)[..., None], 3, axis=2), label
@@ -251,7 +263,7 @@ READERS: dict[str, Callable[[Path, str], Labelled]] = {
         (np.asarray(image), label) for image, label in cifar.SETS[10](root, train=part == "train")
     ),
     "flowers102": flowers,
-    "folder": lambda root, part: photographs(ImageFolder(root / "mine"), 8),
+    "folder": of_folder,
     "imagenet100": of_imagenet,
     "mnist": scans,
     "stl10": of_stl10,
@@ -368,7 +380,6 @@ def test_what_is_not_as_published_is_a_sentence_that_names_the_place(
 
 WISHES: list[tuple[str, dict[str, Any]]] = [
     ("colored_mnist", {"base": "digits", "conflicting_percent": 100.5}),
-    ("corruptions", {"base": "digits", "origin": "made", "only": "fog brigthness"}),
     ("corruptions", {"base": "digits"}),
     ("corruptions", {"base": "cifar10", "side": 16}),
     ("corruptions", {"base": "cifar10", "test_per_class": 5}),

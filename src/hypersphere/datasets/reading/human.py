@@ -51,18 +51,6 @@ PICKLED = {"CIFAR-10_human.pt": "cifar10n-", "CIFAR-100_human.pt": "cifar100n-"}
 
 CIFAR10H = "cifar10h"
 ENTROPY = f"{CIFAR10H}-entropy"
-# Number of classes -> name of the added labels -> field of HumanLabels, and the labels whose classes they have.
-ADDED = {
-    10: {
-        "cifar10n-aggregate": ("cifar10n_aggre_label", CLASS),
-        "cifar10n-worst": ("cifar10n_worse_label", CLASS),
-        **{f"cifar10n-random-{i}": (f"cifar10n_random_label{i}", CLASS) for i in (1, 2, 3)},
-    },
-    100: {
-        "cifar100n": ("cifar100n_noisy_label", CLASS),
-        "cifar100n-coarse": ("cifar100n_noisy_coarse_label", "coarse"),
-    },
-}
 
 
 def human(root: Path, download: bool = True) -> HumanLabels:
@@ -86,29 +74,27 @@ def human(root: Path, download: bool = True) -> HumanLabels:
 
 
 def add(arrays: Arrays, people: HumanLabels) -> Arrays:
-    """CIFAR-10 or CIFAR-100 with people's labels beside the official ones, by the names in ``ADDED``.
+    """CIFAR-10 or CIFAR-100 with people's labels of the training images beside the official ones.
 
     CIFAR-10's test split gets the label ``cifar10h``, the class that most people chose (of several, the first), and the
     attributes ``cifar10h-agreement``, the share of people who chose it, and ``cifar10h-entropy``, see ``entropies``.
     """
-    splits, class_names = dict(arrays.splits), dict(arrays.class_names)
-    fine = len(class_names[CLASS])
-    train = splits[TRAIN]
-    given = {name: getattr(people, field) for name, (field, _) in ADDED[fine].items()}
-    splits[TRAIN] = train._replace(labels={**train.labels, **given})
-    class_names |= {name: class_names[label] for name, (_, label) in ADDED[fine].items()}
-    if fine == 10:
-        votes, test = people.cifar10h_counts, splits[TEST]
-        splits[TEST] = test._replace(
+    class_names, train, test = dict(arrays.class_names), arrays.splits[TRAIN], arrays.splits[TEST]
+    if len(class_names[CLASS]) == 10:
+        given = {"cifar10n-aggregate": people.cifar10n_aggre_label, "cifar10n-worst": people.cifar10n_worse_label}
+        given |= {f"cifar10n-random-{i}": getattr(people, f"cifar10n_random_label{i}") for i in (1, 2, 3)}
+        class_names |= dict.fromkeys((*given, CIFAR10H), class_names[CLASS])
+        votes = people.cifar10h_counts
+        agreement = votes.max(axis=1) / votes.sum(axis=1)
+        test = test._replace(
             labels={**test.labels, CIFAR10H: votes.argmax(axis=1).astype(np.int64)},
-            attributes={
-                **test.attributes,
-                f"{CIFAR10H}-agreement": votes.max(axis=1) / votes.sum(axis=1),
-                ENTROPY: entropies(votes),
-            },
+            attributes={**test.attributes, f"{CIFAR10H}-agreement": agreement, ENTROPY: entropies(votes)},
         )
-        class_names[CIFAR10H] = class_names[CLASS]
-    return arrays._replace(splits=splits, class_names=class_names)
+    else:
+        given = {"cifar100n": people.cifar100n_noisy_label, "cifar100n-coarse": people.cifar100n_noisy_coarse_label}
+        class_names |= {"cifar100n": class_names[CLASS], "cifar100n-coarse": class_names["coarse"]}
+    train = train._replace(labels={**train.labels, **given})
+    return arrays._replace(splits={TRAIN: train, TEST: test}, class_names=class_names)
 
 
 def entropies(counts: Int64[np.ndarray, "images classes"]) -> Float[np.ndarray, "images"]:
