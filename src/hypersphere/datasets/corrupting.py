@@ -411,13 +411,8 @@ def corrupt(
 ) -> UInt8[np.ndarray, "N H H 3"]:
     """Corrupted images; values are cut to whole numbers, not rounded, as the benchmark does.
 
-    Args:
-        images: square ones; from 48 px on the parameters are those for 64 px, else those for 32 px.
-        name: of the corruption.
-        severity: 1, the weakest, to 5.
-        numbers: the images' numbers in their set; an image's bytes depend on its own number alone.
-        seed: of all draws.
-        purpose: further parts of the key, for example the set's split.
+    Severity is 1, the weakest, to 5. An image's bytes depend on its own number in its set alone, and on the key of all
+    draws: ``seed`` and ``purpose``, for example the set's split.
     """
     chosen = parameters()["medium" if images.shape[1] >= MEDIUM else "small", name, severity]
     corrupted = np.empty_like(images)

@@ -13,7 +13,7 @@ from jaxtyping import Int64, UInt8
 
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.reading.archives import Shelf
-from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split, changed
+from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 
 FOLDER = Path("MNIST") / "raw"
 SIDE = 28
@@ -37,8 +37,7 @@ def mnist(root: Path, download: bool = True) -> Arrays:
     """60,000 training and 10,000 test images, 28 × 28; the grey value is repeated in the three channels."""
     splits = {}
     for part, scans in load(root, download).items():
-        images = changed(scans.pixels[..., None], lambda pixels, numbers: np.repeat(pixels, 3, axis=3))
-        splits[part] = Split(images, {CLASS: scans.digit})
+        splits[part] = Split(np.repeat(scans.pixels[..., None], 3, axis=3), {CLASS: scans.digit})
     about = published.table()["mnist"].about()
     return Arrays(splits, {CLASS: tuple(str(digit) for digit in range(10))}, about)
 

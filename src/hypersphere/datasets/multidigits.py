@@ -72,15 +72,11 @@ def multidigits(
         seed: of the places and of the further digits.
     """
     sides = (side, second_side) if second_side else (side,) * count
-    if max(sides) > canvas:
-        raise HypersphereError(f"multidigits: canvas: must be at least {max(sides)}, a digit's side (given: {canvas})")
     if second_side and (count > 2 or placement == "grid"):
         raise HypersphereError("multidigits: second_side: two digits at random places; leave out count, placement")
-    if second_side and sum(sides) > canvas:
-        raise HypersphereError(
-            f"multidigits: canvas: must be at least {sum(sides)}, so that digits of {side} and {second_side} px need "
-            f"not overlap (given: {canvas})"
-        )
+    if (least := side + second_side) > canvas:
+        wanted = f"must be at least {least}, for a digit, or two of two sizes without overlap (given: {canvas})"
+        raise HypersphereError(f"multidigits: canvas: {wanted}")
     if placement == "grid" and count > (room := (canvas // side) ** 2):
         raise HypersphereError(f"multidigits: count: the grid has {room} cells of {side} px (given: {count})")
     if scans == "mnist":

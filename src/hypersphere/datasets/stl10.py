@@ -11,7 +11,7 @@ from PIL import Image
 
 from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.reading import published
-from hypersphere.datasets.reading.image_files import resized
+from hypersphere.datasets.reading.image_files import resized, squares
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces, Split
 from hypersphere.errors import HypersphereError
 
@@ -48,11 +48,4 @@ def stl10(root: Path, download: bool = True, *, size: PositiveInt = 96) -> Array
 def _images(content: bytes, size: int) -> Pieces:
     """A split's images. The file stores an image as colours, columns, rows."""
     stored = np.frombuffer(content, np.uint8).reshape(-1, 3, SIDE, SIDE).transpose(0, 3, 2, 1)
-
-    def read(numbers: np.ndarray) -> np.ndarray:
-        made = np.empty((len(numbers), size, size, 3), np.uint8)
-        for place, number in enumerate(numbers):
-            made[place] = resized(Image.fromarray(np.ascontiguousarray(stored[number])), size)
-        return made
-
-    return Pieces((len(stored), size, size, 3), read)
+    return squares(len(stored), size, lambda n: resized(Image.fromarray(np.ascontiguousarray(stored[n])), size))

@@ -31,13 +31,10 @@ class Shelf:
     """
 
     def __init__(self, path: Path, folder: str = "", in_order: bool = False) -> None:
-        """Open an archive, or look at a folder.
+        """Open an archive, of which only ``folder`` is on the shelf, or look at a folder.
 
-        Args:
-            path: the archive or the folder.
-            folder: of an archive, whose files alone are on the shelf.
-            in_order: whether few files are read, so that a .tar.gz can be read in place. Otherwise it is first unzipped
-                into one nameless temporary file, whose members can be read in any order.
+        A .tar.gz is unzipped into one nameless temporary file, whose members can be read in any order; or, with
+        ``in_order``, is read in place, where few files are read.
         """
         self.path, self.place = path, f"{path}: {folder}" if folder else str(path)
         files.check_regular(path)

@@ -8,7 +8,7 @@ which it clips.
 
 import io
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from jaxtyping import UInt8
@@ -69,15 +69,19 @@ def resized(image: Image.Image, size: int) -> UInt8[np.ndarray, "size size 3"]:
 
 def images(shelf: Shelf, names: Sequence[str], size: int) -> Pieces:
     """Images of the named files, decoded when they are read; N squares of ``size`` pixels."""
+    return squares(len(names), size, lambda n: square(shelf.read(names[n]), f"{shelf.place}/{names[n]}", size))
+
+
+def squares(count: int, size: int, one: Callable[[int], UInt8[np.ndarray, "size size 3"]]) -> Pieces:
+    """Images that are made one by one, by their number, when they are read."""
 
     def read(numbers: np.ndarray) -> np.ndarray:
         made = np.empty((len(numbers), size, size, 3), np.uint8)
         for place, number in enumerate(numbers):
-            name = names[number]
-            made[place] = square(shelf.read(name), f"{shelf.place}/{name}", size)
+            made[place] = one(number)
         return made
 
-    return Pieces((len(names), size, size, 3), read)
+    return Pieces((count, size, size, 3), read)
 
 
 def labelled(shelf: Shelf, names: Sequence[str], labels: Sequence[int], size: int) -> Split:
@@ -88,12 +92,8 @@ def labelled(shelf: Shelf, names: Sequence[str], labels: Sequence[int], size: in
 def by_class(shelf: Shelf, names: Sequence[str], classes: Sequence[str], size: int, depth: int = 0) -> Split:
     """A split of files in a folder for each class, class after class and in the order of names.
 
-    Args:
-        shelf: where the files are.
-        names: of the files, and of empty folders.
-        classes: names of the folders, sorted. Each must have images, and no other folder may be there.
-        size: side of an image, pixels.
-        depth: folders above those of the classes: 1 for ``train/cat/1.jpg``.
+    ``classes`` are the names of the folders, sorted: each must have images, and no other may be there. There are
+    ``depth`` folders above them: 1 for ``train/cat/1.jpg``.
     """
     numbers = {name: number for number, name in enumerate(classes)}
     found: list[str] = []

@@ -86,13 +86,9 @@ def checksums() -> dict[str, tuple[str, str]]:
 
 
 def checked(content: bytes, file: str, place: object, mend: Path | None) -> bytes:
-    """The content of a file that checksums.csv lists, if it has the checksum.
+    """The content, read at ``place``, of a file that checksums.csv lists, if it has the checksum.
 
-    Args:
-        content: as read.
-        file: its path below the data folder.
-        place: where it was read, for the error.
-        mend: what may be deleted, so that the next run downloads it again; None: nothing is downloaded.
+    ``mend`` may be deleted, so that the next run downloads it again; None: nothing is downloaded.
     """
     algorithm, expected = checksums()[file]
     actual = hashlib.new(algorithm, content).hexdigest()
