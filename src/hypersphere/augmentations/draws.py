@@ -70,65 +70,51 @@ def draw(branches: Sequence[Views], images: int, size: int, seed: int, epoch: in
         return prng.uniform((images, VIEWS, *more), seed, purpose, epoch)
 
     drawn = [
-        _draw_one(views, size, _Source(images, lambda purpose, *more, v=v: uniform(purpose, *more)[:, v]))
+        _draw_one(views, size, lambda purpose, *more, v=v: uniform(purpose, *more)[:, v])
         for v, views in enumerate(branches)
     ]
     return Draws(**{name: torch.from_numpy(np.stack([one[name] for one in drawn], axis=1)) for name in Draws._fields})
 
 
-class _Source(NamedTuple):
-    """Random numbers of one view, by purpose. Transforms of probability 0 draw nothing."""
-
-    images: int
-    uniform: Callable[..., Float[np.ndarray, "n ..."]]
-
-    def coin(self, purpose: str, probability: float) -> Bool[np.ndarray, "n"]:
-        """True with this probability."""
-        return self.uniform(purpose) < probability if probability else np.zeros(self.images, bool)
+def _draw_one(views: Views, size: int, uniform: Callable[..., Float[np.ndarray, "n ..."]]) -> dict[str, np.ndarray]:
+    """The fields of ``Draws`` for one view, without the axis of views; ``uniform`` draws by purpose."""
+    if views.blur and views.blur_kernel // 2 >= size:
+        limit = f"at most {2 * size - 1} for images of {size} pixels"
+        raise HypersphereError(f"views: blur_kernel: must be {limit} (given: {views.blur_kernel})")
 
     def between(
-        self, purpose: str, low: float, high: float, probability: float, otherwise: float, coin: str | None = None
-    ) -> Float[np.ndarray, "n"]:
+        purpose: str, low: float, high: float, probability: float, otherwise: float, coin: str = ""
+    ) -> np.ndarray:
         """Uniform from ``low`` to ``high`` with this probability, else ``otherwise``.
 
         ``coin`` names the purpose of a draw that decides in place of this purpose's own.
         """
-        if not probability:
-            return np.full(self.images, otherwise, np.float32)
-        value, decision = np.moveaxis(self.uniform(purpose, 2), -1, 0)
-        applies = (self.uniform(coin) if coin else decision) < probability
+        value, own = np.moveaxis(uniform(purpose, 2), -1, 0)
+        applies = (uniform(coin) if coin else own) < probability
         return np.where(applies, low + value * (high - low), otherwise).astype(np.float32)
 
-
-def _draw_one(views: Views, size: int, source: _Source) -> dict[str, np.ndarray]:
-    """The fields of ``Draws`` for one view, without the axis of views."""
-    if views.blur and views.blur_kernel // 2 >= size:
-        limit = f"at most {2 * size - 1} for images of {size} pixels"
-        raise HypersphereError(f"views: blur_kernel: must be {limit} (given: {views.blur_kernel})")
-    place = source.uniform("place", 2)
+    place = uniform("place", 2)
     if views.crop_padding is None:
-        box = _boxes(source.uniform("crop", CROP_TRIES, 2), place, views.crop_scale, size)
+        box = _boxes(uniform("crop", CROP_TRIES, 2), place, views.crop_scale, size)
     else:
         corner = np.floor(place * (2 * views.crop_padding + 1)) - views.crop_padding
         box = np.concatenate([corner, np.full_like(corner, size)], axis=-1).astype(np.float32)
-    factors, coin = {}, "jitter" if views.jitter_coins == "shared" else None
+    factors, coin = {}, "jitter" if views.jitter_coins == "shared" else ""
     for name in JITTERS:  # uniform in centre ± strength, and the centre, which changes nothing, where it does not apply
         strength, centre = getattr(views, name), 0.0 if name == "hue" else 1.0
         low = max(0.0, centre - strength) if centre else -strength
-        probability = views.jitter_probability if strength else 0.0
-        factors[name] = source.between(name, low, centre + strength, probability, centre, coin)
-    if views.jitter_order == "fixed":
-        order = np.tile(np.arange(len(JITTERS)), (source.images, 1))
-    else:  # that of four random numbers of each image, which is uniform over all 24 orders
-        order = source.uniform("jitter order", len(JITTERS)).argsort(axis=-1, kind="stable")
+        factors[name] = between(name, low, centre + strength, views.jitter_probability, centre, coin)
+    order = np.tile(np.arange(len(JITTERS)), (len(place), 1))
+    if views.jitter_order == "random":  # that of four random numbers of each image: uniform over all 24 orders
+        order = uniform("jitter order", len(JITTERS)).argsort(axis=-1, kind="stable")
     return {
         "box": box,
-        "flip": source.coin("flip", views.flip),
+        "flip": uniform("flip") < views.flip,
         **factors,
         "order": order,
-        "gray": source.coin("gray", views.grayscale),
-        "sigma": source.between("blur", *views.blur_sigma, views.blur, otherwise=0.0),
-        "solarize": source.coin("solarize", views.solarize),
+        "gray": uniform("gray") < views.grayscale,
+        "sigma": between("blur", *views.blur_sigma, views.blur, otherwise=0.0),
+        "solarize": uniform("solarize") < views.solarize,
     }
 
 

@@ -34,7 +34,7 @@ def make_views(images: UInt8[Tensor, "n h w 3"], draws: Draws, branches: Sequenc
     for views in dict.fromkeys(branches):  # branches of equal settings are augmented together
         rows = torch.cat([torch.arange(v * n, v * n + n) for v, one in enumerate(branches) if one == views])
         of_rows = Draws(*(part.transpose(0, 1).flatten(0, 1)[rows] for part in draws))
-        for chunk in _chunks(of_rows, views, 12 * size**2 if images.device.type == "cpu" else 0):
+        for chunk in _chunks(of_rows, 12 * size**2 if images.device.type == "cpu" else 0):
             row = rows[chunk].to(images.device)
             made.index_copy_(0, row, _view(to_float(images.index_select(0, row % n)), of_rows.take(chunk), views))
     return made.unflatten(0, (len(branches), n))
@@ -45,7 +45,7 @@ def to_float(images: UInt8[Tensor, "n h w 3"]) -> Images:
     return (images.float() / 255).permute(0, 3, 1, 2)
 
 
-def _chunks(draws: Draws, views: Views, bytes_of_one: int) -> list[Int[Tensor, "m"]]:
+def _chunks(draws: Draws, bytes_of_one: int) -> list[Int[Tensor, "m"]]:
     """Which images to augment together: all; or, if they are too large, those that take hue at the same place.
 
     Images that turn grey, or are blurred, become neighbours.
@@ -53,15 +53,10 @@ def _chunks(draws: Draws, views: Views, bytes_of_one: int) -> list[Int[Tensor, "
     limit = CHUNK_BYTES // bytes_of_one if bytes_of_one else len(draws.gray)
     if len(draws.gray) <= limit:
         return [torch.arange(len(draws.gray))]
-    place = torch.where(draws.hue == 0, len(JITTERS), _order(draws, views).argsort(dim=1)[:, HUE])
+    place = torch.where(draws.hue == 0, len(JITTERS), draws.order.argsort(dim=1)[:, HUE])
     order = (4 * place + 2 * (draws.sigma > 0) + draws.gray).argsort(stable=True)
     groups = order.split(place.bincount().tolist())
     return [chunk for group in groups if len(group) for chunk in group.chunk(-(-len(group) // max(1, limit)))]
-
-
-def _order(draws: Draws, views: Views) -> Int[Tensor, "n 4"]:
-    fixed = torch.arange(len(JITTERS), device=draws.order.device).expand_as(draws.order)
-    return draws.order if views.jitter_order == "random" else fixed
 
 
 def _view(images: Images, draws: Draws, views: Views) -> Images:
@@ -70,7 +65,7 @@ def _view(images: Images, draws: Draws, views: Views) -> Images:
     else:
         images = shift_and_flip(images, draws.box, draws.flip)
     if views.jitter_probability:
-        images = jitter(images, draws, views)
+        images = jitter(images, draws)
     if views.grayscale:
         images = _only(draws.gray, images, lambda some: gray(some).expand_as(some))
     if views.blur:
@@ -91,9 +86,9 @@ def _only(chosen: Bool[Tensor, "n"], images: Images, change: Callable[..., Image
     return images.index_copy(0, place, change(images.index_select(0, place), *(part[index] for part in parameters)))
 
 
-def jitter(images: Images, draws: Draws, views: Views) -> Images:
-    """Brightness, contrast, saturation and hue, in the fixed order or in each image's own order (``ColorJitter``)."""
-    order = _order(draws, views)
+def jitter(images: Images, draws: Draws) -> Images:
+    """Brightness, contrast, saturation and hue, in each image's order (``ColorJitter``)."""
+    order = draws.order
     factor = torch.stack([getattr(draws, name) for name in JITTERS], dim=1).gather(1, order)
     # n, turn, jitter. A factor of 1 changes nothing, nor does a shift of 0.
     takes = (order[..., None] == torch.arange(len(JITTERS))) & (factor != (order != HUE))[..., None]

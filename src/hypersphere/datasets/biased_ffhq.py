@@ -19,7 +19,7 @@ from hypersphere.datasets.types import CLASS, CONFLICTING, TEST, TRAIN, Arrays, 
 from hypersphere.errors import HypersphereError
 
 LISTED = "{path}"
-NAME = re.compile(r".*_([01])_([01])\.(?:png|jpg|jpeg)", re.IGNORECASE)
+NAME = re.compile(r".*_(?P<age>[01])_(?P<gender>[01])\.(?:png|jpg|jpeg)", re.IGNORECASE)
 SHARE = "0.5pct"
 
 
@@ -31,30 +31,14 @@ def biased_ffhq(root: Path, download: bool = True, *, path: str = "bffhq", size:
         size: side of the square to which images (128 × 128) are resized, pixels.
     """
     splits = {}
-    for part, name in ((TRAIN, SHARE), ("valid", "valid"), (TEST, "test")):
-        folder = root / path / name
-        if not folder.is_dir():
-            raise HypersphereError(
-                f"{folder}: no such folder; biased_ffhq reads {SHARE}, valid and test of {root / path}"
-            )
-        shelf = Shelf(folder)
-        names = [file for file in shelf.names() if not file.endswith("/")]
-        if not names:
-            raise HypersphereError(f"{shelf.place}: has no images")
-        ages, genders = [], []
-        for file in names:
-            found = NAME.fullmatch(file.split("/")[-1])
-            if found is None:
-                raise HypersphereError(f"{shelf.place}/{file}: should be called <number>_<age>_<gender>.png")
-            age, gender = int(found[1]), int(found[2])
-            place = ("align" if age == gender else "conflict", str(age))
-            if (
-                part == TRAIN and tuple(file.split("/")[:-1]) != place
-            ):  # of these, the folders must agree with the names
-                raise HypersphereError(f"{shelf.place}/{file}: by its name it belongs in {'/'.join(place)}")
-            ages.append(age)
-            genders.append(gender)
-        labels, other = np.array(ages, np.int64), np.array(genders, np.int64)
-        splits[part] = Split(images(shelf, names, size), {CLASS: labels}, {CONFLICTING: labels != other})
+    for part, folder in ((TRAIN, SHARE), ("valid", "valid"), (TEST, "test")):
+        shelf = Shelf(root / path / folder)
+        names = [name for name in shelf.names() if not name.endswith("/")]
+        found = [NAME.fullmatch(name) for name in names]
+        if not found or None in found:
+            wrong = names[found.index(None)] if found else ""
+            raise HypersphereError(f"{shelf.place}/{wrong}: should hold images called <number>_<age>_<gender>.png")
+        age, gender = (np.array([int(one[key]) for one in found if one], np.int64) for key in ("age", "gender"))
+        splits[part] = Split(images(shelf, names, size), {CLASS: age}, {CONFLICTING: age != gender})
     about = published.table()["biased_ffhq"].about()
     return Arrays(splits, {CLASS: ("age 0", "age 1")}, about)

@@ -14,7 +14,6 @@ from torchvision.datasets import CIFAR10, CIFAR100
 
 from hypersphere.datasets.reading import human, published
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
-from hypersphere.errors import HypersphereError
 
 SETS: dict[int, Any] = {10: CIFAR10, 100: CIFAR100}
 COARSE = "coarse"
@@ -32,17 +31,20 @@ def cifar(root: Path, download: bool = True, *, classes: Literal[10, 100] = 10, 
             CIFAR-10H's to CIFAR-10's test images (see ``human.add``).
     """
     official, about = SETS[classes], published.table()[f"cifar{classes}"]
-    batches = {
-        name: pickle.loads(content, encoding="latin1")
-        for name, content in _checked(root, download, official, about).items()
-    }
+    folder, contents = official.base_folder, {}
+    shelf = published.shelf(root / folder, about.files[official.filename], download)
+    for file in (file for file in published.checksums() if file.startswith(f"{folder}/")):
+        name = file.removeprefix(f"{folder}/")
+        mend = shelf.path if download else None
+        contents[name] = published.checked(shelf.read(name), file, f"{shelf.place}/{name}", mend)
+    # All have the right sha256 before any is unpickled.
+    batches = {name: pickle.loads(content, encoding="latin1") for name, content in contents.items()}
     meta = batches[official.meta["filename"]]
     names = {CLASS: tuple(meta[official.meta["key"]])}
     if "coarse_label_names" in meta:
         names[COARSE] = tuple(meta["coarse_label_names"])
-    parts = {TRAIN: official.train_list, TEST: official.test_list}
     splits = {}
-    for part, listed in parts.items():
+    for part, listed in ((TRAIN, official.train_list), (TEST, official.test_list)):
         joined = [batches[name] for name, _ in listed]
         images = np.concatenate([batch["data"] for batch in joined]).reshape(-1, 3, 32, 32)  # colours, rows, columns
         labels = {
@@ -53,15 +55,3 @@ def cifar(root: Path, download: bool = True, *, classes: Literal[10, 100] = 10, 
         splits[part] = Split(images.transpose(0, 2, 3, 1), labels)
     arrays = Arrays(splits, names, about.about())
     return human.add(arrays, human.human(root, download)) if human_labels else arrays
-
-
-def _checked(root: Path, download: bool, official: Any, about: published.Published) -> dict[str, bytes]:
-    """Contents of the official files by name; none is unpickled before all have the right sha256."""
-    folder, contents = official.base_folder, {}
-    shelf = published.shelf(root / folder, about.files[official.filename], download)
-    for file in (file for file in published.checksums() if file.startswith(f"{folder}/")):
-        name = file.removeprefix(f"{folder}/")
-        contents[name] = shelf.read(name)
-        if problem := published.damage(contents[name], file):
-            raise HypersphereError(f"{shelf.place}/{name}: {problem}; {published.remedy(shelf.path, download)}")
-    return contents

@@ -36,8 +36,6 @@ NAMES = ("orange", "yellow", "mauve", "sage", "sky", "green", "blue", "purple", 
 NOISE = 0.005
 """Standard deviation of each colour channel over images: strength 4 of the published code's five, of which 5 is the
 weakest."""
-BATCH = 256
-"""Images that are coloured at once."""
 
 
 def colored_mnist(
@@ -69,11 +67,7 @@ def colored_mnist(
     ) -> UInt8[np.ndarray, "K H W 3"]:
         draws = Draws(numbers, seed, ("colored_mnist", part)).normal("colour", 3)
         colour: Float[np.ndarray, "K 3"] = np.clip(COLOURS[bias[numbers]] + NOISE * draws, 0, 1)
-        made = np.empty_like(images)
-        for start in range(0, len(images), BATCH):
-            batch = slice(start, start + BATCH)
-            # The images are grey, so that each channel holds the ink. Fractions are cut off, as in the published code.
-            made[batch] = images[batch] * colour[batch, None, None]
-        return made
+        # The images are grey, so that each channel holds the ink. Fractions are cut off, as in the published code.
+        return (images * colour[:, None, None]).astype(np.uint8)
 
     return composing.biased(plain, NAMES, conflicting_percent, seed, coloured, "coloured as by Nam et al. 2020")

@@ -90,13 +90,8 @@ def biased(
 ) -> Arrays:
     """A set with labels ``class`` and ``bias``, and the attribute ``conflicting``: whether they differ.
 
-    Args:
-        plain: the set without bias.
-        biases: names of the colours or corruptions, one for each class.
-        percent: share of each class's training images that conflict.
-        seed: of the choice of the conflicting images.
-        showing: from images, their numbers, ``bias`` of the whole split and ``part``, its name, to images that show it.
-        how: for the source's description: coloured or corrupted after whom.
+    There is one bias for each class. ``showing`` maps images, their numbers, ``bias`` of the whole split and ``part``,
+    its name, to images that show it; ``how`` says after whom, for the source's description.
     """
     splits = {}
     for name, split in plain.splits.items():

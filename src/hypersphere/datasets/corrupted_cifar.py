@@ -14,7 +14,7 @@ from jaxtyping import Int64, UInt8
 
 from hypersphere.arguments import NonNegativeInt, PositiveFloat
 from hypersphere.datasets import composing
-from hypersphere.datasets.corrupting.apply import corrupt
+from hypersphere.datasets.corrupting import corrupt
 from hypersphere.datasets.part import part
 from hypersphere.datasets.types import Arrays
 
@@ -23,6 +23,7 @@ CORRUPTIONS = (
     *("spatter", "elastic_transform", "jpeg_compression", "pixelate", "saturate"),
 )
 """The corruption of each class: the first list of Nam et al. The second is noise, blur and none."""
+SEVERITY = 5
 
 
 def corrupted_cifar(
@@ -31,7 +32,6 @@ def corrupted_cifar(
     *,
     conflicting_percent: PositiveFloat,
     base: Literal["cifar10", "digits"] = "cifar10",
-    severity: Literal[1, 2, 3, 4, 5] = 5,
     side: NonNegativeInt = 0,
     train_per_class: NonNegativeInt = 0,
     test_per_class: NonNegativeInt = 0,
@@ -45,7 +45,6 @@ def corrupted_cifar(
         conflicting_percent: share of each class's training images, percent, with the corruption of another class. In
             the test split every class has all ten corruptions equally often.
         base: CIFAR-10, or scikit-learn's digits on a canvas with clutter.
-        severity: from 1, the weakest, to 5.
     """
     plain = part(
         root, download, base=base, side=side, train_per_class=train_per_class, test_per_class=test_per_class, seed=seed
@@ -58,7 +57,7 @@ def corrupted_cifar(
         for place, name in enumerate(CORRUPTIONS):
             chosen = np.flatnonzero(bias[numbers] == place)
             if len(chosen):
-                made[chosen] = corrupt(images[chosen], name, severity, numbers[chosen], seed, part)
+                made[chosen] = corrupt(images[chosen], name, SEVERITY, numbers[chosen], seed, part)
         return made
 
     how = "corrupted after Hendrycks and Dietterich 2019"

@@ -6,7 +6,7 @@ images are composed, so train and test images share no stroke.
 """
 
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -32,24 +32,6 @@ ABOUT = {
     "citation": "E. Alpaydin, C. Kaynak, Optical Recognition of Handwritten Digits, UCI Machine Learning "
     "Repository, 1998",
 }
-
-
-class Scans(NamedTuple):
-    """A selection of the scans: brightness 0 … 1, and each scan's digit."""
-
-    pixels: Float[np.ndarray, "S 8 8"]
-    digit: Int[np.ndarray, "S"]
-
-
-class Scene(NamedTuple):
-    """How a task's images are composed, and the key of their draws."""
-
-    canvas: int
-    shift: int
-    clutter: int
-    noise: float
-    colours: float
-    seed: int
 
 
 def digits(
@@ -85,27 +67,48 @@ def digits(
         raise HypersphereError(f"digits: canvas: must be at least {SIDE}, the side of a scan (given: {canvas})")
     upright = [(digit, 0) for digit in range(10)]
     classes = upright if task == "upright" else [(digit, quarter) for digit in TURNED for quarter in QUARTERS]
-    scene = Scene(canvas, shift, clutter, noise, colours, seed)
-    scans = load()
-    train, test = split(scans.digit, seed)
-    parts = {TRAIN: (train, train_per_class), TEST: (test, test_per_class)}
+    scans, known = load()
+    home = (canvas - SIDE) // 2
+    low, high = max(home - shift, 0), min(home + shift, canvas - SIDE)
+    splits = {}
+    parts = zip((TRAIN, TEST), split(known, seed), (train_per_class, test_per_class), strict=True)
+    for part, numbers, per_class in parts:
+        key, pixels, digit = (seed, "digits", part), scans[numbers], known[numbers]
+        labels = np.repeat(np.arange(len(classes), dtype=np.int64), per_class)
+        light = np.zeros((len(labels), canvas, canvas))
+        shown = []
+        for value, quarter in classes:  # scans are dealt from shuffled decks, so that all are used about equally often
+            members = np.flatnonzero(digit == value)
+            decks = range(-(-per_class // len(members)))
+            deals = [prng.permutation(len(members), *key, "deal", value, quarter, deck) for deck in decks]
+            shown.append(np.rot90(pixels[members[np.concatenate(deals)[:per_class]]], quarter, axes=(1, 2)))
+        draws = prng.uniform((len(labels), 2), *key, "shift")
+        _paste(light, np.concatenate(shown), low + (draws * (high - low + 1)).astype(np.int64))
+        windows = np.lib.stride_tricks.sliding_window_view(pixels, (FRAGMENT, FRAGMENT), axis=(1, 2))
+        for piece in range(clutter):
+            # One fragment of a random scan for each image, and its corner on the canvas.
+            draws = prng.uniform((len(labels), 5), *key, "clutter", piece)
+            limits = [len(pixels), *[SIDE - FRAGMENT + 1] * 2, *[canvas - FRAGMENT + 1] * 2]
+            scan, top, left, row, column = (draws * limits).astype(np.int64).T
+            _paste(light, FRAGMENT_INK * windows[scan, top, left], np.stack([row, column], axis=1))
+        grains = 2 * prng.uniform(light.shape, *key, "noise") - 1
+        ink = np.clip(light + noise * grains, 0, 1)[..., None]
+        if colours:
+            draws = colours * prng.uniform((len(labels), 2, 1, 1, 3), *key, "colours")
+            inks, papers = 1 - draws[:, 0], draws[:, 1]
+            ink = papers + (inks - papers) * ink
+        images = np.rint(ink * 255).astype(np.uint8)
+        splits[part] = Split(images if colours else np.repeat(images, 3, axis=3), {CLASS: labels})
     names = tuple(f"{digit} turned by {90 * quarter}" if quarter else str(digit) for digit, quarter in classes)
-    return Arrays(
-        {
-            part: _compose(Scans(scans.pixels[numbers], scans.digit[numbers]), classes, per_class, scene, part)
-            for part, (numbers, per_class) in parts.items()
-        },
-        {CLASS: names},
-        dict(ABOUT),
-    )
+    return Arrays(splits, {CLASS: names}, dict(ABOUT))
 
 
-def load() -> Scans:
-    """All scans, in scikit-learn's order."""
+def load() -> tuple[Float[np.ndarray, "S 8 8"], Int[np.ndarray, "S"]]:
+    """All scans, in scikit-learn's order: brightness 0 … 1, and each scan's digit."""
     from sklearn.datasets import load_digits
 
     bunch = load_digits()
-    return Scans(bunch.images / BRIGHTEST, bunch.target.astype(np.int64))
+    return bunch.images / BRIGHTEST, bunch.target.astype(np.int64)
 
 
 def split(digit: Int[np.ndarray, "S"], seed: int) -> tuple[Int[np.ndarray, "T"], Int[np.ndarray, "U"]]:
@@ -117,37 +120,6 @@ def split(digit: Int[np.ndarray, "S"], seed: int) -> tuple[Int[np.ndarray, "T"],
         train.append(members[order[: int(len(members) * TRAIN_SHARE)]])
     chosen = np.sort(np.concatenate(train))
     return chosen, np.setdiff1d(np.arange(len(digit)), chosen)
-
-
-def _compose(scans: Scans, classes: list[tuple[int, int]], per_class: int, scene: Scene, part: str) -> Split:
-    """``per_class`` images of each class (digit, quarter turns), class after class."""
-    labels = np.repeat(np.arange(len(classes), dtype=np.int64), per_class)
-    images = np.zeros((len(labels), scene.canvas, scene.canvas))
-    shown = []
-    for digit, quarter in classes:  # scans are dealt from shuffled decks, so that all are used about equally often
-        members = np.flatnonzero(scans.digit == digit)
-        decks = range(-(-per_class // len(members)))
-        key = scene.seed, "digits", part, "deal", digit, quarter
-        dealt = np.concatenate([prng.permutation(len(members), *key, deck) for deck in decks])[:per_class]
-        shown.append(np.rot90(scans.pixels[members[dealt]], quarter, axes=(1, 2)))
-    home = (scene.canvas - SIDE) // 2
-    low, high = max(home - scene.shift, 0), min(home + scene.shift, scene.canvas - SIDE)
-    draws = prng.uniform((len(labels), 2), scene.seed, "digits", part, "shift")
-    _paste(images, np.concatenate(shown), low + (draws * (high - low + 1)).astype(np.int64))
-    windows = np.lib.stride_tricks.sliding_window_view(scans.pixels, (FRAGMENT, FRAGMENT), axis=(1, 2))
-    for piece in range(scene.clutter):
-        # One fragment of a random scan for each image, and its corner on the canvas.
-        draws = prng.uniform((len(labels), 5), scene.seed, "digits", part, "clutter", piece)
-        limits = [len(scans.pixels), *[SIDE - FRAGMENT + 1] * 2, *[scene.canvas - FRAGMENT + 1] * 2]
-        scan, top, left, row, column = (draws * limits).astype(np.int64).T
-        _paste(images, FRAGMENT_INK * windows[scan, top, left], np.stack([row, column], axis=1))
-    noise = 2 * prng.uniform(images.shape, scene.seed, "digits", part, "noise") - 1
-    ink = np.clip(images + scene.noise * noise, 0, 1)[..., None]
-    if not scene.colours:
-        return Split(np.repeat(np.rint(ink * 255).astype(np.uint8), 3, axis=3), {CLASS: labels})
-    draws = scene.colours * prng.uniform((len(labels), 2, 1, 1, 3), scene.seed, "digits", part, "colours")
-    inks, papers = 1 - draws[:, 0], draws[:, 1]
-    return Split(np.rint((papers + (inks - papers) * ink) * 255).astype(np.uint8), {CLASS: labels})
 
 
 def _paste(

@@ -8,17 +8,15 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Int64
 from scipy.io import loadmat
 
 from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.reading import published
-from hypersphere.datasets.reading.image_files import Labelled, split
+from hypersphere.datasets.reading.image_files import labelled
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
 from hypersphere.errors import HypersphereError
 
 FOLDER, ARCHIVE, IMAGES = "flowers-102", "102flowers.tgz", "jpg"
-LABELS, PARTS = "imagelabels.mat", "setid.mat"
 LISTED = "flowers-102"
 CLASSES = 102
 OFFICIAL = {"train": "trnid", "val": "valid", "test": "tstid"}
@@ -44,21 +42,16 @@ def flowers102(
     if train == test:
         raise HypersphereError(f"flowers102: train and test: name the same part, {train}; training images are no test")
     about, folder = published.table()["flowers102"], root / FOLDER
-    labels = _matrix(folder / LABELS, "labels", about, download) - 1
+    tables: dict[str, np.ndarray] = {}
+    for name in ("imagelabels.mat", "setid.mat"):
+        published.require(about.files[name], folder / name, download)
+        tables |= loadmat(folder / name)
+    labels = tables["labels"].reshape(-1).astype(np.int64) - 1
     shelf = published.shelf(folder / IMAGES, about.files[ARCHIVE], download)
-    known = set(shelf.names())
     splits = {}
     for ours, theirs in ((TRAIN, train), (TEST, test)):
-        numbers = np.sort(_matrix(folder / PARTS, OFFICIAL[theirs], about, download))
+        numbers = np.sort(tables[OFFICIAL[theirs]].reshape(-1)).astype(np.int64)
         names = [f"image_{number:05d}.jpg" for number in numbers]
-        if missing := next((name for name in names if name not in known), None):
-            raise HypersphereError(f"{shelf.place}/{missing}: the file is missing; {PARTS} lists it")
-        splits[ours] = split(shelf, Labelled(names, labels[numbers - 1].tolist()), size)
+        splits[ours] = labelled(shelf, names, labels[numbers - 1].tolist(), size)
     classes = tuple(f"flower {number}" for number in range(1, CLASSES + 1))
     return Arrays(splits, {CLASS: classes}, about.about())
-
-
-def _matrix(path: Path, name: str, about: published.Published, download: bool) -> Int64[np.ndarray, "N"]:
-    """A row of whole numbers in a MATLAB file, whose bytes are checked first."""
-    published.require(about.files[path.name], path, download)
-    return np.asarray(loadmat(path, variable_names=[name])[name], np.int64).reshape(-1)

@@ -8,8 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.reading.archives import Shelf
-from hypersphere.datasets.reading.image_files import ENDINGS, classes_of, images, labelled
-from hypersphere.datasets.reading.image_files import split as split_of
+from hypersphere.datasets.reading.image_files import by_class, images
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 from hypersphere.errors import HypersphereError
 
@@ -39,33 +38,23 @@ def folder(
     parts = PurePosixPath(path).parts
     if not parts or PurePosixPath(path).is_absolute() or ".." in parts:
         raise HypersphereError(f"folder: path: must be a folder below the data folder (given: {path})")
-    if not (root / path).is_dir():
-        raise HypersphereError(f"{root / path}: no such folder; folder: path: names a folder below the data folder")
     shelf = Shelf(root / path)
     names = shelf.names()
-    about = {"source": f"the folder {path}", "licence": licence, "citation": citation}
-    if not any(name.startswith(f"{TRAIN}/") and name.count("/") > 1 for name in names):
-        classes = classes_of(shelf, names, 0)
-        if not classes:
-            raise HypersphereError(f"{shelf.place}: holds neither <split>/<class>/<image> nor <class>/<image>")
-        train = split_of(shelf, labelled(shelf, names, 0, classes), size)
-        return Arrays({TRAIN: train}, {CLASS: tuple(classes)}, about)
-    by_split: dict[str, list[str]] = {name: [] for name in classes_of(shelf, names, 0)}
+    depth = int(any(name.startswith(f"{TRAIN}/") and name.count("/") > 1 for name in names))
+    by_split: dict[str, list[str]] = {}
     for name in names:
-        by_split[name.split("/")[0]].append(name)
-    classes = classes_of(shelf, by_split[TRAIN], 1)
-    if test != TEST and test not in by_split:
-        raise HypersphereError(f"{shelf.place}: has no folder {test}, which folder: test: names")
-    if test != TEST and TEST in by_split:
-        raise HypersphereError(f"{shelf.place}: has two folders for the split {TEST}: {test} and {TEST}")
+        by_split.setdefault(name.split("/")[0] if depth else TRAIN, []).append(name)
+    classes = sorted({name.split("/")[depth] for name in by_split.get(TRAIN, [])})
+    if not classes:
+        raise HypersphereError(f"{shelf.place}: holds neither <split>/<class>/<image> nor <class>/<image>")
+    if depth and test != TEST and (test in by_split) == (TEST in by_split):
+        raise HypersphereError(f"{shelf.place}: should have one of the folders {TEST} and {test} (folder: test)")
     splits = {}
     for name, members in by_split.items():
-        ours = TEST if name == test else name
         if name == TRAIN or any(member.count("/") > 1 for member in members):
-            classes_of(shelf, members, 1)
-            splits[ours] = split_of(shelf, labelled(shelf, members, 1, classes), size)
-            continue
-        if other := next((member for member in members if not member.lower().endswith(ENDINGS)), None):
-            raise HypersphereError(f"{shelf.place}/{other}: is no image by its name ({', '.join(ENDINGS)})")
-        splits[ours] = Split(images(shelf, members, size), {})
+            split = by_class(shelf, members, classes, size, depth)
+        else:
+            split = Split(images(shelf, members, size), {})
+        splits[TEST if name == test else name] = split
+    about = {"source": f"the folder {path}", "licence": licence, "citation": citation}
     return Arrays(splits, {CLASS: tuple(classes)}, about)

@@ -5,7 +5,6 @@ unpacked bytes is compared with data/checksums.csv.
 """
 
 import gzip
-import zlib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,8 +12,8 @@ import numpy as np
 from jaxtyping import Int64, UInt8
 
 from hypersphere.datasets.reading import published
-from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split, changed
-from hypersphere.errors import HypersphereError
+from hypersphere.datasets.reading.archives import Shelf
+from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 
 FOLDER = Path("MNIST") / "raw"
 SIDE = 28
@@ -38,8 +37,7 @@ def mnist(root: Path, download: bool = True) -> Arrays:
     """60,000 training and 10,000 test images, 28 × 28; the grey value is repeated in the three channels."""
     splits = {}
     for part, scans in load(root, download).items():
-        images = changed(scans.pixels[..., None], lambda pixels, numbers: np.repeat(pixels, 3, axis=3))
-        splits[part] = Split(images, {CLASS: scans.digit})
+        splits[part] = Split(np.repeat(scans.pixels[..., None], 3, axis=3), {CLASS: scans.digit})
     about = published.table()["mnist"].about()
     return Arrays(splits, {CLASS: tuple(str(digit) for digit in range(10))}, about)
 
@@ -47,28 +45,19 @@ def mnist(root: Path, download: bool = True) -> Arrays:
 def load(root: Path, download: bool = True) -> dict[str, Scans]:
     """The grey scans of both parts, by name of the split. Arguments are those of ``mnist``."""
     found = {}
-    for part, (images, labels) in FILES.items():
-        digit = np.frombuffer(_content(root, labels, download), np.uint8, offset=LABELS).astype(np.int64)
-        pixels = np.frombuffer(_content(root, images, download), np.uint8, offset=IMAGES)
-        found[part] = Scans(pixels.reshape(-1, SIDE, SIDE), digit)
+    for part, names in FILES.items():
+        images, labels = (_content(root / FOLDER / name, download) for name in names)
+        digit = np.frombuffer(labels, np.uint8, offset=LABELS).astype(np.int64)
+        pixels = np.frombuffer(images, np.uint8, offset=IMAGES).reshape(-1, SIDE, SIDE)
+        found[part] = Scans(pixels, digit)
     return found
 
 
-def _content(root: Path, name: str, download: bool) -> bytes:
+def _content(plain: Path, download: bool) -> bytes:
     """The unpacked bytes of one file, checked."""
-    plain, packed = root / FOLDER / name, root / FOLDER / f"{name}.gz"
-    path = plain if plain.exists() else packed
-    if path == packed and download:
-        published.obtain(published.table()["mnist"].files[packed.name], packed)
-    elif not path.exists():
-        raise HypersphereError(f"{root / FOLDER}: holds neither {plain.name} nor {packed.name}, a file of MNIST")
-    try:
-        content = path.read_bytes()
-        content = gzip.decompress(content) if path == packed else content
-    except (zlib.error, EOFError, gzip.BadGzipFile) as error:
-        raise HypersphereError(f"{path}: damaged: cannot be unpacked ({error}); put the official file there") from None
-    except OSError as error:
-        raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
-    if problem := published.damage(content, str(FOLDER / name)):
-        raise HypersphereError(f"{path}: {problem}; {published.remedy(path, download)}")
-    return content
+    path = plain if plain.exists() else plain.with_name(f"{plain.name}.gz")
+    if path != plain:
+        published.require(published.table()["mnist"].files[path.name], path, download)
+    content = Shelf(path.parent).read(path.name)
+    content = content if path == plain else gzip.decompress(content)  # the md5 of the packed file is right
+    return published.checked(content, str(FOLDER / plain.name), path, path if download else None)

@@ -15,7 +15,7 @@ enlarged linearly.
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Int64, UInt8
@@ -37,18 +37,6 @@ TRIES = 32
 """Pairs of places that are drawn at once."""
 DIGIT = "digit_{}"
 """Name of the labels of each digit of an image, counted from 1. The main labels are those of the first."""
-
-
-class Scene(NamedTuple):
-    """How the images of a split are composed, and the key of their draws."""
-
-    canvas: int
-    sides: tuple[int, ...]
-    """Of each digit, pixels."""
-    placement: str
-    """random: anywhere; grid: in cells; apart: two digits that do not overlap."""
-    seed: int
-    part: str
 
 
 def multidigits(
@@ -84,67 +72,66 @@ def multidigits(
         seed: of the places and of the further digits.
     """
     sides = (side, second_side) if second_side else (side,) * count
-    if max(sides) > canvas:
-        raise HypersphereError(f"multidigits: canvas: must be at least {max(sides)}, a digit's side (given: {canvas})")
     if second_side and (count > 2 or placement == "grid"):
         raise HypersphereError("multidigits: second_side: two digits at random places; leave out count, placement")
-    if second_side and sum(sides) > canvas:
-        raise HypersphereError(
-            f"multidigits: canvas: must be at least {sum(sides)}, so that digits of {side} and {second_side} px need "
-            f"not overlap (given: {canvas})"
-        )
+    if (least := side + second_side) > canvas:
+        wanted = f"must be at least {least}, for a digit, or two of two sizes without overlap (given: {canvas})"
+        raise HypersphereError(f"multidigits: canvas: {wanted}")
     if placement == "grid" and count > (room := (canvas // side) ** 2):
         raise HypersphereError(f"multidigits: count: the grid has {room} cells of {side} px (given: {count})")
     if scans == "mnist":
         found = mnist.load(root, download)
     else:
-        every = scikit.load()
-        pixels = np.rint(every.pixels * 255).astype(np.uint8)
-        parts = dict(zip((TRAIN, TEST), scikit.split(every.digit, seed), strict=True))
-        found = {part: Scans(pixels[numbers], every.digit[numbers]) for part, numbers in parts.items()}
-    sizes = {TRAIN: train or SIZES[TRAIN], TEST: test or SIZES[TEST]}
-    splits = {}
-    for part, source, shown in (
-        (TRAIN, TRAIN, sides),
-        (PROBE, TRAIN, sides[:1]),
-        (TEST, TEST, sides if second_side else sides[:1]),
-    ):
-        if part != PROBE or not second_side:
-            scene = Scene(canvas, shown, "apart" if second_side else placement, seed, part)
-            splits[part] = _split(found[source], scene, sizes[source])
+        light, digit = scikit.load()
+        pixels = np.rint(light * 255).astype(np.uint8)
+        halves = zip((TRAIN, TEST), scikit.split(digit, seed), strict=True)
+        found = {part: Scans(pixels[numbers], digit[numbers]) for part, numbers in halves}
     names = tuple(str(digit) for digit in range(10))
+    parts = {TRAIN: (TRAIN, sides), PROBE: (TRAIN, sides[:1]), TEST: (TEST, sides[:1])}
+    if second_side:
+        parts = {TRAIN: (TRAIN, sides), TEST: (TEST, sides)}
+    sizes = {TRAIN: train or SIZES[TRAIN], TEST: test or SIZES[TEST]}
+    how = "apart" if second_side else placement
+    splits = {}
+    for part, (source, shown) in parts.items():
+        draws = Draws(np.arange(sizes[source], dtype=np.int64), seed, ("multidigits", part))
+        splits[part] = _split(found[source], shown, how, canvas, draws)
     labels = [CLASS, *(DIGIT.format(place + 1) for place in range(len(sides)))]
-    about = _about(scans, sides, placement, bool(second_side))
+    from_ = published.table()["mnist"].about() if scans == "mnist" else dict(scikit.ABOUT)
+    sized = f"{side} and {second_side} px" if second_side else f"{count} of {side} px"
+    where = {"random": "at random places", "grid": "in a grid", "apart": "apart"}[how]
+    about = {
+        "source": f"MultiDigits, {sized} {where}, composed of: {from_['source']}",
+        "licence": from_["licence"],
+        "citation": "T. Chen, C. Luo, L. Li, Intriguing properties of contrastive losses, NeurIPS 2021; "
+        f"{from_['citation']}",
+    }
     return Arrays(splits, {label: names for label in labels}, about)
 
 
-def _split(scans: Scans, scene: Scene, n: int) -> Split:
-    def draws(numbers: Int64[np.ndarray, "K"]) -> Draws:
-        return Draws(numbers, scene.seed, ("multidigits", scene.part))
-
-    def places(numbers: Int64[np.ndarray, "K"]) -> Int64[np.ndarray, "K digits 2"]:
-        if scene.placement == "apart":
-            return apart(draws(numbers), scene.canvas, *scene.sides)
-        place = cells if scene.placement == "grid" else corners
-        return place(draws(numbers), scene.canvas, scene.sides[0], len(scene.sides))
-
-    numbers = np.arange(n, dtype=np.int64)
-    shown = numbers[:, None] % len(scans.digit)  # the number of each digit's scan
-    if len(scene.sides) > 1:
-        further = draws(numbers).below("scans", len(scans.digit), len(scene.sides) - 1)
-        shown = np.column_stack([shown, further])
-    labels = {DIGIT.format(place + 1): scans.digit[shown[:, place]] for place in range(len(scene.sides))}
-    sized = {side: resized(scans.pixels, side) for side in set(scene.sides)}
+def _split(scans: Scans, sides: tuple[int, ...], placement: str, canvas: int, draws: Draws) -> Split:
+    """Images of digits of these sides, and the label of each digit."""
+    shown = draws.numbers[:, None] % len(scans.digit)  # the number of each digit's scan
+    if len(sides) > 1:
+        shown = np.column_stack([shown, draws.below("scans", len(scans.digit), len(sides) - 1)])
+    labels = {DIGIT.format(place + 1): scans.digit[shown[:, place]] for place in range(len(sides))}
+    sized = {side: resized(scans.pixels, side) for side in set(sides)}
 
     def read(numbers: Int64[np.ndarray, "K"]) -> UInt8[np.ndarray, "K canvas canvas 3"]:
-        images = np.zeros((len(numbers), scene.canvas, scene.canvas), np.uint8)
-        for image, at, chosen in zip(images, places(numbers), shown[numbers], strict=True):
-            for (row, column), side, scan in zip(at, scene.sides, chosen, strict=True):
+        some = Draws(numbers, draws.seed, draws.purpose)
+        if placement == "apart":
+            places = apart(some, canvas, *sides)
+        else:
+            places = (cells if placement == "grid" else corners)(some, canvas, sides[0], len(sides))
+        images = np.zeros((len(numbers), canvas, canvas), np.uint8)
+        for image, at, chosen in zip(images, places, shown[numbers], strict=True):
+            for (row, column), side, scan in zip(at, sides, chosen, strict=True):
                 under = image[row : row + side, column : column + side]
                 np.maximum(under, sized[side](int(scan)), out=under)
         return np.repeat(images[..., None], 3, axis=3)
 
-    return Split(Pieces((n, scene.canvas, scene.canvas, 3), read), {CLASS: labels[DIGIT.format(1)], **labels})
+    images = Pieces((len(shown), canvas, canvas, 3), read)
+    return Split(images, {CLASS: labels[DIGIT.format(1)], **labels})
 
 
 def corners(draws: Draws, canvas: int, side: int, count: int) -> Int64[np.ndarray, "N count 2"]:
@@ -187,15 +174,3 @@ def resized(pixels: UInt8[np.ndarray, "S h h"], side: int) -> Callable[[int], UI
         return lambda scan: pixels[scan]
     how = Image.Resampling.BOX if side < pixels.shape[1] else Image.Resampling.BILINEAR
     return lambda scan: np.asarray(Image.fromarray(pixels[scan]).resize((side, side), how))
-
-
-def _about(scans: str, sides: tuple[int, ...], placement: str, two_sizes: bool) -> dict[str, str]:
-    from_ = published.table()["mnist"].about() if scans == "mnist" else dict(scikit.ABOUT)
-    sizes = f"{sides[0]} and {sides[1]} px" if two_sizes else f"{len(sides)} of {sides[0]} px"
-    how = "apart" if two_sizes else {"random": "at random places", "grid": "in a grid"}[placement]
-    return {
-        "source": f"MultiDigits, {sizes} {how}, composed of: {from_['source']}",
-        "licence": from_["licence"],
-        "citation": "T. Chen, C. Luo, L. Li, Intriguing properties of contrastive losses, NeurIPS 2021; "
-        f"{from_['citation']}",
-    }

@@ -12,7 +12,7 @@ from jaxtyping import Int64, UInt8
 from hypersphere.arguments import NonNegativeInt
 from hypersphere.config.run import Imbalance
 from hypersphere.datasets import store
-from hypersphere.datasets.cifar import COARSE, cifar
+from hypersphere.datasets.cifar import cifar
 from hypersphere.datasets.digits import digits
 from hypersphere.datasets.mnist import mnist
 from hypersphere.datasets.tiny_imagenet import tiny_imagenet
@@ -52,54 +52,40 @@ def part(
         raise HypersphereError(f"part: human_labels: people labelled cifar10 and cifar100 (given: {base})")
     per_class = {TRAIN: train_per_class, TEST: test_per_class}
     if base == "digits":
-        arrays = digits(
-            root,
-            canvas=side or CANVAS,
-            train_per_class=train_per_class or TRAIN_DIGITS,
-            test_per_class=test_per_class or TEST_DIGITS,
-            seed=seed,
-        )
+        counts = train_per_class or TRAIN_DIGITS, test_per_class or TEST_DIGITS
+        arrays = digits(root, canvas=side or CANVAS, train_per_class=counts[0], test_per_class=counts[1], seed=seed)
+        side, per_class = 0, {}  # they are composed as asked for
+    elif base == "mnist":
+        arrays = mnist(root, download)
+    elif base == "tiny_imagenet":
+        arrays = tiny_imagenet(root, download)
     else:
-        if base == "mnist":
-            arrays = mnist(root, download)
-        elif base == "tiny_imagenet":
-            arrays = tiny_imagenet(root, download)
-        else:
-            arrays = cifar(root, download, classes=100 if base == "cifar100" else 10, human_labels=human_labels)
-        splits = {}
-        for name, split in arrays.splits.items():
-            numbers = np.arange(len(split.images), dtype=np.int64)
-            if per_class[name]:
-                balanced = Imbalance(head=per_class[name], ratio=1, seed=seed)
-                numbers = store.choose_images(split.labels[CLASS], balanced, len(arrays.class_names[CLASS]))
-            own = split.images.shape[1]
-            if own % (side or own):
-                raise HypersphereError(f"{base}: side: must divide {own}, the images' own (given: {side})")
-            splits[name] = _chosen(split, numbers, side or own)
-        arrays = arrays._replace(splits=splits)
-    if border:
-        splits = {name: split._replace(images=_framed(split.images, border)) for name, split in arrays.splits.items()}
-        arrays = arrays._replace(splits=splits)
+        arrays = cifar(root, download, classes=100 if base == "cifar100" else 10, human_labels=human_labels)
     if labels not in arrays.class_names:
         raise HypersphereError(f"part: labels: {base} has no superclasses")
-    if labels == CLASS:
-        return arrays
-    splits = {name: split._replace(labels={CLASS: split.labels[COARSE]}) for name, split in arrays.splits.items()}
-    return arrays._replace(splits=splits, class_names={CLASS: arrays.class_names[COARSE]})
+    splits = {}
+    for name, split in arrays.splits.items():
+        own = split.images.shape[1]
+        if own % (side or own):
+            raise HypersphereError(f"{base}: side: must divide {own}, the images' own (given: {side})")
+        numbers = np.arange(len(split.images), dtype=np.int64)
+        if per_class.get(name):
+            balanced = Imbalance(head=per_class[name], ratio=1, seed=seed)
+            numbers = store.choose_images(split.labels[CLASS], balanced, len(arrays.class_names[CLASS]))
+        named = split.labels if labels == CLASS else {CLASS: split.labels[labels]}
+        chosen = ({key: values[numbers] for key, values in one.items()} for one in (named, split.attributes))
+        splits[name] = Split(_shown(split.images, numbers, side or own, border), *chosen)
+    class_names = arrays.class_names if labels == CLASS else {CLASS: arrays.class_names[labels]}
+    return Arrays(splits, class_names, arrays.about)
 
 
-def _chosen(split: Split, numbers: Int64[np.ndarray, "K"], side: int) -> Split:
-    """The images of these numbers, shrunk to ``side`` pixels."""
-    images = Pieces((len(numbers), side, side, 3), lambda asked: shrunk(split.images[numbers[asked]], side))
-    named = ({name: one[numbers] for name, one in arrays.items()} for arrays in (split.labels, split.attributes))
-    return Split(images, *named)
-
-
-def _framed(images: UInt8[np.ndarray, "N H W 3"] | Pieces, border: int) -> Pieces:
-    n, height, width, _ = images.shape
+def _shown(
+    images: UInt8[np.ndarray, "N H W 3"] | Pieces, numbers: Int64[np.ndarray, "K"], side: int, border: int
+) -> Pieces:
+    """The images of these numbers, shrunk and framed."""
     around = ((0, 0), (border, border), (border, border), (0, 0))
-    shape = n, height + 2 * border, width + 2 * border, 3
-    return Pieces(shape, lambda numbers: np.pad(images[numbers], around))
+    whole = side + 2 * border
+    return Pieces((len(numbers), whole, whole, 3), lambda asked: np.pad(shrunk(images[numbers[asked]], side), around))
 
 
 def shrunk(images: UInt8[np.ndarray, "N H H C"], side: int) -> UInt8[np.ndarray, "N side side C"]:

@@ -83,18 +83,19 @@ class Prepared:
         """Memory-map a split."""
         dataset = f"dataset {self.manifest['name']}"
         about = Named(self.manifest["splits"], f"{dataset}: split")[name]
-        labels = {label: self._map(name, LABELS.format(label)) for label in about["labels"]}
-        attributes = {attribute: self._map(name, ATTRIBUTE.format(attribute)) for attribute in about["attributes"]}
+
+        def mapped(array: str) -> np.ndarray:
+            content: np.ndarray = np.load(self.folder / name / f"{array}.npy", mmap_mode="r", allow_pickle=False)
+            return content
+
+        labels = {label: mapped(LABELS.format(label)) for label in about["labels"]}
+        attributes = {attribute: mapped(ATTRIBUTE.format(attribute)) for attribute in about["attributes"]}
         return PreparedSplit(
-            images=self._map(name, "images"),
+            images=mapped("images"),
             labels=Named(labels, f"{dataset}: split {name}: labels"),
             attributes=Named(attributes, f"{dataset}: split {name}: attribute"),
-            index=self._map(name, "index"),
+            index=mapped("index"),
         )
-
-    def _map(self, split: str, array: str) -> np.ndarray:
-        mapped: np.ndarray = np.load(self.folder / split / f"{array}.npy", mmap_mode="r", allow_pickle=False)
-        return mapped
 
     def class_names(self, label: str = CLASS) -> tuple[str, ...]:
         """Names of the classes of these labels, from label 0 on."""
@@ -187,14 +188,26 @@ def choose_images(labels: Int64[np.ndarray, "N"], imbalance: Imbalance, classes:
 
 
 def _write(folder: Path, dataset: Dataset, arrays: Arrays, listed: str | None) -> None:
-    """Write the arrays, then the manifest that describes them."""
-    kept = _kept(dataset, arrays)
-    described = {}
+    """Write the kept images with what is known of them, then the manifest that describes the files."""
+    kept = {name: np.arange(len(split.images), dtype=np.int64) for name, split in arrays.splits.items()}
+    few = None if dataset.test_per_class is None else Imbalance(head=dataset.test_per_class, ratio=1)
+    for name, field, limit in ((TRAIN, "imbalance", dataset.imbalance), (TEST, "test_per_class", few)):
+        if limit is None:
+            continue
+        if name not in kept or CLASS not in arrays.splits[name].labels:
+            raise HypersphereError(f"dataset {dataset.name}: {field}: needs a split {name} with labels {CLASS}")
+        kept[name] = choose_images(arrays.splits[name].labels[CLASS], limit, len(arrays.class_names[CLASS]))
+    splits, counts, described = {}, {}, {}
     for part, split in arrays.splits.items():
         (folder / part).mkdir()
         write_images(folder / part / "images.npy", split.images, kept[part])
-        named = {LABELS.format(name): labels[kept[part]] for name, labels in split.labels.items()}
-        named |= {ATTRIBUTE.format(name): values[kept[part]] for name, values in split.attributes.items()}
+        labels, attributes = sorted(split.labels), sorted(split.attributes)
+        splits[part] = {"images": len(kept[part]), "labels": labels, "attributes": attributes}
+        named = {LABELS.format(name): split.labels[name][kept[part]] for name in labels}
+        if CLASS in labels:
+            classes = len(arrays.class_names[CLASS])
+            counts[part] = np.bincount(named[LABELS.format(CLASS)], minlength=classes).tolist()
+        named |= {ATTRIBUTE.format(name): split.attributes[name][kept[part]] for name in attributes}
         named["index"] = kept[part]
         for name, content in named.items():
             np.save(folder / part / f"{name}.npy", np.ascontiguousarray(content), allow_pickle=False)
@@ -205,15 +218,8 @@ def _write(folder: Path, dataset: Dataset, arrays: Arrays, listed: str | None) -
         "schema": SCHEMA,
         "name": dataset.name,
         "spec": dataset.model_dump(mode="json", exclude_defaults=True),
-        "splits": {
-            name: {"images": len(kept[name]), "labels": sorted(split.labels), "attributes": sorted(split.attributes)}
-            for name, split in arrays.splits.items()
-        },
-        "counts": {
-            name: np.bincount(split.labels[CLASS][kept[name]], minlength=len(arrays.class_names[CLASS])).tolist()
-            for name, split in arrays.splits.items()
-            if CLASS in split.labels
-        },
+        "splits": splits,
+        "counts": counts,
         "image_shape": list(arrays.splits[TRAIN].images.shape[1:]),
         "files": described,
         **{key: arrays.about[key] for key in ("source", "licence", "citation")},
@@ -222,22 +228,6 @@ def _write(folder: Path, dataset: Dataset, arrays: Arrays, listed: str | None) -
         **({data_files.LISTING: listed} if listed else {}),
     }
     files.write_sealed(folder / MANIFEST, manifest)
-
-
-def _kept(dataset: Dataset, arrays: Arrays) -> dict[str, Int64[np.ndarray, "K"]]:
-    """Numbers of the kept images by split: all images, unless the dataset has an imbalance or a test_per_class."""
-    limits = {TRAIN: dataset.imbalance}
-    if dataset.test_per_class is not None:
-        limits[TEST] = Imbalance(head=dataset.test_per_class, ratio=1)
-    kept = {name: np.arange(len(split.images), dtype=np.int64) for name, split in arrays.splits.items()}
-    for name, limit in limits.items():
-        if limit is None:
-            continue
-        if name not in kept or CLASS not in arrays.splits[name].labels:
-            field = "imbalance" if name == TRAIN else "test_per_class"
-            raise HypersphereError(f"dataset {dataset.name}: {field}: needs a split {name} with labels {CLASS}")
-        kept[name] = choose_images(arrays.splits[name].labels[CLASS], limit, len(arrays.class_names[CLASS]))
-    return kept
 
 
 def write_images(path: Path, images: UInt8[np.ndarray, "N H W 3"] | Pieces, kept: Int64[np.ndarray, "K"]) -> None:
@@ -256,11 +246,8 @@ def write_images(path: Path, images: UInt8[np.ndarray, "N H W 3"] | Pieces, kept
             numbers = kept[start : start + step]
             piece = images[numbers]
             if piece.shape != (len(numbers), *shape) or piece.dtype != images.dtype:
-                announced = (len(numbers), *shape)
-                raise HypersphereError(
-                    f"{path.parent.name}: the images from number {numbers[0]} on are {piece.dtype} {piece.shape}, not "
-                    f"{images.dtype} {announced}, as the source announced"
-                )
+                found = f"images are {piece.dtype} {piece.shape}, not {images.dtype} {(len(numbers), *shape)}"
+                raise HypersphereError(f"{path.parent.name}: {found}, as the source announced")
             handle.write(np.ascontiguousarray(piece).data)
 
 
@@ -281,12 +268,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     try:
         manifest = files.read_sealed(path)
+        if (version := manifest.get("schema")) != SCHEMA:
+            raise HypersphereError(f"{path}: schema: is {version}, but this version reads {SCHEMA}")
+        return manifest
     except HypersphereError as error:
         raise DamagedError(f"{error}; {_advice(folder)}", path) from None
-    if manifest.get("schema") != SCHEMA:
-        problem = f"schema: is {manifest.get('schema')}, but this version reads {SCHEMA}"
-        raise DamagedError(f"{path}: {problem}; {_advice(folder)}", path)
-    return manifest
 
 
 def _advice(folder: Path) -> str:

@@ -6,8 +6,6 @@ from torch import nn
 
 from hypersphere.arguments import PositiveInt
 
-STAGES = 3
-
 
 def convnet(*, width: PositiveInt = 16) -> nn.Module:
     """Three 3x3 convolutions, each with batch norm and ReLU, then the mean over places; ``feature_dim`` is 4 x width.
@@ -20,24 +18,13 @@ def convnet(*, width: PositiveInt = 16) -> nn.Module:
 
     The module maps [n, 3, h, w] to [n, feature_dim].
     """
-    return plain_network(width)
-
-
-def plain_network(width: int, channels: int = 3) -> nn.Module:
-    """``convnet`` for images of ``channels`` channels: maps [n, channels, h, w] to [n, feature_dim]."""
-    widths = [channels, *(width * 2**i for i in range(STAGES))]
-    layers: list[tuple[str, nn.Module]] = [
-        (f"layer{i + 1}", _layer(widths[i], widths[i + 1], 1 if i == 0 else 2)) for i in range(STAGES)
-    ]
-    model = nn.Sequential(OrderedDict([*layers, ("pool", nn.AdaptiveAvgPool2d(1)), ("flatten", nn.Flatten())]))
-    model.feature_dim = widths[-1]
-    return model
-
-
-def _layer(channels_in: int, channels_out: int, stride: int) -> nn.Module:
-    layers: list[tuple[str, nn.Module]] = [
-        ("conv", nn.Conv2d(channels_in, channels_out, kernel_size=3, stride=stride, padding=1, bias=False)),
-        ("bn", nn.BatchNorm2d(channels_out)),
-        ("relu", nn.ReLU(inplace=True)),
-    ]
-    return nn.Sequential(OrderedDict(layers))
+    network, channels = nn.Sequential(), 3
+    for i, wider in enumerate((width, 2 * width, 4 * width)):
+        conv = nn.Conv2d(channels, wider, kernel_size=3, stride=2 if i else 1, padding=1, bias=False)
+        layers = {"conv": conv, "bn": nn.BatchNorm2d(wider), "relu": nn.ReLU(inplace=True)}
+        network.add_module(f"layer{i + 1}", nn.Sequential(OrderedDict(layers)))
+        channels = wider
+    network.add_module("pool", nn.AdaptiveAvgPool2d(1))
+    network.add_module("flatten", nn.Flatten())
+    network.feature_dim = channels  # type: ignore[assignment]
+    return network

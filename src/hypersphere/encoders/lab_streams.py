@@ -11,9 +11,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from hypersphere.arguments import PositiveInt
-from hypersphere.encoders.convnet import plain_network
-from hypersphere.encoders.resnet import stemmed_resnet
-from hypersphere.encoders.stages import basic_resnet
+from hypersphere.encoders.convnet import convnet
+from hypersphere.encoders.resnet import resnet
+from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.errors import HypersphereError
 
 # Linear sRGB to XYZ, rows X, Y, Z. Each row sums to the white point D65, so that greys have a* = b* = 0.
@@ -68,16 +68,24 @@ def lab_streams(
         width: channels of the first stage of convnet and resnet8.
         stem: of resnet18 and resnet50, as in ``resnet``.
     """
-    if backbone in ("convnet", "resnet8"):
-        if stem != "cifar":
-            raise HypersphereError(f"encoder: lab_streams: stem: {backbone} has none; resnet18 and resnet50 have one")
-        if backbone == "convnet":
-            return LabStreams(plain_network(width, 1), plain_network(width, 2))
-        return LabStreams(*(basic_resnet(width, stride=1, channels=channels) for channels in (1, 2)))
-    if width != 16:
+    if backbone in ("convnet", "resnet8") and stem != "cifar":
+        raise HypersphereError(f"encoder: lab_streams: stem: {backbone} has none; resnet18 and resnet50 have one")
+    if backbone in ("resnet18", "resnet50") and width != 16:
         raise HypersphereError(f"encoder: lab_streams: width: {backbone}'s is fixed; convnet and resnet8 take one")
-    depth: Literal[18, 50] = 18 if backbone == "resnet18" else 50
-    return LabStreams(*(stemmed_resnet(depth, stem, channels) for channels in (1, 2)))
+    streams = []
+    for channels in (1, 2):
+        if backbone == "convnet":
+            stream = convnet(width=width)
+        elif backbone == "resnet8":
+            stream = resnet8(width=width)
+        else:
+            stream = resnet(depth=18 if backbone == "resnet18" else 50, stem=stem)
+        stem_of, first = (stream.layer1, "conv") if backbone == "convnet" else (stream, "conv1")
+        conv = getattr(stem_of, first)
+        size, step, padding = conv.kernel_size, conv.stride, conv.padding
+        setattr(stem_of, first, nn.Conv2d(channels, conv.out_channels, size, step, padding, bias=False))
+        streams.append(stream)
+    return LabStreams(*streams)
 
 
 def to_lab(images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n 3 h w"]:
@@ -85,7 +93,11 @@ def to_lab(images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n 3 h w"]:
     power = ((images + 0.055) / 1.055) ** 2.4
     linear = torch.where(images > _KNEE, power, images / 12.92)  # light, as a share of white's
     red, green, blue = linear.unbind(1)
-    x, y, z = (_root((r * red + g * green + b * blue) / (r + g + b)) for r, g, b in XYZ)
+    shares = [(r * red + g * green + b * blue) / (r + g + b) for r, g, b in XYZ]
+    # CIE's cube root with its linear part. The clamp avoids an infinite slope at 0, which ``where`` turns into NaN.
+    roots = [share.clamp(min=_DELTA**3) ** (1 / 3) for share in shares]
+    lines = [share / (3 * _DELTA**2) + 4 / 29 for share in shares]
+    x, y, z = (torch.where(s > _DELTA**3, root, line) for s, root, line in zip(shares, roots, lines, strict=True))
     return torch.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], dim=1)
 
 
@@ -96,9 +108,3 @@ def to_unit_lab(images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n 3 h w"]:
     """
     channels = zip(to_lab(images).unbind(1), RANGES, strict=True)
     return torch.stack([(channel - low) * (2 / (high - low)) - 1 for channel, (low, high) in channels], dim=1)
-
-
-def _root(shares: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
-    """CIE's cube root with its linear part. The clamp avoids an infinite slope at 0, which ``where`` turns into NaN."""
-    root = shares.clamp(min=_DELTA**3) ** (1 / 3)
-    return torch.where(shares > _DELTA**3, root, shares / (3 * _DELTA**2) + 4 / 29)

@@ -21,22 +21,12 @@ def resnet(
 
     The module maps [n, 3, h, w] to [n, feature_dim].
     """
-    return stemmed_resnet(depth, stem, zero_init_residual=zero_init_residual)
-
-
-def stemmed_resnet(
-    depth: Literal[18, 50],
-    stem: Literal["cifar", "max_pool", "imagenet"],
-    channels: int = 3,
-    zero_init_residual: bool = False,
-) -> nn.Module:
-    """``resnet`` for images of ``channels`` channels: maps [n, channels, h, w] to [n, feature_dim]."""
     build = {18: torchvision.models.resnet18, 50: torchvision.models.resnet50}[depth]
     model: nn.Module = build(weights=None, zero_init_residual=zero_init_residual)
     model.feature_dim = model.fc.in_features  # type: ignore[union-attr]
     model.fc = nn.Identity()
     size, stride = (7, 2) if stem == "imagenet" else (3, 1)
-    model.conv1 = nn.Conv2d(channels, 64, kernel_size=size, stride=stride, padding=size // 2, bias=False)
+    model.conv1 = nn.Conv2d(3, 64, kernel_size=size, stride=stride, padding=size // 2, bias=False)
     if stem == "cifar":
         model.maxpool = nn.Identity()
     return model

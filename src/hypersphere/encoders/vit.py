@@ -46,14 +46,10 @@ class ViT(VisionTransformer):
                 nn.init.zeros_(module.in_proj_bias)
                 nn.init.zeros_(module.out_proj.bias)
             elif isinstance(module, MLPBlock):
-                _draw_mlp(name, module, generator)
-
-
-def _draw_mlp(name: str, module: nn.Module, generator: Callable[[str], torch.Generator]) -> None:
-    for part, layer in module.named_children():
-        if isinstance(layer, nn.Linear):
-            nn.init.xavier_uniform_(layer.weight, generator=generator(f"{name}.{part}.weight"))
-            nn.init.normal_(layer.bias, std=1e-6, generator=generator(f"{name}.{part}.bias"))
+                for part, layer in module.named_children():
+                    if isinstance(layer, nn.Linear):
+                        nn.init.xavier_uniform_(layer.weight, generator=generator(f"{name}.{part}.weight"))
+                        nn.init.normal_(layer.bias, std=1e-6, generator=generator(f"{name}.{part}.bias"))
 
 
 def vit(

@@ -22,7 +22,7 @@ from hypersphere.errors import HypersphereError
 
 FOLDER = Path(__file__).parents[3] / "data"
 TABLE, CHECKSUMS = FOLDER / "datasets.csv", FOLDER / "checksums.csv"
-WHOLE = {"imagenet100": FOLDER / "imagenet100.txt", "corrupting.apply": FOLDER / "severities.csv"}
+WHOLE = {"imagenet100": FOLDER / "imagenet100.txt", "corrupting": FOLDER / "severities.csv"}
 """Files of which every byte counts, by the module of ``datasets/`` that reads them."""
 LISTING = "listing"
 """Key of a folder's digest in the manifest of a prepared dataset."""

@@ -1,12 +1,9 @@
 """A server for archives that can misbehave and keeps a log, and a tiny set laid out as CIFAR-10 is."""
 
 import hashlib
-import io
 import pickle
-import tarfile
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import sleep
@@ -22,60 +19,35 @@ from hypersphere import files
 from hypersphere.datasets import cifar as module
 from hypersphere.datasets.reading import published
 
-ARCHIVE = "cifar-10-python.tar.gz"
 NAMES = ("batches.meta", *(f"data_batch_{i}" for i in range(1, 6)), "test_batch")
 PATIENCE = 120  # seconds that a test waits for what must come, on however slow a machine
 
 
-@dataclass
-class Habits:
-    """How a server answers: ``fault`` is '' for well, or a status, or one of:
+class Server(ThreadingHTTPServer):
+    """Serves the files of ``shelf`` at their names; ``log`` lists the paths asked for.
+
+    ``fault`` is '' if it answers well, or a status, or one of:
 
     wrong byte, half a file: another file, said to be whole;
     closed, stalled: after half of the answer, with the whole length announced;
     trickle: in ten pieces, ``pause`` seconds apart.
     """
 
-    fault: str = ""
-    first: list[str] = field(default_factory=list)  # faults of the first answers, before ``fault``
-    pause: float = 0.0
-    released: threading.Event = field(default_factory=threading.Event)  # answers wait for it; set unless a test clears
-    over: threading.Event = field(default_factory=threading.Event)
-
-
-class Server(ThreadingHTTPServer):
-    """Serves the files of ``shelf`` at their names; ``log`` lists the paths asked for."""
-
     daemon_threads = True
-    shelf: dict[str, bytes] = {}  # noqa: RUF012
     patch: pytest.MonkeyPatch
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.habits = Habits()
-        self.habits.released.set()
+        self.fault, self.pause = "", 0.0
+        self.first: list[str] = []  # faults of the first answers, before ``fault``
+        self.released, self.over = threading.Event(), threading.Event()  # answers wait for the former
+        self.released.set()
         self.log: list[str] = []
+        self.shelf: dict[str, bytes] = {}
 
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}"
-
-    @property
-    def url(self) -> str:
-        return f"{self.address}/{ARCHIVE}"
-
-    @property
-    def archive(self) -> bytes:
-        return self.shelf[ARCHIVE]
-
-    def offer(self, content: Path | bytes) -> None:
-        """Publish ``content`` (a folder is packed first, stored and not compressed) as the CIFAR-10 archive."""
-        if isinstance(content, Path):
-            buffer = io.BytesIO()
-            with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=0) as tar:
-                tar.add(content, arcname="cifar-10-batches-py")
-            content = buffer.getvalue()
-        self.publish("cifar10", {ARCHIVE: content})
 
     def publish(self, dataset: str, contents: dict[str, bytes]) -> None:
         """Serve files by name as the published ones of a dataset, at this server's address and with their md5."""
@@ -97,10 +69,10 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
 
     def do_GET(self) -> None:
-        habits, whole = self.server.habits, self.server.shelf[self.path[1:]]
-        fault = habits.first.pop(0) if habits.first else habits.fault
-        self.server.log.append(self.path)
-        habits.released.wait(PATIENCE)
+        server, whole = self.server, self.server.shelf[self.path[1:]]
+        fault = server.first.pop(0) if server.first else server.fault
+        server.log.append(self.path)
+        server.released.wait(PATIENCE)
         if fault.isdigit():
             self.send_error(int(fault))
             return
@@ -114,9 +86,9 @@ class Handler(BaseHTTPRequestHandler):
         pieces = 10 if fault == "trickle" else 1
         for piece in range(pieces):
             self.wfile.write(body[piece * len(body) // pieces : (piece + 1) * len(body) // pieces])
-            sleep(habits.pause if fault == "trickle" else 0)
+            sleep(server.pause if fault == "trickle" else 0)
         if fault == "stalled":
-            habits.over.wait(PATIENCE)
+            server.over.wait(PATIENCE)
 
     def log_message(self, format: str, *args: object) -> None:
         """Quiet."""
@@ -133,16 +105,10 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         yield running
-        running.habits.released.set()
-        running.habits.over.set()
+        running.released.set()
+        running.over.set()
         running.shutdown()
         thread.join()
-
-
-@pytest.fixture
-def target(tmp_path: Path) -> Path:
-    """Where a download should go; the folder is not there yet."""
-    return tmp_path / "raw" / "archive.bin"
 
 
 @pytest.fixture

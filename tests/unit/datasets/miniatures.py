@@ -43,6 +43,11 @@ def photograph(number: int, width: int, height: int) -> bytes:
     return picture(np.asarray(small.resize((width, height), Image.Resampling.BICUBIC)), "JPEG")
 
 
+def decoded(content: bytes) -> np.ndarray:
+    """The pixels of an image file in colours."""
+    return np.asarray(Image.open(io.BytesIO(content)).convert("RGB"))
+
+
 def write(folder: Path, files: Mapping[str, bytes]) -> Path:
     """Files by name below a folder; an empty folder is a name that ends in /."""
     for name, content in files.items():
@@ -66,15 +71,32 @@ def tar_gz(files: Mapping[str, bytes], folder: str = "") -> bytes:
     return buffer.getvalue()
 
 
-def zipped(files: Mapping[str, bytes], folder: str) -> bytes:
+def zipped(files: Mapping[str, bytes], folder: str = "") -> bytes:
     """Files below ``folder`` of a .zip."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as made:
-        made.writestr(f"{folder}/", b"")
         for name, content in files.items():
-            made.writestr(f"{folder}/{name}", content)
+            made.writestr(f"{folder}/{name}" if folder else name, content)
     return buffer.getvalue()
 
+
+# A folder of classes, and one of splits, of which one has no classes.
+PLAIN = {
+    "cat/1.jpg": photograph(1, 40, 60),
+    "cat/10.JPEG": photograph(2, 60, 40),
+    "cat/2.png": picture(noise(3, 30, 30)),
+    "ant/a picture.png": picture(noise(4, 30, 33, 3)),
+    "Zebra/z.gif": picture(noise(5, 40, 40), "GIF"),
+    "cat/.DS_Store": b"hidden",
+}
+SPLITS = {
+    **{f"train/{name}": content for name, content in PLAIN.items()},
+    "val/ant/5.png": picture(noise(6, 30, 33, 3)),
+    "val/cat/6.png": picture(noise(7, 30, 33, 3)),
+    "val/Zebra/7.png": picture(noise(8, 30, 33, 3)),
+    "more/8.png": picture(noise(9, 30, 33, 3)),
+    "more/9.png": picture(noise(10, 30, 33, 3)),
+}
 
 STL10_COUNTS = {"train": 30, "test": 20}
 STL10_NAMES = ["airplane", "bird", "car", "cat", "deer", "dog", "horse", "monkey", "ship", "truck"]

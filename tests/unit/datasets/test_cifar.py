@@ -3,8 +3,10 @@
 A tiny set in CIFAR-10's format stands for the real files, which the last tests use.
 """
 
+import io
 import pickle
 import shutil
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +16,30 @@ import pytest
 from hypersphere import files
 from hypersphere.config.run import Dataset
 from hypersphere.datasets import store
-from hypersphere.datasets.cifar import SETS, cifar
+from hypersphere.datasets.cifar import cifar
 from hypersphere.datasets.reading import published
 from hypersphere.errors import HypersphereError
 
 from ...harm import HARMS
-from .conftest import ARCHIVE, NAMES
+from .conftest import NAMES
+from .miniatures import write
+
+ARCHIVE = "cifar-10-python.tar.gz"
+
+
+def packed(folder: Path) -> bytes:
+    """The official archive, of other files."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=0) as tar:
+        tar.add(folder, arcname="cifar-10-batches-py")
+    return buffer.getvalue()
 
 
 @pytest.fixture
 def own(tiny: Path, tmp_path: Path, server: Any) -> Path:
     """A folder of the user's own that holds only the archive, which is also published."""
-    server.offer(tiny)
-    folder = tmp_path / "own"
-    folder.mkdir()
-    (folder / ARCHIVE).write_bytes(server.archive)
-    return folder
+    server.publish("cifar10", {ARCHIVE: packed(tiny)})
+    return write(tmp_path / "own", server.shelf)
 
 
 def test_cifar100_has_its_coarse_labels_beside_its_fine_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,16 +83,15 @@ def test_whole_files_are_unpickled(tiny: Path, unpickled: list[str]) -> None:
 
 
 def test_a_folder_of_the_users_own_is_only_read(tiny: Path, own: Path, tmp_path: Path, server: Any) -> None:
-    """Whether it holds the set unpacked, or only the archive."""
+    """Whether it holds the set unpacked, or only the archive, which has the same images."""
+    found = []
     for root in (tiny.parent, own):
         before = {path: path.stat().st_mtime_ns for path in (root, *root.rglob("*"))}
-        arrays = cifar(root, False)
+        found.append(cifar(root, False))
         assert {path: path.stat().st_mtime_ns for path in (root, *root.rglob("*"))} == before
-        for name, split in arrays.splits.items():
-            theirs = SETS[10](tiny.parent, train=name == "train")
-            np.testing.assert_array_equal(split.images, theirs.data)
-            assert split.labels["class"].tolist() == theirs.targets
-            assert list(arrays.class_names["class"]) == theirs.classes
+    for name, split in found[0].splits.items():
+        np.testing.assert_array_equal(split.images, found[1].splits[name].images)
+        assert split.labels["class"].tolist() == found[1].splits[name].labels["class"].tolist()
     with pytest.raises(HypersphereError):
         cifar(tmp_path / "empty", False)
     assert not (tmp_path / "empty").exists()
@@ -101,8 +110,8 @@ def test_an_archive_with_the_right_md5_and_the_wrong_content_is_refused(
         (altered / "data_batch_4").write_bytes(pickle.dumps({"data": 0}))
     if harm == "linked member":
         (altered / "data_batch_4").symlink_to(tiny / "data_batch_4")
-    server.offer(b"junk" * 99 if harm == "no archive" else altered)
-    (own / ARCHIVE).write_bytes(server.archive)
+    server.publish("cifar10", {ARCHIVE: b"junk" * 99 if harm == "no archive" else packed(altered)})
+    write(own, server.shelf)
     with pytest.raises(HypersphereError) as caught:
         cifar(own, False)
     assert str(own / ARCHIVE) in str(caught.value)
@@ -126,8 +135,8 @@ def test_real_cifar10_from_a_broken_download_to_a_prepared_dataset(
     real_cifar10: Path, tmp_path: Path, server: Any
 ) -> None:
     """Packed anew, so the tar's bytes and md5 are not the official ones; the members are."""
-    server.offer(real_cifar10 / "cifar-10-batches-py")
-    server.habits.first = ["closed", "closed"]
+    server.publish("cifar10", {ARCHIVE: packed(real_cifar10 / "cifar-10-batches-py")})
+    server.first = ["closed", "closed"]
     dataset = Dataset.model_validate({"name": "cifar10", "source": {"name": "cifar", "classes": 10}})
     prepared = store.open(store.prepare(dataset, tmp_path, None))
     assert len(server.log) == 3

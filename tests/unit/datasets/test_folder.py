@@ -1,17 +1,11 @@
-"""Images of one's own: both layouts, what is refused, and a prepared copy that follows its folder.
-
-Expected pixels and classes are those of torchvision's ImageFolder, an independent reader.
-"""
+"""Images of one's own: what is refused, and a prepared copy that follows its folder."""
 
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from torchvision.datasets import ImageFolder
-from torchvision.transforms import CenterCrop, Compose, Resize
 
 from hypersphere.command.cli import main
 from hypersphere.config.run import Dataset
@@ -19,40 +13,9 @@ from hypersphere.datasets import store
 from hypersphere.datasets.folder import folder
 from hypersphere.errors import HypersphereError
 
-from .miniatures import noise, photograph, picture, write
+from .miniatures import PLAIN, SPLITS, noise, picture, write
 
-PLAIN = {
-    "cat/1.jpg": photograph(1, 40, 60),
-    "cat/10.JPEG": photograph(2, 60, 40),
-    "cat/2.png": picture(noise(3, 30, 30)),
-    "ant/a picture.png": picture(noise(4, 30, 33, 3)),
-    "Zebra/z.gif": picture(noise(5, 40, 40), "GIF"),
-    "cat/.DS_Store": b"hidden",
-}
-SPLITS = {
-    **{f"train/{name}": content for name, content in PLAIN.items()},
-    "val/ant/5.png": picture(noise(6, 30, 33, 3)),
-    "val/cat/6.png": picture(noise(7, 30, 33, 3)),
-    "val/Zebra/7.png": picture(noise(8, 30, 33, 3)),
-    "more/8.png": picture(noise(9, 30, 33, 3)),
-    "more/9.png": picture(noise(10, 30, 33, 3)),
-}
-DATASET = {"name": "mine", "source": {"name": "folder", "path": "mine", "size": 20}}
-
-
-def test_folders_for_splits_and_one_without_classes(tmp_path: Path) -> None:
-    write(tmp_path / "of" / "mine", SPLITS)
-    arrays = folder(tmp_path, path="of/mine", size=20, test="val")
-    assert arrays.splits.keys() == {"train", "test", "more"}
-    for part, name in (("train", "train"), ("test", "val")):
-        split, below = arrays.splits[part], tmp_path / "of" / "mine" / name
-        found = ImageFolder(below, is_valid_file=lambda path: not Path(path).name.startswith("."))
-        images = [np.asarray(Compose([CenterCrop(min(image.size)), Resize(20)])(image)) for image, _ in found]
-        np.testing.assert_array_equal(split.images[np.arange(len(images))], np.stack(images))
-        assert split.labels["class"].tolist() == found.targets
-        assert list(arrays.class_names["class"]) == found.classes
-    assert arrays.splits["more"].labels == {}
-    assert arrays.splits["more"].images.shape == (2, 20, 20, 3)
+DATASET: dict[str, Any] = {"name": "mine", "source": {"name": "folder", "path": "mine", "size": 20}}
 
 
 def test_a_class_may_be_called_train(tmp_path: Path) -> None:
@@ -87,13 +50,13 @@ def test_a_folder_that_does_not_fit_is_a_sentence(case: str, tmp_path: Path, ref
     files, parameters = REFUSED[case]
     if files:
         write(tmp_path / "mine", files)
+    dataset = {"name": "mine", "source": {**DATASET["source"], **parameters}}
     with refused():
-        folder(tmp_path, **{"path": "mine", "size": 20, **parameters})
+        store.prepare(Dataset.model_validate(dataset), tmp_path, tmp_path)
 
 
-@pytest.mark.parametrize("content", [b"", b"words", PLAIN["cat/1.jpg"][:300]], ids=["empty", "words", "cut"])
-def test_an_image_that_is_none_leaves_nothing_half_prepared(content: bytes, tmp_path: Path) -> None:
-    write(tmp_path / "mine", PLAIN | {"cat/3.png": content})
+def test_an_image_that_is_none_leaves_nothing_half_prepared(tmp_path: Path) -> None:
+    write(tmp_path / "mine", PLAIN | {"cat/3.png": PLAIN["cat/1.jpg"][:300]})
     with pytest.raises(HypersphereError):
         store.prepare(Dataset.model_validate(DATASET), tmp_path, tmp_path)
     assert [path.name for path in (tmp_path / "processed").iterdir() if path.suffix != ".lock"] == []

@@ -85,12 +85,6 @@ def test_some_images_of_each_class_keep_their_labels_and_attributes(cifar100: Ar
             assert found[name].attributes["agreement"].tolist() == [i / 20 for i in places]
 
 
-@pytest.mark.parametrize("wish", [{"human_labels": True}, {"labels": "coarse"}], ids=["people", "superclasses"])
-def test_an_impossible_wish_is_a_sentence(wish: dict[str, Any], refused: Any) -> None:
-    with refused():
-        part(NOWHERE, base="digits", **wish)
-
-
 def test_shrunk_is_the_mean_of_each_block() -> None:
     """Blocks by hand: (0 + 1 + 2 + 3) / 4 = 1.5, half up; and numpy's mean on noise."""
     block = np.array([[[[0], [1]], [[2], [3]]]], dtype=np.uint8)

@@ -12,7 +12,7 @@ import pytest
 from hypersphere.config import recorded
 from hypersphere.config.cells import Cell
 from hypersphere.config.plan import Plan
-from hypersphere.datasets.corrupting import apply as severities
+from hypersphere.datasets import corrupting as severities
 from hypersphere.probes import corruption
 from hypersphere.statistics import gather, measure
 from hypersphere.statistics.corruption_errors import (

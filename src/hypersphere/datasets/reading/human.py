@@ -18,8 +18,8 @@ import torch
 from jaxtyping import Float, Int64
 
 from hypersphere.datasets.reading import published
+from hypersphere.datasets.reading.archives import Shelf
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
-from hypersphere.errors import HypersphereError
 
 
 class HumanLabels(NamedTuple):
@@ -51,88 +51,53 @@ PICKLED = {"CIFAR-10_human.pt": "cifar10n-", "CIFAR-100_human.pt": "cifar100n-"}
 
 CIFAR10H = "cifar10h"
 ENTROPY = f"{CIFAR10H}-entropy"
-# Number of classes -> name of the added labels -> field of HumanLabels, and the labels whose classes they have.
-ADDED = {
-    10: {
-        "cifar10n-aggregate": ("cifar10n_aggre_label", CLASS),
-        "cifar10n-worst": ("cifar10n_worse_label", CLASS),
-        **{f"cifar10n-random-{i}": (f"cifar10n_random_label{i}", CLASS) for i in (1, 2, 3)},
-    },
-    100: {
-        "cifar100n": ("cifar100n_noisy_label", CLASS),
-        "cifar100n-coarse": ("cifar100n_noisy_coarse_label", "coarse"),
-    },
-}
 
 
 def human(root: Path, download: bool = True) -> HumanLabels:
     """The labels of all three sets, from ``human/`` of the data folder."""
     arrays: dict[str, np.ndarray] = {}
-    for published_file in PUBLISHED:
-        for path in _files(root / "human", published_file, download):
-            content = io.BytesIO(_checked(path, download))
+    for file, dataset in PUBLISHED.items():
+        prefix = PICKLED.get(file, file)
+        paths = [root / one for one in published.checksums() if one.startswith(f"human/{prefix}")]
+        if root / "human" / file in paths or not all(path.exists() for path in paths):
+            paths = [root / "human" / file]
+            published.require(published.table()[dataset].files[file], paths[0], download)
+        for path in paths:
+            read = Shelf(path.parent).read(path.name)
+            content = io.BytesIO(published.checked(read, f"human/{path.name}", path, path if download else None))
             if path.name in PICKLED:
                 for name, labels in torch.load(content, weights_only=False).items():  # coarse ones are lists
-                    arrays[f"{PICKLED[path.name]}{name}"] = np.asarray(labels, dtype=np.int64)
+                    arrays[f"{prefix}{name}"] = np.asarray(labels, dtype=np.int64)
             else:
                 arrays[path.stem] = np.load(content)
     return HumanLabels(**{name.replace("-", "_"): labels for name, labels in arrays.items()})
 
 
 def add(arrays: Arrays, people: HumanLabels) -> Arrays:
-    """CIFAR-10 or CIFAR-100 with people's labels beside the official ones, by the names in ``ADDED``.
+    """CIFAR-10 or CIFAR-100 with people's labels of the training images beside the official ones.
 
     CIFAR-10's test split gets the label ``cifar10h``, the class that most people chose (of several, the first), and the
     attributes ``cifar10h-agreement``, the share of people who chose it, and ``cifar10h-entropy``, see ``entropies``.
     """
-    splits, class_names = dict(arrays.splits), dict(arrays.class_names)
-    fine = len(class_names[CLASS])
-    train = splits[TRAIN]
-    given = {name: getattr(people, field) for name, (field, _) in ADDED[fine].items()}
-    splits[TRAIN] = train._replace(labels={**train.labels, **given})
-    class_names |= {name: class_names[label] for name, (_, label) in ADDED[fine].items()}
-    if fine == 10:
-        votes, test = people.cifar10h_counts, splits[TEST]
-        splits[TEST] = test._replace(
+    class_names, train, test = dict(arrays.class_names), arrays.splits[TRAIN], arrays.splits[TEST]
+    if len(class_names[CLASS]) == 10:
+        given = {"cifar10n-aggregate": people.cifar10n_aggre_label, "cifar10n-worst": people.cifar10n_worse_label}
+        given |= {f"cifar10n-random-{i}": getattr(people, f"cifar10n_random_label{i}") for i in (1, 2, 3)}
+        class_names |= dict.fromkeys((*given, CIFAR10H), class_names[CLASS])
+        votes = people.cifar10h_counts
+        agreement = votes.max(axis=1) / votes.sum(axis=1)
+        test = test._replace(
             labels={**test.labels, CIFAR10H: votes.argmax(axis=1).astype(np.int64)},
-            attributes={
-                **test.attributes,
-                f"{CIFAR10H}-agreement": votes.max(axis=1) / votes.sum(axis=1),
-                ENTROPY: entropies(votes),
-            },
+            attributes={**test.attributes, f"{CIFAR10H}-agreement": agreement, ENTROPY: entropies(votes)},
         )
-        class_names[CIFAR10H] = class_names[CLASS]
-    return arrays._replace(splits=splits, class_names=class_names)
+    else:
+        given = {"cifar100n": people.cifar100n_noisy_label, "cifar100n-coarse": people.cifar100n_noisy_coarse_label}
+        class_names |= {"cifar100n": class_names[CLASS], "cifar100n-coarse": class_names["coarse"]}
+    train = train._replace(labels={**train.labels, **given})
+    return arrays._replace(splits={TRAIN: train, TEST: test}, class_names=class_names)
 
 
 def entropies(counts: Int64[np.ndarray, "images classes"]) -> Float[np.ndarray, "images"]:
     """-sum p ln p of each image's label distribution, p = count/people (norms paper, Sec. 5, Fig. 4 right), in nats."""
     share = counts / counts.sum(axis=1, keepdims=True)
     return -(share * np.log(np.where(share > 0, share, 1.0))).sum(axis=1)
-
-
-def _files(folder: Path, file: str, download: bool) -> list[Path]:
-    """Where a published file's arrays are: in .npy files of the folder if all of them exist, or in the file itself."""
-    path, prefix = folder / file, PICKLED.get(file, file)
-    own = [folder.parent / name for name in published.checksums() if name.startswith(f"human/{prefix}")]
-    if all(one.exists() for one in own) and not (download and path in own):
-        return own
-    source = published.table()[PUBLISHED[file]].files[file]
-    if download:
-        published.obtain(source, path)
-    elif not path.exists():
-        missing = next(one.name for one in own if not one.exists())
-        absent = f"no {file}" if path in own else f"neither {missing} nor {file}"
-        raise HypersphereError(f"{folder}: holds {absent}, which is published at {source.address}")
-    return [path]
-
-
-def _checked(path: Path, download: bool) -> bytes:
-    """Content of a file, after its sha256 is checked."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
-    if problem := published.damage(content, f"human/{path.name}"):
-        raise HypersphereError(f"{path}: {problem}; {published.remedy(path, download)}")
-    return content

@@ -8,8 +8,7 @@ which it clips.
 
 import io
 import warnings
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from jaxtyping import UInt8
@@ -21,8 +20,6 @@ from hypersphere.errors import HypersphereError
 
 FORMATS = ("JPEG", "PNG", "BMP", "GIF", "PPM", "TIFF", "WEBP")
 """The formats that are read. Others are refused: some start programs, and some hold no pixels."""
-LARGEST = 89_478_485
-"""Pixels of the largest image that is decoded: 256 MB as RGB. Pillow warns of larger ones."""
 DEEP = 8
 """Bits by which grey values of 16 bits are shifted."""
 ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".ppm", ".pgm", ".tif", ".tiff", ".webp")
@@ -33,32 +30,25 @@ def square(content: bytes, name: str, size: int) -> UInt8[np.ndarray, "size size
     """Decode an image: the central square, resized to ``size`` × ``size`` pixels.
 
     The square is cut first and then resized (bilinear with antialiasing, as torchvision's ``CenterCrop`` and
-    ``Resize``); an image of that size keeps its pixels.
+    ``Resize``); an image of that size keeps its pixels. Images that Pillow warns of, larger than 256 MB, are refused.
     """
-    if not content:
-        raise HypersphereError(f"{name}: the file is empty, and should be an image")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of Pillow, about metadata and large images
-            with Image.open(io.BytesIO(content), formats=FORMATS) as image:
-                width, height = image.size
-                if width * height > LARGEST:
-                    raise HypersphereError(
-                        f"{name}: has {width} × {height} pixels, and at most {LARGEST:,} are decoded; make it smaller"
-                    )
-                image.load()
-                if image.mode == "F":
-                    raise HypersphereError(f"{name}: its pixels are fractions; save it with 8 or 16 bits")
-                if not image.mode.startswith("I"):
-                    return resized(image.convert("RGB"), size)
+            warnings.simplefilter("ignore")  # about metadata
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            image: Image.Image = Image.open(io.BytesIO(content), formats=FORMATS)
+            image.load()
+            if image.mode.startswith(("I", "F")):
                 values = np.asarray(image)
-                if values.min() < 0 or values.max() >= 1 << 16:
+                if values.dtype.kind == "f" or values.min() < 0 or values.max() >= 1 << 16:
                     raise HypersphereError(f"{name}: its pixels have more than 16 bits; save it with 8 or 16")
-                return resized(Image.fromarray((values >> DEEP).astype(np.uint8)).convert("RGB"), size)
+                image = Image.fromarray((values >> DEEP).astype(np.uint8))
+            return resized(image.convert("RGB"), size)
     except Image.UnidentifiedImageError:
         raise HypersphereError(f"{name}: is no image in a format that is read: {', '.join(FORMATS)}") from None
-    except Image.DecompressionBombError:
-        raise HypersphereError(f"{name}: has more pixels than are decoded: {LARGEST:,}; make it smaller") from None
+    except (Image.DecompressionBombWarning, Image.DecompressionBombError):
+        most = f"{Image.MAX_IMAGE_PIXELS:,}"
+        raise HypersphereError(f"{name}: has more pixels than are decoded: {most}; make it smaller") from None
     except HypersphereError:
         raise
     except Exception as error:  # a decoder may raise anything for bytes that are not as they should be
@@ -77,73 +67,45 @@ def resized(image: Image.Image, size: int) -> UInt8[np.ndarray, "size size 3"]:
     return np.asarray(image)
 
 
-def resize_all(images: UInt8[np.ndarray, "N H W 3"], size: int) -> UInt8[np.ndarray, "N size size 3"]:
-    """Resize images of equal height and width."""
-    if images.shape[1:3] == (size, size):
-        return images
-    made = np.empty((len(images), size, size, 3), np.uint8)
-    for number, image in enumerate(images):
-        made[number] = resized(Image.fromarray(image), size)
-    return made
-
-
-class Labelled(NamedTuple):
-    """Files of one split, with the number of the class of each."""
-
-    names: list[str]
-    labels: list[int]
-
-
 def images(shelf: Shelf, names: Sequence[str], size: int) -> Pieces:
     """Images of the named files, decoded when they are read; N squares of ``size`` pixels."""
+    return squares(len(names), size, lambda n: square(shelf.read(names[n]), f"{shelf.place}/{names[n]}", size))
+
+
+def squares(count: int, size: int, one: Callable[[int], UInt8[np.ndarray, "size size 3"]]) -> Pieces:
+    """Images that are made one by one, by their number, when they are read."""
 
     def read(numbers: np.ndarray) -> np.ndarray:
         made = np.empty((len(numbers), size, size, 3), np.uint8)
         for place, number in enumerate(numbers):
-            name = names[number]
-            made[place] = square(shelf.read(name), f"{shelf.place}/{name}", size)
+            made[place] = one(number)
         return made
 
-    return Pieces((len(names), size, size, 3), read)
+    return Pieces((count, size, size, 3), read)
 
 
-def split(shelf: Shelf, labelled: Labelled, size: int) -> Split:
-    """A split of files with classes."""
-    return Split(images(shelf, labelled.names, size), {CLASS: np.array(labelled.labels, np.int64)})
+def labelled(shelf: Shelf, names: Sequence[str], labels: Sequence[int], size: int) -> Split:
+    """A split of the named files, with the number of the class of each."""
+    return Split(images(shelf, names, size), {CLASS: np.array(labels, np.int64)})
 
 
-def classes_of(shelf: Shelf, names: Sequence[str], depth: int) -> list[str]:
-    """The folders of class in which the named files lie, sorted: of ``train/cat/1.jpg``, at ``depth`` 1, ``cat``."""
-    for name in names:
-        if name.count("/") <= depth:
-            raise HypersphereError(f"{shelf.place}/{name}: lies beside the folders of the classes, and belongs in one")
-    return sorted({name.split("/")[depth] for name in names})
+def by_class(shelf: Shelf, names: Sequence[str], classes: Sequence[str], size: int, depth: int = 0) -> Split:
+    """A split of files in a folder for each class, class after class and in the order of names.
 
-
-def labelled(shelf: Shelf, names: Sequence[str], depth: int, classes: Sequence[str]) -> Labelled:
-    """The named files with their classes, class after class and in the order of names."""
+    ``classes`` are the names of the folders, sorted: each must have images, and no other may be there. There are
+    ``depth`` folders above them: 1 for ``train/cat/1.jpg``.
+    """
     numbers = {name: number for number, name in enumerate(classes)}
-    found: dict[str, list[str]] = {name: [] for name in classes}
-    for name in sorted(names):
-        parts = name.split("/")
-        if parts[depth] not in numbers:
-            raise HypersphereError(
-                f"{shelf.place}/{'/'.join(parts[: depth + 1])}: is a class that the training images do not have"
-            )
-        if parts[-1] == "" and len(parts) == depth + 2:  # an empty folder
-            continue
-        if len(parts) != depth + 2:
-            raise HypersphereError(f"{shelf.place}/{name}: lies deeper than <class>/<image>")
-        if not parts[-1].lower().endswith(ENDINGS):
-            raise HypersphereError(
-                f"{shelf.place}/{name}: is no image by its name ({', '.join(ENDINGS)}); move it elsewhere"
-            )
-        found[parts[depth]].append(name)
-    for name, members in found.items():
-        if not members:
-            prefix = names[0].split("/")[:depth] if names else []
-            raise HypersphereError(f"{'/'.join([shelf.place, *prefix, name])}: has no images")
-    return Labelled(
-        [name for members in found.values() for name in members],
-        [numbers[name] for name, members in found.items() for _ in members],
-    )
+    found: list[str] = []
+    labels: list[int] = []
+    for name in sorted(names, key=lambda name: name.split("/")):
+        folder, _, image = "/".join(name.split("/")[depth:]).partition("/")
+        if folder not in numbers or "/" in image or not (image.lower().endswith(ENDINGS) or name.endswith("/")):
+            wanted = f"<class>/<image>, a class of the training images and an image that ends in {', '.join(ENDINGS)}"
+            raise HypersphereError(f"{shelf.place}/{name}: should be {wanted}; move it elsewhere")
+        if image:
+            found.append(name)
+            labels.append(numbers[folder])
+    if empty := sorted(numbers.keys() - {classes[label] for label in labels}):
+        raise HypersphereError(f"{'/'.join([shelf.place, *names[0].split('/')[:depth], empty[0]])}: has no images")
+    return labelled(shelf, found, labels, size)

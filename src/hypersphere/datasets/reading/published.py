@@ -85,39 +85,38 @@ def checksums() -> dict[str, tuple[str, str]]:
     return {row["file"]: (row["algorithm"], row["checksum"]) for row in rows(DATA / "checksums.csv")}
 
 
-def damage(content: bytes, file: str) -> str | None:
-    """What is wrong with the content of a file that checksums.csv lists, in words; None if nothing is."""
+def checked(content: bytes, file: str, place: object, mend: Path | None) -> bytes:
+    """The content, read at ``place``, of a file that checksums.csv lists, if it has the checksum.
+
+    ``mend`` may be deleted, so that the next run downloads it again; None: nothing is downloaded.
+    """
     algorithm, expected = checksums()[file]
     actual = hashlib.new(algorithm, content).hexdigest()
     if actual == expected:
-        return None
-    return f"damaged: {len(content)} bytes with {algorithm} {actual[:12]}…, not {expected[:12]}…"
+        return content
+    remedy = f"delete {mend} and run again to download it" if mend else "put the official file there"
+    found = f"{len(content)} bytes with {algorithm} {actual[:12]}…, not {expected[:12]}…"
+    raise HypersphereError(f"{place}: damaged: {found}; {remedy}")
 
 
-def obtain(file: File, path: Path) -> None:
-    """Make sure that ``path`` is the published file: fetch it from its address or else from its archive."""
-    try:
-        fetch(file.address, path, file.md5)
-    except HypersphereError as first:
-        if not file.archive_address:
-            raise
-        print(f"{file.address}: failed; trying {file.archive_address}", flush=True)
-        try:
-            fetch(file.archive_address, path, file.md5)
-        except HypersphereError:
-            raise first from None
-
-
-def require(file: File, path: Path, download: bool, unpacked: str = "") -> None:
+def require(file: File, path: Path, download: bool) -> None:
     """Make sure that ``path`` is the published file, which is fetched if ``download``, and else only looked at.
 
-    The folder ``unpacked``, if there is one, would have done in its place; the sentence about a missing file names it.
+    It is fetched from its address or else from its archive.
     """
     if download:
-        obtain(file, path)
+        try:
+            fetch(file.address, path, file.md5)
+        except HypersphereError as first:
+            if not file.archive_address:
+                raise
+            print(f"{file.address}: failed; trying {file.archive_address}", flush=True)
+            try:
+                fetch(file.archive_address, path, file.md5)
+            except HypersphereError:
+                raise first from None
     elif not path.exists():
-        instead = f", and so is the folder {unpacked}, unpacked from it" if unpacked else ""
-        raise HypersphereError(f"{path}: the file is missing{instead}; it is published at {file.address}")
+        raise HypersphereError(f"{path}: the file is missing; it is published at {file.address}")
     elif not has_md5(path, file.md5):
         size = path.stat().st_size
         raise HypersphereError(
@@ -130,10 +129,5 @@ def shelf(folder: Path, file: File, download: bool, in_order: bool = False) -> S
     if folder.is_dir():
         return Shelf(folder)
     archive = folder.with_name(file.name)
-    require(file, archive, download, unpacked=folder.name)
+    require(file, archive, download)
     return Shelf(archive, folder.name, in_order)
-
-
-def remedy(place: Path, download: bool) -> str:
-    """What a person can do about a damaged file or the folder that it is in, for the end of a sentence."""
-    return f"delete {place} and run again to download it" if download else "put the official file there"

@@ -1,10 +1,9 @@
 """Files are read from folders, .zip and .tar.gz alike; nothing is ever unpacked into a folder."""
 
 import gzip
-import io
 import os
+import re
 import tarfile
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hypersphere.datasets.reading import archives
 from hypersphere.datasets.reading.archives import Shelf
 from hypersphere.errors import HypersphereError
 
@@ -40,18 +38,8 @@ def test_files_are_read_in_any_order(kind: str, tmp_path: Path) -> None:
     for _ in range(2):
         for name in (*FILES, *reversed(FILES)):
             assert shelf.read(name) == FILES[name]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_file_that_is_missing_or_would_fill_the_memory_is_refused(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Any
-) -> None:
-    shelf = KINDS[kind](tmp_path, FILES)
-    with refused():
+    with pytest.raises(HypersphereError, match=re.escape(f"{shelf.place}/gone.txt: the file is missing")):
         shelf.read("gone.txt")
-    monkeypatch.setattr(archives, "LARGEST", len(FILES["b/c/3.txt"]) - 1)
-    with refused():
-        shelf.read("b/c/3.txt")
 
 
 @pytest.mark.parametrize("kind", ["zip", "tar.gz"])
@@ -75,33 +63,25 @@ def test_a_broken_archive_is_a_sentence(kind: str, harm: str, tmp_path: Path, ap
     approve(str(caught.value).partition(" (")[0])  # without the words of Python's own reader
 
 
-def test_names_that_leave_their_folder_are_only_names(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["zip", "tar.gz"])
+def test_names_that_leave_their_folder_are_only_names(kind: str, tmp_path: Path) -> None:
     """Members called ``..`` or by absolute paths are no files of the set, and nothing is written."""
     evil = {"../escaped": b"x", str(tmp_path / "absolute"): b"x", "set/../../up": b"x", "set/fine": b"y"}
-    zipped_file, tarred = tmp_path / "in" / "set.zip", tmp_path / "in" / "set.tar.gz"
-    zipped_file.parent.mkdir()
-    with zipfile.ZipFile(zipped_file, "w") as made:
-        for name, content in evil.items():
-            made.writestr(name, content)
-    put(tarred, tar_gz(evil))
-    before = sorted(tmp_path.rglob("*"))
-    assert Shelf(zipped_file, "set").names() == ["fine"]  # a name with a part that begins with a dot is hidden
-    assert Shelf(tarred, "set").names() == ["fine"]
-    assert sorted(tmp_path.rglob("*")) == before
+    path = tmp_path / f"set.{kind}"
+    put(path, tar_gz(evil) if kind == "tar.gz" else zipped(evil))
+    assert Shelf(path, "set").names() == ["fine"]  # a name with a part that begins with a dot is hidden
+    assert list(tmp_path.iterdir()) == [path]
 
 
-def test_links_in_a_tar_lead_nowhere(tmp_path: Path, refused: Any) -> None:
+def test_links_in_a_tar_lead_nowhere(tmp_path: Path) -> None:
     outside = put(tmp_path / "secret", b"x")
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
+    with tarfile.open(tmp_path / "set.tar.gz", mode="w:gz") as tar:
         for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE):
             member = tarfile.TarInfo(f"set/{kind.decode()}")
             member.type, member.linkname = kind, str(outside)
             tar.addfile(member)
-    shelf = Shelf(put(tmp_path / "set.tar.gz", buffer.getvalue()), "set")
-    for name in shelf.names():
-        with refused():
-            shelf.read(name)
+        tar.add(outside, "set/file")
+    assert Shelf(tmp_path / "set.tar.gz", "set").names() == ["file"]
 
 
 def test_hidden_files_are_passed_over_and_linked_folders_followed(tmp_path: Path) -> None:
@@ -111,7 +91,7 @@ def test_hidden_files_are_passed_over_and_linked_folders_followed(tmp_path: Path
 
 
 @pytest.mark.parametrize("place", ["/dev/zero", "pipe"], ids=["device", "pipe"])
-@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz", "a.tar", "a"])
+@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz", "a"])
 def test_a_pipe_or_device_is_a_sentence_and_no_wait(tmp_path: Path, name: str, place: str, refused: Any) -> None:
     path = tmp_path / name
     if place == "pipe":

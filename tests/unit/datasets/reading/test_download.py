@@ -19,7 +19,7 @@ from hypersphere.datasets.reading import download
 from hypersphere.datasets.reading.download import fetch
 from hypersphere.errors import HypersphereError
 
-from ..conftest import ARCHIVE, PATIENCE
+from ..conftest import PATIENCE
 
 CONTENT = np.random.default_rng(0).bytes(300_000)
 MD5 = hashlib.md5(CONTENT).hexdigest()
@@ -40,8 +40,15 @@ except HypersphereError as error:
 @pytest.fixture
 def served(server: Any) -> Any:
     """The server, offering CONTENT."""
-    server.shelf = {ARCHIVE: CONTENT}
+    server.shelf = {"archive.bin": CONTENT}
+    server.url = f"{server.address}/archive.bin"
     return server
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    """Where a download should go; the folder is not there yet."""
+    return tmp_path / "raw" / "archive.bin"
 
 
 def left(target: Path) -> list[str]:
@@ -53,7 +60,7 @@ def left(target: Path) -> list[str]:
 def test_a_good_file_is_fetched_once_and_a_passing_fault_tried_again(
     faults: list[str], served: Any, target: Path
 ) -> None:
-    served.habits.first = [*faults]
+    served.first = [*faults]
     for _ in range(2):
         fetch(served.url, target, MD5)
         assert target.read_bytes() == CONTENT
@@ -72,15 +79,15 @@ def test_what_is_not_the_published_file_is_a_sentence_and_the_next_run_recovers(
     if before:
         target.parent.mkdir()
         target.write_bytes(before)
-    served.habits.fault = fault
+    served.fault = fault
     with pytest.raises(HypersphereError) as caught:
         fetch(served.url, target, MD5)
     assert str(caught.value).startswith(f"{served.url}: {target} cannot be fetched (")
     assert left(target) == [target.name] * bool(before)
     assert not before or target.read_bytes() == before
     assert len(served.log) == 2
-    served.habits.fault = ""
-    served.habits.over.set()
+    served.fault = ""
+    served.over.set()
     fetch(served.url, target, MD5)
     assert target.read_bytes() == CONTENT
 
@@ -89,13 +96,13 @@ def test_a_slow_server_is_waited_for(served: Any, target: Path, monkeypatch: pyt
     """Ten pieces take longer than a silence may last; each comes in time."""
     monkeypatch.setattr(download, "RETRIES", 0)
     monkeypatch.setattr(download, "STALLED", 1.2)
-    served.habits.fault, served.habits.pause = "trickle", 0.15
+    served.fault, served.pause = "trickle", 0.15
     fetch(served.url, target, MD5)
     assert target.read_bytes() == CONTENT
 
 
 def test_kill_9_in_the_middle_leaves_no_file_of_that_name_and_the_next_run_recovers(served: Any, target: Path) -> None:
-    served.habits.fault = "stalled"
+    served.fault = "stalled"
     killed = subprocess.Popen([sys.executable, "-c", PROGRAM, served.url, str(target), MD5])
     try:
         limit = time.monotonic() + PATIENCE
@@ -106,18 +113,18 @@ def test_kill_9_in_the_middle_leaves_no_file_of_that_name_and_the_next_run_recov
         killed.kill()
         killed.communicate()
     assert not target.exists()
-    served.habits.fault = ""
+    served.fault = ""
     fetch(served.url, target, MD5)
     assert target.read_bytes() == CONTENT
     assert left(target) == [target.name]
 
 
 def test_two_that_want_the_same_file_fetch_it_once(served: Any, target: Path) -> None:
-    served.habits.released.clear()
+    served.released.clear()
     with ThreadPoolExecutor(2) as pool:
         both = [pool.submit(fetch, served.url, target, MD5) for _ in range(2)]
-        served.habits.over.wait(0.5)  # for both to ask, if nothing keeps them from it
-        served.habits.released.set()
+        served.over.wait(0.5)  # for both to ask, if nothing keeps them from it
+        served.released.set()
         assert [one.result(PATIENCE) for one in both] == [None, None]
     assert len(served.log) == 1
     assert target.read_bytes() == CONTENT

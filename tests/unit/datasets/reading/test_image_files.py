@@ -1,6 +1,5 @@
 """What an image file becomes: each kind of pixels, each kind of damage, and the resizing of torchvision."""
 
-import io
 import struct
 import zlib
 from typing import Any
@@ -8,9 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from torchvision.transforms import CenterCrop, Resize
 
-from hypersphere.datasets.reading import image_files as decoding
 from hypersphere.datasets.reading.image_files import square
 from hypersphere.errors import HypersphereError
 
@@ -82,23 +79,6 @@ def test_each_kind_of_pixels_becomes_rgb(kind: str) -> None:
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("shape", [(40, 60), (61, 40), (40, 40), (41, 64), (17, 500), (500, 17)])
-@pytest.mark.parametrize("size", [16, 40, 64])
-def test_resizing_is_torchvisions(shape: tuple[int, int], size: int) -> None:
-    content = photograph(0, *shape)
-    image = Image.open(io.BytesIO(content)).convert("RGB")
-    expected = Resize(size)(CenterCrop(min(shape))(image))
-    np.testing.assert_array_equal(square(content, "a.jpg", size), np.asarray(expected))
-
-
-def test_images_in_an_array_are_resized_alike() -> None:
-    several = np.stack([RGB, RGB[::-1]])
-    small = decoding.resize_all(several, 4)
-    for image, found in zip(several, small, strict=True):
-        np.testing.assert_array_equal(found, np.asarray(Resize(4)(Image.fromarray(image))))
-    assert decoding.resize_all(several, 8) is several
-
-
 def announcing(side: int) -> bytes:
     """A file of kilobytes that announces gigabytes."""
     announced = bytearray(picture(RGB))
@@ -130,8 +110,8 @@ def test_what_is_no_image_is_a_sentence_that_names_the_file(content: bytes, appr
 
 
 def test_the_largest_image_is_decoded_and_no_larger_one(monkeypatch: pytest.MonkeyPatch, refused: Any) -> None:
-    monkeypatch.setattr(decoding, "LARGEST", 64)
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 64)
     np.testing.assert_array_equal(square(picture(RGB), "a.png", 8), RGB)
-    monkeypatch.setattr(decoding, "LARGEST", 63)
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 63)
     with refused():
         square(picture(RGB), "a.png", 8)

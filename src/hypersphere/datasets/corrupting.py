@@ -1,22 +1,30 @@
-"""The nineteen corruptions: noise, blur, weather, and what cameras, files and screens do.
+"""The nineteen corruptions of Hendrycks and Dietterich 2019: noise, blur, weather, and what cameras and files do.
 
-Images are [N, H, W, 3], 0 … 1; results may lie outside and are clipped. Definitions: Hendrycks and Dietterich 2019,
-Sec. 4, and the code published with it. Two differ: the benchmark's frost is pieces of six photographs, which are not
-ours to copy, so frost is drawn here; and the rims of drops are their outer pixels here, where the benchmark asks an
-edge detector. The parameters of each severity are in data/severities.csv.
+Written from the definitions (Sec. 4) and the code published with them: not the benchmark's bytes. Images are
+[N, H, W, 3], 0 … 1; results may lie outside and are clipped. Two differ: the benchmark's frost is pieces of six
+photographs, which are not ours to copy, so frost is drawn here; and the rims of drops are their outer pixels here,
+where the benchmark asks an edge detector. Images are read between their pixels by sums and products of single pixels:
+no matrix product or sum over a batch, whose rounding may change with its size.
+
+The parameters of each severity, in data/severities.csv, are those of the published code, for CIFAR (small images) and
+for Tiny-ImageNet (medium ones). Lengths are in pixels, but the elastic transform's in shares of the side.
 """
 
 import io
+import json
+import math
 from collections.abc import Callable
+from functools import cache
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int, UInt8
 from PIL import Image
 from scipy import ndimage
 from scipy.special import pdtr
 
 from hypersphere.datasets.composing import Draws
-from hypersphere.datasets.corrupting.sampling import bilinear, magnified, plasma, smoothed, streaked
+from hypersphere.datasets.reading import published
 
 Images = Float[np.ndarray, "N H W 3"]
 GREY = np.array([0.299, 0.587, 0.114])
@@ -29,6 +37,20 @@ FARTHEST = 20
 """Distance to a drop's rim, pixels, from which on its height no longer changes."""
 EMBOSS = np.array([[-2, -1, 0], [-1, 1, 1], [0, 1, 2]])
 """Light from one side: what makes a drop look round."""
+WIBBLE = 100.0
+"""How far a plasma's first midpoints may be off; Hendrycks and Dietterich's code."""
+BENCHMARK = (
+    *("gaussian_noise", "shot_noise", "impulse_noise", "defocus_blur", "glass_blur", "motion_blur", "zoom_blur"),
+    *("snow", "frost", "fog", "brightness", "contrast", "elastic_transform", "pixelate", "jpeg_compression"),
+)
+"""The benchmark's fifteen corruptions."""
+EXTRA = ("speckle_noise", "gaussian_blur", "spatter", "saturate")
+"""The benchmark's four for choosing hyperparameters."""
+SEVERITIES = (1, 2, 3, 4, 5)
+BATCH = 256
+"""Images that are corrupted at once: some ten times their bytes are in memory."""
+MEDIUM = 48
+"""Side, pixels, from which on images get the parameters for 64 px; below, those for 32 px."""
 
 
 def gaussian_noise(images: Images, draws: Draws, *, scale: float) -> Images:
@@ -87,18 +109,13 @@ def glass_blur(images: Images, draws: Draws, *, sigma: float, reach: int, rounds
 
 def defocus_blur(images: Images, draws: Draws, *, radius: float, alias: float) -> Images:
     """A disk of ``radius`` pixels, its rim softened by a Gaussian of ``alias`` pixels on 3 × 3; edges reflect."""
-    kernel = disk(radius, alias)
-    return np.asarray(ndimage.correlate(images, kernel[None, :, :, None], mode="mirror"))
-
-
-def disk(radius: float, alias: float) -> Float[np.ndarray, "k k"]:
-    """The weights of a softened disk, on as many pixels as it covers; their sum is one."""
     reach = int(radius) + 1
     along = np.arange(-reach, reach + 1)
     inside = (along[:, None] ** 2 + along**2 <= radius**2).astype(np.float64)
     soft = np.exp(-(np.array([-1, 0, 1]) ** 2) / (2 * alias**2))
     soft /= soft.sum()
-    return np.asarray(ndimage.correlate(inside / inside.sum(), np.outer(soft, soft), mode="constant"))
+    kernel = ndimage.correlate(inside / inside.sum(), np.outer(soft, soft), mode="constant")
+    return np.asarray(ndimage.correlate(images, kernel[None, :, :, None], mode="mirror"))
 
 
 def motion_blur(images: Images, draws: Draws, *, radius: float, sigma: float) -> Images:
@@ -194,16 +211,13 @@ def _relief(wet: np.ndarray) -> Float[np.ndarray, "H W"]:
     rim = wet & ~ndimage.binary_erosion(wet, border_value=1)
     away = ndimage.distance_transform_edt(~rim) if rim.any() else np.full(wet.shape, FARTHEST)
     height = np.floor(ndimage.uniform_filter(np.minimum(away, FARTHEST).astype(np.float64), 3, mode="mirror") + 0.5)
-    lit = ndimage.correlate(_equalised(height), EMBOSS.astype(np.float64), mode="mirror")
-    return np.asarray(ndimage.uniform_filter(np.clip(lit, 0, 255), 3, mode="mirror"))
-
-
-def _equalised(values: Float[np.ndarray, "H W"]) -> Float[np.ndarray, "H W"]:
-    """Each whole value replaced by the share of pixels that are not above it, 0 … 255; the least becomes 0."""
-    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    # Each height becomes the share of pixels that are not above it, 0 … 255; the least becomes 0.
+    _, place, count = np.unique(height, return_inverse=True, return_counts=True)
     below = np.cumsum(count)
-    span = max(values.size - below[0], 1)
-    return np.rint((below - below[0]) / span * 255)[place].reshape(values.shape)
+    span = max(height.size - below[0], 1)
+    level = np.rint((below - below[0]) / span * 255)[place].reshape(height.shape)
+    lit = ndimage.correlate(level, EMBOSS.astype(np.float64), mode="mirror")
+    return np.asarray(ndimage.uniform_filter(np.clip(lit, 0, 255), 3, mode="mirror"))
 
 
 def contrast(images: Images, draws: Draws, *, factor: float) -> Images:
@@ -251,38 +265,17 @@ def _through_pillow(images: Images, change: Callable[[Image.Image], Image.Image]
     return np.stack(changed) / 255 if changed else images
 
 
-def elastic_transform(
-    images: Float[np.ndarray, "N H H 3"], draws: Draws, *, reach: float, sigma: float, jitter: float
-) -> Float[np.ndarray, "N H H 3"]:
+def elastic_transform(images: Images, draws: Draws, *, reach: float, sigma: float, jitter: float) -> Images:
     """A random affine map, then a smooth random field of shifts. All three numbers are shares of the side.
 
-    Args:
-        images: square ones.
-        draws: their random numbers.
-        reach: how far pixels would be shifted if the field were not smoothed.
-        sigma: of the field's smoothing.
-        jitter: how far each of three points of the affine map may move along each axis.
+    Three corners of the middle third, lower right, upper right and upper left, move by up to ``jitter`` along each
+    axis; the map that moves them so moves all pixels. Pixels would be shifted by up to ``reach`` if the field were not
+    smoothed by ``sigma``.
     """
     side = images.shape[1]
     rows, columns = np.meshgrid(np.arange(side, dtype=np.float64), np.arange(side, dtype=np.float64), indexing="ij")
-    skewed = bilinear(images, *_affine(rows, columns, draws, side * jitter), repeat_edge=False)
-    field = draws.between("field", -1, 1, 2, side, side)
-    blurred = ndimage.gaussian_filter(field, (0, 0, side * sigma, side * sigma), mode="reflect", truncate=3.0)
-    shift = side * reach * blurred
-    return bilinear(skewed, rows + shift[:, 0], columns + shift[:, 1], repeat_edge=True)
-
-
-def _affine(
-    rows: Float[np.ndarray, "H H"], columns: Float[np.ndarray, "H H"], draws: Draws, reach: float
-) -> tuple[Float[np.ndarray, "N H H"], Float[np.ndarray, "N H H"]]:
-    """Where each pixel of the mapped image comes from.
-
-    Three corners of the middle third, lower right, upper right and upper left, move by up to ``reach`` pixels along
-    each axis; the map that moves them so moves all pixels.
-    """
-    side = len(rows)
     centre, arm = side // 2, max(side // 3, 1)
-    moved = draws.between("corners", -reach, reach, 3, 2)
+    moved = draws.between("corners", -(side * jitter), side * jitter, 3, 2)
     lower, upper, left = (moved[:, i, :, None, None] for i in range(3))
     # Each step right or down in the image is a step (x, y) in the mapped one.
     right_x, right_y = (1 + (upper[:, 0] - left[:, 0]) / (2 * arm), (upper[:, 1] - left[:, 1]) / (2 * arm))
@@ -290,7 +283,142 @@ def _affine(
     x = columns - (centre - arm) - left[:, 0]
     y = rows - (centre - arm) - left[:, 1]
     determinant = right_x * down_y - right_y * down_x
-    return (
-        centre - arm + (right_x * y - right_y * x) / determinant,
-        centre - arm + (down_y * x - down_x * y) / determinant,
-    )
+    source_row = centre - arm + (right_x * y - right_y * x) / determinant
+    source_column = centre - arm + (down_y * x - down_x * y) / determinant
+    skewed = bilinear(images, source_row, source_column, repeat_edge=False)
+    field = draws.between("field", -1, 1, 2, side, side)
+    blurred = ndimage.gaussian_filter(field, (0, 0, side * sigma, side * sigma), mode="reflect", truncate=3.0)
+    shift = side * reach * blurred
+    return bilinear(skewed, rows + shift[:, 0], columns + shift[:, 1], repeat_edge=True)
+
+
+def bilinear(
+    images: Float[np.ndarray, "N H W C"],
+    rows: Float[np.ndarray, "N h w"],
+    columns: Float[np.ndarray, "N h w"],
+    repeat_edge: bool,
+) -> Float[np.ndarray, "N h w C"]:
+    """Images at fractional places, reflected beyond their edges; ``repeat_edge``: the edge's pixels are seen twice."""
+    n = np.arange(len(images))[:, None, None]
+    tops, lefts = np.floor(rows), np.floor(columns)
+    down, right = (rows - tops)[..., None], (columns - lefts)[..., None]
+    height, width = images.shape[1:3]
+    top, bottom = (_fold(tops + step, height, repeat_edge) for step in (0, 1))
+    left, far = (_fold(lefts + step, width, repeat_edge) for step in (0, 1))
+    above = images[n, top, left] * (1 - right) + images[n, top, far] * right
+    below = images[n, bottom, left] * (1 - right) + images[n, bottom, far] * right
+    result: np.ndarray = above * (1 - down) + below * down
+    return result
+
+
+def _fold(places: Float[np.ndarray, "..."], size: int, repeat_edge: bool) -> Int[np.ndarray, "..."]:
+    """Whole places reflected into 0 … size-1."""
+    period = 2 * size if repeat_edge else max(2 * (size - 1), 1)
+    folded = places.astype(np.int64) % period
+    return np.minimum(folded, period - folded - repeat_edge)
+
+
+def magnified(images: Float[np.ndarray, "N H H C"], factor: float) -> Float[np.ndarray, "N H H C"]:
+    """The middle of square images, enlarged by ``factor``, linear between pixels, in the images' own size."""
+    side = images.shape[1]
+    part = math.ceil(side / factor)
+    whole = round(part * factor)
+    first = (side - part) // 2
+    places = (np.arange(side) + (whole - side) // 2) * (part - 1) / max(whole - 1, 1)
+    low = np.minimum(places.astype(np.int64), part - 1)
+    share = places - low
+    near, far = first + low, first + np.minimum(low + 1, part - 1)
+    rows = images[:, near] * (1 - share)[:, None, None] + images[:, far] * share[:, None, None]
+    enlarged: np.ndarray = rows[:, :, near] * (1 - share)[:, None] + rows[:, :, far] * share[:, None]
+    return enlarged
+
+
+def streaked(
+    images: Float[np.ndarray, "N H W C"], radius: float, sigma: float, degrees: Float[np.ndarray, "N"]
+) -> Float[np.ndarray, "N H W C"]:
+    """Each image averaged with its shifts along a line, with weights that fall on one side as a normal density.
+
+    The motion blur of ImageMagick, which the benchmark calls: 2 ceil(radius) + 1 taps, whole-pixel shifts, and edges
+    that go on as they are. At 0 degrees the line is a row, at 90 a column.
+    """
+    taps = 2 * math.ceil(radius) + 1
+    weights = [math.exp(-(tap**2) / (2 * sigma**2)) for tap in range(taps)]
+    height, width = images.shape[1:3]
+    n, result = np.arange(len(images))[:, None, None], np.zeros_like(images)
+    angles = [math.radians(value) for value in degrees]
+    for tap, weight in enumerate(weights):
+        down = np.array([math.ceil(tap * math.sin(angle) - 0.5) for angle in angles], dtype=np.int64)
+        right = np.array([math.ceil(tap * math.cos(angle) - 0.5) for angle in angles], dtype=np.int64)
+        rows = np.clip(np.arange(height) + down[:, None], 0, height - 1)
+        columns = np.clip(np.arange(width) + right[:, None], 0, width - 1)
+        result += weight / sum(weights) * images[n, rows[:, :, None], columns[:, None, :]]
+    return result
+
+
+def smoothed(images: Float[np.ndarray, "N H W *C"], sigma: float) -> Float[np.ndarray, "N H W *C"]:
+    """Gaussian blur within each image and colour; edges go on as they are; weights end at four sigma."""
+    along = (0, sigma, sigma, 0)[: images.ndim]
+    return np.asarray(ndimage.gaussian_filter(images, along, mode="nearest", truncate=4.0))
+
+
+def plasma(side: int, decay: float, draws: Draws) -> Float[np.ndarray, "N side side"]:
+    """Clouds from 0 to 1, by midpoint displacement (diamond and square) on a torus.
+
+    Args:
+        side: of the result, pixels, cut from a map whose side is a power of two.
+        decay: by how much the displacement shrinks from one scale to the next: small is rough.
+        draws: the images' random numbers; each point of the map uses its own.
+    """
+    size = 1 << max(side - 1, 1).bit_length()
+    draw = draws.between("plasma", -1, 1, size, size)
+    heights = np.zeros((len(draw), size, size))
+    step, reach = size, WIBBLE
+    while step >= 2:
+        even, odd = slice(0, None, step), slice(step // 2, None, step)
+        corners = heights[:, even, even]
+        across = corners + np.roll(corners, -1, axis=2)
+        down = corners + np.roll(corners, -1, axis=1)
+        heights[:, odd, odd] = (across + np.roll(across, -1, axis=1)) / 4 + reach**2 * draw[:, odd, odd]
+        middles = heights[:, odd, odd]
+        heights[:, even, odd] = (across + middles + np.roll(middles, 1, axis=1)) / 4 + reach**2 * draw[:, even, odd]
+        heights[:, odd, even] = (down + middles + np.roll(middles, 1, axis=2)) / 4 + reach**2 * draw[:, odd, even]
+        step, reach = step // 2, reach / decay
+    heights -= heights.min(axis=(1, 2), keepdims=True)
+    return (heights / heights.max(axis=(1, 2), keepdims=True))[:, :side, :side]
+
+
+FUNCTIONS: dict[str, Callable[..., Images]] = {name: globals()[name] for name in (*BENCHMARK, *EXTRA)}
+
+
+@cache
+def parameters() -> dict[tuple[str, str, int], dict[str, Any]]:
+    """The arguments of a corruption's function by size of image (small, medium), name and severity."""
+    found: dict[tuple[str, str, int], dict[str, Any]] = {}
+    for row in published.rows(published.DATA / "severities.csv"):
+        for severity in SEVERITIES:
+            of = found.setdefault((row["size"], row["corruption"], severity), {})
+            of[row["parameter"]] = json.loads(row[str(severity)])
+    return found
+
+
+def corrupt(
+    images: UInt8[np.ndarray, "N H H 3"],
+    name: str,
+    severity: int,
+    numbers: Int[np.ndarray, "N"],
+    seed: int,
+    *purpose: str | int,
+) -> UInt8[np.ndarray, "N H H 3"]:
+    """Corrupted images; values are cut to whole numbers, not rounded, as the benchmark does.
+
+    Severity is 1, the weakest, to 5. An image's bytes depend on its own number in its set alone, and on the key of all
+    draws: ``seed`` and ``purpose``, for example the set's split.
+    """
+    chosen = parameters()["medium" if images.shape[1] >= MEDIUM else "small", name, severity]
+    corrupted = np.empty_like(images)
+    for start in range(0, len(images), BATCH):
+        part = slice(start, start + BATCH)
+        draws = Draws(numbers[part], seed, ("corruption", *purpose, name, severity))
+        values = FUNCTIONS[name](images[part] / 255, draws, **chosen)
+        corrupted[part] = np.floor(np.clip(values, 0, 1) * 255).astype(np.uint8)
+    return corrupted

@@ -1,6 +1,7 @@
 """Corruptions of images against scipy, Pillow, the standard library's colours, plain loops, and closed forms."""
 
 import colorsys
+import inspect
 import io
 import itertools
 from collections.abc import Callable
@@ -11,9 +12,20 @@ import pytest
 from PIL import Image
 from scipy import ndimage, stats
 
+from hypersphere.datasets import corrupting
 from hypersphere.datasets.composing import Draws
-from hypersphere.datasets.corrupting import functions
-from hypersphere.datasets.corrupting.sampling import magnified, plasma, smoothed, streaked
+from hypersphere.datasets.corrupting import (
+    BENCHMARK,
+    EXTRA,
+    FUNCTIONS,
+    SEVERITIES,
+    corrupt,
+    magnified,
+    parameters,
+    plasma,
+    smoothed,
+    streaked,
+)
 
 
 @pytest.mark.parametrize(("degrees", "axis"), [(0, 1), (90, 0), (180, 1), (-90, 0)])
@@ -68,21 +80,21 @@ def test_noise_is_its_draws_added_multiplied_or_in_place_of_a_share() -> None:
         MANY.uniform("hit", 16, 16, 3),
         MANY.uniform("salt", 16, 16, 3),
     )
-    np.testing.assert_allclose(functions.gaussian_noise(GREY, MANY, scale=0.1), 0.4 + 0.1 * normal)
-    np.testing.assert_allclose(functions.speckle_noise(GREY, MANY, scale=0.1), 0.4 + 0.04 * normal)
-    shown = functions.impulse_noise(GREY, MANY, share=0.1)
+    np.testing.assert_allclose(corrupting.gaussian_noise(GREY, MANY, scale=0.1), 0.4 + 0.1 * normal)
+    np.testing.assert_allclose(corrupting.speckle_noise(GREY, MANY, scale=0.1), 0.4 + 0.04 * normal)
+    shown = corrupting.impulse_noise(GREY, MANY, share=0.1)
     np.testing.assert_array_equal(shown, np.select([hit >= 0.1, salt < 0.5], [GREY, np.ones_like(GREY)]))
 
 
 def test_shot_noise_is_a_poisson_count() -> None:
     """Mean v and variance v / photons; each count is the quantile that scipy's own search finds."""
-    shown = functions.shot_noise(GREY, MANY, photons=60)
+    shown = corrupting.shot_noise(GREY, MANY, photons=60)
     assert abs(shown.mean() - 0.4) < 5 * np.sqrt(0.4 / 60 / GREY.size)
     assert abs(shown.var() / (0.4 / 60) - 1) < 0.05
     ramp = np.broadcast_to((np.arange(256) / 255).reshape(1, 16, 16, 1), (2, 16, 16, 3))
     two = Draws(np.arange(2), 0, ("test",))
     expected = stats.poisson.ppf(two.uniform("noise", 16, 16, 3), 500 * ramp) / 500
-    np.testing.assert_allclose(functions.shot_noise(ramp, two, photons=500), expected, atol=1e-12)
+    np.testing.assert_allclose(corrupting.shot_noise(ramp, two, photons=500), expected, atol=1e-12)
 
 
 def blurred(image: np.ndarray) -> np.ndarray:
@@ -95,7 +107,7 @@ def test_glass_blur_copies_pixels_as_the_benchmarks_loop_does(reach: int, rounds
 
     A Gaussian of 0.8 pixels ends at 3: the farthest weight is seen.
     """
-    found = functions.glass_blur(IMAGES, DRAWS, sigma=0.8, reach=reach, rounds=rounds)
+    found = corrupting.glass_blur(IMAGES, DRAWS, sigma=0.8, reach=reach, rounds=rounds)
     shift = DRAWS.below("source", 2 * reach, rounds, 16, 16, 2) - reach
     for n in range(3):
         shown = np.floor(blurred(IMAGES[n]) * 255)
@@ -120,7 +132,7 @@ def test_defocus_blur_is_a_softened_disk_that_reflects_at_the_edges(radius: floa
     for (row, column), (down, right) in itertools.product(inside, np.ndindex(3, 3)):
         top, left = reach + row + down - 1, reach + column + right - 1
         expected += weights[down, right] * padded[:, top : top + 16, left : left + 16]
-    np.testing.assert_allclose(functions.defocus_blur(IMAGES, DRAWS, radius=radius, alias=alias), expected)
+    np.testing.assert_allclose(corrupting.defocus_blur(IMAGES, DRAWS, radius=radius, alias=alias), expected)
 
 
 @pytest.mark.parametrize(("stop", "count"), [(1.06, 7), (1.11, 12), (1.16, 16), (1.21, 21), (1.26, 26)])
@@ -128,7 +140,7 @@ def test_zoom_blur_is_the_mean_of_enlargements(stop: float, count: int) -> None:
     """The factors of the benchmark's arange, whose number depends on rounding; scipy's zoom enlarges."""
     factors = np.arange(1, stop, 0.01)
     assert len(factors) == count
-    found = functions.zoom_blur(IMAGES, DRAWS, stop=stop)
+    found = corrupting.zoom_blur(IMAGES, DRAWS, stop=stop)
     for image, blurred in zip(IMAGES, found, strict=True):
         total = image.copy()
         for factor in factors:
@@ -141,9 +153,9 @@ def test_zoom_blur_is_the_mean_of_enlargements(stop: float, count: int) -> None:
 
 
 CHANGES: dict[str, tuple[Callable[..., np.ndarray], dict[str, float], Callable[..., tuple[float, ...]]]] = {
-    "brightness": (functions.brightness, {"more": 0.3}, lambda h, s, v: (h, s, min(v + 0.3, 1))),
-    "paler": (functions.saturate, {"factor": 0.3, "more": 0}, lambda h, s, v: (h, 0.3 * s, v)),
-    "more colour": (functions.saturate, {"factor": 2.5, "more": 0.2}, lambda h, s, v: (h, min(2.5 * s + 0.2, 1), v)),
+    "brightness": (corrupting.brightness, {"more": 0.3}, lambda h, s, v: (h, s, min(v + 0.3, 1))),
+    "paler": (corrupting.saturate, {"factor": 0.3, "more": 0}, lambda h, s, v: (h, 0.3 * s, v)),
+    "more colour": (corrupting.saturate, {"factor": 2.5, "more": 0.2}, lambda h, s, v: (h, min(2.5 * s + 0.2, 1), v)),
 }
 
 
@@ -159,7 +171,7 @@ def test_brightness_and_saturate_change_one_of_hue_saturation_and_value(change: 
 def test_fog_is_grey_and_keeps_to_the_images_brightest_value() -> None:
     """v · m / (m + d) ≤ result ≤ (v + d) · m / (m + d), with m the brightest value; both are reached."""
     images = IMAGES * np.array([1, 0.5, 0.2])[:, None, None, None]
-    found = functions.fog(images, DRAWS, density=1.5, decay=2)
+    found = corrupting.fog(images, DRAWS, density=1.5, decay=2)
     brightest = images.max(axis=(1, 2, 3), keepdims=True)
     clouds = found * (brightest + 1.5) / brightest - images
     np.testing.assert_allclose(clouds.std(axis=3), 0, atol=1e-12)
@@ -172,7 +184,7 @@ def test_frost_is_clouds_ridges_and_needles_of_ice() -> None:
     cover, ridge = plasma(16, 2.5, DRAWS.named("cover")), plasma(16, 2.0, DRAWS.named("ridges"))
     seeds, angles = DRAWS.uniform("seeds", 2, 16, 16)[..., None] ** 6, DRAWS.between("angles", -90, 90, 2)
     needles = [streaked(seeds[:, i], 2, 1, angles[:, i]) for i in (0, 1)]
-    found = functions.frost(np.zeros_like(IMAGES), DRAWS, image=1, ice=1)
+    found = corrupting.frost(np.zeros_like(IMAGES), DRAWS, image=1, ice=1)
     for place in np.ndindex(3, 16, 16):
         sharp = 1 - abs(2 * ridge[place] - 1)
         bright = 0.25 + 0.35 * cover[place] + 0.3 * sharp**3 + 0.8 * (needles[0][place][0] + needles[1][place][0])
@@ -182,7 +194,7 @@ def test_frost_is_clouds_ridges_and_needles_of_ice() -> None:
 @pytest.mark.parametrize(("zoom", "radius"), [(1, 0), (2, 0), (1.5, 8)])
 def test_flakes_are_bright_noise_enlarged_and_blown_downwards_on_a_whitened_image(zoom: float, radius: float) -> None:
     """With neither zoom nor wind a flake is a pixel above the threshold, in whole steps of 255."""
-    found = functions.snow(
+    found = corrupting.snow(
         IMAGES, DRAWS, mean=0.1, scale=0.3, zoom=zoom, threshold=0.3, radius=radius, sigma=3, image=0.8
     )
     noise = 0.1 + 0.3 * DRAWS.normal("flakes", 16, 16)[..., None]
@@ -199,7 +211,7 @@ def test_flakes_are_bright_noise_enlarged_and_blown_downwards_on_a_whitened_imag
 def test_mud_is_smoothed_drops_where_they_are_thick() -> None:
     liquid = smoothed(0.65 + 0.3 * DRAWS.normal("drops", 16, 16), 1)
     thick = smoothed((liquid > 0.75).astype(float), 0.5)
-    found = functions.spatter(IMAGES, DRAWS, threshold=0.75, strength=0.5, mud=True, **DROPS)
+    found = corrupting.spatter(IMAGES, DRAWS, threshold=0.75, strength=0.5, mud=True, **DROPS)
     mud = np.array([63, 42, 20]) / 255
     for place in np.ndindex(3, 16, 16):
         share = thick[place] if thick[place] >= 0.8 else 0
@@ -236,7 +248,7 @@ def relief(wet: np.ndarray) -> np.ndarray:
 def test_water_shines_by_depth_times_relief() -> None:
     """Some drops are at the edge, which is no rim."""
     liquid = smoothed(0.65 + 0.3 * DRAWS.normal("drops", 16, 16), 1)
-    found = functions.spatter(IMAGES, DRAWS, threshold=0.75, strength=0.5, mud=False, **DROPS)
+    found = corrupting.spatter(IMAGES, DRAWS, threshold=0.75, strength=0.5, mud=False, **DROPS)
     for image, drops, changed in zip(IMAGES, liquid, found, strict=True):
         depth = np.floor(np.where(drops >= 0.75, drops, 0) * 255)
         shine = depth * relief(depth > 0)
@@ -245,13 +257,13 @@ def test_water_shines_by_depth_times_relief() -> None:
 
 
 def test_contrast_shrinks_differences_from_the_mean_of_each_colour() -> None:
-    found = functions.contrast(IMAGES, DRAWS, factor=0.3)
+    found = corrupting.contrast(IMAGES, DRAWS, factor=0.3)
     np.testing.assert_allclose(found.mean(axis=(1, 2)), IMAGES.mean(axis=(1, 2)))
     np.testing.assert_allclose(found.std(axis=(1, 2)), 0.3 * IMAGES.std(axis=(1, 2)))
 
 
 def test_jpeg_is_pillows_of_that_quality() -> None:
-    found = functions.jpeg_compression(IMAGES, DRAWS, quality=40)
+    found = corrupting.jpeg_compression(IMAGES, DRAWS, quality=40)
     for image, stored in zip(IMAGES, found, strict=True):
         buffer = io.BytesIO()
         Image.fromarray(np.rint(image * 255).astype(np.uint8)).save(buffer, "JPEG", quality=40)
@@ -260,7 +272,7 @@ def test_jpeg_is_pillows_of_that_quality() -> None:
 
 def test_the_affine_map_moves_three_corners_as_drawn() -> None:
     """The map from the three pairs of points by linear algebra, applied by scipy."""
-    found = functions.elastic_transform(IMAGES, DRAWS, reach=0, sigma=0, jitter=0.1)
+    found = corrupting.elastic_transform(IMAGES, DRAWS, reach=0, sigma=0, jitter=0.1)
     moved = DRAWS.between("corners", -1.6, 1.6, 3, 2)
     centre, arm = 8, 5
     before = np.array([[centre + arm, centre + arm], [centre + arm, centre - arm], [centre - arm, centre - arm]])
@@ -278,14 +290,14 @@ def test_the_affine_map_moves_three_corners_as_drawn() -> None:
 def test_pixelate_leaves_whole_pixels_rounded_down(share: float, pixels: int) -> None:
     """A ramp along the columns, each with a value of its own, ends with that many different columns and rows."""
     ramp = np.broadcast_to(np.linspace(0, 1, 16)[None, None, :, None], (1, 16, 16, 3))
-    assert len(np.unique(functions.pixelate(ramp, DRAWS, share=share)[0, 0, :, 0])) == pixels
-    found = functions.pixelate(ramp.swapaxes(1, 2), DRAWS, share=share)
+    assert len(np.unique(corrupting.pixelate(ramp, DRAWS, share=share)[0, 0, :, 0])) == pixels
+    found = corrupting.pixelate(ramp.swapaxes(1, 2), DRAWS, share=share)
     assert len(np.unique(found[0, :, 0, 0])) == pixels
 
 
 def test_the_field_is_smoothed_to_three_sigma_and_moves_rows_and_columns() -> None:
     """The shifts by scipy's filter along one axis after the other, with explicit edges; the reading by scipy."""
-    found = functions.elastic_transform(IMAGES, DRAWS, reach=0.3, sigma=0.1, jitter=0)
+    found = corrupting.elastic_transform(IMAGES, DRAWS, reach=0.3, sigma=0.1, jitter=0)
     field = DRAWS.between("field", -1, 1, 2, 16, 16)
     weights = np.exp(-(np.arange(-5, 6) ** 2) / (2 * 1.6**2))  # sigma 1.6 pixels, up to 4.8
     weights /= weights.sum()
@@ -300,4 +312,63 @@ def test_the_field_is_smoothed_to_three_sigma_and_moves_rows_and_columns() -> No
 
 
 def test_the_smallest_images_have_an_arm_of_a_pixel() -> None:
-    assert np.isfinite(functions.elastic_transform(IMAGES[:, :2, :2], DRAWS, reach=0, sigma=0, jitter=0.1)).all()
+    assert np.isfinite(corrupting.elastic_transform(IMAGES[:, :2, :2], DRAWS, reach=0, sigma=0, jitter=0.1)).all()
+
+
+WITHOUT_DRAWS = "brightness contrast defocus_blur gaussian_blur jpeg_compression pixelate saturate zoom_blur"
+NUMBERS = np.arange(24)
+
+
+SMALL = np.random.default_rng(1).integers(0, 256, (24, 32, 32, 3), dtype=np.uint8)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_piece_has_the_bytes_of_the_whole_and_another_key_others(name: str) -> None:
+    """Another seed, number or purpose changes what is drawn, and nothing else."""
+    whole = corrupt(SMALL, name, 3, NUMBERS, 0)
+    assert (whole.dtype, whole.shape) == (np.uint8, SMALL.shape)
+    for piece in (NUMBERS[7:8], NUMBERS[[2, 5, 6, 23]], NUMBERS[::-1], NUMBERS[:0]):
+        np.testing.assert_array_equal(corrupt(SMALL[piece], name, 3, piece, 0), whole[piece])
+    few, numbers = SMALL[:3], NUMBERS[:3]
+    others = (
+        corrupt(few, name, 3, numbers, 1),
+        corrupt(few, name, 3, numbers + 3, 0),
+        corrupt(few, name, 3, numbers, 0, "train"),
+    )
+    for other in others:
+        assert np.array_equal(other, whole[:3]) == (name in WITHOUT_DRAWS.split())
+
+
+@pytest.mark.parametrize(("side", "size"), [(47, "small"), (48, "medium")])
+def test_parameters_are_those_of_the_images_size(side: int, size: str) -> None:
+    """Values are cut to whole numbers."""
+    images, draws = np.resize(SMALL, (2, side, side, 3)), Draws(NUMBERS[:2], 0, ("corruption", "snow", 4))
+    expected = FUNCTIONS["snow"](images / 255, draws, **parameters()[size, "snow", 4])
+    found = corrupt(images, "snow", 4, NUMBERS[:2], 0)
+    np.testing.assert_array_equal(found, np.floor(np.clip(expected, 0, 1) * 255))
+
+
+def test_large_batches_are_cut_without_a_seam(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = corrupt(SMALL, "shot_noise", 2, NUMBERS, 0)
+    monkeypatch.setattr(corrupting, "BATCH", 5)
+    np.testing.assert_array_equal(corrupt(SMALL, "shot_noise", 2, NUMBERS, 0), whole)
+
+
+def test_names_are_the_benchmarks() -> None:
+    """Hendrycks and Dietterich 2019, Fig. 1 and Appendix B, as the benchmark's files are called."""
+    held_out = ["speckle_noise", "gaussian_blur", "spatter", "saturate"]
+    assert (len(BENCHMARK), list(EXTRA), list(FUNCTIONS)) == (15, held_out, [*BENCHMARK, *EXTRA])
+
+
+@pytest.mark.parametrize("size", ["small", "medium"])
+def test_each_has_five_severities_with_its_functions_arguments(size: str) -> None:
+    table = parameters()
+    assert {name for of, name, _ in table if of == size} == set(FUNCTIONS)
+    for name, function in FUNCTIONS.items():
+        takes = [p for p in inspect.signature(function).parameters.values() if p.kind == p.KEYWORD_ONLY]
+        rows = [table[size, name, severity] for severity in SEVERITIES]
+        assert all(list(row) == [p.name for p in takes] for row in rows), name
+        assert len({tuple(row.values()) for row in rows}) == 5, name
+        for p in takes:  # a fraction where a whole number is asked for would change what is drawn
+            kinds = {type(row[p.name]) for row in rows}
+            assert kinds == {p.annotation} or (p.annotation is float and kinds <= {int, float}), (name, p.name)
