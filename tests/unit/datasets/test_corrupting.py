@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from scipy import ndimage, stats
+from sklearn.datasets import load_sample_image
 
 from hypersphere.datasets import corrupting
 from hypersphere.datasets.composing import Draws
@@ -26,6 +27,7 @@ from hypersphere.datasets.corrupting import (
     smoothed,
     streaked,
 )
+from hypersphere.datasets.part import shrunk
 
 
 @pytest.mark.parametrize(("degrees", "axis"), [(0, 1), (90, 0), (180, 1), (-90, 0)])
@@ -320,6 +322,24 @@ NUMBERS = np.arange(24)
 
 
 SMALL = np.random.default_rng(1).integers(0, 256, (24, 32, 32, 3), dtype=np.uint8)
+NOT_WORSE = {"saturate", "spatter", "elastic_transform", "glass_blur"}
+"""Their tables do not grow: less or more colour, water or mud, wide or narrow waves, copies less or more blurred."""
+ALIKE = {"frost", "motion_blur"}
+"""Their severities 3 and 4 differ little: less of the image under the same ice, and a longer tail of small weights."""
+
+
+@pytest.mark.parametrize("side", [32, 64])
+@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - NOT_WORSE))
+def test_each_severity_is_further_from_the_clean_image(name: str, side: int) -> None:
+    """Of pieces of scikit-learn's two photographs: a severity out of order in severities.csv is noticed."""
+    corners = [(row, column) for row in (20, 140, 280) for column in (0, 130, 260, 390)]
+    photographs = [load_sample_image(photograph) for photograph in ("china.jpg", "flower.jpg")]
+    pieces = [one[row : row + 128, column : column + 128] for one in photographs for row, column in corners]
+    images = shrunk(np.stack(pieces), side)
+    severities = (1, 2, 3, 5) if name in ALIKE else (1, 2, 3, 4, 5)
+    errors = [((corrupt(images, name, s, NUMBERS, 0) / 255 - images / 255) ** 2).mean() for s in severities]
+    assert errors[0] > 0
+    assert errors == sorted(errors)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
