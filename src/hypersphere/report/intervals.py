@@ -76,7 +76,7 @@ def drawn(
             middle = at + _room(row) / 2
             _row(axis, middle, row, farthest)
             axis.annotate(row.said, (1.02, middle), **beside, fontsize=8, color="#444444")
-            named[middle] = "\n".join(_lines(row))
+            named[middle] = textwrap.fill(row.name, LETTERS)
             at += _room(row)
         if section.margin:
             axis.fill_between([-section.margin, section.margin], top, at, color="#F0EAF4", linewidth=0, zorder=0)
@@ -98,13 +98,9 @@ def drawn(
     return figure
 
 
-def _lines(row: Row) -> list[str]:
-    return textwrap.wrap(row.name, LETTERS)
-
-
 def _room(row: Row) -> float:
     """In heights of a row: a name of two lines has more."""
-    return 0.35 + 0.65 * len(_lines(row))
+    return 0.35 + 0.65 * len(textwrap.wrap(row.name, LETTERS))
 
 
 def _row(axis: Axes, at: float, row: Row, farthest: float) -> None:

@@ -31,23 +31,17 @@ numbers = Points.means
 
 
 def notes(points: Points) -> tuple[str, ...]:
-    """What squares are, the controls, and where numbers in parentheses come from."""
+    """What squares are, the range of each control (``untrained encoder 84.5 to 90.5``), and what is in parentheses."""
     text = f"Squares: {noted.measured(points)}, mean over independent pretrainings. All panels share one colour scale."
-    controls = "; ".join(_controls(points))
-    printed = noted.published(points, "In parentheses: the numbers of")
-    return noted.of(points, text, f"Controls: {controls}." if controls else "", printed)
-
-
-def _controls(points: Points) -> list[str]:
-    """The range of each kind: ``raw pixels 41.2``, ``untrained encoder 84.5 to 90.5``."""
     kinds: dict[str, list[Point]] = {}
     for control in points.controls:
         kinds.setdefault(words.CONTROLS[str(control.coordinates["variant"])], []).append(control)
-    said = []
+    controls = []
     for name, own in kinds.items():
-        ends = (words.number(end(one.mean for one in own), own[0].measure.decimals) for end in (min, max))
-        said.append(f"{name} {' to '.join(dict.fromkeys(ends))}")
-    return said
+        lowest, highest = (end(own, key=lambda one: one.mean).mean_text for end in (min, max))
+        controls.append(f"{name} {lowest}" + (f" to {highest}" if highest != lowest else ""))
+    printed = noted.published(points, "In parentheses: the numbers of")
+    return noted.of(points, text, f"Controls: {'; '.join(controls)}." if controls else "", printed)
 
 
 def draw(points: Points) -> Figure:
@@ -64,14 +58,14 @@ def draw(points: Points) -> Figure:
     means = [cell.mean for cell in points.every if math.isfinite(cell.mean)] or [0.0]
     wider = max(0.0, SPAN - (max(means) - min(means))) / 2 if points.every[0].measure.unit == "%" else 0.0
     limits = (min(means) - wider, max(means) + wider)
-    for panel, axis in made.panels:
-        _panel(axis, points, panel.point, inches - BESIDE, limits)
-        if panel.column:
+    for (down, right), axis in made.panels.items():
+        _panel(axis, points, placed[down, right], inches - BESIDE, limits)
+        if right:
             axis.set_yticklabels([])
             axis.set_ylabel("")
-    meshes = [axis.collections[0] for _, axis in made.panels if axis.collections]
+    meshes = [axis.collections[0] for axis in made.panels.values() if axis.collections]
     if meshes:
-        bar = made.part.colorbar(meshes[0], ax=[axis for _, axis in made.panels], pad=0.02, aspect=22)
+        bar = made.part.colorbar(meshes[0], ax=list(made.panels.values()), pad=0.02, aspect=22)
         bar.set_label(points.every[0].label)
         bar.ax.grid(visible=False)
     return made.figure
@@ -87,18 +81,11 @@ def _panel(axis: Axes, points: Points, panel: Coordinates, inches: float, limits
     means = pd.DataFrame([[cell.mean for cell in line] for line in cells])
     printed = [[f"\n({cell.printed})" if cell.beside else "" for cell in line] for line in cells]
     texts = pd.DataFrame([[cell.mean_text for cell in line] for line in cells]) + pd.DataFrame(printed)
-    look = {
-        "cmap": COLOURS,
-        "vmin": limits[0],
-        "vmax": limits[1],
-        "linewidths": 0.6,
-        "linecolor": "white",
-        "annot_kws": {"size": size},
-    }
     import seaborn as sns  # here, because pages read this file too, and seaborn takes seconds to import
     from seaborn.utils import relative_luminance
 
-    sns.heatmap(means, ax=axis, annot=texts, fmt="", cbar=False, **look)
+    look = {"cmap": COLOURS, "vmin": limits[0], "vmax": limits[1], "linewidths": 0.6, "linecolor": "white"}
+    sns.heatmap(means, ax=axis, annot=texts, fmt="", cbar=False, annot_kws={"size": size}, **look)
     mesh = axis.collections[0]
     for text in axis.texts:  # black or white, whichever has more contrast by WCAG 2 (seaborn's own rule differs)
         right, down = text.get_position()
