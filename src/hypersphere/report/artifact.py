@@ -314,13 +314,10 @@ class Points(Context):
         controls = [self.control(kind, cell) for kind in words.CONTROLS for cell in self.every]
         return [control for control in {control.text: control for control in controls}.values() if control.summary]
 
-    def measured(self, axis: str, *others: str) -> list[dict[str, Scalar]]:
+    def measured(self, axis: str) -> list[dict[str, Scalar]]:
         """The points of an axis of which anything was run; all points if nothing was."""
-        combinations: list[dict[str, Scalar]] = [{}]
-        for other in others:
-            combinations = [{**start, **point} for start in combinations for point in self.axis(other)]
-        run = [point for point in self.axis(axis) if any(self.at(point, other).was_run for other in combinations)]
-        return run or self.axis(axis)
+        ran = [cell.coordinates.items() for cell in self.every if cell.was_run]
+        return [point for point in self.axis(axis) if any(point.items() <= cell for cell in ran)] or self.axis(axis)
 
     def named(self, point: Coordinates, axis: str) -> str:
         """The name of a point of an axis: what tells it from the others."""

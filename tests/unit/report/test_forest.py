@@ -84,14 +84,6 @@ def test_shape_and_hue_say_the_direction_and_level_arms_are_pale(config: Config)
     assert [line.get_xdata()[0] for line in axis.lines if line.get_marker() == "<"]
 
 
-def test_the_same_claims_give_the_same_bytes(config: Config, tmp_path: Path) -> None:
-    for folder in ("one", "two"):
-        forest.build(config, made_up.table(CLAIMS), tmp_path / folder)
-    one, two = ({path.name: path.read_bytes() for path in (tmp_path / folder).iterdir()} for folder in ("one", "two"))
-    assert one == two
-    assert one.keys() >= {"forest.svg", "forest.png", "forest_short.svg", "forest_short.png"}
-
-
 def test_without_any_comparison_the_picture_says_so(config: Config) -> None:
     listed = tables.rows(made_up.table([made_up.comparison("not_run", 1.0)]))
     (axis,) = forest.draw(config, forest.rows(config, listed), listed).axes

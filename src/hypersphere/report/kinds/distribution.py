@@ -38,8 +38,8 @@ def _of(points: Points) -> str:
 
 def draw(points: Points) -> Figure:
     """A panel for each combination of a point of ``panels`` and one of ``rows``, with lines for each point of ``x``."""
-    rows, columns = points.measured("rows", "panels", "x"), points.measured("panels", "rows", "x")
-    lines = points.measured("x", "panels", "rows")
+    rows, columns = points.measured("rows"), points.measured("panels")
+    lines = points.measured("x")
     placed = figures.arrange([{**column, **row} for row in rows for column in columns], max(2, min(3, len(columns))))
     down, across = figures.size(placed)
     subtitle = f"Share of {_of(points)} at or below each value of: {noted.measures(points)}"

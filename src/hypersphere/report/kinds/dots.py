@@ -41,10 +41,10 @@ def _interval(points: Points) -> str:
 def _sections(points: Points) -> dict[str, list[tuple[str, Point]]]:
     """Names and cells for each point of ``rows`` and of ``panels``, by its name. Of means, only those that were run."""
     keys = [key for name in ("panels", "rows") for key in words.varying(points.axis(name))]
-    lines = points.axis("x") if points.artifact.baseline else points.measured("x", "panels", "rows")
+    lines = points.axis("x") if points.artifact.baseline else points.measured("x")
     found = {}
-    for row in points.measured("rows", "panels", "x"):
-        for panel in points.measured("panels", "rows", "x"):
+    for row in points.measured("rows"):
+        for panel in points.measured("panels"):
             cells = [(points.named(x, "x"), points.at(panel, row, x)) for x in lines]
             found[points.called({**panel, **row}, keys)] = cells
     return found

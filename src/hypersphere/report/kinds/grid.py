@@ -47,7 +47,7 @@ def notes(points: Points) -> tuple[str, ...]:
 def draw(points: Points) -> Figure:
     """A heat map for each panel, with as many in a row as leave room for the numbers."""
     wide, high = len(points.axis("columns")), len(points.axis("rows"))
-    combinations = points.measured("panels", "rows", "columns")
+    combinations = points.measured("panels")
     most = max(1, min(len(combinations), int(figures.WIDTH / (SQUARE * wide + BESIDE)), 3))
     placed = figures.arrange(combinations, most)
     down, across = figures.size(placed)

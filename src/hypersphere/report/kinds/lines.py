@@ -1,7 +1,6 @@
 """Lines: a measure against a coordinate, with a panel for each point of ``panels`` (and each measure)."""
 
 import math
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -37,8 +36,6 @@ PUBLISHED: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "none", "ma
 
 
 numbers = Points.means
-Series = list[tuple[float, float]]
-"""Pairs of x and y."""
 
 
 def notes(points: Points) -> tuple[str, ...]:
@@ -73,7 +70,7 @@ def _levels(points: Points) -> dict[str, str]:
 
 def draw(points: Points) -> Figure:
     """Panels, with heading, legend and notes outside of them. Panels of one measure on one dataset share an axis y."""
-    placed = figures.arrange(points.measured("panels", "lines", "x"), ACROSS)
+    placed = figures.arrange(points.measured("panels"), ACROSS)
     down, across = figures.size(placed)
     inches = figures.WIDTH / across
     slant = not figures.numbers(points, "x") and figures.wrapped(figures.names(points, "x"), inches)[1]
@@ -102,7 +99,7 @@ def draw(points: Points) -> Figure:
 
 def _lines(points: Points) -> list[tuple[Coordinates, dict[str, Any]]]:
     """Every line with its look: colour and marker are its own, dashes by the first key that varies (as the method)."""
-    lines = points.measured("lines", "panels", "x")
+    lines = points.measured("lines")
     first = [line.get(words.varying(lines)[0]) for line in lines]
     groups = list(dict.fromkeys(first))
     found: list[tuple[Coordinates, dict[str, Any]]] = []
@@ -131,22 +128,29 @@ def _handles(points: Points) -> dict[str, Line2D]:
 
 
 def _panel(axis: Axes, points: Points, panel: Coordinates, inches: float) -> None:
-    lines, places = _lines(points), points.axis("x")
-    rows = [[points.at(panel, line, x) for x in places] for line, _ in lines]
-    cells = [cell for row in rows for cell in row]
+    lines = _lines(points)
+    rows = [([points.at(panel, line, x) for x in points.axis("x")], look) for line, look in lines]
+    cells = [cell for row, _ in rows for cell in row]
     if all(math.isnan(cell.mean) for cell in cells):
         figures.blank(axis, cells)
         return
     x = _across(axis, points, inches)
-    inside, beyond = list[float](), [cell.number(name) for cell in cells for name in ("low", "high")]
     for kind in LEVELS:
-        controls = [[points.control(kind, cell) for cell in row] for row in rows]
-        _controls(axis, x, kind, controls, [look["color"] for _, look in lines])
-        constant = len({one.text for row in controls for one in row}) <= len(rows)
-        (inside if constant else beyond).extend(one.mean for row in controls for one in row)
-    for row, (_, look) in zip(rows, lines, strict=True):
-        inside += _line(axis, points, x, row, look)
-    _limits(axis, inside, beyond, _logarithmic(cells[0]))
+        _controls(axis, points, kind, x, rows)
+    for row, look in rows:
+        _line(axis, points, x, row, look)
+    low, high = axis.dataLim.intervaly
+    for row, look in rows:
+        band = [(at, cell.number("low"), cell.number("high")) for at, cell in zip(x, row, strict=True) if _banded(cell)]
+        axis.fill_between(*np.reshape(sorted(band), (-1, 3)).T, color=look["color"], alpha=0.18, linewidth=0)
+    lowest, highest = axis.dataLim.intervaly
+    if low > 0 and high / low >= LOG_RANGE and _logarithmic(cells[0]):
+        axis.set_yscale("log")
+        figures.log_ticks(axis.yaxis)
+        axis.set_ylim(low / 1.3, high * 1.3)
+    else:  # wide bands are cut off, because they hide the lines
+        room, margin = 0.5 * (high - low) or 1.0, 0.06 * (high - low) or 0.5
+        axis.set_ylim(max(lowest, low - room) - margin, min(highest, high + room) + margin)
 
 
 def _across(axis: Axes, points: Points, inches: float) -> list[float]:
@@ -178,57 +182,33 @@ def _across(axis: Axes, points: Points, inches: float) -> list[float]:
     return x
 
 
-def _controls(axis: Axes, x: list[float], kind: str, controls: list[list[Point]], colours: list[str]) -> None:
+def _controls(axis: Axes, points: Points, kind: str, x: list[float], rows: list[tuple[list[Point], Any]]) -> None:
     """Draw a control: a horizontal line if it is one number, grey if it belongs to all lines."""
-    series = {
-        tuple(one.text for one in row): (colour, row) for colour, row in zip(colours[::-1], controls[::-1], strict=True)
-    }
-    for colour, row in series.values():
-        own = style.GREY if len(series) == 1 else colour
-        look: dict[str, Any] = {"color": own, "linestyle": LEVELS[kind], "linewidth": 1.1, "zorder": 1.5}
-        measured = [(place, one.mean) for place, one in zip(x, row, strict=True) if one.summary]
-        if len({one.text for one in row}) > 1:
-            axis.plot(*_columns(measured), **look)
+    series = {}
+    for row, of_line in reversed(rows):
+        controls = [points.control(kind, cell) for cell in row]
+        series[tuple(one.text for one in controls)] = (controls, of_line["color"])
+    for names, (controls, own) in series.items():
+        colour = style.GREY if len(series) == 1 else own
+        look: dict[str, Any] = {"color": colour, "linestyle": LEVELS[kind], "linewidth": 1.1, "zorder": 1.5}
+        measured = [(at, one.mean) for at, one in zip(x, controls, strict=True) if one.summary]
+        if len(set(names)) > 1:
+            axis.plot(*np.reshape(measured, (-1, 2)).T, **look)
         elif measured:
             axis.axhline(measured[0][1], **look)
 
 
-def _line(axis: Axes, points: Points, x: list[float], cells: list[Point], look: dict[str, Any]) -> list[float]:
-    """Draw a line with its bands or single runs, and the published numbers; all numbers but those of bands."""
+def _line(axis: Axes, points: Points, x: list[float], cells: list[Point], look: dict[str, Any]) -> None:
+    """Draw a line, the single runs of those that have no band, and the published numbers."""
     placed = sorted(zip(x, cells, strict=True), key=lambda one: one[0])
-    measured = [(at, cell) for at, cell in placed if not math.isnan(cell.mean)]
-    means = [(at, cell.mean) for at, cell in measured]
-    axis.plot(*_columns(means), markevery=max(1, len(measured) // 8), zorder=3, **look)
-    banded = [(at, cell) for at, cell in measured if _banded(cell)]
-    low, high = ([cell.number(name) for _, cell in banded] for name in ("low", "high"))
-    axis.fill_between([at for at, _ in banded], low, high, color=look["color"], alpha=0.18, linewidth=0)
-    runs = Series()
-    if any(cell.count("n") > 1 and not _banded(cell) for _, cell in measured):  # a thin line for each seed
-        place, table = {cell.text: at for at, cell in measured}, points.table("measurements")
-        for _, rows in table[table["coordinates"].isin(list(place)) & table["value"].notna()].groupby("seed"):
-            run = sorted(zip(rows["coordinates"].map(place), rows["value"], strict=True))
-            axis.plot(*_columns(run), color=look["color"], linewidth=0.6, alpha=0.7, zorder=2)
-            runs += run
+    measured = {cell.text: (at, cell.mean) for at, cell in placed if not math.isnan(cell.mean)}
+    every = max(1, len(measured) // 8)
+    axis.plot(*np.reshape(list(measured.values()), (-1, 2)).T, markevery=every, zorder=3, **look)
+    if any(cell.count("n") > 1 and not _banded(cell) for cell in cells):
+        table = points.table("measurements")
+        for _, rows in table[table["coordinates"].isin(list(measured)) & table["value"].notna()].groupby("seed"):
+            run = rows.assign(x=[measured[cell][0] for cell in rows["coordinates"]]).sort_values("x")
+            axis.plot(run["x"], run["value"], color=look["color"], linewidth=0.6, alpha=0.7, zorder=2)
     printed = [(at, cell.published) for at, cell in placed if math.isfinite(cell.published)]
-    axis.plot(*_columns(printed), **PUBLISHED, marker=look["marker"], markeredgecolor=look["color"], zorder=4)
-    return [y for _, y in (*means, *runs, *printed)]
-
-
-def _columns(series: Series) -> tuple[list[float], list[float]]:
-    return [x for x, _ in series], [y for _, y in series]
-
-
-def _limits(axis: Axes, inside: Iterable[float], beyond: Iterable[float], logarithmic: bool) -> None:
-    """Limits of the axis y: what must be ``inside``, plus up to half of its range for what lies ``beyond``.
-
-    Bands, and controls that change along the axis, may be cut off there, because wide ones hide the lines.
-    """
-    inside, beyond = ([value for value in values if math.isfinite(value)] for values in (inside, beyond))
-    low, high = min(inside), max(inside)
-    if low > 0 and high / low >= LOG_RANGE and logarithmic:
-        axis.set_yscale("log")
-        figures.log_ticks(axis.yaxis)
-        axis.set_ylim(low / 1.3, high * 1.3)
-        return
-    room, margin = 0.5 * (high - low) or 1.0, 0.06 * (high - low) or 0.5
-    axis.set_ylim(max(min([*beyond, low]), low - room) - margin, min(max([*beyond, high]), high + room) + margin)
+    hollow = PUBLISHED | {"marker": look["marker"], "markeredgecolor": look["color"]}
+    axis.plot(*np.reshape(printed, (-1, 2)).T, **hollow, zorder=4)

@@ -22,7 +22,7 @@ numbers = Points.means
 
 def draw(points: Points) -> Grid:
     """Headings, rows, and below them a line for each control, and for each dataset or reading in which rows differ."""
-    rows, columns = points.measured("rows", "columns"), points.measured("columns", "rows")
+    rows, columns = points.measured("rows"), points.measured("columns")
     keys = words.together(words.varying(rows))  # of each column of labels
     names = [words.key(points.paper, first) for first, *_ in keys]
     corner = [
