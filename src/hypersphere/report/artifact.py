@@ -238,7 +238,6 @@ class Point:
 class Points(Context):
     """Every point of an artifact made from runs, from results/<scale>/statistics/<paper>/<artifact>/."""
 
-    _known: dict[str, Point] = field(default_factory=dict)
     _tables: dict[str, pd.DataFrame] = field(default_factory=dict)
 
     def table(self, name: str) -> pd.DataFrame:
@@ -266,6 +265,32 @@ class Points(Context):
         points: list[dict[str, Scalar]] = self.artifact.axes.get(name, [{}])
         return points
 
+    @cached_property
+    def cells(self) -> dict[str, Point]:
+        """Every cell by its coordinates; the innermost axis varies fastest."""
+        paper, found = self.paper.paper, {}
+        missing, printed = self.results.plan.missing(paper, self.name), self.results.published
+        for point in self.artifact.points:
+            text, other = coordinates.text(point), self.artifact.compared_with(point)
+            baseline = "" if other is None else coordinates.text(other)
+            found[text] = Point(
+                point,
+                self.summary.get(text, {}),
+                self.effects.get((text, baseline), {}) if baseline else {},
+                printed.get((paper, self.name, text)),
+                missing.get(text, ""),
+                is_baseline=self.artifact.baseline is not None and not baseline,
+                stands_in=any(words.replacement(self.config, name, paper) for name in words.datasets(point)),
+                printed_baseline=printed.get((paper, self.name, baseline)),
+                has_intervals=self.config.scale.level != "quick",
+            )
+        return found
+
+    @property
+    def every(self) -> list[Point]:
+        """Every cell."""
+        return list(self.cells.values())
+
     def at(self, *parts: Coordinates) -> Point:
         """The cell at a point of every axis."""
         given: dict[str, Scalar] = dict(self.artifact.fixed)
@@ -273,35 +298,7 @@ class Points(Context):
             given |= part
         if self.artifact.measure:
             given["measure"] = self.artifact.measure
-        return self._of(coordinates.ordered(given))
-
-    def _of(self, point: Coordinates) -> Point:
-        text, paper = coordinates.text(point), self.paper.paper
-        if text not in self._known:
-            has_baseline = self.artifact.baseline is not None
-            other = self.artifact.compared_with(point) if has_baseline else None
-            baseline = "" if other is None else coordinates.text(other)
-            self._known[text] = Point(
-                point,
-                self.summary.get(text, {}),
-                self.effects.get((text, baseline), {}) if baseline else {},
-                self.results.published.get((paper, self.name, text)),
-                self._missing.get(text, ""),
-                has_baseline and not baseline,
-                any(words.replacement(self.config, name, paper) for name in words.datasets(point)),
-                printed_baseline=self.results.published.get((paper, self.name, baseline)),
-                has_intervals=self.config.scale.level != "quick",
-            )
-        return self._known[text]
-
-    @cached_property
-    def _missing(self) -> dict[str, str]:
-        return self.results.plan.missing(self.paper.paper, self.name)
-
-    @cached_property
-    def every(self) -> list[Point]:
-        """Every cell; the innermost axis varies fastest."""
-        return [self._of(point) for point in self.artifact.points]
+        return self.cells[coordinates.text(given)]
 
     def control(self, kind: str, under: Point) -> Point:
         """The control (chance, pixels, untrained) for a cell."""
@@ -351,21 +348,16 @@ class Points(Context):
 
     def means(self) -> str:
         """The csv of every cell and control, with the columns ``FIELDS``."""
-        return as_csv(FIELDS, [cell.fields | self._scale for cell in (*self.every, *self.controls)])
+        cells = (*self.every, *self.controls)
+        return as_csv(FIELDS, [cell.fields | {"scale": self.config.scale_name} for cell in cells])
 
     def single(self, table: str, names: Sequence[str]) -> str:
         """The csv of a table with several rows for a cell: ``SINGLE``, the table's columns ``names``, the scale."""
-        of_cell = dict(iter(self.table(table).groupby("coordinates")))
-        rows = [
-            row | point.fields | self._scale
-            for point in self.every
-            for row in tables.rows(of_cell.get(point.text, pd.DataFrame()))
-        ]
+        of_cell, scale = dict(iter(self.table(table).groupby("coordinates"))), {"scale": self.config.scale_name}
+        rows = []
+        for cell in self.every:
+            rows += [row | cell.fields | scale for row in tables.rows(of_cell.get(cell.text, pd.DataFrame()))]
         return as_csv((*SINGLE, *names, "scale"), rows)
-
-    @property
-    def _scale(self) -> dict[str, str]:
-        return {"scale": self.config.scale_name}
 
 
 def as_csv(fields: Sequence[str], rows: Sequence[Sequence[Any] | Mapping[str, Any]]) -> str:

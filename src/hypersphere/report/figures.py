@@ -98,14 +98,6 @@ def of_points(points: Points, subtitle: str, height: float) -> tuple[Figure, Sub
     return framed(Frame(points.artifact.title, subtitle, notes.small(points)), WIDTH, height)
 
 
-class Drawing(NamedTuple):
-    """A figure made from runs: the part inside its frame, and the axes of its panels."""
-
-    figure: Figure
-    part: SubFigure
-    panels: dict[Place, Axes]
-
-
 def drawing(
     points: Points,
     placed: Mapping[Place, Coordinates],
@@ -114,10 +106,11 @@ def drawing(
     inches: float,
     legend: Mapping[str, Artist] | None = None,
     **grid: Any,
-) -> Drawing:
-    """Axes for every panel, of ``inches``, and a legend above them, which has a height of its own.
+) -> tuple[Figure, SubFigure, dict[Place, Axes]]:
+    """A figure made from runs, the part inside its frame, and axes for every panel, of ``inches``.
 
-    A panel's heading is what tells it from the others (without the measure), unless the panel above has the same.
+    A legend above them has a height of its own. A panel's heading is what tells it from the others (without the
+    measure), unless the panel above has the same.
     """
     longest = max(map(len, legend or {}), default=0)
     columns = max(1, min(len(legend or {}), int(WIDTH / (0.6 + 0.065 * longest))))
@@ -134,7 +127,7 @@ def drawing(
         if heading and heading != headings.get((down - 1, right)):
             axis.set_title(textwrap.fill(heading, max(12, int(13.5 * inches))), loc="left")
     part.align_ylabels(list(axes[:, 0]))
-    return Drawing(figure, part, {place: axes[place] for place in placed})
+    return figure, part, {place: axes[place] for place in placed}
 
 
 def logarithmic(values: Sequence[float]) -> bool:
@@ -167,28 +160,19 @@ def name_ticks(axis: Axes, names: Sequence[str], inches: float, first: float = 0
         label.set_linespacing(1.0)
 
 
-def numbers(points: Points, axis: str) -> list[float]:
-    """The places on an axis of numbers; none for an axis of names."""
-    keys = words.varying(points.axis(axis))
-    values = [point[keys[0]] for point in points.axis(axis)] if len(keys) == 1 else []
-    known = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
-    return known if len(known) == len(values) else []
+def ticks(points: Points, axis: str) -> tuple[list[float], list[str], str]:
+    """The places, names and label of an axis: ``epoch (as published; here 2 to 16)``.
 
-
-def names(points: Points, axis: str) -> list[str]:
-    """The name of each point of an axis. A number stands alone, because the axis says what it is."""
-    if found := numbers(points, axis):
-        return list(map(words.short, found))
-    return [points.named(point, axis) for point in points.axis(axis)]
-
-
-def axis_label(points: Points, axis: str) -> str:
-    """The label of an axis of numbers: ``epoch (as published; here 2 to 16)``; empty for an axis of names."""
-    if not numbers(points, axis):
-        return ""
-    key = words.varying(points.axis(axis))[0]
-    here = points.here(key, points.axis(axis))
-    return words.key(points.paper, key) + (f" (as published; here {here})" if here else "")
+    Numbers stand alone, because the axis says what they are. An axis of names has neither places nor a label.
+    """
+    keys, every = words.varying(points.axis(axis)), points.axis(axis)
+    values = [point[keys[0]] for point in every] if len(keys) == 1 else []
+    places = [float(value) for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    if not places or len(places) < len(every):
+        return [], [points.named(point, axis) for point in every], ""
+    here = points.here(keys[0], every)
+    label = words.key(points.paper, keys[0]) + (f" (as published; here {here})" if here else "")
+    return places, list(map(words.short, values)), label
 
 
 def blank(axis: Axes, cells: Iterable[Point]) -> None:

@@ -30,6 +30,8 @@ class Case:
         zero = torch.zeros_like(temperature)
         self.m1, self.m2, self.beta, self.alpha = (given.get(x, zero)[:, None] for x in ("m1", "m2", "beta", "alpha"))
         self.without, self.q = (softmax(logits(theta)) for logits in (self.plain, self.logits))
+        # exp of the margins' change of the positive's logit (A.3), [n, 1]
+        self.eta = self.positive(self.logits(theta) - self.plain(theta)).exp()
         self.bent = (theta + self.m1 * p).sin()
         self.sums_to_1 = (p.sum(dim=1, keepdim=True) - 1).abs() < 1e-12
         self.one_hot = self.sums_to_1 & ((p == 0) | (p == 1)).all(dim=1, keepdim=True)
@@ -54,11 +56,6 @@ class Case:
     def positive(self, x: Tensor) -> Tensor:
         """The positive's entry of x, [n, 1]."""
         return (x * self.p).sum(dim=1, keepdim=True)
-
-    @property
-    def eta(self) -> Tensor:
-        """exp of the margins' change of the positive's logit (A.3), [n, 1]."""
-        return self.positive(self.logits(self.theta) - self.plain(self.theta)).exp()
 
     def type_i(self, eta: Tensor | float) -> tuple[Tensor, Tensor]:
         """Eq. 9's weight 1/(1 - alpha·q~) at alpha = 1 - eta, and where it is more than rounding; both [n, 1]."""

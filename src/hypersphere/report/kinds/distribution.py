@@ -48,8 +48,9 @@ def draw(points: Points) -> Figure:
         {"color": style.COLOURS[at % len(style.COLOURS)], "linestyle": style.DASHES[at % 4]} for at in range(len(lines))
     ]
     legend = {points.named(x, "x"): Line2D([], [], **look) for x, look in zip(lines, looks, strict=True)}
-    made = figures.drawing(points, placed, subtitle, PANEL * down + 0.51, figures.WIDTH / across - 0.4, legend)
-    for (row, column), axis in made.panels.items():
+    height, inches = PANEL * down + 0.51, figures.WIDTH / across - 0.4
+    figure, _, panels = figures.drawing(points, placed, subtitle, height, inches, legend)
+    for (row, column), axis in panels.items():
         cells = [points.at(placed[row, column], x) for x in lines]
         drawn = [(of_cell[cell.text], look) for cell, look in zip(cells, looks, strict=True) if cell.text in of_cell]
         for table, look in drawn:
@@ -64,4 +65,4 @@ def draw(points: Points) -> Figure:
             figures.log_ticks(axis.xaxis)
         axis.set_ylabel(f"{_of(points)} (%)" if column == 0 else "")
         axis.set_xlabel(cells[0].label if (row + 1, column) not in placed else "")
-    return made.figure
+    return figure

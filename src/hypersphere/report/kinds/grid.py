@@ -54,21 +54,21 @@ def draw(points: Points) -> Figure:
     inches = figures.WIDTH / across
     printed = ". In parentheses: the published number" if any(cell.beside for cell in points.every) else ""
     subtitle = f"{noted.measures(points)}: mean over pretrainings{printed}"
-    made = figures.drawing(points, placed, subtitle, down * (HIGH * high + 0.9) + 0.4, inches - 0.6)
+    figure, part, panels = figures.drawing(points, placed, subtitle, down * (HIGH * high + 0.9) + 0.4, inches - 0.6)
     means = [cell.mean for cell in points.every if math.isfinite(cell.mean)] or [0.0]
     wider = max(0.0, SPAN - (max(means) - min(means))) / 2 if points.every[0].measure.unit == "%" else 0.0
     limits = (min(means) - wider, max(means) + wider)
-    for (down, right), axis in made.panels.items():
+    for (down, right), axis in panels.items():
         _panel(axis, points, placed[down, right], inches - BESIDE, limits)
         if right:
             axis.set_yticklabels([])
             axis.set_ylabel("")
-    meshes = [axis.collections[0] for axis in made.panels.values() if axis.collections]
+    meshes = [axis.collections[0] for axis in panels.values() if axis.collections]
     if meshes:
-        bar = made.part.colorbar(meshes[0], ax=list(made.panels.values()), pad=0.02, aspect=22)
+        bar = part.colorbar(meshes[0], ax=list(panels.values()), pad=0.02, aspect=22)
         bar.set_label(points.every[0].label)
         bar.ax.grid(visible=False)
-    return made.figure
+    return figure
 
 
 def _panel(axis: Axes, points: Points, panel: Coordinates, inches: float, limits: tuple[float, float]) -> None:
@@ -98,10 +98,11 @@ def _panel(axis: Axes, points: Points, panel: Coordinates, inches: float, limits
         for right, cell in enumerate(line):
             if math.isnan(cell.mean):
                 axis.text(right + 0.5, down + 0.5, cell.ours.replace(" ", "\n"), **grey)
-    figures.name_ticks(axis, figures.names(points, "columns"), inches, 0.5)
-    axis.set_yticks([at + 0.5 for at in range(len(cells))], figures.names(points, "rows"), rotation=0)
-    axis.tick_params(length=0)
-    axis.set_xlabel(figures.axis_label(points, "columns"))
-    name = figures.axis_label(points, "rows")
+    _, names, label = figures.ticks(points, "columns")
+    figures.name_ticks(axis, names, inches, 0.5)
+    axis.set_xlabel(label)
+    _, names, label = figures.ticks(points, "rows")
+    axis.set_yticks([at + 0.5 for at in range(len(cells))], names, rotation=0)
     level: dict[str, Any] = {"rotation": 0, "va": "center", "ha": "right"}
-    axis.set_ylabel(name, **(level if len(name) < 3 else {}))
+    axis.set_ylabel(label, **(level if len(label) < 3 else {}))
+    axis.tick_params(length=0)

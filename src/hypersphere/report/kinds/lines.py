@@ -73,12 +73,13 @@ def draw(points: Points) -> Figure:
     placed = figures.arrange(points.measured("panels"), ACROSS)
     down, across = figures.size(placed)
     inches = figures.WIDTH / across
-    slant = not figures.numbers(points, "x") and figures.wrapped(figures.names(points, "x"), inches)[1]
+    places, names, label = figures.ticks(points, "x")
+    slant = not places and figures.wrapped(names, inches)[1]
     height = PANEL * down + (1.0 if slant else 0.4)
     subtitle = f"{noted.measures(points)}. Lines: mean over pretrainings{_spread(points)}"
-    made = figures.drawing(points, placed, subtitle, height, inches, _handles(points))
+    figure, _, panels = figures.drawing(points, placed, subtitle, height, inches, _handles(points))
     alike: dict[tuple[Any, ...], list[Axes]] = {}
-    for (row, column), axis in made.panels.items():
+    for (row, column), axis in panels.items():
         panel = placed[row, column]
         _panel(axis, points, panel, inches)
         alike.setdefault(tuple(panel.get(key) for key in ("measure", *words.DATA)), []).append(axis)
@@ -86,7 +87,7 @@ def draw(points: Points) -> Figure:
         if beside is None or beside.get("measure") != panel.get("measure"):
             axis.set_ylabel(points.at(panel, points.axis("lines")[0], points.axis("x")[0]).label)
         if (row + 1, column) not in placed:
-            axis.set_xlabel(figures.axis_label(points, "x"))
+            axis.set_xlabel(label)
         elif slant:
             axis.tick_params(axis="x", labelbottom=False)
     for axes in alike.values():
@@ -94,7 +95,7 @@ def draw(points: Points) -> Figure:
         ends = [end for axis in drawn for end in axis.get_ylim()]
         for axis in drawn if len({axis.get_yscale() for axis in axes}) == 1 else []:
             axis.set_ylim(min(ends), max(ends))
-    return made.figure
+    return figure
 
 
 def _lines(points: Points) -> list[tuple[Coordinates, dict[str, Any]]]:
@@ -155,11 +156,11 @@ def _panel(axis: Axes, points: Points, panel: Coordinates, inches: float) -> Non
 
 def _across(axis: Axes, points: Points, inches: float) -> list[float]:
     """The axis x, the same in every panel: names, or numbers, each with a tick if it has room; all places."""
-    x = list(map(float, figures.numbers(points, "x")))
+    x, names, _ = figures.ticks(points, "x")
     if not x:
-        figures.name_ticks(axis, figures.names(points, "x"), inches)
-        axis.set_xlim(-0.4, len(points.axis("x")) - 0.6)
-        return [float(at) for at in range(len(points.axis("x")))]
+        figures.name_ticks(axis, names, inches)
+        axis.set_xlim(-0.4, len(names) - 0.6)
+        return list(map(float, range(len(names))))
     even = len(x) > 2 and len(set(np.diff(x).round(9))) == 1
     spread = figures.logarithmic(x) and not even
     ordered = np.sort(x)

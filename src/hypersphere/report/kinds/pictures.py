@@ -70,14 +70,14 @@ def draw(points: Points) -> Figure:
         heights[row] = max(heights[row], high)
     what = _what(points)
     subtitle = what[:1].upper() + what[1:]
-    made = figures.drawing(points, placed, subtitle, sum(heights), inches, height_ratios=heights)
+    figure, _, panels = figures.drawing(points, placed, subtitle, sum(heights), inches, height_ratios=heights)
     if not grids:
-        figures.blank(made.panels[0, 0], points.every)
-        return made.figure
+        figures.blank(panels[0, 0], points.every)
+        return figure
     stack = png.read(points.checked("pictures.png"))
-    for grid, axis in zip(grids, made.panels.values(), strict=True):
+    for grid, axis in zip(grids, panels.values(), strict=True):
         grid.draw(axis, stack, inches)
-    return made.figure
+    return figure
 
 
 class _Grid:
