@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -106,9 +107,9 @@ def _room(row: Row) -> float:
 def _row(axis: Axes, at: float, row: Row, farthest: float) -> None:
     for ends, width in ((row.thin, 0.9), (row.thick, 2.6)):
         look: dict[str, Any] = {"color": row.colour, "alpha": row.alpha, "solid_capstyle": "butt"}
-        axis.plot([_within(end, farthest) for end in ends], [at, at], linewidth=width, zorder=2, **look)
+        axis.plot(np.clip(ends, -farthest, farthest), [at, at], linewidth=width, zorder=2, **look)
     for mark in row.marks:
-        axis.plot(_within(mark.value, farthest), at, zorder=3, clip_on=False, **_look(mark))
+        axis.plot(np.clip(mark.value, -farthest, farthest), at, zorder=3, clip_on=False, **_look(mark))
     of_intervals = [Mark(end, row.colour, alpha=row.alpha) for end in (*row.thin, *row.thick)]
     for mark in [*of_intervals, *row.marks]:
         if abs(mark.value) > farthest:
@@ -121,8 +122,3 @@ def _look(mark: Mark) -> dict[str, Any]:
     face = {"markerfacecolor": inside, "markeredgecolor": edge, "markeredgewidth": width}
     look = {"color": mark.colour, "marker": mark.marker, "markersize": mark.size, "alpha": mark.alpha}
     return {**look, **face, "linestyle": ""}
-
-
-def _within(value: float, farthest: float) -> float:
-    """The value, or the end of the axis if it lies beyond; nan stays."""
-    return math.copysign(min(abs(value), farthest), value)
