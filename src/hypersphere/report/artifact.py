@@ -1,7 +1,5 @@
 """An artifact: its declaration, its points with our numbers and the printed ones, and what is shown of it."""
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +11,7 @@ import pandas as pd
 
 from hypersphere.config import coordinates
 from hypersphere.config.artifacts import Paper
-from hypersphere.config.cells import Cell, control
+from hypersphere.config.cells import control
 from hypersphere.config.claims import Claim
 from hypersphere.config.coordinates import Coordinates, Scalar
 from hypersphere.config.measures import MEASURES, Measure
@@ -23,11 +21,13 @@ from hypersphere.provenance import columns, tables
 from hypersphere.report import words
 from hypersphere.report.results import Results
 
-IDENTITY = ("coordinates", "method", "variant", "dataset", "setting", "measure")
-OURS = ("measured_on", "probed_on", "epoch", "mean", "std", "n", "low", "high", "n_diverged")
-EFFECT = ("baseline", "effect", "low_holm", "high_holm", "p_holm", "low_power")
+MEASURED = ("measured_on", "probed_on", "epoch", "mean", "std", "n", "low", "high", "n_diverged")
+EFFECT = {
+    **{"baseline": "baseline", "effect": "effect", "effect_low": "low_holm", "effect_high": "high_holm"},
+    **{"p_holm": "p_holm", "low_power": "low_power"},
+}
 FIELDS = (
-    *(*IDENTITY, *OURS, "baseline", "effect", "effect_low", "effect_high", "p_holm", "low_power"),
+    *("coordinates", "method", "variant", "dataset", "setting", "measure", *MEASURED, *EFFECT),
     *("published", "published_std", "missing", "scale"),
 )
 """Columns of the csv of a table, and of a figure that is drawn from means."""
@@ -192,13 +192,18 @@ class Point:
         return (low, high) if useful else (math.nan, math.nan)
 
     @property
+    def gain(self) -> float:
+        """The difference from the baseline; NaN if there is none."""
+        return float(self.effect.get("effect", math.nan))
+
+    @property
     def difference(self) -> str:
         """``+1.2 [+0.4, +2.0]``; ``baseline`` for the baseline; empty without a comparison."""
         if self.is_baseline:
             return "" if math.isnan(self.mean) else "baseline"
-        if math.isnan(self.mean) or math.isnan(effect := float(self.effect.get("effect", math.nan))):
+        if math.isnan(self.mean) or math.isnan(self.gain):
             return ""
-        text, (low, high) = words.signed(effect, self.measure.decimals), self.interval
+        text, (low, high) = words.signed(self.gain, self.measure.decimals), self.interval
         if math.isnan(low):
             return f"{text}, no interval" if self.has_intervals else text
         low_power = " low power" if self.effect["low_power"] else ""
@@ -219,20 +224,20 @@ class Point:
         numbers = [one.reported for one in (self.claim, self.printed_baseline) if one and one.reported is not None]
         return words.signed(numbers[0] - numbers[1], self.measure.decimals) if len(numbers) == 2 else ""
 
-    def fields(self, scale: str) -> list[Any]:
-        """The values of ``FIELDS``."""
-        identity = [self.coordinates.get(key, "") for key in coordinates.IDENTITY]
-        point = [self.text, *identity, coordinates.setting(self.coordinates), self.coordinates["measure"]]
-        measured = [*map(self.summary.get, OURS), *map(self.effect.get, EFFECT)]
-        printed = (self.claim.reported, self.claim.reported_std) if self.claim else (None, None)
-        return [*point, *measured, *printed, self.missing, scale]
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Of ``FIELDS``, those that are known."""
+        measured = {name: self.summary.get(name) for name in MEASURED}
+        effect = {name: self.effect.get(column) for name, column in EFFECT.items()}
+        printed = {"published": self.claim.reported, "published_std": self.claim.reported_std} if self.claim else {}
+        text = {"coordinates": self.text, "setting": coordinates.setting(self.coordinates), "missing": self.missing}
+        return {**self.coordinates, **measured, **effect, **printed, **text}
 
 
 @dataclass(frozen=True)
 class Points(Context):
     """Every point of an artifact made from runs, from results/<scale>/statistics/<paper>/<artifact>/."""
 
-    _known: dict[str, Point] = field(default_factory=dict)
     _tables: dict[str, pd.DataFrame] = field(default_factory=dict)
 
     def table(self, name: str) -> pd.DataFrame:
@@ -251,28 +256,40 @@ class Points(Context):
         return {row["coordinates"]: row for row in tables.rows(self.table("summary"))}
 
     @cached_property
-    def compared(self) -> list[dict[str, Any]]:
-        """Every difference between two cells."""
-        return tables.rows(self.table("effects"))
-
-    @cached_property
-    def effects(self) -> dict[str, dict[str, Any]]:
-        """Differences from the baseline, by the coordinates of the cell."""
-        against = {coordinates.text(point): self.artifact.compared_with(point) for point in self.artifact.points}
-        baselines = {cell: coordinates.text(other) for cell, other in against.items() if other is not None}
-        return {
-            row["coordinates"]: row for row in self.compared if baselines.get(row["coordinates"]) == row["baseline"]
-        }
-
-    @cached_property
-    def axes(self) -> dict[str, list[dict[str, Scalar]]]:
-        """The points of each of its axes."""
-        axes: dict[str, list[dict[str, Scalar]]] = self.artifact.axes
-        return axes
+    def effects(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """Every difference between two cells, by the coordinates of both."""
+        return {(row["coordinates"], row["baseline"]): row for row in tables.rows(self.table("effects"))}
 
     def axis(self, name: str) -> list[dict[str, Scalar]]:
         """The points of an axis; a single empty point if the artifact lacks this axis."""
-        return self.axes.get(name, [{}])
+        points: list[dict[str, Scalar]] = self.artifact.axes.get(name, [{}])
+        return points
+
+    @cached_property
+    def cells(self) -> dict[str, Point]:
+        """Every cell by its coordinates; the innermost axis varies fastest."""
+        paper, found = self.paper.paper, {}
+        missing, printed = self.results.plan.missing(paper, self.name), self.results.published
+        for point in self.artifact.points:
+            text, other = coordinates.text(point), self.artifact.compared_with(point)
+            baseline = "" if other is None else coordinates.text(other)
+            found[text] = Point(
+                point,
+                self.summary.get(text, {}),
+                self.effects.get((text, baseline), {}) if baseline else {},
+                printed.get((paper, self.name, text)),
+                missing.get(text, ""),
+                is_baseline=self.artifact.baseline is not None and not baseline,
+                stands_in=any(words.replacement(self.config, name, paper) for name in words.datasets(point)),
+                printed_baseline=printed.get((paper, self.name, baseline)),
+                has_intervals=self.config.scale.level != "quick",
+            )
+        return found
+
+    @property
+    def every(self) -> list[Point]:
+        """Every cell."""
+        return list(self.cells.values())
 
     def at(self, *parts: Coordinates) -> Point:
         """The cell at a point of every axis."""
@@ -281,34 +298,7 @@ class Points(Context):
             given |= part
         if self.artifact.measure:
             given["measure"] = self.artifact.measure
-        return self._of(coordinates.ordered(given))
-
-    def _of(self, point: Coordinates) -> Point:
-        text, paper = coordinates.text(point), self.paper.paper
-        if text not in self._known:
-            baseline = self.artifact.baseline
-            other = self.artifact.compared_with(point) if baseline else None
-            self._known[text] = Point(
-                point,
-                self.summary.get(text, {}),
-                self.effects.get(text, {}) if baseline else {},
-                self.results.published.get((paper, self.name, text)),
-                self._missing.get(text, ""),
-                baseline is not None and other is None,
-                any(words.replacement(self.config, name, paper) for name in words.datasets(point)),
-                printed_baseline=other and self.results.published.get((paper, self.name, coordinates.text(other))),
-                has_intervals=self.config.scale.level != "quick",
-            )
-        return self._known[text]
-
-    @cached_property
-    def _missing(self) -> dict[str, str]:
-        return self.results.plan.missing(self.paper.paper, self.name)
-
-    @cached_property
-    def every(self) -> list[Point]:
-        """Every cell; the innermost axis varies fastest."""
-        return [self._of(point) for point in self.artifact.points]
+        return self.cells[coordinates.text(given)]
 
     def control(self, kind: str, under: Point) -> Point:
         """The control (chance, pixels, untrained) for a cell."""
@@ -321,19 +311,10 @@ class Points(Context):
         controls = [self.control(kind, cell) for kind in words.CONTROLS for cell in self.every]
         return [control for control in {control.text: control for control in controls}.values() if control.summary]
 
-    @property
-    def fixed(self) -> dict[str, Scalar]:
-        """The coordinates that all cells share."""
-        first, *others = (cell.coordinates for cell in self.every)
-        return {key: value for key, value in first.items() if all(other.get(key) == value for other in others)}
-
-    def measured(self, axis: str, *others: str) -> list[dict[str, Scalar]]:
+    def measured(self, axis: str) -> list[dict[str, Scalar]]:
         """The points of an axis of which anything was run; all points if nothing was."""
-        combinations: list[dict[str, Scalar]] = [{}]
-        for other in others:
-            combinations = [{**start, **point} for start in combinations for point in self.axis(other)]
-        run = [point for point in self.axis(axis) if any(self.at(point, other).was_run for other in combinations)]
-        return run or self.axis(axis)
+        ran = [cell.coordinates.items() for cell in self.every if cell.was_run]
+        return [point for point in self.axis(axis) if any(point.items() <= cell for cell in ran)] or self.axis(axis)
 
     def named(self, point: Coordinates, axis: str) -> str:
         """The name of a point of an axis: what tells it from the others."""
@@ -349,51 +330,43 @@ class Points(Context):
     def here(self, key: str, points: Sequence[Coordinates]) -> str:
         """What ran in place of a published epoch, or field of the run, at some points; empty: as published."""
         cells = self.results.plan.artifacts[self.paper.paper, self.name] if key == "epoch" or "." in key else []
-        of = [cell for cell in cells if any(point.items() <= dict(cell.coordinates).items() for point in points)]
-        ran = [(cell.coordinates[key], _ran(cell, key)) for cell in of if cell.run and not cell.missing]
+        ran = set[tuple[Scalar, Scalar | None]]()
+        for cell in cells:
+            at = dict(cell.coordinates).items()
+            if cell.missing or not cell.run or not any(point.items() <= at for point in points):
+                continue
+            value: Scalar | None = cell.epoch
+            if key != "epoch":
+                part, _, name = key.partition(".")
+                of = getattr(cell.run, part)
+                # None: the run has the default of a component
+                value = of.parameters.get(name) if isinstance(of, Component) else getattr(of, name, None)
+            ran.add((cell.coordinates[key], value))
         if all(value is None or value == published or "%" in str(published) for published, value in ran):
             return ""
-        return words.several(words.short(value) for _, value in sorted(set(ran)) if value is not None)
+        return words.several(words.short(value) for _, value in sorted(ran) if value is not None)
 
     def means(self) -> str:
         """The csv of every cell and control, with the columns ``FIELDS``."""
         cells = (*self.every, *self.controls)
-        return as_csv(FIELDS, (point.fields(self.config.scale_name) for point in cells))
+        return as_csv(FIELDS, [cell.fields | {"scale": self.config.scale_name} for cell in cells])
 
     def single(self, table: str, names: Sequence[str]) -> str:
         """The csv of a table with several rows for a cell: ``SINGLE``, the table's columns ``names``, the scale."""
-        scale, of_cell = self.config.scale_name, dict(iter(self.table(table).groupby("coordinates")))
-        rows = [
-            [*point.fields(scale)[: len(SINGLE)], *(row[name] for name in names), scale]
-            for point in self.every
-            for row in tables.rows(of_cell.get(point.text, pd.DataFrame()))
-        ]
+        of_cell, scale = dict(iter(self.table(table).groupby("coordinates"))), {"scale": self.config.scale_name}
+        rows = []
+        for cell in self.every:
+            rows += [row | cell.fields | scale for row in tables.rows(of_cell.get(cell.text, pd.DataFrame()))]
         return as_csv((*SINGLE, *names, "scale"), rows)
 
 
-def _ran(cell: Cell, key: str) -> Scalar | None:
-    """The value that a cell's run has for an epoch or a field; None if it has the default of a component."""
-    if key == "epoch":
-        return cell.epoch
-    field, _, name = key.partition(".")
-    part = getattr(cell.run, field)
-    value: Scalar | None = part.parameters.get(name) if isinstance(part, Component) else getattr(part, name, None)
-    return value
+def as_csv(fields: Sequence[str], rows: Sequence[Sequence[Any] | Mapping[str, Any]]) -> str:
+    """Tidy lines under a header: all digits of a number, whole ones without a point; empty where nothing is known."""
 
+    def plain(value: Any) -> str:
+        if value is None or value != value:
+            return ""
+        return str(int(value) if isinstance(value, float) and value.is_integer() else value)
 
-def as_csv(fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Tidy lines under a header; a missing number is an empty field."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(fields)
-    writer.writerows([_plain(value) for value in row] for row in rows)
-    return buffer.getvalue()
-
-
-def _plain(value: Any) -> str:
-    """A value in a tidy table: all digits of a number, whole numbers without a point, nothing for NaN or None."""
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return "" if math.isnan(value) else repr(int(value)) if value.is_integer() else repr(float(value))
-    return str(value)
+    frame = pd.DataFrame(rows, columns=list(fields), dtype=object)
+    return frame.map(plain).to_csv(index=False, lineterminator="\n")

@@ -3,17 +3,19 @@
 import io
 import re
 import textwrap
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from matplotlib.transforms import Bbox
 
-from hypersphere.config.coordinates import Scalar
+from hypersphere.config.coordinates import Coordinates, Scalar
 from hypersphere.files import replacing, write_text
 from hypersphere.report import notes, style, words
 from hypersphere.report.artifact import Point, Points
@@ -69,58 +71,26 @@ def framed(frame: Frame, width: float, height: float) -> tuple[Figure, SubFigure
     return figure, part
 
 
-class Panel(NamedTuple):
-    """A panel, its place and its labels."""
-
-    row: int
-    column: int
-    point: dict[str, Scalar]
-    titled: bool
-    """Whether it has a heading: not below a panel with the same one."""
-    measured: bool
-    """Whether it names its measure at the left: not beside a panel with the same one."""
-    lowest: bool
-    """Whether it names its horizontal axis: not above another panel."""
+Place = tuple[int, int]
+"""Row and column of a panel."""
 
 
-def arrange(points: Sequence[dict[str, Scalar]], most: int) -> list[Panel]:
+def arrange(points: Sequence[dict[str, Scalar]], most: int) -> dict[Place, dict[str, Scalar]]:
     """A row for each measure if both measures and all else vary; otherwise rows of at most ``most`` panels."""
-    rest = [{key: value for key, value in point.items() if key != "measure"} for point in points]
-    rows: dict[Any, list[int]] = {}
-    for at, point in enumerate(points):
-        rows.setdefault(point.get("measure"), []).append(at)
-    if len(rows) > 1 and 1 < max(map(len, rows.values())) <= most + 1:
-        placed: list[Panel] = []
-        for down, row in enumerate(rows.values()):
-            for right, at in enumerate(row):
-                above = [one for one in placed if (one.row, one.column) == (down - 1, right)]
-                repeated = any({**rest[at], "measure": one.point["measure"]} == one.point for one in above)
-                lowest = not any(right < len(lower) for lower in list(rows.values())[down + 1 : down + 2])
-                placed.append(Panel(down, right, points[at], not repeated, right == 0, lowest))
-        return placed
-    wide = min(most, len(points)) if len(points) != most + 1 else -(-len(points) // 2)
-    return [
-        Panel(at // wide, at % wide, point, True, at % wide == 0 or len(rows) > 1, at + wide >= len(points))
-        for at, point in enumerate(points)
-    ]
+    of_measure: dict[Any, list[dict[str, Scalar]]] = {}
+    for point in points:
+        of_measure.setdefault(point.get("measure"), []).append(point)
+    rows = list(of_measure.values())
+    if len(rows) == 1 or not 1 < max(map(len, rows)) <= most + 1:
+        wide = min(most, len(points)) if len(points) != most + 1 else -(-len(points) // 2)
+        rows = [list(points[at : at + wide]) for at in range(0, len(points), wide)]
+    return {(down, right): point for down, row in enumerate(rows) for right, point in enumerate(row)}
 
 
-def size(placed: Sequence[Panel]) -> tuple[int, int]:
+def size(placed: Iterable[Place]) -> Place:
     """The number of rows and columns of panels."""
-    return 1 + max(one.row for one in placed), 1 + max(one.column for one in placed)
-
-
-class Drawing(NamedTuple):
-    """A figure made from runs: the part inside its frame, and its panels with their axes."""
-
-    figure: Figure
-    part: SubFigure
-    panels: list[tuple[Panel, Axes]]
-
-    def align(self) -> Figure:
-        """The figure, with the labels of its first column of panels below each other."""
-        self.part.align_ylabels([axis for panel, axis in self.panels if panel.column == 0])
-        return self.figure
+    rows, columns = zip(*placed, strict=True)
+    return 1 + max(rows), 1 + max(columns)
 
 
 def of_points(points: Points, subtitle: str, height: float) -> tuple[Figure, SubFigure]:
@@ -129,21 +99,35 @@ def of_points(points: Points, subtitle: str, height: float) -> tuple[Figure, Sub
 
 
 def drawing(
-    points: Points, placed: Sequence[Panel], subtitle: str, height: float, inches: float, **grid: Any
-) -> Drawing:
-    """Axes for every panel under its heading, of which ``inches`` have room; places without a panel stay empty."""
-    figure, part = of_points(points, subtitle, height)
+    points: Points,
+    placed: Mapping[Place, Coordinates],
+    subtitle: str,
+    height: float,
+    inches: float,
+    legend: Mapping[str, Artist] | None = None,
+    **grid: Any,
+) -> tuple[Figure, SubFigure, dict[Place, Axes]]:
+    """A figure made from runs, the part inside its frame, and axes for every panel, of ``inches``.
+
+    A legend above them has a height of its own. A panel's heading is what tells it from the others (without the
+    measure), unless the panel above has the same.
+    """
+    longest = max(map(len, legend or {}), default=0)
+    columns = max(1, min(len(legend or {}), int(WIDTH / (0.6 + 0.065 * longest))))
+    figure, part = of_points(points, subtitle, height + 0.19 * -(-len(legend or {}) // columns))
+    if legend:
+        part.legend(legend.values(), legend.keys(), loc="outside upper left", ncols=columns, handlelength=2.6)
     axes = part.subplots(*size(placed), squeeze=False, gridspec_kw=grid)
-    for axis in axes.flat:
-        axis.set_visible(False)
-    panels = [(panel, axes[panel.row][panel.column]) for panel in placed]
     axes_of_panels = [words.varying(points.axis(name)) for name in ("panels", "rows")]
     keys = [key for varying in axes_of_panels for key in varying if key != "measure"]
-    for panel, axis in panels:
-        axis.set_visible(True)
-        if panel.titled:  # by what tells it from the others (without the measure)
-            axis.set_title(textwrap.fill(points.called(panel.point, keys), max(12, int(13.5 * inches))), loc="left")
-    return Drawing(figure, part, panels)
+    headings = {place: points.called(point, keys) for place, point in placed.items()}
+    for (down, right), axis in np.ndenumerate(axes):
+        heading = headings.get((down, right))
+        axis.set_visible(heading is not None)  # there may be more places than panels
+        if heading and heading != headings.get((down - 1, right)):
+            axis.set_title(textwrap.fill(heading, max(12, int(13.5 * inches))), loc="left")
+    part.align_ylabels(list(axes[:, 0]))
+    return figure, part, {place: axes[place] for place in placed}
 
 
 def logarithmic(values: Sequence[float]) -> bool:
@@ -158,56 +142,37 @@ def log_ticks(axis: Axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def _wrapped(names: Sequence[str], inches: float) -> tuple[list[list[str]], int]:
-    """The names below an axis of that width in lines, and how many characters of a line fit below each place."""
+def wrapped(names: Sequence[str], inches: float) -> tuple[list[str], bool]:
+    """The names below an axis of that width in lines, and whether they must slant, which takes height."""
     room = max(1, int(PER_INCH * inches / max(1, len(names))) - 1)
-    return [textwrap.wrap(name, room, break_long_words=False) for name in names], room
-
-
-def slanted(names: Sequence[str], inches: float) -> bool:
-    """Whether names below an axis of that width must slant, which takes height."""
-    wrapped, room = _wrapped(names, inches)
-    return any(len(lines) > 3 or max(map(len, lines), default=0) > room for lines in wrapped)
+    lines = [textwrap.wrap(name, room, break_long_words=False) for name in names]
+    slant = any(len(each) > 3 or max(map(len, each), default=0) > room for each in lines)
+    return ["\n".join(each) for each in ([textwrap.wrap(name, 30) for name in names] if slant else lines)], slant
 
 
 def name_ticks(axis: Axes, names: Sequence[str], inches: float, first: float = 0.0) -> None:
     """Label the places ``first``, ``first + 1``, … of a horizontal axis; slanted if labels would overlap."""
-    slant = slanted(names, inches)
-    lines = [textwrap.wrap(name, 30) for name in names] if slant else _wrapped(names, inches)[0]
-    axis.set_xticks([first + at for at in range(len(names))], list(map("\n".join, lines)))
+    labels, slant = wrapped(names, inches)
+    axis.set_xticks([first + at for at in range(len(names))], labels)
     axis.tick_params(axis="x", rotation=35 if slant else 0)
     for label in axis.get_xticklabels():
         label.set(ha="right" if slant else "center", rotation_mode="anchor" if slant else "default")
         label.set_linespacing(1.0)
 
 
-def numbers(points: Points, axis: str) -> list[float]:
-    """The places on an axis of numbers; none for an axis of names."""
-    keys = words.varying(points.axis(axis))
-    values = [point[keys[0]] for point in points.axis(axis)] if len(keys) == 1 else []
-    known = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
-    return known if len(known) == len(values) else []
+def ticks(points: Points, axis: str) -> tuple[list[float], list[str], str]:
+    """The places, names and label of an axis: ``epoch (as published; here 2 to 16)``.
 
-
-def names(points: Points, axis: str) -> list[str]:
-    """The name of each point of an axis. A number stands alone, because the axis says what it is."""
-    if found := numbers(points, axis):
-        return list(map(words.short, found))
-    return [points.named(point, axis) for point in points.axis(axis)]
-
-
-def axis_label(points: Points, axis: str) -> str:
-    """The label of an axis of numbers: ``epoch (as published; here 2 to 16)``; empty for an axis of names."""
-    if not numbers(points, axis):
-        return ""
-    key = words.varying(points.axis(axis))[0]
-    here = points.here(key, points.axis(axis))
-    return words.key(points.paper, key) + (f" (as published; here {here})" if here else "")
-
-
-def legend_columns(names: Collection[str]) -> int:
-    """How many entries of a legend above the panels fit beside each other."""
-    return max(1, min(len(names), int(WIDTH / (0.6 + 0.065 * max(map(len, names))))))
+    Numbers stand alone, because the axis says what they are. An axis of names has neither places nor a label.
+    """
+    keys, every = words.varying(points.axis(axis)), points.axis(axis)
+    values = [point[keys[0]] for point in every] if len(keys) == 1 else []
+    places = [float(value) for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    if not places or len(places) < len(every):
+        return [], [points.named(point, axis) for point in every], ""
+    here = points.here(keys[0], every)
+    label = words.key(points.paper, keys[0]) + (f" (as published; here {here})" if here else "")
+    return places, list(map(words.short, values)), label
 
 
 def blank(axis: Axes, cells: Iterable[Point]) -> None:
@@ -241,16 +206,9 @@ def freeze(figure: Figure) -> None:
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for part in figure.subfigs:
-        _round(part.bbox_relative)
+        part.bbox_relative.set_points(part.bbox_relative.get_points().round(_PLACES))
     for axes in figure.axes:
-        position = axes.get_position(original=True).frozen()
-        _round(position)
-        axes.set_position(position)
-
-
-def _round(box: Bbox) -> None:
-    (x0, y0), (x1, y1) = box.p0, box.p1
-    box.p0, box.p1 = (round(x0, _PLACES), round(y0, _PLACES)), (round(x1, _PLACES), round(y1, _PLACES))
+        axes.set_position(Bbox(axes.get_position(original=True).get_points().round(_PLACES)))
 
 
 def save(figure: Figure, outputs: Sequence[Path], numbers: str) -> None:

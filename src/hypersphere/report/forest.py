@@ -4,7 +4,6 @@ It draws what results/report/claims.csv says and computes nothing. The short for
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,25 +52,12 @@ LOOKS = {
 }
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """One line of the forest: a comparison, or those of one variant at several settings."""
 
     paper: str
     name: str
     claims: tuple[Claim, ...]
-
-    @property
-    def ours(self) -> float:
-        """What rows are sorted by: our effect, and of several the middle one."""
-        effects = sorted(float(claim["measured"]) for claim in self.claims)
-        return effects[len(effects) // 2]
-
-    @property
-    def runs(self) -> str:
-        """``5``, or ``3 to 5``: independent pretrainings in the smaller arm."""
-        counts = sorted({int(claim["n"]) for claim in self.claims})
-        return f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
 
 def drawn(claim: Claim) -> bool:
@@ -92,7 +78,11 @@ def direction(claim: Claim) -> str:
 
 
 def rows(config: Config, claims: Sequence[Claim]) -> list[Row]:
-    """The rows by document, and within it by our effect, the largest first."""
+    """The rows by document, and within it by our effect (of several claims, the middle one), the largest first."""
+
+    def effect(row: Row) -> float:
+        return sorted(float(claim["measured"]) for claim in row.claims)[len(row.claims) // 2]
+
     found = []
     for name, paper in config.papers.items():
         groups: dict[tuple[str, ...], list[Claim]] = {}
@@ -102,21 +92,16 @@ def rows(config: Config, claims: Sequence[Claim]) -> list[Row]:
                 groups.setdefault(key, []).append(claim)
         lines = []
         for alike in groups.values():
-            if len(alike) > APART:
-                lines.append(Row(name, f"{_subject(paper, alike[0])}, {_settings(paper, alike)}", tuple(alike)))
-            else:
+            if len(alike) <= APART:
                 lines += [Row(name, subject(paper, claim, alike), (claim,)) for claim in alike]
-        found += sorted(lines, key=lambda row: -row.ours)
+                continue
+            several = counted(len(alike), "task")
+            if len({_point(claim).get("target") for claim in alike}) == 1:
+                datasets = ", ".join(dict.fromkeys(paper.label(claim["dataset"]) for claim in alike))
+                several = f"{datasets}, {counted(len(alike), 'setting')}"
+            lines.append(Row(name, f"{_arms(paper, alike[0])}, {several}", tuple(alike)))
+        found += sorted(lines, key=effect, reverse=True)
     return found
-
-
-def _settings(paper: Paper, claims: Sequence[Claim]) -> str:
-    """What a folded row is of: ``18 tasks``, ``4 settings, CIFAR-100``."""
-    targets = {coordinates.parse(claim["setting"], claim["id"]).get("target") for claim in claims}
-    if len(targets) > 1:
-        return counted(len(claims), "task")
-    datasets = ", ".join(dict.fromkeys(paper.label(claim["dataset"]) for claim in claims))
-    return f"{datasets}, {counted(len(claims), 'setting')}"
 
 
 def subject(paper: Paper, claim: Claim, beside: Sequence[Claim] = ()) -> str:
@@ -124,21 +109,21 @@ def subject(paper: Paper, claim: Claim, beside: Sequence[Claim] = ()) -> str:
     points = [_point(one) for one in beside]
     told = {"dataset", "target", "epoch", "label", *words.varying(points)} if points else set(_point(claim))
     point = {key: value for key, value in _point(claim).items() if key in told}
-    return f"{_subject(paper, claim)}, {words.point(paper, point, point)}"
+    return f"{_arms(paper, claim)}, {words.point(paper, point, point)}"
 
 
 def _point(claim: Claim) -> dict[str, Any]:
     return {"dataset": claim["dataset"], **coordinates.parse(claim["setting"], claim["id"])}
 
 
-def _subject(paper: Paper, claim: Claim) -> str:
+def _arms(paper: Paper, claim: Claim) -> str:
     """Method and variant in words, and what they are compared with if it is not the table's own baseline."""
-    artifact = paper.measured[claim["artifact"]]
+    baseline = paper.measured[claim["artifact"]].baseline
     said = f"{paper.label(claim['method'])}, {paper.phrase(claim['variant'])}"
     if "=" in claim["baseline"]:
         other = coordinates.parse(claim["baseline"], claim["id"])
         return f"{said}, against {words.point(paper, other, other)}"
-    plain = artifact.baseline.get("variant") if artifact.baseline else None
+    plain = baseline.get("variant") if baseline else None
     return said if claim["baseline"] == plain else f"{said}, against {paper.phrase(claim['baseline'])}"
 
 
@@ -174,13 +159,6 @@ def caption(config: Config, claims: Sequence[Claim]) -> str:
     )
 
 
-FOLDED = (
-    f"A variant with more than {APART} datasets, tasks or settings in one table has one row with every effect: "
-    "its lines reach from the lowest to the highest end of the intervals."
-)
-LEVEL = "Pale, with an asterisk: an arm is level with raw pixels or its untrained encoder."
-
-
 def build(config: Config, claims: pd.DataFrame, folder: Path) -> None:
     """Write forest.{svg,png} and forest_short.{svg,png}."""
     listed = tables.rows(claims)
@@ -192,17 +170,22 @@ def build(config: Config, claims: pd.DataFrame, folder: Path) -> None:
 
 def draw(config: Config, shown: Sequence[Row], claims: Sequence[Claim]) -> Figure:
     """Rows under the titles of their documents, on one axis of points of accuracy."""
-    total = sum(len(row.claims) for row in rows(config, claims))
-    here = sum(len(row.claims) for row in shown)
-    some = f"{here} of {total}" if here < total else str(total)
+    drawn_claims = [claim for row in shown for claim in row.claims]
+    total = sum(map(drawn, claims))
+    some = f"{len(drawn_claims)} of {total}" if len(drawn_claims) < total else str(total)
+    level = "Pale, with an asterisk: an arm is level with raw pixels or its untrained encoder."
+    folded = (
+        f"A variant with more than {APART} datasets, tasks or settings in one table has one row with every effect: "
+        "its lines reach from the lowest to the highest end of the intervals."
+    )
     frame = figures.Frame(
         f"Printed effects and ours: {some} comparisons of trained encoders",
         f"Difference in accuracy, points. Ours with the {words.confidence(config)} interval by Welch (thick) and after "
         f"Holm's correction (thin). Axis cut at ±{FARTHEST:g}; an arrow stands for what lies beyond.",
         words.joined(
             caption(config, claims),
-            LEVEL if any(known.is_level(claim) for row in shown for claim in row.claims) else "",
-            FOLDED if any(len(row.claims) > 1 for row in shown) else "",
+            level if any(map(known.is_level, drawn_claims)) else "",
+            folded if len(drawn_claims) > len(shown) else "",
         ),
     )
     by_paper = {paper.title: [_row(row) for row in shown if row.paper == name] for name, paper in config.papers.items()}
@@ -217,26 +200,19 @@ def _row(row: Row) -> intervals.Row:
     """Printed effects, ours on top, intervals from the lowest end to the highest; an asterisk: an arm is level."""
     leading = min(map(direction, row.claims), key=list(LOOKS).index)
     level = all(map(known.is_level, row.claims))
-    values = [float(claim["reported"]) for claim in row.claims]
-    beyond = ", ".join(words.signed(value, 1) for value in values if abs(value) > FARTHEST)
-    name = row.name + (f" (printed {beyond})" if beyond else "") + ("\N{NO-BREAK SPACE}*" if level else "")
     smaller = 0.75 if len(row.claims) > 1 else 1.0
-    printed, ours = list[Mark](), list[Mark]()
-    for claim, value in zip(row.claims, values, strict=True):
-        look, pale = LOOKS[direction(claim)], FADED if known.is_level(claim) else 1.0
-        size = PRINTED.size * smaller
-        printed.append(PRINTED._replace(value=value, size=size, alpha=max(pale, 0.6)))
+    printed, ours, beyond = list[Mark](), list[Mark](), list[str]()
+    for claim in row.claims:
+        look, pale, value = LOOKS[direction(claim)], FADED if known.is_level(claim) else 1.0, float(claim["reported"])
+        printed.append(PRINTED._replace(value=value, size=PRINTED.size * smaller, alpha=max(pale, 0.6)))
         ours.append(Mark(float(claim["measured"]), look.colour, look.marker, size=5.5 * smaller, alpha=pale))
-
-    def reach(low: str, high: str) -> tuple[float, float]:
-        return min(claim[low] for claim in row.claims), max(claim[high] for claim in row.claims)
-
-    return intervals.Row(
-        name,
-        f"n = {row.runs}",
-        [*printed, *ours],
-        LOOKS[leading].colour,
-        thick=reach("low_unadjusted", "high_unadjusted"),
-        thin=reach("low", "high"),
-        alpha=FADED if level else 1.0,
+        beyond += [words.signed(value, 1)] if abs(value) > FARTHEST else []
+    runs = sorted({int(claim["n"]) for claim in row.claims})
+    few = f"n = {runs[0]}" if len(runs) == 1 else f"n = {runs[0]} to {runs[-1]}"
+    name = row.name + (f" (printed {', '.join(beyond)})" if beyond else "") + ("\N{NO-BREAK SPACE}*" if level else "")
+    thick, thin = (
+        (min(claim[f"low{kind}"] for claim in row.claims), max(claim[f"high{kind}"] for claim in row.claims))
+        for kind in ("_unadjusted", "")
     )
+    alpha = FADED if level else 1.0
+    return intervals.Row(name, few, [*printed, *ours], LOOKS[leading].colour, thick, thin, alpha)

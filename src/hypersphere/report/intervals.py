@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -76,7 +77,7 @@ def drawn(
             middle = at + _room(row) / 2
             _row(axis, middle, row, farthest)
             axis.annotate(row.said, (1.02, middle), **beside, fontsize=8, color="#444444")
-            named[middle] = "\n".join(_lines(row))
+            named[middle] = textwrap.fill(row.name, LETTERS)
             at += _room(row)
         if section.margin:
             axis.fill_between([-section.margin, section.margin], top, at, color="#F0EAF4", linewidth=0, zorder=0)
@@ -98,21 +99,17 @@ def drawn(
     return figure
 
 
-def _lines(row: Row) -> list[str]:
-    return textwrap.wrap(row.name, LETTERS)
-
-
 def _room(row: Row) -> float:
     """In heights of a row: a name of two lines has more."""
-    return 0.35 + 0.65 * len(_lines(row))
+    return 0.35 + 0.65 * len(textwrap.wrap(row.name, LETTERS))
 
 
 def _row(axis: Axes, at: float, row: Row, farthest: float) -> None:
     for ends, width in ((row.thin, 0.9), (row.thick, 2.6)):
         look: dict[str, Any] = {"color": row.colour, "alpha": row.alpha, "solid_capstyle": "butt"}
-        axis.plot([_within(end, farthest) for end in ends], [at, at], linewidth=width, zorder=2, **look)
+        axis.plot(np.clip(ends, -farthest, farthest), [at, at], linewidth=width, zorder=2, **look)
     for mark in row.marks:
-        axis.plot(_within(mark.value, farthest), at, zorder=3, clip_on=False, **_look(mark))
+        axis.plot(np.clip(mark.value, -farthest, farthest), at, zorder=3, clip_on=False, **_look(mark))
     of_intervals = [Mark(end, row.colour, alpha=row.alpha) for end in (*row.thin, *row.thick)]
     for mark in [*of_intervals, *row.marks]:
         if abs(mark.value) > farthest:
@@ -125,8 +122,3 @@ def _look(mark: Mark) -> dict[str, Any]:
     face = {"markerfacecolor": inside, "markeredgecolor": edge, "markeredgewidth": width}
     look = {"color": mark.colour, "marker": mark.marker, "markersize": mark.size, "alpha": mark.alpha}
     return {**look, **face, "linestyle": ""}
-
-
-def _within(value: float, farthest: float) -> float:
-    """The value, or the end of the axis if it lies beyond; nan stays."""
-    return math.copysign(min(abs(value), farthest), value)

@@ -1,7 +1,7 @@
 """Notes on an artifact made from runs: scale, what is shown, seeds, device, protocol, what is missing."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from hypersphere.config.artifacts import HISTORY, Measured, Paper, Studied
@@ -13,21 +13,25 @@ from hypersphere.report.artifact import Points
 from hypersphere.wording import counted
 
 
-def heading(points: Points) -> str:
-    """``Table 5 at scale quick: kNN accuracy``."""
-    printed, scale = points.artifact.printed, points.config.scale_name
-    return f"{f'{printed} at' if printed else 'At'} scale {scale}: {points.artifact.title}"
-
-
 def of(points: Points, *shown: str) -> tuple[str, ...]:
-    """All notes, of which the first one names the scale, and ``shown`` says what cells, lines or bands are."""
+    """All notes, of which the first one names the scale, and ``shown`` says what cells, lines or bands are.
+
+    ``Not run, of 20: 4 cells (nothing stands for stl10 at this scale).`` Shared numbers count together.
+    """
+    plan, key = points.results.plan, (points.paper.paper, points.name)
+    absent = [cell.missing for cell in points.every if cell.missing]
+    reasons = Counter(f"{SHARED} another cell" if why.startswith(SHARED) else why for why in absent)
+    listed = "; ".join(f"{counted(count, 'cell')} ({why})" for why, count in reasons.items())
+    left_out = "Rows, columns and panels of which nothing was run are left out."
+    not_kept = plan.records is not None and not plan.controls[key] and untrained(plan.artifacts[key])
     every = (
         words.scale_note(points.config),
         words.joined(*shown),
         shared(points),
         f"Conditions: {conditions(points)}",
-        protocol(points.results.plan, points.paper, points.name),
-        *_absent(points),
+        protocol(plan, points.paper, points.name),
+        f"Not run, of {len(points.every)}: {listed}. {left_out}" if listed else "",
+        "Without the untrained encoder, of which no record is kept." if not_kept else "",
         unjudged(points.artifact),
     )
     return tuple(filter(None, every))
@@ -59,28 +63,11 @@ def unjudged(artifact: Measured | Studied) -> str:
 
 def shared(points: Points) -> str:
     """``Everywhere: SimCLR, digits (for CIFAR-10).``: the coordinates that all cells share; empty without any."""
-    shown = {"measure", *(key for axis in points.axes.values() for key in words.varying(axis))}
-    text = points.called(points.fixed, [key for key in points.fixed if key not in shown])
+    first, *others = (cell.coordinates for cell in points.every)
+    fixed = {key: value for key, value in first.items() if all(other.get(key) == value for other in others)}
+    shown = {"measure", *(key for axis in points.artifact.axes.values() for key in words.varying(axis))}
+    text = points.called(fixed, [key for key in fixed if key not in shown])
     return f"Everywhere: {text.rstrip('.')}." if text else ""
-
-
-def _absent(points: Points) -> tuple[str, str]:
-    """Cells that were not run, by reason, and an untrained encoder of which no record is kept; empty without any.
-
-    ``Not run, of 20: 4 cells (nothing stands for stl10 at this scale).`` Shared numbers count together.
-    """
-    reasons = Counter(
-        f"{SHARED} another cell" if cell.missing.startswith(SHARED) else cell.missing
-        for cell in points.every
-        if cell.missing
-    )
-    listed = "; ".join(f"{counted(count, 'cell')} ({why})" for why, count in reasons.items())
-    left_out = "Rows, columns and panels of which nothing was run are left out."
-    missing = f"Not run, of {len(points.every)}: {listed}. {left_out}" if listed else ""
-    plan, key = points.results.plan, (points.paper.paper, points.name)
-    if plan.records is None or plan.controls[key] or not untrained(plan.artifacts[key]):
-        return missing, ""
-    return missing, "Without the untrained encoder, of which no record is kept."
 
 
 def published(points: Points, where: str, beside_others: bool = False) -> str:
@@ -93,32 +80,22 @@ def published(points: Points, where: str, beside_others: bool = False) -> str:
     return f"{where} {document}: published images, encoder and schedule."
 
 
-def seeds(listed: Sequence[int]) -> str:
-    """``n = 5 (seeds 0, 1, 2, 3, 4)``."""
-    return f"n = {len(listed)} ({'seed' if len(listed) == 1 else 'seeds'} {', '.join(map(str, listed))})"
-
-
-def some_seeds(numbers: Sequence[int], every: Sequence[int]) -> str:
-    """``n = 1 to 3 (of seeds 0, 1, 2)``: cells differ in their seeds."""
-    between = str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
-    return f"n = {between} (of seeds {', '.join(map(str, every))})"
+def seeds(listed: Sequence[int], numbers: Sequence[int] = ()) -> str:
+    """``n = 5 (seeds 0, 1, 2, 3, 4)``, or ``n = 1 to 3 (of seeds 0, 1, 2)`` of cells with these numbers of them."""
+    every = f"{'seed' if len(listed) == 1 and not numbers else 'seeds'} {', '.join(map(str, listed))}"
+    if not numbers:
+        return f"n = {len(listed)} ({every})"
+    return f"n = {' to '.join(str(end) for end in dict.fromkeys((numbers[0], numbers[-1])))} (of {every})"
 
 
 def conditions(points: Points) -> str:
     """The seeds that one artifact's cells have, and their device and torch release."""
     rows = points.table("measurements").dropna(subset="seed")
     of_cell = {tuple(sorted(map(int, cell["seed"]))) for _, cell in rows.groupby("coordinates")}
-    numbers = sorted({len(one) for one in of_cell})
+    numbers = sorted({len(one) for one in of_cell}) if len(of_cell) > 1 else []
     every = sorted({seed for one in of_cell for seed in one})
-    text = seeds(every) if len(of_cell) < 2 else some_seeds(numbers, every)
     device, torch = (words.distinct(points.table("runs")[name]) for name in ("device", "torch"))
-    return f"{text}; device {device}; torch {torch}."
-
-
-def batch(run: Run) -> str:
-    """``256``, or ``1024 (4 × 256)`` if gradients are accumulated."""
-    size, micro = run.batch.size, run.batch.micro
-    return str(size) if size == micro else f"{size} ({size // micro} × {micro})"
+    return f"{seeds(every, numbers)}; device {device}; torch {torch}."
 
 
 def component(value: Any) -> str:
@@ -145,24 +122,22 @@ def protocol(plan: Plan, paper: Paper, artifact: str) -> str:
         by_method.setdefault(paper.label(str(cell.coordinates["method"])), []).append(run)
     settings: dict[str, list[str]] = {}
     for name, runs in by_method.items():
-        epochs, sizes = words.several(str(run.schedule.epochs) for run in runs), words.several(map(batch, runs))
+        epochs = words.several(str(run.schedule.epochs) for run in runs)
+        batches = [(run.batch.size, run.batch.micro) for run in runs]  # smaller where gradients are accumulated
+        sizes = words.several(str(n) if n == m else f"{n} ({n // m} × {m})" for n, m in batches)
         settings.setdefault(f"{counted(epochs, 'epoch')}, batch {sizes}", []).append(name)
     trained = "; ".join(f"{', '.join(names)} {setting}" for setting, names in settings.items())
-    encoders = _encoders(run for _, run in cells)
+    encoders = list(dict.fromkeys(component(run.encoder) for _, run in cells))
     shown = " or ".join(encoders) if len(encoders) <= words.FEW else f"{encoders[0]} and {len(encoders) - 1} others"
-    untrained = _encoders(cell.run for cell in plan.controls[paper.paper, artifact] if cell.run)
-    note = f" (the untrained one is {', '.join(untrained)})" if untrained and len(encoders) > len(untrained) else ""
-    probes = dict.fromkeys(_probe(plan, paper, cell.protocol) for cell, _ in cells)
-    return f"Protocol: encoder {shown}{note}; {trained}; {'; '.join(probes)}."
-
-
-def _encoders(runs: Iterable[Run]) -> list[str]:
-    return list(dict.fromkeys(component(run.encoder) for run in runs))
-
-
-def _probe(plan: Plan, paper: Paper, name: str) -> str:
-    if name == HISTORY:
-        return "norm and loss from the training history"
-    chosen = plan.protocols[paper.paper][name]
-    where = " on the head's output" if chosen.layer == "embeddings" else ""
-    return f"probed by {component(chosen.probe)}{where}{', on another dataset' if chosen.transfer else ''}"
+    starts = {component(cell.run.encoder): None for cell in plan.controls[paper.paper, artifact] if cell.run}
+    note = f" (the untrained one is {', '.join(starts)})" if 0 < len(starts) < len(encoders) else ""
+    probes = []
+    for name in dict.fromkeys(cell.protocol for cell, _ in cells):
+        if name == HISTORY:
+            probes.append("norm and loss from the training history")
+            continue
+        chosen = plan.protocols[paper.paper][name]
+        where = " on the head's output" if chosen.layer == "embeddings" else ""
+        where += ", on another dataset" if chosen.transfer else ""
+        probes.append(f"probed by {component(chosen.probe)}{where}")
+    return f"Protocol: encoder {shown}{note}; {trained}; {'; '.join(dict.fromkeys(probes))}."

@@ -164,7 +164,7 @@ def scale(results: Results) -> dict[str, Any]:
         said = f"{notes.seeds(seeds.tables)}{sweeps}"
     else:  # all numbers come from records
         recorded = sorted({run.seed for run in plan.runs.values()})
-        said = notes.some_seeds(sorted({1, len(recorded)}), recorded) if recorded else words.NOT_RUN
+        said = notes.seeds(recorded, sorted({1, len(recorded)})) if recorded else words.NOT_RUN
     return {
         "name": config.scale_name,
         "level": config.scale.level,

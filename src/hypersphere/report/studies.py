@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from hypersphere.config import registry
-from hypersphere.config.artifacts import Studied
 from hypersphere.report import notes
 from hypersphere.report.artifact import Context
 
@@ -54,11 +53,6 @@ def made(context: Context) -> Any:
     claims = judged[judged["artifact"] == context.name]
     reported, measured = (pd.to_numeric(claims[name], errors="coerce") for name in ("reported", "measured"))
     return function(table, claims.assign(reported=reported, measured=measured))
-
-
-def heading(declared: Studied) -> str:
-    """``Figure 2a: steps to convergence``, or ``… (ours)`` for an artifact that is printed nowhere."""
-    return f"{declared.printed}: {declared.title}" if declared.printed else f"{declared.title} (ours)"
 
 
 def repeated(table: pd.DataFrame) -> str:

@@ -7,9 +7,11 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
+import pandas as pd
+
 from hypersphere.config import registry
 from hypersphere.files import write_text
-from hypersphere.report import claims, notes, studies
+from hypersphere.report import claims
 from hypersphere.report.artifact import Context, Grid, Head, Points, Shown
 from hypersphere.report.results import Results
 
@@ -58,8 +60,12 @@ def _found(results: Results, paper: str, name: str) -> tuple[Context, Any]:
 def show(results: Results, paper: str, name: str) -> Shown:
     """The artifact as scorecard and paper show it."""
     about, kind = _found(results, paper, name)
-    title = notes.heading(about) if isinstance(about, Points) else studies.heading(about.artifact)
-    shown = Shown(about.name, title, kind.notes(about))
+    printed, title = about.artifact.printed, about.artifact.title
+    if kind.OF == "runs":
+        title = f"{f'{printed} at' if printed else 'At'} scale {results.config.scale_name}: {title}"
+    else:
+        title = f"{printed}: {title}" if printed else f"{title} (ours)"
+    shown = Shown(name, title, kind.notes(about))
     if kind.FOLDER == "tables":
         return shown._replace(grid=kind.draw(about))
     more = kind.about(about) if hasattr(kind, "about") else {"alt": " ".join(shown.notes)}
@@ -102,56 +108,32 @@ def as_tex(shown: Shown, label: str) -> str:
     """A ``table`` environment, which needs booktabs and nothing else."""
     assert shown.grid is not None
     grid, first, *others = shown.grid, *shown.notes
+    levels: list[list[str]] = []
+    for heads in grid.head:
+        spread = [head for head in heads for _ in range(head.span)]
+        levels += [names for names in ([one.text for one in spread], [one.note for one in spread]) if any(names)]
+    named = [[*[""] * len(grid.corner), *level] for level in levels]
+    named[-1][: len(grid.corner)] = grid.corner
+    columns = [list(map(escape, level)) for level in named]
+    rows = []
+    for at, line in enumerate(grid.lines):
+        first_control = at and line.control and not grid.lines[at - 1].control
+        cells = [*map(escape, line.labels), *(escape(cell.main) for cell in line.cells)]
+        rows.append([("\\midrule " if first_control else "") + cells[0], *cells[1:]])
+        below = [f"\\footnotesize {escape(cell.second)}" if cell.second else "" for cell in line.cells]
+        rows += [[*[""] * len(line.labels), *below]] if any(below) else []
+    table = pd.DataFrame(rows, columns=pd.MultiIndex.from_arrays(columns) if len(columns) > 1 else columns[0])
     lines = [
         "% Generated; needs \\usepackage{booktabs}.",
         "\\begin{table}",
         "\\centering\\small",
         f"\\caption{{{escape(shown.title)}. {escape(first)}}}",
         f"\\label{{{label}}}",
-        f"\\begin{{tabular}}{{{alignment(grid)}}}",
-        "\\toprule",
-        *_tex_head(grid),
-        "\\midrule",
+        table.style.hide().to_latex(hrules=True, multicol_align="c", column_format=alignment(grid)),
+        *[f"\\par\\footnotesize {escape(note)}" for note in others],
+        "\\end{table}",
     ]
-    for at, line in enumerate(grid.lines):
-        if at and line.control and not grid.lines[at - 1].control:
-            lines.append("\\midrule")
-        lines.append(_ampersands(map(escape, (*line.labels, *(cell.main for cell in line.cells)))))
-        below = [f"\\footnotesize {escape(cell.second)}" if cell.second else "" for cell in line.cells]
-        if any(below):
-            lines.append(_ampersands([*[""] * len(line.labels), *below]))
-    lines += ["\\bottomrule", "\\end{tabular}", ""]
-    lines += [f"\\par\\footnotesize {escape(note)}" for note in others]
-    return "\n".join([*lines, "\\end{table}"]) + "\n"
-
-
-def _tex_head(grid: Grid) -> list[str]:
-    """The rows of headings. The innermost is beside the names of the label columns."""
-    lines: list[str] = []
-    blank = [""] * len(grid.corner)
-    for depth, heads in enumerate(grid.head):
-        last = depth == len(grid.head) - 1
-        lines.append(_ampersands([*(map(escape, grid.corner) if last else blank), *map(_tex_span, heads)]))
-        if any(head.note for head in heads):
-            noted = [_tex_span(Head(head.note, "", head.span), "\\footnotesize ") for head in heads]
-            lines.append(_ampersands([*blank, *noted]))
-        if not last:  # a rule under each heading of more than one column
-            rules, at = "", len(grid.corner) + 1
-            for head in heads:
-                if head.span > 1 and head.text:
-                    rules += f"\\cmidrule(lr){{{at}-{at + head.span - 1}}}"
-                at += head.span
-            lines.append(rules)
-    return [line for line in lines if line]
-
-
-def _tex_span(head: Head, before: str = "") -> str:
-    text = before + escape(head.text) if head.text else ""
-    return f"\\multicolumn{{{head.span}}}{{c}}{{{text}}}" if head.span > 1 else text
-
-
-def _ampersands(cells: Iterable[str]) -> str:
-    return f"{' & '.join(cells)} \\\\"
+    return "\n".join(lines) + "\n"
 
 
 def escape(text: str) -> str:

@@ -3,25 +3,22 @@
 import importlib
 import json
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from hypersphere.config.plan import Plan
 from hypersphere.provenance.columns import THEORY
 from hypersphere.provenance.tables import write
-from hypersphere.theory.statement import Finding, Statement, examine
+from hypersphere.theory.statement import Statement, examine
 from hypersphere.training.determinism import make_deterministic
 
 DRAWS = 10_000
 
 
-def documents() -> tuple[str, ...]:
+def documents() -> list[str]:
     """Papers with statements: every file of this folder that is named after a paper."""
-    return tuple(sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in _MACHINERY))
-
-
-_MACHINERY = {"__init__", "build", "statement"}
+    files = {path.stem for path in Path(__file__).parent.glob("*.py")}
+    return sorted(files - {"__init__", "build", "statement"})
 
 
 def statements(paper: str) -> tuple[Statement, ...]:
@@ -32,12 +29,11 @@ def statements(paper: str) -> tuple[Statement, ...]:
 def build(plan: Plan) -> None:
     """Write results/<scale>/theory.csv (columns: docs/results.md): the same numbers at every scale."""
     make_deterministic(1)
-    papers = [name for name in plan.config.papers if name in documents()]
-    rows = [_row(paper, statement, examine(statement, DRAWS)) for paper in papers for statement in statements(paper)]
+    rows = []
+    for paper in [name for name in plan.config.papers if name in documents()]:
+        for statement in statements(paper):
+            found = examine(statement, DRAWS)
+            example = "" if found.counterexample is None else json.dumps(found.counterexample)
+            identity = {"id": statement.id, "paper": paper, "reading": statement.reading}
+            rows.append(identity | found._asdict() | {"counterexample": example})
     write(plan.config.results, {"theory": (pd.DataFrame(rows, columns=list(THEORY)), THEORY)})
-
-
-def _row(paper: str, statement: Statement, finding: Finding) -> dict[str, Any]:
-    example = "" if finding.counterexample is None else json.dumps(finding.counterexample)
-    identity = {"id": statement.id, "paper": paper, "reading": statement.reading}
-    return identity | finding._asdict() | {"counterexample": example}

@@ -3,10 +3,8 @@
 Shapes: n draws, d = 3 dimensions, m candidates of an anchor, the positive first.
 """
 
-from collections.abc import Callable
 from functools import partial
 from math import pi
-from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -58,10 +56,6 @@ def arc(u: Tensor, v: Tensor) -> Tensor:
     return 2 * torch.atan2(vector_norm(u - v, dim=-1), vector_norm(u + v, dim=-1))
 
 
-def worse(a: Tensor, b: Tensor) -> Tensor:
-    return torch.maximum(a, b)
-
-
 # App. F: chord and arc are two metrics on one sphere, and topologically the same. Distances are at most pi, so an
 # excess has scale 1 unless a check says otherwise.
 
@@ -73,7 +67,7 @@ PATHS = given(u=[X, X, X], v=[X, Y, OPPOSITE], w=[Y, OPPOSITE, Y])
 def theorem_1(u: Tensor, v: Tensor, w: Tensor) -> Checked:
     """chord <= arc <= pi/2 · chord. Scale: the chord."""
     d = chord(u, v)
-    return everywhere(worse(d - arc(u, v), arc(u, v) - pi / 2 * d) / d.where(d > 0, 1))
+    return everywhere(torch.maximum(d - arc(u, v), arc(u, v) - pi / 2 * d) / d.where(d > 0, 1))
 
 
 def theorem_1_chord(u: Tensor, v: Tensor, w: Tensor) -> Checked:
@@ -91,7 +85,7 @@ def theorem_1_meridian(u: Tensor, v: Tensor, w: Tensor) -> Checked:
     added = (arc(u, opposite) - arc(u, v) - gamma).abs()
     # next to u = ±v the meridian itself is only known to rounding/length; next to pi the sum can round past pi
     met = (length > 1e-5) & (arc(u, v) + gamma < pi - 1e-5)
-    return Checked(met, worse(chord(u, w) - chord(u, opposite), added))
+    return Checked(met, torch.maximum(chord(u, w) - chord(u, opposite), added))
 
 
 def short_path(g: Generator, n: int) -> Inputs:
@@ -105,7 +99,7 @@ def lemma_1(u: Tensor, v: Tensor, w: Tensor, x: Tensor) -> Checked:
     """arc(u, v) = arc(w, x) iff chord(u, v) = chord(w, x), quantified: 4 sin²(|Δarc|/4) <= ±Δchord <= |Δarc|."""
     by = arc(u, v) - arc(w, x)
     change = (chord(u, v) - chord(w, x)) * torch.where(by < 0, -1, 1)
-    return everywhere(worse(4 * (by / 4).sin() ** 2 - change, change - by.abs()))
+    return everywhere(torch.maximum(4 * (by / 4).sin() ** 2 - change, change - by.abs()))
 
 
 def two_pairs(g: Generator, n: int) -> Inputs:
@@ -136,7 +130,7 @@ def proposition_2(d_a: Tensor, d_b: Tensor, epsilon: Tensor, r: Tensor) -> Check
     """d_b < r/epsilon implies d_a < r, and d_a < r/epsilon implies d_b < r. Scale: r."""
     met = sandwiched(d_a, d_b, epsilon) & ((d_b < r / epsilon) | (d_a < r / epsilon))
     first, second = (torch.where(a < r / epsilon, b / r - 1, -1) for a, b in ((d_b, d_a), (d_a, d_b)))
-    return Checked(met, worse(first, second))
+    return Checked(met, torch.maximum(first, second))
 
 
 def proposition_2_step(d_a: Tensor, d_b: Tensor, epsilon: Tensor, r: Tensor, *, printed: bool) -> Checked:
@@ -160,10 +154,8 @@ def chord_of_cosine(u: Tensor, side: Tensor, theta: Tensor) -> Checked:
     def end(t: Tensor) -> Tensor:
         return t.cos()[:, None] * u + t.sin()[:, None] * side
 
-    by_chord, by_cosine = (
-        gradient(lambda t: chord(u, end(t)), theta),
-        gradient(lambda t: (u * end(t)).sum(dim=1), theta),
-    )
+    by_chord = gradient(lambda t: chord(u, end(t)), theta)
+    by_cosine = gradient(lambda t: (u * end(t)).sum(dim=1), theta)
     return everywhere((chord(u, end(theta)) * by_chord + by_cosine).abs())
 
 
@@ -236,8 +228,11 @@ def radius(u: Tensor, v: Tensor, temperature: Tensor, *, power: float, other: fl
     return everywhere(((u / of_u * (v / of_v)).sum(dim=1) - (u * v).sum(dim=1) / temperature).abs() * temperature)
 
 
-def equation_1(cosines: Tensor, temperature: Tensor, *, printed: bool) -> Checked:
-    """The loss without the positive in the sum; cross-entropy is its softplus. Scale: 1 + 1/tau, the size of logits."""
+def equation_1(cosines: Tensor, temperature: Tensor, *, printed: bool, **weights: Tensor) -> Checked:
+    """The loss without the positive in the sum; cross-entropy is its softplus. Scale: 1 + 1/tau, the size of logits.
+
+    It has no ``weights``, which ``anchors`` draws for Eq. 2.
+    """
     logits = cosines / temperature[:, None]
     literal = logits[:, 1:].logsumexp(dim=1) - logits[:, 0]
     left = literal if printed else torch.logaddexp(literal, torch.zeros_like(literal))  # F.softplus drops e^-20
@@ -287,11 +282,6 @@ def scaled_pairs(g: Generator, n: int) -> Inputs:
     return {"u": u, "v": at_angle(g, u), "temperature": spread(g, -3, 3, n)}
 
 
-def without_weights(g: Generator, n: int) -> Inputs:
-    drawn = anchors(g, n)
-    return {"cosines": drawn["cosines"], "temperature": drawn["temperature"]}
-
-
 TWO = given(cosines=[[0.0, 0.0], [0.0, -1.0]], temperature=[1.0, 1.0])
 # DM4's weights (Table 1) at tau = 1: a positive at distance 1 is on the threshold, at distance 1/2 below it
 UNIT = {"alpha": [1.0] * 2, "beta": [1.0] * 2, "temperature": [1.0] * 2}
@@ -302,8 +292,8 @@ _OF_LOSSES = (
     Statement("double_metric.radius", partial(radius, power=1), scaled_pairs, SCALED),
     Statement("double_metric.radius.d24", partial(radius, power=0.5), scaled_pairs, SCALED),
     Statement("double_metric.radius_of_one.d24", partial(radius, power=1, other=0), scaled_pairs, SCALED),
-    Statement("double_metric.equation_1", partial(equation_1, printed=True), without_weights, TWO),
-    Statement("double_metric.equation_1.d2", partial(equation_1, printed=False), without_weights, TWO),
+    Statement("double_metric.equation_1", partial(equation_1, printed=True), anchors, TWO),
+    Statement("double_metric.equation_1.d2", partial(equation_1, printed=False), anchors, TWO),
     Statement("double_metric.equation_2_slope", positive_slope, anchors, FOUR),
     Statement("double_metric.equation_2_repulsion", repulsion, near_positives, FOUR),
     Statement("double_metric.equation_2_attraction", partial(attraction, sign=1), anchors, FOUR),
@@ -314,116 +304,86 @@ _OF_LOSSES = (
 )
 
 
-# App. G: gradients at one anchor u of inner products and distances, u itself free. Autograd differentiates the
-# definitions. An excess is the largest component of the difference. Its scale is alpha/tau + beta, the size of a
-# gradient made of unit vectors, or the claim's largest component if that is larger. D5: Eq. 1 and 2 are losses, but
-# App. G differentiates minus them.
+# App. G: gradients at one anchor u of inner products and distances, u itself free.
 
 
-class Anchor(NamedTuple):
-    u: Tensor
-    positive: Tensor
-    negatives: Tensor
-    """[n, 2, d]"""
-    temperature: Tensor
-    alpha: Tensor = torch.tensor(1.0)
-    beta: Tensor = torch.tensor(0.0)
+def appendix_g(
+    u: Tensor,
+    positive: Tensor,
+    negatives: Tensor,
+    temperature: Tensor,
+    alpha: Tensor | None = None,
+    beta: Tensor | None = None,
+    *,
+    line: str = "last",
+    sign: float = -1,
+) -> Checked:
+    """Where no candidate is at u, the gradient of Eq. 2 (without weights, of Eq. 1) is ``sign`` times a line of App. G.
 
-    @property
-    def candidates(self) -> Tensor:
-        return torch.cat([self.positive[:, None], self.negatives], dim=1)
+    Negatives are [n, 2, d]. Autograd differentiates the loss as defined. D5: the paper's Eq. 1 and 2 are losses, but
+    App. G differentiates minus them. Lines, where p and q are softmax probabilities by inner products and distances:
 
+    - ``last``: alpha ((1 - p_+) v_+/tau - sum over negatives of p_- v_-/tau), where we read v_- as part of the sum, and
+      beta ((u - v)/|u - v| - sum of q (u - v)/|u - v|), where the first v is v_+
+    - ``last, v_-``: the same, where the first |u - v| is that of the sum's v, here the first v_-
+    - ``middle``: v_+/tau - (1/Z) d/du sum of exp(u·v) as printed; 1/Z is inside of exp, so that nothing overflows
+    - ``middle, tau``: the same with exp(u·v/tau) in the sum
 
-def logits(a: Anchor, u: Tensor) -> Tensor:
-    return (a.candidates * u[:, None]).sum(dim=2) / a.temperature[:, None]
+    The excess is the largest component of the difference. Its scale is alpha/tau + beta, the size of a gradient made
+    of unit vectors, or the claim's largest component if that is larger.
+    """
+    candidates, t = torch.cat([positive[:, None], negatives], dim=1), temperature[:, None]
+    alpha = torch.ones_like(temperature) if alpha is None else alpha
+    beta = torch.zeros_like(temperature) if beta is None else beta
 
+    def inner(at: Tensor) -> Tensor:
+        return (candidates * at[:, None]).sum(dim=2)
 
-def distances(a: Anchor, u: Tensor) -> Tensor:
-    return vector_norm(u[:, None] - a.candidates, dim=2)
+    def distances(at: Tensor) -> Tensor:
+        return vector_norm(at[:, None] - candidates, dim=2)
 
+    def equation_2_of(at: Tensor) -> Tensor:
+        cross_entropy = -(inner(at) / t).log_softmax(dim=1)[:, 0]
+        return alpha * cross_entropy - beta * distances(at).log_softmax(dim=1)[:, 0]
 
-def free_equation_1(a: Anchor, u: Tensor) -> Tensor:
-    return -logits(a, u).log_softmax(dim=1)[:, 0]
-
-
-def free_equation_2(a: Anchor, u: Tensor) -> Tensor:
-    return a.alpha * free_equation_1(a, u) - a.beta * distances(a, u).log_softmax(dim=1)[:, 0]
-
-
-def minus_equation_2(a: Anchor, u: Tensor) -> Tensor:
-    """L_DM as written in App. G."""
-    return -free_equation_2(a, u)
-
-
-def final_line_nt_xent(a: Anchor) -> Tensor:
-    """(1 - p_+) v_+/tau - sum over negatives of p_- v_-/tau, where we read v_- as part of the sum."""
-    p = logits(a, a.u).softmax(dim=1)
-    terms = a.candidates / a.temperature[:, None, None]
-    return (1 - p[:, :1]) * terms[:, 0] - (p[:, 1:, None] * terms[:, 1:]).sum(dim=1)
-
-
-def middle_line_nt_xent(a: Anchor, *, temperature_in_the_sum: bool) -> Tensor:
-    """v_+/tau - (1/Z) d/du sum of exp(u·v), which should be exp(u·v/tau). 1/Z is inside of exp: no overflow."""
-    scaled, inner = logits(a, a.u), (a.candidates * a.u[:, None]).sum(dim=2)
-    log_z = scaled.logsumexp(dim=1, keepdim=True)
-    printed = (inner - log_z).clamp(max=600).exp()
-    weights = (scaled - log_z).exp() / a.temperature[:, None] if temperature_in_the_sum else printed
-    return a.positive / a.temperature[:, None] - (weights[:, :, None] * a.candidates).sum(dim=1)
-
-
-def final_line_double_metric(a: Anchor, *, over_positive: bool) -> Tensor:
-    """App. G's last line. The v of beta (u - v_+)/|u - v| is read as v_+, or as the sum's v, here the first v_-."""
-    d, away = distances(a, a.u), a.u[:, None] - a.candidates
-    q = d.softmax(dim=1)
-    first = away[:, 0] / d[:, 0 if over_positive else 1, None]
-    spread = (q[:, :, None] * away / d[:, :, None]).sum(dim=1)
-    return a.alpha[:, None] * final_line_nt_xent(a) + a.beta[:, None] * (first - spread)
+    logits, d, away = inner(u) / t, distances(u), u[:, None] - candidates
+    if line.startswith("middle"):
+        log_z = logits.logsumexp(dim=1, keepdim=True)
+        printed = (inner(u) - log_z).clamp(max=600).exp()
+        weights = (logits - log_z).exp() / t if line == "middle, tau" else printed
+        claim = positive / t - (weights[:, :, None] * candidates).sum(dim=1)
+    else:
+        p, q, terms = logits.softmax(dim=1), d.softmax(dim=1), candidates / t[:, :, None]
+        nt_xent = (1 - p[:, :1]) * terms[:, 0] - (p[:, 1:, None] * terms[:, 1:]).sum(dim=1)
+        first = away[:, 0] / d[:, 1 if line == "last, v_-" else 0, None]
+        claim = alpha[:, None] * nt_xent + beta[:, None] * (first - (q[:, :, None] * away / d[:, :, None]).sum(dim=1))
+    difference = gradient(equation_2_of, u) - sign * claim
+    scale = torch.maximum(alpha / temperature + beta, claim.abs().amax(dim=1))
+    return Checked((d > 0).all(dim=1), difference.abs().amax(dim=1) / scale)
 
 
-def matches(
-    definition: Callable[[Anchor, Tensor], Tensor], claimed: Callable[[Anchor], Tensor], sign: int = 1
-) -> Callable[..., Checked]:
-    """Check that the gradient of the definition is ``sign`` times the claimed one where no candidate is at u."""
-
-    def check(**columns: Tensor) -> Checked:
-        a = Anchor(**columns)
-        apart = (distances(a, a.u) > 0).all(dim=1)
-        claim = claimed(a)
-        difference = gradient(lambda u: definition(a, u), a.u) - sign * claim
-        scale = torch.maximum(a.alpha / a.temperature + a.beta, claim.abs().amax(dim=1))
-        return Checked(apart, difference.abs().amax(dim=1) / scale)
-
-    return check
-
-
-def free_anchors(g: Generator, n: int) -> Inputs:
+def free_anchors(g: Generator, n: int, weights: tuple[str, ...] = ()) -> Inputs:
     u = directions(g, n)
     negatives = torch.stack([at_angle(g, u), directions(g, n)], dim=1)
-    return {"u": u, "positive": at_angle(g, u), "negatives": negatives, "temperature": spread(g, -3, 3, n)}
-
-
-def weighted_anchors(g: Generator, n: int) -> Inputs:
-    return {**free_anchors(g, n), "alpha": spread(g, -3, 3, n), "beta": spread(g, -3, 3, n)}
+    drawn = {"u": u, "positive": at_angle(g, u), "negatives": negatives, "temperature": spread(g, -3, 3, n)}
+    return drawn | {name: spread(g, -3, 3, n) for name in weights}
 
 
 _ANCHOR = {"u": [X, X], "positive": [Y, Y], "negatives": [[OPPOSITE]] * 2, "temperature": [1.0, 0.5]}
 """One negative opposite the anchor, the positive at a right angle; at tau 1 and 1/2."""
-_free = partial(Statement, draw=free_anchors, simple=given(**_ANCHOR))
-_weighted = partial(Statement, draw=weighted_anchors, simple=given(**_ANCHOR, alpha=[1.0, 1.0], beta=[1.0, 1.0]))
+_NT_XENT = (free_anchors, given(**_ANCHOR))
+_WEIGHTED = (partial(free_anchors, weights=("alpha", "beta")), given(**_ANCHOR, alpha=[1.0, 1.0], beta=[1.0, 1.0]))
 """The simple ones with the weights of DM4 (Table 1)."""
 
-_MIDDLE = {choice: partial(middle_line_nt_xent, temperature_in_the_sum=choice) for choice in (False, True)}
-_LAST = {choice: partial(final_line_double_metric, over_positive=choice) for choice in (False, True)}
-
 _OF_GRADIENTS = (
-    _free("double_metric.appendix_g_nt_xent", matches(free_equation_1, final_line_nt_xent)),
-    _free("double_metric.appendix_g_nt_xent.d5", matches(free_equation_1, final_line_nt_xent, sign=-1)),
-    _free("double_metric.appendix_g_temperature", matches(free_equation_1, _MIDDLE[False], sign=-1)),
-    _free("double_metric.appendix_g_temperature.d5", matches(free_equation_1, _MIDDLE[True], sign=-1)),
-    _weighted("double_metric.appendix_g_double_metric", matches(free_equation_2, _LAST[True])),
-    _weighted("double_metric.appendix_g_double_metric.d5", matches(free_equation_2, _LAST[True], sign=-1)),
-    _weighted("double_metric.appendix_g_norm", matches(minus_equation_2, _LAST[False])),
-    _weighted("double_metric.appendix_g_norm.d5", matches(minus_equation_2, _LAST[True])),
+    Statement("double_metric.appendix_g_nt_xent", partial(appendix_g, sign=1), *_NT_XENT),
+    Statement("double_metric.appendix_g_nt_xent.d5", appendix_g, *_NT_XENT),
+    Statement("double_metric.appendix_g_temperature", partial(appendix_g, line="middle"), *_NT_XENT),
+    Statement("double_metric.appendix_g_temperature.d5", partial(appendix_g, line="middle, tau"), *_NT_XENT),
+    Statement("double_metric.appendix_g_double_metric", partial(appendix_g, sign=1), *_WEIGHTED),
+    Statement("double_metric.appendix_g_double_metric.d5", appendix_g, *_WEIGHTED),
+    Statement("double_metric.appendix_g_norm", partial(appendix_g, line="last, v_-"), *_WEIGHTED),
+    Statement("double_metric.appendix_g_norm.d5", appendix_g, *_WEIGHTED),
 )
 
 STATEMENTS = (*_OF_SPHERE, *_OF_LOSSES, *_OF_GRADIENTS)

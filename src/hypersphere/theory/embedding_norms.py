@@ -8,7 +8,7 @@ norm of its point. Excesses are in these units, where rounding errors are near 1
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,7 +19,6 @@ from hypersphere.objectives.grad_scale import grad_scale
 from hypersphere.theory.statement import Checked, Inputs, Statement, everywhere, given, gradient, spread
 
 Loss = Callable[[Tensor], Tensor]
-
 
 state = partial(Statement, tolerance=1e-11)
 """A statement whose rounding errors stay below 1e-12 for all draws, even for steps of 1000 norms."""
@@ -69,18 +68,18 @@ def largest(excess: Tensor) -> Checked:
     return everywhere(excess.amax(dim=1))
 
 
-def points(generator: Generator, draws: int, n: int = 5, d: int = 4) -> dict[str, Tensor]:
-    """Norms 1e-4 … 1e4. A third of the positives are near the anchor, a third opposite to it, some exactly."""
-    z = unit(torch.randn(draws, n, d, generator=generator, dtype=torch.float64))
+def points(generator: Generator, draws: int, n: int = 5, **others: tuple[float, float]) -> dict[str, Tensor]:
+    """Norms 1e-4 … 1e4. A third of the positives are near the anchor, a third opposite to it, some exactly.
+
+    ``others`` are log-uniform between powers of ten.
+    """
+    z = unit(torch.randn(draws, n, 4, generator=generator, dtype=torch.float64))
     near = torch.tensor([1.0, -1.0, 0.0], dtype=torch.float64)[torch.arange(draws) % 3][:, None]
     exactly = (torch.arange(draws) % 20 == 0)[:, None]
     noise = torch.where(near == 0, 1.0, spread(generator, -9, 0, draws, 1) * ~exactly)
     z[:, 1] = near * z[:, 0] + noise * z[:, 1]
-    return {"z": unit(z) * spread(generator, -4, 4, draws, n, 1)}
-
-
-def stepped(generator: Generator, draws: int) -> Inputs:
-    return points(generator, draws) | {"gamma": spread(generator, -4, 4, draws)}
+    drawn = {"z": unit(z) * spread(generator, -4, 4, draws, n, 1)}
+    return drawn | {name: spread(generator, *ends, draws) for name, ends in others.items()}
 
 
 def angled(generator: Generator, draws: int, widest: float = math.pi) -> Inputs:
@@ -96,15 +95,13 @@ def angled(generator: Generator, draws: int, widest: float = math.pi) -> Inputs:
     return {"z": z, "gamma": spread(generator, -6, 3, draws) * rho**2}
 
 
+pairs, stepped = partial(points, n=2), partial(points, gamma=(-4, 4))
 RIGHT_ANGLE = [[1, 0], [0, 1]]
 TWO = given(z=[RIGHT_ANGLE, [[1, 0], [1, 0]], [[1, 0], [-1, 0]], [[2, 0], [3, 4]]])
 STEP = given(z=[RIGHT_ANGLE, [[1, 0], [0, 2]], [[3, 4], [4, 3]]], gamma=[1, 1, 10])
 
 
 # Propositions 3.1 and 3.2, and the paper's remarks on other losses
-
-
-_of_pairs = partial(points, n=2)
 
 
 def _gradient_3_1(z: Tensor) -> Checked:
@@ -146,16 +143,7 @@ def _equation_3(z: Tensor, *, sign: float, pull: float) -> Checked:
     return largest(norm(slope - share[..., None] * across(unit(z[:, :1]), z[:, 1:])))
 
 
-def _grad_scaled(z: Tensor) -> Tensor:
-    return attraction(grad_scale(z, power=1))
-
-
-def _with_temperature(generator: Generator, draws: int) -> Inputs:
-    return points(generator, draws) | {"temperature": spread(generator, -5, 3, draws)}
-
-
-_HALF = given(z=[RIGHT_ANGLE], temperature=[0.5])
-_squared = partial(_magnitude, loss=squared_error, factor=2)
+_with_temperature, _HALF = partial(points, temperature=(-5, 3)), given(z=[RIGHT_ANGLE], temperature=[0.5])
 
 
 # Steps: Corollary 3.3, Theorem 3.4, and the sharper bound of its proof
@@ -187,12 +175,18 @@ def _short(generator: Generator, draws: int) -> Inputs:
     return drawn | {"gamma": norm(drawn["z"][:, 0]) ** 2 * spread(generator, -6, 0.6, draws)}
 
 
-class Step(NamedTuple):
-    cosine: Tensor
-    sine: Tensor
-    a: Tensor
-    """gamma / rho²."""
-    rho: Tensor
+class Step:
+    """A pair of one norm, rho, before a step of size gamma, and what is claimed of it."""
+
+    def __init__(self, z: Tensor, gamma: Tensor) -> None:
+        self.rho = norm(z[:, 0])
+        self.cosine, self.sine = cosine(z[:, 0], z[:, 1]), sine(z[:, 0], z[:, 1])
+        self.a = gamma / self.rho**2
+        self.acute = self.cosine >= -1e-15  # a right angle may round to either side
+        self.bound = 2 * self.a * self.sine**2  # Theorem 3.4
+        self.sharper = self.a * self.sine**2 * (2 - self.a * self.cosine)  # App. A.4
+        moved = (self.a * self.sine) ** 2
+        self.left = 2 * moved * (self.cosine + self.a * self.sine**2) / (1 + moved)  # ours: the bound less the change
 
 
 def _theorem_3_4(
@@ -200,7 +194,7 @@ def _theorem_3_4(
     gamma: Tensor,
     *,
     bound: Callable[[Step], Tensor],
-    met: Callable[[Step], Tensor] = lambda s: s.a > 0,
+    met: Callable[[Step], Tensor],
     main_text: bool = False,
     strict: bool = False,
     equal: bool = False,
@@ -209,76 +203,50 @@ def _theorem_3_4(
 
     Whether a strict bound is reached says the closed form of what is left, because rounding hides it: 1 if it is.
     """
-    rho = norm(z[:, 0])
-    step = Step(cosine(z[:, 0], z[:, 1]), sine(z[:, 0], z[:, 1]), gamma / rho**2, rho)
+    step = Step(z, gamma)
     if main_text:
-        after = z + (gamma / rho)[:, None, None] * across(z.flip(1), z)
+        after = z + (gamma / step.rho)[:, None, None] * across(z.flip(1), z)
     else:
         after = z - gamma[:, None, None] * gradient(attraction, z)
     limit = bound(step)
     beyond = (cosine(after[:, 0], after[:, 1]) - step.cosine - limit) / (1 + limit.abs())
     excess = beyond.abs() if equal else beyond
-    return Checked(met(step), torch.where((_left(step) <= 0) & strict, 1.0, excess))
-
-
-def _loose(s: Step) -> Tensor:
-    return 2 * s.a * s.sine**2
-
-
-def _sharp(s: Step) -> Tensor:
-    return s.a * s.sine**2 * (2 - s.a * s.cosine)
-
-
-def _acute(s: Step) -> Tensor:
-    return s.cosine >= -1e-15  # a right angle may round to either side
-
-
-def _acute_and_short(s: Step) -> Tensor:
-    return _acute(s) & (s.a * s.sine <= 1)
-
-
-def _by_rho(s: Step) -> Tensor:
-    return s.rho * _loose(s)
-
-
-def _left(s: Step) -> Tensor:
-    """Ours: the bound less the change, which is 2 (a s)² (cos + a s²) / (1 + (a s)²)."""
-    return 2 * (s.a * s.sine) ** 2 * (s.cosine + s.a * s.sine**2) / (1 + (s.a * s.sine) ** 2)
-
-
-def _exact_change(s: Step) -> Tensor:
-    return _loose(s) - _left(s)
-
-
-def _acute_and_apart(s: Step) -> Tensor:
-    return _acute(s) & (s.sine > 0)
+    return Checked(met(step), torch.where((step.left <= 0) & strict, 1.0, excess))
 
 
 _OBTUSE = given(z=[[[2, 1], [-2, 1]], [[1, 0], [-0.6, 0.8]]], gamma=[1, 0.25])
 _ANY_ANGLE = given(z=[RIGHT_ANGLE, [[2, 1], [-2, 1]], [[1, 0], [1, 0]], [[1, 0], [-1, 0]]], gamma=[1, 1, 1, 1])
 _ACUTE = given(z=[RIGHT_ANGLE, [[2, 0], [0, 2]], [[1, 0], [0.6, 0.8]], [[1, 0], [1, 0]]], gamma=[1, 1, 0.5, 1])
 _LONG = given(z=[[[1, 0], [0.6, 0.8]]], gamma=[4])
-_to_right_angle = partial(angled, widest=math.pi / 2)
 
 
-def _bounded(bound: Callable[[Step], Tensor], **options: object) -> Callable[..., Checked]:
-    return partial(_theorem_3_4, bound=bound, **options)  # type: ignore[arg-type]
+def _at_any_angle(name: str, bound: Callable[[Step], Tensor], simple: Callable[[], Inputs], **how: Any) -> Statement:
+    return state(name, partial(_theorem_3_4, bound=bound, met=lambda s: s.a > 0, **how), angled, simple)
+
+
+def _at_acute_angles(
+    name: str,
+    bound: Callable[[Step], Tensor],
+    simple: Callable[[], Inputs] = _ACUTE,
+    met: Callable[[Step], Tensor] = lambda s: s.acute,
+    **how: Any,
+) -> Statement:
+    check = partial(_theorem_3_4, bound=bound, met=met, **how)
+    return state(name, check, partial(angled, widest=math.pi / 2), simple)
 
 
 # Propositions C.1 (two random directions) and D.1 (GradScale has no potential)
 
 
 def _tail(d: Tensor, epsilon: Tensor, *, bound: Callable[[Tensor, Tensor], Tensor]) -> Checked:
-    """P[cos >= 1 - eps] / bound - 1. (1 + cos)/2 has the distribution Beta((d-1)/2, (d-1)/2); on a line, cos is ±1."""
+    """P[cos >= 1 - eps] / bound - 1, with a bound of d and 1 - eps.
+
+    (1 + cos)/2 has the distribution Beta((d-1)/2, (d-1)/2); on a line, cos is ±1.
+    """
     half = (d - 1).numpy() / 2
     tail = np.where(half > 0, special.betainc(np.maximum(half, 0.5), np.maximum(half, 0.5), epsilon.numpy() / 2), 0.5)
     limit = bound(d, 1 - epsilon)
     return everywhere(torch.where(limit > 0, torch.from_numpy(tail) / limit - 1, torch.from_numpy(tail)))
-
-
-def _cap(d: Tensor, x: Tensor) -> Tensor:
-    """Ours: P[cos >= x] <= (1 - x²)^((d-1)/2) / 2 for x in [0, 1]."""
-    return ((1 - x) * (1 + x)) ** ((d - 1) / 2) / 2
 
 
 def _tails(generator: Generator, draws: int) -> Inputs:
@@ -329,19 +297,21 @@ def _half_circle(t: Tensor, z: Tensor, alpha: Tensor, *, sign: float) -> Checked
 _FIELD = given(t=[[1, 0], [1, 0], [0.6, 0.8]], z=[[0, 1], [0, 2], [-0.8, 0.6]], alpha=[1, -1, 2])
 _TAIL = given(d=[1, 2, 3, 128], epsilon=[0.5, 0.5, 0.5, 0.1])
 
+_cap = partial(_tail, bound=lambda d, x: ((1 - x) * (1 + x)) ** ((d - 1) / 2) / 2)  # ours, for x in [0, 1]
+_scaled = partial(_magnitude, loss=lambda z: attraction(grad_scale(z, power=1)), power=1)
 STATEMENTS: tuple[Statement, ...] = (
-    state("norms.proposition_3_1.gradient", _gradient_3_1, _of_pairs, TWO),
-    state("norms.proposition_3_1.tangent", partial(_tangent, loss=attraction), _of_pairs, TWO),
-    state("norms.proposition_3_1.magnitude", partial(_magnitude, loss=attraction), _of_pairs, TWO),
+    state("norms.proposition_3_1.gradient", _gradient_3_1, pairs, TWO),
+    state("norms.proposition_3_1.tangent", partial(_tangent, loss=attraction), pairs, TWO),
+    state("norms.proposition_3_1.magnitude", partial(_magnitude, loss=attraction), pairs, TWO),
     state("norms.proposition_3_2.equation_2", _equation_2, points, TWO),
     state("norms.proposition_3_2.temperature", _equation_2, _with_temperature, _HALF),
     state("norms.proposition_3_2.equation_3", partial(_equation_3, sign=-1, pull=0), points, TWO),
     state("norms.proposition_3_2.equation_3.n10", partial(_equation_3, sign=1, pull=1), points, TWO),
     state("norms.proposition_3_2.tangent", partial(_tangent, loss=info_nce), points, TWO),
     state("norms.proposition_3_2.inverse_norm", _inverse, stepped, STEP),
-    state("norms.section_3.squared_error.tangent", partial(_tangent, loss=squared_error), _of_pairs, TWO),
-    state("norms.section_3.squared_error.magnitude", _squared, _of_pairs, TWO),
-    state("norms.section_6.grad_scale", partial(_magnitude, loss=_grad_scaled, power=1), _of_pairs, TWO),
+    state("norms.section_3.squared_error.tangent", partial(_tangent, loss=squared_error), pairs, TWO),
+    state("norms.section_3.squared_error.magnitude", partial(_magnitude, loss=squared_error, factor=2), pairs, TWO),
+    state("norms.section_6.grad_scale", _scaled, pairs, TWO),
     state("norms.section_3.step", partial(_improves, sign=1), _short, STEP),
     state("norms.section_3.step.n11", partial(_improves, sign=-1), _short, STEP),
     state("norms.corollary_3_3.cosine", partial(_grows, loss=attraction), stepped, STEP),
@@ -349,18 +319,20 @@ STATEMENTS: tuple[Statement, ...] = (
     state("norms.corollary_3_3.squared_error", partial(_grows, loss=squared_error), stepped, STEP),
     state("norms.appendix_a_3", partial(_pythagoras, of_unit=False), stepped, STEP),
     state("norms.appendix_a_3.n12", partial(_pythagoras, of_unit=True), stepped, STEP),
-    state("norms.theorem_3_4.main_text", _bounded(_loose, main_text=True), angled, _ACUTE),
-    state("norms.theorem_3_4.main_text.n12", _bounded(_by_rho, met=_acute, main_text=True), _to_right_angle, _ACUTE),
-    state("norms.theorem_3_4.appendix", _bounded(_loose), angled, _OBTUSE),
-    state("norms.theorem_3_4.acute.n13", _bounded(_loose, met=_acute), _to_right_angle, _ACUTE),
-    state("norms.theorem_3_4.strict.n13", _bounded(_loose, met=_acute_and_apart, strict=True), _to_right_angle, _ACUTE),
-    state("norms.theorem_3_4.change.n13", _bounded(_exact_change, equal=True), angled, _ANY_ANGLE),
-    state("norms.theorem_3_4.all_angles.n13", _bounded(lambda s: (1 + s.a) * _loose(s)), angled, _ANY_ANGLE),
-    state("norms.appendix_a_4", _bounded(_sharp), angled, _OBTUSE),
-    state("norms.appendix_a_4.acute", _bounded(_sharp, met=_acute), _to_right_angle, _LONG),
-    state("norms.appendix_a_4.n13", _bounded(_sharp, met=_acute_and_short), _to_right_angle, _ACUTE),
+    _at_any_angle("norms.theorem_3_4.main_text", lambda s: s.bound, _ACUTE, main_text=True),
+    _at_acute_angles("norms.theorem_3_4.main_text.n12", lambda s: s.rho * s.bound, main_text=True),
+    _at_any_angle("norms.theorem_3_4.appendix", lambda s: s.bound, _OBTUSE),
+    _at_acute_angles("norms.theorem_3_4.acute.n13", lambda s: s.bound),
+    _at_acute_angles(
+        "norms.theorem_3_4.strict.n13", lambda s: s.bound, met=lambda s: s.acute & (s.sine > 0), strict=True
+    ),
+    _at_any_angle("norms.theorem_3_4.change.n13", lambda s: s.bound - s.left, _ANY_ANGLE, equal=True),
+    _at_any_angle("norms.theorem_3_4.all_angles.n13", lambda s: (1 + s.a) * s.bound, _ANY_ANGLE),
+    _at_any_angle("norms.appendix_a_4", lambda s: s.sharper, _OBTUSE),
+    _at_acute_angles("norms.appendix_a_4.acute", lambda s: s.sharper, _LONG),
+    _at_acute_angles("norms.appendix_a_4.n13", lambda s: s.sharper, met=lambda s: s.acute & (s.a * s.sine <= 1)),
     state("norms.proposition_c_1", partial(_tail, bound=lambda d, x: 1 / (2 * d * x**2)), _tails, _TAIL),
-    state("norms.proposition_c_1.exponential", partial(_tail, bound=_cap), _tails, _TAIL),
+    state("norms.proposition_c_1.exponential", _cap, _tails, _TAIL),
     state("norms.proposition_d_1", _no_potential, _fields, _FIELD),
     state("norms.appendix_d.equation_8", partial(_half_circle, sign=1), _fields, _FIELD),
     state("norms.appendix_d.equation_8.n47", partial(_half_circle, sign=-1), _fields, _FIELD),

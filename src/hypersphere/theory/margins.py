@@ -30,6 +30,8 @@ class Case:
         zero = torch.zeros_like(temperature)
         self.m1, self.m2, self.beta, self.alpha = (given.get(x, zero)[:, None] for x in ("m1", "m2", "beta", "alpha"))
         self.without, self.q = (softmax(logits(theta)) for logits in (self.plain, self.logits))
+        # exp of the margins' change of the positive's logit (A.3), [n, 1]
+        self.eta = self.positive(self.logits(theta) - self.plain(theta)).exp()
         self.bent = (theta + self.m1 * p).sin()
         self.sums_to_1 = (p.sum(dim=1, keepdim=True) - 1).abs() < 1e-12
         self.one_hot = self.sums_to_1 & ((p == 0) | (p == 1)).all(dim=1, keepdim=True)
@@ -55,10 +57,20 @@ class Case:
         """The positive's entry of x, [n, 1]."""
         return (x * self.p).sum(dim=1, keepdim=True)
 
-    @property
-    def eta(self) -> Tensor:
-        """exp of the margins' change of the positive's logit (A.3), [n, 1]."""
-        return self.positive(self.logits(self.theta) - self.plain(self.theta)).exp()
+    def type_i(self, eta: Tensor | float) -> tuple[Tensor, Tensor]:
+        """Eq. 9's weight 1/(1 - alpha·q~) at alpha = 1 - eta, and where it is more than rounding; both [n, 1]."""
+        left_over = self.positive(self.without) * eta + (self.without * (1 - self.p)).sum(dim=1, keepdim=True)
+        return 1 / left_over.clamp(min=EPS), self.one_hot & (left_over > EPS)
+
+    def sums(self) -> Tensor:
+        """Sums of exponentiated logits, without and with margins, divided by one common factor, [2, n, 1]."""
+        both = torch.stack([self.plain(self.theta), self.logits(self.theta)])
+        return (both - both.amax(dim=(0, 2), keepdim=True)).exp().sum(dim=2, keepdim=True)
+
+    def far(self, candidates: Tensor) -> Tensor:
+        """Candidates of an m2 that is infinite up to rounding: 4 outweighs the cosines, and exp(-40) is left."""
+        negatives = torch.tensor(self.p.shape[1] > 1)
+        return self.one_hot & (self.m2 >= 4 + 40 * self.t) & negatives & candidates
 
 
 def softmax(logits: Tensor) -> Tensor:
@@ -111,22 +123,16 @@ def theorem_4_1(x: Case) -> Checked:
     return equal(left, right, scale, x.sums_to_1 & (sine > 0) & (x.p != without))
 
 
-def _sums(x: Case) -> Tensor:
-    """Sums of exponentiated logits, without and with margins, divided by one common factor, [2, n, 1]."""
-    both = torch.stack([x.plain(x.theta), x.logits(x.theta)])
-    return (both - both.amax(dim=(0, 2), keepdim=True)).exp().sum(dim=2, keepdim=True)
-
-
 def lemma_4_2(x: Case) -> Checked:
     """(p - q)·sum with margins = (p - q~)·sum without. Scale: the same with plus."""
-    without, margin = _sums(x)
+    without, margin = x.sums()
     scale = (x.p + x.q) * margin + (x.p + x.without) * without
     return equal((x.p - x.q) * margin, (x.p - x.without) * without, scale, x.one_hot & (x.p != x.without))
 
 
 def lemma_4_2_closing_form(x: Case, printed: bool = True) -> Checked:
     """The closing form equals 1/(q·eta + 1 - q), after expanding by q/exp(logit~). Scale: all terms."""
-    without, margin = _sums(x)
+    without, margin = x.sums()
     q, eta = x.positive(x.q if printed else x.without), x.eta
     return equal(margin, without * (q * eta + 1 - q), margin + without * (1 + q * eta), x.one_hot & (q > 0))
 
@@ -139,20 +145,15 @@ def lemma_4_3(x: Case) -> Checked:
     return equal(left, x.slope(x.plain) * x.bent, scale, x.one_hot & (sine > 0))
 
 
-def _far(x: Case) -> Tensor:
-    """Whether m2 is infinite up to rounding: 4 outweighs the cosines, and exp(-40) is left. There must be negatives."""
-    return x.one_hot & (x.m2 >= 4 + 40 * x.t) & torch.tensor(x.p.shape[1] > 1)
-
-
 def lemma_4_4(x: Case) -> Checked:
     """The positive's gradient at an m2 that is infinite up to rounding. Scale: 1/t."""
-    return equal(x.slope(x.logits), (x.theta + x.m1).sin() / x.t, 1 / x.t, _far(x) & (x.p == 1))
+    return equal(x.slope(x.logits), (x.theta + x.m1).sin() / x.t, 1 / x.t, x.far(x.p == 1))
 
 
 def identity_lemma_4_4_negatives(x: Case) -> Checked:
     """The negatives' gradients tend to -sin(theta)/t times the softmax over negatives. Scale: the right side."""
     right = -softmax(x.plain(x.theta).masked_fill(x.p == 1, -math.inf)) * x.theta.sin() / x.t
-    return equal(x.slope(x.logits), right, right.abs(), _far(x) & (x.p == 0))
+    return equal(x.slope(x.logits), right, right.abs(), x.far(x.p == 0))
 
 
 def section_4_1_peak(angle: Tensor, probability: Tensor, temperature: Tensor, m1: Tensor) -> Checked:
@@ -182,48 +183,39 @@ def section_4_2_growth(
     return Checked(where(eta, m1, m2), (large - small) / (large + small))
 
 
-def _outweighs(eta: Tensor, m1: Tensor, m2: Tensor) -> Tensor:
-    return m2 >= 1 - m1.cos()
-
-
 def section_5_5_alpha(x: Case, printed: bool = True) -> Checked:
     """Type I at alpha = 1 - eta equals the margins' gradient. Scale: both with plus, type I's times its weight."""
-    left_over = x.positive(x.without) * x.eta + (x.without * (1 - x.p)).sum(dim=1, keepdim=True)  # 1 - alpha·q~
-    weight = 1 / left_over.clamp(min=EPS)
+    weight, where = x.type_i(x.eta)
     scale = ((x.p + x.without) * weight * x.theta.sin() + (x.p + x.q) * x.bent.abs()) / x.t
-    where = x.one_hot & (left_over > EPS) & ((x.m1 == 0) | torch.tensor(printed))
+    where = where & ((x.m1 == 0) | torch.tensor(printed))
     return equal(x.slope(x.plain, weight), x.slope(x.logits), scale, where)
 
 
 def section_5_5_factor(x: Case) -> Checked:
     """Type I's weight at alpha = 1 - eta is Eq. 7's factor: (p - q~)·weight = p - q. Scale: the same with plus."""
-    left_over = x.positive(x.without) * x.eta + (x.without * (1 - x.p)).sum(dim=1, keepdim=True)  # 1 - alpha·q~
-    weight = 1 / left_over.clamp(min=EPS)
-    scale = (x.p + x.without) * weight + x.p + x.q
-    return equal((x.p - x.without) * weight, x.p - x.q, scale, x.one_hot & (left_over > EPS))
+    weight, where = x.type_i(x.eta)
+    return equal((x.p - x.without) * weight, x.p - x.q, (x.p + x.without) * weight + x.p + x.q, where)
 
 
 def identity_type_i_decoupled(x: Case) -> Checked:
     """Type I at alpha = 1 equals -logit + log of the sum over negatives. Scale: (p + q~)·sin/t times the weight."""
-    share_of_negatives = (x.without * (1 - x.p)).sum(dim=1, keepdim=True)
-    weight = 1 / share_of_negatives.clamp(min=EPS)
+    weight, where = x.type_i(0.0)
 
     def decoupled(theta: Tensor) -> Tensor:
         logits = x.plain(theta)
         return (logits.masked_fill(x.p == 1, -math.inf).logsumexp(dim=1) - (logits * x.p).sum(dim=1)).sum()
 
     scale = (x.p + x.without) * x.theta.sin() / x.t * weight
-    return equal(x.slope(x.plain, weight), gradient(decoupled, x.theta), scale, x.one_hot & (share_of_negatives > EPS))
+    return equal(x.slope(x.plain, weight), gradient(decoupled, x.theta), scale, where)
 
 
 def identity_subtractive_is_type_i(x: Case) -> Checked:
     """m2 = -t·log(1 - alpha) equals type I, in the gradients of logits. Scale: (p + q~) times the weight."""
-    left_over = x.positive(x.without) * (1 - x.alpha) + (x.without * (1 - x.p)).sum(dim=1, keepdim=True)
-    weight = 1 / left_over.clamp(min=EPS)
+    weight, where = x.type_i(1 - x.alpha)
     m2_over_t = -torch.log1p(-x.alpha)
     left = gradient(lambda logits: x.loss(logits - m2_over_t * x.p), x.plain(x.theta))
     right = gradient(lambda logits: x.loss(scale_gradient(logits, weight)), x.plain(x.theta))
-    return equal(left, right, (x.p + x.without) * weight, x.one_hot & (left_over > EPS))
+    return equal(left, right, (x.p + x.without) * weight, where)
 
 
 def _random(generator: torch.Generator, n: int, m: int = 4) -> dict[str, Tensor]:
@@ -292,6 +284,8 @@ def _state(name: str, check: Callable[..., Checked], takes: str, cases: Sequence
 PLAIN, WITH_BETA = "theta, p, temperature", "theta, p, temperature, beta"
 MARGINS, ALL = "theta, p, temperature, m1, m2", "theta, p, temperature, m1, m2, beta"
 FAR, SCALARS = "theta, p, temperature, m1, m2 (far)", "angle, probability, temperature, m1"
+_SMALL_ETA = partial(section_4_2_growth, where=lambda eta, m1, m2: eta <= 1)
+_WIDE = partial(section_4_2_growth, where=lambda eta, m1, m2: m2 >= 1 - m1.cos())
 STATEMENTS = (
     _state("equation_3", equation_3, WITH_BETA, ALONE),
     _state("equation_3.m2", partial(equation_3, printed=False), WITH_BETA, ALONE),
@@ -309,8 +303,8 @@ STATEMENTS = (
     _state("identity_lemma_4_4_negatives", identity_lemma_4_4_negatives, FAR),
     _state("section_4_1_peak", section_4_1_peak, SCALARS),
     _state("section_4_2_growth", section_4_2_growth, f"{SCALARS}, m2"),
-    _state("section_4_2_growth.m33", partial(section_4_2_growth, where=lambda eta, m1, m2: eta <= 1), f"{SCALARS}, m2"),
-    _state("section_4_2_growth_wide.m33", partial(section_4_2_growth, where=_outweighs), f"{SCALARS}, m2 (wide)"),
+    _state("section_4_2_growth.m33", _SMALL_ETA, f"{SCALARS}, m2"),
+    _state("section_4_2_growth_wide.m33", _WIDE, f"{SCALARS}, m2 (wide)"),
     _state("section_5_5_alpha", section_5_5_alpha, MARGINS),
     _state("section_5_5_factor.m13", section_5_5_factor, MARGINS),
     _state("section_5_5_alpha.m13", partial(section_5_5_alpha, printed=False), f"{PLAIN}, m1 (mostly 0), m2"),

@@ -92,19 +92,15 @@ def examine(statement: Statement, draws: int) -> Finding:
     if not len(judged) or judged.isnan().any():
         raise ValueError(f"{statement.id}: {len(judged)} of {draws} draws met the hypothesis, or an excess is NaN")
     violated = int((judged > statement.tolerance).sum())
-    example = _first_violation(statement)
+    simple = statement.simple()
+    met, excess = statement.check(**simple)
+    examples = (met & (excess > statement.tolerance)).nonzero().flatten()
+    example = None
+    if len(examples):
+        first = int(examples[0])
+        example = {name: value[first].tolist() for name, value in simple.items()} | {"excess": float(excess[first])}
     if violated or example is not None:
         verdict = Verdict.REFUTED
     else:
         verdict = Verdict.NO_COUNTEREXAMPLE if statement.reading == PRINTED else Verdict.NO_COUNTEREXAMPLE_ERRATUM
     return Finding(draws, len(judged), violated, float(judged.max()), example, verdict)
-
-
-def _first_violation(statement: Statement) -> dict[str, list[float] | float] | None:
-    inputs = statement.simple()
-    met, excess = statement.check(**inputs)
-    violations = (met & (excess > statement.tolerance)).nonzero().flatten()
-    if not len(violations):
-        return None
-    example = {name: value[violations[0]].tolist() for name, value in inputs.items()}
-    return {**example, "excess": float(excess[violations[0]])}

@@ -38,32 +38,31 @@ def _of(points: Points) -> str:
 
 def draw(points: Points) -> Figure:
     """A panel for each combination of a point of ``panels`` and one of ``rows``, with lines for each point of ``x``."""
-    rows, columns = points.measured("rows", "panels", "x"), points.measured("panels", "rows", "x")
+    rows, columns = points.measured("rows"), points.measured("panels")
+    lines = points.measured("x")
     placed = figures.arrange([{**column, **row} for row in rows for column in columns], max(2, min(3, len(columns))))
     down, across = figures.size(placed)
     subtitle = f"Share of {_of(points)} at or below each value of: {noted.measures(points)}"
-    made = figures.drawing(points, placed, subtitle, PANEL * down + 0.7, figures.WIDTH / across - 0.4)
     of_cell = dict(iter(points.table("distribution").groupby("coordinates")))
-    looks: dict[str, dict[str, Any]] = {
-        points.named(x, "x"): {"color": style.COLOURS[at % len(style.COLOURS)], "linestyle": style.DASHES[at % 4]}
-        for at, x in enumerate(points.measured("x", "panels", "rows"))
-    }
-    for panel, axis in made.panels:
-        cells = [points.at(panel.point, x) for x in points.measured("x", "panels", "rows")]
-        drawn = [(cell, look) for cell, look in zip(cells, looks.values(), strict=True) if cell.text in of_cell]
-        for cell, look in drawn:
-            for _, run in of_cell[cell.text].groupby("seed"):
+    looks: list[dict[str, Any]] = [
+        {"color": style.COLOURS[at % len(style.COLOURS)], "linestyle": style.DASHES[at % 4]} for at in range(len(lines))
+    ]
+    legend = {points.named(x, "x"): Line2D([], [], **look) for x, look in zip(lines, looks, strict=True)}
+    height, inches = PANEL * down + 0.51, figures.WIDTH / across - 0.4
+    figure, _, panels = figures.drawing(points, placed, subtitle, height, inches, legend)
+    for (row, column), axis in panels.items():
+        cells = [points.at(placed[row, column], x) for x in lines]
+        drawn = [(of_cell[cell.text], look) for cell, look in zip(cells, looks, strict=True) if cell.text in of_cell]
+        for table, look in drawn:
+            for _, run in table.groupby("seed"):
                 axis.plot(run["value"], 100 * run["quantile"], **look)
         if not drawn:
             figures.blank(axis, cells)
             continue
-        values = [value for cell, _ in drawn for value in of_cell[cell.text]["value"]]
+        values = [value for table, _ in drawn for value in table["value"]]
         if figures.logarithmic(values) and not cells[0].measure.bounded:
             axis.set_xscale("log")
             figures.log_ticks(axis.xaxis)
-        axis.set_ylabel(f"{_of(points)} (%)" if panel.column == 0 else "")
-        axis.set_xlabel(cells[0].label if panel.lowest else "")
-    handles = [Line2D([], [], **look) for look in looks.values()]
-    beside = figures.legend_columns(looks)
-    made.part.legend(handles, list(looks), loc="outside upper left", ncols=beside, handlelength=2.6)
-    return made.align()
+        axis.set_ylabel(f"{_of(points)} (%)" if column == 0 else "")
+        axis.set_xlabel(cells[0].label if (row + 1, column) not in placed else "")
+    return figure

@@ -31,50 +31,44 @@ numbers = Points.means
 
 
 def notes(points: Points) -> tuple[str, ...]:
-    """What squares are, the controls, and where numbers in parentheses come from."""
+    """What squares are, the range of each control (``untrained encoder 84.5 to 90.5``), and what is in parentheses."""
     text = f"Squares: {noted.measured(points)}, mean over independent pretrainings. All panels share one colour scale."
-    controls = "; ".join(_controls(points))
-    printed = noted.published(points, "In parentheses: the numbers of")
-    return noted.of(points, text, f"Controls: {controls}." if controls else "", printed)
-
-
-def _controls(points: Points) -> list[str]:
-    """The range of each kind: ``raw pixels 41.2``, ``untrained encoder 84.5 to 90.5``."""
     kinds: dict[str, list[Point]] = {}
     for control in points.controls:
         kinds.setdefault(words.CONTROLS[str(control.coordinates["variant"])], []).append(control)
-    said = []
+    controls = []
     for name, own in kinds.items():
-        ends = (words.number(end(one.mean for one in own), own[0].measure.decimals) for end in (min, max))
-        said.append(f"{name} {' to '.join(dict.fromkeys(ends))}")
-    return said
+        lowest, highest = (end(own, key=lambda one: one.mean).mean_text for end in (min, max))
+        controls.append(f"{name} {lowest}" + (f" to {highest}" if highest != lowest else ""))
+    printed = noted.published(points, "In parentheses: the numbers of")
+    return noted.of(points, text, f"Controls: {'; '.join(controls)}." if controls else "", printed)
 
 
 def draw(points: Points) -> Figure:
     """A heat map for each panel, with as many in a row as leave room for the numbers."""
     wide, high = len(points.axis("columns")), len(points.axis("rows"))
-    combinations = points.measured("panels", "rows", "columns")
+    combinations = points.measured("panels")
     most = max(1, min(len(combinations), int(figures.WIDTH / (SQUARE * wide + BESIDE)), 3))
     placed = figures.arrange(combinations, most)
     down, across = figures.size(placed)
     inches = figures.WIDTH / across
     printed = ". In parentheses: the published number" if any(cell.beside for cell in points.every) else ""
     subtitle = f"{noted.measures(points)}: mean over pretrainings{printed}"
-    made = figures.drawing(points, placed, subtitle, down * (HIGH * high + 0.9) + 0.4, inches - 0.6)
+    figure, part, panels = figures.drawing(points, placed, subtitle, down * (HIGH * high + 0.9) + 0.4, inches - 0.6)
     means = [cell.mean for cell in points.every if math.isfinite(cell.mean)] or [0.0]
     wider = max(0.0, SPAN - (max(means) - min(means))) / 2 if points.every[0].measure.unit == "%" else 0.0
     limits = (min(means) - wider, max(means) + wider)
-    for panel, axis in made.panels:
-        _panel(axis, points, panel.point, inches - BESIDE, limits)
-        if panel.column:
+    for (down, right), axis in panels.items():
+        _panel(axis, points, placed[down, right], inches - BESIDE, limits)
+        if right:
             axis.set_yticklabels([])
             axis.set_ylabel("")
-    meshes = [axis.collections[0] for _, axis in made.panels if axis.collections]
+    meshes = [axis.collections[0] for axis in panels.values() if axis.collections]
     if meshes:
-        bar = made.part.colorbar(meshes[0], ax=[axis for _, axis in made.panels], pad=0.02, aspect=22)
+        bar = part.colorbar(meshes[0], ax=list(panels.values()), pad=0.02, aspect=22)
         bar.set_label(points.every[0].label)
         bar.ax.grid(visible=False)
-    return made.figure
+    return figure
 
 
 def _panel(axis: Axes, points: Points, panel: Coordinates, inches: float, limits: tuple[float, float]) -> None:
@@ -87,18 +81,11 @@ def _panel(axis: Axes, points: Points, panel: Coordinates, inches: float, limits
     means = pd.DataFrame([[cell.mean for cell in line] for line in cells])
     printed = [[f"\n({cell.printed})" if cell.beside else "" for cell in line] for line in cells]
     texts = pd.DataFrame([[cell.mean_text for cell in line] for line in cells]) + pd.DataFrame(printed)
-    look = {
-        "cmap": COLOURS,
-        "vmin": limits[0],
-        "vmax": limits[1],
-        "linewidths": 0.6,
-        "linecolor": "white",
-        "annot_kws": {"size": size},
-    }
     import seaborn as sns  # here, because pages read this file too, and seaborn takes seconds to import
     from seaborn.utils import relative_luminance
 
-    sns.heatmap(means, ax=axis, annot=texts, fmt="", cbar=False, **look)
+    look = {"cmap": COLOURS, "vmin": limits[0], "vmax": limits[1], "linewidths": 0.6, "linecolor": "white"}
+    sns.heatmap(means, ax=axis, annot=texts, fmt="", cbar=False, annot_kws={"size": size}, **look)
     mesh = axis.collections[0]
     for text in axis.texts:  # black or white, whichever has more contrast by WCAG 2 (seaborn's own rule differs)
         right, down = text.get_position()
@@ -111,10 +98,11 @@ def _panel(axis: Axes, points: Points, panel: Coordinates, inches: float, limits
         for right, cell in enumerate(line):
             if math.isnan(cell.mean):
                 axis.text(right + 0.5, down + 0.5, cell.ours.replace(" ", "\n"), **grey)
-    figures.name_ticks(axis, figures.names(points, "columns"), inches, 0.5)
-    axis.set_yticks([at + 0.5 for at in range(len(cells))], figures.names(points, "rows"), rotation=0)
-    axis.tick_params(length=0)
-    axis.set_xlabel(figures.axis_label(points, "columns"))
-    name = figures.axis_label(points, "rows")
+    _, names, label = figures.ticks(points, "columns")
+    figures.name_ticks(axis, names, inches, 0.5)
+    axis.set_xlabel(label)
+    _, names, label = figures.ticks(points, "rows")
+    axis.set_yticks([at + 0.5 for at in range(len(cells))], names, rotation=0)
     level: dict[str, Any] = {"rotation": 0, "va": "center", "ha": "right"}
-    axis.set_ylabel(name, **(level if len(name) < 3 else {}))
+    axis.set_ylabel(label, **(level if len(label) < 3 else {}))
+    axis.tick_params(length=0)

@@ -1,15 +1,13 @@
 """Lines: a measure against a coordinate, with a panel for each point of ``panels`` (and each measure)."""
 
 import math
-from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
-import pandas as pd
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from hypersphere.config.coordinates import Coordinates, normal
 from hypersphere.report import figures, style, words
@@ -49,10 +47,9 @@ def notes(points: Points) -> tuple[str, ...]:
 
 def _spread(points: Points) -> str:
     """What is drawn of the spread over seeds: bands, or single runs."""
-    level = words.confidence(points.config)
-    drawn_as = [f"bands: {level} t intervals"] if any(_banded(cell) for cell in points.every) else []
-    drawn_as += ["thin lines: single runs"] if any(_by_run(cell) for cell in points.every) else []
-    return "".join(f"; {one}" for one in drawn_as)
+    several = [cell for cell in points.every if cell.count("n") > 1]
+    bands = f"; bands: {words.confidence(points.config)} t intervals" if any(map(_banded, several)) else ""
+    return bands + ("; thin lines: single runs" if not all(map(_banded, several)) else "")
 
 
 def _logarithmic(cell: Point) -> bool:
@@ -61,11 +58,8 @@ def _logarithmic(cell: Point) -> bool:
 
 
 def _banded(cell: Point) -> bool:
+    """Whether a cell has a band; any other of several seeds has a thin line for each."""
     return cell.count("n") >= BAND_FROM and not _logarithmic(cell)
-
-
-def _by_run(cell: Point) -> bool:
-    return cell.count("n") > 1 and not _banded(cell)
 
 
 def _levels(points: Points) -> dict[str, str]:
@@ -75,183 +69,147 @@ def _levels(points: Points) -> dict[str, str]:
 
 
 def draw(points: Points) -> Figure:
-    """Panels, with heading, legend and notes outside of them."""
-    placed = figures.arrange(points.measured("panels", "lines", "x"), ACROSS)
+    """Panels, with heading, legend and notes outside of them. Panels of one measure on one dataset share an axis y."""
+    placed = figures.arrange(points.measured("panels"), ACROSS)
     down, across = figures.size(placed)
-    lines = _Lines(points, figures.WIDTH / across)
-    legend = 0.19 * -(-len(lines.handles) // lines.columns)
-    slant = lines.named and figures.slanted(figures.names(points, "x"), lines.inches)
-    height = PANEL * down + 0.4 + legend + (0.6 if slant else 0.0)
+    inches = figures.WIDTH / across
+    places, names, label = figures.ticks(points, "x")
+    slant = not places and figures.wrapped(names, inches)[1]
+    height = PANEL * down + (1.0 if slant else 0.4)
     subtitle = f"{noted.measures(points)}. Lines: mean over pretrainings{_spread(points)}"
-    made = figures.drawing(points, placed, subtitle, height, lines.inches)
-    for panel, axis in made.panels:
-        lines.panel(axis, panel.point)
-    _share_limits(made.panels)
-    for panel, axis in made.panels:
-        if panel.measured:
-            axis.set_ylabel(lines.cells(panel.point)[0].label)
-        if panel.lowest:
-            axis.set_xlabel(figures.axis_label(points, "x"))
+    figure, _, panels = figures.drawing(points, placed, subtitle, height, inches, _handles(points))
+    alike: dict[tuple[Any, ...], list[Axes]] = {}
+    for (row, column), axis in panels.items():
+        panel = placed[row, column]
+        _panel(axis, points, panel, inches)
+        alike.setdefault(tuple(panel.get(key) for key in ("measure", *words.DATA)), []).append(axis)
+        beside = placed.get((row, column - 1))
+        if beside is None or beside.get("measure") != panel.get("measure"):
+            axis.set_ylabel(points.at(panel, points.axis("lines")[0], points.axis("x")[0]).label)
+        if (row + 1, column) not in placed:
+            axis.set_xlabel(label)
         elif slant:
             axis.tick_params(axis="x", labelbottom=False)
-    look: dict[str, Any] = {"loc": "outside upper left", "ncols": lines.columns, "handlelength": 2.6}
-    made.part.legend(list(lines.handles.values()), list(lines.handles), **look)
-    return made.align()
+    for axes in alike.values():
+        drawn = [axis for axis in axes if axis.lines]
+        ends = [end for axis in drawn for end in axis.get_ylim()]
+        for axis in drawn if len({axis.get_yscale() for axis in axes}) == 1 else []:
+            axis.set_ylim(min(ends), max(ends))
+    return figure
 
 
-def _share_limits(panels: Sequence[tuple[figures.Panel, Axes]]) -> None:
-    """Panels of one measure on one dataset have one axis y."""
-    groups: dict[tuple[Any, ...], list[Axes]] = {}
-    for panel, axis in panels:
-        groups.setdefault(tuple(panel.point.get(key) for key in ("measure", *words.DATA)), []).append(axis)
-    for axes in groups.values():
-        limits = [axis.get_ylim() for axis in axes if axis.lines]
-        for axis in axes:
-            if axis.lines and len({other.get_yscale() for other in axes}) == 1:
-                axis.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
+def _lines(points: Points) -> list[tuple[Coordinates, dict[str, Any]]]:
+    """Every line with its look: colour and marker are its own, dashes by the first key that varies (as the method)."""
+    lines = points.measured("lines")
+    first = [line.get(words.varying(lines)[0]) for line in lines]
+    groups = list(dict.fromkeys(first))
+    found: list[tuple[Coordinates, dict[str, Any]]] = []
+    for at, line in enumerate(lines):
+        group = groups.index(first[at]) if 1 < len(groups) < len(lines) else 0
+        marker = style.MARKERS[(at + at // len(style.COLOURS)) % len(style.MARKERS)]
+        look = {"color": style.COLOURS[at % len(style.COLOURS)], "marker": marker}
+        found.append((line, {**look, "linestyle": style.DASHES[group % len(style.DASHES)]}))
+    return found
 
 
-class _Lines:
-    """The look of lines and the places on the axis x, which all panels share."""
+def _handles(points: Points) -> dict[str, Line2D]:
+    """Entries of the legend: every line, the controls, and the published numbers."""
+    lines = _lines(points)
+    keys = words.varying([line for line, _ in lines])
+    entries = {}
+    for line, look in lines:
+        ends = [points.at(panel, line, points.axis("x")[-1]) for panel in points.axis("panels")]
+        diverged = any(end.was_run for end in ends) and all(math.isnan(end.mean) for end in ends)
+        entries[points.called(line, keys) + (" (diverged)" if diverged else "")] = Line2D([], [], **look)
+    for kind, name in _levels(points).items():
+        entries[name] = Line2D([], [], color=style.GREY, linestyle=LEVELS[kind], linewidth=1.1)
+    if any(math.isfinite(cell.published) for cell in points.every):
+        entries[PRINTED] = Line2D([], [], marker="o", markeredgecolor=style.GREY, **PUBLISHED)
+    return entries
 
-    def __init__(self, points: Points, inches: float) -> None:
-        self.points = points
-        self.inches = inches
-        """Width of a panel."""
-        self.lines = points.measured("lines", "panels", "x")
-        numbers = figures.numbers(points, "x")
-        self.x = list(map(float, numbers or range(len(points.axis("x")))))
-        """The place of each point of the axis x."""
-        self.named = not numbers
-        """Whether the axis x shows names instead of numbers."""
-        self.handles = self._handles()
-        self.columns = figures.legend_columns(self.handles)
 
-    def cells(self, panel: Coordinates) -> list[Point]:
-        """Every cell of a panel."""
-        return [cell for line in self.lines for cell in self._along(panel, line)]
-
-    def _along(self, panel: Coordinates, line: Coordinates) -> list[Point]:
-        return [self.points.at(panel, line, x) for x in self.points.axis("x")]
-
-    def panel(self, axis: Axes, panel: Coordinates) -> None:
-        """Draw one panel."""
-        cells = self.cells(panel)
-        if all(math.isnan(cell.mean) for cell in cells):
-            figures.blank(axis, cells)
-            return
-        self._across(axis)
-        for kind in LEVELS:
-            self._level(axis, panel, kind)
-        for at, line in enumerate(self.lines):
-            self._line(axis, self._along(panel, line), self.look(at))
-        self._limits(axis, cells)
-
-    def look(self, at: int) -> dict[str, Any]:
-        """Colour and marker by line, dashes by the first key that varies (for example, the method)."""
-        first = words.varying(self.lines)[0]
-        groups = list(dict.fromkeys(line.get(first) for line in self.lines))
-        group = groups.index(self.lines[at].get(first)) if 1 < len(groups) < len(self.lines) else 0
-        count = len(style.COLOURS)
-        return {
-            "color": style.COLOURS[at % count],
-            "marker": style.MARKERS[(at + at // count) % len(style.MARKERS)],
-            "linestyle": style.DASHES[group % len(style.DASHES)],
-        }
-
-    def _line(self, axis: Axes, cells: list[Point], look: dict[str, Any]) -> None:
-        placed = sorted(zip(self.x, cells, strict=True), key=lambda one: one[0])
-        measured = [(x, cell) for x, cell in placed if not math.isnan(cell.mean)]
-        places, means = [x for x, _ in measured], [cell.mean for _, cell in measured]
-        every = max(1, len(measured) // 8)
-        axis.plot(places, means, markevery=every, zorder=3, **look)
-        banded = [(x, cell) for x, cell in measured if _banded(cell)]
-        low, high = ([cell.number(name) for _, cell in banded] for name in ("low", "high"))
-        axis.fill_between([x for x, _ in banded], low, high, color=look["color"], alpha=0.18, linewidth=0)
-        if any(_by_run(cell) for _, cell in measured):  # a thin line for each seed
-            at = {cell.text: x for x, cell in measured}
-            for _, rows in self._single([cell for _, cell in measured]).groupby("seed"):
-                run = sorted((at[str(row["coordinates"])], row["value"]) for row in rows.to_dict("records"))
-                thin = {"color": look["color"], "linewidth": 0.6, "alpha": 0.7, "zorder": 2}
-                axis.plot([x for x, _ in run], [y for _, y in run], **thin)
-        printed = [(x, cell.published) for x, cell in placed if math.isfinite(cell.published)]
-        hollow = PUBLISHED | {"marker": look["marker"], "markeredgecolor": look["color"]}
-        axis.plot([x for x, _ in printed], [y for _, y in printed], **hollow, zorder=4)
-
-    def _single(self, cells: list[Point]) -> pd.DataFrame:
-        table = self.points.table("measurements")
-        return table[table["coordinates"].isin([cell.text for cell in cells]) & table["value"].notna()]
-
-    def _level(self, axis: Axes, panel: Coordinates, kind: str) -> None:
-        """Draw a control: a horizontal line if it is one number, grey if it belongs to all lines."""
-        runs = [[self.points.control(kind, cell) for cell in self._along(panel, line)] for line in self.lines]
-        series = {tuple(one.text for one in run): (at, run) for at, run in reversed(list(enumerate(runs)))}
-        for at, run in series.values():
-            look = {"color": style.GREY if len(series) == 1 else self.look(at)["color"], "linestyle": LEVELS[kind]}
-            measured = [(x, one.mean) for x, one in zip(self.x, run, strict=True) if one.summary]
-            if len({one.text for one in run}) == 1:
-                for _, mean in measured[:1]:
-                    axis.axhline(mean, linewidth=1.1, zorder=1.5, **look)
-            else:
-                axis.plot([x for x, _ in measured], [y for _, y in measured], linewidth=1.1, zorder=1.5, **look)
-
-    def _across(self, axis: Axes) -> None:
-        """The axis x: names, or numbers with a tick at each one that has room."""
-        if self.named:
-            figures.name_ticks(axis, figures.names(self.points, "x"), self.inches)
-            axis.set_xlim(-0.4, len(self.x) - 0.6)
-            return
-        steps = {round(after - before, 9) for before, after in pairwise(self.x)}
-        even = len(self.x) > 2 and len(steps) == 1
-        spread = figures.logarithmic(self.x) and not even
-        at = {x: math.log(x) if spread else x for x in self.x}
-        low, high = min(at.values()), max(at.values())
-        margin = 0.04 * (high - low) or 0.5
-        ends = (low - margin, high + margin)  # the same axis in every panel, also where some places have no number
-        if spread:
-            axis.set_xscale("log")
-        axis.set_xlim(*map(math.exp, ends) if spread else ends)
-        ticks: list[float] = []
-        for x in sorted(at, key=lambda x: at[x]):
-            if not ticks or (at[x] - at[ticks[-1]]) / ((high - low) or 1.0) >= ROOM:
-                ticks.append(x)
-        axis.xaxis.set_major_locator(FixedLocator(ticks) if len(self.x) <= 12 else MaxNLocator(5, integer=True))
-        axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: words.short(normal(value))))
-        axis.xaxis.set_minor_locator(NullLocator())
-
-    def _limits(self, axis: Axes, cells: list[Point]) -> None:
-        """Limits of the axis y: the means, single runs, and levels, plus up to half of their range beyond.
-
-        Bands, and controls that change along the axis, may be cut off there, because wide ones hide the lines.
-        """
-        controls = {kind: [self.points.control(kind, cell) for cell in cells] for kind in LEVELS}
-        flat = [one for kind in controls.values() if len({one.text for one in kind}) <= len(self.lines) for one in kind]
-        inside = [*(one.mean for one in flat), *(value for cell in cells for value in (cell.mean, cell.published))]
-        inside += self._single([cell for cell in cells if _by_run(cell)])["value"].tolist()
-        inside = [value for value in inside if math.isfinite(value)]
-        edges = [cell.number(name) for cell in cells for name in ("low", "high")]
-        edges += [one.mean for kind in controls.values() for one in kind]
-        edges = [edge for edge in edges if math.isfinite(edge)]
-        low, high = min(inside), max(inside)
-        if low > 0 and high / low >= LOG_RANGE and _logarithmic(cells[0]):
-            axis.set_yscale("log")
-            figures.log_ticks(axis.yaxis)
-            axis.set_ylim(low / 1.3, high * 1.3)
-            return
+def _panel(axis: Axes, points: Points, panel: Coordinates, inches: float) -> None:
+    lines = _lines(points)
+    rows = [([points.at(panel, line, x) for x in points.axis("x")], look) for line, look in lines]
+    cells = [cell for row, _ in rows for cell in row]
+    if all(math.isnan(cell.mean) for cell in cells):
+        figures.blank(axis, cells)
+        return
+    x = _across(axis, points, inches)
+    for kind in LEVELS:
+        _controls(axis, points, kind, x, rows)
+    for row, look in rows:
+        _line(axis, points, x, row, look)
+    low, high = axis.dataLim.intervaly
+    for row, look in rows:
+        band = [(at, cell.number("low"), cell.number("high")) for at, cell in zip(x, row, strict=True) if _banded(cell)]
+        axis.fill_between(*np.reshape(sorted(band), (-1, 3)).T, color=look["color"], alpha=0.18, linewidth=0)
+    lowest, highest = axis.dataLim.intervaly
+    if low > 0 and high / low >= LOG_RANGE and _logarithmic(cells[0]):
+        axis.set_yscale("log")
+        figures.log_ticks(axis.yaxis)
+        axis.set_ylim(low / 1.3, high * 1.3)
+    else:  # wide bands are cut off, because they hide the lines
         room, margin = 0.5 * (high - low) or 1.0, 0.06 * (high - low) or 0.5
-        axis.set_ylim(max(min([*edges, low]), low - room) - margin, min(max([*edges, high]), high + room) + margin)
+        axis.set_ylim(max(lowest, low - room) - margin, min(highest, high + room) + margin)
 
-    def _handles(self) -> dict[str, Line2D]:
-        """Entries of the legend: every line, the controls, and the published numbers."""
-        keys = words.varying(self.lines)
-        entries = {}
-        for at, line in enumerate(self.lines):
-            ends = [self._along(panel, line)[-1] for panel in self.points.axis("panels")]
-            diverged = any(end.was_run for end in ends) and all(math.isnan(end.mean) for end in ends)
-            name = self.points.called(line, keys) + (" (diverged)" if diverged else "")
-            entries[name] = Line2D([], [], **self.look(at))
-        for kind, name in _levels(self.points).items():
-            entries[name] = Line2D([], [], color=style.GREY, linestyle=LEVELS[kind], linewidth=1.1)
-        if any(math.isfinite(cell.published) for cell in self.points.every):
-            entries[PRINTED] = Line2D([], [], marker="o", markeredgecolor=style.GREY, **PUBLISHED)
-        return entries
+
+def _across(axis: Axes, points: Points, inches: float) -> list[float]:
+    """The axis x, the same in every panel: names, or numbers, each with a tick if it has room; all places."""
+    x, names, _ = figures.ticks(points, "x")
+    if not x:
+        figures.name_ticks(axis, names, inches)
+        axis.set_xlim(-0.4, len(names) - 0.6)
+        return list(map(float, range(len(names))))
+    even = len(x) > 2 and len(set(np.diff(x).round(9))) == 1
+    spread = figures.logarithmic(x) and not even
+    ordered = np.sort(x)
+    at = np.log(ordered) if spread else ordered
+    span = at[-1] - at[0]
+    ends = np.array([at[0], at[-1]]) + (0.04 * span or 0.5) * np.array([-1, 1])
+    if spread:
+        axis.set_xscale("log")
+    axis.set_xlim(*np.exp(ends) if spread else ends)
+    ticks = [0]
+    for place in range(1, len(at)):
+        if at[place] - at[ticks[-1]] >= ROOM * (span or 1.0):
+            ticks.append(place)
+    if len(x) <= 12:
+        axis.set_xticks(ordered[ticks])
+    else:
+        axis.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: words.short(normal(value))))
+    axis.xaxis.set_minor_locator(NullLocator())
+    return x
+
+
+def _controls(axis: Axes, points: Points, kind: str, x: list[float], rows: list[tuple[list[Point], Any]]) -> None:
+    """Draw a control: a horizontal line if it is one number, grey if it belongs to all lines."""
+    series = {}
+    for row, of_line in reversed(rows):
+        controls = [points.control(kind, cell) for cell in row]
+        series[tuple(one.text for one in controls)] = (controls, of_line["color"])
+    for names, (controls, own) in series.items():
+        colour = style.GREY if len(series) == 1 else own
+        look: dict[str, Any] = {"color": colour, "linestyle": LEVELS[kind], "linewidth": 1.1, "zorder": 1.5}
+        measured = [(at, one.mean) for at, one in zip(x, controls, strict=True) if one.summary]
+        if len(set(names)) > 1:
+            axis.plot(*np.reshape(measured, (-1, 2)).T, **look)
+        elif measured:
+            axis.axhline(measured[0][1], **look)
+
+
+def _line(axis: Axes, points: Points, x: list[float], cells: list[Point], look: dict[str, Any]) -> None:
+    """Draw a line, the single runs of those that have no band, and the published numbers."""
+    placed = sorted(zip(x, cells, strict=True), key=lambda one: one[0])
+    measured = {cell.text: (at, cell.mean) for at, cell in placed if not math.isnan(cell.mean)}
+    every = max(1, len(measured) // 8)
+    axis.plot(*np.reshape(list(measured.values()), (-1, 2)).T, markevery=every, zorder=3, **look)
+    if any(cell.count("n") > 1 and not _banded(cell) for cell in cells):
+        table = points.table("measurements")
+        for _, rows in table[table["coordinates"].isin(list(measured)) & table["value"].notna()].groupby("seed"):
+            run = rows.assign(x=[measured[cell][0] for cell in rows["coordinates"]]).sort_values("x")
+            axis.plot(run["x"], run["value"], color=look["color"], linewidth=0.6, alpha=0.7, zorder=2)
+    printed = [(at, cell.published) for at, cell in placed if math.isfinite(cell.published)]
+    hollow = PUBLISHED | {"marker": look["marker"], "markeredgecolor": look["color"]}
+    axis.plot(*np.reshape(printed, (-1, 2)).T, **hollow, zorder=4)

@@ -41,14 +41,12 @@ def notes(points: Points) -> tuple[str, ...]:
 
 def _what(points: Points) -> str:
     """What the pictures are: in the words of the probe (``PICTURES``), or plain images with their numbers."""
-    paper, plan = points.paper, points.results.plan
-    named = dict.fromkeys(paper.protocol(points.artifact, cell.coordinates) for cell in points.every)
-    probes = [plan.protocols[paper.paper][name].probe for name in named]
+    protocols = points.results.plan.protocols[points.paper.paper]
+    named = dict.fromkeys(points.paper.protocol(points.artifact, cell.coordinates) for cell in points.every)
+    probes = [protocols[name].probe for name in named]
     said = [registry.read_constant("probes", probe.name, "PICTURES", "") for probe in probes if probe]
-    if any(said):
-        return "; ".join(dict.fromkeys(filter(None, said)))
-    numeric = _numeric(points.table("pictures")["caption"])
-    return "as the encoder sees images" + (f"; numbers below: {noted.measures(points)}" if numeric else "")
+    numbered = f"; numbers below: {noted.measures(points)}" if _numeric(points.table("pictures")["caption"]) else ""
+    return "; ".join(dict.fromkeys(filter(None, said))) or f"as the encoder sees images{numbered}"
 
 
 def _numeric(texts: pd.Series) -> bool:
@@ -67,18 +65,19 @@ def draw(points: Points) -> Figure:
     down, across = figures.size(placed)
     inches = figures.WIDTH / across - 0.15
     heights = [0.5] * down
-    for panel, grid in zip(placed, grids, strict=False):
-        heights[panel.row] = max(heights[panel.row], grid.size(inches)[1] + 0.3 + (0.2 if grid.named else 0))
+    for (row, _), grid in zip(placed, grids, strict=False):
+        high = len(grid.rows) * grid.step(inches)[1] + 0.3 + (0.2 if grid.named else 0)
+        heights[row] = max(heights[row], high)
     what = _what(points)
     subtitle = what[:1].upper() + what[1:]
-    made = figures.drawing(points, placed, subtitle, sum(heights), inches, height_ratios=heights)
+    figure, _, panels = figures.drawing(points, placed, subtitle, sum(heights), inches, height_ratios=heights)
     if not grids:
-        figures.blank(made.panels[0][1], points.every)
-        return made.figure
+        figures.blank(panels[0, 0], points.every)
+        return figure
     stack = png.read(points.checked("pictures.png"))
-    for grid, (_, axis) in zip(grids, made.panels, strict=True):
+    for grid, axis in zip(grids, panels.values(), strict=True):
         grid.draw(axis, stack, inches)
-    return made.figure
+    return figure
 
 
 class _Grid:
@@ -86,39 +85,37 @@ class _Grid:
 
     def __init__(self, table: pd.DataFrame) -> None:
         self.table = table
-        self.rows: list[str] = list(dict.fromkeys(table["row"]))
-        self.columns: list[str] = list(dict.fromkeys(table["column"]))
+        self.rows, self.columns = (list(dict.fromkeys(map(str, table[of]))) for of in ("row", "column"))
         self.named = any(self.columns) and not _numeric(pd.Series(self.columns))
         """Whether columns have a heading; numbers only count."""
         self.beside = min(WIDEST, LETTER * max(map(len, self.rows)) + 0.1)
-        self.shape = float((table["height"] / table["width"]).max())
-        self.caption = LINE if any(table["caption"]) else 0.0
         letters = max(map(len, table["caption"]))
+        self.caption = LINE if letters else 0.0
         self.least = self.beside + max(SMALLEST, SMALL_LETTER * letters + BETWEEN) * len(self.columns)
         """Inches: the smallest width at which pictures are seen and captions do not meet."""
 
-    def size(self, inches: float) -> tuple[float, float, float]:
-        """Inches: the width of the grid, its height, and the width of a picture, in a panel of that width."""
-        width = min(LARGEST, (inches - self.beside) / len(self.columns))
-        high = (width - BETWEEN) * self.shape + BETWEEN + self.caption
-        return width * len(self.columns), high * len(self.rows), width
+    def step(self, inches: float) -> tuple[float, float]:
+        """Inches from a picture to the next one, to the right and down, in a panel of that width."""
+        right = min(LARGEST, (inches - self.beside) / len(self.columns))
+        shape = float((self.table["height"] / self.table["width"]).max())
+        return right, (right - BETWEEN) * shape + BETWEEN + self.caption
 
     def draw(self, axis: Axes, stack: Any, inches: float) -> None:
         """Draw every picture in its place; the axes count inches, downwards."""
-        wide, high, step = self.size(inches)
-        line = high / len(self.rows)
+        right, down = self.step(inches)
         for picture in self.table.to_dict("records"):
-            left, top = self.columns.index(picture["column"]) * step, self.rows.index(picture["row"]) * line
+            left, top = self.columns.index(picture["column"]) * right, self.rows.index(picture["row"]) * down
             first, height, width = (int(picture[name]) for name in ("top", "height", "width"))
-            place = (left, left + step - BETWEEN, top + (step - BETWEEN) * height / width, top)
-            axis.imshow(stack[first : first + height, :width], extent=place, interpolation="nearest")
-            middle = left + (step - BETWEEN) / 2
-            axis.text(middle, place[2] + 0.01, picture["caption"], ha="center", va="top", fontsize=6.5)
-        axis.set(xlim=(0, wide), ylim=(high, 0), aspect="equal", anchor="NW")
-        centres = [step * (at + 0.5) - BETWEEN / 2 for at in range(len(self.columns))]
-        middles = [line * at + (line - self.caption) / 2 for at in range(len(self.rows))]
-        rows = [textwrap.fill(row, int(WIDEST / LETTER)) for row in self.rows]
-        axis.set_yticks(middles, rows, fontsize=7.5)
+            bottom = top + (right - BETWEEN) * height / width
+            pixels, place = stack[first : first + height, :width], (left, left + right - BETWEEN, bottom, top)
+            axis.imshow(pixels, extent=place, interpolation="nearest")
+            look: dict[str, Any] = {"ha": "center", "va": "top", "fontsize": 6.5}
+            axis.text(left + (right - BETWEEN) / 2, bottom + 0.01, picture["caption"], **look)
+        limits = {"xlim": (0, right * len(self.columns)), "ylim": (down * len(self.rows), 0)}
+        axis.set(**limits, aspect="equal", anchor="NW")
+        centres = [right * (at + 0.5) - BETWEEN / 2 for at in range(len(self.columns))]
+        middles = [down * at + (down - self.caption) / 2 for at in range(len(self.rows))]
+        axis.set_yticks(middles, [textwrap.fill(row, int(WIDEST / LETTER)) for row in self.rows], fontsize=7.5)
         axis.set_xticks(centres if self.named else [], self.columns if self.named else [], fontsize=7.5)
         axis.tick_params(length=0, top=False, labeltop=True, labelbottom=False, pad=2)
         axis.grid(visible=False)

@@ -5,15 +5,15 @@ import textwrap
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
 
-from hypersphere.provenance import tables
 from hypersphere.report import figures, style, words
 from hypersphere.report import notes as noted
-from hypersphere.report.artifact import Point, Points
+from hypersphere.report.artifact import Points
 
 OF = "runs"
 AXES = {"rows": True, "columns": True}
@@ -58,44 +58,38 @@ def draw(points: Points) -> Figure:
     )
     figure, part = figures.of_points(points, subtitle, high * len(rows) + LEGEND)
     axes = part.subplots(len(rows), len(columns), squeeze=False)
-    classes: set[int] = set()
-    for down, row in enumerate(rows):
-        for right, column in enumerate(columns):
-            cell, axis = points.at(row, column), axes[down][right]
-            classes |= _panel(axis, points, cell)
-            above = [points.named(column, "columns")] if down == 0 else []
-            axis.set_title("\n".join([*above, cell.mean_text]), fontsize=8)
-        name = textwrap.fill(points.named(row, "rows"), BESIDE_LETTERS)
-        axes[down][0].set_ylabel(name, rotation=0, ha="right", va="center", labelpad=8)
+    table = points.table("points")
+    table = table.assign(colour=[PALETTE[int(label) % len(PALETTE)] for label in table["class"]])
+    for (down, right), axis in np.ndenumerate(axes):
+        cell = points.at(rows[down], columns[right])
+        _map(axis, table[table["coordinates"] == cell.text])
+        above = [points.named(columns[right], "columns")] if down == 0 else []
+        axis.set_title("\n".join([*above, cell.mean_text]), fontsize=8)
+        if right == 0:
+            name = textwrap.fill(points.named(rows[down], "rows"), BESIDE_LETTERS)
+            axis.set_ylabel(name, rotation=0, ha="right", va="center", labelpad=8)
+    shown = table[table["coordinates"].isin([cell.text for cell in points.every])]
+    classes = dict(sorted(zip(shown["class"].astype(int), shown["colour"], strict=True)))
     if 1 < len(classes) <= len(PALETTE):
         dot: dict[str, Any] = {"marker": "o", "linestyle": "none"}
-        handles = [Line2D([], [], color=colour(label), label=str(label), **dot) for label in sorted(classes)]
+        handles = [Line2D([], [], color=colour, label=str(label), **dot) for label, colour in classes.items()]
         part.legend(handles=handles, loc="outside lower center", ncols=len(handles), title="class", handletextpad=0.1)
     return figure
 
 
-def colour(label: int) -> str:
-    """The colour of a class."""
-    return PALETTE[label % len(PALETTE)]
-
-
-def _panel(axis: Axes, points: Points, cell: Point) -> set[int]:
-    """Draw one cell, and return the classes in it."""
-    table = points.table("points")
-    rows = tables.rows(table[table["coordinates"] == cell.text])
+def _map(axis: Axes, dots: pd.DataFrame) -> None:
+    """Draw the images of one cell."""
     for radius, line in ((RADIUS, "-"), (HEMISPHERE, ":")):
         axis.add_patch(Circle((0, 0), radius, fill=False, edgecolor=style.GREY, linewidth=0.7, linestyle=line))
     edge = 1.03 * RADIUS
     axis.set(xlim=(-edge, edge), ylim=(-edge, edge), aspect="equal", xticks=[], yticks=[])
     axis.grid(visible=False)
     axis.spines[:].set_visible(False)
-    if not rows:
+    if dots.empty:
         axis.text(0, 0, words.NOT_RUN, ha="center", va="center", color=style.GREY, fontsize=7)
-        return set()
-    flat = about_their_middle(np.array([[row[name] for name in "xyz"] for row in rows]))
-    classes = [int(row["class"]) for row in rows]
-    axis.scatter(flat[:, 0], flat[:, 1], s=4, c=list(map(colour, classes)), linewidths=0, alpha=0.8)
-    return set(classes)
+        return
+    flat = about_their_middle(dots[["x", "y", "z"]].to_numpy())
+    axis.scatter(flat[:, 0], flat[:, 1], s=4, c=list(dots["colour"]), linewidths=0, alpha=0.8)
 
 
 def about_their_middle(points: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

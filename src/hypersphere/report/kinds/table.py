@@ -21,8 +21,77 @@ numbers = Points.means
 
 
 def draw(points: Points) -> Grid:
-    """Headings, rows, and below them the controls."""
-    return _Layout(points).grid()
+    """Headings, rows, and below them a line for each control, and for each dataset or reading in which rows differ."""
+    rows, columns = points.measured("rows"), points.measured("columns")
+    keys = words.together(words.varying(rows))  # of each column of labels
+    names = [words.key(points.paper, first) for first, *_ in keys]
+    corner = [
+        name if "." in first else name[:1].upper() + name[1:] for name, (first, *_) in zip(names, keys, strict=True)
+    ]
+    labels = [[points.called(row, each) for each in keys] for row in rows]
+    cells = [[points.at(row, column) for column in columns] for row in rows]
+    printed = [any(cell.claim for cell in column) for column in zip(*cells, strict=True)]
+    lines = [Line(tuple(label), _texts(line, printed)) for label, line in zip(labels, cells, strict=True)]
+    controls: dict[tuple[str, ...], Line] = {}
+    for kind, name in words.CONTROLS.items():
+        for label, line in zip(labels, cells, strict=True):
+            of_line = [points.control(kind, cell) for cell in line]
+            if any(one.summary for one in of_line):
+                said = _of_control(name, of_line[0].coordinates, label, keys)
+                key = tuple(one.text for one in of_line)
+                controls.setdefault(key, Line(said, _texts(of_line, printed), control=True))
+    return Grid(_head(points, columns, cells, printed), tuple(corner), (*lines, *controls.values()))
+
+
+def _texts(line: Sequence[Point], printed: Sequence[bool]) -> tuple[Text, ...]:
+    """Our numbers, each with the printed one beside it if the document prints any number of the column."""
+    cells: list[Text] = []
+    for point, published in zip(line, printed, strict=True):
+        cells.append(Text(point.ours + (LEVEL if point.summary.get("level") else ""), point.difference))
+        if published:
+            cells.append(Text(point.printed, point.printed_difference))
+    return tuple(cells)
+
+
+def _of_control(
+    name: str, control: Coordinates, label: Sequence[str], keys: Sequence[tuple[str, ...]]
+) -> tuple[str, ...]:
+    """Labels of a control's line: its name, and the row's label in each column that a control has too.
+
+    A control has the row's dataset and readings (``first digit``), but no method of its own.
+    """
+    own, texts = set(control) - {"method", "variant"}, list(label)
+    free = [at for at, each in enumerate(keys) if not set(each) & own]
+    if not free:
+        texts[0] = f"{name}, {texts[0]}"
+    said = [name] if len(free) == 1 else ["control", name]
+    for at, text in zip(free, [*said, *[""] * len(free)], strict=False):
+        texts[at] = text
+    return tuple(texts)
+
+
+def _head(
+    points: Points, columns: Sequence[Coordinates], cells: Sequence[Sequence[Point]], printed: Sequence[bool]
+) -> tuple[tuple[Head, ...], ...]:
+    """A row of headings for each key that varies, and a last one for ``ours`` and ``published``.
+
+    Below the latter stands, as ``on CIFAR-10``, what the published numbers are of, if that is not what was measured.
+    """
+    rows: list[tuple[Head, ...]] = []
+    outer: list[tuple[str, ...]] = [() for _ in columns]
+    for keys in words.together(words.varying(columns)):
+        outer = [(*above, points.called(column, keys)) for above, column in zip(outer, columns, strict=True)]
+        spans = groupby(zip(outer, printed, strict=True), key=lambda pair: pair[0])
+        rows.append(tuple(Head(path[-1], "", sum(1 + published for _, published in same)) for path, same in spans))
+    last_row: list[Head] = []
+    for column, published in zip(zip(*cells, strict=True), printed, strict=True):
+        last_row.append(Head("ours"))
+        if published:
+            data = [{key: value for key, value in cell.coordinates.items() if key in words.DATA} for cell in column]
+            names = {words.point(points.paper, one, one).removeprefix("→ ") for one in data}
+            on = f"on {names.pop() if len(names) == 1 else 'the named data'}"
+            last_row.append(Head("published", on if any(cell.stands_in for cell in column) else ""))
+    return (*rows, tuple(last_row))
 
 
 def notes(points: Points) -> tuple[str, ...]:
@@ -44,88 +113,3 @@ def notes(points: Points) -> tuple[str, ...]:
         low_power += f" {LEVEL.strip()} {' or '.join(levels)}: no direction is read from it."
     printed = noted.published(points, "The published column repeats", beside_others=True)
     return noted.of(points, f"{cells}.", low_power, printed)
-
-
-class _Layout:
-    def __init__(self, points: Points) -> None:
-        self.points = points
-        self.rows, self.columns = points.measured("rows", "columns"), points.measured("columns", "rows")
-        self.label_keys = words.together(words.varying(self.rows))
-        """The coordinate keys of each column of labels."""
-        self.has_published = [any(points.at(row, column).claim for row in self.rows) for column in self.columns]
-        """Whether the document prints a number for any cell of a column."""
-
-    def grid(self) -> Grid:
-        """Headings, rows, and below them the controls."""
-        names = [words.key(self.points.paper, keys[0]) for keys in self.label_keys]
-        corner = tuple(
-            name if "." in keys[0] else name[:1].upper() + name[1:]
-            for name, keys in zip(names, self.label_keys, strict=True)
-        )
-        lines = [Line(self._labels(row), self._cells(self._across(row))) for row in self.rows]
-        return Grid(self._head(), corner, (*lines, *self._controls()))
-
-    def _labels(self, row: Coordinates) -> tuple[str, ...]:
-        return tuple(self.points.called(row, keys) for keys in self.label_keys)
-
-    def _across(self, row: Coordinates) -> list[Point]:
-        return [self.points.at(row, column) for column in self.columns]
-
-    def _cells(self, points: Sequence[Point], control: bool = False) -> tuple[Text, ...]:
-        """Our numbers, each with the printed one beside it if the document prints any number of the column."""
-        cells: list[Text] = []
-        for point, published in zip(points, self.has_published, strict=True):
-            cells.append(Text(point.ours + (LEVEL if point.summary.get("level") else ""), point.difference))
-            if published:
-                cells.append(Text("–") if control else Text(point.printed, point.printed_difference))
-        return tuple(cells)
-
-    def _controls(self) -> list[Line]:
-        """A line for each control, and for each dataset or reading in which rows differ."""
-        lines: dict[tuple[str, ...], Line] = {}
-        for kind, name in words.CONTROLS.items():
-            for row in self.rows:
-                controls = [self.points.control(kind, point) for point in self._across(row)]
-                if any(point.summary for point in controls):
-                    key = tuple(point.text for point in controls)
-                    names = self._control_labels(row, controls[0].coordinates, name)
-                    lines.setdefault(key, Line(names, self._cells(controls, True), True))
-        return list(lines.values())
-
-    def _control_labels(self, row: Coordinates, control: Coordinates, name: str) -> tuple[str, ...]:
-        """Labels of a control's line: its name, and the row's label in each column that a control has too.
-
-        A control has the row's dataset and readings (``first digit``), but no method of its own.
-        """
-        own, texts = set(control) - {"method", "variant"}, list(self._labels(row))
-        free = [at for at, keys in enumerate(self.label_keys) if not set(keys) & own]
-        if not free:
-            texts[0] = f"{name}, {texts[0]}"
-        said = [name] if len(free) == 1 else ["control", name]
-        for at, text in zip(free, [*said, *[""] * len(free)], strict=False):
-            texts[at] = text
-        return tuple(texts)
-
-    def _head(self) -> tuple[tuple[Head, ...], ...]:
-        """A row of headings for each key that varies, and a last one for ``ours`` and ``published``."""
-        widths = [2 if published else 1 for published in self.has_published]
-        rows: list[tuple[Head, ...]] = []
-        outer: list[tuple[str, ...]] = [() for _ in self.columns]
-        for keys in words.together(words.varying(self.columns)):
-            names = [self.points.called(column, keys) for column in self.columns]
-            outer = [(*above, name) for above, name in zip(outer, names, strict=True)]
-            spans = groupby(zip(outer, widths, strict=True), key=lambda pair: pair[0])
-            rows.append(tuple(Head(path[-1], "", sum(width for _, width in same)) for path, same in spans))
-        last_row: list[Head] = []
-        for column, published in zip(self.columns, self.has_published, strict=True):
-            last_row += [Head("ours"), Head("published", self._published_on(column))] if published else [Head("ours")]
-        return (*rows, tuple(last_row))
-
-    def _published_on(self, column: Coordinates) -> str:
-        """``on CIFAR-10``: what the published numbers of a column are of, if that is not what was measured."""
-        cells = [self.points.at(row, column) for row in self.rows]
-        data = [{key: value for key, value in cell.coordinates.items() if key in words.DATA} for cell in cells]
-        names = {words.point(self.points.paper, one, one).removeprefix("→ ") for one in data}
-        if not any(cell.stands_in for cell in cells):
-            return ""
-        return f"on {names.pop()}" if len(names) == 1 else "on the named data"
