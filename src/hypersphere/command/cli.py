@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 from hypersphere import files
 from hypersphere.audit import command as audit
-from hypersphere.config import checks
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Studied
 from hypersphere.config.claims import why_not_made
@@ -129,7 +128,7 @@ def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
         if name not in datasets:
             raise HypersphereError(f"prepare: {not_one_of(name, sorted(plan.config.datasets))}")
         folder = store.prepare(datasets[name], plan.config.data, Path(root) if root else None)
-        checks.check_sizes(plan, [datasets[name].name])
+        planning.check_sizes(plan, [datasets[name].name])
         print(folder)
 
 
@@ -331,7 +330,7 @@ COMMANDS |= {
 
 def find_batch(plan: Plan, name: str) -> BatchOfRuns:
     """The batch of that id, or the one that trains the run of that name."""
-    return plan.batch_of(name) if name in plan.runs else plan.batch(name)
+    return plan.batch_of[name] if name in plan.runs else plan.batch(name)
 
 
 def find_runs(plan: Plan, names: Sequence[str]) -> list[Run]:

@@ -1,6 +1,6 @@
 """From config to cells, runs, batches and evaluations. Snakemake builds its DAG from it, so it imports no torch."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ from hypersphere.config.cells import Cell, Cells, on_pixels, untrained, without_
 from hypersphere.config.records import Records, read_all
 from hypersphere.config.run import Dataset, Run
 from hypersphere.config.validation import find, validate
+from hypersphere.errors import HypersphereError
 
 MANIFEST = "manifest.json"
 UNFINISHED = "unfinished-"
@@ -162,37 +163,44 @@ class Plan:
 
     @cached_property
     def batches(self) -> tuple[BatchOfRuns, ...]:
-        """The jobs, each of up to the scale's number of runs, so that runs of one dataset and artifact stay together.
+        """The jobs. What is recorded needs none.
 
-        Runs that are recorded need none.
-
-        Importing torch takes seconds, so runs of seconds share a job. A finished run is skipped, so sharing costs
-        nothing when one of them must be trained again. An artifact waits only for its own runs, and for those of its
-        paper that share a job with them.
+        Importing torch takes seconds, so runs of seconds share a job, up to the scale's number: those of one method,
+        dataset and set of artifacts first, and then others of the same papers that fit. A finished run is skipped, so
+        sharing costs nothing when one of them must be trained again. An artifact waits only for its own runs, and for
+        those of its paper that share a job with them.
         """
         if self.records is not None:
             return ()
-        shown_by: dict[str, set[str]] = {}
+        shown_by: dict[str, set[tuple[str, str]]] = {}
         for cell in self.cells:
             if cell.run is not None and not cell.missing:
-                shown_by.setdefault(cell.run.name, set()).add(f"{cell.paper}/{cell.artifact}")
-        groups: dict[tuple[str, str], list[Run]] = {}
-        for name, artifacts in shown_by.items():
+                shown_by.setdefault(cell.run.name, set()).add((cell.paper, cell.artifact))
+        groups: dict[tuple[frozenset[tuple[str, str]], str, str], list[Run]] = {}
+        for name, shown in shown_by.items():
             run = self.runs[name]
-            groups.setdefault((run.dataset.name, " ".join(sorted(artifacts))), []).append(run)
-        return tuple(map(batch_of, pack(groups, self.config.scale.runs_per_job)))
+            groups.setdefault((frozenset(shown), run.dataset.name, run.method.name), []).append(run)
+        size = self.config.scale.runs_per_job
+        jobs: list[list[Run]] = []
+        last_of: dict[frozenset[str], list[Run]] = {}
+        for (shown_in, *_), runs in groups.items():
+            papers = frozenset(paper for paper, _ in shown_in)
+            for part in (runs[at : at + size] for at in range(0, len(runs), size)):
+                if papers in last_of and len(last_of[papers]) + len(part) <= size:
+                    last_of[papers] += part
+                else:
+                    last_of[papers] = part
+                    jobs.append(part)
+        return tuple(map(_batch, jobs))
 
     def batch(self, identifier: str) -> BatchOfRuns:
         """The batch of that id, which may be given without its digest if no other batch begins so."""
         batches = {batch.id: batch for batch in self.batches}
         return batches[find(identifier, batches, "batch", self.config.scale_name)]
 
-    def batch_of(self, run: str) -> BatchOfRuns:
-        """The batch that trains a run of this plan."""
-        return self._batch_of[run]
-
     @cached_property
-    def _batch_of(self) -> dict[str, BatchOfRuns]:
+    def batch_of(self) -> dict[str, BatchOfRuns]:
+        """The batch that trains each run of this plan, by the run's name."""
         return {run.name: batch for batch in self.batches for run in batch.runs}
 
     def runs_of(self, paper: str, artifact: str) -> dict[str, Run]:
@@ -203,7 +211,8 @@ class Plan:
         """The batches that train an artifact's runs; none where they are recorded."""
         if self.records is not None:
             return []
-        return list({batch.id: batch for batch in map(self.batch_of, self.runs_of(paper, artifact))}.values())
+        batches = (self.batch_of[run] for run in self.runs_of(paper, artifact))
+        return list({batch.id: batch for batch in batches}.values())
 
     def records_of(self, paper: str, artifact: str) -> list[str]:
         """The seals of the records behind an artifact and its controls; none where numbers come from runs here."""
@@ -226,7 +235,7 @@ class Plan:
         scale = self._said(self.config.scale_file)
         rows = [("dataset", run.dataset.name, f"{scale}: datasets"), ("seed", str(run.seed), f"{scale}: seeds")]
         for path, value in _leaves(run.model_dump(mode="json", exclude={"dataset", "seed"})):
-            layer = resolved.layers.setting(path, parts=False)
+            layer = resolved.layers.setting(path)
             shown = value if isinstance(value, str) else files.canonical_json(value)
             rows.append((".".join(path), shown, f"{self._said(layer.file)}: {layer.section}" if layer else "default"))
         return rows
@@ -274,51 +283,11 @@ def _leaves(fields: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[
             yield [*above, key], value
 
 
-def batch_of(runs: Sequence[Run]) -> BatchOfRuns:
+def _batch(runs: Sequence[Run]) -> BatchOfRuns:
     """A batch whose id says its method and dataset, or how many it has: ``simclr-cifar10-1f3a9c2e``."""
     names = {"methods": {run.method.name for run in runs}, "datasets": {run.dataset.name for run in runs}}
     parts = [found.pop() if len(found) == 1 else f"{len(found)}{what}" for what, found in names.items()]
     return BatchOfRuns("-".join([*parts, files.digest([run.name for run in runs], 8)]), tuple(runs))
-
-
-def pack(groups: Mapping[tuple[str, str], list[Run]], size: int) -> list[list[Run]]:
-    """Put runs into jobs of at most ``size``: a group stays together if it fits, and joins the one before if both fit.
-
-    ``groups`` are runs by dataset and by the artifacts that show them: ``lecture/fig1 lecture/table2``. Only groups of
-    the same papers share a job.
-    """
-    jobs: list[list[Run]] = []
-    last: dict[str, list[Run]] = {}
-    for (_, artifacts), runs in groups.items():
-        papers = " ".join(sorted({artifact.partition("/")[0] for artifact in artifacts.split()}))
-        for part in split(runs, size):
-            if papers in last and len(last[papers]) + len(part) <= size:
-                last[papers] += part
-            else:
-                last[papers] = part
-                jobs.append(part)
-    return jobs
-
-
-def split(runs: Sequence[Run], size: int) -> list[list[Run]]:
-    """Divide runs among jobs of at most ``size`` runs and of about equal numbers.
-
-    A method's runs share a job if they fit, so that an edit of a method concerns few jobs.
-    """
-    of_method: dict[str, list[Run]] = {}
-    for run in runs:
-        of_method.setdefault(run.method.name, []).append(run)
-    even = len(runs) / -(-len(runs) // size)
-    jobs: list[list[Run]] = []
-    for group in of_method.values():
-        parts = -(-len(group) // size)
-        for i in range(parts):
-            part = group[i * len(group) // parts : (i + 1) * len(group) // parts]
-            if jobs and len(jobs[-1]) + len(part) <= even:
-                jobs[-1] += part
-            else:
-                jobs.append(part)
-    return jobs
 
 
 def table_name(path: Path, at: At) -> Path:
@@ -329,6 +298,35 @@ def table_name(path: Path, at: At) -> Path:
 def pictures_name(path: Path, at: At) -> Path:
     """The file, beside a probe's table, of its pictures: one for each row, in one image."""
     return table_name(path, at).with_suffix(".png")
+
+
+def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
+    """Check that each prepared dataset has enough training images for the runs and probes that use it.
+
+    How many it has is known only once it is prepared: what is not prepared is left to the job that prepares it.
+    ``names`` are datasets; None: all of the plan.
+    """
+    for name, dataset in plan.datasets.items():
+        manifest = plan.data_folder(dataset) / MANIFEST
+        if (names is not None and name not in names) or not manifest.is_file():
+            continue
+        images = files.read_json(manifest).get("splits", {}).get("train", {}).get("images")
+        if not isinstance(images, int):
+            continue
+        for run in plan.runs.values():
+            if run.dataset.name == name:
+                run.check_batch(images)
+            for asked in plan.asked[run.name].values():
+                probe = asked.protocol.probe
+                parameter = registry.read_constant("probes", probe.name, "AT_MOST_THE_BANK", "")
+                if not parameter or all(target != name for _, target in asked.at):
+                    continue
+                value = getattr(registry.schema("probes", probe.name).model_validate(probe.parameters), parameter)
+                if value > images:
+                    raise HypersphereError(
+                        f"{run.name}: probe {probe.name}: {parameter} {value} is more than the {images} training "
+                        f"images of {name}"
+                    )
 
 
 def _measured_runs(cells: Iterable[Cell]) -> dict[str, Run]:

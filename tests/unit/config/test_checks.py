@@ -8,7 +8,8 @@ import pytest
 from hypersphere import files
 from hypersphere.command import preview
 from hypersphere.config import plan as planning
-from hypersphere.config.checks import check_sizes, check_texts
+from hypersphere.config.claims import check_texts
+from hypersphere.config.plan import check_sizes
 
 from ...fixtures import Refused
 
