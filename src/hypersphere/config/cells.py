@@ -5,7 +5,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
 
 from hypersphere.config import coordinates, registry
 from hypersphere.config import project as cfg
@@ -65,21 +64,6 @@ class Cell:
         return self.run is not None and self.epoch == self.run.schedule.epochs
 
 
-class NotSelectedError(HypersphereError):
-    """A study's cell needs a value that `hypersphere select` has not chosen yet."""
-
-
-class Published(NamedTuple):
-    """The published number that a cell stands for: equal for two descriptions of one number."""
-
-    run: str
-    """Name of the published run."""
-    epoch: float
-    target: str
-    rounded: float
-    """Epochs that rounding adds or removes at this scale, which is no part of the number's identity."""
-
-
 @dataclass
 class Cells:
     """Makes the cells of a scale's artifacts, and each distinct run once."""
@@ -118,12 +102,10 @@ class Cells:
         cell = Cell(paper.paper, name, point, None, 0, self._target(point, protocol, paper, where), protocol, measure)
         if artifact.leaves_out(point):  # a field that is not this arm's need not be one of its run
             return [replace(cell, missing=LEFT_OUT)]
-        missing = self._missing(point, paper.paper)
-        try:
-            resolved = self._resolve(paper, name, point)
-        except NotSelectedError as error:
-            missing, resolved = str(error), None
+        missing, resolved = self._missing(point, paper.paper), self._resolve(paper, name, point)
         if resolved is None:
+            select = f"hypersphere select {paper.paper}/{paper.measured[name].plan}"
+            missing = missing or f"not selected yet: `{select}` chooses its values"
             return [replace(cell, missing=missing)]
         epoch = self._epoch(point, resolved, where)
         if epoch == 0 and point.get("epoch"):
@@ -147,7 +129,7 @@ class Cells:
         return self._resolve(self.config.papers[cell.paper], cell.artifact, cell.coordinates)
 
     def _resolve(self, paper: Paper, name: str, point: Mapping[str, Scalar]) -> Resolved | None:
-        """The run of a cell, with its arm's values in place of ``best``; None: nothing stands for its dataset."""
+        """The run of a cell, with its arm's values for ``best``; None: these, or a dataset, are missing."""
         dataset = self.config.used(str(point["dataset"]), paper.paper)
         if dataset is None:
             return None
@@ -159,8 +141,7 @@ class Cells:
                 raise HypersphereError(f"{file}: artifacts.{name}: {BEST} is for the artifacts of a study alone")
             chosen = self.config.selected[paper.paper, study]
             if not chosen:
-                way = f"`hypersphere select {paper.paper}/{study}` chooses its values"
-                raise NotSelectedError(f"not selected yet: {way}")
+                return None
             given = {key: value for key, value in paths.items() if value != BEST}
             paths = {**given, **chosen[paper.studies[study].arm(point)]}
         key = paper.paper, coordinates.text({**identity, **paths})
@@ -169,16 +150,6 @@ class Cells:
             where = f"artifacts.{name}" if source is paper else f"{paper.paper}/{name}"
             self.resolved[key] = resolve(self.config, source, identity, paths, dataset, where)
         return self.resolved[key]
-
-    def published(self, cell: Cell) -> Published:
-        """The published number of a cell that has a run."""
-        resolved = self.resolved_of(cell)
-        assert resolved is not None
-        epoch = cell.coordinates.get("epoch", resolved.epochs)
-        share = _SHARE.fullmatch(str(epoch))
-        asked = resolved.epochs * int(share[1]) / 100 if share else float(epoch)
-        exact = resolved.run.schedule.epochs * asked / resolved.epochs
-        return Published(resolved.published, asked, str(cell.coordinates.get("target", "")), abs(exact - cell.epoch))
 
     def _epoch(self, point: dict[str, Scalar], resolved: Resolved, where: str) -> int:
         """The epoch at this scale that stands for the published one."""
@@ -249,17 +220,24 @@ def without_repeats(cells: list[Cell], maker: Cells) -> list[Cell]:
     If the scale makes one run or one epoch of two, the cell with the smaller rounding keeps the number, and the other
     cannot be measured.
     """
-    numbers: dict[tuple[object, ...], list[tuple[int, Published]]] = {}
+    numbers: dict[tuple[object, ...], list[tuple[float, tuple[object, ...], int]]] = {}
     for at, cell in enumerate(cells):
-        if cell.run is not None and cell.target is not None:
-            of_probe = cell.target.name, cell.protocol, cell.measure, cell.reading
-            key = cell.paper, cell.run.name, cell.epoch, *of_probe
-            numbers.setdefault(key, []).append((at, maker.published(cell)))
+        if cell.run is None or cell.target is None:
+            continue
+        resolved = maker.resolved_of(cell)
+        assert resolved is not None
+        asked = cell.coordinates.get("epoch", resolved.epochs)
+        share = _SHARE.fullmatch(str(asked))
+        epoch = resolved.epochs * int(share[1]) / 100 if share else float(asked)
+        rounded = abs(resolved.run.schedule.epochs * epoch / resolved.epochs - cell.epoch)
+        number = resolved.published, epoch, cell.coordinates.get("target")
+        key = cell.paper, cell.run.name, cell.epoch, cell.target.name, cell.protocol, cell.measure, cell.reading
+        numbers.setdefault(key, []).append((rounded, number, at))
     marked = list(cells)
     for several in numbers.values():
-        first, kept = min(several, key=lambda one: one[1].rounded)
-        for at, number in several:
-            if not cells[at].missing and number[:3] != kept[:3]:
+        _, kept, first = min(several, key=lambda one: one[0])
+        for _, published, at in several:
+            if not cells[at].missing and published != kept:
                 marked[at] = replace(cells[at], missing=f"{SHARED} {cells[first].text}")
     return marked
 

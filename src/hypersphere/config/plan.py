@@ -38,7 +38,7 @@ class Asked:
     """The epochs and datasets at which one protocol measures one run."""
 
     protocol: Protocol
-    at: frozenset[At]
+    at: set[At]
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,8 @@ class Plan:
     config: cfg.Config
     cells: tuple[Cell, ...]
     """The cells of all artifacts of this scale, including those that cannot be measured."""
+    protocols: dict[str, dict[str, Protocol]]
+    """The protocols of each paper by name, with the scale's replacements of parameters."""
     records: Records | None = None
     """The records that all numbers come from; None: they come from runs in the results folder."""
 
@@ -120,26 +122,17 @@ class Plan:
         return {dataset.name: dataset for dataset in used}
 
     @cached_property
-    def protocols(self) -> dict[str, dict[str, Protocol]]:
-        """The protocols of each paper by name, with the scale's replacements of parameters."""
-        return _protocols(self.config)
-
-    @cached_property
     def asked(self) -> dict[str, dict[str, Asked]]:
         """The measurements that each run needs, by its name and the protocol's digest."""
-        places: dict[str, dict[str, tuple[Protocol, set[At]]]] = {name: {} for name in self.runs}
+        asked: dict[str, dict[str, Asked]] = {name: {} for name in self.runs}
         for cell in (*self.cells, *(control for cells in self.controls.values() for control in cells)):
             if cell.run is None or cell.target is None or cell.missing or cell.protocol == HISTORY:
                 continue
-            if cell.run.name not in places:  # a control that another run's record gives
-                continue
-            protocol = self.protocols[cell.paper][cell.protocol]
-            _, at = places[cell.run.name].setdefault(protocol.digest, (protocol, set()))
-            at.add((cell.epoch, cell.target.name))
-        return {
-            run: {digest: Asked(protocol, frozenset(at)) for digest, (protocol, at) in sorted(asked.items())}
-            for run, asked in places.items()
-        }
+            if cell.run.name in asked:  # else it is a control that another run's record gives
+                protocol = self.protocols[cell.paper][cell.protocol]
+                one = asked[cell.run.name].setdefault(protocol.digest, Asked(protocol, set()))
+                one.at.add((cell.epoch, cell.target.name))
+        return {run: dict(sorted(of_run.items())) for run, of_run in asked.items()}
 
     def asked_of_pixels(self, runs: Iterable[Run]) -> dict[str, dict[str, Protocol]]:
         """The protocols that measure raw pixels beside runs, by dataset and digest."""
@@ -344,11 +337,11 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
         if not artifact.missing and config.makes(paper.paper, name)
         for cell in maker.of(paper, name, artifact)
     ]
-    cells = without_repeats(cells, maker)
-    if not config.settings.evidence_only:
-        return Plan(config, tuple(cells))
-    kept = read_all(config.evidence, config.scale.level)
-    return Plan(config, tuple(recorded.mark(cells, config.papers, protocols, kept, config.scale_name)), kept)
+    cells, records = without_repeats(cells, maker), None
+    if config.settings.evidence_only:
+        records = read_all(config.evidence, config.scale.level)
+        cells = recorded.mark(cells, config.papers, protocols, records, config.scale_name)
+    return Plan(config, tuple(cells), protocols, records)
 
 
 def _protocols(config: cfg.Config) -> dict[str, dict[str, Protocol]]:

@@ -23,7 +23,6 @@ from hypersphere.config.validation import (
     each_once,
     not_one_of,
     read_mapping,
-    suggest,
     unknown_key,
     validate,
 )
@@ -97,11 +96,6 @@ class ScaleOverride(Override):
     ``batch.size`` and ``batch.micro`` replace the scale's ``batch_divisor``."""
     leaves_out: bool = False
     """Whether their cells are not made at this scale."""
-
-    @property
-    def papers(self) -> list[str]:
-        """The papers that it asks for; empty: all."""
-        return [str(paper) for paper in coordinates.alternatives(self.when.get("paper", []))]
 
 
 class UsualEpochs(Strict):
@@ -356,7 +350,7 @@ def _settings(root: Path, overrides: dict[str, Any]) -> tuple[Settings, dict[str
     allowed = sorted({*Settings.model_fields, *Scale.model_fields})
     for key in overrides:
         if key not in allowed:
-            raise HypersphereError(f"{COMMAND_LINE}: {key} is not a setting; {suggest(key, allowed)}")
+            raise HypersphereError(f"{COMMAND_LINE}: {key}: {unknown_key(key, allowed)}")
     changed = {key: value for key, value in overrides.items() if key in Settings.model_fields}
     if changed:
         settings = validate(Settings, {**written, **changed}, COMMAND_LINE)
@@ -420,16 +414,15 @@ def _cross_check(config: Config, scales: Collection[str]) -> None:
             check(used, config.datasets, f"{where}.{published}")
     for place, at, override in config.placed:
         where = f"{place}: overrides.{at}.when"
-        for paper in override.papers:
-            check(paper, papers, f"{where}.paper")
-        asked = [papers[paper] for paper in override.papers or papers]
+        asked = [papers[str(name)] for name in override.conditions.get("paper", papers) if name in papers]
         known_of = {
+            "paper": set(papers),
             "method": {name for paper in asked for name in paper.methods},
             "variant": {name for paper in asked for name in paper.variants},
             "dataset": set(config.datasets),
         }
         for key, names in known_of.items():
-            for value in coordinates.alternatives(override.when.get(key, [])):
+            for value in override.conditions.get(key, []):
                 check(value, names, f"{where}.{key}")
     where = f"{sources['probes']}: probes"
     for key, parameters in scale.probes.items():

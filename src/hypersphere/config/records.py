@@ -53,8 +53,6 @@ TABLES: dict[str, tuple[str, ...]] = {
     ),
 }
 """The columns of each table, in the order in which tables are written: what a row refers to comes before it."""
-OF_RUN = ("runs", "history", "measurements")
-"""Those with the rows of runs."""
 REFERENCES = (
     ("protocols", "environment", "environments"),
     ("runs", "environment", "environments"),
@@ -167,47 +165,42 @@ class Record(Recorded):
 
     def check(self, folder: Path) -> None:
         """Check what a record, whose tables are in ``folder``, says against itself and the measures that exist."""
-        runs, history, measurements = (f"{folder / table}.csv: {_short(self.name)}" for table in OF_RUN)
-        last = self.run.schedule.epochs
-        whole = self.epochs == last if self.status == "finished" else self.epochs <= last
-        torch = files.mapping(self.environment.get("packages")).get("torch")
-        for holds, sentence in (
-            (self.name == self.run.name, f"name: the record's content is named {self.run.name}"),
-            ("encoder.safetensors" in self.files, "files: has no checksum of encoder.safetensors"),
-            ("history.csv" in self.files, "files: has no checksum of history.csv"),
-            ({"name", "type"} <= self.device.keys(), "device: needs name and type"),
-            (isinstance(self.numerics.get("threads"), int), "numerics: needs threads"),
-            (self.precision in ("float32", "bfloat16"), f"numerics: precision: unknown (given: {self.precision})"),
-            (isinstance(torch, str), "environment: packages: needs torch"),
-            (whole, f"epochs: a run of {last} epochs cannot be {self.status} after {self.epochs}"),
-        ):
+
+        def check(table: str, holds: bool, sentence: str) -> None:
             if not holds:
-                raise HypersphereError(f"{runs}: {sentence}")
-        for sentence in self._faults_of_history():
-            raise HypersphereError(f"{history}: {sentence}")
+                raise HypersphereError(f"{folder / table}.csv: {_short(self.name)}: {sentence}")
+
+        last, precision = self.run.schedule.epochs, self.precision
+        check("runs", self.name == self.run.name, f"name: the record's content is named {self.run.name}")
+        for name in ("encoder.safetensors", "history.csv"):
+            check("runs", name in self.files, f"files: has no checksum of {name}")
+        check("runs", {"name", "type"} <= self.device.keys(), "device: needs name and type")
+        check("runs", isinstance(self.numerics.get("threads"), int), "numerics: needs threads")
+        check("runs", precision in ("float32", "bfloat16"), f"numerics: precision: unknown (given: {precision})")
+        torch = files.mapping(self.environment.get("packages")).get("torch")
+        check("runs", isinstance(torch, str), "environment: packages: needs torch")
+        whole = self.epochs == last if self.status == "finished" else self.epochs <= last
+        check("runs", whole, f"epochs: a run of {last} epochs cannot be {self.status} after {self.epochs}")
+
+        epochs = [row.get("epoch") for row in self.history]
+        check("history", epochs == [*range(1, self.epochs + 1)], f"epoch: must be 1 to {self.epochs}, each once")
+        for at, row in enumerate(self.history, 1):
+            known = {"loss", "norm", "learning_rate"} <= row.keys() <= {"epoch", *EPOCH}
+            check("history", known, f"columns: {', '.join(row)}; known are epoch, {', '.join(EPOCH)}")
+            may_fail = self.status == "diverged" and at == self.epochs
+            for field, value in row.items():
+                finite = may_fail if value is None else abs(value) <= LARGEST
+                check("history", finite, f"{field}: epoch {at}: must be finite (given: {value})")
+            check("history", (row["norm"] or 0) >= 0, f"norm: epoch {at}: is negative")
+
         for answers, most in ((self.evaluations, last), (self.pixels, 0)):
             places = set()
             for answer in answers:
                 diverged = self.status == "diverged" and answer.epoch > 0 and answers is self.evaluations
                 for field, sentence in _faults_of_answer(answer, self.evaluated_by[answer.by], most, diverged):
-                    raise HypersphereError(f"{measurements}: {field}: {answer}: {sentence}")
-                if answer.place in places:
-                    raise HypersphereError(f"{measurements}: {answer}: is there twice")
+                    check("measurements", False, f"{field}: {answer}: {sentence}")
+                check("measurements", answer.place not in places, f"{answer}: is there twice")
                 places.add(answer.place)
-
-    def _faults_of_history(self) -> Iterator[str]:
-        if [row.get("epoch") for row in self.history] != list(range(1, self.epochs + 1)):
-            yield f"epoch: must be 1 to {self.epochs}, each once"
-            return
-        for row in self.history:
-            if row.keys() - {"epoch", *EPOCH} or {"loss", "norm", "learning_rate"} - row.keys():
-                yield f"columns: {', '.join(row)}; known are epoch, {', '.join(EPOCH)}"
-                return
-            may_fail = self.status == "diverged" and row["epoch"] == self.epochs
-            for field, value in row.items():
-                if not may_fail if value is None else abs(value) > LARGEST or (field == "norm" and value < 0):
-                    least = ", and at least 0" if field == "norm" else ""
-                    yield f"{field}: epoch {row['epoch']:g}: must be finite{least} (given: {value})"
 
 
 def _faults_of_answer(answer: Answer, about: How, last: int, diverged: bool) -> Iterator[tuple[str, str]]:

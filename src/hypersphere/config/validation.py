@@ -165,18 +165,13 @@ def each_once(listed: list[Any]) -> list[Any]:
 def unknown_key(key: str, allowed: Iterable[str], owner: str = "") -> str:
     """``unknown; did you mean temperature? Allowed: …``; with an owner, ``nt_xent takes …`` at the end."""
     names = list(allowed)
-    matches = nearest(key, names)
+    if not names and not owner:
+        return "unknown"
+    hint = "".join(f"did you mean {match}? " for match in nearest(key, names))
+    listed = ", ".join(names)
     if owner:
-        hint = f"did you mean {matches[0]}? " if matches else ""
-        return f"unknown; {hint}{owner} takes {', '.join(names) or 'no parameters'}"
-    return f"unknown; {suggest(key, names)}" if names else "unknown"
-
-
-def suggest(key: str, allowed: Iterable[str]) -> str:
-    """``did you mean temperature? Allowed: …``, or ``allowed: …`` if no name is near."""
-    names = list(allowed)
-    matches = nearest(key, names)
-    return f"{f'did you mean {matches[0]}? Allowed' if matches else 'allowed'}: {', '.join(names)}"
+        return f"unknown; {hint}{owner} takes {listed or 'no parameters'}"
+    return f"unknown; {hint}{'Allowed' if hint else 'allowed'}: {listed}"
 
 
 def sentence(error: ValidationError, prefix: str = "") -> str:

@@ -1,5 +1,6 @@
 """What all plans have in common, however they are configured: each run once, in one batch (plans.yaml has examples)."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,9 +8,10 @@ import yaml
 
 from hypersphere import files
 from hypersphere.config import plan as planning
-from hypersphere.config.plan import Plan
+from hypersphere.config.plan import Plan, check_sizes
+from hypersphere.config.validation import find
 
-from ...fixtures import Planned, Project
+from ...fixtures import Planned, Project, Refused
 from ...golden.released import ROOT, released
 
 SCALES = {path.stem for path in (ROOT / "config" / "scales").glob("*.yaml")}
@@ -133,3 +135,57 @@ def test_a_batch_is_named_by_its_runs(planned: Planned) -> None:
     before = batches()
     assert batches(threads=2, describe="other", resources={"mem_mb": 1, "runtime": 1, "gpu": 0}) == before
     assert not before.keys() & batches(seeds=[2, 3]).keys()
+
+
+def prepared(root: Path, dataset: str, images: int) -> None:
+    """The manifest of a prepared dataset, as far as sizes are concerned."""
+    plan = planning.make(root)
+    manifest = plan.data_folder(plan.datasets[dataset]) / "manifest.json"
+    files.write_json(manifest, {"splits": {"train": {"images": images}}})
+
+
+def test_a_batch_larger_than_the_dataset(project_root: Path, refused: Refused) -> None:
+    plan = planning.make(project_root)
+    check_sizes(plan)  # nothing is prepared, so nothing is known
+    largest = max(run.batch.size for run in plan.runs.values() if run.dataset.name == "upright")
+    prepared(project_root, "upright", max(largest, 1000))
+    check_sizes(plan)
+    prepared(project_root, "upright", largest - 1)
+    with refused():
+        check_sizes(plan)
+    check_sizes(plan, ["turned"])  # asked about another one
+
+
+def test_more_neighbours_than_the_bank(project_root: Path, refused: Refused) -> None:
+    largest = max(run.batch.size for run in planning.make(project_root).runs.values())
+    prepared(project_root, "upright", largest)
+    check_sizes(planning.make(project_root))
+    plan = planning.make(project_root, {"probes": {"knn": {"k": largest + 1}}})
+    with refused():
+        check_sizes(plan)
+
+
+NAMES = ["simclr-cut3-cats-s0-0a1b2c3d", "simclr-cut3-cats-s0-ffff0000", "simclr-cut3-dogs-s10-11112222"]
+
+
+def test_the_digest_may_be_left_out_where_one_name_begins_so() -> None:
+    for name in ("simclr-cut3-dogs-s10-11112222", "simclr-cut3-dogs", "simclr-cut3-cats-s0-ffff0000"):
+        (found,) = [one for one in NAMES if one.startswith(name)]
+        assert find(name, NAMES, "run", "quick") == found
+
+
+@pytest.mark.parametrize(
+    "name", ["simclr-cut3-cats-s0", "simclr-cut3-dogs-s1", "simclr-cut3-cats-s0-ffff000", "x", "far-default", "a"]
+)
+def test_what_is_not_one_name_is_a_sentence(refused: Refused, name: str) -> None:
+    """Of many that begin so, a few are listed."""
+    known = [*NAMES, *(f"a-{i}" for i in range(9))]
+    with refused():
+        find(name, known, "run", "quick", {"far-default-s0": "no loader for far yet"})
+
+
+def test_a_run_that_nothing_can_measure_has_its_reason(planned: Planned, refused: Refused) -> None:
+    table = {"rows": {"method.variant": ["simclr.cut"]}, "columns": {"dataset": ["birds"]}, "measure": "knn_top1"}
+    plan = planned(table=table)
+    with refused():
+        plan.run(next(iter(plan.unmeasured)))
