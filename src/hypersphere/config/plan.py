@@ -211,9 +211,11 @@ class Plan:
         """The seals of the records behind an artifact and its controls; none where numbers come from runs here."""
         cells = (*self.artifacts[paper, artifact], *self.controls[paper, artifact])
         names = sorted({cell.run.name for cell in cells if cell.run is not None})
-        found = [record for name in names for record in (self.records or {}).get(name, ())]
-        answers = [[one.model_dump() for one in (*record.evaluations, *record.pixels)] for record in found]
-        return [files.digest([record.seal, each]) for record, each in zip(found, answers, strict=True)]
+        return [
+            files.digest([record.seal, [one.model_dump() for one in (*record.evaluations, *record.pixels)]])
+            for name in names
+            for record in (self.records or {}).get(name, ())
+        ]
 
     def run(self, name: str) -> Run:
         """The run of that name, which may be given without its digest if no other run begins so."""
