@@ -48,7 +48,7 @@ def test_a_wrong_setting_is_a_sentence_and_writes_nothing(fresh: Checkout, appro
 def test_a_defect_of_ours_has_its_traceback(place: Checkout) -> None:
     """The profile silences Snakemake, which would exit with 1 and not a word."""
     place.edit(
-        "src/hypersphere/config/claims.py", "    rules.load(plan.config.root)\n", "    raise RuntimeError('a defect')\n"
+        "src/hypersphere/config/checks.py", "    rules.load(plan.config.root)\n", "    raise RuntimeError('a defect')\n"
     )
     done = place.snakemake("--cores", "2")
     assert done.returncode != 0

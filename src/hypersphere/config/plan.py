@@ -1,6 +1,6 @@
 """From config to cells, runs, batches and evaluations. Snakemake builds its DAG from it, so it imports no torch."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,6 @@ from hypersphere.config.cells import Cell, Cells, on_pixels, untrained, without_
 from hypersphere.config.records import Records, read_all
 from hypersphere.config.run import Dataset, Run
 from hypersphere.config.validation import find, validate
-from hypersphere.errors import HypersphereError
 
 MANIFEST = "manifest.json"
 UNFINISHED = "unfinished-"
@@ -293,35 +292,6 @@ def table_name(path: Path, at: At) -> Path:
 def pictures_name(path: Path, at: At) -> Path:
     """The file, beside a probe's table, of its pictures: one for each row, in one image."""
     return table_name(path, at).with_suffix(".png")
-
-
-def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
-    """Check that each prepared dataset has enough training images for the runs and probes that use it.
-
-    How many it has is known only once it is prepared: what is not prepared is left to the job that prepares it.
-    ``names`` are datasets; None: all of the plan.
-    """
-    for name, dataset in plan.datasets.items():
-        manifest = plan.data_folder(dataset) / MANIFEST
-        if (names is not None and name not in names) or not manifest.is_file():
-            continue
-        images = files.read_json(manifest).get("splits", {}).get("train", {}).get("images")
-        if not isinstance(images, int):
-            continue
-        for run in plan.runs.values():
-            if run.dataset.name == name:
-                run.check_batch(images)
-            for asked in plan.asked[run.name].values():
-                probe = asked.protocol.probe
-                parameter = registry.read_constant("probes", probe.name, "AT_MOST_THE_BANK", "")
-                if not parameter or all(target != name for _, target in asked.at):
-                    continue
-                value = getattr(registry.schema("probes", probe.name).model_validate(probe.parameters), parameter)
-                if value > images:
-                    raise HypersphereError(
-                        f"{run.name}: probe {probe.name}: {parameter} {value} is more than the {images} training "
-                        f"images of {name}"
-                    )
 
 
 def _measured_runs(cells: Iterable[Cell]) -> dict[str, Run]:

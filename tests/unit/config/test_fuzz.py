@@ -15,8 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hypersphere.config import plan as planning
-from hypersphere.config.claims import check_texts
-from hypersphere.config.plan import check_sizes
+from hypersphere.config.checks import check_sizes, check_texts
 from hypersphere.errors import HypersphereError
 
 PROJECT = Path(__file__).parents[2] / "project"

@@ -8,7 +8,8 @@ import yaml
 
 from hypersphere import files
 from hypersphere.config import plan as planning
-from hypersphere.config.plan import Plan, check_sizes
+from hypersphere.config.checks import check_sizes
+from hypersphere.config.plan import Plan
 from hypersphere.config.validation import find
 
 from ...fixtures import Planned, Project, Refused
