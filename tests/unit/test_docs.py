@@ -106,7 +106,7 @@ def test_the_claim_is_one_of_a_cell_of_the_block(tmp_path: Path) -> None:
         lines = csv.DictWriter(file, columns)
         lines.writeheader()
         lines.writerow(given)
-    (claim,) = claims.read(tmp_path / "claims.csv")
+    (claim,) = claims.load(tmp_path / "claims.csv")
     (name,) = (artifacts := yaml.safe_load(block)["artifacts"])
     assert claim.artifact == name
     asked = artifacts[name]
@@ -122,7 +122,7 @@ def test_the_question_is_one_that_a_file_of_findings_may_have() -> None:
     ((_, text),) = blocks("report", "yaml")
     (given,) = yaml.safe_load(text).values()
     question = Question.model_validate(given | {"paper": "embedding_norms"})
-    known = {one.id for one in claims.read(ROOT / "config" / "papers" / "embedding_norms" / "claims.csv")}
+    known = {one.id for one in claims.load(ROOT / "config" / "papers" / "embedding_norms" / "claims.csv")}
     assert {str(about["id"]) for about in question.about} <= known
 
 

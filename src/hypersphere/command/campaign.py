@@ -69,7 +69,7 @@ def order(plan: Plan, known: records.Records) -> list[BatchOfRuns]:
     for key in sorted(worth, key=lambda key: -worth[key]):  # a stable sort: equal ones stay in the papers' order
         for run in sorted(plan.runs_of(*key).values(), key=lambda run: run.seed):
             if run.name in waiting:
-                batches.setdefault(plan.batch_of(run.name).id, plan.batch_of(run.name))
+                batches.setdefault(plan.batch_of[run.name].id, plan.batch_of[run.name])
     return list(batches.values())
 
 

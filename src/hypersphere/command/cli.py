@@ -331,7 +331,7 @@ COMMANDS |= {
 
 def find_batch(plan: Plan, name: str) -> BatchOfRuns:
     """The batch of that id, or the one that trains the run of that name."""
-    return plan.batch_of(name) if name in plan.runs else plan.batch(name)
+    return plan.batch_of[name] if name in plan.runs else plan.batch(name)
 
 
 def find_runs(plan: Plan, names: Sequence[str]) -> list[Run]:

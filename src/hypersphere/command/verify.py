@@ -65,7 +65,7 @@ def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = Fals
 def _checks(plan: Plan, rerun: list[str], rebuild: bool) -> dict[str, Checks]:
     chosen = plan.chosen if plan.records is None else []
     runs = {name: run for key in chosen for name, run in plan.runs_of(*key).items()}
-    batches = {batch.id: batch for batch in map(plan.batch_of, runs)}
+    batches = {batch.id: batch for batch in (plan.batch_of[name] for name in runs)}
     datasets = {name for batch in batches.values() for name in markers.datasets_of(plan, batch)}
     pixels = plan.asked_of_pixels(runs.values())
     checks: dict[str, Checks] = {
@@ -94,7 +94,7 @@ def _run(plan: Plan, name: str) -> None:
     run, found = plan.run(name), manifest.check_run(plan, name)
     data = store.read_manifest(plan.data_folder(run.dataset))["digest"]
     expected = {"run": run.model_dump(mode="json"), "code": digests.run_digest(run), "data": data}
-    _check_same(plan.run_folder(name) / MANIFEST, found, expected, plan.marker(plan.batch_of(name)))
+    _check_same(plan.run_folder(name) / MANIFEST, found, expected, plan.marker(plan.batch_of[name]))
 
 
 def _evaluation(plan: Plan, name: str, digest: str) -> None:
@@ -103,7 +103,7 @@ def _evaluation(plan: Plan, name: str, digest: str) -> None:
     run, path, asked = plan.run(name), plan.evaluation(name, digest), plan.asked[name][digest]
     trained = state.look(plan.run_folder(name), 0)
     if not trained.done:
-        raise DamagedError(trained.problem, plan.marker(plan.batch_of(name)))
+        raise DamagedError(trained.problem, plan.marker(plan.batch_of[name]))
     expected = {
         "weights": evaluate.inputs(run, asked, trained.manifest),
         "code": digests.protocol_digest(asked.protocol, run),

@@ -5,16 +5,16 @@ An artifact is a query: axes (lists of coordinates) and a measure. Only drawings
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
-    AfterValidator,
     BeforeValidator,
     Discriminator,
     Field,
     PositiveFloat,
     Tag,
     ValidationError,
+    field_validator,
     model_validator,
 )
 
@@ -63,20 +63,22 @@ class Protocol(Strict):
         return files.digest(self.model_dump(exclude={"transfer", "like"}, mode="json"), 8)
 
 
-def check_conditions(when: dict[str, Any]) -> dict[str, Any]:
-    """Check that the keys of ``when`` are of a run's identity, or paths into the run."""
-    for key in when:
-        if key not in coordinates.IDENTITY and not ("." in key and key.split(".")[0] in Run.model_fields):
-            known = unknown_key(key, coordinates.IDENTITY)
-            raise ValueError(f"{key}: {known}, and paths into the run (schedule.epochs)")
-    return when
-
-
 class Override(Strict):
     """Fields that replace those of runs whose method, variant, dataset and paths set by an artifact match ``when``."""
 
-    when: Annotated[dict[str, Scalar | list[Scalar]], AfterValidator(check_conditions)]
+    identity: ClassVar[tuple[str, ...]] = coordinates.IDENTITY
+    """The keys that ``when`` may have beside paths into the run."""
+    when: dict[str, Scalar | list[Scalar]]
     set: RunFields
+
+    @field_validator("when")
+    @classmethod
+    def _conditions(cls, when: dict[str, Any]) -> dict[str, Any]:
+        for key in when:
+            if key not in cls.identity and not ("." in key and key.split(".")[0] in Run.model_fields):
+                known = unknown_key(key, coordinates.IDENTITY)
+                raise ValueError(f"{key}: {known}, and paths into the run (schedule.epochs)")
+        return when
 
     @cached_property
     def conditions(self) -> dict[str, list[Scalar]]:
@@ -136,10 +138,9 @@ class Measured(Strict):
             if getattr(self, axis) is None and taken.get(axis):
                 raise ValueError(f"{axis}: this axis is required by {self.draw}")
         axis_of = dict.fromkeys(self.fixed, "fixed")
-        for axis, points in self.axes.items():
-            for key in {key: None for point in points for key in point}:
-                if axis_of.setdefault(key, axis) != axis:
-                    raise ValueError(f"{axis}: {key} is on {axis_of[key]} too")
+        for axis, key in ((axis, key) for axis, points in self.axes.items() for point in points for key in point):
+            if axis_of.setdefault(key, axis) != axis:
+                raise ValueError(f"{axis}: {key} is on {axis_of[key]} too")
         absent = [key for key in coordinates.IDENTITY if key not in axis_of]
         if absent:
             raise ValueError(f"fixed: needs the {absent[0]}, which no axis has")
@@ -219,13 +220,10 @@ class Studied(Strict):
 
 
 def _made_from(value: Any) -> str:
-    if isinstance(value, dict):
-        studied = "study" in value or (
-            value.get("draw") in registry.artifact_kinds("study") and not value.keys() & {*AXES}
-        )
-    else:
-        studied = isinstance(value, Studied)
-    return "of_study" if studied else "of_runs"
+    if not isinstance(value, dict):
+        return "of_study" if isinstance(value, Studied) else "of_runs"
+    drawn = value.get("draw") in registry.artifact_kinds("study") and not value.keys() & {*AXES}
+    return "of_study" if "study" in value or drawn else "of_runs"
 
 
 Artifact = Annotated[
@@ -237,15 +235,12 @@ def _filled_in(evaluations: Any) -> Any:
     """Fill in protocols that have ``like: other`` from that one."""
     if not isinstance(evaluations, dict):
         return evaluations
-    whole = {str(name): given for name, given in evaluations.items() if isinstance(given, dict) and "like" not in given}
-    filled = dict(evaluations)
-    for name, given in evaluations.items():
-        if isinstance(given, dict) and "like" in given:
-            like = str(given["like"])
-            if like not in whole:
-                raise ValueError(f"{name}.like: {not_one_of(like, whole)}")
-            filled[name] = {**whole[like], **given}
-    return filled
+    mappings = {str(name): given for name, given in evaluations.items() if isinstance(given, dict)}
+    whole = {name: given for name, given in mappings.items() if "like" not in given}
+    for name, given in mappings.items():
+        if name not in whole and str(given["like"]) not in whole:
+            raise ValueError(f"{name}.like: {not_one_of(str(given['like']), whole)}")
+    return evaluations | {name: {**whole.get(str(given.get("like")), {}), **given} for name, given in mappings.items()}
 
 
 class Section(Strict):
@@ -304,15 +299,12 @@ class Paper(Strict):
         return {**fields, "artifacts": artifacts}
 
     @model_validator(mode="after")
-    def _overrides_can_match(self) -> Self:
+    def _names_exist(self) -> Self:
         for at, one in enumerate(self.overrides):
             for key, known in (("method", self.methods), ("variant", self.variants)):
-                if unknown := set(coordinates.alternatives(one.when.get(key, []))) - known.keys():
-                    raise ValueError(f"overrides.{at}.when.{key}: {not_one_of(str(min(unknown, key=str)), known)}")
-        return self
-
-    @model_validator(mode="after")
-    def _figure_is_exact(self) -> Self:
+                for value in coordinates.alternatives(one.when.get(key, [])):
+                    if value not in known:
+                        raise ValueError(f"overrides.{at}.when.{key}: {not_one_of(str(value), known)}")
         if self.report and self.report.figure and self.report.figure not in self.studied:
             raise ValueError(f"report.figure: {not_one_of(self.report.figure, self.studied)}")
         return self
@@ -340,13 +332,13 @@ class Paper(Strict):
         measure, by = str(point["measure"]), point.get("by", artifact.by)
         giving = [name for name, protocol in self.evaluations.items() if measure in protocol.measures]
         giving += [HISTORY] if measure in HISTORY_MEASURES else []
-        if len(giving) > 1 and by in giving:
-            return str(by)
-        giving = [name for name in giving if name == HISTORY or self.evaluations[name].like not in giving]
         if by is not None and by not in (HISTORY, *self.evaluations):
             raise ValueError(f"by: {not_one_of(str(by), (*self.evaluations, HISTORY))}")
-        if len(giving) > 1:
-            raise ValueError(f"by: several evaluations give {measure}; name one of {', '.join(giving)}")
         if not giving:
             raise ValueError(f"by: no evaluation gives {measure}")
-        return giving[0]
+        unlike = [name for name in giving if name == HISTORY or self.evaluations[name].like not in giving]
+        if len(giving) > 1 and by in giving:
+            return str(by)
+        if len(unlike) > 1:
+            raise ValueError(f"by: several evaluations give {measure}; name one of {', '.join(unlike)}")
+        return unlike[0]

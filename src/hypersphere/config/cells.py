@@ -5,7 +5,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
 
 from hypersphere.config import coordinates, registry
 from hypersphere.config import project as cfg
@@ -65,21 +64,6 @@ class Cell:
         return self.run is not None and self.epoch == self.run.schedule.epochs
 
 
-class NotSelectedError(HypersphereError):
-    """A study's cell needs a value that `hypersphere select` has not chosen yet."""
-
-
-class Published(NamedTuple):
-    """The published number that a cell stands for: equal for two descriptions of one number."""
-
-    run: str
-    """Name of the published run."""
-    epoch: float
-    target: str
-    rounded: float
-    """Epochs that rounding adds or removes at this scale, which is no part of the number's identity."""
-
-
 @dataclass
 class Cells:
     """Makes the cells of a scale's artifacts, and each distinct run once."""
@@ -109,32 +93,35 @@ class Cells:
     def _cells(
         self, paper: Paper, name: str, artifact: Measured, point: dict[str, Scalar], seeds: list[int], where: str
     ) -> list[Cell]:
-        measure = str(point["measure"])
+        """The cells of one point; one without a dataset, or that is left out, has neither run nor seeds."""
         try:
             protocol = paper.protocol(artifact, point)
         except ValueError as error:
             raise HypersphereError(f"{where}: {error}") from None
-        target, missing = self._target(point, protocol, paper, where), self._missing(point, paper.paper)
+        measure = str(point["measure"])
+        cell = Cell(paper.paper, name, point, None, 0, self._target(point, protocol, paper, where), protocol, measure)
         if artifact.leaves_out(point):  # a field that is not this arm's need not be one of its run
-            return [Cell(paper.paper, name, point, None, 0, target, protocol, measure, LEFT_OUT)]
-        try:
-            resolved = self._resolve(paper, name, point)
-        except NotSelectedError as error:
-            missing, resolved = str(error), None
+            return [replace(cell, missing=LEFT_OUT)]
+        missing, resolved = self._missing(point, paper.paper), self._resolve(paper, name, point)
         if resolved is None:
-            return [Cell(paper.paper, name, point, None, 0, target, protocol, measure, missing)]
+            select = f"hypersphere select {paper.paper}/{paper.measured[name].plan}"
+            missing = missing or f"not selected yet: `{select}` chooses its values"
+            return [replace(cell, missing=missing)]
         epoch = self._epoch(point, resolved, where)
         if epoch == 0 and point.get("epoch"):
             missing = missing or f"epoch {point['epoch']} is before the first of this scale"
-        missing = missing or self._unusable(resolved.run, target, paper.evaluations.get(protocol))
+        if not missing and not self.config.settings.evidence_only:  # what is recorded needs nothing here
+            parts = list(resolved.run.components)
+            datasets = (resolved.run.dataset, cell.target)
+            parts += [("datasets", one.source.name) for one in datasets if one and one.source]
+            parts += [("probes", paper.evaluations[protocol].probe.name)] if protocol != HISTORY else []
+            missing = next(filter(None, itertools.starmap(registry.unusable, parts)), "")
         cells = []
         for seed in seeds:
-            key = resolved.run.name, seed
-            if key not in self.seeded:
+            if (key := (resolved.run.name, seed)) not in self.seeded:
                 fields = {field: getattr(resolved.run, field) for field in resolved.run.model_fields_set}
                 self.seeded[key] = Run.model_construct(**{**fields, "seed": seed})
-            run = self.seeded[key]
-            cells.append(Cell(paper.paper, name, point, run, epoch, target, protocol, measure, missing))
+            cells.append(replace(cell, run=self.seeded[key], epoch=epoch, missing=missing))
         return cells
 
     def resolved_of(self, cell: Cell) -> Resolved | None:
@@ -142,12 +129,21 @@ class Cells:
         return self._resolve(self.config.papers[cell.paper], cell.artifact, cell.coordinates)
 
     def _resolve(self, paper: Paper, name: str, point: Mapping[str, Scalar]) -> Resolved | None:
-        """The run of a cell; None: nothing stands for its dataset."""
+        """The run of a cell, with its arm's values for ``best``; None: these, or a dataset, are missing."""
         dataset = self.config.used(str(point["dataset"]), paper.paper)
         if dataset is None:
             return None
-        identity = {key: point[key] for key in coordinates.IDENTITY}
-        paths = self._selected(paper, name, point)
+        identity, paths = {key: point[key] for key in coordinates.IDENTITY}, coordinates.of_run(point)
+        if BEST in paths.values():
+            study = paper.measured[name].plan
+            if study is None:
+                file = self.config.paper_file(paper.paper)
+                raise HypersphereError(f"{file}: artifacts.{name}: {BEST} is for the artifacts of a study alone")
+            chosen = self.config.selected[paper.paper, study]
+            if not chosen:
+                return None
+            given = {key: value for key, value in paths.items() if value != BEST}
+            paths = {**given, **chosen[paper.studies[study].arm(point)]}
         key = paper.paper, coordinates.text({**identity, **paths})
         if key not in self.resolved:
             source = self.config.papers[paper.borrows.get(str(point["method"]), paper.paper)]
@@ -155,37 +151,9 @@ class Cells:
             self.resolved[key] = resolve(self.config, source, identity, paths, dataset, where)
         return self.resolved[key]
 
-    def _selected(self, paper: Paper, name: str, point: Mapping[str, Scalar]) -> dict[str, Scalar]:
-        """The paths into the run of a cell, with the arm's selected values in place of ``best``."""
-        paths, study = coordinates.of_run(point), paper.measured[name].plan
-        if BEST not in paths.values():
-            return paths
-        if study is None:
-            raise HypersphereError(
-                f"{self.config.paper_file(paper.paper)}: artifacts.{name}: {BEST} is for the artifacts of a study alone"
-            )
-        chosen = self.config.selected[paper.paper, study]
-        if not chosen:
-            raise NotSelectedError(f"not selected yet: `hypersphere select {paper.paper}/{study}` chooses its values")
-        given = {key: value for key, value in paths.items() if value != BEST}
-        return {**given, **chosen[paper.studies[study].arm(point)]}
-
-    def published(self, cell: Cell) -> Published:
-        """The published number of a cell that has a run."""
-        resolved = self.resolved_of(cell)
-        assert resolved is not None
-        share = _SHARE.fullmatch(str(cell.coordinates.get("epoch", "")))
-        epoch = (
-            resolved.epochs * int(share[1]) / 100 if share else float(cell.coordinates.get("epoch", resolved.epochs))
-        )
-        exact = resolved.run.schedule.epochs * epoch / resolved.epochs
-        return Published(resolved.published, epoch, str(cell.coordinates.get("target", "")), abs(exact - cell.epoch))
-
     def _epoch(self, point: dict[str, Scalar], resolved: Resolved, where: str) -> int:
-        last = resolved.run.schedule.epochs
-        if "epoch" not in point:
-            return last
-        epoch = point["epoch"]
+        """The epoch at this scale that stands for the published one."""
+        last, epoch = resolved.run.schedule.epochs, point.get("epoch", resolved.epochs)
         if share := _SHARE.fullmatch(str(epoch)):
             return max(1, round(last * int(share[1]) / 100))
         if not isinstance(epoch, int) or not 0 <= epoch <= resolved.epochs:
@@ -206,28 +174,19 @@ class Cells:
         return self.config.used(other, paper.paper)
 
     def _missing(self, point: dict[str, Scalar], paper: str) -> str:
+        """Why this scale makes no cell of a point, whatever its run."""
         if any(one.leaves_out for _, _, one in shrinking(self.config, paper, point)):
             return LEFT_OUT
-        for key in ("dataset", "target"):
-            published = str(point.get(key, point["dataset"]))
-            used = self.config.used(published, paper)
-            if used is None:
-                return f"nothing stands for {published} at this scale"
-            if used.source is None:
-                return f"no loader for {used.name} yet"
         own, other = str(point["dataset"]), str(point.get("target", point["dataset"]))
-        if own != other and self.config.used(own, paper) == self.config.used(other, paper):
+        used = {published: self.config.used(published, paper) for published in (own, other)}
+        for published, dataset in used.items():
+            if dataset is None:
+                return f"nothing stands for {published} at this scale"
+            if dataset.source is None:
+                return f"no loader for {dataset.name} yet"
+        if own != other and used[own] == used[other]:
             return f"one dataset stands for {own} and {other} at this scale"
         return ""
-
-    def _unusable(self, run: Run, target: Dataset | None, protocol: Protocol | None) -> str:
-        """Why this machine cannot train and measure a run. What is recorded needs nothing here."""
-        if self.config.settings.evidence_only:
-            return ""
-        parts = list(run.components)
-        parts += [("datasets", one.source.name) for one in (run.dataset, target) if one and one.source]
-        parts += [("probes", protocol.probe.name)] if protocol else []
-        return next(filter(None, itertools.starmap(registry.unusable, parts)), "")
 
 
 def thinned(cells: list[Cell], artifact: Measured, most: int) -> list[Cell]:
@@ -261,17 +220,24 @@ def without_repeats(cells: list[Cell], maker: Cells) -> list[Cell]:
     If the scale makes one run or one epoch of two, the cell with the smaller rounding keeps the number, and the other
     cannot be measured.
     """
-    numbers: dict[tuple[object, ...], list[tuple[int, Published]]] = {}
+    numbers: dict[tuple[object, ...], list[tuple[float, tuple[object, ...], int]]] = {}
     for at, cell in enumerate(cells):
-        if cell.run is not None and cell.target is not None:
-            of_probe = cell.target.name, cell.protocol, cell.measure, cell.reading
-            key = cell.paper, cell.run.name, cell.epoch, *of_probe
-            numbers.setdefault(key, []).append((at, maker.published(cell)))
+        if cell.run is None or cell.target is None:
+            continue
+        resolved = maker.resolved_of(cell)
+        assert resolved is not None
+        asked = cell.coordinates.get("epoch", resolved.epochs)
+        share = _SHARE.fullmatch(str(asked))
+        epoch = resolved.epochs * int(share[1]) / 100 if share else float(asked)
+        rounded = abs(resolved.run.schedule.epochs * epoch / resolved.epochs - cell.epoch)
+        number = resolved.published, epoch, cell.coordinates.get("target")
+        key = cell.paper, cell.run.name, cell.epoch, cell.target.name, cell.protocol, cell.measure, cell.reading
+        numbers.setdefault(key, []).append((rounded, number, at))
     marked = list(cells)
     for several in numbers.values():
-        first, kept = min(several, key=lambda one: one[1].rounded)
-        for at, number in several:
-            if not cells[at].missing and number[:3] != kept[:3]:
+        _, kept, first = min(several, key=lambda one: one[0])
+        for _, published, at in several:
+            if not cells[at].missing and published != kept:
                 marked[at] = replace(cells[at], missing=f"{SHARED} {cells[first].text}")
     return marked
 

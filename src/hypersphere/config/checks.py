@@ -1,4 +1,7 @@
-"""Check what would otherwise fail after hours of training, before any job starts."""
+"""Check what would otherwise fail after hours of training, before any job starts.
+
+It is apart from what it checks, so that the code of exact studies, which read claims, does not include that of runs.
+"""
 
 from collections.abc import Collection
 
@@ -22,14 +25,12 @@ def check_texts(plan: Plan) -> None:
     for name, paper in plan.config.papers.items():
         file = plan.config.claims_file(name)
         measured = [artifact for artifact, one in paper.measured.items() if not one.missing]
-        rows = claims.read(file)
-        for claim in (claim for claim in rows if claim.artifact in measured):
+        for claim in (claim for claim in claims.load(file) if claim.artifact in measured):
             for field, coordinates in (("setting", claim.coordinates), ("baseline", claim.compared_with)):
                 for key in of_run(coordinates):
                     if "." not in key or key.split(".")[0] not in Run.model_fields:
                         allowed = f"{unknown_key(key, READINGS[:-1])}, and paths into the run (schedule.epochs)"
                         raise HypersphereError(f"{file}: {claim.id}: {field}: {key}: {allowed}")
-        claims.with_differences(rows, file)
 
 
 def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
@@ -48,16 +49,14 @@ def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
         for run in plan.runs.values():
             if run.dataset.name == name:
                 run.check_batch(images)
-        probed = [
-            (run_name, one.protocol)
-            for run_name, asked in plan.asked.items()
-            for one in asked.values()
-            if any(target == name for _, target in one.at)
-        ]
-        for subject, protocol in probed:
-            parameter = registry.read_constant("probes", protocol.probe.name, "AT_MOST_THE_BANK", "")
-            parameters = registry.schema("probes", protocol.probe.name).model_validate(protocol.probe.parameters)
-            value = getattr(parameters, parameter) if parameter else 0
-            if value > images:
-                where = f"{subject}: probe {protocol.probe.name}: {parameter} {value}"
-                raise HypersphereError(f"{where} is more than the {images} training images of {name}")
+            for asked in plan.asked[run.name].values():
+                probe = asked.protocol.probe
+                parameter = registry.read_constant("probes", probe.name, "AT_MOST_THE_BANK", "")
+                if not parameter or all(target != name for _, target in asked.at):
+                    continue
+                value = getattr(registry.schema("probes", probe.name).model_validate(probe.parameters), parameter)
+                if value > images:
+                    raise HypersphereError(
+                        f"{run.name}: probe {probe.name}: {parameter} {value} is more than the {images} training "
+                        f"images of {name}"
+                    )

@@ -3,10 +3,7 @@
 A sentence's numbers are those of the claims, so that none is typed twice; its key is the id of its claim.
 """
 
-import csv
-import io
 import math
-from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -27,18 +24,25 @@ from hypersphere import files
 from hypersphere.config import registry
 from hypersphere.config.artifacts import Studied
 from hypersphere.config.cells import LEFT_OUT
-from hypersphere.config.coordinates import IDENTITY, Coordinates, Scalar, ordered, parse, setting, show, text
+from hypersphere.config.coordinates import IDENTITY, Scalar, ordered, parse, setting, show, text
 from hypersphere.config.measures import MEASURES, MeasureName
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config, of_document
-from hypersphere.config.study import AGAIN, BEST, Study
-from hypersphere.config.validation import PositiveInt, Strict, validate
+from hypersphere.config.study import AGAIN, BEST
+from hypersphere.config.validation import (
+    MayBeEmpty,
+    PositiveInt,
+    Strict,
+    Text,
+    read_mapping,
+    read_table,
+    validate,
+)
 from hypersphere.errors import HypersphereError
 from hypersphere.wording import counted
 
 SIGNS = {"larger": 1.0, "smaller": -1.0}
 """Directions of comparisons that print no difference, with the sign of their effect."""
-_MAY_BE_EMPTY = ("metric", "reported", "reported_std", "reported_n", "direction")
 PRINTED = "as printed"
 """The ``reading`` of a claim that no erratum corrects."""
 SENTENCES = "sentences"
@@ -68,12 +72,12 @@ class Claim(Strict):
     baseline: str
     dataset: str
     setting: str
-    metric: MeasureName | None
-    reported: Annotated[float, AllowInfNan(True), AfterValidator(_number)] | None
-    reported_std: NonNegativeFloat | None
-    reported_n: PositiveInt | None = None
+    metric: Annotated[MeasureName | None, MayBeEmpty]
+    reported: Annotated[Annotated[float, AllowInfNan(True), AfterValidator(_number)] | None, MayBeEmpty]
+    reported_std: Annotated[NonNegativeFloat | None, MayBeEmpty]
+    reported_n: Annotated[PositiveInt | None, MayBeEmpty] = None
     """Number of trials of a printed mean, if it is printed."""
-    direction: Literal["larger", "smaller", "equal"] | None = None
+    direction: Annotated[Literal["larger", "smaller", "equal"] | None, MayBeEmpty] = None
     """``larger`` or ``smaller``, for a comparison without a printed difference: so is the variant's mean. ``equal``:
     the sentence says that there is no effect (marginal, robust), which only a test of equivalence can show. A
     comparison without a variant is a sentence, which an exact study checks at every point of a computation."""
@@ -135,8 +139,43 @@ class Claim(Strict):
 
 
 def load(file: Path) -> list[Claim]:
-    """A paper's claims, each comparison with what it reports: the difference of its two printed values."""
-    return with_differences(read(file), file)
+    """A paper's claims; none without the file: nothing of it is judged.
+
+    A comparison reports variant minus baseline, the difference of two printed values, unless the paper prints it.
+    """
+    if not file.exists():
+        return []
+    fields = Claim.model_fields.items()
+    known = [name for name, field in fields if not field.exclude]
+    rows = read_table(file, known, [name for name, field in fields if field.is_required()])
+    claims: dict[str, Claim] = {}
+    values: dict[tuple[str, str, str], list[float | None]] = {}
+    for number, row in enumerate(rows, 2):
+        where = f"line {number}"
+        claim = validate(Claim, row, file, f"{where} ({row['id'] or 'no id'})")
+        if claim.id in claims:
+            raise HypersphereError(f"{file}: {where}: id: '{claim.id}' is given twice")
+        claims[claim.id] = claim
+        if claim.kind == "value":
+            if claim.reported is None:
+                raise HypersphereError(f"{file}: {claim.id}: reported: a value claim needs the printed number")
+            values.setdefault((claim.artifact, claim.reading, claim.text), []).append(claim.reported)
+    for claim in [one for one in claims.values() if one.kind == "comparison" and one.variant]:
+        if claim.reported is not None or claim.direction in SIGNS:
+            continue
+        printed = []
+        for where in claim.cells:
+            found = values.get((claim.artifact, claim.reading, where), [])
+            if len(found) != 1 or found[0] is None:
+                raise HypersphereError(
+                    f"{file}: {claim.id}: needs exactly one value claim for '{where}' of {claim.artifact}; "
+                    f"there are {len(found)}"
+                )
+            printed.append(found[0])
+        # Printed decimals are exact; a binary difference (4.6000000000000014) is not.
+        changed = {"reported": round(printed[0] - printed[1], 10), "level": printed[1] if claim.of_accuracy else None}
+        claims[claim.id] = claim.model_copy(update=changed)
+    return list(claims.values())
 
 
 def of(config: Config, paper: str) -> list[Claim]:
@@ -155,107 +194,50 @@ def of(config: Config, paper: str) -> list[Claim]:
                 continue
             trained_alike = (variant.method, variant.variant) == (baseline.method, baseline.variant)
             if variant.coordinates.keys() == baseline.coordinates.keys() and not trained_alike:
-                claims.append(_implied(variant, baseline))
-    for study, plan in config.papers[paper].studies.items():
-        pairs = config.papers[paper].measured[study].comparisons
-        family = [pair for pair in pairs if AGAIN not in (pair[0]["variant"], pair[1]["variant"])]
-        claims += [_of_study(f"{paper}.{study}", plan, *pair) for pair in family]
+                shared = ("artifact", "method", "variant", "dataset", "setting", "metric", "reading", "source")
+                claims.append(
+                    _comparison(
+                        variant.id,
+                        variant.coordinates,
+                        baseline.coordinates,
+                        origin="implied",
+                        reported=round((variant.reported or 0.0) - (baseline.reported or 0.0), 10),
+                        level=baseline.reported if variant.of_accuracy else None,
+                        **{name: getattr(variant, name) for name in shared},
+                    )
+                )
+    for name, study in config.papers[paper].studies.items():
+        for arm, other in config.papers[paper].measured[name].comparisons:
+            if AGAIN not in (arm["variant"], other["variant"]):
+                words = [show(value) for key, value in ordered(arm).items() if key != "measure" and value != BEST]
+                claims.append(
+                    _comparison(
+                        ".".join((paper, name, *words)),
+                        arm,
+                        other,
+                        origin="ours",
+                        reported=None,
+                        direction=study.direction,
+                        margin=study.margin,
+                        **{key: str(arm[key]) for key in IDENTITY},
+                        **{"artifact": name, "setting": setting(arm), "metric": arm["measure"]},
+                        **{"reading": PRINTED, "source": study.title},
+                    )
+                )
     return claims
 
 
-def _implied(variant: Claim, baseline: Claim) -> Claim:
-    """The comparison of two printed values, of which no sentence speaks."""
-    other = {key: value for key, value in baseline.coordinates.items() if value != variant.coordinates[key]}
+def _comparison(start: str, cell: dict[str, Scalar], baseline: dict[str, Scalar], **fields: Any) -> Claim:
+    """A comparison of which no sentence speaks; ``start`` is the beginning of its id."""
+    other = ordered({key: value for key, value in baseline.items() if value != cell.get(key)})
     return Claim(
-        id=f"{variant.id}-{'-'.join(map(show, other.values()))}",
+        id=f"{start}-{'-'.join(map(show, other.values()))}",
         kind="comparison",
-        origin="implied",
-        baseline=baseline.variant if set(other) == {"variant"} else text(other),
-        reported=round(_number(variant.reported or 0.0) - (baseline.reported or 0.0), 10),
+        baseline=str(other["variant"]) if set(other) == {"variant"} else text(other),
         reported_std=None,
         sentence="",
-        level=baseline.reported if variant.of_accuracy else None,
-        **{
-            name: getattr(variant, name)
-            for name in ("artifact", "method", "variant", "dataset", "setting", "metric", "reading", "source")
-        },
+        **fields,
     )
-
-
-def _of_study(start: str, study: Study, arm: Coordinates, baseline: Coordinates) -> Claim:
-    """What a study supposes of an arm and its baseline: one comparison of the family that its plan fixed."""
-    other = {key: value for key, value in baseline.items() if value != arm.get(key)}
-    named = [show(value) for key, value in ordered(arm).items() if key != "measure" and value != BEST]
-    return Claim(
-        id=f"{start}.{'.'.join(named)}-{'-'.join(map(show, ordered(other).values()))}",
-        kind="comparison",
-        origin="ours",
-        **{"artifact": start.rpartition(".")[2], "reading": PRINTED, "sentence": "", "source": study.title},
-        **{key: str(arm[key]) for key in IDENTITY},
-        baseline=str(other["variant"]) if set(other) == {"variant"} else text(other),
-        setting=setting(arm),
-        metric=arm["measure"],
-        **{"reported": None, "reported_std": None, "direction": study.direction, "margin": study.margin},
-    )
-
-
-def with_differences(claims: Sequence[Claim], file: Path) -> list[Claim]:
-    """The claims, each comparison with the difference of its two printed values."""
-    return [_with_difference(claim, claims, file) for claim in claims]
-
-
-def read(file: Path) -> list[Claim]:
-    """The rows of a paper's claims, each validated by itself; none without the file: nothing of it is judged."""
-    if not file.exists():
-        return []
-    required = {name for name, field in Claim.model_fields.items() if field.is_required()}
-    known = [name for name, field in Claim.model_fields.items() if not field.exclude]
-    lines = csv.DictReader(io.StringIO(files.read_text(file), newline=""), strict=True)
-    claims: dict[str, Claim] = {}
-    try:
-        if not required <= {*(lines.fieldnames or ())} <= {*known}:
-            raise HypersphereError(f"{file}: line 1: the columns must be {', '.join(known)}")
-        for row in lines:
-            where = f"line {lines.line_num}"
-            if None in row or None in row.values():
-                raise HypersphereError(f"{file}: {where}: has another number of fields than the header")
-            given = {key: None if field == "" and key in _MAY_BE_EMPTY else field for key, field in row.items()}
-            claim = validate(Claim, given, file, f"{where} ({row['id'] or 'no id'})")
-            if claim.id in claims:
-                raise HypersphereError(f"{file}: {where}: id: '{claim.id}' is given twice")
-            claims[claim.id] = claim
-    except csv.Error as error:
-        raise HypersphereError(f"{file}: line {lines.reader.line_num}: not valid CSV ({error})") from None
-    return list(claims.values())
-
-
-def _with_difference(claim: Claim, claims: Sequence[Claim], file: Path) -> Claim:
-    """The claim; of a comparison, ``reported`` is variant minus baseline, unless the paper prints the difference."""
-    if claim.kind == "theorem" or claim.reported is not None or claim.direction in SIGNS:
-        return claim
-    if claim.kind == "comparison" and not claim.variant:
-        return claim
-    if claim.kind == "value":
-        raise HypersphereError(f"{file}: {claim.id}: reported: a value claim needs the printed number")
-    printed = []
-    for where in (claim.coordinates, claim.compared_with):
-        values = [
-            other.reported
-            for other in claims
-            if other.kind == "value"
-            and (other.artifact, other.reading) == (claim.artifact, claim.reading)
-            and other.text == text(where)
-        ]
-        if len(values) != 1 or values[0] is None:
-            raise HypersphereError(
-                f"{file}: {claim.id}: needs exactly one value claim for '{text(where)}' of {claim.artifact}; "
-                f"there are {len(values)}"
-            )
-        printed.append(values[0])
-    # Printed decimals are exact; a binary difference (4.6000000000000014) is not.
-    difference = round(printed[0] - printed[1], 10)
-    level = printed[1] if claim.of_accuracy else None
-    return claim.model_copy(update={"reported": difference, "level": level})
 
 
 Cells = dict[str, Scalar | list[Scalar]]
@@ -302,15 +284,11 @@ class Sentence(Strict):
 
 def load_sentences(file: Path) -> dict[str, Sentence]:
     """The sentences of a document's sentences.yaml, by the id of their claim."""
-    given: Any = files.read_yaml(file)
-    if not isinstance(given, dict):
-        raise HypersphereError(f"{file}: must be claims' ids with the checks of their sentences")
-    return {name: validate(Sentence, sentence, file, str(name)) for name, sentence in given.items()}
+    return {name: validate(Sentence, sentence, file, str(name)) for name, sentence in read_mapping(file).items()}
 
 
 ERRATA = "errata.yaml"
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 ErratumKind = Literal["breaks", "ambiguous", "claim", "typo", "extraction"]
 ERRATUM_KINDS: dict[ErratumKind, str] = {
     "breaks": "followed literally, it gives a wrong or failing implementation",

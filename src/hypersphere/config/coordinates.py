@@ -115,31 +115,27 @@ def points(axis: Axis) -> list[dict[str, Scalar]]:
     for lists in axis if isinstance(axis, list) else [axis]:
         product: list[dict[str, Scalar]] = [{}]
         for key, values in lists.items():
-            several = values if isinstance(values, list) else [values]
-            product = [{**point, **_split(key, value)} for point in product for value in several]
+            steps = []
+            for value in values if isinstance(values, list) else [values]:
+                method, dot, variant = str(value).partition(".")
+                if key == PAIR and not dot:
+                    raise ValueError(f"'{value}' is not method.variant")
+                steps.append({"method": method, "variant": variant} if key == PAIR else {key: normal(value)})
+            product = [{**point, **step} for point in product for step in steps]
         listed += product
     if repeated := [one for one, count in Counter(map(text, listed)).items() if count > 1]:
         raise ValueError(f"{min(repeated)} is listed twice")
     return listed
 
 
-def _split(key: str, value: Scalar) -> dict[str, Scalar]:
-    if key != PAIR:
-        return {key: normal(value)}
-    method, dot, variant = str(value).partition(".")
-    if not dot:
-        raise ValueError(f"'{value}' is not method.variant")
-    return {"method": method, "variant": variant}
-
-
-def nested(paths: Mapping[str, Scalar]) -> dict[str, object]:
+def nested(paths: Mapping[str, Scalar]) -> dict[str, Any]:
     """``{"batch.size": 512}`` as ``{"batch": {"size": 512}}``."""
-    result: dict[str, object] = {}
+    result: dict[str, Any] = {}
     for path, value in paths.items():
         inner = result
         *outer, last = path.split(".")
         for part in outer:
-            inner = inner.setdefault(part, {})  # type: ignore[assignment]
+            inner = inner.setdefault(part, {})
         inner[last] = value
     return result
 
@@ -158,10 +154,9 @@ class Contrast(Strict):
     def pairs(self, points: Sequence[dict[str, Scalar]]) -> list[Pair]:
         """Its cells among ``points``, each with the one that it is compared with, if that is another of them."""
         cells = {frozenset(point.items()): point for point in points}
-        covered = [point for point in points if covers(self.of, point)]
         against = {key: normal(value) for key, value in self.against.items()}
-        others = [cells.get(frozenset({**point, **against}.items())) for point in covered]
-        return [(point, other) for point, other in zip(covered, others, strict=True) if other not in (None, point)]
+        others = ((point, cells.get(frozenset({**point, **against}.items()))) for point in points)
+        return [(point, other) for point, other in others if other not in (None, point) and covers(self.of, point)]
 
 
 def covers(values: Mapping[str, Any], point: Coordinates) -> bool:

@@ -3,14 +3,13 @@
 The tables count as part of this module's code.
 """
 
-import csv
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveInt
 
 from hypersphere.config import registry
-from hypersphere.config.validation import one_of, validate
+from hypersphere.config.validation import one_of, read_table, validate
 from hypersphere.errors import HypersphereError
 
 FILE = Path(__file__).with_suffix(".csv")
@@ -61,10 +60,8 @@ class Measure(BaseModel):
 
 def read(file: Path) -> dict[str, Measure]:
     """The measures of a table by their names. An empty field has the default."""
-    with file.open(encoding="utf-8", newline="") as handle:
-        rows = list(csv.DictReader(handle))
     measures = {}
-    for row in rows:
+    for row in read_table(file, ("name", "marks", *Measure.model_fields), ("name",)):
         given = {key: text for key, text in row.items() if key not in ("name", "marks") and (text or key == "unit")}
         marks = dict.fromkeys((row.get("marks") or "").split(), True)
         measures[row["name"]] = validate(Measure, given | marks, file, row["name"])

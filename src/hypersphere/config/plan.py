@@ -37,7 +37,7 @@ class Asked:
     """The epochs and datasets at which one protocol measures one run."""
 
     protocol: Protocol
-    at: frozenset[At]
+    at: set[At]
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,8 @@ class Plan:
     config: cfg.Config
     cells: tuple[Cell, ...]
     """The cells of all artifacts of this scale, including those that cannot be measured."""
+    protocols: dict[str, dict[str, Protocol]]
+    """The protocols of each paper by name, with the scale's replacements of parameters."""
     records: Records | None = None
     """The records that all numbers come from; None: they come from runs in the results folder."""
 
@@ -119,26 +121,17 @@ class Plan:
         return {dataset.name: dataset for dataset in used}
 
     @cached_property
-    def protocols(self) -> dict[str, dict[str, Protocol]]:
-        """The protocols of each paper by name, with the scale's replacements of parameters."""
-        return _protocols(self.config)
-
-    @cached_property
     def asked(self) -> dict[str, dict[str, Asked]]:
         """The measurements that each run needs, by its name and the protocol's digest."""
-        places: dict[str, dict[str, tuple[Protocol, set[At]]]] = {name: {} for name in self.runs}
+        asked: dict[str, dict[str, Asked]] = {name: {} for name in self.runs}
         for cell in (*self.cells, *(control for cells in self.controls.values() for control in cells)):
             if cell.run is None or cell.target is None or cell.missing or cell.protocol == HISTORY:
                 continue
-            if cell.run.name not in places:  # a control that another run's record gives
-                continue
-            protocol = self.protocols[cell.paper][cell.protocol]
-            _, at = places[cell.run.name].setdefault(protocol.digest, (protocol, set()))
-            at.add((cell.epoch, cell.target.name))
-        return {
-            run: {digest: Asked(protocol, frozenset(at)) for digest, (protocol, at) in sorted(asked.items())}
-            for run, asked in places.items()
-        }
+            if cell.run.name in asked:  # else it is a control that another run's record gives
+                protocol = self.protocols[cell.paper][cell.protocol]
+                one = asked[cell.run.name].setdefault(protocol.digest, Asked(protocol, set()))
+                one.at.add((cell.epoch, cell.target.name))
+        return {run: dict(sorted(of_run.items())) for run, of_run in asked.items()}
 
     def asked_of_pixels(self, runs: Iterable[Run]) -> dict[str, dict[str, Protocol]]:
         """The protocols that measure raw pixels beside runs, by dataset and digest."""
@@ -162,37 +155,44 @@ class Plan:
 
     @cached_property
     def batches(self) -> tuple[BatchOfRuns, ...]:
-        """The jobs, each of up to the scale's number of runs, so that runs of one dataset and artifact stay together.
+        """The jobs. What is recorded needs none.
 
-        Runs that are recorded need none.
-
-        Importing torch takes seconds, so runs of seconds share a job. A finished run is skipped, so sharing costs
-        nothing when one of them must be trained again. An artifact waits only for its own runs, and for those of its
-        paper that share a job with them.
+        Importing torch takes seconds, so runs of seconds share a job, up to the scale's number: those of one method,
+        dataset and set of artifacts first, and then others of the same papers that fit. A finished run is skipped, so
+        sharing costs nothing when one of them must be trained again. An artifact waits only for its own runs, and for
+        those of its paper that share a job with them.
         """
         if self.records is not None:
             return ()
-        shown_by: dict[str, set[str]] = {}
+        shown_by: dict[str, set[tuple[str, str]]] = {}
         for cell in self.cells:
             if cell.run is not None and not cell.missing:
-                shown_by.setdefault(cell.run.name, set()).add(f"{cell.paper}/{cell.artifact}")
-        groups: dict[tuple[str, str], list[Run]] = {}
-        for name, artifacts in shown_by.items():
+                shown_by.setdefault(cell.run.name, set()).add((cell.paper, cell.artifact))
+        groups: dict[tuple[frozenset[tuple[str, str]], str, str], list[Run]] = {}
+        for name, shown in shown_by.items():
             run = self.runs[name]
-            groups.setdefault((run.dataset.name, " ".join(sorted(artifacts))), []).append(run)
-        return tuple(map(batch_of, pack(groups, self.config.scale.runs_per_job)))
+            groups.setdefault((frozenset(shown), run.dataset.name, run.method.name), []).append(run)
+        size = self.config.scale.runs_per_job
+        jobs: list[list[Run]] = []
+        last_of: dict[frozenset[str], list[Run]] = {}
+        for (shown_in, *_), runs in groups.items():
+            papers = frozenset(paper for paper, _ in shown_in)
+            for part in (runs[at : at + size] for at in range(0, len(runs), size)):
+                if papers in last_of and len(last_of[papers]) + len(part) <= size:
+                    last_of[papers] += part
+                else:
+                    last_of[papers] = part
+                    jobs.append(part)
+        return tuple(map(_batch, jobs))
 
     def batch(self, identifier: str) -> BatchOfRuns:
         """The batch of that id, which may be given without its digest if no other batch begins so."""
         batches = {batch.id: batch for batch in self.batches}
         return batches[find(identifier, batches, "batch", self.config.scale_name)]
 
-    def batch_of(self, run: str) -> BatchOfRuns:
-        """The batch that trains a run of this plan."""
-        return self._batch_of[run]
-
     @cached_property
-    def _batch_of(self) -> dict[str, BatchOfRuns]:
+    def batch_of(self) -> dict[str, BatchOfRuns]:
+        """The batch that trains each run of this plan, by the run's name."""
         return {run.name: batch for batch in self.batches for run in batch.runs}
 
     def runs_of(self, paper: str, artifact: str) -> dict[str, Run]:
@@ -203,15 +203,18 @@ class Plan:
         """The batches that train an artifact's runs; none where they are recorded."""
         if self.records is not None:
             return []
-        return list({batch.id: batch for batch in map(self.batch_of, self.runs_of(paper, artifact))}.values())
+        batches = (self.batch_of[run] for run in self.runs_of(paper, artifact))
+        return list({batch.id: batch for batch in batches}.values())
 
     def records_of(self, paper: str, artifact: str) -> list[str]:
         """The seals of the records behind an artifact and its controls; none where numbers come from runs here."""
         cells = (*self.artifacts[paper, artifact], *self.controls[paper, artifact])
         names = sorted({cell.run.name for cell in cells if cell.run is not None})
-        found = [record for name in names for record in (self.records or {}).get(name, ())]
-        answers = [[one.model_dump() for one in (*record.evaluations, *record.pixels)] for record in found]
-        return [files.digest([record.seal, each]) for record, each in zip(found, answers, strict=True)]
+        return [
+            files.digest([record.seal, [one.model_dump() for one in (*record.evaluations, *record.pixels)]])
+            for name in names
+            for record in (self.records or {}).get(name, ())
+        ]
 
     def run(self, name: str) -> Run:
         """The run of that name, which may be given without its digest if no other run begins so."""
@@ -226,7 +229,7 @@ class Plan:
         scale = self._said(self.config.scale_file)
         rows = [("dataset", run.dataset.name, f"{scale}: datasets"), ("seed", str(run.seed), f"{scale}: seeds")]
         for path, value in _leaves(run.model_dump(mode="json", exclude={"dataset", "seed"})):
-            layer = resolved.layers.setting(path, parts=False)
+            layer = resolved.layers.setting(path)
             shown = value if isinstance(value, str) else files.canonical_json(value)
             rows.append((".".join(path), shown, f"{self._said(layer.file)}: {layer.section}" if layer else "default"))
         return rows
@@ -274,51 +277,11 @@ def _leaves(fields: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[
             yield [*above, key], value
 
 
-def batch_of(runs: Sequence[Run]) -> BatchOfRuns:
+def _batch(runs: Sequence[Run]) -> BatchOfRuns:
     """A batch whose id says its method and dataset, or how many it has: ``simclr-cifar10-1f3a9c2e``."""
     names = {"methods": {run.method.name for run in runs}, "datasets": {run.dataset.name for run in runs}}
     parts = [found.pop() if len(found) == 1 else f"{len(found)}{what}" for what, found in names.items()]
     return BatchOfRuns("-".join([*parts, files.digest([run.name for run in runs], 8)]), tuple(runs))
-
-
-def pack(groups: Mapping[tuple[str, str], list[Run]], size: int) -> list[list[Run]]:
-    """Put runs into jobs of at most ``size``: a group stays together if it fits, and joins the one before if both fit.
-
-    ``groups`` are runs by dataset and by the artifacts that show them: ``lecture/fig1 lecture/table2``. Only groups of
-    the same papers share a job.
-    """
-    jobs: list[list[Run]] = []
-    last: dict[str, list[Run]] = {}
-    for (_, artifacts), runs in groups.items():
-        papers = " ".join(sorted({artifact.partition("/")[0] for artifact in artifacts.split()}))
-        for part in split(runs, size):
-            if papers in last and len(last[papers]) + len(part) <= size:
-                last[papers] += part
-            else:
-                last[papers] = part
-                jobs.append(part)
-    return jobs
-
-
-def split(runs: Sequence[Run], size: int) -> list[list[Run]]:
-    """Divide runs among jobs of at most ``size`` runs and of about equal numbers.
-
-    A method's runs share a job if they fit, so that an edit of a method concerns few jobs.
-    """
-    of_method: dict[str, list[Run]] = {}
-    for run in runs:
-        of_method.setdefault(run.method.name, []).append(run)
-    even = len(runs) / -(-len(runs) // size)
-    jobs: list[list[Run]] = []
-    for group in of_method.values():
-        parts = -(-len(group) // size)
-        for i in range(parts):
-            part = group[i * len(group) // parts : (i + 1) * len(group) // parts]
-            if jobs and len(jobs[-1]) + len(part) <= even:
-                jobs[-1] += part
-            else:
-                jobs.append(part)
-    return jobs
 
 
 def table_name(path: Path, at: At) -> Path:
@@ -346,11 +309,11 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
         if not artifact.missing and config.makes(paper.paper, name)
         for cell in maker.of(paper, name, artifact)
     ]
-    cells = without_repeats(cells, maker)
-    if not config.settings.evidence_only:
-        return Plan(config, tuple(cells))
-    kept = read_all(config.evidence, config.scale.level)
-    return Plan(config, tuple(recorded.mark(cells, config.papers, protocols, kept, config.scale_name)), kept)
+    cells, records = without_repeats(cells, maker), None
+    if config.settings.evidence_only:
+        records = read_all(config.evidence, config.scale.level)
+        cells = recorded.mark(cells, config.papers, protocols, records, config.scale_name)
+    return Plan(config, tuple(cells), protocols, records)
 
 
 def _protocols(config: cfg.Config) -> dict[str, dict[str, Protocol]]:

@@ -4,13 +4,13 @@ import os
 from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, PositiveFloat, model_validator
 
 from hypersphere import files
 from hypersphere.config import coordinates, registry
-from hypersphere.config.artifacts import Need, Override, Paper, Studied, check_conditions
+from hypersphere.config.artifacts import Need, Override, Paper, Studied
 from hypersphere.config.coordinates import Scalar
 from hypersphere.config.records import FOLDER, Level
 from hypersphere.config.run import Dataset, RunFields
@@ -22,7 +22,7 @@ from hypersphere.config.validation import (
     Strict,
     each_once,
     not_one_of,
-    suggest,
+    read_mapping,
     unknown_key,
     validate,
 )
@@ -85,26 +85,17 @@ class Resources(Strict):
     gpu: NonNegativeInt
 
 
-def _check_conditions(when: dict[str, Any]) -> dict[str, Any]:
-    check_conditions({key: value for key, value in when.items() if key != "paper"})
-    return when
-
-
 class ScaleOverride(Override):
     """What a scale changes in the runs that match ``when``, of which ``paper`` may be a key; without it, in all."""
 
-    when: Annotated[dict[str, Scalar | list[Scalar]], AfterValidator(_check_conditions)] = Field(default_factory=dict)
+    identity: ClassVar = (*coordinates.IDENTITY, "paper")
+    when: dict[str, Scalar | list[Scalar]] = Field(default_factory=dict)
     set: RunFields = Field(default_factory=dict)
     divide: dict[str, PositiveInt] = Field(default_factory=dict)
     """Whole numbers of the run, by path (``method.queue``), divided by these after all overrides; those of
     ``batch.size`` and ``batch.micro`` replace the scale's ``batch_divisor``."""
     leaves_out: bool = False
     """Whether their cells are not made at this scale."""
-
-    @property
-    def papers(self) -> list[str]:
-        """The papers that it asks for; empty: all."""
-        return [str(paper) for paper in coordinates.alternatives(self.when.get("paper", []))]
 
 
 class UsualEpochs(Strict):
@@ -185,7 +176,7 @@ class Config(BaseModel):
 
         How runs are shared out among jobs, and what a job asks a cluster for, change no byte.
         """
-        changed = _scale_overrides(self.overrides)
+        changed = _of_scale(self.overrides)
         of_jobs = {"runs_per_job", "artifacts_per_job", "resources"}
         changed = {key: value for key, value in changed.items() if key not in of_jobs}
         return f"{self.settings.scale}-{files.digest(changed, 6)}" if changed else self.settings.scale
@@ -226,13 +217,6 @@ class Config(BaseModel):
             (self.scale_file, at, one) if at < own else (COMMAND_LINE, at - own, one)
             for at, one in enumerate(self.scale.overrides)
         ]
-
-    @cached_property
-    def placed_of(self) -> dict[str, list[tuple[Path, int, ScaleOverride]]]:
-        """Those of them that are not of other papers alone, by paper."""
-        return {
-            paper: [one for one in self.placed if not one[2].papers or paper in one[2].papers] for paper in self.papers
-        }
 
     @property
     def data(self) -> Path:
@@ -300,29 +284,31 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
     if settings.scale not in scales:
         raise HypersphereError(f"{sources['scale']}: scale: {not_one_of(settings.scale, scales)}")
     scale_file = folder / "scales" / f"{settings.scale}.yaml"
-    written = _mapping(scale_file)
+    written = read_mapping(scale_file)
     scale = validate(Scale, written, scale_file)  # before the command line's, so that the file is blamed for its own
     if scale.scale != scale_file.stem:
         raise HypersphereError(f"{scale_file}: scale: must be the file's own name (given: '{scale.scale}')")
-    if replaced := _scale_overrides(overrides):
+    if replaced := _of_scale(overrides):
         changed = validate(Scale, {**written, **replaced}, COMMAND_LINE)
         own = changed.overrides if "overrides" in replaced else []
         scale = changed.model_copy(update={"overrides": [*scale.overrides, *own]})
-    for key in Scale.model_fields.keys() - {"scale"}:
-        sources[key] = COMMAND_LINE if key in replaced else scale_file
-    papers: dict[str, Paper] = {}
+    sources |= {key: COMMAND_LINE if key in replaced else scale_file for key in Scale.model_fields if key != "scale"}
+
     folders: dict[str, Path] = {}
-    for place in _folders(root, settings, sources):
-        name, file = place.name, place / PAPER
+    for place in [*sorted(file.parent for file in (root / PAPERS).glob(f"*/{PAPER}")), *map(Path, settings.papers)]:
+        if (other := folders.setdefault(place.name, place)) != place:
+            raise HypersphereError(f"{place / PAPER}: {place.name} is the name of another document, {other}")
+    papers: dict[str, Paper] = {}
+    for name, place in folders.items():
+        file = place / PAPER
         if name == SEVERAL:
             raise HypersphereError(f"{file}: {SEVERAL} stands for more than one document, so none can have this name")
-        if name in papers:
-            raise HypersphereError(f"{file}: {name} is the name of another document, {folders[name]}")
-        papers[name], folders[name] = validate(Paper, _mapping(file), file), place
+        papers[name] = validate(Paper, read_mapping(file), file)
         if papers[name].paper != name:
             raise HypersphereError(f"{file}: paper: must be the name of its folder (given: '{papers[name].paper}')")
+
     datasets, file = {}, folder / "datasets.yaml"
-    for name, entry in _mapping(file).items():
+    for name, entry in read_mapping(file).items():
         if not isinstance(entry, dict):
             raise HypersphereError(f"{file}: {name}: must be a mapping of keys to values")
         if "name" in entry:
@@ -343,7 +329,7 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
         },
         sources=sources,
     )
-    _cross_check(config)
+    _cross_check(config, scales)
     return config
 
 
@@ -356,44 +342,37 @@ def of_document(given: Any, key: str, document: str, where: str) -> Any:
     return {**given, key: document}
 
 
-def _folders(root: Path, settings: Settings, sources: Mapping[str, Path]) -> list[Path]:
-    """The folders of documents: all in config/papers, then those that the settings name."""
-    found = sorted(file.parent for file in (root / PAPERS).glob(f"*/{PAPER}"))
-    for given in settings.papers:
-        folder = (root / Path(given).expanduser()).resolve()
-        if not (folder / PAPER).is_file():
-            raise HypersphereError(f"{sources['papers']}: papers: {folder}: holds no {PAPER}")
-        found += [folder] if folder not in found else []
-    return found
-
-
 def _settings(root: Path, overrides: dict[str, Any]) -> tuple[Settings, dict[str, Path]]:
-    """The settings, ``data_root`` as an absolute path, and where each was set last."""
+    """The settings, with absolute paths, and where each was set last."""
     file = root / "config" / "config.yaml"
-    written = _mapping(file)
+    written = read_mapping(file)
     settings = validate(Settings, written, file)  # before the command line's, so that the file is blamed for its own
     allowed = sorted({*Settings.model_fields, *Scale.model_fields})
     for key in overrides:
         if key not in allowed:
-            raise HypersphereError(f"{COMMAND_LINE}: {key} is not a setting; {suggest(key, allowed)}")
+            raise HypersphereError(f"{COMMAND_LINE}: {key}: {unknown_key(key, allowed)}")
     changed = {key: value for key, value in overrides.items() if key in Settings.model_fields}
     if changed:
         settings = validate(Settings, {**written, **changed}, COMMAND_LINE)
     sources = {key: COMMAND_LINE if key in changed else file for key in Settings.model_fields}
-    where, given = f"{sources['data_root']}: data_root", settings.data_root
+    papers = [(root / Path(one).expanduser()).resolve() for one in settings.papers]
+    for folder in papers:
+        if not (folder / PAPER).is_file():
+            raise HypersphereError(f"{sources['papers']}: papers: {folder}: holds no {PAPER}")
+    where, given = str(sources["data_root"]), settings.data_root
     if given is None:
-        where, given = DATA_VARIABLE, os.environ.get(DATA_VARIABLE) or None
-    if given is None:
-        return settings, sources
-    folder = root / Path(given).expanduser()
-    if not os.path.isdir(folder):  # which is False, and no error, for a name that no file system takes
+        where, given = DATA_VARIABLE, os.environ.get(DATA_VARIABLE)
+    data = root / Path(given).expanduser() if given else None
+    if data and not os.path.isdir(data):  # which is False, and no error, for a name that no file system takes
+        where = where if where == DATA_VARIABLE else f"{where}: data_root"
         raise HypersphereError(
-            f"{where}: {folder}: no such folder; give the folder that holds the datasets, or leave it out"
+            f"{where}: {data}: no such folder; give the folder that holds the datasets, or leave it out"
         )
-    return settings.model_copy(update={"data_root": str(folder)}), sources
+    absolute = {"papers": [*map(str, papers)], "data_root": str(data) if data else None}
+    return settings.model_copy(update=absolute), sources
 
 
-def _scale_overrides(overrides: Mapping[str, Any]) -> dict[str, Any]:
+def _of_scale(overrides: Mapping[str, Any]) -> dict[str, Any]:
     """The overrides that change the scale itself, which makes it another scale."""
     return {key: value for key, value in overrides.items() if key in Scale.model_fields and key != "scale"}
 
@@ -409,7 +388,7 @@ def _typed(value: Any) -> Any:
     return value
 
 
-def _cross_check(config: Config) -> None:
+def _cross_check(config: Config, scales: Collection[str]) -> None:
     """Check the names that one file uses of another."""
 
     def check(name: Any, names: Collection[str], where: str) -> None:
@@ -417,7 +396,6 @@ def _cross_check(config: Config) -> None:
             raise HypersphereError(f"{where}: {not_one_of(str(name), sorted(names))}")
 
     scale, papers, sources = config.scale, config.papers, config.sources
-    scales = [path.stem for path in (config.root / "config" / "scales").glob("*.yaml")]
     for document, declared in papers.items():
         file = config.paper_file(document)
         for artifact, one in declared.measured.items():
@@ -426,54 +404,43 @@ def _cross_check(config: Config) -> None:
         for borrowed, source in declared.borrows.items():
             known = [other for other, one in papers.items() if borrowed in one.methods and other != document]
             check(source, known, f"{file}: borrows.{borrowed}")
+    where = f"{sources['datasets']}: datasets"
     for published, used in scale.datasets.items():
         paper, slash, name = published.rpartition("/")
         if slash:
-            check(paper, papers, f"{sources['datasets']}: datasets")
-        check(name, config.datasets, f"{sources['datasets']}: datasets")
+            check(paper, papers, where)
+        check(name, config.datasets, where)
         if used is not None:
-            check(used, config.datasets, f"{sources['datasets']}: datasets.{published}")
+            check(used, config.datasets, f"{where}.{published}")
     for place, at, override in config.placed:
         where = f"{place}: overrides.{at}.when"
-        for paper in override.papers:
-            check(paper, papers, f"{where}.paper")
-        asked = [papers[paper] for paper in override.papers or papers]
+        asked = [papers[str(name)] for name in override.conditions.get("paper", papers) if name in papers]
         known_of = {
+            "paper": set(papers),
             "method": {name for paper in asked for name in paper.methods},
             "variant": {name for paper in asked for name in paper.variants},
             "dataset": set(config.datasets),
         }
         for key, names in known_of.items():
-            for value in coordinates.alternatives(override.when.get(key, [])):
+            for value in override.conditions.get(key, []):
                 check(value, names, f"{where}.{key}")
+    where = f"{sources['probes']}: probes"
     for key, parameters in scale.probes.items():
-        where = f"{sources['probes']}: probes"
         paper, slash, name = key.rpartition("/")
-        if slash:
+        if slash:  # protocols are validated with their parameters
             check(paper, papers, where)
             check(name, papers[paper].evaluations, f"{where}.{paper}")
-            continue  # Protocols are validated with their parameters
+            continue
         check(name, registry.names("probes"), where)
         taken = registry.schema("probes", name).model_fields
         for parameter in parameters:
             if parameter not in taken:
                 raise HypersphereError(f"{where}.{name}.{parameter}: {unknown_key(parameter, taken, name)}")
-    for field, chosen in (
-        ("leaves_out", scale.leaves_out),
-        ("swept", scale.swept),
-        ("whole", scale.whole),
-        ("only", config.settings.only),
-    ):
+    lists = {field: getattr(scale, field) for field in ("leaves_out", "swept", "whole")}
+    for field, chosen in {**lists, "only": config.settings.only}.items():
         for name in chosen:
             paper, slash, _ = name.partition("/")
             check(paper, papers, f"{sources[field]}: {field}")
             if slash or field != "only":
                 known = [f"{paper}/{artifact}" for artifact in papers[paper].artifacts]
                 check(name, known, f"{sources[field]}: {field}")
-
-
-def _mapping(file: Path) -> dict[str, Any]:
-    value = files.read_yaml(file)
-    if not isinstance(value, dict):
-        raise HypersphereError(f"{file}: must be a mapping of keys to values")
-    return value

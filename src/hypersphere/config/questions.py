@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from string import Formatter
-from typing import Annotated, Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
-from hypersphere import files
 from hypersphere.config.project import Config, of_document
-from hypersphere.config.validation import Identifier, PositiveInt, Strict, not_one_of, validate
+from hypersphere.config.validation import Identifier, PositiveInt, Strict, Text, not_one_of, read_mapping, validate
 from hypersphere.errors import HypersphereError
 
 FILE = "findings.yaml"
@@ -23,40 +22,15 @@ with a control; the outcome is then ``cannot tell``."""
 Column = Literal[
     "id", "paper", "artifact", "kind", "origin", "answered_by", "method", "variant", "dataset", "metric", "reading"
 ]
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-TOGETHER = {
-    "holds": "how many of the claims hold, or are borne by their own table",
-    "fails": "how many fail, or are contradicted by their own table",
-    "opposite": "how many are the other way round",
-    "unknown": "of how many one cannot tell",
-    "all": "how many there are",
-    "measured": "for how many there is any evidence",
-    "which_fail": "where those that fail are printed",
-    "ours": "who found what: 'small encoders on real images give −0.6 [−1.4, +0.2] (n = 5)', or that nobody did",
-    "printed_range": "the printed differences, from the smallest to the largest",
-    "which_ahead": "of a study: arms that are better than their baseline, after correction; 'none' if there is none",
-    "which_beyond": "of a study: the arms that are better by more than its margin",
-    "which_level": "of a study: arms level with their baseline within its margin; they can be ahead or behind, too",
-    "which_behind": "of a study: arms that are worse than their baseline, after correction",
-    "which_open": "of a study: the arms that are none of these",
-    "which_unread": "of a study: arms of which no direction is read, as they or what they are compared with are level",
-}
-"""What a sentence may name of the claims of a question together."""
-OF_ONE = {
-    "printed": "what the document prints",
-    "effect": "our difference",
-    "size": "our difference without its sign",
-    "interval": "the 95 % interval, which is Welch's for encoders",
-    "adjusted": "the interval after Holm's correction",
-    "value": "our number",
-    "n": "how many runs, or places, were counted",
-    "k": "at how many of the places it holds",
-    "draws": "how many random draws",
-    "counterexample": "where it fails: 'fails at tau = 1, by 0.25'",
-    "statement": "the claim in words",
-    "place": "where it is printed",
-    "answer": "a verb: 'holds', 'met no counterexample', 'fails', 'holds the other way round', 'is open'",
-}
+TOGETHER = (
+    *("holds", "fails", "opposite", "unknown", "all", "measured", "which_fail", "ours", "printed_range"),
+    *("which_ahead", "which_beyond", "which_level", "which_behind", "which_open", "which_unread"),
+)
+"""What a sentence may name of the claims of a question together (docs/report.md)."""
+OF_ONE = (
+    *("printed", "effect", "size", "interval", "adjusted", "value", "n", "k", "draws", "counterexample", "statement"),
+    *("place", "answer"),
+)
 """What a sentence may name of the leading claim, or, as ``{name.effect}``, of a claim of ``also``."""
 
 
@@ -87,7 +61,7 @@ class Question(Strict):
     """What the answer of a study does not say, a sentence each; shown with the study's tables."""
 
     @model_validator(mode="after")
-    def _every_outcome(self) -> "Question":
+    def _whole(self) -> Self:
         if (self.study is None) != bool(self.about):
             raise ValueError("about: give the claims, or a study")
         impossible = get_args(OfStudy) if self.study is None else ("opposite",)
@@ -98,10 +72,6 @@ class Question(Strict):
         for outcome in OUTCOMES if self.study is None else (*OUTCOMES, "unclear"):
             if outcome not in (*impossible, *self.says):
                 raise ValueError(f"says: needs a sentence for '{outcome}'")
-        return self
-
-    @model_validator(mode="after")
-    def _known_names(self) -> "Question":
         sentences = {f"says.{outcome}": sentence for outcome, sentence in self.says.items()} | {"adds": self.adds or ""}
         for where, sentence in sentences.items():
             for _, name, _, _ in Formatter().parse(sentence):
@@ -109,10 +79,6 @@ class Question(Strict):
                 known = rest in OF_ONE and first in self.also if dot else first in (*TOGETHER, *OF_ONE)
                 if name is not None and not known:
                     raise ValueError(f"{where}: {{{name}}} is no name that a sentence can have")
-        return self
-
-    @model_validator(mode="after")
-    def _leads_once(self) -> "Question":
         if self.leading in self.also.values():
             raise ValueError("also: names the leading claim again")
         return self
@@ -122,10 +88,7 @@ def load(config: Config) -> dict[str, tuple[Path, Question]]:
     """The questions of every findings.yaml by their ids, first those about several documents, each with its file."""
     found: dict[str, tuple[Path, Question]] = {}
     for document, file in config.said(FILE).items():
-        listed = files.read_yaml(file)
-        if not isinstance(listed, dict):
-            raise HypersphereError(f"{file}: must map the ids of questions to questions")
-        for name, one in listed.items():
+        for name, one in read_mapping(file).items():
             if name in found:
                 raise HypersphereError(f"{file}: {name}: is a question of {found[name][0]} too")
             given = of_document(one, "paper", document, f"{file}: {name}")

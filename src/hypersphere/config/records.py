@@ -12,21 +12,27 @@ a difference of two commits is additions, and the order of rows is that in which
 | `environments.csv` | machine and its libraries                                                                   |
 """
 
-import csv
-import io
 import json
-import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from hypersphere import files
 from hypersphere.config import registry
 from hypersphere.config.measures import LARGEST, MEASURES
 from hypersphere.config.run import Run
-from hypersphere.config.validation import NonNegativeInt, PositiveInt, Strict, not_one_of, validate
+from hypersphere.config.validation import (
+    MayBeEmpty,
+    NonNegativeInt,
+    PositiveInt,
+    Strict,
+    not_one_of,
+    read_table,
+    validate,
+)
 from hypersphere.errors import HypersphereError
 
 FOLDER = "evidence"
@@ -47,40 +53,38 @@ TABLES: dict[str, tuple[str, ...]] = {
     ),
 }
 """The columns of each table, in the order in which tables are written: what a row refers to comes before it."""
-VALUES = {
-    *("content", "device", "numerics", "files", "run", "epoch", "epochs", "seed", "threads", "peak_memory_mb"),
-    *("n_test", "classes", "seconds", "value", *EPOCH),
-}
-"""The columns of all tables that hold JSON: mappings and numbers, or nothing; others hold text."""
-JOURNAL = ".adding.json"
-"""The sizes that the tables had before rows that are being added: what lies beyond them is not there yet."""
+REFERENCES = (
+    ("protocols", "environment", "environments"),
+    ("runs", "environment", "environments"),
+    ("measurements", "by", "protocols"),
+)
+"""A table, its column that names a row of another by that row's first column, and the other."""
 Level = Literal["quick", "laptop", "paper"]
 Status = Literal["finished", "diverged"]
 Row = dict[str, str]
-Parsed = dict[str, Any]
 Hex16 = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 Hex64 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+OfJson = BeforeValidator(lambda value: json.loads(value) if isinstance(value, str) else value)
+"""Marks a field that tables hold as JSON."""
 
 
-class WrongError(ValueError):
-    """What is wrong with a record: the table, and a sentence that begins with the field."""
+class Recorded(Strict):
+    """What rows hold as text."""
 
-    def __init__(self, table: str, sentence: str) -> None:
-        super().__init__(sentence)
-        self.table = table
+    model_config = ConfigDict(strict=False)
 
 
-class How(Strict):
+class How(Recorded):
     """How a probe was run."""
 
-    protocol: dict[str, Any]
+    protocol: Annotated[dict[str, Any], OfJson]
     code: str
-    device: dict[str, str]
+    device: Annotated[dict[str, str], OfJson]
     threads: int
     environment: dict[str, Any]
 
 
-class Answer(Strict):
+class Answer(Recorded):
     """One number of one probe, in the measure's unit; empty for a run that diverged, and for a part without images."""
 
     epoch: NonNegativeInt
@@ -91,9 +95,9 @@ class Answer(Strict):
     """The dataset that was probed."""
     reading: str
     """Which value of that measure: ``split=train``; empty if there is only one."""
-    value: float | None
-    n_test: NonNegativeInt | None
-    classes: PositiveInt | None
+    value: Annotated[float | None, MayBeEmpty]
+    n_test: Annotated[NonNegativeInt | None, MayBeEmpty]
+    classes: Annotated[PositiveInt | None, MayBeEmpty]
     status: Status
     by: str
     """Digest of how it was measured: a key of the record's ``evaluated_by``."""
@@ -107,22 +111,22 @@ class Answer(Strict):
         return f"{' '.join(filter(None, (self.measure, self.reading)))} of epoch {self.epoch} on {self.target}"
 
 
-class Record(Strict):
+class Record(Recorded):
     """All rows of one run on one machine."""
 
     name: str
     scale: str
     level: Level
-    run: Run
+    run: Annotated[Run, OfJson]
     status: Status
     plan: str = ""
     """Digest of the study's plan under which it was made; empty: of none."""
     epochs: PositiveInt
     code: Hex16
     data: Hex64
-    files: dict[str, Hex64]
-    device: dict[str, str]
-    numerics: dict[str, Any]
+    files: Annotated[dict[str, Hex64], OfJson]
+    device: Annotated[dict[str, str], OfJson]
+    numerics: Annotated[dict[str, Any], OfJson]
     environment: dict[str, Any]
     seconds: Annotated[float, Field(ge=0, le=LARGEST)]
     peak_memory_mb: NonNegativeInt
@@ -159,65 +163,53 @@ class Record(Strict):
         """Whether the run was measured so."""
         return any((one.epoch, one.target) == (epoch, target) for one in self.answers(protocol))
 
-    def check(self) -> None:
-        """Check what a record says against itself and the measures that exist; a WrongError for the first fault."""
-        for table, sentence in (*self._faults(), *self._faults_of_history(), *self._faults_of_answers()):
-            raise WrongError(table, sentence)
+    def check(self, folder: Path) -> None:
+        """Check what a record, whose tables are in ``folder``, says against itself and the measures that exist."""
 
-    def _faults(self) -> Iterator[tuple[str, str]]:
-        last = self.run.schedule.epochs
-        whole = self.epochs == last if self.status == "finished" else self.epochs <= last
-        torch = files.mapping(self.environment.get("packages")).get("torch")
-        for holds, sentence in (
-            (self.name == self.run.name, f"name: the record's content is named {self.run.name}"),
-            ("encoder.safetensors" in self.files, "files: has no checksum of encoder.safetensors"),
-            ("history.csv" in self.files, "files: has no checksum of history.csv"),
-            ({"name", "type"} <= self.device.keys(), "device: needs name and type"),
-            (isinstance(self.numerics.get("threads"), int), "numerics: needs threads"),
-            (self.precision in ("float32", "bfloat16"), f"numerics: precision: unknown (given: {self.precision})"),
-            (isinstance(torch, str), "environment: packages: needs torch"),
-            (whole, f"epochs: a run of {last} epochs cannot be {self.status} after {self.epochs}"),
-        ):
+        def check(table: str, holds: bool, sentence: str) -> None:
             if not holds:
-                yield "runs", sentence
+                raise HypersphereError(f"{folder / table}.csv: {_short(self.name)}: {sentence}")
 
-    def _faults_of_history(self) -> Iterator[tuple[str, str]]:
-        if [row.get("epoch") for row in self.history] != list(range(1, self.epochs + 1)):
-            yield "history", f"epoch: must be 1 to {self.epochs}, each once"
-            return
-        for row in self.history:
-            if row.keys() - {"epoch", *EPOCH} or {"loss", "norm", "learning_rate"} - row.keys():
-                yield "history", f"columns: {', '.join(row)}; known are epoch, {', '.join(EPOCH)}"
-                return
-            may_fail = self.status == "diverged" and row["epoch"] == self.epochs
+        last, precision = self.run.schedule.epochs, self.precision
+        check("runs", self.name == self.run.name, f"name: the record's content is named {self.run.name}")
+        for name in ("encoder.safetensors", "history.csv"):
+            check("runs", name in self.files, f"files: has no checksum of {name}")
+        check("runs", {"name", "type"} <= self.device.keys(), "device: needs name and type")
+        check("runs", isinstance(self.numerics.get("threads"), int), "numerics: needs threads")
+        check("runs", precision in ("float32", "bfloat16"), f"numerics: precision: unknown (given: {precision})")
+        torch = files.mapping(self.environment.get("packages")).get("torch")
+        check("runs", isinstance(torch, str), "environment: packages: needs torch")
+        whole = self.epochs == last if self.status == "finished" else self.epochs <= last
+        check("runs", whole, f"epochs: a run of {last} epochs cannot be {self.status} after {self.epochs}")
+
+        epochs = [row.get("epoch") for row in self.history]
+        check("history", epochs == [*range(1, self.epochs + 1)], f"epoch: must be 1 to {self.epochs}, each once")
+        for at, row in enumerate(self.history, 1):
+            known = {"loss", "norm", "learning_rate"} <= row.keys() <= {"epoch", *EPOCH}
+            check("history", known, f"columns: {', '.join(row)}; known are epoch, {', '.join(EPOCH)}")
+            may_fail = self.status == "diverged" and at == self.epochs
             for field, value in row.items():
-                if not may_fail if value is None else abs(value) > LARGEST:
-                    yield "history", f"{field}: epoch {row['epoch']:g}: must be finite (given: {value})"
-            if not (row["norm"] or 0) >= 0:
-                yield "history", f"norm: epoch {row['epoch']:g}: is negative"
+                finite = may_fail if value is None else abs(value) <= LARGEST
+                check("history", finite, f"{field}: epoch {at}: must be finite (given: {value})")
+            check("history", (row["norm"] or 0) >= 0, f"norm: epoch {at}: is negative")
 
-    def _faults_of_answers(self) -> Iterator[tuple[str, str]]:
-        for answers, last in ((self.evaluations, self.run.schedule.epochs), (self.pixels, 0)):
+        for answers, most in ((self.evaluations, last), (self.pixels, 0)):
             places = set()
             for answer in answers:
                 diverged = self.status == "diverged" and answer.epoch > 0 and answers is self.evaluations
-                for field, sentence in _faults_of_answer(answer, self.evaluated_by.get(answer.by), last, diverged):
-                    yield "measurements", f"{field}: {answer}: {sentence}"
-                if answer.place in places:
-                    yield "measurements", f"{answer}: is there twice"
+                for field, sentence in _faults_of_answer(answer, self.evaluated_by[answer.by], most, diverged):
+                    check("measurements", False, f"{field}: {answer}: {sentence}")
+                check("measurements", answer.place not in places, f"{answer}: is there twice")
                 places.add(answer.place)
 
 
-def _faults_of_answer(answer: Answer, about: How | None, last: int, diverged: bool) -> Iterator[tuple[str, str]]:
+def _faults_of_answer(answer: Answer, about: How, last: int, diverged: bool) -> Iterator[tuple[str, str]]:
     """What is wrong with an answer: the field, and what it must be.
 
     ``about`` is how it was measured, ``last`` the last epoch that can be, and ``diverged`` whether it has no number.
     """
     if answer.measure not in MEASURES:
         yield "measure", not_one_of(answer.measure, MEASURES)
-        return
-    if about is None:
-        yield "by", f"{answer.by} is not described"
         return
     if answer.protocol != files.digest(about.protocol, 8):
         yield "protocol", f"{answer.protocol} is not the digest of the probe in {answer.by}"
@@ -230,9 +222,8 @@ def _faults_of_answer(answer: Answer, about: How | None, last: int, diverged: bo
         yield "epoch", f"must be at most {last}"
     if (answer.status == "diverged") != diverged:
         yield "status", f"cannot be {answer.status} where the run is {'diverged' if diverged else 'finished'}"
-    numbers = answer.value, answer.n_test, answer.classes
     if diverged:
-        if numbers != (None, None, None):
+        if (answer.value, answer.n_test, answer.classes) != (None, None, None):
             yield "value", "a run that diverged has none"
         return
     measure, a_part = MEASURES[answer.measure], "bucket=" in answer.reading
@@ -262,164 +253,106 @@ def read_all(folder: Path, level: Level | None = None) -> Records:
     return grouped(read_folder(folder, folder.name, level))
 
 
-def read_folder(folder: Path, scale: str, level: Level | None = None) -> list[Record]:
-    """The records of any folder in the order of their rows, checked as those of one scale."""
-    read = list(_assembled(folder, read_tables(folder)))
-    for record in read:
-        if record.scale != scale:
-            raise HypersphereError(
-                f"{folder / 'runs.csv'}: {record.name}: scale: is {record.scale}, among records of {scale}"
-            )
-    check_together(folder, read, level)
-    return read
+def grouped(records: Iterable[Record]) -> Records:
+    """Records by the name of their run, those in float32 before others, and else in the order in which they came."""
+    by_run: dict[str, list[Record]] = {}
+    for record in sorted(records, key=lambda record: record.precision != "float32"):
+        by_run.setdefault(record.name, []).append(record)
+    return {name: tuple(several) for name, several in by_run.items()}
 
 
 def read_tables(folder: Path) -> dict[str, list[Row]]:
-    """The rows of each table, as text, without those that are being added or that a killed process left half-added."""
-    for _ in range(50):
-        sizes = _sizes_before(folder)
-        contents = {name: path.read_bytes() if (path := folder / f"{name}.csv").exists() else b"" for name in TABLES}
-        after = _sizes_before(folder)
-        if sizes == after and (sizes is None or all(len(contents[name]) >= sizes[name] for name in TABLES)):
-            break
-        time.sleep(0.1)  # another process adds rows right now
-    else:
-        raise HypersphereError(f"{folder}: other processes change it all the time")
-    return {
-        name: _rows(folder / f"{name}.csv", content if sizes is None else content[: sizes[name]], TABLES[name])
-        for name, content in contents.items()
-    }
+    """The rows of each table, as text. A reference to a row that is not there, or that is there twice, is refused.
 
-
-def _sizes_before(folder: Path) -> dict[str, int] | None:
-    path = folder / JOURNAL
-    if not path.exists():
-        return None
-    return files.mapping(files.read_json(path))
-
-
-def _rows(path: Path, content: bytes, columns: tuple[str, ...]) -> list[Row]:
-    if not content:
-        return []
-    try:
-        lines = list(csv.reader(io.StringIO(content.decode("utf-8"), newline=""), strict=True))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise HypersphereError(f"{path}: not a table in UTF-8 text ({error})") from None
-    if tuple(lines[0]) != columns:
-        raise HypersphereError(f"{path}: its columns must be {','.join(columns)} (given: {_short(','.join(lines[0]))})")
-    for number, line in enumerate(lines[1:], 2):
-        if len(line) != len(columns):
-            raise HypersphereError(
-                f"{path}: row {number}: has {len(line)} fields, and there are {len(columns)} columns"
-            )
-    return [dict(zip(columns, line, strict=True)) for line in lines[1:]]
-
-
-def _parsed(row: Row) -> Parsed:
-    """The values of a row's fields: text, numbers, None and mappings; a ValueError that begins with the field."""
-    return {column: _value(column, text) for column, text in row.items()}
-
-
-def _value(column: str, text: str) -> Any:
-    if column not in VALUES:
-        return text
-    try:
-        return json.loads(text) if text else None
-    except ValueError:
-        raise ValueError(f"{column}: must be JSON (given: {_short(text)!r})") from None
-
-
-def _assembled(folder: Path, tables: Mapping[str, list[Row]]) -> Iterator[Record]:
-    """Records from rows. A row without a run, one that is there twice, altered or malformed is refused."""
-
-    def how(row: Parsed) -> Parsed:
-        if row["protocol"] != files.digest(row["content"], 8):
-            raise ValueError("protocol: is not the digest of its content")
-        described = {"protocol": row["content"], "environment": _environment(row, environments)}
-        return described | {key: row[key] for key in ("code", "device", "threads")}
-
-    environments = _described(folder, "environments", tables, lambda row: row["content"])
-    protocols = _described(folder, "protocols", tables, how)
-    of_run: dict[str, dict[str, list[Row]]] = {}
-    for row in tables["runs"]:
-        if row["key"] in of_run:
-            raise HypersphereError(f"{folder / 'runs.csv'}: key: {row['key']} is there twice")
-        of_run[row["key"]] = {"history": [], "measurements": []}
+    Tables are read in the reverse of the order in which they are written, so that what the rows of one refer to is
+    there, whatever another process adds meanwhile. Rows whose run is not there yet, or never came because their writer
+    was killed, are left out.
+    """
+    paths = {name: folder / f"{name}.csv" for name in reversed(TABLES)}
+    tables = {name: read_table(path, TABLES[name]) if path.exists() else [] for name, path in paths.items()}
+    there: dict[str, set[str]] = {}
+    for name in ("runs", "protocols", "environments"):
+        first = TABLES[name][0]
+        there[name] = {row[first] for row in tables[name]}
+        if len(there[name]) < len(tables[name]):
+            listed = [row[first] for row in tables[name]]
+            twice = next(one for at, one in enumerate(listed) if one in listed[:at])
+            raise HypersphereError(f"{paths[name]}: {first}: {_short(twice)} is there twice")
     for name in ("history", "measurements"):
+        tables[name] = [row for row in tables[name] if row["key"] in there["runs"]]
+    for name, column, other in REFERENCES:
         for row in tables[name]:
-            if row["key"] not in of_run:
-                raise HypersphereError(f"{folder / name}.csv: key: runs.csv has no {_short(row['key'])!r}")
-            of_run[row["key"]][name].append(row)
-    for row in tables["runs"]:
-        table = "runs"
-        try:
-            content = {field: value for field, value in _parsed(row).items() if field not in ("key", "seed", "seal")}
-            content["environment"] = _environment(row, environments)
-            table = "history"
-            content["history"] = [_epoch(one) for one in of_run[row["key"]]["history"]]
-            table = "measurements"
-            content |= _answers(of_run[row["key"]]["measurements"], protocols)
-            table = "runs"
-            record = validate(Record, content, folder / f"runs.csv: {_short(row['name'])}")
-            record.check()
-            for field, value in (("seed", record.run.seed), ("key", record.key)):
-                if str(value) != row[field]:
-                    raise ValueError(f"{field}: is {value} by the record's content (given: {_short(row[field])})")
-            if record.seal != row["seal"]:
-                raise ValueError("seal: the run's row or its history was altered since it was written")
-        except (ValueError, RecursionError) as error:
-            table = error.table if isinstance(error, WrongError) else table
-            said = " ".join(str(error).split())
-            raise HypersphereError(f"{folder / table}.csv: {_short(row['name'])}: {said}") from None
-        yield record
+            if row[column] not in there[other]:
+                raise HypersphereError(f"{paths[name]}: {column}: {other}.csv has no {_short(row[column])!r}")
+    return tables
 
 
-def _described(folder: Path, name: str, tables: Mapping[str, list[Row]], content_of: Any) -> dict[str, Any]:
-    """What rows describe, by the digest of it that they begin with."""
-    found: dict[str, Any] = {}
-    key = TABLES[name][0]
-    for number, row in enumerate(tables[name], 2):
-        where = f"{folder / name}.csv: row {number}"
-        try:
-            content = content_of(_parsed(row))
-            digest = files.digest(content, 8)
-        except (ValueError, RecursionError) as error:
-            raise HypersphereError(f"{where}: {' '.join(str(error).split())}") from None
-        if row[key] != digest:
-            raise HypersphereError(f"{where}: {key}: is not the digest of what follows")
-        if row[key] in found:
-            raise HypersphereError(f"{where}: {key}: {row[key]} is there twice")
-        found[row[key]] = content
-    return found
+def read_folder(folder: Path, scale: str, level: Level | None = None) -> list[Record]:
+    """The records of any folder in the order of their rows, checked as those of one scale."""
+    tables = read_tables(folder)
+    environments: dict[str, Any] = {}
+    protocols: dict[str, How] = {}
+    of_run: dict[str, dict[str, list[Row]]] = {name: defaultdict(list) for name in ("history", "measurements")}
+    for name, rows_of in of_run.items():
+        for row in tables[name]:
+            rows_of[row["key"]].append(row)
+    records, where = [], str(folder)
+    try:
+        for row in tables["environments"]:
+            where = f"{folder / 'environments.csv'}: {_short(row['environment'])}"
+            environments[row["environment"]] = json.loads(row["content"])
+            _agree(row, environment=files.digest(environments[row["environment"]], 8))
+        for row in tables["protocols"]:
+            where = f"{folder / 'protocols.csv'}: {_short(row['by'])}"
+            given = {field: row[field] for field in ("code", "device", "threads")}
+            given |= {"protocol": row["content"], "environment": environments[row["environment"]]}
+            how = protocols[row["by"]] = validate(How, given, where)
+            _agree(row, protocol=files.digest(how.protocol, 8), by=files.digest(how.model_dump(), 8))
+        for row in tables["runs"]:
+            name = _short(row["name"])
+            where = f"{folder / 'measurements.csv'}: {name}"
+            epochs, measured = (rows_of[row["key"]] for rows_of in of_run.values())
+            for seal in dict.fromkeys(one["seal"] for one in measured):
+                several = [one for one in measured if one["seal"] == seal]
+                if seal != sealed(several):
+                    raise ValueError(
+                        f"seal: {_short(seal)}: one of the {len(several)} rows that came together was altered"
+                    )
+            if strange := {one["of"] for one in measured} - {"run", "pixels"}:
+                raise ValueError(f"of: must be run or pixels (given: {_short(min(strange))!r})")
+            where = f"{folder / 'runs.csv'}: {name}"
+            answers = {of: [_of(Answer, one) for one in measured if one["of"] == of] for of in ("run", "pixels")}
+            content = {
+                **_of(Record, row),
+                "environment": environments[row["environment"]],
+                "history": [
+                    {field: None if text == "nan" else text for field, text in one.items() if text and field != "key"}
+                    for one in epochs
+                ],
+                **{"evaluations": answers["run"], "pixels": answers["pixels"]},
+                "evaluated_by": {one["by"]: protocols[one["by"]] for one in measured},
+            }
+            record = validate(Record, content, where)
+            record.check(folder)
+            _agree(row, seed=record.run.seed, key=record.key, seal=record.seal)
+            if record.scale != scale:
+                raise ValueError(f"scale: is {record.scale}, among records of {scale}")
+            records.append(record)
+    except (ValueError, RecursionError) as error:
+        raise HypersphereError(f"{where}: {' '.join(str(error).split())}") from None
+    check_together(folder, records, level)
+    return records
 
 
-def _environment(row: Parsed, environments: Mapping[str, Any]) -> Any:
-    if row["environment"] not in environments:
-        raise ValueError(f"environment: environments.csv has no {_short(row['environment'])!r}")
-    return environments[row["environment"]]
+def _of(model: type[Recorded], row: Row) -> dict[str, str]:
+    return {field: text for field, text in row.items() if field in model.model_fields}
 
 
-def _epoch(row: Row) -> dict[str, float | None]:
-    """A row of history; empty fields are of other kinds of runs, and ``nan`` is of an epoch that diverged."""
-    values = {field: None if row[field] == "nan" else _value(field, row[field]) for field in EPOCH if row[field]}
-    return {"epoch": _value("epoch", row["epoch"]), **values}
-
-
-def _answers(rows: list[Row], protocols: Mapping[str, Any]) -> Parsed:
-    """The measurements of one run, of its pixels, and how they were made; a ValueError if a row was altered."""
-    together: dict[str, list[Row]] = {}
-    for row in rows:
-        together.setdefault(row["seal"], []).append(row)
-    for seal, several in together.items():
-        if seal != sealed(several):
-            raise ValueError(f"seal: {_short(seal)}: one of the {len(several)} rows that came together was altered")
-    answers: dict[str, list[Parsed]] = {"run": [], "pixels": []}
-    for row in map(_parsed, rows):
-        if row["of"] not in answers:
-            raise ValueError(f"of: must be run or pixels (given: {_short(row['of'])!r})")
-        answers[row["of"]].append({field: row[field] for field in Answer.model_fields})
-    used = {by: protocols[by] for row in rows if (by := row["by"]) in protocols}
-    return {"evaluations": answers["run"], "pixels": answers["pixels"], "evaluated_by": used}
+def _agree(row: Row, **expected: Any) -> None:
+    """Check digests, and what else a row says twice, by what it stands for."""
+    for column, value in expected.items():
+        if str(value) != row[column]:
+            raise ValueError(f"{column}: is {value} by the content (given: {_short(row[column])})")
 
 
 def sealed(rows: Iterable[Row]) -> str:
@@ -427,52 +360,32 @@ def sealed(rows: Iterable[Row]) -> str:
     return files.digest([[row[field] for field in TABLES["measurements"] if field != "seal"] for row in rows], 8)
 
 
-def grouped(records: Iterable[Record]) -> Records:
-    """Records by the name of their run, those in float32 before others, and else in the order in which they came."""
-    by_run: dict[str, list[Record]] = {}
-    for record in records:
-        by_run.setdefault(record.name, []).append(record)
-    return {
-        name: tuple(sorted(several, key=lambda record: record.precision != "float32"))
-        for name, several in by_run.items()
-    }
-
-
-# Checks of many
-
-
 def check_together(folder: Path, records: Iterable[Record], level: Level | None = None) -> None:
     """Check what records must share (a dataset's data, test images and classes), and what two seeds cannot."""
     seen: dict[Any, tuple[Any, str]] = {}
     for record in records:
-        runs = f"{folder / 'runs.csv'}: {record.name}"
         if level is not None and record.level != level:
-            raise HypersphereError(f"{runs}: level: is {record.level}, and the scale's is {level}")
-        known, other = seen.setdefault(("data", record.run.dataset.folder), (record.data, record.name))
-        if known != record.data:
-            raise HypersphereError(
-                f"{runs}: data: {record.data[:16]} is not that of {other}, though both are of {record.run.dataset.name}"
-            )
-        for field, value in (
-            ("files: encoder.safetensors", record.files["encoder.safetensors"]),
-            ("history", files.digest(record.history)),
-        ):
-            seed, other = seen.setdefault((field, value), (record.run.seed, record.name))
-            if seed != record.run.seed:
-                raise HypersphereError(f"{runs}: {field}: equals that of {other}, which has another seed")
+            where = f"{folder / 'runs.csv'}: {record.name}"
+            raise HypersphereError(f"{where}: level: is {record.level}, and the scale's is {level}")
+        run = record.run
+        weights, history = record.files["encoder.safetensors"], files.digest(record.history)
+        shared: list[tuple[str, str, Any, Any]] = [
+            ("runs", f"data: of {run.dataset.name}", run.dataset.folder, record.data),
+            ("runs", "files: encoder.safetensors: the seed of equal weights", weights, run.seed),
+            ("history", "the seed of equal histories", history, run.seed),
+        ]
         for answer in (*record.evaluations, *record.pixels):
             if answer.status == "finished":
-                _check_sizes(f"{folder / 'measurements.csv'}: {record.name}", record, answer, seen)
-
-
-def _check_sizes(where: str, record: Record, answer: Answer, seen: dict[Any, Any]) -> None:
-    found: dict[Any, Any] = {("classes", answer.target): answer.classes}
-    if "bucket=" not in answer.reading:
-        found["n_test", answer.protocol, *answer.place[2:]] = answer.n_test
-    for place, value in found.items():
-        known, other = seen.setdefault(place, (value, record.name))
-        if known != value:
-            raise HypersphereError(f"{where}: {place[0]}: {answer}: is {value}, and {known} in the record of {other}")
+                shared.append(("measurements", f"classes: {answer}", ("classes", answer.target), answer.classes))
+                if "bucket=" not in answer.reading:
+                    place = "n_test", answer.protocol, *answer.place[2:]
+                    shared.append(("measurements", f"n_test: {answer}", place, answer.n_test))
+        for table, what, place, value in shared:
+            known, other = seen.setdefault(place, (value, record.name))
+            if known != value:
+                raise HypersphereError(
+                    f"{folder / table}.csv: {record.name}: {what}: is {value}, and {known} in the record of {other}"
+                )
 
 
 # Writing
@@ -489,34 +402,30 @@ def rows(record: Record) -> dict[str, list[Row]]:
         }
         for by, how in record.evaluated_by.items()
     ]
-    history = []
-    for row in record.history:
-        values = {field: "nan" if value is None else value for field, value in row.items() if field != "epoch"}
-        epoch = row.get("epoch") or 0.0
-        history.append(values | {"key": record.key, "epoch": int(epoch) if epoch.is_integer() else epoch})
-    of_record = {field: getattr(record, field) for field in TABLES["runs"] if field not in ("seed", "environment")}
-    run = of_record | {"seed": record.run.seed, "run": record.run.model_dump(mode="json")}
+    history = [
+        {field: "nan" if value is None else value for field, value in row.items()}
+        | {"key": record.key, "epoch": f"{row.get('epoch')}".removesuffix(".0")}
+        for row in record.history
+    ]
+    run = {field: getattr(record, field) for field in TABLES["runs"] if field not in ("seed", "environment")}
+    run |= {"seed": record.run.seed, "environment": files.digest(record.environment, 8)}
     answers = [("run", one) for one in record.evaluations] + [("pixels", one) for one in record.pixels]
     return {
         "environments": [_row("environments", {"environment": k, "content": v}) for k, v in environments.items()],
         "protocols": [_row("protocols", one) for one in protocols],
         "history": [_row("history", one) for one in history],
         "measurements": measurement_rows(record.key, answers),
-        "runs": [_row("runs", run | {"environment": files.digest(record.environment, 8)})],
+        "runs": [_row("runs", run | {"run": record.run.model_dump(mode="json")})],
     }
 
 
 def _row(table: str, values: Mapping[str, Any]) -> Row:
-    """A row's fields as text, which `_parsed` reads."""
-
-    def written(value: Any) -> str:
-        if value is None or isinstance(value, str):
-            return value or ""
-        return files.canonical_json(value) if isinstance(value, dict) else repr(value)
-
-    if unknown := values.keys() - set(TABLES[table]):
-        raise WrongError(table, f"{min(unknown)}: is no column")
-    return {column: written(values.get(column)) for column in TABLES[table]}
+    """A row's fields as text: numbers and mappings as JSON."""
+    text = {
+        column: value or "" if value is None or isinstance(value, str) else files.canonical_json(value)
+        for column, value in values.items()
+    }
+    return dict.fromkeys(TABLES[table], "") | text
 
 
 def measurement_rows(key: str, answers: Iterable[tuple[str, Answer]]) -> list[Row]:

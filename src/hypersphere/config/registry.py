@@ -11,7 +11,6 @@ The same folders of plug-ins count. A plug-in is an installed distribution whose
 
 import ast
 import importlib
-import sys
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -22,10 +21,8 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, NonNegativeFloat, PositiveFloat, create_model
 
-from hypersphere import files
 from hypersphere.config.validation import Fraction, NonNegativeInt, PositiveInt, Strict, not_one_of
 from hypersphere.errors import HypersphereError
-from hypersphere.wording import renewed
 
 Kind = Literal[
     "objectives",
@@ -121,6 +118,7 @@ class Found(NamedTuple):
 
     file: Path
     package: Package
+    function: ast.FunctionDef
 
     @property
     def module(self) -> str:
@@ -145,17 +143,38 @@ def components(kind: Named) -> Mapping[str, Found]:
         folder = "objectives" if kind in OBJECTIVES else kind
         places = package.folder / (_DEEPER.get(folder, folder) if package.name == "hypersphere" else folder)
         for path in sorted(places.glob("*/compute.py" if kind == "simulations" else "[a-z]*.py")):
-            name, function = _name(path), _function(path, _FUNCTIONS.get(kind))
-            returns = ast.unparse(function.returns) if function and function.returns else ""
+            name = path.parent.name if kind == "simulations" else path.stem
+            function = _defined(path).get(_FUNCTIONS.get(kind, name))
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            returns = ast.unparse(function.returns) if function.returns else ""
             role = _ROLES.get(returns) if folder == "objectives" else kind
-            if function is None or role != kind or returns != _RETURNS.get(kind, returns):  # a helper, no component
+            if role != kind or returns != _RETURNS.get(kind, returns):  # a helper, no component
                 continue
             if name in found:
                 raise HypersphereError(
                     f"{path}: {name} is the name of a component of {found[name].package.distribution}"
                 )
-            found[name] = Found(path, package)
+            found[name] = Found(path, package, function)
     return dict(sorted(found.items()))
+
+
+@cache
+def _defined(path: Path) -> dict[str, ast.AST]:
+    """The functions of a file, and the values that it assigns, at its top level, by name."""
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+    except (SyntaxError, ValueError) as error:
+        raise HypersphereError(f"{path}: is no Python ({error})") from None
+    found: dict[str, ast.AST] = {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            found[node.name] = node
+        elif isinstance(node, ast.Assign):
+            found |= {ast.unparse(target): node.value for target in node.targets}
+        elif isinstance(node, ast.AnnAssign) and node.value:
+            found[ast.unparse(node.target)] = node.value
+    return found
 
 
 def module_name(kind: Named, name: str) -> str:
@@ -168,33 +187,12 @@ def names(kind: Named) -> tuple[str, ...]:
     return tuple(components(kind))
 
 
-def _name(path: Path) -> str:
-    return path.parent.name if path.stem == "compute" else path.stem
-
-
-@cache
-def _tree(path: Path) -> ast.Module:
-    try:
-        return ast.parse(path.read_text(encoding="utf-8"))
-    except (SyntaxError, ValueError) as error:
-        raise HypersphereError(f"{path}: is no Python ({error})") from None
-
-
-def _function(path: Path, name: str | None = None) -> ast.FunctionDef | None:
-    for node in _tree(path).body:
-        if isinstance(node, ast.FunctionDef) and node.name == (name or _name(path)):
-            return node
-    return None
-
-
 @cache
 def schema(kind: Kind, name: str) -> type[BaseModel]:
     """A pydantic model of a component's keyword-only arguments."""
     if name not in names(kind):
         raise HypersphereError(not_one_of(name, names(kind)))
-    file = components(kind)[name].file
-    function = _function(file)
-    assert function is not None
+    file, _, function = components(kind)[name]
     fields: dict[str, Any] = {}
     for argument, default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
         annotation = ast.unparse(argument.annotation) if argument.annotation else ""
@@ -217,9 +215,7 @@ def schema(kind: Kind, name: str) -> type[BaseModel]:
 @cache
 def tensors(kind: Kind, name: str) -> tuple[str, ...]:
     """The names of a component's positional arguments: what its caller must pass."""
-    function = _function(components(kind)[name].file)
-    assert function is not None
-    return tuple(argument.arg for argument in function.args.args)
+    return tuple(argument.arg for argument in components(kind)[name].function.args.args)
 
 
 @cache
@@ -247,7 +243,7 @@ def read_constant(kind: Named, name: str, constant: str, default: Any) -> Any:
 
 def read_literal(file: Path, constant: str, default: Any) -> Any:
     """The literal that a file assigns to ``constant`` at its top level, read without importing it."""
-    node = _assignments(file).get(constant)
+    node = _defined(file).get(constant)
     if node is None:
         return default
     try:
@@ -256,17 +252,6 @@ def read_literal(file: Path, constant: str, default: Any) -> Any:
         raise HypersphereError(
             f"{file}: {constant} must be a literal, because it is read without importing the file: {ast.unparse(node)}"
         ) from None
-
-
-@cache
-def _assignments(file: Path) -> dict[str, ast.expr]:
-    found: dict[str, ast.expr] = {}
-    for node in _tree(file).body:
-        if isinstance(node, ast.Assign):
-            found |= {ast.unparse(target): node.value for target in node.targets}
-        elif isinstance(node, ast.AnnAssign) and node.value:
-            found[ast.unparse(node.target)] = node.value
-    return found
 
 
 class ArtifactKind(NamedTuple):
@@ -310,11 +295,8 @@ def misfit(method: str, objective: str, main: bool = True) -> str | None:
     if not_given := [name for name in needs(objective) if name not in given]:
         return f"{objective} needs {_listed(not_given)}; {method} gives {_listed(given)}"
     if main and (not_taken := [name for name in used if name not in needs(objective)]):
-        fitting = [one for one in names("objectives") if {*used} <= {*needs(one)} <= {*given}]
-        return (
-            f"{objective} takes no {_listed(not_taken)}, and {method} needs an objective that does: "
-            f"{', '.join(fitting)}"
-        )
+        fitting = ", ".join(one for one in names("objectives") if {*used} <= {*needs(one)} <= {*given})
+        return f"{objective} takes no {_listed(not_taken)}, and {method} needs an objective that does: {fitting}"
     return None
 
 
@@ -337,27 +319,3 @@ def unusable(kind: Named, name: str) -> str:
 def load(kind: Kind, name: str) -> Callable[..., Any]:
     """Import a component and return its function."""
     return getattr(importlib.import_module(module_name(kind, name)), name)
-
-
-MARKS = "<!-- compatibility -->", "<!-- end -->"
-
-
-def with_compatibility(page: str) -> str:
-    """The page docs/methods.md with a new table, between its marks, of which objective trains with which method.
-
-    A cell says ``yes``, ``added`` (as a regulariser only) or nothing.
-    """
-
-    def cell(method: str, objective: str) -> str:
-        if misfit(method, objective) is None:
-            return "yes"
-        return "added" if misfit(method, objective, main=False) is None else ""
-
-    methods = names("methods")
-    rows = [["objective", *(f"`{method}`" for method in methods)], ["---", *[":-:"] * len(methods)]]
-    rows += [[f"`{name}`", *(cell(method, name) for method in methods)] for name in names("objectives")]
-    return renewed(page, *MARKS, "\n".join(f"| {' | '.join(row)} |" for row in rows))
-
-
-if __name__ == "__main__":  # python -m hypersphere.config.registry docs/methods.md
-    files.write_text(Path(sys.argv[1]), with_compatibility(Path(sys.argv[1]).read_text(encoding="utf-8")))

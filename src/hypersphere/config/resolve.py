@@ -7,7 +7,7 @@ no scale replaces: the encoder that a variant names.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,9 +51,7 @@ class Layers:
 
     def number(self, path: str, where: str, kind: Any = int) -> Any:
         """The number of that path, for arithmetic; ``where`` is the file and section that ask for it."""
-        value: Any = self.fields
-        for key in path.split("."):
-            value = value.get(key) if isinstance(value, dict) else None
+        value = _at(self.fields, path.split("."))
         if not isinstance(value, kind) or isinstance(value, bool):
             raise HypersphereError(f"{where}: {path} is no {'whole ' if kind is int else ''}number of such a run")
         return value
@@ -76,22 +74,16 @@ class Layers:
             return Run.model_validate(fields)
         except ValidationError as error:
             problem = error.errors()[0]
-            location = [str(part) for part in problem["loc"]]
             # A validator's own complaint names its key first; another layer may have set the rest of the component.
             parameter = re.match(r"Value error, ([\w-]+): ", problem["msg"])
-            layer = self.setting([*location, *([parameter[1]] if parameter else [])]) or self.layers[1]
+            location = [*map(str, problem["loc"]), *([parameter[1]] if parameter else [])]
+            depths = range(len(location), 0, -1)  # the deepest part of the place that any layer sets
+            layer = next(filter(None, (self.setting(location[:depth]) for depth in depths)), self.layers[1])
             raise HypersphereError(f"{layer.file}: {sentence(error, layer.section)}") from None
 
-    def setting(self, location: list[str], parts: bool = True) -> Layer | None:
-        """The last layer that sets a field or, with ``parts``, the deepest part of its place that any layer sets."""
-        for depth in range(len(location), 0 if parts else len(location) - 1, -1):
-            for layer in reversed(self.layers):
-                value: Any = layer.fields
-                for part in location[:depth]:
-                    value = value.get(part) if isinstance(value, dict) else None
-                if value is not None:
-                    return layer
-        return None
+    def setting(self, location: list[str]) -> Layer | None:
+        """The last layer that sets a field."""
+        return next((layer for layer in reversed(self.layers) if _at(layer.fields, location) is not None), None)
 
 
 class Resolved(NamedTuple):
@@ -119,7 +111,7 @@ def resolve(
     ``identity`` and ``paths`` are as published; ``dataset`` is used in place of the published one; ``where`` is the
     artifact, for errors (``artifacts.table2``).
     """
-    file = config.paper_file(paper.paper)
+    file, method, variant = config.paper_file(paper.paper), str(identity["method"]), str(identity["variant"])
     factors = {path.removesuffix(TIMES): value for path, value in paths.items() if path.endswith(TIMES)}
     paths = {path: value for path, value in paths.items() if not path.endswith(TIMES)}
     for path in (*paths, *factors):
@@ -131,20 +123,35 @@ def resolve(
             raise HypersphereError(
                 f"{file}: {where}: '{path}' is no field of a run and none of {', '.join(known)}{hint}"
             )
+    for kind, name, declared in (("methods", method, paper.methods), ("variants", variant, paper.variants)):
+        if name not in declared:
+            raise HypersphereError(f"{file}: {kind}: {not_one_of(name, declared)}")
     described = {**identity, **paths}
-    document = list(_document(file, paper, described))
+    document = [
+        Layer(file, "run", paper.run),
+        Layer(file, f"methods.{method}", paper.methods[method]),
+        Layer(file, f"variants.{variant}", paper.variants[variant]),
+        *(Layer(file, f"overrides.{at}", one.set) for at, one in enumerate(paper.overrides) if one.matches(described)),
+    ]
     artifact = Layer(file, where, coordinates.nested(paths))
 
     published = Layers(*document, artifact)
     published.multiply(factors, file, where)
     run_published = published.run(config.datasets[str(identity["dataset"])])
     asked = run_published.schedule.epochs
-    usual = Layers(*document).number("schedule.epochs", f"{file}: methods.{identity['method']}")
+    usual = Layers(*document).number("schedule.epochs", f"{file}: methods.{method}")
 
     overrides = shrinking(config, paper.paper, described)
-    layers = [Layer(place, f"overrides.{at}", _kept(paper, described, place, one)) for place, at, one in overrides]
-    before = [layer for layer in layers if layer.file != cfg.COMMAND_LINE]
-    after = [layer for layer in layers if layer.file == cfg.COMMAND_LINE]
+    # An encoder that a variant names is what the variant is about: only an override of variants replaces it.
+    kept = {"encoder"} if "name" in paper.variants[variant].get("encoder", {}) else set[str]()
+    before, after = list[Layer](), list[Layer]()
+    for place, at, one in overrides:
+        if place == cfg.COMMAND_LINE:
+            after.append(Layer(place, f"overrides.{at}", one.set))
+        else:
+            stays = set() if "variant" in one.when else kept
+            fields = {field: value for field, value in one.set.items() if field not in stays}
+            before.append(Layer(place, f"overrides.{at}", fields))
     scaled = Layers(*document, *before, artifact, *after)
     scaled.multiply(factors, file, where)
     _shrink(scaled, config, overrides, asked, usual)
@@ -152,33 +159,8 @@ def resolve(
     for folder, name in (("methods", run.method.name), ("encoders", run.encoder.name)):
         of = registry.read_constant(folder, name, "KIND", "image")  # type: ignore[arg-type]
         if of != run.kind:
-            raise HypersphereError(
-                f"{file}: methods.{identity['method']}: kind: is {run.kind}, but {name} is for {of} runs"
-            )
+            raise HypersphereError(f"{file}: methods.{method}: kind: is {run.kind}, but {name} is for {of} runs")
     return Resolved(run, asked, run_published.name, scaled)
-
-
-def _kept(paper: Paper, described: Mapping[str, Scalar], place: Path, override: ScaleOverride) -> dict[str, Any]:
-    """What an override sets. An encoder that a variant names is what the variant is about, and no scale replaces it,
-    unless the override names variants, or is the command line's.
-    """
-    names_encoder = "name" in paper.variants[str(described["variant"])].get("encoder", {})
-    if not names_encoder or "variant" in override.when or place == cfg.COMMAND_LINE:
-        return override.set
-    return {field: value for field, value in override.set.items() if field != "encoder"}
-
-
-def _document(file: Path, paper: Paper, described: Mapping[str, Scalar]) -> Iterator[Layer]:
-    method, variant = str(described["method"]), str(described["variant"])
-    for kind, name, known in (("methods", method, paper.methods), ("variants", variant, paper.variants)):
-        if name not in known:
-            raise HypersphereError(f"{file}: {kind}: {not_one_of(name, known)}")
-    yield Layer(file, "run", paper.run)
-    yield Layer(file, f"methods.{method}", paper.methods[method])
-    yield Layer(file, f"variants.{variant}", paper.variants[variant])
-    for at, one in enumerate(paper.overrides):
-        if one.matches(described):
-            yield Layer(file, f"overrides.{at}", one.set)
 
 
 Placed = tuple[Path, int, ScaleOverride]
@@ -188,7 +170,7 @@ Placed = tuple[Path, int, ScaleOverride]
 def shrinking(config: cfg.Config, paper: str, run: Mapping[str, Scalar]) -> list[Placed]:
     """The scale's overrides that match a run of a paper, by the coordinates that identify it, as published."""
     described = {**run, "paper": paper}
-    return [placed for placed in config.placed_of[paper] if placed[2].matches(described)]
+    return [placed for placed in config.placed if placed[2].matches(described)]
 
 
 def _shrink(run: Layers, config: cfg.Config, overrides: list[Placed], asked: int, usual: int) -> None:
@@ -225,19 +207,22 @@ def _shrink(run: Layers, config: cfg.Config, overrides: list[Placed], asked: int
         run.add(Layer(file, where, {"optimiser": {"learning_rate": rate}}))
 
 
-def _lay(above: dict[str, Any], below: dict[str, Any]) -> None:
+def _at(fields: Any, path: list[str]) -> Any:
+    """The value of a path; None if there is none."""
+    for key in path:
+        fields = fields.get(key) if isinstance(fields, dict) else None
+    return fields
+
+
+def _lay(above: dict[str, Any], below: dict[str, Any]) -> dict[str, Any]:
     """Merge ``above`` into ``below``; a component with another ``name`` replaces the one below with its parameters.
 
     ``below`` shares no mapping with others, before and after: a plan merges thousands of layers into it.
     """
     for key, value in above.items():
-        old = below.get(key)
-        if isinstance(old, dict) and isinstance(value, dict) and value.get("name", old.get("name")) == old.get("name"):
-            _lay(value, old)
+        if isinstance(value, dict):
+            old = below[key] if isinstance(below.get(key), dict) else {}
+            below[key] = _lay(value, old if value.get("name", old.get("name")) == old.get("name") else {})
         else:
-            below[key] = _copied(value)
-
-
-def _copied(value: Any) -> Any:
-    """A deep copy of mappings; other values are never changed, and are shared."""
-    return {key: _copied(inner) for key, inner in value.items()} if isinstance(value, dict) else value
+            below[key] = value
+    return below

@@ -99,8 +99,7 @@ class Verdict(StrEnum):
     @property
     def tone(self) -> Literal["agree", "disagree", "neutral"]:
         """Its colour at the published scale."""
-        tones: dict[Outcome, Literal["agree", "disagree"]] = {"holds": "agree", "fails": "disagree"}
-        return tones.get(self.outcome, "neutral")
+        return "agree" if self.outcome == "holds" else "disagree" if self.outcome == "fails" else "neutral"
 
     @property
     def settles(self) -> bool:

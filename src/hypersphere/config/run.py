@@ -17,7 +17,6 @@ from hypersphere.config.validation import (
     NonNegativeInt,
     PositiveInt,
     Strict,
-    nearest,
     one_of,
     sentence,
     unknown_key,
@@ -30,15 +29,6 @@ class Component(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="allow")
     name: str
-
-    @model_validator(mode="before")
-    @classmethod
-    def _name_is_spelt(cls, value: Any) -> Any:
-        """Any key is allowed here, so a misspelt ``name`` would be taken for a parameter."""
-        if isinstance(value, dict) and "name" not in value:
-            for key in filter(lambda key: nearest(str(key), ["name"]), value):
-                raise ValueError(f"{key}: unknown; did you mean name?")
-        return value
 
     @property
     def parameters(self) -> dict[str, Any]:

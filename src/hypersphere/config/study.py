@@ -14,7 +14,8 @@ A study is declared in a document of ours, like a paper's artifacts, and is turn
 
 import csv
 import io
-from collections.abc import Mapping
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self, get_args
 
@@ -22,9 +23,9 @@ from pydantic import AfterValidator, Field, PositiveFloat, model_validator
 
 from hypersphere import files
 from hypersphere.config import coordinates
-from hypersphere.config.coordinates import Contrast, Coordinates, Scalar
+from hypersphere.config.coordinates import READINGS, Contrast, Coordinates, Scalar, text
 from hypersphere.config.measures import MEASURES, MeasureName
-from hypersphere.config.validation import AsList, NonNegativeInt, Strict, each_once
+from hypersphere.config.validation import AsList, NonNegativeInt, Strict, each_once, read_table
 from hypersphere.errors import HypersphereError
 
 TIMES = ".times"
@@ -35,7 +36,6 @@ TUNING, CURVES, PRINTED, CHECKS = "_tuning", "_curves", "_printed", "_checks"
 """What a study's name is followed by in the ids of its artifacts."""
 AGAIN = "again"
 """The variant of an A/A arm: the baseline once more, with seeds of its own."""
-COLUMNS = ("arm", "value", "mean", "std", "n", "diverged", "chosen")
 
 
 Product = dict[str, Scalar | list[Scalar]]
@@ -57,6 +57,16 @@ class StudySeeds(Strict):
         if len(set(every)) != len(every):
             raise ValueError("tuning, confirmation and again must have no seed in common")
         return self
+
+
+class Arm(NamedTuple):
+    """An arm of a study: its coordinates, as text too, and the grid of each field that is tuned for it."""
+
+    text: str
+    point: dict[str, Scalar]
+    grids: dict[str, list[Scalar]]
+    again: bool
+    """Whether it is an A/A arm, which has its baseline's values."""
 
 
 Counted = Literal["ahead", "beyond", "level", "behind"]
@@ -130,12 +140,26 @@ class Study(Strict):
             raise ValueError(
                 f"measure: of {self.measure} more is not better, so nothing can be tuned or compared by it"
             )
-        for field, groups in (("arms", self.arms), ("further", self.further)):
-            for at, group in enumerate(groups):
-                self._check_group(f"{field}.{at}", group, needs_again=field == "arms")
+        first_tuned = [*self.tuned][:1]
+        for at, arms in enumerate(self.groups):
+            in_study = at < len(self.arms)
+            where = f"arms.{at}" if in_study else f"further.{at - len(self.arms)}"
+            if len(arms) < 2:
+                raise ValueError(f"{where}: needs a baseline and at least one arm to compare with it")
+            if arms[0].again:
+                raise ValueError(f"{where}: its first arm is its baseline, which cannot be '{AGAIN}'")
+            runs = {text({key: arm.point[key] for key in arm.point if key not in READINGS}) for arm in arms}
+            if in_study and len(runs) > 1 and not any(arm.again for arm in arms):
+                raise ValueError(f"{where}.variant: lists no '{AGAIN}', so that the study has no A/A control there")
+            for arm in arms:
+                if not arm.grids.keys() >= {*first_tuned}:
+                    raise ValueError(f"{where}: {first_tuned[0]}: every arm needs a grid of this field")
+                for key, grid in arm.grids.items():
+                    if len(grid) < 2 or list(grid) != sorted(set(grid), key=float):
+                        raise ValueError(f"{where}: {key}: the grid must list two values or more, rising")
         if self.tuned and self.at:
             raise ValueError("at: a study that tunes has one primary number, by which it chooses; leave it out")
-        again = any(arm.get("variant") == AGAIN for arm, _ in self._each())
+        again = any(arm.again for arm in self.every_arm)
         for field, seeds, needed in (("tuning", self.seeds.tuning, self.tuned), ("again", self.seeds.again, again)):
             if bool(seeds) != bool(needed):
                 what = "a tuned field" if field == "tuning" else f"an arm '{AGAIN}'"
@@ -144,54 +168,40 @@ class Study(Strict):
             raise ValueError("checks: further arms are measured by these alone; list at least one measure")
         return self
 
-    def _check_group(self, where: str, group: Product | list[Product], needs_again: bool) -> None:
-        arms = self._arms_of(group)
-        if len(arms) < 2:
-            raise ValueError(f"{where}: needs a baseline and at least one arm to compare with it")
-        if arms[0].get("variant") == AGAIN:
-            raise ValueError(f"{where}: its first arm is its baseline, which cannot be '{AGAIN}'")
-        runs = {coordinates.text({k: v for k, v in arm.items() if k not in coordinates.READINGS}) for arm in arms}
-        if needs_again and len(runs) > 1 and not any(arm.get("variant") == AGAIN for arm in arms):
-            raise ValueError(f"{where}.variant: lists no '{AGAIN}', so that the study has no A/A control there")
-        for product in _products(group):
-            grids = self._grids(product)
-            if first := [key for key in [*self.tuned][:1] if key not in grids]:
-                raise ValueError(f"{where}: {first[0]}: every arm needs a grid of this field")
-            for key, grid in grids.items():
-                if len(grid) < 2 or list(grid) != sorted(set(grid), key=float):
-                    raise ValueError(f"{where}: {key}: the grid must list two values or more, rising")
+    @cached_property
+    def groups(self) -> list[list[Arm]]:
+        """The arms of each group, those of the study and then the further ones."""
+        found = []
+        for group in (*self.arms, *self.further):
+            arms = []
+            for product in group if isinstance(group, list) else [group]:
+                own = {key: coordinates.alternatives(product.get(key, grid)) for key, grid in self.tuned.items()}
+                grids = {key: grid for key, grid in own.items() if grid}
+                for point in coordinates.points({key: v for key, v in product.items() if key not in self.tuned}):
+                    arms.append(Arm(text(point), point, grids, point.get("variant") == AGAIN))
+            each_once([arm.text for arm in arms])
+            found.append(arms)
+        return found
 
-    def _grids(self, product: Product) -> dict[str, list[Scalar]]:
-        """The grid of each field that is tuned for the arms of a product."""
-        grids = {key: coordinates.alternatives(product.get(key, grid)) for key, grid in self.tuned.items()}
-        return {key: grid for key, grid in grids.items() if grid}
-
-    def _arms_of(self, group: Product | list[Product]) -> list[dict[str, Scalar]]:
-        return coordinates.points(
-            [{key: value for key, value in product.items() if key not in self.tuned} for product in _products(group)]
-        )
-
-    def _each(self) -> list[tuple[dict[str, Scalar], dict[str, list[Scalar]]]]:
-        """Every arm, with its own grids, once."""
-        found: dict[str, tuple[dict[str, Scalar], dict[str, list[Scalar]]]] = {}
-        for group in [*self.arms, *self.further]:
-            for product in _products(group):
-                for arm in self._arms_of(product):
-                    found.setdefault(coordinates.text(arm), (arm, self._grids(product)))
+    @cached_property
+    def every_arm(self) -> list[Arm]:
+        """Every arm once."""
+        found: dict[str, Arm] = {}
+        for arm in chain.from_iterable(self.groups):
+            found.setdefault(arm.text, arm)
         return list(found.values())
 
     def grids(self) -> dict[str, dict[str, list[Scalar]]]:
         """The grid of each tuned field, by arm (its coordinates as text). A/A arms are their baseline's, not tuned."""
-        return {coordinates.text(arm): grids for arm, grids in self._each() if arm.get("variant") != AGAIN}
+        return {arm.text: arm.grids for arm in self.every_arm if not arm.again}
 
     def arm(self, point: Coordinates) -> str:
         """The arm of a cell whose values are selected, as text. An A/A arm has its baseline's values."""
-        for group in [*self.arms, *self.further]:
-            arms = self._arms_of(group)
+        for arms in self.groups:
             for arm in arms:
-                if all(point.get(key) == value for key, value in arm.items()):
-                    return coordinates.text(arms[0] if arm.get("variant") == AGAIN else arm)
-        raise KeyError(coordinates.text(point))
+                if all(point.get(key) == value for key, value in arm.point.items()):
+                    return arms[0].text if arm.again else arm.text
+        raise KeyError(text(point))
 
     @property
     def digest(self) -> str:
@@ -203,100 +213,87 @@ class Study(Strict):
 
     def artifacts(self, name: str) -> dict[str, dict[str, Any]]:
         """The artifacts of runs, by id, as a document's YAML would declare them."""
-        groups, further = ([self._arms_of(group) for group in of] for of in (self.arms, self.further))
-        every = [arm for arms in groups for arm in arms]
-        checked = [arm for arm, _ in self._each()]
+        shared: dict[str, Any] = {"plan": name, "made_at": [self.scale]}
+        primary = {"measure": self.measure, "by": self.by}
+        best = dict.fromkeys([*self.tuned][:1], BEST)  # one stands for all selected values of an arm
+        found: dict[str, dict[str, Any]] = {}
+        if self.tuned:
+            along, panels = self._along_the_grid()
+            along |= {**shared, **primary, "draw": "lines", "seeds": self.seeds.tuning}
+            found[name + TUNING] = along | {"title": f"{self.title}: tuning", "panels": panels}
+            if self.curves:
+                of_curves = [{**panel, **curve} for panel in panels for curve in self.curves]
+                title = f"{self.title}: other measures along the grid"
+                found[name + CURVES] = along | {"title": title, "panels": of_curves, "measure": None, "by": None}
+
+        groups = self.groups[: len(self.arms)]
         also = [contrast.model_dump() for contrast in self.also]
-        shared: dict[str, Any] = {"plan": name, "made_at": [self.scale], "test": self.test, "margin": self.margin}
         confirmed = shared | {
-            "draw": "table",
+            **{"draw": "table", "test": self.test, "margin": self.margin},
+            "rows": [arm.point for arms in groups for arm in arms],
             "also": _contrasts(groups) + also,
             "seeds": self.seeds.confirmation,
             "seeds_of": {AGAIN: self.seeds.again} if self.seeds.again else {},
         }
-        primary = {"measure": self.measure, "by": self.by}
-        best = dict.fromkeys([*self.tuned][:1], BEST)  # one stands for all selected values of an arm
-        printed = {key: 1 for key in self.tuned if key.endswith(TIMES)}
-        found: dict[str, dict[str, Any]] = {}
-        if self.tuned:
-            union = {
-                key: sorted({v for grid in self.grids().values() for v in grid.get(key, [])}, key=float)
-                for key in self.tuned
-            }
-            x, *others = union
-            panels = [{key: union[key] for key in others if key in own} for own in self._panels()]
-            of_groups, lines, absent = _side_by_side([*groups, *further])
-            along = {
-                **{"draw": "lines", "lines": lines, "x": {x: union[x]}, "seeds": self.seeds.tuning},
-                **{"left_out": self._outside(union) + absent, "plan": name, "made_at": [self.scale], **primary},
-            }
-            by_group = [{**group, **panel} for group in of_groups for panel in panels]
-            found[name + TUNING] = along | {"title": f"{self.title}: tuning", "panels": by_group}
-            if self.curves:
-                of_curves = [{**panel, **curve} for panel in by_group for curve in self.curves]
-                found[name + CURVES] = along | {
-                    **{"title": f"{self.title}: other measures along the grid", "panels": of_curves},
-                    **{"measure": None, "by": None},
-                }
+        shown: dict[str, Any]
         if best or self.at:
-            columns: Any = [{**best, **place} for place in self.at or [{}]]
-            shown = {**primary, "columns": columns}
+            shown = {**primary, "columns": [{**best, **place} for place in self.at or [{}]]}
         else:
             shown = {"by": self.by, "columns": {"measure": self.measure}}
-        found[name] = confirmed | shown | {"title": self.title, "rows": every}
-        if printed:
-            title = f"{self.title}: as printed"
-            found[name + PRINTED] = confirmed | primary | {"title": title, "rows": every, "columns": printed}
+        found[name] = confirmed | shown | {"title": self.title}
+        if printed := {key: 1 for key in self.tuned if key.endswith(TIMES)}:
+            found[name + PRINTED] = confirmed | primary | {"title": f"{self.title}: as printed", "columns": printed}
         if self.checks:
-            shown = {"rows": checked, "columns": self.checks, "fixed": best, "left_out": self.left_out}
-            family = {"also": _contrasts([*groups, *further]) + also}
-            found[name + CHECKS] = confirmed | shown | family | {"title": f"{self.title}: checks"}
+            found[name + CHECKS] = confirmed | {
+                "title": f"{self.title}: checks",
+                "rows": [arm.point for arm in self.every_arm],
+                **{"columns": self.checks, "fixed": best, "left_out": self.left_out},
+                "also": _contrasts(self.groups) + also,
+            }
         return found
 
-    def _outside(self, union: Mapping[str, list[Scalar]]) -> list[dict[str, Scalar | list[Scalar]]]:
-        """The cells of the tuning artifact that are in no arm's own grid."""
-        outside: list[dict[str, Scalar | list[Scalar]]] = []
-        for arm, grids in self._each():
-            for key, values in union.items():
-                if others := [value for value in values if value not in grids.get(key, [])]:
-                    outside.append({**arm, key: others})
-        return outside
+    def _along_the_grid(self) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """Lines and values of the tuning artifact, with the cells that are in no arm's own grid; and its panels.
 
-    def _panels(self) -> list[set[str]]:
-        """The sets of fields that arms tune, each once: some have a temperature of the loss, some of the logits."""
-        found: list[set[str]] = []
-        for grids in self.grids().values():
-            found += [] if set(grids) in found else [set(grids)]
-        return found
-
-
-def _side_by_side(
-    groups: list[list[dict[str, Scalar]]],
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
-    """Groups of arms as panels of lines: what the arms of a group share, what tells them apart, and the pairs of a
-    panel and a line that are no arm. A/A arms are not among them."""
-    same = [{key for key in arms[0] if all(arm.get(key) == arms[0][key] for arm in arms)} for arms in groups]
-    keys = set.intersection(*same)
-    arms = [arm for group in groups for arm in group if arm.get("variant") != AGAIN]
-    panels = {coordinates.text(one): one for arm in arms if (one := {k: v for k, v in arm.items() if k in keys})}
-    lines = {coordinates.text(one): one for arm in arms if (one := {k: v for k, v in arm.items() if k not in keys})}
-    known = {coordinates.text(arm) for arm in arms}
-    if any(not arm.keys() - keys for arm in arms):
-        raise ValueError("arms: one has nothing that tells it from the others of its group")
-    pairs = [{**panel, **line} for panel in panels.values() for line in lines.values()]
-    return [*panels.values()], [*lines.values()], [one for one in pairs if coordinates.text(one) not in known]
-
-
-def _products(group: Product | list[Product]) -> list[Product]:
-    return group if isinstance(group, list) else [group]
+        A panel shows what each group shares within itself, and lines are what tells arms apart. A/A arms are not shown.
+        """
+        shown = [arm for arm in self.every_arm if not arm.again]
+        union = {
+            key: sorted({value for arm in shown for value in arm.grids.get(key, [])}, key=float) for key in self.tuned
+        }
+        left_out: list[dict[str, Any]] = [
+            {**arm.point, key: outside}
+            for arm in self.every_arm
+            for key, values in union.items()
+            if (outside := [value for value in values if value not in arm.grids.get(key, [])])
+        ]
+        shared = {
+            key
+            for key in shown[0].point
+            if all(key in arm.point and arm.point[key] == arms[0].point[key] for arms in self.groups for arm in arms)
+        }
+        panels, lines = dict[str, dict[str, Scalar]](), dict[str, dict[str, Scalar]]()
+        for arm in shown:
+            panel = {key: value for key, value in arm.point.items() if key in shared}
+            line = {key: value for key, value in arm.point.items() if key not in shared}
+            if not line:
+                raise ValueError("arms: one has nothing that tells it from the others of its group")
+            lines[text(line)] = line
+            panels |= {text(panel): panel} if panel else {}
+        pairs = [{**panel, **line} for panel in panels.values() for line in lines.values()]
+        left_out += [one for one in pairs if text(one) not in {arm.text for arm in shown}]
+        x, *others = union
+        several = dict.fromkeys(tuple(key for key in others if key in arm.grids) for arm in shown)
+        by_group = [{**panel, **{key: union[key] for key in own}} for panel in panels.values() for own in several]
+        return {"lines": [*lines.values()], "x": {x: union[x]}, "left_out": left_out}, by_group
 
 
-def _contrasts(groups: list[list[dict[str, Scalar]]]) -> list[dict[str, Any]]:
+def _contrasts(groups: list[list[Arm]]) -> list[dict[str, Any]]:
     """Each arm of each group against the group's first."""
     return [
-        {"of": arm, "against": {key: arms[0][key] for key in arm if arms[0].get(key) != arm[key]}}
-        for arms in groups
-        for arm in arms[1:]
+        {"of": arm, "against": {key: first[key] for key in arm if first.get(key) != arm[key]}}
+        for first, *others in ([arm.point for arm in arms] for arms in groups)
+        for arm in others
     ]
 
 
@@ -325,39 +322,35 @@ def selection_file(root: Path, paper: str, study: str) -> Path:
 
 def write_selection(path: Path, curve: list[Tried]) -> None:
     """Write the curve that was chosen from, with the choice marked."""
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(COLUMNS)
+    table = io.StringIO()
+    rows = csv.writer(table, lineterminator="\n")
+    rows.writerow(Tried._fields)
     for one in curve:
         numbers = ("" if value != value else f"{value:.4f}" for value in (one.mean, one.std))
         rows.writerow([one.arm, one.value, *numbers, one.n, one.diverged, "yes" if one.chosen else ""])
-    files.write_text(path, text.getvalue())
+    files.write_text(path, table.getvalue())
 
 
 def read_curve(path: Path, study: Study) -> list[Tried]:
     """The curves that the values of a study's arms were chosen from, as ``write_selection`` wrote them; checked."""
     grids, found = study.grids(), list[Tried]()
-    for at, row in enumerate(csv.DictReader(io.StringIO(files.read_text(path))), start=2):
+    for at, row in enumerate(read_table(path, Tried._fields), start=2):
         where = f"{path}: line {at}"
-        if set(row) != set(COLUMNS) or None in row.values():
-            raise HypersphereError(f"{where}: must have the columns {', '.join(COLUMNS)}")
         if row["arm"] not in grids:
             raise HypersphereError(f"{where}: arm: '{row['arm']}' is no arm of the study")
         values, grid = coordinates.parse(row["value"], f"{where}: value"), grids[row["arm"]]
         if values.keys() != grid.keys() or any(value not in grid[key] for key, value in values.items()):
             raise HypersphereError(f"{where}: value: '{row['value']}' is not in the grid of this arm")
-        if row["chosen"] not in ("", "yes"):
-            raise HypersphereError(f"{where}: chosen: must be yes or empty (given: '{row['chosen']}')")
         try:
-            mean, std = (float(row[name] or "nan") for name in ("mean", "std"))
-            counts = int(row["n"]), int(row["diverged"])
+            numbers = float(row["mean"] or "nan"), float(row["std"] or "nan"), int(row["n"]), int(row["diverged"])
         except ValueError as error:
             raise HypersphereError(f"{where}: {error}") from None
-        if row["chosen"] and any(one.chosen and one.arm == row["arm"] for one in found):
+        one = Tried(row["arm"], row["value"], *numbers, row["chosen"] == "yes")
+        if one.chosen and any(other.chosen and other.arm == one.arm for other in found):
             raise HypersphereError(f"{where}: chosen: this arm has two chosen values")
-        if row["chosen"] and counts[0] < len(study.seeds.tuning):
+        if one.chosen and one.n < len(study.seeds.tuning):
             raise HypersphereError(f"{where}: n: no {len(study.seeds.tuning)} tuning runs support the chosen value")
-        found.append(Tried(row["arm"], row["value"], mean, std, *counts, row["chosen"] == "yes"))
+        found.append(one)
     return found
 
 

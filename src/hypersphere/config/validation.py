@@ -1,15 +1,27 @@
-"""Pydantic's complaints as one clear sentence each: it names the file and the field, and says what is allowed."""
+"""Read files by models; a complaint is one clear sentence, which names the file and the field and what is allowed."""
 
+import csv
 import difflib
+import io
 import re
 import typing
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 from pydantic import types as types_of_pydantic
 
+from hypersphere import files
 from hypersphere.errors import HypersphereError
 
 Model = typing.TypeVar("Model", bound=BaseModel)
@@ -31,6 +43,9 @@ Fraction = Annotated[float, Field(ge=0, le=1)]
 Epochs = Annotated[int, Field(gt=0, le=1_000_000)]
 AsList = types_of_pydantic.Strict(False)
 """Marks a tuple, which YAML and JSON write as a list."""
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+MayBeEmpty = BeforeValidator(lambda value: None if value == "" else value)
+"""Marks what an empty field of a CSV leaves out."""
 LONGEST_NAME = 60
 """Characters of a name that files are named after; file systems allow 255 for a whole file name."""
 
@@ -73,12 +88,37 @@ class Strict(BaseModel):
         return [name for name in names if getattr(self, name) != defaults[name]]
 
 
-def validate(model: type[Model], value: Any, file: Path, prefix: str = "") -> Model:
+def validate(model: type[Model], value: Any, file: Path | str, prefix: str = "") -> Model:
     """Validate ``value``, turning pydantic's complaints into a sentence about ``file``."""
     try:
         return model.model_validate(value)
     except ValidationError as error:
         raise HypersphereError(f"{file}: {sentence(error, prefix)}") from None
+
+
+def read_mapping(file: Path) -> dict[str, Any]:
+    """The mapping of a YAML file."""
+    value = files.read_yaml(file)
+    if not isinstance(value, dict):
+        raise HypersphereError(f"{file}: must be a mapping of keys to values")
+    return value
+
+
+def read_table(file: Path, known: Collection[str], required: Collection[str] | None = None) -> list[dict[str, str]]:
+    """The rows of a CSV. Its columns are among the ``known``, and the ``required`` (None: all) are there."""
+    lines = csv.DictReader(io.StringIO(files.read_text(file), newline=""), strict=True)
+    rows = []
+    try:
+        columns = lines.fieldnames or []
+        if not {*(known if required is None else required)} <= {*columns} <= {*known}:
+            raise HypersphereError(f"{file}: line 1: the columns must be {', '.join(known)}")
+        for row in lines:
+            if None in row or None in row.values():
+                raise HypersphereError(f"{file}: line {lines.line_num}: has another number of fields than the header")
+            rows.append(row)
+    except csv.Error as error:
+        raise HypersphereError(f"{file}: line {lines.reader.line_num}: not valid CSV ({error})") from None
+    return rows
 
 
 def nearest(name: str, names: Iterable[str], count: int = 1) -> list[str]:
@@ -125,64 +165,43 @@ def each_once(listed: list[Any]) -> list[Any]:
 def unknown_key(key: str, allowed: Iterable[str], owner: str = "") -> str:
     """``unknown; did you mean temperature? Allowed: …``; with an owner, ``nt_xent takes …`` at the end."""
     names = list(allowed)
+    if not names and not owner:
+        return "unknown"
+    hint = "".join(f"did you mean {match}? " for match in nearest(key, names))
+    listed = ", ".join(names)
     if owner:
-        matches = nearest(key, names)
-        hint = f"did you mean {matches[0]}? " if matches else ""
-        return f"unknown; {hint}{owner} takes {', '.join(names) or 'no parameters'}"
-    return f"unknown; {suggest(key, names)}" if names else "unknown"
-
-
-def suggest(key: str, allowed: Iterable[str]) -> str:
-    """``did you mean temperature? Allowed: …``, or ``allowed: …`` if no name is near."""
-    names = list(allowed)
-    matches = nearest(key, names)
-    return f"{f'did you mean {matches[0]}? Allowed' if matches else 'allowed'}: {', '.join(names)}"
+        return f"unknown; {hint}{owner} takes {listed or 'no parameters'}"
+    return f"unknown; {hint}{'Allowed' if hint else 'allowed'}: {listed}"
 
 
 def sentence(error: ValidationError, prefix: str = "") -> str:
     """``field: what is wrong (given: …)`` for each field that pydantic complains of; fields begin with ``prefix``."""
-    first: dict[tuple[str, ...], Any] = {}
+    complaints: dict[tuple[str, ...], list[Any]] = {}  # of a union, each member complains
     for problem in error.errors():
-        field = tuple(_field(problem))
-        if not any(seen == field[: len(seen)] for seen in first):  # of a union, each member complains
-            first[field] = problem
+        place = tuple(key for key in map(str, problem["loc"]) if not _MEMBER.fullmatch(key))
+        if not any(seen == place[: len(seen)] and seen != place for seen in complaints):
+            complaints.setdefault(place, []).append(problem)
     # One value may stand at several places: two lists of seeds that are one list of the file, protocols that are alike.
     said: dict[str, str] = {}
-    for problem in first.values():
-        text = _of_field(error, problem, prefix)
-        said.setdefault(text if problem["type"] == "missing" else text.partition(": ")[2], text)
+    for place, (problem, *others) in complaints.items():
+        field, message = ".".join(filter(None, (prefix, *place))), str(problem["msg"]).removeprefix("Value error, ")
+        if problem["type"] == "missing":
+            said[field] = f"{field}: this key is required"
+            continue
+        if re.match(r"[\w.-]+: ", message):  # a validator's own complaint names its key first
+            text = f"{field}.{message}" if field else message
+        else:
+            allowed = (str(other["msg"]).removeprefix("Input should be ") for other in others)
+            short = dict.fromkeys(one.partition(", unable")[0] for one in (message[:1].lower() + message[1:], *allowed))
+            shown = problem["input"]
+            plain = isinstance(shown, str | int | float | bool | list | None)
+            repeated = isinstance(shown, str) and repr(shown) in message
+            text = " or ".join(short) + (f" (given: {shown!r})" if plain and not repeated else "")
+            text = f"{field}: {text}" if field else text
+        said.setdefault(text.partition(": ")[2], text)
     listed = list(said.values())
     more = [f"{len(listed) - SHOWN} more fields are wrong"] if len(listed) > SHOWN else []
     return "; ".join([*listed[:SHOWN], *more])
-
-
-def _of_field(error: ValidationError, problem: Any, prefix: str) -> str:
-    location = _field(problem)
-    field = ".".join(([prefix] if prefix else []) + location)
-    message = str(problem["msg"]).removeprefix("Value error, ")
-    if re.match(r"[\w.-]+: ", message):  # a validator's own complaint names its key first
-        return f"{field}.{message}" if field else message
-    if problem["type"] == "missing":
-        return f"{field}: this key is required"
-    # Of a union, each member complains about the same field.
-    others = [other for other in error.errors() if other["loc"] != problem["loc"] and _field(other) == location]
-    allowed = dict.fromkeys(_short(str(other["msg"]).removeprefix("Input should be ")) for other in others)
-    shown = problem["input"]
-    plain = isinstance(shown, str | int | float | bool | list | None)
-    repeated = isinstance(shown, str) and repr(shown) in message
-    given = f" (given: {shown!r})" if plain and not repeated else ""
-    said = " or ".join([_short(message[:1].lower() + message[1:]), *allowed])
-    return f"{field}: {said}{given}" if field else f"{said}{given}"
-
-
-def _field(problem: Any) -> list[str]:
-    """Where a complaint is, in keys of the file."""
-    return [key for key in map(str, problem["loc"]) if not _MEMBER.fullmatch(key)]
-
-
-def _short(message: str) -> str:
-    """A complaint without its second half: ``…, unable to parse string as an integer``."""
-    return message.partition(", unable")[0]
 
 
 def find(name: str, names: Collection[str], kind: str, scale: str, unplanned: Mapping[str, str] | None = None) -> str:
@@ -190,9 +209,7 @@ def find(name: str, names: Collection[str], kind: str, scale: str, unplanned: Ma
 
     Errors tell the ``kind`` (run or batch), the scale and, of ``unplanned`` names, why they cannot be chosen.
     """
-    if name in names:
-        return name
-    matches = [one for one in names if one.startswith(f"{name}-")]
+    matches = [name] if name in names else [one for one in names if one.startswith(f"{name}-")]
     if len(matches) == 1:
         return matches[0]
     if matches:
@@ -203,7 +220,6 @@ def find(name: str, names: Collection[str], kind: str, scale: str, unplanned: Ma
     for one, reason in (unplanned or {}).items():
         if one == name or one.startswith(f"{name}-"):
             raise HypersphereError(f"{kind} '{one}' is not made at scale {scale}: {reason}")
-    beginnings = {"-".join(one.split("-")[: name.count("-") + 1]) for one in names}
-    near = nearest(name, names, SHOWN) or nearest(name, beginnings, SHOWN)
+    near = nearest(name, names, SHOWN)
     hint = f"did you mean {either(near)}?" if near else "`hypersphere plan --verbose` lists those there are"
     raise HypersphereError(f"no {kind} '{name}' at scale {scale}; {hint}")

@@ -3,7 +3,6 @@
 import csv
 import io
 import math
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from hypersphere import files
 from hypersphere.config import records
 from hypersphere.config.cells import on_pixels, raw_pixels
 from hypersphere.config.plan import Plan
-from hypersphere.config.records import Record, Row, WrongError
+from hypersphere.config.records import Record, Row
 from hypersphere.config.run import Run
 from hypersphere.config.validation import not_one_of, validate
 from hypersphere.errors import HypersphereError
@@ -37,10 +36,7 @@ def pack(plan: Plan, run: Run) -> Path:
     history = [{key: value if math.isfinite(value) else None for key, value in row.items()} for row in rows]
     content |= {"plan": plan.plans_of(run), "history": history, **_evaluated(plan, run)}
     record = validate(Record, content, folder)
-    try:
-        record.check()
-    except WrongError as error:
-        raise HypersphereError(f"{folder}: {error}") from None
+    record.check(folder)
     target = folder_of(plan)
     add(target, [record], plan)
     return target
@@ -60,35 +56,32 @@ def folder_of(plan: Plan) -> Path:
 def add(folder: Path, new: Sequence[Record], plan: Plan) -> list[Record]:
     """Add the rows of records to the tables of ``folder``, those that are not there yet: all of them, or none.
 
-    One process at a time adds rows; the others wait for its lock. A record that contradicts one that is there is
-    refused by a sentence that names the table, the run and the field. Returns the records of which rows were added.
+    One process at a time adds rows; the others wait for its lock. A table is replaced whole, the runs last, so that a
+    reader never meets a run without the rest of it. A record that contradicts one that is there is refused by a
+    sentence that names the table, the run and the field. Returns the records of which rows were added.
     """
     with files.writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / ".lock"):
         files.sweep(folder)
-        _forget_half_added(folder)
         there = {one.key: one for one in records.read_folder(folder, plan.config.scale_name, plan.config.scale.level)}
         tables = records.read_tables(folder)
-        known = {name: {row[records.TABLES[name][0]] for row in tables[name]} for name in ("environments", "protocols")}
-        added: dict[str, list[Row]] = {name: [] for name in records.TABLES}
         changed = []
         for record in new:
             rows = records.rows(record)
             if record.key in there:
                 rows = _missing(folder, there[record.key], record, rows)
-            if not rows["runs"] and not rows["measurements"]:
-                continue
-            changed.append(record)
-            for name, keys in known.items():
-                first = records.TABLES[name][0]
-                rows[name] = [row for row in rows[name] if row[first] not in keys]
-                keys |= {row[first] for row in rows[name]}
-            for name in added:
-                added[name] += rows[name]
+            if rows["runs"] or rows["measurements"]:
+                changed.append(record)
+                for name in records.TABLES:
+                    tables[name] += rows[name]
         records.check_together(folder, [*there.values(), *new], plan.config.scale.level)
-        if changed:
-            _append(folder, added)
+        for name, columns in records.TABLES.items() if changed else ():
+            text = io.StringIO(newline="")
+            writer = csv.DictWriter(text, columns, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows({tuple(row.values()): row for row in tables[name]}.values())  # a machine is there once
+            files.write_text(folder / f"{name}.csv", text.getvalue())
         return changed
 
 
@@ -122,41 +115,6 @@ def _missing(folder: Path, old: Record, new: Record, rows: dict[str, list[Row]])
         "protocols": [row for row in rows["protocols"] if row["by"] in used],
         "environments": rows["environments"] if used else [],
     }
-
-
-def _append(folder: Path, added: dict[str, list[Row]]) -> None:
-    """Add rows at the ends of tables. Until all are there, a journal says where the tables ended before."""
-    paths = {name: folder / f"{name}.csv" for name in records.TABLES}
-    sizes = {name: path.stat().st_size if path.exists() else 0 for name, path in paths.items()}
-    journal = folder / records.JOURNAL
-    files.write_json(journal, sizes)
-    try:
-        for name, path in paths.items():
-            with files.writing(path), path.open("ab") as handle:
-                text = io.StringIO(newline="")
-                writer = csv.DictWriter(text, records.TABLES[name], lineterminator="\n")
-                if not sizes[name]:
-                    writer.writeheader()
-                writer.writerows(added[name])
-                handle.write(text.getvalue().encode())
-                handle.flush()
-                os.fsync(handle.fileno())
-    except BaseException:
-        _forget_half_added(folder)
-        raise
-    journal.unlink()
-
-
-def _forget_half_added(folder: Path) -> None:
-    """Cut the tables where they ended before rows that a killed process left half-added. Call it under the lock."""
-    journal = folder / records.JOURNAL
-    if not journal.exists():
-        return
-    for name, size in files.mapping(files.read_json(journal)).items():
-        path = folder / f"{name}.csv"
-        if name in records.TABLES and path.exists() and path.stat().st_size > size:
-            os.truncate(path, size)
-    journal.unlink()
 
 
 def take_in(plan: Plan, folder: Path) -> list[Record]:

@@ -39,7 +39,7 @@ def check_files(
 def check_run(plan: Plan, run: str, *names: str) -> dict[str, Any]:
     """The manifest of a run of the plan, after a check of its files; the proof of a run is its batch's marker."""
     again = f"; run again, or: hypersphere pretrain {run}"
-    return check_files(plan.run_folder(run) / MANIFEST, *names, remedy=again, proof=plan.marker(plan.batch_of(run)))
+    return check_files(plan.run_folder(run) / MANIFEST, *names, remedy=again, proof=plan.marker(plan.batch_of[run]))
 
 
 def check_evaluation(path: Path) -> dict[str, Any]:

@@ -1,15 +1,18 @@
 """What all plans have in common, however they are configured: each run once, in one batch (plans.yaml has examples)."""
 
-from types import SimpleNamespace
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from hypersphere import files
 from hypersphere.config import plan as planning
-from hypersphere.config.plan import Plan, pack, split
+from hypersphere.config.checks import check_sizes
+from hypersphere.config.plan import Plan
+from hypersphere.config.validation import find
 
-from ...fixtures import Planned, Project
+from ...fixtures import Planned, Project, Refused
 from ...golden.released import ROOT, released
 
 SCALES = {path.stem for path in (ROOT / "config" / "scales").glob("*.yaml")}
@@ -92,26 +95,38 @@ def test_one_thing_described_twice_is_shown_twice(
     assert len(plan.runs) == 1
 
 
-@pytest.mark.parametrize("size", [1, 3, 100])
-def test_batches_hold_every_run_once_and_no_more_than_they_may(planned: Planned, size: int) -> None:
+@pytest.mark.parametrize(("size", "jobs"), [(1, [1] * 12), (3, [2, 2, 3, 3, 2]), (4, [4, 4, 4]), (100, [12])])
+def test_batches_hold_every_run_once_and_no_more_than_they_may(planned: Planned, size: int, jobs: list[int]) -> None:
+    """Numbers of runs by hand, for two seeds: of cats one shared run of SimCLR, one more, two of SimSiam; two of dogs.
+
+    One of SimSiam's four runs, which no job of three has room for, shares a job with those of dogs.
+    """
     plan = planned(paper=THREE, scale={"runs_per_job": size})
+    assert [len(batch.runs) for batch in plan.batches] == jobs
     assert sorted(run.name for batch in plan.batches for run in batch.runs) == sorted(plan.runs)
     for batch in plan.batches:
-        assert 1 <= len(batch.runs) <= size
         first = batch.runs[0]
         methods, datasets = {run.method.name for run in batch.runs}, {run.dataset.name for run in batch.runs}
         method = first.method.name if len(methods) == 1 else f"{len(methods)}methods"
         dataset = first.dataset.name if len(datasets) == 1 else f"{len(datasets)}datasets"
         assert batch.id.startswith(f"{method}-{dataset}-")
-        assert all(plan.batch_of(run.name) is batch for run in batch.runs)
+        assert all(plan.batch_of[run.name] is batch for run in batch.runs)
     assert len({batch.id for batch in plan.batches}) == len(plan.batches)
-    for paper, artifact in plan.made:  # it waits for no run but its own, unless runs of its paper fit into the same job
+    for paper, artifact in plan.made:  # it waits for its own runs, and for those that share a job with them
         own = {cell.run.name for cell in plan.artifacts[paper, artifact] if cell.run}
-        shown = own if size < 100 else plan.runs
-        assert sorted(run.name for batch in plan.batches_of(paper, artifact) for run in batch.runs) == sorted(shown)
-    # by hand, for two seeds: of cats one shared run, and one more of simclr with two of simsiam (2 and 4 runs); of dogs
-    # one shared, one more. All fit into a job of 100, and no two of these groups into one of 3.
-    assert len(plan.batches) == (1 if size == 100 else sum(-(-runs // size) for runs in (2, 2, 4, 2, 2)))
+        waits = [{run.name for run in batch.runs} for batch in plan.batches_of(paper, artifact)]
+        assert own <= set().union(*waits)
+        assert all(names & own for names in waits)
+
+
+def test_a_job_has_runs_of_the_same_papers_alone(project: Project) -> None:
+    root = project(scale={"runs_per_job": 100})
+    other = yaml.safe_load((root / "config/papers/p/paper.yaml").read_text()) | {"paper": "q"}
+    other["artifacts"]["table"]["rows"] = {"method": ["simclr"], "variant": ["baseline", "hot"]}
+    files.write_text(root / "config/papers/q/paper.yaml", yaml.safe_dump(other))
+    plan = planning.make(root)
+    shown = {run: "".join(paper for paper in "pq" if run in plan.runs_of(paper, "table")) for run in plan.runs}
+    assert [{shown[run.name] for run in batch.runs} for batch in plan.batches] == [{"pq"}, {"p"}, {"q"}]
 
 
 def test_a_batch_is_named_by_its_runs(planned: Planned) -> None:
@@ -123,44 +138,55 @@ def test_a_batch_is_named_by_its_runs(planned: Planned) -> None:
     assert not before.keys() & batches(seeds=[2, 3]).keys()
 
 
-def runs(**of_method: int) -> list[Any]:
-    """As much of runs as batches look at."""
-    return [
-        SimpleNamespace(name=f"{method}{seed}", method=SimpleNamespace(name=method), dataset=FIXED["dataset"])
-        for method, number in of_method.items()
-        for seed in range(number)
-    ]
+def prepared(root: Path, dataset: str, images: int) -> None:
+    """The manifest of a prepared dataset, as far as sizes are concerned."""
+    plan = planning.make(root)
+    manifest = plan.data_folder(plan.datasets[dataset]) / "manifest.json"
+    files.write_json(manifest, {"splits": {"train": {"images": images}}})
 
 
-def methods(jobs: list[list[Any]]) -> list[str]:
-    return ["+".join(sorted({run.method.name for run in job})) + str(len(job)) for job in jobs]
+def test_a_batch_larger_than_the_dataset(project_root: Path, refused: Refused) -> None:
+    plan = planning.make(project_root)
+    check_sizes(plan)  # nothing is prepared, so nothing is known
+    largest = max(run.batch.size for run in plan.runs.values() if run.dataset.name == "upright")
+    prepared(project_root, "upright", max(largest, 1000))
+    check_sizes(plan)
+    prepared(project_root, "upright", largest - 1)
+    with refused():
+        check_sizes(plan)
+    check_sizes(plan, ["turned"])  # asked about another one
+
+
+def test_more_neighbours_than_the_bank(project_root: Path, refused: Refused) -> None:
+    largest = max(run.batch.size for run in planning.make(project_root).runs.values())
+    prepared(project_root, "upright", largest)
+    check_sizes(planning.make(project_root))
+    plan = planning.make(project_root, {"probes": {"knn": {"k": largest + 1}}})
+    with refused():
+        check_sizes(plan)
+
+
+NAMES = ["simclr-cut3-cats-s0-0a1b2c3d", "simclr-cut3-cats-s0-ffff0000", "simclr-cut3-dogs-s10-11112222"]
+
+
+def test_the_digest_may_be_left_out_where_one_name_begins_so() -> None:
+    for name in ("simclr-cut3-dogs-s10-11112222", "simclr-cut3-dogs", "simclr-cut3-cats-s0-ffff0000"):
+        (found,) = [one for one in NAMES if one.startswith(name)]
+        assert find(name, NAMES, "run", "quick") == found
 
 
 @pytest.mark.parametrize(
-    ("given", "size", "expected"),
-    [
-        ({"a": 4}, 15, ["a4"]),
-        ({"a": 6, "b": 4}, 6, ["a6", "b4"]),  # half of ten is five: b would make the first job larger
-        ({"a": 2, "b": 2, "c": 2, "d": 2}, 15, ["a+b+c+d8"]),
-        ({"a": 2, "b": 2, "c": 2, "d": 2}, 4, ["a+b4", "c+d4"]),
-        ({"a": 31}, 15, ["a10", "a10", "a11"]),
-        ({"a": 1, "b": 1}, 1, ["a1", "b1"]),
-    ],
+    "name", ["simclr-cut3-cats-s0", "simclr-cut3-dogs-s1", "simclr-cut3-cats-s0-ffff000", "x", "far-default", "a"]
 )
-def test_small_methods_share_a_job_and_large_ones_have_several(
-    given: dict[str, int], size: int, expected: list[str]
-) -> None:
-    """Expected by hand: methods and number of runs of each job, wherever the runs of a method stood."""
-    for order in (runs(**given), sorted(runs(**given), key=lambda run: run.name[1:])):
-        jobs = split(order, size)
-        assert methods(jobs) == expected
-        assert [run.method.name for job in jobs for run in job] == [run.method.name for run in runs(**given)]
+def test_what_is_not_one_name_is_a_sentence(refused: Refused, name: str) -> None:
+    """Of many that begin so, a few are listed."""
+    known = [*NAMES, *(f"a-{i}" for i in range(9))]
+    with refused():
+        find(name, known, "run", "quick", {"far-default-s0": "no loader for far yet"})
 
 
-def test_groups_of_a_paper_that_fit_share_a_job_and_stay_in_their_order() -> None:
-    """Expected by hand: methods and number of runs of each job, of at most the number given."""
-    groups = {("cats", "p/fig1"): runs(a=3), ("dogs", "p/table1"): runs(c=4), ("cats", "p/fig1 p/fig2"): runs(b=1)}
-    expected = {8: ["a+b+c8"], 7: ["a+c7", "b1"], 6: ["a3", "b+c5"], 3: ["a3", "c2", "b+c3"]}
-    assert {size: methods(pack(groups, size)) for size in expected} == expected
-    for other in ("q/fig2", "p/fig2 q/fig2"):
-        assert methods(pack({("cats", "p/fig1"): runs(a=3), ("cats", other): runs(b=1)}, 9)) == ["a3", "b1"]
+def test_a_run_that_nothing_can_measure_has_its_reason(planned: Planned, refused: Refused) -> None:
+    table = {"rows": {"method.variant": ["simclr.cut"]}, "columns": {"dataset": ["birds"]}, "measure": "knn_top1"}
+    plan = planned(table=table)
+    with refused():
+        plan.run(next(iter(plan.unmeasured)))

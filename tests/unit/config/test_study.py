@@ -13,7 +13,7 @@ from hypersphere.config import plan as planning
 from hypersphere.config.coordinates import text
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
-from hypersphere.config.study import COLUMNS, Study
+from hypersphere.config.study import Study, Tried
 
 from ...fixtures import Approve, Planned, Project, Refused
 
@@ -57,7 +57,7 @@ def root(project: Project) -> Project:
         others = {"variants.again": {}, "variants.margins": WITH_LOGITS}
         made = project(paper={"studies": {"s": copy.deepcopy(study)}, **others, **changes})
         if selection is not None:
-            files.write_text(made / "config/selected/p/s.csv", "\n".join([",".join(COLUMNS), *selection]) + "\n")
+            files.write_text(made / "config/selected/p/s.csv", "\n".join([",".join(Tried._fields), *selection]) + "\n")
         return made
 
     return make

@@ -109,7 +109,7 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "theory of a paper that the project has not": ("theory/margins.py", "import", "import sys\nimport", set()),
     "the command": ("command/cli.py", "import sys\n", "import sys\nimport os\n", set()),
     "which runs there are": ("config/plan.py", "from pathlib", "import os\nfrom pathlib", set()),
-    "what a claim may say": ("config/claims.py", "import csv\n", "import csv\nimport os\n", SAID),
+    "what a claim may say": ("config/claims.py", "import math\n", "import math\nimport os\n", SAID),
 }
 
 

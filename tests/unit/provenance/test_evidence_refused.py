@@ -230,8 +230,9 @@ def test_one_changed_field_or_row_is_refused_or_changes_no_number(
             csv.writer(handle, lineterminator="\n").writerows(rows)
     except UnicodeEncodeError:
         return
-    found = read_unless_refused(folder, plan)
-    assert found is None or {one.key: one for one in found} == {one.key: one for one in sample}
+    found, known = read_unless_refused(folder, plan), {one.key: one for one in sample}
+    assert found is None or all(known.get(one.key) == one for one in found)
+    assert found is None or len(found) == len(sample) - ((how, name) == ("lost", "runs"))  # golden/test_evidence.py
 
 
 JSON = st.one_of(
@@ -258,7 +259,7 @@ def test_one_changed_value_under_a_new_seal_is_refused_or_read_as_it_is(
         return
     try:
         rewrite(folder, [forged, *sample[1:]])
-    except (UnicodeEncodeError, records.WrongError):
+    except ValueError:  # no UTF-8, or a column that no table has
         return
     found = read_unless_refused(folder, plan)
     assert found is None or found[0].model_dump() == forged.model_dump()

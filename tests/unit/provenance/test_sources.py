@@ -32,7 +32,12 @@ EDITS: dict[str, tuple[str, str, str, bool]] = {
     "an objective's error": ("objectives/debiased.py", "no negative would be", "none would be", STAYS),
     "a run's error": ("config/run.py", "is more than the", "exceeds the", STAYS),
     "a new note": (LOOP, "    checkpointer = C", '    print("keeping")\n    checkpointer = C', STAYS),
-    "an assertion's message": ("config/registry.py", "is not None\n    fields", 'is not None, "no"\n    fields', STAYS),
+    "an assertion's message": (
+        "training/trainers/image.py",
+        "stored is not None\n",
+        'stored is not None, "no"\n',
+        STAYS,
+    ),
     "how a device is shared": ("training/device.py", "WAIT_SECONDS = 1.0", "WAIT_SECONDS = 2.0", STAYS),
     "the lock of a run": ("provenance/state.py", "60.0", "61.0", STAYS),
     "the console": ("command/console.py", "import", "import os\nimport", STAYS),
