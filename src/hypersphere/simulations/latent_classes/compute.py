@@ -7,7 +7,7 @@ Shapes: s seeds, n points of a model, d latent dimensions.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -68,8 +68,9 @@ FREQUENCY = (
 def latent_classes(context: Context) -> Study:
     """Fig. 2b, 2c and S2, and the sentences of Sec. 4.2 over seeds."""
     results = simulate(SEEDS)
-    answers = [*_of_density(results), *_of_frequency(results["class_norm"])]
-    return Study({"fig2b": _density(results), "fig2c": _frequency(results["class_norm"]), "figS2": depict(0)}, answers)
+    fig2b, of_density = _density(results)
+    fig2c, of_frequency = _frequency(results["class_norm"])
+    return Study({"fig2b": fig2b, "fig2c": fig2c, "figS2": depict(0)}, [*of_density, *of_frequency])
 
 
 def simulate(seeds: Sequence[int]) -> dict[str, np.ndarray]:
@@ -83,25 +84,17 @@ def simulate(seeds: Sequence[int]) -> dict[str, np.ndarray]:
     points = networks.observe(seeds, SETTINGS, CLASSES, DIMENSIONS, "training")
     unseen = networks.observe(seeds, [UNSEEN], CLASSES, DIMENSIONS, "unseen")
     network = networks.initial(seeds, len(SETTINGS), DIMENSIONS)
-    untrained = network.copy()
+    untrained = Network(*(parameter.clone() for parameter in network))
     class_norm = networks.train(network, points, seeds)
-
-    def measure(model: Network) -> tuple[Float[np.ndarray, "s panels n"], Float[np.ndarray, "s panels n"]]:
+    found = {"class_norm": class_norm.unflatten(0, (len(seeds), -1)).numpy()}
+    for suffix, model in (("", network), ("_untrained", untrained)):
         embeddings = model(points).unflatten(0, (len(seeds), -1))
-        last = model.of_setting(len(SETTINGS), DENSITY[-1].setting)(unseen)
+        last = Network(*(parameter[DENSITY[-1].setting :: len(SETTINGS)] for parameter in model))(unseen)
         z = torch.stack([*(embeddings[:, panel.setting] for panel in DENSITY[:-1]), last], dim=1)
         distance = np.stack([neighbour_distance(model_z) for model_z in z.flatten(0, 1)])  # a search tree for each
-        return torch.linalg.vector_norm(z, dim=-1).numpy(), distance.reshape(z.shape[:3])
-
-    norm, distance = measure(network)
-    norm_untrained, distance_untrained = measure(untrained)
-    return {
-        "class_norm": class_norm.unflatten(0, (len(seeds), -1)).numpy(),
-        "norm": norm,
-        "distance": distance,
-        "norm_untrained": norm_untrained,
-        "distance_untrained": distance_untrained,
-    }
+        found[f"norm{suffix}"] = torch.linalg.vector_norm(z, dim=-1).numpy()
+        found[f"distance{suffix}"] = distance.reshape(z.shape[:3])
+    return found
 
 
 def neighbour_distance(z: Float[Tensor, "n d"]) -> Float[np.ndarray, "n"]:
@@ -122,34 +115,6 @@ def rank_correlations(norm: Float[np.ndarray, "s n"], distance: Float[np.ndarray
     return np.array([-stats.spearmanr(a, b).statistic for a, b in zip(norm, distance, strict=True)])
 
 
-def _of_density(results: dict[str, np.ndarray]) -> list[Answer]:
-    answers = []
-    for i, panel in enumerate(DENSITY):
-        quarters = quarter_means(results["norm"][:, i], results["distance"][:, i])
-        rank = rank_correlations(results["norm"][:, i], results["distance"][:, i])
-        before = rank_correlations(results["norm_untrained"][:, i], results["distance_untrained"][:, i])
-        arms = {
-            "dense": (quarters[:, 0], quarters[:, -1]),
-            "rank": (rank, np.zeros_like(rank)),
-            "training": (rank, before),
-        }
-        answers += _answers("fig2b", panel, arms)
-    return answers
-
-
-def _of_frequency(class_norm: Float[np.ndarray, "s settings records classes"]) -> list[Answer]:
-    answers = []
-    for panel in FREQUENCY:
-        first, last = class_norm[:, panel.setting, 0], class_norm[:, panel.setting, -1]
-        arms = {f"class{c + 1}_class{c + 2}": (last[:, c], last[:, c + 1]) for c in range(CLASSES - 1)}
-        arms["growth"] = (last.mean(axis=1), first.mean(axis=1))
-        for balanced in (i for i in (0, 1) if SETTINGS[i].noise == SETTINGS[panel.setting].noise):
-            gain = last - class_norm[:, balanced, -1]  # over the same class and seed at equal frequency
-            arms["gain"] = (gain[:, 0], gain[:, -1])
-        answers += _answers("fig2c", panel, arms)
-    return answers
-
-
 def _answers(artifact: str, panel: Panel, arms: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> list[Answer]:
     return [
         effect(f"norms.{artifact}.{name}{panel.suffix}", variant.tolist(), baseline.tolist(), panel.reading)
@@ -157,46 +122,57 @@ def _answers(artifact: str, panel: Panel, arms: Mapping[str, tuple[np.ndarray, n
     ]
 
 
-def _density(results: dict[str, np.ndarray]) -> pd.DataFrame:
+def _mean(values: Float[np.ndarray, "s"], prefix: str = "") -> dict[str, Any]:
+    low, high = mean_interval(values, CONFIDENCE)
+    return {f"{prefix}value": float(values.mean()), f"{prefix}low": low, f"{prefix}high": high}
+
+
+def _density(results: dict[str, np.ndarray]) -> tuple[pd.DataFrame, list[Answer]]:
     """By panel: points of the first seed; over seeds, the mean norm of each quarter and the rank correlations."""
-    tables = []
+    tables, answers = [], []
+    label = np.repeat(range(1, CLASSES + 1), networks.PER_CLASS)
     for i, panel in enumerate(DENSITY):
         norm, distance = results["norm"][:, i], results["distance"][:, i]
-        label = np.repeat(range(1, CLASSES + 1), networks.PER_CLASS)
-        points = pd.DataFrame({"kind": "point", "label": label, "distance": distance[0], "value": norm[0]})
-        quarters = pd.DataFrame([_mean(column) for column in quarter_means(norm, distance).T])
-        quarters = quarters.assign(
-            kind="quarter", label=range(1, 5), distance=quarter_means(distance, distance).mean(axis=0)
-        )
-        ranks = {
-            "rank": rank_correlations(norm, distance),
-            "rank_untrained": rank_correlations(results["norm_untrained"][:, i], results["distance_untrained"][:, i]),
+        quarters = quarter_means(norm, distance)
+        rank = rank_correlations(norm, distance)
+        before = rank_correlations(results["norm_untrained"][:, i], results["distance_untrained"][:, i])
+        arms = {
+            "dense": (quarters[:, 0], quarters[:, -1]),
+            "rank": (rank, np.zeros_like(rank)),
+            "training": (rank, before),
         }
-        rank = pd.DataFrame([{"kind": kind} | _mean(values) for kind, values in ranks.items()])
-        tables.append(pd.concat([points, quarters, rank]).assign(panel=panel.name, epochs=networks.EPOCHS))
-    columns = ["panel", "kind", "label", "distance", "value", "low", "high", "n", "epochs"]
-    return pd.concat(tables, ignore_index=True)[columns]
-
-
-def _frequency(class_norm: Float[np.ndarray, "s settings records classes"]) -> pd.DataFrame:
-    """Mean norms over seeds, and how far each class is from the mean of all classes of its own seed (``apart``)."""
-    apart = class_norm - class_norm.mean(axis=-1, keepdims=True)
-    probability = networks.class_probabilities(CLASSES).tolist()
-    return pd.DataFrame(
-        [
-            {"panel": panel.name, "label": c + 1, "probability": probability[c], "epoch": record * networks.RECORDED}
-            | _mean(class_norm[:, panel.setting, record, c])
-            | {f"apart_{key}": value for key, value in _mean(apart[:, panel.setting, record, c]).items() if key != "n"}
-            for panel in FREQUENCY
-            for c in range(CLASSES)
-            for record in range(class_norm.shape[2])
+        answers += _answers("fig2b", panel, arms)
+        distances = quarter_means(distance, distance).mean(axis=0)
+        rows: list[dict[str, Any]] = [
+            {"kind": "quarter", "label": k + 1, "distance": distances[k], **_mean(quarters[:, k])} for k in range(4)
         ]
-    )
+        rows += [{"kind": "rank", **_mean(rank)}, {"kind": "rank_untrained", **_mean(before)}]
+        points = pd.DataFrame({"kind": "point", "label": label, "distance": distance[0], "value": norm[0]})
+        both = pd.concat([points, pd.DataFrame(rows).assign(n=len(norm))])
+        tables.append(both.assign(panel=panel.name, epochs=networks.EPOCHS))
+    columns = ["panel", "kind", "label", "distance", "value", "low", "high", "n", "epochs"]
+    return pd.concat(tables, ignore_index=True)[columns], answers
 
 
-def _mean(values: Float[np.ndarray, "s"]) -> dict[str, float]:
-    low, high = mean_interval(values, CONFIDENCE)
-    return {"value": float(values.mean()), "low": low, "high": high, "n": len(values)}
+def _frequency(class_norm: Float[np.ndarray, "s settings records classes"]) -> tuple[pd.DataFrame, list[Answer]]:
+    """Mean norms over seeds, and how far each class is from the mean of all classes of its own seed (``apart``)."""
+    rows, answers = [], []
+    for panel in FREQUENCY:
+        norm = class_norm[:, panel.setting]
+        apart = norm - norm.mean(axis=-1, keepdims=True)
+        for c, probability in enumerate(networks.class_probabilities(CLASSES).tolist()):
+            for record in range(norm.shape[1]):
+                row = {"panel": panel.name, "label": c + 1, "probability": probability}
+                row |= {"epoch": record * networks.RECORDED, **_mean(norm[:, record, c]), "n": len(norm)}
+                rows.append(row | _mean(apart[:, record, c], "apart_"))
+        first, last = norm[:, 0], norm[:, -1]
+        arms = {f"class{c + 1}_class{c + 2}": (last[:, c], last[:, c + 1]) for c in range(CLASSES - 1)}
+        arms["growth"] = (last.mean(axis=1), first.mean(axis=1))
+        for balanced in (i for i in (0, 1) if SETTINGS[i].noise == SETTINGS[panel.setting].noise):
+            gain = last - class_norm[:, balanced, -1]  # over the same class and seed at equal frequency
+            arms["gain"] = (gain[:, 0], gain[:, -1])
+        answers += _answers("fig2c", panel, arms)
+    return pd.DataFrame(rows), answers
 
 
 def depict(seed: int) -> pd.DataFrame:
@@ -205,10 +181,9 @@ def depict(seed: int) -> pd.DataFrame:
     points = networks.observe([seed], settings, CLASSES_S2, DIMENSIONS_S2, "depiction")
     network = networks.initial([seed], len(settings), DIMENSIONS_S2)
     networks.train(network, points, [seed])
-    tables = []
+    tables, label = [], np.repeat(range(1, CLASSES_S2 + 1), networks.PER_CLASS)
     for space, x in (("latent", points.latent), ("embedding", network(points))):
         for panel, positions in zip(DENSITY, x.numpy(), strict=False):
-            label = np.repeat(range(1, CLASSES_S2 + 1), networks.PER_CLASS)
             table = pd.DataFrame(positions, columns=["x", "y", "z"]).assign(label=label)
             means = table.groupby("label", as_index=False).mean()
             rows = pd.concat([table[::DRAWN].assign(kind="point"), means.assign(kind="mean")])

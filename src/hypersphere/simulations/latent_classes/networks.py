@@ -59,13 +59,9 @@ class Network(NamedTuple):
         hidden = torch.baddbmm(self.b1, x, torch.bmm(matrix, self.w1)).relu()
         return torch.baddbmm(self.b2, hidden, self.w2)
 
-    def copy(self) -> "Network":
-        """A copy of the weights."""
-        return Network(*(parameter.clone() for parameter in self))
 
-    def of_setting(self, settings: int, setting: int) -> "Network":
-        """The models of one of ``settings`` settings, one for each seed."""
-        return Network(*(parameter[setting::settings] for parameter in self))
+def _generators(seeds: Sequence[int], *purpose: str | int) -> list[torch.Generator]:
+    return [torch.Generator().manual_seed(prng.torch_seed(seed, "latent_classes", *purpose)) for seed in seeds]
 
 
 def observe(seeds: Sequence[int], settings: Sequence[Setting], classes: int, d: int, purpose: str) -> Points:
@@ -73,22 +69,19 @@ def observe(seeds: Sequence[int], settings: Sequence[Setting], classes: int, d: 
 
     Balanced classes have equal size and come one after the other; otherwise the class of each point is drawn.
     """
-    parts = [_observe(seed, settings, classes, d, purpose) for seed in seeds]
-    return Points(*(torch.cat(column) for column in zip(*parts, strict=True)))
-
-
-def _observe(seed: int, settings: Sequence[Setting], classes: int, d: int, purpose: str) -> Points:
-    generator = torch.Generator().manual_seed(prng.torch_seed(seed, "latent_classes", purpose))
     n = classes * PER_CLASS
-    centres = unit(torch.randn(classes, d, generator=generator, dtype=torch.float64))
-    noise = torch.randn(n, d, generator=generator, dtype=torch.float64)
-    matrix = SCALE * torch.randn(d, OBSERVED, generator=generator, dtype=torch.float64)
-    share = torch.rand(n, generator=generator, dtype=torch.float64)
-    drawn_classes = torch.searchsorted(class_probabilities(classes).cumsum(0)[:-1], share, right=True)
     equal_classes = torch.arange(classes).repeat_interleave(PER_CLASS)
-    labels = torch.stack([equal_classes if setting.balanced else drawn_classes for setting in settings])
-    latent = unit(centres[labels] + torch.stack([setting.noise * noise for setting in settings]))
-    return Points(latent.float(), matrix.float().expand(len(settings), -1, -1), labels)
+    parts = []
+    for generator in _generators(seeds, purpose):
+        centres = unit(torch.randn(classes, d, generator=generator, dtype=torch.float64))
+        noise = torch.randn(n, d, generator=generator, dtype=torch.float64)
+        matrix = SCALE * torch.randn(d, OBSERVED, generator=generator, dtype=torch.float64)
+        share = torch.rand(n, generator=generator, dtype=torch.float64)
+        drawn_classes = torch.searchsorted(class_probabilities(classes).cumsum(0)[:-1], share, right=True)
+        labels = torch.stack([equal_classes if setting.balanced else drawn_classes for setting in settings])
+        latent = unit(centres[labels] + torch.stack([setting.noise * noise for setting in settings]))
+        parts.append((latent.float(), matrix.float().expand(len(settings), -1, -1), labels))
+    return Points(*(torch.cat(column) for column in zip(*parts, strict=True)))
 
 
 def class_probabilities(classes: int) -> Float[Tensor, "classes"]:
@@ -99,17 +92,14 @@ def class_probabilities(classes: int) -> Float[Tensor, "classes"]:
 
 def initial(seeds: Sequence[int], settings: int, d: int) -> Network:
     """Weights and biases uniform within 1/sqrt(inputs), as torch starts a linear layer; one draw for each seed."""
-    shapes = ((OBSERVED, HIDDEN), (1, HIDDEN), (HIDDEN, d), (1, d))
-    fans = (OBSERVED, OBSERVED, HIDDEN, HIDDEN)
-    generators = [
-        torch.Generator().manual_seed(prng.torch_seed(seed, "latent_classes", "weights", d)) for seed in seeds
-    ]
+    generators = _generators(seeds, "weights", d)
 
-    def parameter(shape: tuple[int, int], fan: int) -> Float[Tensor, "m rows columns"]:
-        uniform = torch.stack([torch.rand(shape, generator=generator) for generator in generators])
-        return ((2 * uniform - 1) / fan**0.5).repeat_interleave(settings, dim=0)
+    def parameter(rows: int, columns: int, inputs: int) -> Float[Tensor, "m rows columns"]:
+        uniform = torch.stack([torch.rand(rows, columns, generator=generator) for generator in generators])
+        return ((2 * uniform - 1) / inputs**0.5).repeat_interleave(settings, dim=0)
 
-    return Network(*(parameter(shape, fan) for shape, fan in zip(shapes, fans, strict=True)))
+    first = parameter(OBSERVED, HIDDEN, OBSERVED), parameter(1, HIDDEN, OBSERVED)
+    return Network(*first, parameter(HIDDEN, d, HIDDEN), parameter(1, d, HIDDEN))
 
 
 def train(network: Network, points: Points, seeds: Sequence[int]) -> Float[Tensor, "m records classes"]:
@@ -119,7 +109,7 @@ def train(network: Network, points: Points, seeds: Sequence[int]) -> Float[Tenso
         Mean norms of the classes' embeddings, before training and after every fifth epoch.
     """
     models, n = points.labels.shape
-    generators = [torch.Generator().manual_seed(prng.torch_seed(seed, "latent_classes", "order", n)) for seed in seeds]
+    generators = _generators(seeds, "order", n)
     model = torch.arange(models)[:, None]
     norms = [class_norms(network, points)]
     optimiser = torch.optim.SGD([parameter.requires_grad_() for parameter in network], lr=RATE)
