@@ -22,24 +22,23 @@ ANGLES = ([0, 1.5707963, 3.1415927], ["0", "π/2", "π"])
 
 def table1(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     """Norms paper, Table 1: steps to convergence by initial norm and penalty, in two readings of the objective."""
-    gammas = sorted(table["gamma"].unique())
-    head = ["Penalty", "Initial norm", *(f"γ = {gamma:g}" for gamma in gammas)]
-    printed = {
-        (row["reading"], row["setting"], row["variant"]): row["reported"]
-        for row in claims.to_dict("records")
-        if row["kind"] == "value" and row["metric"] == "steps"
-    }
+    head = ["Penalty", "Initial norm", *(f"γ = {gamma:g}" for gamma in sorted(table["gamma"].unique()))]
+    of_steps = claims[(claims["kind"] == "value") & (claims["metric"] == "steps")]
+    printed = of_steps.set_index(["reading", "setting", "variant"])["reported"].to_dict()
     body = []
-    for penalty, name in READINGS.items():
-        block = table[table["penalty"] == penalty]
-        for norm in sorted(block["norm"].unique()):
-            line = block[block["norm"] == norm].sort_values("gamma").to_dict("records")
-            cells = []
-            for cell in line:
-                steps = printed.get((cell["reading"], f"norm={norm:g}", f"gamma{cell['gamma']:g}"))
-                beside = "divergence" if steps == float("inf") else None if steps is None else f"{steps:.0f}"
-                cells.append(_cell(cell) + (f"; printed: {beside}" if beside else ""))
-            body.append([name, f"{norm:g}", *cells])
+    for (penalty, norm), line in table.groupby(["penalty", "norm"], sort=False):
+        cells = []
+        for cell in line.to_dict("records"):
+            shown = f"never (mean cosine at most {cell['highest_cosine']:.3f})"
+            if cell["converged"]:
+                shown = f"{cell['mean']:.1f} ± {cell['std']:.1f} [{cell['least']:.0f}, {cell['most']:.0f}]"
+                missing = cell["n"] - cell["converged"]
+                shown += f", {missing} never" if missing else ""
+            steps = printed.get((cell["reading"], f"norm={norm:g}", f"gamma{cell['gamma']:g}"))
+            if steps is not None:
+                shown += "; printed: " + ("divergence" if steps == float("inf") else f"{steps:.0f}")
+            cells.append(shown)
+        body.append([READINGS[str(penalty)], f"{norm:g}", *cells])
     diverged = table[table["converged"] == 0]
     ends = "; ".join(
         f"{READINGS[str(name)].split(',')[0]}: norms near {part['end_norm'].mean():.2f}, mean cosine at most "
@@ -99,13 +98,6 @@ def fig2a(table: pd.DataFrame) -> Drawing:
             axes.set_xticks(*ANGLES)
 
     return Drawing((7.0, 2.7), "Steps until the mean cosine exceeds 0.999, mean over seeds", draw, note, finding)
-
-
-def _cell(cell: dict[str, float]) -> str:
-    if not cell["converged"]:
-        return f"never (mean cosine at most {cell['highest_cosine']:.3f})"
-    spread = f"{cell['mean']:.1f} ± {cell['std']:.1f} [{cell['least']:.0f}, {cell['most']:.0f}]"
-    return spread if cell["converged"] == cell["n"] else f"{spread}, {cell['n'] - cell['converged']:.0f} never"
 
 
 def _curves(

@@ -96,28 +96,23 @@ def converge(runs: Runs, limit: Float[np.ndarray, "runs"]) -> Outcome:
     """
     outcome = Outcome(*(np.full(len(limit), fill) for fill in (math.inf, -math.inf, math.nan, math.nan)))
     for begin in range(0, len(limit), TOGETHER):
-        part = np.arange(begin, min(begin + TOGETHER, len(limit)))
-        _converge(runs.only(part), limit, part, outcome)
+        alive, count = np.arange(begin, min(begin + TOGETHER, len(limit))), 0
+        part = runs.only(alive)
+        while len(alive):
+            means = np.empty((CLEARED_EVERY, len(alive)))
+            for row in means:
+                row[:] = part.cosine.mean(axis=1)
+                part = step(part)
+            reached = means > CONVERGED
+            converged, highest = reached.any(axis=0), means.max(axis=0)
+            outcome.steps[alive[converged]] = count + reached.argmax(axis=0)[converged]
+            outcome.highest[alive] = np.maximum(outcome.highest[alive], highest)
+            latter = 2 * count >= limit[alive]
+            outcome.late[alive[latter]] = np.fmax(outcome.late[alive], highest)[latter]
+            count += CLEARED_EVERY
+            ended = ~converged & (count >= limit[alive])
+            if ended.any():
+                outcome.norm[alive[ended]] = np.median(part.norm[0, ended], axis=1)
+            going = ~(converged | ended)
+            alive, part = alive[going], part.only(going)
     return outcome
-
-
-def _converge(runs: Runs, limit: np.ndarray, alive: np.ndarray, outcome: Outcome) -> None:
-    """Fill in the outcome of the runs ``alive``."""
-    count = 0
-    while len(alive):
-        means = np.empty((CLEARED_EVERY, len(alive)))
-        for row in means:
-            row[:] = runs.cosine.mean(axis=1)
-            runs = step(runs)
-        reached = means > CONVERGED
-        converged, highest = reached.any(axis=0), means.max(axis=0)
-        outcome.steps[alive[converged]] = count + reached.argmax(axis=0)[converged]
-        outcome.highest[alive] = np.maximum(outcome.highest[alive], highest)
-        latter = 2 * count >= limit[alive]
-        outcome.late[alive[latter]] = np.fmax(outcome.late[alive], highest)[latter]
-        count += CLEARED_EVERY
-        ended = ~converged & (count >= limit[alive])
-        if ended.any():
-            outcome.norm[alive[ended]] = np.median(runs.norm[0, ended], axis=1)
-        going = ~(converged | ended)
-        alive, runs = alive[going], runs.only(going)

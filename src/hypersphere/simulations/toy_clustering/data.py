@@ -52,50 +52,37 @@ def draws(seeds: Sequence[int], dataset: str) -> Draws:
 
 
 def three_bars(
-    drawn: Draws,
-    step: float = 1.09,
-    spacing: float = 0.5,
-    width: float = 0.2,
-    origin: tuple[float, float] = (0.0, 0.0),
+    drawn: Draws, step: float = 1.09, spacing: float = 0.5, width: float = 0.2
 ) -> Float[Tensor, "seeds n 2"]:
-    """Three upright bars of length 2, side by side. Each is ``step`` above the one to its left.
-
-    ``origin`` is the point that becomes 0 for a linear map; (0, 0) is the middle of the middle bar.
-    """
+    """Three upright bars of length 2, side by side; 0 is in the middle. Each is ``step`` above the one to its left."""
     bar = drawn.classes - 1
     x = spacing * bar + width * (drawn.across - 0.5)
     y = step * bar + 2 * drawn.along - 1
-    return torch.stack([x, y], dim=-1) - torch.tensor(origin, dtype=x.dtype)
+    return torch.stack([x, y], dim=-1)
 
 
-def nested_moons(
-    drawn: Draws,
-    gap: float = 0.11,
-    noise: float = 0.1,
-    inner: float = 1.0,
-    origin: tuple[float, float] = (0.0, 0.0),
-) -> Float[Tensor, "seeds n 2"]:
+def nested_moons(drawn: Draws, gap: float = 0.11, noise: float = 0.1, inner: float = 1.0) -> Float[Tensor, "seeds n 2"]:
     """Two half circles, the second turned upside down and moved into the first; normal noise on both.
 
     They have the radii 1 and ``inner``, and are pulled apart by ``gap``: at 0 the tip of each is at half the height of
-    the other. ``origin`` becomes 0 for a linear map; (0, 0) is midway between the centres of the circles.
+    the other. 0 is midway between the centres of the circles.
     """
     angle = math.pi * drawn.along
     upper = torch.stack([angle.cos() - 0.5, angle.sin() - 0.25 + gap / 2], dim=-1)
     lower = torch.stack([0.5 - inner * angle.cos(), 0.25 - gap / 2 - inner * angle.sin()], dim=-1)
     moon = torch.where((drawn.classes == 0)[:, None], upper, lower)
-    return moon + noise * drawn.noise - torch.tensor(origin, dtype=moon.dtype)
+    return moon + noise * drawn.noise
 
 
-SHAPES: Mapping[str, Mapping[str, Callable[..., Float[Tensor, "seeds n 2"]]]] = {
+SHAPES: Mapping[str, Mapping[str, Callable[[Draws], Float[Tensor, "seeds n 2"]]]] = {
     "three_bars": {
         "default": three_bars,
-        "corner": partial(three_bars, origin=(-0.6, -2.09)),
+        "corner": lambda drawn: three_bars(drawn) + torch.tensor([0.6, 2.09], dtype=torch.float64),
         "other": partial(three_bars, step=0.0, spacing=1.0),
     },
     "nested_moons": {
         "default": nested_moons,
-        "corner": partial(nested_moons, origin=(-1.75, -1.05)),
+        "corner": lambda drawn: nested_moons(drawn) + torch.tensor([1.75, 1.05], dtype=torch.float64),
         "other": partial(nested_moons, gap=-0.27, inner=0.7),
     },
 }

@@ -70,25 +70,21 @@ DEFAULTS = [place for place, setting in enumerate(LEARNED) if setting == Setting
 """Places in ``LEARNED`` of the maps of Table 1."""
 
 
-class Batches(NamedTuple):
-    """Points and noise of each step, for all trials on a dataset."""
+def batches(
+    seeds: Sequence[int], dataset: str, points: int
+) -> tuple[Int[Tensor, "seeds steps n"], Float[Tensor, "seeds steps n 2"]]:
+    """Indices of the points of each step, and standard normal noise, for all trials on a dataset.
 
-    indices: Int[Tensor, "seeds steps n"]
-    noise: Float[Tensor, "seeds steps n 2"]
-    """Standard normal."""
-
-
-def batches(seeds: Sequence[int], dataset: str, points: int) -> Batches:
-    """Every pass over the points has a new order and is cut into batches: each is a uniform draw without repeats."""
+    Every pass over the points has a new order and is cut into batches: each is a uniform draw without repeats.
+    """
     passes = math.ceil(LONGER * BATCH / points)
-    trials = []
+    orders, noises = [], []
     for seed in seeds:
         generator = torch.Generator().manual_seed(prng.torch_seed(seed, "toy batches", dataset))
         order = torch.rand(passes, points, generator=generator, dtype=torch.float64).argsort(dim=1)
-        noise = torch.randn(2, LONGER, BATCH, generator=generator).movedim(0, -1)
-        trials.append((order.flatten()[: LONGER * BATCH].reshape(LONGER, BATCH), noise))
-    indices, noises = (torch.stack(part) for part in zip(*trials, strict=True))
-    return Batches(indices, noises)
+        orders.append(order.flatten()[: LONGER * BATCH].reshape(LONGER, BATCH))
+        noises.append(torch.randn(2, LONGER, BATCH, generator=generator).movedim(0, -1))
+    return torch.stack(orders), torch.stack(noises)
 
 
 def starts(seeds: Sequence[int]) -> Float[Tensor, "settings seeds 2 2"]:
@@ -120,30 +116,27 @@ def slopes(
     return torch.autograd.grad(of_all.sum(), maps)[0]
 
 
-class Learned(NamedTuple):
-    """The learned maps, and the first gradients at the printed start."""
+def learn(
+    seeds: Sequence[int], drawn: Mapping[str, Draws]
+) -> tuple[dict[Setting, Float[Tensor, "seeds 2 2"]], Float[Tensor, "defaults seeds"]]:
+    """Learn the maps of all settings. ``drawn`` holds draws of the same seeds, by dataset.
 
-    maps: Mapping[Setting, Float[Tensor, "seeds 2 2"]]
-    from_zero: Float[Tensor, "defaults seeds"]
-    """The largest magnitude in the gradient at P = 0 on the first batch, for the maps of Table 1."""
-
-
-def learn(seeds: Sequence[int], drawn: Mapping[str, Draws]) -> Learned:
-    """Learn the maps of all settings. ``drawn`` holds draws of the same seeds, by dataset."""
+    Returns:
+        The learned maps; and for the maps of Table 1, the largest magnitude in the gradient of the first batch at the
+        printed start, P = 0.
+    """
     batches_of = {dataset: batches(seeds, dataset, len(drawn[dataset].classes)) for dataset in DATASETS}
     points = {(s.dataset, s.shape): SHAPES[s.dataset][s.shape](drawn[s.dataset]).float() for s in LEARNED}
 
     def slope(maps: Float[Tensor, "some seeds 2 2"], step: int, places: Sequence[int]) -> Tensor:
         """The gradients at the batch of a step, for the settings at ``places`` of ``LEARNED``."""
-        settings = [LEARNED[place] for place in places]
-        seen = {
-            (dataset, shape): plane.take_along_dim(batches_of[dataset].indices[:, step, :, None], dim=1)
-            for (dataset, shape), plane in points.items()
-        }
-        x = torch.stack([seen[s.dataset, s.shape] for s in settings])
-        noise = torch.stack([s.noise * batches_of[s.dataset].noise[:, step] for s in settings])
-        weights = torch.tensor([WEIGHTS[s.space] for s in settings])[:, None].expand(-1, len(seeds))
-        return slopes(maps, x, x + noise, weights)
+        x, noise = [], []
+        for setting in (LEARNED[place] for place in places):
+            order, normal = batches_of[setting.dataset]
+            x.append(points[setting.dataset, setting.shape].take_along_dim(order[:, step, :, None], dim=1))
+            noise.append(setting.noise * normal[:, step])
+        weights = torch.tensor([WEIGHTS[LEARNED[place].space] for place in places])[:, None].expand(-1, len(seeds))
+        return slopes(maps, torch.stack(x), torch.stack(x) + torch.stack(noise), weights)
 
     maps = starts(seeds)
     from_zero = slope(torch.zeros_like(maps[DEFAULTS]), 0, DEFAULTS).abs().amax(dim=(2, 3))
@@ -155,5 +148,4 @@ def learn(seeds: Sequence[int], drawn: Mapping[str, Draws]) -> Learned:
         maps.grad = torch.zeros_like(maps)
         maps.grad[list(going)] = slope(maps[list(going)], step, going)
         optimiser.step()
-    longer = {LEARNED[place]._replace(longer=True): maps[place] for place in DEFAULTS}
-    return Learned(learned | longer, from_zero)
+    return learned | {LEARNED[place]._replace(longer=True): maps[place] for place in DEFAULTS}, from_zero
