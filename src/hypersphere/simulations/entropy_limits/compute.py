@@ -6,7 +6,6 @@ printed entropy is a mean over anchors, which obeys the limits of one anchor.
 """
 
 from math import exp, log
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,14 +18,6 @@ EXAMPLES = 4096
 ROUNDING = 0.05  # nats: half of the last printed decimal
 COORDINATES = {"normalised": "normalised", "temperature": "objective.temperature"}
 TEMPERATURES = np.geomspace(0.02, 2.0, 161)
-
-
-class Limits(NamedTuple):
-    """Lowest and highest entropy in nats, and the number of logits at the top where the entropy is lowest."""
-
-    lowest: float
-    highest: float
-    at_top: int
 
 
 def entropy_limits(context: Context) -> Study:
@@ -51,7 +42,7 @@ def printed_rows(context: Context) -> pd.DataFrame:
     for claim in load(context.config.claims_file(context.paper)):
         if claim.artifact == "table5_limits" and (entropy := claim.reported) is not None:
             at = {name: claim.coordinates[key] for name, key in COORDINATES.items()}
-            free = Limits(0.0, log(EXAMPLES), 1)
+            free = 0.0, log(EXAMPLES), 1
             lowest, highest, at_top = limits(EXAMPLES, float(at["temperature"])) if at["normalised"] else free
             row = {"claim": claim.id, **at, "printed": entropy, "lowest": lowest, "at_top": at_top, "highest": highest}
             row |= {"below_uniform": highest - entropy, "effective": exp(entropy)}
@@ -67,7 +58,7 @@ def two_level_entropy(
     return k * np.exp(-above) * above + (n - k) * np.exp(-above - gap) * (above + gap)
 
 
-def limits(n: int, temperature: float) -> Limits:
+def limits(n: int, temperature: float) -> tuple[float, float, int]:
     """Limits of the entropy of a softmax of n logits that are free in [-1/temperature, 1/temperature].
 
     The highest entropy is ln n, at equal logits. For the lowest, let R = exp(2/temperature). The possible distributions
@@ -76,11 +67,14 @@ def limits(n: int, temperature: float) -> Limits:
     the smallest; otherwise no bound would be tight, and every small move would stay inside. No p lies strictly between
     the two; otherwise it could be raised or lowered, and all p scaled to sum 1, without leaving the polytope. So the
     logits have two levels, 2/temperature apart, with k of n at the top. The n - 1 values of k are tried.
+
+    Returns:
+        The lowest and the highest entropy in nats, and the number of logits at the top where it is lowest.
     """
     k = np.arange(1, n)
     entropies = two_level_entropy(k, n, 2 / temperature)
     least = int(entropies.argmin())
-    return Limits(float(entropies[least]), log(n), int(k[least]))
+    return float(entropies[least]), log(n), int(k[least])
 
 
 def aligned_entropy(n: int, temperature: float) -> float:
@@ -98,10 +92,10 @@ def finding(entropy: float, lowest: float, highest: float) -> str:
 
 def curves(table: pd.DataFrame) -> pd.DataFrame:
     """Columns panel (normalised or not), series, temperature, entropy, examples."""
-    bounds = [limits(EXAMPLES, float(temperature)) for temperature in TEMPERATURES]
+    lowest, highest, _ = zip(*(limits(EXAMPLES, float(temperature)) for temperature in TEMPERATURES), strict=True)
     series = {
-        "lowest": [bound.lowest for bound in bounds],
-        "highest": [bound.highest for bound in bounds],
+        "lowest": lowest,
+        "highest": highest,
         "aligned": [aligned_entropy(EXAMPLES, float(temperature)) for temperature in TEMPERATURES],
     }
     lines = [

@@ -1,7 +1,10 @@
 """Steps until pairs of points meet under the gradient of their cosine: norms paper, Table 1 and Fig. 2a.
 
 500 pairs of random directions in R^20 descend the gradient of their mean loss at rate 10, until their mean cosine
-exceeds 0.999 (Sec. 4.1, App. B.1).
+exceeds 0.999 (Sec. 4.1, App. B.1). By Proposition 3.1 no step leaves the plane of its pair, so three numbers describe a
+pair in any dimension, exactly: its cosine and two norms.
+
+Shapes: runs (each has one setting and one seed), pairs, and the 2 points of a pair.
 """
 
 import math
@@ -11,19 +14,109 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
+import torch
+from jaxtyping import Bool, Float, Int
 from scipy import stats
 
-from hypersphere.simulations.pair_attraction.pairs import (
-    PAIRS,
-    RATE,
-    Outcome,
-    Runs,
-    converge,
-    interpolated,
-    random_cosines,
-)
+from hypersphere import prng
+from hypersphere.objectives.geometry import unit
 from hypersphere.simulations.study import PRINTED, Answer, Context, Study, counted, effect, over_seeds
+
+PAIRS = 500
+DIMENSION = 20
+RATE = 10.0
+CONVERGED = 0.999
+CLEARED_EVERY = 40
+"""Steps after which finished runs are dropped. Step limits, and their halves, are multiples of it."""
+TOGETHER = 64
+"""Runs computed together: 64 runs of 500 pairs fit the cache, and a step takes a third of the time of 1000 runs."""
+
+
+class Runs(NamedTuple):
+    """The current pairs of all runs, and the constants of a step."""
+
+    cosine: Float[np.ndarray, "runs pairs"]
+    norm: Float[np.ndarray, "2 runs pairs"]
+    rate: Float[np.ndarray, "2 runs 1"]
+    """Learning rate over the number of pairs, because the loss is a mean over pairs; 0 for a static point."""
+    keep: Float[np.ndarray, "2 runs 1"]
+    """Factor by which a penalty on the squared norm shrinks a point in a step."""
+    pull: Float[np.ndarray, "2 runs 1"]
+    """Length that a penalty on the norm takes off a point in a step."""
+
+    def only(self, runs: Int[np.ndarray, "some"] | Bool[np.ndarray, "runs"]) -> "Runs":
+        """A part of the runs."""
+        return Runs(self.cosine[runs], *(field[:, runs] for field in self[1:]))
+
+
+def random_cosines(seed: int) -> Float[np.ndarray, "pairs"]:
+    """Cosines of 500 pairs of independent random directions in R^20 (App. B.1)."""
+    generator = torch.Generator().manual_seed(prng.torch_seed(seed, "pair attraction"))
+    first, second = unit(torch.randn(2, PAIRS, DIMENSION, generator=generator, dtype=torch.float64))
+    return (first * second).sum(dim=-1).numpy()
+
+
+def interpolated(
+    cosine: Float[np.ndarray, "*n"], alpha: Float[np.ndarray, "*n"]
+) -> tuple[Float[np.ndarray, "*n"], Float[np.ndarray, "*n"]]:
+    """Cosine with x1, and norm, of x2 (1 - |alpha|) + x1 alpha, for unit vectors of that cosine (App. B.1)."""
+    rest = 1 - abs(alpha)
+    norm = np.sqrt(rest * rest + alpha * alpha + 2 * alpha * rest * cosine)
+    return (rest * cosine + alpha) / norm, norm
+
+
+def step(runs: Runs) -> Runs:
+    """Move all points at once down the gradient of -cos, which is -(u_j - cos u_i) / ||z_i|| (Proposition 3.1).
+
+    A point arrives at ``along`` times its direction u_i, plus ``across`` times u_j - cos u_i. So ||z_i'||² = along² +
+    across² s, with s = sin², and the new inner product follows from (u_j - cos u_i) · (u_i - cos u_j) = -cos s.
+    """
+    along, across = runs.keep * runs.norm - runs.pull, runs.rate / runs.norm
+    square = (1 - runs.cosine) * (1 + runs.cosine)
+    np.maximum(square, 0, out=square)  # a cosine may round to more than 1
+    ahead, aside = along * along, across * across * square
+    norm = np.sqrt(ahead + aside)
+    mixed = along[0] * across[1] + along[1] * across[0]
+    dot = runs.cosine * (along[0] * along[1] - across[0] * across[1] * square) + mixed * square
+    return runs._replace(cosine=dot / (norm[0] * norm[1]), norm=norm)
+
+
+def converge(runs: Runs, limit: Float[np.ndarray, "runs"]) -> dict[str, Float[np.ndarray, "runs"]]:
+    """Step every run until its mean cosine exceeds 0.999, or to its own limit of steps.
+
+    Finished runs are dropped every ``CLEARED_EVERY`` steps. No operation mixes runs, so the bits of a run do not
+    depend on that, nor on the other runs.
+
+    Returns:
+        steps: until the mean cosine exceeded 0.999; infinite if it did not within the limit.
+        highest: the highest mean cosine, until the run was dropped.
+        late: the highest over the second half of the allowed steps; nan for a run that ended earlier.
+        norm: the median norm of the first points at the limit; nan for a run that converged.
+    """
+    fills = {"steps": math.inf, "highest": -math.inf, "late": math.nan, "norm": math.nan}
+    outcome = {name: np.full(len(limit), fill) for name, fill in fills.items()}
+    for begin in range(0, len(limit), TOGETHER):
+        alive, count = np.arange(begin, min(begin + TOGETHER, len(limit))), 0
+        part = runs.only(alive)
+        while len(alive):
+            means = np.empty((CLEARED_EVERY, len(alive)))
+            for row in means:
+                row[:] = part.cosine.mean(axis=1)
+                part = step(part)
+            reached = means > CONVERGED
+            converged, highest = reached.any(axis=0), means.max(axis=0)
+            outcome["steps"][alive[converged]] = count + reached.argmax(axis=0)[converged]
+            outcome["highest"][alive] = np.maximum(outcome["highest"][alive], highest)
+            latter = 2 * count >= limit[alive]
+            outcome["late"][alive[latter]] = np.fmax(outcome["late"][alive], highest)[latter]
+            count += CLEARED_EVERY
+            ended = ~converged & (count >= limit[alive])
+            if ended.any():
+                outcome["norm"][alive[ended]] = np.median(part.norm[0, ended], axis=1)
+            going = ~(converged | ended)
+            alive, part = alive[going], part.only(going)
+    return outcome
+
 
 SEEDS = range(16)
 SWEEP_SEEDS = range(8)
@@ -92,7 +185,7 @@ def simulate(seeds: Sequence[int]) -> Results:
     """Run every setting of ``SETTINGS`` for every seed. Settings that are not in Table 1 run for ``SWEEP_SEEDS`` only.
 
     Returns:
-        The fields of ``pairs.Outcome``, and ``angle``, the mean angle at the start; nan where nothing was run.
+        Those of ``converge``, and ``angle``, the mean angle at the start; nan where nothing was run.
     """
 
     def columns(values: Iterable[tuple[float, float]]) -> Float[np.ndarray, "2 runs 1"]:
@@ -112,7 +205,7 @@ def simulate(seeds: Sequence[int]) -> Results:
     moves = rate * columns((not s.static, True) for s in settings)
     runs = Runs(cosine, norm, rate=moves, keep=1 - rate * on_square, pull=rate * on_norm)
     limit = np.array([LIMIT_WITH_PENALTY if s.penalty else LIMIT for s in settings], dtype=float)
-    outcome = {"angle": np.arccos(cosine.clip(-1, 1)).mean(axis=1), **converge(runs, limit)._asdict()}
+    outcome = {"angle": np.arccos(cosine.clip(-1, 1)).mean(axis=1), **converge(runs, limit)}
     results = {name: np.full((len(seeds), len(SETTINGS)), math.nan) for name in outcome}
     for name, values in outcome.items():
         results[name][row, column] = values
@@ -140,7 +233,7 @@ def _table1(results: Results) -> pd.DataFrame:
     """One row per cell. Statistics of steps are over the seeds that converged."""
     rows = []
     for (penalty, norm, gamma), setting in CELLS.items():
-        of_cell = {name: numbers(results, [setting], name)[0] for name in Outcome._fields}
+        of_cell = {name: numbers(results, [setting], name)[0] for name in ("steps", "highest", "late", "norm")}
         steps = of_cell["steps"]
         done = pd.Series(steps[np.isfinite(steps)])  # whose statistics of nothing are nan
         rows.append(
