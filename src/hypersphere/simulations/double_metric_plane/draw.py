@@ -3,7 +3,6 @@
 from typing import Any
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -61,10 +60,24 @@ def fig2(table: pd.DataFrame) -> Drawing:
         left.set_aspect("equal")
         title = rf"the pair, $\tau$ = {numbers['temperature']:g}"
         left.set(title=title, xlabel="first coordinate", ylabel="second coordinate")
-        for axes, temperature in zip(panels, RANGES, strict=True):
-            _weights(axes, table[table["temperature"] == temperature], temperature)
-        panels[0].set_ylabel("weight on the cosine")
         dashes: tuple[Any, ...] = DASHES
+        by_sign = {"none": dashes[2], "printed": dashes[1], "contrastive": dashes[0]}
+        weights = table[table["panel"] == "weights"]
+        for axes, (temperature, ends) in zip(panels, RANGES.items(), strict=True):
+            curves = weights[weights["temperature"] == temperature]
+            for (loss, sign), rows in curves.groupby(["series", "sign"]):
+                colour = LOSSES.get(str(loss), GREY)
+                axes.plot(rows["x"], rows["y"], color=colour, linestyle=by_sign[str(sign)], linewidth=1.5)
+            zeros = zero[(zero["temperature"] == temperature) & zero["x"].notna()]
+            for loss, x in zip(zeros["series"], zeros["x"], strict=True):
+                size = 9.0 if loss == "DM2" else 5.5  # DM2's lies under DM4's
+                axes.plot(x, 0, marker="o", markersize=size, markeredgewidth=0, color=LOSSES[loss], zorder=3)
+            axes.axhline(0, color="black", linewidth=0.7)
+            axes.set_xscale("log")
+            axes.set_xticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
+            axes.set(xlim=(curves["x"].min(), curves["x"].max()), ylim=ends)
+            axes.set(xlabel="angle of the pair (rad)", title=rf"$\tau$ = {temperature:g}")
+        panels[0].set_ylabel("weight on the cosine")
         signs = [
             Line2D([], [], color="black", linestyle=dashes[0], label=r"$\alpha/\tau + \beta/|u-v|$ (opposite sign)"),
             Line2D([], [], color="black", linestyle=dashes[1], label=r"$\alpha/\tau - \beta/|u-v|$ (as printed)"),
@@ -76,20 +89,3 @@ def fig2(table: pd.DataFrame) -> Drawing:
         figure.legend(handles=[*signs, *losses], loc="outside lower center", **look)
 
     return Drawing((7.2, 3.4), measured, draw, note)
-
-
-def _weights(axes: Axes, part: pd.DataFrame, temperature: float) -> None:
-    curves = part[part["panel"] == "weights"]
-    dashes: dict[Any, Any] = {"none": DASHES[2], "printed": DASHES[1], "contrastive": DASHES[0]}
-    colours: dict[Any, str] = {"NT-Xent": GREY, **LOSSES}
-    for (loss, sign), rows in curves.groupby(["series", "sign"]):
-        axes.plot(rows["x"], rows["y"], color=colours[loss], linestyle=dashes[sign], linewidth=1.5)
-    zeros = part[(part["panel"] == "zero") & part["x"].notna()]
-    for loss, x in zip(zeros["series"], zeros["x"], strict=True):
-        size = 9.0 if loss == "DM2" else 5.5  # DM2's lies under DM4's
-        axes.plot(x, 0, marker="o", markersize=size, markeredgewidth=0, color=colours[loss], zorder=3)
-    axes.axhline(0, color="black", linewidth=0.7)
-    axes.set_xscale("log")
-    axes.set_xticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
-    axes.set(xlim=(curves["x"].min(), curves["x"].max()), ylim=RANGES[temperature])
-    axes.set(xlabel="angle of the pair (rad)", title=rf"$\tau$ = {temperature:g}")

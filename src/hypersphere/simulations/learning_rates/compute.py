@@ -26,7 +26,7 @@ WARMUP, WARMUP_GRADSCALE = 10, 100  # App. C.1; Sec. 6
 SIMCLR, SIMSIAM = 0.18, 0.12  # App. C.1: per 256 images
 GRADSCALE = SIMCLR / 6  # Sec. 6
 BATCHES, BATCH_SIMCLR = (256, 512, 1024), 256  # Table S2; App. C.1
-ACCURACIES = ["knn_100", "knn_500"]
+ACCURACIES = {100: "knn_100", 500: "knn_500"}  # percent, by epoch
 
 # The authors' code: configuration of SimCLR and SimSiam, and of GradScale in its example.
 AUTHORS_SIMCLR, AUTHORS_SIMSIAM, AUTHORS_GRADSCALE = 0.6, 0.2, 0.1
@@ -38,19 +38,21 @@ def learning_rates(context: Context) -> Study:
 
     Answers: the text's statements about schedules, in the reading of the authors' code.
     """
-    table, printed = curves(), table_s2(context)
-    for place, name in enumerate(ACCURACIES):
-        beside = table["batch"].map({batch: accuracies[place] for batch, accuracies in printed.items()})
+    table, listed = curves(), load(context.config.claims_file(context.paper))
+    default = [one for one in listed if (one.kind, one.artifact, one.variant) == ("value", "tableS2", "default")]
+    printed = {(one.coordinates["batch.size"], one.coordinates["epoch"]): one.reported for one in default}
+    for epoch, name in ACCURACIES.items():
+        beside = table["batch"].map({batch: printed[batch, epoch] for batch in BATCHES})
         table[name] = beside.where(table["method"] == "simsiam")
     used = table[table["curve"] == "authors"].set_index(["method", "batch"])
     rate, warmup = used["rate"].to_dict(), used["warmup"].to_dict()
-    default, scaled = ("simclr", BATCH_SIMCLR), ("gradscale", BATCH_SIMCLR)
+    plain, scaled = ("simclr", BATCH_SIMCLR), ("gradscale", BATCH_SIMCLR)
     found = {
-        "warmup.simclr.n17": (warmup[default], "N17"),
+        "warmup.simclr.n17": (warmup[plain], "N17"),
         "warmup.gradscale.n17": (warmup[scaled], "N17"),
-        "peak.simclr.n17": (rate[default], "N17"),
-        "peak.simclr.batch512.n17": (rate[default], "N17"),
-        "gradscale.n17": (rate[scaled] / rate[default], "N17"),
+        "peak.simclr.n17": (rate[plain], "N17"),
+        "peak.simclr.batch512.n17": (rate[plain], "N17"),
+        "gradscale.n17": (rate[scaled] / rate[plain], "N17"),
     }
     for batch in BATCHES:
         found[f"warmup.batch{batch}.n41"] = warmup["simsiam", batch], "N41"
@@ -58,14 +60,6 @@ def learning_rates(context: Context) -> Study:
         found[f"peak.batch{batch}.n25"] = rate["simsiam", batch], "N17, N25"
     answers = [exactly(f"norms.learning_rates.{name}", *value) for name, value in found.items()]
     return Study({"learning_rates": table}, answers)
-
-
-def table_s2(context: Context) -> dict[int, list[float]]:
-    """Printed kNN accuracies (percent) of Table S2's default rows, by batch: at epochs 100 and 500."""
-    claims = load(context.config.claims_file(context.paper))
-    rows = [c for c in claims if (c.kind, c.artifact, c.variant) == ("value", "tableS2", "default")]
-    cells = {(c.coordinates["batch.size"], c.coordinates["epoch"]): c.reported or 0.0 for c in rows}
-    return {batch: [cells[batch, epoch] for epoch in REPORTED] for batch in BATCHES}
 
 
 def stated(base: float, batch: int, warmup: int, epochs: int) -> tuple[Rates, int]:
