@@ -194,7 +194,7 @@ def test_tests_by_hand() -> None:
     table = study.printed_tests(study.welch_tests([*few, effect("99.50", "49.00", "m", n_test=200)]))
     assert table["variant"].tolist() == ["dp", "m", ""]
     whole = table[table["variant"] == ""].iloc[0]
-    assert whole[["effects", "unfit", "always", "never"]].tolist() == [3, 1, 0, 1]
+    assert whole[["effects", "always", "never"]].tolist() == [3, 0, 1]
     dp = table[table["variant"] == "dp"].iloc[0]
     assert dp[["effects", "below_2", "below_3", "below_10"]].tolist() == [2, 0, 1, 1]
     smallest, largest = sorted(

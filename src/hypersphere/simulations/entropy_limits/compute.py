@@ -77,11 +77,6 @@ def limits(n: int, temperature: float) -> tuple[float, float, int]:
     return float(entropies[least]), log(n), int(k[least])
 
 
-def aligned_entropy(n: int, temperature: float) -> float:
-    """Entropy in nats where the positive has cosine 1 and the n - 1 negatives cosine 0."""
-    return float(two_level_entropy(np.array(1), n, 1 / temperature))
-
-
 def finding(entropy: float, lowest: float, highest: float) -> str:
     """Whether a printed entropy, or any that rounds to it, is impossible, possible or forced by the limits."""
     low, high = entropy - ROUNDING, entropy + ROUNDING
@@ -96,7 +91,8 @@ def curves(table: pd.DataFrame) -> pd.DataFrame:
     series = {
         "lowest": lowest,
         "highest": highest,
-        "aligned": [aligned_entropy(EXAMPLES, float(temperature)) for temperature in TEMPERATURES],
+        # The positive has cosine 1 and the negatives cosine 0.
+        "aligned": two_level_entropy(np.array(1), EXAMPLES, 1 / TEMPERATURES),
     }
     lines = [
         pd.DataFrame({"panel": "normalised", "series": name, "temperature": TEMPERATURES, "entropy": values})

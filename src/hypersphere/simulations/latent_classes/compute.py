@@ -191,7 +191,6 @@ SETTINGS = (
     Setting(DEVIATION, balanced=False),
     Setting(AUTHORS, balanced=False),
 )
-UNSEEN = Setting(DEVIATION, balanced=True)
 
 
 class Panel(NamedTuple):
@@ -235,7 +234,7 @@ def simulate(seeds: Sequence[int]) -> dict[str, np.ndarray]:
         norm_untrained, distance_untrained: the same before training.
     """
     points = observe(seeds, SETTINGS, CLASSES, DIMENSIONS, "training")
-    unseen = observe(seeds, [UNSEEN], CLASSES, DIMENSIONS, "unseen")
+    unseen = observe(seeds, [Setting(DEVIATION, balanced=True)], CLASSES, DIMENSIONS, "unseen")
     network = initial(seeds, len(SETTINGS), DIMENSIONS)
     untrained = Network(*(parameter.clone() for parameter in network))
     class_norm = train(network, points, seeds)

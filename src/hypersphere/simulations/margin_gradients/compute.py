@@ -31,15 +31,14 @@ def margin_gradients(context: Context) -> Study:
     sines, gaps = quotient_of_sines(angle, ANGULAR), quotient_of_gaps(angle, probability, ANGULAR, TEMPERATURE)
     coarse = cells(math.pi, COARSE)[:, None], cells(1.0, COARSE)
     ratios = [[quotient_of_gaps(*coarse, m1, t) for m1 in MARGINS] for t in TEMPERATURES]
+    about = {"m1": ANGULAR, "temperature": TEMPERATURE}
     maps = {
         "fig1": [
             _long(angle, probability, panel=panel, magnitude=map_, temperature=TEMPERATURE)
             for panel, map_ in (("positives", positives), ("negatives", negatives))
         ],
         "fig2": [
-            _long(angle, probability, panel=panel, multiplier=map_, size=np.abs(map_), one=one, zero=zero).assign(
-                m1=ANGULAR, temperature=TEMPERATURE
-            )
+            _long(angle, probability, panel=panel, multiplier=map_, size=np.abs(map_), one=one, zero=zero, **about)
             for panel, map_, one, zero in (
                 ("sines", sines, sines_are_one(ANGULAR), math.pi - ANGULAR),
                 ("gaps", gaps, gaps_are_one(ANGULAR), math.nan),

@@ -66,7 +66,6 @@ def fig2(table: pd.DataFrame) -> Drawing:
             if panel == "sines":
                 wrong = "above the line it weakens them;\nthe paper says that it strengthens"
                 axis.text(0.5, (one + zero) / 2, wrong, va="center", ha="center", fontsize=7.5)
-            if rows["multiplier"].min() < 0:
                 axis.axhspan(zero, QUARTERS[0][-1], fill=False, hatch="////", edgecolor=style.GREY, linewidth=0)
                 label = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
                 axis.text(0.02, (zero + QUARTERS[0][-1]) / 2, "negative", va="center", fontsize=7.5, bbox=label)

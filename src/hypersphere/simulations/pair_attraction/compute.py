@@ -149,8 +149,6 @@ READINGS = {
 TABLE_NORMS = (1.0, 4.0, 7.0)
 GAMMAS = (0.5, 1.0, 10.0)
 NORMS = (0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0)
-STATIC_NORMS = NORMS[:5]
-"""These take twice the steps, so the largest norms are left out."""
 ALPHAS = (*(round(0.08 * k, 2) for k in range(-12, 13)), 1.0)
 WIDEST, OBTUSE = min(ALPHAS), -0.48
 """Their mean angles are 3.10 and, close to 3 pi / 4, 2.31."""
@@ -165,7 +163,7 @@ def free(norm: float, alpha: float = 0.0) -> Setting:
 CURVES: dict[tuple[str, str], list[Setting]] = {
     ("norm", "both"): [free(norm) for norm in NORMS],
     ("norm", "second"): [Setting((1.0, norm)) for norm in NORMS],
-    ("norm", "static"): [Setting((norm, norm), static=True) for norm in STATIC_NORMS],
+    ("norm", "static"): [Setting((norm, norm), static=True) for norm in NORMS[:5]],  # twice the steps
     ("angle", "normalised"): [free(1.0, alpha) for alpha in ALPHAS],
     ("angle", "printed"): [Setting((1.0, 1.0), alpha, normalised=False) for alpha in ALPHAS],
     **{("both", f"{norm:g}"): [free(norm, alpha) for alpha in PANEL_ALPHAS] for norm in PANEL_NORMS},

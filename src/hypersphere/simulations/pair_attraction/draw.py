@@ -55,14 +55,10 @@ def table1(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
 
 def fig2a(table: pd.DataFrame) -> Drawing:
     """Norms paper, Fig. 2(a): steps to convergence against the norm and against the angle."""
-    part = table[table["panel"] == "norm"]
-    grown = {}
-    for curve in ("both", "second"):
-        line = part[(part["curve"] == curve) & (part["norm"] >= 1)].sort_values("norm")
-        grown[curve] = line["mean"].iloc[-1] / line["mean"].iloc[0]
-        longest, shortest = line["norm"].iloc[-1], line["norm"].iloc[0]
+    steps = table[table["panel"] == "norm"].pivot(index="norm", columns="curve", values="mean")
+    grown = steps.loc[steps.index.max()] / steps.loc[1.0]
     finding = (
-        f"From norm {shortest:g} to {longest:g}, steps grow {grown['both']:.0f}-fold if both sets grow, "
+        f"From norm 1 to {steps.index.max():g}, steps grow {grown['both']:.0f}-fold if both sets grow, "
         f"and {grown['second']:.1f}-fold if one does"
     )
     note = (
@@ -79,11 +75,9 @@ def fig2a(table: pd.DataFrame) -> Drawing:
         _curves(angle, table[table["panel"] == "angle"], "angle", ANGLE, every=3)
         _curves(both, table[(table["panel"] == "both") & (table["mean"] > 0)], "angle", BOTH, looks=(1, 3, 0))
         # A guide under the curve: four times the steps at twice the norm.
-        line = table[(table["panel"] == "norm") & (table["curve"] == "both") & (table["norm"] > 0)].sort_values("norm")
-        half, steps = (line[name].iloc[len(line) // 2] for name in ("norm", "mean"))
-        ends = [line["norm"].min(), line["norm"].max()]
-        look: dict[str, Any] = {"color": GREY, "linewidth": 0.9, "linestyle": (0, (2, 2)), "zorder": 1}
-        norm.plot(ends, [0.3 * steps * (end / half) ** 2 for end in ends], label="slope 2", **look)
+        half, ends = steps.index[len(steps) // 2], [steps.index.min(), steps.index.max()]
+        guide = [0.3 * steps.loc[half, "both"] * (end / half) ** 2 for end in ends]
+        norm.plot(ends, guide, label="slope 2", color=GREY, linewidth=0.9, linestyle=(0, (2, 2)), zorder=1)
         norm.set(xlabel="initial norm", ylabel="steps until convergence", xscale="log", yscale="log", ylim=(2, 3e4))
         norm.set_xticks([0.3, 1, 3, 9], ["0.3", "1", "3", "9"])
         norm.minorticks_off()

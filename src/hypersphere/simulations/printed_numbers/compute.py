@@ -26,10 +26,7 @@ from hypersphere.simulations.study import Context, Study, counted
 
 TEST_SIZES: Mapping[str, int] = {
     # Official test sets. Long-tailed and biased versions keep the test images of their original.
-    "cifar10": 10_000,
-    "cifar100": 10_000,
-    "cifar10_lt": 10_000,
-    "cifar100_lt": 10_000,
+    **dict.fromkeys(("cifar10", "cifar100", "cifar10_lt", "cifar100_lt"), 10_000),
     **{f"corrupted_cifar10_{ratio}": 10_000 for ratio in ("0_5", "1", "2", "5")},
     **{f"colored_mnist_{ratio}": 10_000 for ratio in ("0_5", "1", "2", "5")},
     "stl10": 8_000,
@@ -185,11 +182,10 @@ def cells(claims: Iterable[Claim]) -> list[tuple[Cell, Claim]]:
 def in_order(tables: Iterable[str]) -> list[str]:
     """Sorted by number, the main text first: ``Table 2``, ``Table 10``, ``Table A.3``."""
 
-    def rank(table: str) -> tuple[str, int, str]:
-        before, number, after = re.findall(r"(\D*)(\d+)(.*)", table)[0]
-        return before, int(number), after
+    def parts(table: str) -> list[str | int]:
+        return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", table)]
 
-    return sorted(set(tables), key=rank)
+    return sorted(set(tables), key=parts)
 
 
 def effects(cells: Sequence[Cell], repeated: tuple[str, str, Sequence[str]] | None = None) -> list[Effect]:
@@ -258,16 +254,15 @@ def seed_counts(cells: Sequence[Cell]) -> pd.DataFrame:
 def welch_tests(effects: Iterable[Effect]) -> pd.DataFrame:
     """One row per effect: Welch's p at some numbers of runs, and what it says at those that the decimals allow.
 
-    ``always`` and ``never``: p is below ``LEVEL`` at each number of runs that both accuracies allow, or at none;
-    ``unfit``: they allow none.
+    ``always`` and ``never``: p is below ``LEVEL`` at each number of runs that both accuracies allow, or at none.
     """
     rows = []
     for one in effects:
         below = [one.p(*runs) < LEVEL for runs in one.runs]
-        says = (not below, bool(below) and all(below), bool(below) and not any(below))
+        says = (bool(below) and all(below), bool(below) and not any(below))
         method = one.cell.column.split("\t")[0]
         rows.append((one.cell.where, method, one.cell.row, *(one.p(n) for n in SHOWN), *says))
-    columns = ["table", "method", "variant", *(f"p_{n}" for n in SHOWN), "unfit", "always", "never"]
+    columns = ["table", "method", "variant", *(f"p_{n}" for n in SHOWN), "always", "never"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -280,7 +275,7 @@ def printed_tests(tests: pd.DataFrame) -> pd.DataFrame:
     """
     below = {f"below_{n}": tests[f"p_{n}"] < LEVEL for n in SHOWN}
     both = pd.concat([tests.assign(**below), tests.assign(**below, method="", variant="")])
-    counts = {name: (name, "sum") for name in (*below, "unfit", "always", "never")}
+    counts = {name: (name, "sum") for name in (*below, "always", "never")}
     by = both.groupby(["table", "method", "variant"], sort=False)
     found = by.agg(effects=("p_3", "size"), **counts, low_3=("p_3", "min"), high_3=("p_3", "max")).reset_index()
     found["chance"] = (1 - found["low_3"]) ** found["effects"]
