@@ -16,7 +16,6 @@ from hypersphere.simulations.study import Context, Study, between, counted
 
 EXAMPLES = 4096
 ROUNDING = 0.05  # nats: half of the last printed decimal
-COORDINATES = {"normalised": "normalised", "temperature": "objective.temperature"}
 TEMPERATURES = np.geomspace(0.02, 2.0, 161)
 
 
@@ -41,7 +40,8 @@ def printed_rows(context: Context) -> pd.DataFrame:
     rows = []
     for claim in load(context.config.claims_file(context.paper)):
         if claim.artifact == "table5_limits" and (entropy := claim.reported) is not None:
-            at = {name: claim.coordinates[key] for name, key in COORDINATES.items()}
+            at = {"normalised": claim.coordinates["normalised"]}
+            at["temperature"] = claim.coordinates["objective.temperature"]
             free = 0.0, log(EXAMPLES), 1
             lowest, highest, at_top = limits(EXAMPLES, float(at["temperature"])) if at["normalised"] else free
             row = {"claim": claim.id, **at, "printed": entropy, "lowest": lowest, "at_top": at_top, "highest": highest}

@@ -50,12 +50,17 @@ def margin_gradients(context: Context) -> Study:
             for m1, ratio in zip(MARGINS, by_margin, strict=True)
         ],
     }
+    grid = np.array(ratios)  # [temperature, m1, angle, probability]
+    above_one, emphasised = ((grid > level).mean(axis=(2, 3)) for level in (1.0, EMPHASIS))
     answers = [
         # Sec. 4: of two neighbouring probabilities, the one nearer to its target has the smaller gradient.
         _count("fig1.positives", np.diff(positives, axis=1) < 0),
         _count("fig1.negatives", np.diff(negatives, axis=1) > 0),
         *_of_figure_2(angle, probability),
-        *_of_figure_8(np.array(ratios)),
+        # App. B, from each margin to the next: where the ratio is largest, and how much of the map is above a level.
+        _count("fig8.centre", np.diff(grid.argmax(axis=2), axis=1) < 0),
+        _count("fig8.area", np.diff(above_one, axis=1) > 0),
+        _count("fig8.area", np.diff(emphasised, axis=1)[:, np.array(MARGINS)[1:] <= 0.8] > 0, "M35"),
     ]
     return Study({name: pd.concat(parts, ignore_index=True) for name, parts in maps.items()}, answers)
 
@@ -154,16 +159,4 @@ def _of_figure_2(angle: Array, probability: Array) -> list[Answer]:
         _count("fig2.gaps_probability", grows),
         _count("fig2.gaps_probability", grows[theta < gaps_are_one(ANGULAR)], "M33"),
         _count("fig2.not_a_product", np.array([not is_product(ratio)])),
-    ]
-
-
-def _of_figure_8(ratios: Array) -> list[Answer]:
-    """App. B, from each margin to the next: where the ratio is largest, and how much of the map is above a level."""
-    centre = ratios.argmax(axis=2)  # [temperature, m1, probability]
-    above_one, emphasised = ((ratios > level).mean(axis=(2, 3)) for level in (1.0, EMPHASIS))
-    small = np.array(MARGINS)[1:] <= 0.8
-    return [
-        _count("fig8.centre", np.diff(centre, axis=1) < 0),
-        _count("fig8.area", np.diff(above_one, axis=1) > 0),
-        _count("fig8.area", np.diff(emphasised, axis=1)[:, small] > 0, "M35"),
     ]

@@ -73,8 +73,7 @@ class Sentence(NamedTuple):
     """A claim that no effect of some tables is significant, or that each of them is."""
 
     claim: str
-    """Its id, whose second part is the artifact that tells: by the test set's error, or by Welch's test of three runs.
-    """
+    """Its id. The second part is the artifact that tells, by the test set's error or by Welch's test of three runs."""
     tables: tuple[str, ...]
     method: str = ""
     """The one that is meant; else all."""
