@@ -27,8 +27,8 @@ from hypersphere.wording import counted
 SOURCE = "paper/report.typ"
 MOST = 8
 """Comparisons in a document's own section; the appendix has all."""
-OF_PRINTED_NUMBERS = ("binomial_floor", "seed_counts", "printed_tests", "last_digits")
-"""The exact studies that audit what documents print."""
+OF_PRINTED_NUMBERS = "printed_numbers"
+"""The exact study that audits what documents print."""
 Claim = dict[str, Any]
 """A row of results/report/claims.csv."""
 
@@ -318,7 +318,7 @@ def _audit(plan: Plan, documents: Mapping[str, Paper], named: Mapping[str, str])
     results, found = Results(plan), []
     for about in documents.values():
         for name, declared in about.studied.items():
-            asked = declared.study in OF_PRINTED_NUMBERS and declared.draw == "study_figure"
+            asked = declared.study == OF_PRINTED_NUMBERS and declared.draw == "study_figure"
             if asked and results.simulated(about.paper, name).is_file():
                 finding = studies.made(Context(results, about, name)).finding
                 found += [{"document": named[about.paper], "text": finding}] if finding else []

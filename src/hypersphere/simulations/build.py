@@ -21,7 +21,13 @@ def build(plan: Plan, paper: str) -> None:
     tables: dict[str, tuple[pd.DataFrame, Iterable[str]]] = {}
     answers: list[dict[str, Any]] = []
     for name in plan.config.studies(paper):
-        study = run(name, context)
+        study: Study = registry.load("simulations", name)(context)
+        declared = {artifact for artifact, entry in plan.config.studied(paper).items() if entry.study == name}
+        if declared != set(study.tables):
+            raise HypersphereError(
+                f"simulations/{name}/compute.py: returns the tables {', '.join(sorted(study.tables))}, and "
+                f"{plan.config.paper_file(paper)} asks this study for {', '.join(sorted(declared))}"
+            )
         tables |= {artifact: (table, [str(column) for column in table]) for artifact, table in study.tables.items()}
         answers += rows(name, study.answers)
     table = pd.DataFrame(answers, columns=list(COLUMNS))
@@ -38,16 +44,3 @@ def rows(study: str, answers: Iterable[Answer]) -> list[dict[str, Any]]:
             where = {"study": study, "id": answer.id, "reading": answer.reading, "arm": arm}
             found += [where | {"place": place, "value": f"{value + 0.0:.10g}"} for place, value in enumerate(values)]
     return found
-
-
-def run(name: str, context: Context) -> Study:
-    """Run one study and check that its tables are those of the artifacts that name it."""
-    study: Study = registry.load("simulations", name)(context)
-    artifacts = context.config.studied(context.paper)
-    declared = {artifact for artifact, entry in artifacts.items() if entry.study == name}
-    if declared != set(study.tables):
-        raise HypersphereError(
-            f"simulations/{name}/compute.py: returns the tables {', '.join(sorted(study.tables))}, and "
-            f"{context.config.paper_file(context.paper)} asks this study for {', '.join(sorted(declared))}"
-        )
-    return study

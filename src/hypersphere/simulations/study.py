@@ -7,7 +7,6 @@ of a seed do not depend on which other seeds are computed with it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import pandas as pd
@@ -23,8 +22,7 @@ COLUMNS: tables.Columns = {
 """Columns of answers.csv, which has one row for each number of an ``Answer``."""
 
 
-@dataclass(frozen=True)
-class Context:
+class Context(NamedTuple):
     """The inputs of a study."""
 
     config: Config

@@ -31,10 +31,10 @@ def test_the_field_is_proposition_3_1s(power: float) -> None:
 
 def test_a_step_obeys_pythagoras() -> None:
     """Appendix A.3: the squared norm grows by (rate · sin / norm)²."""
-    points = cosine_field.starts()
+    points = cosine_field.circle(1.0, np.linspace(0.1, 6.2, 50))
     path = cosine_field.descend(points, rate=0.3, steps=5)
     assert torch.equal(path[0], points)
-    assert path.shape == (6, cosine_field.STARTS, 2)
+    assert path.shape == (6, 50, 2)
     for before, after in pairwise(path):
         square = before.square().sum(dim=-1)
         sine = before[:, 0] / square.sqrt()

@@ -14,7 +14,6 @@ from hypersphere.simulations.double_metric_plane.compute import (
     cosine,
     cosine_weight,
     double_metric_plane,
-    zero_chord,
 )
 
 
@@ -63,16 +62,18 @@ def test_weights_are_slopes_of_the_logits(loss: str, temperature: float) -> None
         np.testing.assert_allclose(found, slope, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("loss", "temperature", "expected"),
-    [("DM1", 0.07, 0.07 / 3), ("DM2", 0.07, 0.07), ("DM3", 0.07, 0.21), ("DM4", 0.07, 0.07), ("DM3", 1.0, 3.0)],
-)
-def test_where_the_printed_weight_is_0(loss: str, temperature: float, expected: float) -> None:
+def test_where_the_printed_weight_is_0() -> None:
     """beta tau/alpha with Table 1's weights, as erratum D1 has it; below it the weight is negative, above positive."""
-    zero = zero_chord(temperature, *WEIGHTS[loss])
-    assert zero == pytest.approx(expected)
-    around = cosine_weight(np.array([0.99, 1.01]) * zero, temperature, *WEIGHTS[loss], SIGNS["printed"])
-    assert around[0] < 0 < around[1]
+    table = double_metric_plane(None).tables["fig2"]  # type: ignore[arg-type]
+    zeros = table[table["panel"] == "zero"].set_index(["temperature", "series"])
+    assert zeros.loc[0.07, "y"].to_dict() == pytest.approx({"DM1": 0.07 / 3, "DM2": 0.07, "DM3": 0.21, "DM4": 0.07})
+    far = zeros.loc[1.0].loc["DM3"]
+    assert far["y"] == pytest.approx(3)
+    assert np.isnan(far["x"])
+    np.testing.assert_allclose(2 * np.sin(zeros.loc[0.07, "x"] / 2), zeros.loc[0.07, "y"])
+    for (temperature, loss), zero in zeros["y"].items():
+        around = cosine_weight(np.array([0.99, 1.01]) * zero, temperature, *WEIGHTS[loss], SIGNS["printed"])
+        assert around[0] < 0 < around[1]
 
 
 def test_answers_by_counting() -> None:

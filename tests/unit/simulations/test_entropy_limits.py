@@ -13,11 +13,9 @@ from hypersphere.config import project as cfg
 from hypersphere.simulations.entropy_limits.compute import (
     EXAMPLES,
     TEMPERATURES,
-    Row,
     entropy_limits,
     finding,
     limits,
-    printed,
 )
 from hypersphere.simulations.study import Context
 
@@ -52,20 +50,18 @@ def test_limits_over_4096_by_a_plain_loop(temperature: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "expected"),
+    ("temperature", "entropy", "expected"),
     [
-        (Row("", 1.0, True, 8.3), "possible"),  # the range is 7.84 to 8.32
-        (Row("", 1.0, True, 7.8), "possible"),  # 7.85 rounds to it, as far as one decimal tells
-        (Row("", 1.0, True, 7.7), "impossible"),
-        (Row("", 1.0, True, 8.4), "impossible"),
-        (Row("", 100.0, True, 8.3), "forced"),
-        (Row("", 100.0, False, 8.3), "possible"),
-        (Row("", 100.0, False, 0.5), "possible"),
-        (Row("", 100.0, True, 0.5), "impossible"),
+        (1.0, 8.3, "possible"),  # the range is 7.84 to 8.32
+        (1.0, 7.8, "possible"),  # 7.85 rounds to it, as far as one decimal tells
+        (1.0, 7.7, "impossible"),
+        (1.0, 8.4, "impossible"),
+        (100.0, 8.3, "forced"),
+        (100.0, 0.5, "impossible"),
     ],
 )
-def test_findings(row: Row, expected: str) -> None:
-    assert finding(row) == expected
+def test_findings(temperature: float, entropy: float, expected: str) -> None:
+    assert finding(entropy, *limits(EXAMPLES, temperature)[:2]) == expected
 
 
 def test_the_study_answers_each_row_and_two_sentences() -> None:
@@ -81,8 +77,10 @@ def test_the_study_answers_each_row_and_two_sentences() -> None:
         {"held": [6.0], "places": [6.0]},
         {"held": [1.0], "places": [1.0]},
     ]
-    for row in printed(CONTEXT)[:4]:
-        with_anchor, without = limits(EXAMPLES, row.temperature), limits(EXAMPLES - 1, row.temperature)
+    assert table["normalised"].tolist() == [True] * 4 + [False] * 2
+    assert table["lowest"].tolist()[4:] == [0, 0]
+    for temperature in table["temperature"][:4]:
+        with_anchor, without = limits(EXAMPLES, temperature), limits(EXAMPLES - 1, temperature)
         assert with_anchor[:2] == pytest.approx(without[:2], abs=1e-3)
 
 

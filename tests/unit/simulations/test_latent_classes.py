@@ -11,8 +11,7 @@ from torch import Tensor
 
 from hypersphere import prng
 from hypersphere.simulations.latent_classes import compute as study
-from hypersphere.simulations.latent_classes import networks as networks
-from hypersphere.simulations.latent_classes.networks import Setting
+from hypersphere.simulations.latent_classes.compute import Setting
 
 pytestmark = pytest.mark.heavy
 
@@ -20,8 +19,8 @@ pytestmark = pytest.mark.heavy
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """75 points in a class, so that of 300 points 44 are left out of each epoch; two batches; five epochs."""
-    monkeypatch.setattr(networks, "PER_CLASS", 75)
-    monkeypatch.setattr(networks, "EPOCHS", 5)
+    monkeypatch.setattr(study, "PER_CLASS", 75)
+    monkeypatch.setattr(study, "EPOCHS", 5)
 
 
 def random(*shape: int, seed: int = 0) -> Tensor:
@@ -42,20 +41,20 @@ def test_loss_is_that_of_equation_1() -> None:
     """Any positives, one shared by two anchors, and an anchor without; of two models, added."""
     positive = torch.tensor([[1, 0, 0, 3, 5, 6, 4], [2, 3, 4, 5, 6, 0, 1]])
     x, matrix = random(2, 7, 4, seed=1), random(2, 4, 64, seed=2)
-    network = networks.Network(*(parameter.double() for parameter in networks.initial([0, 1], 1, 11)))
+    network = study.Network(*(parameter.double() for parameter in study.initial([0, 1], 1, 11)))
     expected = sum(equation_1(*each) for each in zip(network.embed(x, matrix), positive, strict=True))
-    torch.testing.assert_close(networks.loss(network, x, matrix, positive), expected, atol=1e-14, rtol=1e-10)
+    torch.testing.assert_close(study.loss(network, x, matrix, positive), expected, atol=1e-14, rtol=1e-10)
 
 
 def test_positives() -> None:
     """By hand; the point alone in its class is its own."""
     labels = torch.tensor([[2, 0, 2, 1, 0, 2], [0, 0, 0, 0, 0, 0]])
-    assert networks.positives(labels).tolist() == [[2, 4, 5, 3, 1, 0], [1, 2, 3, 4, 5, 0]]
+    assert study.positives(labels).tolist() == [[2, 4, 5, 3, 1, 0], [1, 2, 3, 4, 5, 0]]
 
 
 def test_points() -> None:
     """On the sphere; the noise's length as erratum N8 has it; the same draw in both readings, through one matrix."""
-    found = networks.observe([3], study.SETTINGS, 4, 11, "training")
+    found = study.observe([3], study.SETTINGS, 4, 11, "training")
     torch.testing.assert_close(found.latent.norm(dim=2), torch.ones(5, 4000), atol=1e-6, rtol=0)
     assert found.labels[0].bincount().tolist() == [1000] * 4
     # unit(c + s e) has about 1/sqrt(1 + s² (d-1)) of c, to first order in 1/d: 0.707 and 0.953.
@@ -70,8 +69,8 @@ def test_points() -> None:
 
 def test_frequencies() -> None:
     """8 : 4 : 2 : 1 of 15, within five binomial standard errors of 4,000 draws."""
-    assert networks.class_probabilities(4).tolist() == pytest.approx([8 / 15, 4 / 15, 2 / 15, 1 / 15])
-    labels = networks.observe([3], study.SETTINGS, 4, 11, "training").labels
+    assert study.class_probabilities(4).tolist() == pytest.approx([8 / 15, 4 / 15, 2 / 15, 1 / 15])
+    labels = study.observe([3], study.SETTINGS, 4, 11, "training").labels
     assert (labels[2:] == labels[2]).all()
     for count, p in zip(labels[2].bincount().tolist(), (8 / 15, 4 / 15, 2 / 15, 1 / 15), strict=True):
         assert abs(count - 4000 * p) < 5 * math.sqrt(4000 * p * (1 - p))
@@ -82,14 +81,14 @@ def test_frequencies() -> None:
 def test_training_is_that_of_a_plain_loop() -> None:
     """The last of four models, from its seed's order, by torch's own layers, optimiser and autograd."""
     settings = [Setting(0.1, balanced=True), Setting(0.3, balanced=False)]
-    points = networks.observe([5, 6], settings, 4, 11, "training")
-    network = networks.initial([5, 6], 2, 11)
+    points = study.observe([5, 6], settings, 4, 11, "training")
+    network = study.initial([5, 6], 2, 11)
     first, second = torch.nn.Linear(64, 64), torch.nn.Linear(64, 11)
     for layer, weight, bias in ((first, network.w1, network.b1), (second, network.w2, network.b2)):
         layer.weight.data, layer.bias.data = weight[3].T.clone(), bias[3, 0].clone()
         assert 0.9 / 8 < weight.abs().max() <= 1 / 8
     model = torch.nn.Sequential(first, torch.nn.ReLU(), second)
-    norms = networks.train(network, points, [5, 6])
+    norms = study.train(network, points, [5, 6])
 
     x, labels = points.latent[3] @ points.matrix[3], points.labels[3]
     optimiser = torch.optim.SGD(model.parameters(), lr=0.01)
@@ -100,7 +99,7 @@ def test_training_is_that_of_a_plain_loop() -> None:
             optimiser.zero_grad()
             z = F.normalize(model(x[batch]), dim=1)
             logits = (z @ z.T).masked_fill(torch.eye(128, dtype=torch.bool), -math.inf)
-            F.cross_entropy(logits, networks.positives(labels[batch])).backward()
+            F.cross_entropy(logits, study.positives(labels[batch])).backward()
             optimiser.step()
     torch.testing.assert_close(network.w1[3].T, first.weight, atol=1e-5, rtol=1e-3)
     torch.testing.assert_close(network.b2[3, 0], second.bias, atol=1e-5, rtol=1e-3)

@@ -65,31 +65,29 @@ def test_stated_schedule(batch: int, epochs: int) -> None:
 
 def test_warm_up_is_stretched() -> None:
     """Erratum N41. 390 passes an epoch are 195, 97 and 48 steps; 3,900 steps from rate 0 are 20.0, 40.2 and 81.3."""
-    found = {(curve.batch, curve.name): curve for curve in study.curves() if curve.method == "simsiam"}
+    found = study.curves().set_index(["method", "batch", "curve"])["warmup"]
     for batch, steps, epochs in zip(BATCHES, (195, 97, 48), (20.0, 40.2, 81.3), strict=True):
-        curve = found[batch, "authors"]
-        assert curve.per_epoch == steps
-        assert curve.rates.argmax() == 3_900
-        assert curve.warmup == pytest.approx(epochs, abs=0.05)
-        assert found[batch, "stated"].warmup == 10
+        rates, per_epoch = study.authors(study.AUTHORS_SIMSIAM, 128, batch // 128, 10, 500)
+        assert (per_epoch, rates.argmax()) == (steps, 3_900)
+        assert found["simsiam", batch, "authors"] == pytest.approx(epochs, abs=0.05)
+        assert found["simsiam", batch, "stated"] == 10
 
 
 def test_mass() -> None:
     """In epochs at the peak: 10/2 + 90/2 for a 100-epoch run; else the warm-up's triangle and, under an all but flat
     cosine, the rest."""
-    found = {(curve.batch, curve.name): curve for curve in study.curves() if curve.method == "simsiam"}
+    found = study.curves().set_index(["method", "batch", "curve"])["mass"].loc["simsiam"]
     for batch, warmup in zip(BATCHES, (20, 3900 / 97, 81.25), strict=True):
-        assert found[batch, "stated, ends early"].mass(100) == pytest.approx(50, abs=0.1)
+        assert found[batch, "stated, ends early"] == pytest.approx(50, abs=0.1)
         bound = 100 - warmup / 2
-        assert 0.985 * bound < found[batch, "authors"].mass(100) < bound
-    masses = [found[batch, "authors"].mass(100) for batch in BATCHES]
-    assert masses == pytest.approx([89.2, 79.7, 59.3], abs=0.05)
-    assert np.ptp([found[batch, "stated"].mass(100) for batch in BATCHES]) < 0.02
+        assert 0.985 * bound < found[batch, "authors"] < bound
+    assert [found[batch, "authors"] for batch in BATCHES] == pytest.approx([89.2, 79.7, 59.3], abs=0.05)
+    assert np.ptp([found[batch, "stated"] for batch in BATCHES]) < 0.02
 
 
 def test_answers() -> None:
     """Authors': 0.6² = 0.36, 0.1² = 0.01, 0.2² = 0.04 and 2, 4 and 8 times as much."""
-    table, answers = study.learning_rates(CONTEXT)
+    tables, answers = study.learning_rates(CONTEXT)
     found = {answer.id.removeprefix("norms.learning_rates."): answer.arms["value"][0] for answer in answers}
     expected = {
         **{"peak.simclr.n17": 0.36, "peak.simclr.batch512.n17": 0.36, "gradscale.n17": 1 / 36},
@@ -103,16 +101,12 @@ def test_answers() -> None:
         **{"warmup.batch256.n41": 20, "warmup.batch512.n41": 40, "warmup.batch1024.n41": 81},
     }
     assert len(found) == len(answers) == len(expected) + len(warmups)
-    rows = table["learning_rates"].set_index(["method", "batch", "curve"])
+    rows = tables["learning_rates"].set_index(["method", "batch", "curve"])
     assert len(rows) == 3 * 3 + 2 * 2
     stated = rows.loc[("simsiam", 1024, "stated")]
     assert stated[["rate", "per_256", "warmup"]].tolist() == pytest.approx([0.48, 0.12, 10])
-    assert rows.loc[("simsiam", 1024, "authors"), "mass"] == pytest.approx(59.3, abs=0.05)
-    assert stated[["knn_100", "knn_500"]].tolist() == study.table_s2(CONTEXT)[1024]
+    printed = table("embedding_norms", "tableS2", "batch.size", "epoch", {"variant": "default"})
+    for batch in BATCHES:
+        beside = rows.loc[("simsiam", batch, "authors"), ["knn_100", "knn_500"]]
+        assert beside.tolist() == [printed[batch][100], printed[batch][500]]
     assert rows.loc["simclr"]["knn_100"].isna().all()
-
-
-def test_accuracies_beside_the_curves_are_the_printed_ones() -> None:
-    """Table S2, default rows, epochs 100 and 500."""
-    rows = table("embedding_norms", "tableS2", "batch.size", "epoch", {"variant": "default"})
-    assert study.table_s2(CONTEXT) == {size: [row[100], row[500]] for size, row in rows.items()}

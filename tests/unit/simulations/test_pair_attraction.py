@@ -9,9 +9,8 @@ import torch
 from torch import Tensor
 
 from hypersphere import prng
-from hypersphere.simulations.pair_attraction import compute as pair_attraction
-from hypersphere.simulations.pair_attraction import pairs
-from hypersphere.simulations.pair_attraction.compute import CELLS, Setting, free, penalised
+from hypersphere.simulations.pair_attraction import compute
+from hypersphere.simulations.pair_attraction.compute import CELLS, Setting, free
 from hypersphere.simulations.study import Study
 
 from ..printed import table
@@ -19,9 +18,6 @@ from ..printed import table
 NORMS = (1.0, 4.0, 7.0)
 PRINTED = table("embedding_norms", "table1", "variant", "norm", {"measure": "steps"})
 TABLE_1 = {(norm, gamma): PRINTED[f"gamma{gamma:g}"][norm] for norm in NORMS for gamma in (0.5, 1.0)}
-SECOND = Setting((1.0, 2.0))
-STATIC = Setting((0.5, 0.5), static=True)
-AS_PRINTED = Setting((1.0, 1.0), -0.4, normalised=False)
 
 
 def norms(z: Tensor) -> Tensor:
@@ -70,20 +66,20 @@ def steps_in_all_dimensions(setting: Setting, seed: int) -> float:
 def simulated(settings: Sequence[Setting], seeds: Sequence[int], name: str = "steps") -> np.ndarray:
     """``simulate`` of these settings alone."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pair_attraction, "SETTINGS", list(settings))
-        return pair_attraction.simulate(seeds)[name]
+        patch.setattr(compute, "SETTINGS", list(settings))
+        return compute.simulate(seeds)[name]
 
 
 COMPARED = [
     free(1.0),
     free(1.0, -0.96),
     free(0.5, 0.64),
-    AS_PRINTED,
-    SECOND,
-    STATIC,
-    penalised("norm", 1.0, 0.5),
-    penalised("norm", 1.0, 1.0),
-    penalised("square", 4.0, 1.0),
+    Setting((1.0, 1.0), -0.4, normalised=False),
+    Setting((1.0, 2.0)),
+    Setting((0.5, 0.5), static=True),
+    CELLS["norm", 1.0, 0.5],
+    CELLS["norm", 1.0, 1.0],
+    CELLS["square", 4.0, 1.0],
 ]
 
 
@@ -96,23 +92,22 @@ def test_the_plane_is_enough() -> None:
 
 def test_opposite_points_never_move() -> None:
     """At an angle of pi the gradient is 0; a hair less, and they meet."""
-    cosine = np.array([[-1.0], [-1 + 1e-9]])
-    one = np.ones((2, 2, 1))
-    outcome = pairs.converge(pairs.Runs(cosine, one, 0.02 * one, one, 0 * one), np.array([800.0, 800.0]))
-    assert outcome.steps[0] == math.inf
-    assert 300 < outcome.steps[1] < 500
+    cosine, one = np.array([[-1.0], [-1 + 1e-9]]), np.ones((2, 2, 1))
+    never, met = compute.converge(compute.Runs(cosine, one, 0.02 * one, one, 0 * one), np.array([800.0] * 2))["steps"]
+    assert never == math.inf
+    assert 300 < met < 500
 
 
 def test_n7_interpolation_is_that_of_vectors_and_changes_the_norm() -> None:
     """App. B.1's formula on vectors; at alpha = ±1 the second point is the first, or its opposite."""
-    cosine = pairs.random_cosines(1)
+    cosine = compute.random_cosines(1)
     for alpha in (-0.7, 0.2, 0.9):
         z = points(1, Setting((1.0, 1.0), alpha, normalised=False))
-        found, norm = pairs.interpolated(cosine, np.array(alpha))
+        found, norm = compute.interpolated(cosine, np.array(alpha))
         assert found == pytest.approx(cosines(z).numpy(), abs=1e-14)
         assert norm == pytest.approx(norms(z[1]).numpy(), abs=1e-14)
     for end in (-1.0, 1.0):
-        assert pairs.interpolated(cosine, np.array(end))[0].tolist() == [end] * 500
+        assert compute.interpolated(cosine, np.array(end))[0].tolist() == [end] * 500
 
 
 def test_table_1_comes_out_in_the_reading_of_n1() -> None:
@@ -121,13 +116,15 @@ def test_table_1_comes_out_in_the_reading_of_n1() -> None:
     """
     printed = np.array(list(TABLE_1.values()))
     assert len(printed) == 6
-    steps = simulated([penalised("norm", *cell) for cell in TABLE_1], [0, 1, 2])
+    steps = simulated([CELLS["norm", *cell] for cell in TABLE_1], [0, 1, 2])
     assert np.abs(steps - printed).max() <= 1
-    squared = simulated([penalised("square", *cell) for cell in TABLE_1], [0])
+    squared = simulated([CELLS["square", *cell] for cell in TABLE_1], [0])
     assert (squared < 0.8 * printed).all()
-    of_all = [steps_in_all_dimensions(penalised("squares", 1.0, gamma), 0) for gamma in (0.5, 1.0, 10.0)]
+    of_all = [
+        steps_in_all_dimensions(Setting((1.0, 1.0), penalty="squares", gamma=gamma), 0) for gamma in (0.5, 1.0, 10.0)
+    ]
     assert of_all == [53, 39, 8]
-    literal = {steps_in_all_dimensions(penalised("inner product", norm, 1.0), 0) for norm in NORMS}
+    literal = {steps_in_all_dimensions(Setting((norm, norm), penalty="inner product", gamma=1.0), 0) for norm in NORMS}
     assert len(literal) == 1
     assert math.isfinite(literal.pop())
 
@@ -146,8 +143,8 @@ def test_n5_either_sphere_takes_the_same_steps(monkeypatch: pytest.MonkeyPatch, 
     """Points in R^20 (App. B.1) and on S^20, hence in R^21 (Sec. 4.1)."""
     counts = []
     for dimension in (20, 21):
-        monkeypatch.setattr(pairs, "DIMENSION", dimension)
-        counts.append(simulated([penalised("norm", 1.0, penalty)], [0]).item())
+        monkeypatch.setattr(compute, "DIMENSION", dimension)
+        counts.append(simulated([CELLS["norm", 1.0, penalty]], [0]).item())
     assert abs(counts[0] - counts[1]) <= 1
 
 
@@ -163,24 +160,24 @@ def test_n6_what_is_static_and_what_is_scaled_matters() -> None:
 def test_the_largest_penalty_collapses(penalty: str) -> None:
     """As printed: divergence. The norms end far below where they began, the cosine far below 0.999."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pair_attraction, "LIMIT_WITH_PENALTY", 400)
-        cell = [penalised(penalty, 4.0, 10.0)]
+        patch.setattr(compute, "LIMIT_WITH_PENALTY", 400)
+        cell = [CELLS[penalty, 4.0, 10.0]]
         steps, late, norm = (simulated(cell, [0], name).item() for name in ("steps", "late", "norm"))
     assert steps == math.inf
     assert late < 0.95
     assert norm < 0.2
 
 
-FEW = [free(1.0), free(0.5, -0.48), SECOND, penalised("norm", 1.0, 1.0), penalised("square", 1.0, 0.5)]
+FEW = [free(1.0), free(0.5, -0.48), Setting((1.0, 2.0)), CELLS["norm", 1.0, 1.0], CELLS["square", 1.0, 0.5]]
 
 
 @pytest.mark.parametrize("chunks", [[[0], [1], [2, 9]], [[9, 2, 1], [0]]])
 def test_seeds_may_be_computed_together_or_apart(chunks: list[list[int]]) -> None:
     """To the byte. Seed 9 is not of the sweep: a setting that Table 1 has not is left out for it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pair_attraction, "SETTINGS", FEW)
-        whole = pair_attraction.simulate([0, 1, 2, 9])
-        apart = [pair_attraction.simulate(chunk) for chunk in chunks]
+        patch.setattr(compute, "SETTINGS", FEW)
+        whole = compute.simulate([0, 1, 2, 9])
+        apart = [compute.simulate(chunk) for chunk in chunks]
     order = [[0, 1, 2, 9].index(seed) for chunk in chunks for seed in chunk]
     for name, values in whole.items():
         assert np.concatenate([part[name] for part in apart]).tobytes() == values[order].tobytes()
@@ -192,10 +189,10 @@ def test_seeds_may_be_computed_together_or_apart(chunks: list[list[int]]) -> Non
 def study() -> Study:
     """Two seeds, and only the small norms and the first 400 steps of a penalty."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pair_attraction, "SEEDS", range(2))
-        patch.setattr(pair_attraction, "LIMIT", 800)
-        patch.setattr(pair_attraction, "LIMIT_WITH_PENALTY", 400)
-        return pair_attraction.pair_attraction(None)  # type: ignore[arg-type]
+        patch.setattr(compute, "SEEDS", range(2))
+        patch.setattr(compute, "LIMIT", 800)
+        patch.setattr(compute, "LIMIT_WITH_PENALTY", 400)
+        return compute.pair_attraction(None)  # type: ignore[arg-type]
 
 
 @pytest.mark.filterwarnings("ignore:invalid value")  # large norms have no steps within 800

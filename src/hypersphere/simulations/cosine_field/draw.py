@@ -3,7 +3,6 @@
 from typing import Any
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
@@ -12,29 +11,54 @@ from hypersphere.report.style import COLOURS, DASHES, GREY, MARKERS
 
 BLUE, ORANGE = COLOURS[0], COLOURS[4]
 TITLES = {0: "default ($p=0$)", 1: "GradScale ($p=1$)"}
-CIRCLES: tuple[tuple[float, str, Any], ...] = (
-    (0.5, COLOURS[1], "-"),
-    (1.0, "white", (0, (5, 1.5))),
-    (2.0, "black", (0, (1, 1))),
-)
+CIRCLES: dict[float, tuple[str, Any]] = {0.5: (COLOURS[1], "-"), 1.0: ("white", DASHES[1]), 2.0: ("black", DASHES[2])}
+"""Colour and dashes by radius."""
 
 
 def fig1(table: pd.DataFrame) -> Drawing:
     """Norms paper, Fig. 1: outputs and their projections, the gradient field of the cosine, the growth of norms."""
-    outputs, path = (table[table["kind"] == kind] for kind in ("output", "trajectory"))
-    starts, steps = (int(table[name].max()) for name in ("starts", "step"))
+    parts = dict(list(table.groupby("kind")))
+    outputs, projections, path, growth = (parts[kind] for kind in ("output", "projection", "trajectory", "norm"))
+    starts, steps = (int(growth[name].max()) for name in ("starts", "step"))
     note = (
         f"Left: {len(outputs)} random points stand for outputs. Middle: gradients by autograd, drawn at a third of "
         f"their length, black at norms 0.5, 1 and 2 (gradients longer than 2 are left out), and {len(path) - 1} "
         f"steps of descent at rate {path['rate'].iloc[0]:g}. Right: mean and range over {starts} random starts of norm "
         f"1, {steps} steps."
     )
+    measured = "Points in the plane, the gradient of the cosine, and norms over steps of descent"
 
     def draw(figure: Figure) -> None:
         left, middle, right = figure.subplots(1, 3, width_ratios=(1.12, 1, 0.95))
-        _outputs(figure, left, table[table["panel"] == "left"])
-        _field(middle, table[table["panel"] == "middle"])
-        _growth(right, table[table["panel"] == "right"])
+        left.add_patch(Circle((0, 0), 1, fill=False, color=GREY, linewidth=0.8))
+        both = ([part[name].to_numpy() for part in (outputs, projections)] for name in "xy")
+        left.plot(*both, color="#C8C8C8", linewidth=0.5, zorder=1)
+        dots: dict[str, Any] = {"s": 15, "cmap": "Blues", "vmin": 0, "vmax": 1.75, "linewidth": 0, "zorder": 3}
+        shown = left.scatter(outputs["x"], outputs["y"], c=outputs["norm"], label="output", **dots)
+        white = {"s": 12, "color": "white", "edgecolor": GREY, "linewidth": 0.6}
+        left.scatter(projections["x"], projections["y"], label="projection", **white)
+        bar = figure.colorbar(shown, ax=left, label="norm", aspect=20, pad=0.02, ticks=[0, 0.5, 1, 1.5])
+        bar.ax.grid(visible=False)
+        left.set_title("outputs", loc="left")
+        middle.set_title("gradient of the cosine", loc="left")
+        field = parts["field"]
+        far = field[field["length"] < 2]  # near the origin, long arrows would hide the rest
+        look: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 3, "units": "inches"}
+        middle.plot([0, 0], [0, 2.1], color=ORANGE, linewidth=2.2, label="direction")
+        middle.quiver(*(far[name] for name in "xyuv"), color="#9C9C9C", width=0.011, zorder=2, **look)
+        black = (parts["highlighted"][name] for name in "xyuv")
+        middle.quiver(*black, color="black", width=0.02, zorder=4, **look)
+        middle.plot(path["x"], path["y"], "o-", color=BLUE, markersize=3.2, linewidth=0.8, label="descent", zorder=3)
+        for place, (rate, line) in enumerate(growth.groupby("rate")):
+            look = {"color": COLOURS[place], "linestyle": DASHES[place], "marker": MARKERS[place]}
+            right.plot(line["step"], line["norm"], markevery=10, **look)
+            right.fill_between(line["step"], line["low"], line["high"], color=COLOURS[place], alpha=0.15, linewidth=0)
+            end = (line["step"].iloc[-1], line["norm"].iloc[-1])
+            beside = (4, -7 if place == 0 else -3)  # the lowest two lines end close together
+            named: dict[str, Any] = {"textcoords": "offset points", "color": COLOURS[place], "annotation_clip": False}
+            right.annotate(f"{rate:g}", end, beside, **named)
+        right.set(xlabel="step", ylabel=r"$\|z\|$", xlim=(0, steps))
+        right.set_title("norm, by step size", loc="left")
         for axes in (left, middle):
             axes.set(aspect="equal", xlim=(-2.1, 2.1), ylim=(-2.1, 2.1), xticks=[-2, 0, 2], yticks=[-2, 0, 2])
             axes.set(xlabel="$z_1$", ylabel="$z_2$")
@@ -43,9 +67,7 @@ def fig1(table: pd.DataFrame) -> Drawing:
         handles, labels = (of_left + of_middle for of_left, of_middle in zip(*entries, strict=True))
         figure.legend(handles, labels, loc="outside lower left", ncols=5, handlelength=1.6, columnspacing=1.2)
 
-    return Drawing(
-        (7.0, 2.75), "Points in the plane, the gradient of the cosine, and norms over steps of descent", draw, note
-    )
+    return Drawing((7.0, 2.75), measured, draw, note)
 
 
 def fig6(table: pd.DataFrame) -> Drawing:
@@ -61,18 +83,16 @@ def fig6(table: pd.DataFrame) -> Drawing:
         panels = figure.subplots(1, 2, sharey=True)
         for axes, (power, title) in zip(panels, TITLES.items(), strict=True):
             part = table[table["power"] == power]
-            axes.plot([0, 0], [0, 2], color=COLOURS[4], linewidth=2.5, zorder=1)
-            arrows = axes.quiver(
-                *(part[name] for name in ("x", "y", "u", "v", "length")),
-                **{"cmap": "viridis_r", "clim": (0, 2), "angles": "xy", "scale_units": "xy", "scale": 4.5},
-                **{"units": "inches", "width": 0.014, "zorder": 2},
-            )
+            axes.plot([0, 0], [0, 2], color=ORANGE, linewidth=2.5, zorder=1)
+            look: dict[str, Any] = {"cmap": "viridis_r", "clim": (0, 2), "units": "inches", "width": 0.014, "zorder": 2}
+            look |= {"angles": "xy", "scale_units": "xy", "scale": 4.5}
+            arrows = axes.quiver(*(part[name] for name in ("x", "y", "u", "v", "length")), **look)
             axes.set(aspect="equal", xlim=(-2.1, 2.1), ylim=(-2.1, 2.1), xticks=[-2, -1, 0, 1, 2], xlabel="$z_1$")
             axes.grid(visible=False)
             axes.set_title(title, loc="left")
         panels[0].set(ylabel="$z_2$", yticks=[-2, -1, 0, 1, 2])
-        bar = figure.colorbar(arrows, ax=panels, pad=0.02, aspect=24, extend="max", ticks=[0, 0.5, 1, 1.5, 2])
-        bar.set_label("length of the gradient")
+        look = {"pad": 0.02, "aspect": 24, "extend": "max", "ticks": [0, 0.5, 1, 1.5, 2]}
+        bar = figure.colorbar(arrows, ax=panels, label="length of the gradient", **look)
         bar.ax.grid(visible=False)
 
     return Drawing((6.2, 3.2), "Arrows are gradients; colour is their length", draw, note)
@@ -82,7 +102,7 @@ def figS1(table: pd.DataFrame) -> Drawing:  # noqa: N802
     """Norms paper, Fig. S1: the cosine with one direction as a surface, with three circles on it."""
     note = (
         f"The cosine with north (blue) on a polar mesh up to a norm of {table['radius'].max():g}; circles of radii "
-        f"{', '.join(f'{radius:g}' for radius, _, _ in CIRCLES)}. It is constant along every ray, so a wider circle "
+        f"{', '.join(f'{radius:g}' for radius in CIRCLES)}. It is constant along every ray, so a wider circle "
         "spreads the same change over a longer path."
     )
 
@@ -97,64 +117,21 @@ def figS1(table: pd.DataFrame) -> Drawing:  # noqa: N802
         map_ = above.pcolormesh(*mesh, shading="gouraud", **look)
         space.plot([0, 0], [0, 2.2], [1, 1], color=COLOURS[5], linewidth=3, zorder=10)
         above.plot([0, 0], [0, 2.2], color=COLOURS[5], linewidth=3)
-        for radius, colour, dashes in CIRCLES:
+        for radius, (colour, dashes) in CIRCLES.items():
             line = table[(table["kind"] == "circle") & (table["radius"] == radius)]
             shown: dict[str, Any] = {"color": colour, "linestyle": dashes, "linewidth": 1.8}
             space.plot(line["x"], line["y"], line["cosine"], zorder=9, **shown)
             above.plot(line["x"], line["y"], **shown)
             above.annotate(f"{radius:g}", (0, -radius), (0, 3), textcoords="offset points", ha="center", color="white")
-        space.set(
-            xlabel="$z_1$", ylabel="$z_2$", zlabel="cosine", xticks=[-2, 0, 2], yticks=[-2, 0, 2], zticks=[-1, 0, 1]
-        )
+        space.set(xlabel="$z_1$", ylabel="$z_2$", xticks=[-2, 0, 2], yticks=[-2, 0, 2])
+        space.set(zlabel="cosine", zticks=[-1, 0, 1])
         space.tick_params(pad=-3)
-        for axis, pad in ((space.xaxis, -8), (space.yaxis, -8), (space.zaxis, -8)):
-            axis.labelpad = pad
+        space.xaxis.labelpad = space.yaxis.labelpad = space.zaxis.labelpad = -8
         space.view_init(elev=30, azim=-60)
         space.set_box_aspect((1, 1, 0.75), zoom=1.12)
         above.set(aspect="equal", xlabel="$z_1$", ylabel="$z_2$", xticks=[-2, -1, 0, 1, 2], yticks=[-2, -1, 0, 1, 2])
         above.grid(visible=False)
-        bar = figure.colorbar(map_, ax=above, pad=0.03, aspect=22, ticks=[-1, -0.5, 0, 0.5, 1])
-        bar.set_label("cosine")
+        bar = figure.colorbar(map_, ax=above, label="cosine", pad=0.03, aspect=22, ticks=[-1, -0.5, 0, 0.5, 1])
         bar.ax.grid(visible=False)
 
     return Drawing((6.8, 2.9), "Height and colour: cosine with the blue direction", draw, note)
-
-
-def _outputs(figure: Figure, axes: Axes, part: pd.DataFrame) -> None:
-    outputs, projections = (part[part["kind"] == kind] for kind in ("output", "projection"))
-    axes.add_patch(Circle((0, 0), 1, fill=False, color=GREY, linewidth=0.8))
-    for (x, y), (a, b) in zip(outputs[["x", "y"]].to_numpy(), projections[["x", "y"]].to_numpy(), strict=True):
-        axes.plot([x, a], [y, b], color="#C8C8C8", linewidth=0.5, zorder=1)
-    dots: dict[str, Any] = {"s": 15, "cmap": "Blues", "vmin": 0, "vmax": 1.75, "linewidth": 0, "zorder": 3}
-    shown = axes.scatter(outputs["x"], outputs["y"], c=outputs["norm"], label="output", **dots)
-    axes.scatter(
-        projections["x"], projections["y"], s=12, color="white", edgecolor=GREY, linewidth=0.6, label="projection"
-    )
-    bar = figure.colorbar(shown, ax=axes, aspect=20, pad=0.02, ticks=[0, 0.5, 1, 1.5])
-    bar.set_label("norm")
-    bar.ax.grid(visible=False)
-    axes.set_title("outputs", loc="left")
-
-
-def _field(axes: Axes, part: pd.DataFrame) -> None:
-    field, highlighted, path = (part[part["kind"] == kind] for kind in ("field", "highlighted", "trajectory"))
-    far = field[field["length"] < 2]  # near the origin, long arrows would hide the rest
-    look: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 3, "units": "inches"}
-    axes.plot([0, 0], [0, 2.1], color=ORANGE, linewidth=2.2, label="direction")
-    axes.quiver(*(far[name] for name in "xyuv"), color="#9C9C9C", width=0.011, zorder=2, **look)
-    axes.quiver(*(highlighted[name] for name in "xyuv"), color="black", width=0.02, zorder=4, **look)
-    axes.plot(path["x"], path["y"], "o-", color=BLUE, markersize=3.2, linewidth=0.8, label="descent", zorder=3)
-    axes.set_title("gradient of the cosine", loc="left")
-
-
-def _growth(axes: Axes, part: pd.DataFrame) -> None:
-    for place, (rate, line) in enumerate(part.groupby("rate")):
-        look: dict[str, Any] = {"color": COLOURS[place], "linestyle": DASHES[place], "marker": MARKERS[place]}
-        axes.plot(line["step"], line["norm"], markevery=10, **look)
-        axes.fill_between(line["step"], line["low"], line["high"], color=COLOURS[place], alpha=0.15, linewidth=0)
-        end = (line["step"].iloc[-1], line["norm"].iloc[-1])
-        beside = (4, -7 if place == 0 else -3)  # the lowest two lines end close together
-        named: dict[str, Any] = {"textcoords": "offset points", "color": COLOURS[place], "annotation_clip": False}
-        axes.annotate(f"{rate:g}", end, beside, **named)
-    axes.set(xlabel="step", ylabel=r"$\|z\|$", xlim=(0, part["step"].max()))
-    axes.set_title("norm, by step size", loc="left")

@@ -31,11 +31,6 @@ ROUNDING = 1e-12  # relative
 NEAREST = 1e-2  # radians: the smallest angle of the weights
 
 
-def double_metric_plane(context: Context) -> Study:
-    """The figure, and sentences about it, checked on a grid of angles."""
-    return Study({"fig2": pd.concat([plane(), weights(), thresholds()], ignore_index=True)}, answers())
-
-
 def at(angle: Float[Tensor, "*n"]) -> Float[Tensor, "*n 2"]:
     """Points of the unit circle."""
     return torch.stack([angle.cos(), angle.sin()], dim=-1)
@@ -61,9 +56,27 @@ def cosine_weight(
     return alpha / temperature + sign * beta / chords
 
 
-def zero_chord(temperature: float, alpha: float, beta: float) -> float:
-    """beta tau/alpha: the chord where the printed rate is 0. At shorter chords a positive is pushed away (D1)."""
-    return beta * temperature / alpha
+def double_metric_plane(context: Context) -> Study:
+    """The figure, and sentences about it, checked on a grid of angles.
+
+    Panel ``weights``: the weight on the cosine (y) by angle (x), series (loss), sign and temperature. Panel ``zero``:
+    the chord beta tau/alpha, where the printed weight is 0 (y), and its angle (x), NaN if the chord is above 2. At
+    shorter chords a positive is pushed away (D1).
+    """
+    theta = np.geomspace(NEAREST, pi, STEPS + 1)
+    curves, zeros = [], []
+    for temperature in SHOWN:
+        shared = {"panel": "weights", "temperature": temperature, "x": theta}
+        curves.append(pd.DataFrame({**shared, "series": "NT-Xent", "sign": "none", "y": 1 / temperature}))
+        for loss, (alpha, beta) in WEIGHTS.items():
+            for name, sign in SIGNS.items():
+                weight = cosine_weight(2 * np.sin(theta / 2), temperature, alpha, beta, sign)
+                curves.append(pd.DataFrame({**shared, "series": loss, "sign": name, "y": weight}))
+            zero = beta * temperature / alpha
+            angle = 2 * asin(zero / 2) if zero <= 2 else nan
+            zeros.append({"panel": "zero", "series": loss, "temperature": temperature, "x": angle, "y": zero})
+    figure = pd.concat([plane(), *curves, pd.DataFrame(zeros)], ignore_index=True)
+    return Study({"fig2": figure}, answers())
 
 
 def plane() -> pd.DataFrame:
@@ -71,7 +84,6 @@ def plane() -> pd.DataFrame:
     features = at(torch.tensor(DIRECTIONS, dtype=torch.float64)) * torch.tensor(LENGTHS, dtype=torch.float64)[:, None]
     u, v = unit(features)
     circle = at(torch.linspace(0, 2 * pi, 2 * STEPS + 1, dtype=torch.float64))
-    arc = at(torch.linspace(DIRECTIONS[0], DIRECTIONS[1], STEPS + 1, dtype=torch.float64))
     origin = torch.zeros(2, dtype=torch.float64)
     lines = {
         "feature 1": torch.stack([origin, features[0]]),
@@ -81,7 +93,7 @@ def plane() -> pd.DataFrame:
         "unit circle": circle,
         "circle 1/tau": circle / DRAWN,
         "circle 1/sqrt(tau)": circle / DRAWN**0.5,
-        "arc": arc,
+        "arc": at(torch.linspace(DIRECTIONS[0], DIRECTIONS[1], STEPS + 1, dtype=torch.float64)),
         "chord": torch.stack([u, v]),
     }
     numbers = {
@@ -92,77 +104,36 @@ def plane() -> pd.DataFrame:
         "scaled cosine": cosine(u, v) / DRAWN,
         "product at 1/tau": cosine(u / DRAWN, v / DRAWN),
     }
-    return pd.concat(
-        [
-            *(
-                pd.DataFrame({"panel": "plane", "series": name, "x": xy[:, 0].numpy(), "y": xy[:, 1].numpy()})
-                for name, xy in lines.items()
-            ),
-            pd.DataFrame({"panel": "numbers", "series": list(numbers), "y": [float(y) for y in numbers.values()]}),
-        ]
-    )
-
-
-def weights() -> pd.DataFrame:
-    """Panel ``weights``: the weight on the cosine (y) by angle (x), series (loss), sign and temperature."""
-    theta = np.geomspace(NEAREST, pi, STEPS + 1)
-    chords = 2 * np.sin(theta / 2)
-    parts = []
-    for temperature in SHOWN:
-        shared = {"panel": "weights", "temperature": temperature, "x": theta}
-        parts.append(pd.DataFrame({**shared, "series": "NT-Xent", "sign": "none", "y": 1 / temperature}))
-        for loss, (alpha, beta) in WEIGHTS.items():
-            for name, sign in SIGNS.items():
-                weight = cosine_weight(chords, temperature, alpha, beta, sign)
-                parts.append(pd.DataFrame({**shared, "series": loss, "sign": name, "y": weight}))
-    return pd.concat(parts)
-
-
-def thresholds() -> pd.DataFrame:
-    """Panel ``zero``: the chord where the printed weight is 0 (y) and its angle (x), NaN if the chord is above 2."""
-    rows = []
-    for temperature in SHOWN:
-        for loss, (alpha, beta) in WEIGHTS.items():
-            zero = zero_chord(temperature, alpha, beta)
-            angle = 2 * asin(zero / 2) if zero <= 2 else nan
-            rows.append({"panel": "zero", "series": loss, "temperature": temperature, "x": angle, "y": zero})
-    return pd.DataFrame(rows)
+    tables = [
+        pd.DataFrame({"panel": "plane", "series": name, "x": xy[:, 0], "y": xy[:, 1]}) for name, xy in lines.items()
+    ]
+    found = [float(number) for number in numbers.values()]
+    return pd.concat([*tables, pd.DataFrame({"panel": "numbers", "series": list(numbers), "y": found})])
 
 
 def answers() -> list[Answer]:
     """Radius, discrimination and order, on STEPS - 1 angles between 0 and pi, without the ends."""
     theta = torch.arange(1, STEPS, dtype=torch.float64) * pi / STEPS
-    return [
-        _scaled("dm.fig2.radius", theta, 1.0, PRINTED),
-        _scaled("dm.fig2.radius.d24", theta, 0.5, "D24"),
-        _told_apart("dm.fig2.discriminates", theta),
-        _ordered("dm.fig2.discriminates.d7", theta),
-    ]
-
-
-def _scaled(claim: str, theta: Float[Tensor, "n"], power: float, reading: str) -> Answer:
-    """On the circle of radius tau^-power the inner product is cosine/tau, for all angles and all tau of Table 5."""
     u, v = at(torch.zeros_like(theta)), at(theta)
-    held = 0
-    for temperature in TEMPERATURES:
-        radius = temperature**-power
-        gap = (cosine(radius * u, radius * v) - cosine(u, v) / temperature).abs()
-        held += int((gap <= ROUNDING * radius**2).sum())
-    return counted(claim, held, len(theta) * len(TEMPERATURES), reading)
-
-
-def _told_apart(claim: str, theta: Float[Tensor, "n"]) -> Answer:
-    """At every angle: pairs with that angle, and so with one cosine, have different chords across the circle."""
+    collected = []
+    # On the circle of radius tau^-power the inner product is cosine/tau, for all angles and all tau of Table 5.
+    for claim, power, reading in (("dm.fig2.radius", 1.0, PRINTED), ("dm.fig2.radius.d24", 0.5, "D24")):
+        held = 0
+        for temperature in TEMPERATURES:
+            radius = temperature**-power
+            gap = (cosine(radius * u, radius * v) - cosine(u, v) / temperature).abs()
+            held += int((gap <= ROUNDING * radius**2).sum())
+        collected.append(counted(claim, held, len(theta) * len(TEMPERATURES), reading))
+    # At every angle: pairs with that angle, and so with one cosine, have different chords across the circle.
     turns = torch.arange(TURNS, dtype=torch.float64)[:, None] * 2 * pi / TURNS
     chords = chord(at(turns.expand(-1, len(theta))), at(turns + theta))
-    spread = chords.amax(dim=0) - chords.amin(dim=0)
-    return counted(claim, int((spread > ROUNDING).sum()), len(theta))
-
-
-def _ordered(claim: str, theta: Float[Tensor, "n"]) -> Answer:
-    """Of any two pairs, the one with the longer chord has the smaller cosine."""
-    u, v = at(torch.zeros_like(theta)), at(theta)
+    told_apart = chords.amax(dim=0) - chords.amin(dim=0) > ROUNDING
+    # Of any two pairs, the one with the longer chord has the smaller cosine.
     first, second = torch.triu_indices(len(theta), len(theta), offset=1)
     longer = (chord(u, v)[first] - chord(u, v)[second]).sign()
     nearer = (cosine(u, v)[first] - cosine(u, v)[second]).sign()
-    return counted(claim, int((longer * nearer == -1).sum()), len(first), "D7")
+    return [
+        *collected,
+        counted("dm.fig2.discriminates", int(told_apart.sum()), len(theta)),
+        counted("dm.fig2.discriminates.d7", int((longer * nearer == -1).sum()), len(first), "D7"),
+    ]

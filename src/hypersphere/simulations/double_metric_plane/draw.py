@@ -3,7 +3,6 @@
 from typing import Any
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -18,13 +17,12 @@ RANGES = {0.07: (-12, 32), 1.0: (-4, 6)}
 def fig2(table: pd.DataFrame) -> Drawing:
     """Two embeddings on the unit circle with cosine and chord, and the chord's part in the gradient."""
     part, zero = (table[table["panel"] == panel] for panel in ("numbers", "zero"))
-    numbers = dict(zip(part["series"], part["y"].astype(float), strict=True))
-    chords = {
-        temperature: ", ".join(f"{loss} {chord:.2g}" for loss, chord in zip(rows["series"], rows["y"], strict=True))
-        for temperature in RANGES
-        for rows in [zero[zero["temperature"] == temperature]]
-    }
-    where = "; ".join(f"at τ = {temperature:g} {listed}" for temperature, listed in chords.items())
+    numbers = dict(zip(part["series"], part["y"], strict=True))
+    where = "; ".join(
+        f"at τ = {temperature:g} "
+        + ", ".join(f"{loss} {y:.2g}" for loss, y in zip(rows["series"], rows["y"], strict=True))
+        for temperature, rows in zero.groupby("temperature")
+    )
     note = (
         f"The drawn pair has cosine {numbers['cosine']:.2f}, arc {numbers['arc']:.2f} and chord "
         f"{numbers['chord']:.2f}; divided by τ = {numbers['temperature']:g} the cosine is "
@@ -33,13 +31,53 @@ def fig2(table: pd.DataFrame) -> Drawing:
         f"is 2): {where}."
     )
 
+    measured = (
+        "Left: both distances of a pair. Middle, right: the weight by which a loss multiplies the cosine's gradient"
+    )
+
     def draw(figure: Figure) -> None:
-        plane, *panels = figure.subplots(1, 3)
-        _plane(plane, table[table["panel"] == "plane"], numbers["temperature"])
-        for axes, temperature in zip(panels, RANGES, strict=True):
-            _weights(axes, table[table["temperature"] == temperature], temperature)
-        panels[0].set_ylabel("weight on the cosine")
+        left, *panels = figure.subplots(1, 3)
+        plane = table[table["panel"] == "plane"]
+        lines = {name: rows[["x", "y"]].to_numpy() for name, rows in plane.groupby("series")}
+        circles = {"unit circle": "1", "circle 1/sqrt(tau)": r"$1/\sqrt{\tau}$", "circle 1/tau": r"$1/\tau$"}
+        left.plot(*lines["circle 1/tau"].T, color=GREY, linestyle=DASHES[1], linewidth=1.0)
+        left.plot(*lines["circle 1/sqrt(tau)"].T, color=GREY, linestyle=DASHES[2], linewidth=1.0)
+        left.plot(*lines["unit circle"].T, color="black", linewidth=1.0)
+        left.plot(*lines["arc"].T, color=BLUE, linewidth=2.5)
+        left.plot(*lines["chord"].T, color=ORANGE, linewidth=2.5)
+        for number in "12":
+            for name, colour in ((f"feature {number}", GREY), (f"unit {number}", "black")):
+                arrow = {"arrowstyle": "-|>", "color": colour, "shrinkA": 0, "shrinkB": 0, "linewidth": 1.0}
+                left.annotate("", lines[name][1], (0, 0), arrowprops=arrow)
+        beside: dict[str, Any] = {"textcoords": "offset points"}
+        left.annotate("arc", lines["arc"][len(lines["arc"]) // 2], (2, 3), color=BLUE, **beside)
+        middle = lines["chord"].mean(axis=0)
+        left.annotate("chord", middle, (5, 2), color=ORANGE, va="bottom", ha="center", **beside)
+        background = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
+        for name, text in circles.items():
+            bottom = lines[name][lines[name][:, 1].argmin()]
+            left.annotate(text, bottom, va="center", ha="center", bbox=background)
+        left.set_aspect("equal")
+        title = rf"the pair, $\tau$ = {numbers['temperature']:g}"
+        left.set(title=title, xlabel="first coordinate", ylabel="second coordinate")
         dashes: tuple[Any, ...] = DASHES
+        by_sign = {"none": dashes[2], "printed": dashes[1], "contrastive": dashes[0]}
+        weights = table[table["panel"] == "weights"]
+        for axes, (temperature, ends) in zip(panels, RANGES.items(), strict=True):
+            curves = weights[weights["temperature"] == temperature]
+            for (loss, sign), rows in curves.groupby(["series", "sign"]):
+                colour = LOSSES.get(str(loss), GREY)
+                axes.plot(rows["x"], rows["y"], color=colour, linestyle=by_sign[str(sign)], linewidth=1.5)
+            zeros = zero[(zero["temperature"] == temperature) & zero["x"].notna()]
+            for loss, x in zip(zeros["series"], zeros["x"], strict=True):
+                size = 9.0 if loss == "DM2" else 5.5  # DM2's lies under DM4's
+                axes.plot(x, 0, marker="o", markersize=size, markeredgewidth=0, color=LOSSES[loss], zorder=3)
+            axes.axhline(0, color="black", linewidth=0.7)
+            axes.set_xscale("log")
+            axes.set_xticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
+            axes.set(xlim=(curves["x"].min(), curves["x"].max()), ylim=ends)
+            axes.set(xlabel="angle of the pair (rad)", title=rf"$\tau$ = {temperature:g}")
+        panels[0].set_ylabel("weight on the cosine")
         signs = [
             Line2D([], [], color="black", linestyle=dashes[0], label=r"$\alpha/\tau + \beta/|u-v|$ (opposite sign)"),
             Line2D([], [], color="black", linestyle=dashes[1], label=r"$\alpha/\tau - \beta/|u-v|$ (as printed)"),
@@ -50,54 +88,4 @@ def fig2(table: pd.DataFrame) -> Drawing:
         look: dict[str, Any] = {"ncols": 4, "handlelength": 2.4, "title": "weight on the cosine (middle and right)"}
         figure.legend(handles=[*signs, *losses], loc="outside lower center", **look)
 
-    return Drawing(
-        (7.2, 3.4),
-        "Left: both distances of a pair. Middle, right: the weight by which a loss multiplies the cosine's gradient",
-        draw,
-        note,
-    )
-
-
-def _plane(axes: Axes, part: pd.DataFrame, temperature: float) -> None:
-    lines = {name: rows[["x", "y"]].to_numpy() for name, rows in part.groupby("series")}
-    styles: dict[str, dict[str, Any]] = {
-        "circle 1/tau": {"color": GREY, "linestyle": DASHES[1], "linewidth": 1.0},
-        "circle 1/sqrt(tau)": {"color": GREY, "linestyle": DASHES[2], "linewidth": 1.0},
-        "unit circle": {"color": "black", "linewidth": 1.0},
-        "arc": {"color": BLUE, "linewidth": 2.5},
-        "chord": {"color": ORANGE, "linewidth": 2.5},
-    }
-    for name, style in styles.items():
-        axes.plot(*lines[name].T, **style)
-    for number in "12":
-        for name, colour in ((f"feature {number}", GREY), (f"unit {number}", "black")):
-            arrow = {"arrowstyle": "-|>", "color": colour, "shrinkA": 0, "shrinkB": 0, "linewidth": 1.0}
-            axes.annotate("", lines[name][1], (0, 0), arrowprops=arrow)
-    middle = len(lines["arc"]) // 2
-    axes.annotate("arc", lines["arc"][middle], (2, 3), textcoords="offset points", color=BLUE)
-    axes.annotate(
-        "chord", lines["chord"].mean(axis=0), (5, 2), textcoords="offset points", color=ORANGE, va="bottom", ha="center"
-    )
-    background = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
-    for name, text in (("unit circle", "1"), ("circle 1/sqrt(tau)", r"$1/\sqrt{\tau}$"), ("circle 1/tau", r"$1/\tau$")):
-        bottom = lines[name][lines[name][:, 1].argmin()]
-        axes.annotate(text, bottom, va="center", ha="center", bbox=background)
-    axes.set_aspect("equal")
-    axes.set(title=rf"the pair, $\tau$ = {temperature:g}", xlabel="first coordinate", ylabel="second coordinate")
-
-
-def _weights(axes: Axes, part: pd.DataFrame, temperature: float) -> None:
-    curves = part[part["panel"] == "weights"]
-    dashes: dict[Any, Any] = {"none": DASHES[2], "printed": DASHES[1], "contrastive": DASHES[0]}
-    colours: dict[Any, str] = {"NT-Xent": GREY, **LOSSES}
-    for (loss, sign), rows in curves.groupby(["series", "sign"]):
-        axes.plot(rows["x"], rows["y"], color=colours[loss], linestyle=dashes[sign], linewidth=1.5)
-    zeros = part[(part["panel"] == "zero") & part["x"].notna()]
-    for loss, x in zip(zeros["series"], zeros["x"], strict=True):
-        size = 9.0 if loss == "DM2" else 5.5  # DM2's lies under DM4's
-        axes.plot(x, 0, marker="o", markersize=size, markeredgewidth=0, color=colours[loss], zorder=3)
-    axes.axhline(0, color="black", linewidth=0.7)
-    axes.set_xscale("log")
-    axes.set_xticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
-    axes.set(xlim=(curves["x"].min(), curves["x"].max()), ylim=RANGES[temperature])
-    axes.set(xlabel="angle of the pair (rad)", title=rf"$\tau$ = {temperature:g}")
+    return Drawing((7.2, 3.4), measured, draw, note)

@@ -5,54 +5,49 @@ The caption does not say whether the anchor is one of them; n = 4095 moves every
 printed entropy is a mean over anchors, which obeys the limits of one anchor.
 """
 
-from collections.abc import Sequence
 from math import exp, log
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 
 from hypersphere.config.claims import load
-from hypersphere.simulations.study import Answer, Context, Study, between, counted
+from hypersphere.simulations.study import Context, Study, between, counted
 
 EXAMPLES = 4096
 ROUNDING = 0.05  # nats: half of the last printed decimal
 TEMPERATURES = np.geomspace(0.02, 2.0, 161)
 
 
-class Row(NamedTuple):
-    """A row of the table: claim, temperature, whether embeddings are normalised, and the printed entropy in nats."""
-
-    claim: str
-    temperature: float
-    normalised: bool
-    entropy: float
-
-
-class Limits(NamedTuple):
-    """Lowest and highest entropy in nats, and the number of logits at the top where the entropy is lowest."""
-
-    lowest: float
-    highest: float
-    at_top: int
-
-
 def entropy_limits(context: Context) -> Study:
-    """The limits by temperature, and those of each printed row."""
-    rows = printed(context)
-    return Study({"table5_entropy": curves(rows), "table5_limits": limits_table(rows)}, answers(rows))
+    """The limits by temperature, and those of each printed row; sentences about all six and about the highest one."""
+    table = printed_rows(context)
+    uniform = (table["printed"] - log(EXAMPLES)).abs()[table["temperature"] == 1] <= ROUNDING
+    answers = [
+        *map(between, table["claim"], table["lowest"], table["highest"]),
+        counted("lecture.table5_entropy.at_most_uniform", int((table["printed"] <= log(EXAMPLES)).sum()), len(table)),
+        counted("lecture.table5_entropy.uniform_at_1", int(uniform.sum()), 1),
+    ]
+    return Study({"table5_entropy": curves(table), "table5_limits": table.drop(columns="claim")}, answers)
 
 
-def printed(context: Context) -> list[Row]:
-    """The rows of the table, from claims with the coordinates ``normalised`` and ``objective.temperature``."""
-    claims = load(context.config.claims_file(context.paper))
+def printed_rows(context: Context) -> pd.DataFrame:
+    """The rows of the table, from claims with the coordinates ``normalised`` and ``objective.temperature``; in nats.
+
+    Without normalisation logits have no bounds, and the lowest entropy is 0. ``effective``: as many equally likely
+    examples have the printed entropy.
+    """
     rows = []
-    for claim in claims:
-        if claim.artifact == "table5_limits" and claim.reported is not None:
-            temperature, normalised = claim.coordinates["objective.temperature"], claim.coordinates["normalised"]
-            rows.append(Row(claim.id, float(temperature), bool(normalised), claim.reported))
-    return rows
+    for claim in load(context.config.claims_file(context.paper)):
+        if claim.artifact == "table5_limits" and (entropy := claim.reported) is not None:
+            at = {"normalised": claim.coordinates["normalised"]}
+            at["temperature"] = claim.coordinates["objective.temperature"]
+            free = 0.0, log(EXAMPLES), 1
+            lowest, highest, at_top = limits(EXAMPLES, float(at["temperature"])) if at["normalised"] else free
+            row = {"claim": claim.id, **at, "printed": entropy, "lowest": lowest, "at_top": at_top, "highest": highest}
+            row |= {"below_uniform": highest - entropy, "effective": exp(entropy)}
+            rows.append({**row, "finding": finding(entropy, lowest, highest), "examples": EXAMPLES})
+    return pd.DataFrame(rows)
 
 
 def two_level_entropy(
@@ -63,7 +58,7 @@ def two_level_entropy(
     return k * np.exp(-above) * above + (n - k) * np.exp(-above - gap) * (above + gap)
 
 
-def limits(n: int, temperature: float) -> Limits:
+def limits(n: int, temperature: float) -> tuple[float, float, int]:
     """Limits of the entropy of a softmax of n logits that are free in [-1/temperature, 1/temperature].
 
     The highest entropy is ln n, at equal logits. For the lowest, let R = exp(2/temperature). The possible distributions
@@ -72,87 +67,44 @@ def limits(n: int, temperature: float) -> Limits:
     the smallest; otherwise no bound would be tight, and every small move would stay inside. No p lies strictly between
     the two; otherwise it could be raised or lowered, and all p scaled to sum 1, without leaving the polytope. So the
     logits have two levels, 2/temperature apart, with k of n at the top. The n - 1 values of k are tried.
+
+    Returns:
+        The lowest and the highest entropy in nats, and the number of logits at the top where it is lowest.
     """
     k = np.arange(1, n)
     entropies = two_level_entropy(k, n, 2 / temperature)
     least = int(entropies.argmin())
-    return Limits(float(entropies[least]), log(n), int(k[least]))
+    return float(entropies[least]), log(n), int(k[least])
 
 
-def row_limits(row: Row) -> Limits:
-    """Limits for a row of Table 5. Without normalisation logits have no bounds, and the lowest entropy is 0."""
-    return limits(EXAMPLES, row.temperature) if row.normalised else Limits(0.0, log(EXAMPLES), 1)
-
-
-def aligned_entropy(n: int, temperature: float) -> float:
-    """Entropy in nats where the positive has cosine 1 and the n - 1 negatives cosine 0."""
-    return float(two_level_entropy(np.array(1), n, 1 / temperature))
-
-
-def finding(row: Row) -> str:
+def finding(entropy: float, lowest: float, highest: float) -> str:
     """Whether a printed entropy, or any that rounds to it, is impossible, possible or forced by the limits."""
-    lowest, highest, _ = row_limits(row)
-    low, high = row.entropy - ROUNDING, row.entropy + ROUNDING
+    low, high = entropy - ROUNDING, entropy + ROUNDING
     if high < lowest or low > highest:
         return "impossible"
     return "forced" if low <= lowest and highest <= high else "possible"
 
 
-def curves(table: Sequence[Row]) -> pd.DataFrame:
+def curves(table: pd.DataFrame) -> pd.DataFrame:
     """Columns panel (normalised or not), series, temperature, entropy, examples."""
-    bounds = [limits(EXAMPLES, float(temperature)) for temperature in TEMPERATURES]
+    lowest, highest, _ = zip(*(limits(EXAMPLES, float(temperature)) for temperature in TEMPERATURES), strict=True)
     series = {
-        "lowest": [bound.lowest for bound in bounds],
-        "highest": [bound.highest for bound in bounds],
-        "aligned": [aligned_entropy(EXAMPLES, float(temperature)) for temperature in TEMPERATURES],
+        "lowest": lowest,
+        "highest": highest,
+        # The positive has cosine 1 and the negatives cosine 0.
+        "aligned": two_level_entropy(np.array(1), EXAMPLES, 1 / TEMPERATURES),
     }
     lines = [
         pd.DataFrame({"panel": "normalised", "series": name, "temperature": TEMPERATURES, "entropy": values})
         for name, values in series.items()
     ]
-    rows = [
-        {
-            "panel": "normalised" if row.normalised else "not normalised",
-            "series": name,
-            "temperature": row.temperature,
-            "entropy": entropy,
-        }
-        for row in table
-        for name, entropy in (("printed", row.entropy), ("row lowest", row_limits(row).lowest))
+    about = {
+        "panel": np.where(table["normalised"], "normalised", "not normalised"),
+        "temperature": table["temperature"],
+    }
+    points = [
+        pd.DataFrame({**about, "series": series, "entropy": table[name]})
+        for series, name in (("printed", "printed"), ("row lowest", "lowest"))
     ]
-    return pd.concat([*lines, pd.DataFrame(rows)], ignore_index=True).assign(examples=EXAMPLES)
-
-
-def limits_table(table: Sequence[Row]) -> pd.DataFrame:
-    """One row for each of Table 5. ``effective``: as many equally likely examples have the printed entropy."""
-    rows = []
-    for row in table:
-        lowest, highest, at_top = row_limits(row)
-        rows.append(
-            {
-                "normalised": row.normalised,
-                "temperature": row.temperature,
-                "printed": row.entropy,
-                "lowest": lowest,
-                "at_top": at_top,
-                "highest": highest,
-                "below_uniform": highest - row.entropy,
-                "effective": exp(row.entropy),
-                "aligned": aligned_entropy(EXAMPLES, row.temperature) if row.normalised else None,
-                "finding": finding(row),
-                "examples": EXAMPLES,
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def answers(table: Sequence[Row]) -> list[Answer]:
-    """The limits of each printed entropy, and sentences about all six and about the highest one."""
-    ranges = [between(row.claim, *row_limits(row)[:2]) for row in table]
-    below = sum(row.entropy <= log(EXAMPLES) for row in table)
-    uniform = sum(abs(row.entropy - log(EXAMPLES)) <= ROUNDING for row in table if row.temperature == 1)
-    return [
-        *ranges,
-        counted("lecture.table5_entropy.at_most_uniform", below, len(table)),
-        counted("lecture.table5_entropy.uniform_at_1", uniform, 1),
-    ]
+    rows = pd.concat(points).sort_index(kind="stable")
+    return pd.concat([*lines, rows], ignore_index=True).assign(examples=EXAMPLES)

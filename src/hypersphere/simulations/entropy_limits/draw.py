@@ -12,7 +12,6 @@ from hypersphere.report.studies import Drawing, Layout
 from hypersphere.report.style import COLOURS, DASHES, GREY
 
 BLUE, ORANGE = COLOURS[0], COLOURS[1]
-PRINTED: dict[str, Any] = {"linestyle": "none", "marker": "o", "color": ORANGE, "markersize": 6.0}
 POSSIBLE: dict[str, Any] = {"color": BLUE, "alpha": 0.12, "linewidth": 0}
 
 
@@ -24,21 +23,30 @@ def table5_entropy(table: pd.DataFrame) -> Drawing:
         "0. Nothing here is random."
     )
 
-    printed = table[table["series"] == "printed"].set_index(["panel", "temperature"])["entropy"]
-    lowest = table[table["series"] == "row lowest"].set_index(["panel", "temperature"])["entropy"]
-    possible = int(((lowest <= printed) & (printed <= table["entropy"].max())).sum())
+    lines = {name: rows.set_index(["panel", "temperature"])["entropy"] for name, rows in table.groupby("series")}
+    printed, lowest, highest = lines["printed"], lines["row lowest"], table["entropy"].max()
+    possible = int(((lowest <= printed) & (printed <= highest)).sum())
     finding = f"{possible} of {len(printed)} printed entropies of SimCLR's Table 5 are possible"
 
     def draw(figure: Figure) -> None:
         bounded, free = figure.subplots(1, 2, sharey=True, width_ratios=(3, 1))
-        highest = table.loc[table["series"] == "highest", "entropy"].iloc[0]
-        _bounded(bounded, table[table["panel"] == "normalised"])
-        part = table[table["panel"] == "not normalised"]
-        printed, lowest = (part[part["series"] == name] for name in ("printed", "row lowest"))
-        places = np.arange(len(printed))
-        free.bar(places, highest - lowest["entropy"].to_numpy(), 0.6, lowest["entropy"], **POSSIBLE)
-        _printed(free, places, printed["entropy"])
-        free.set_xticks(places, [f"{temperature:g}" for temperature in printed["temperature"]])
+        least, most, aligned = (lines[name]["normalised"] for name in ("lowest", "highest", "aligned"))
+        bounded.fill_between(least.index, least, most, **POSSIBLE)
+        bounded.plot(least, color=BLUE)
+        bounded.plot(aligned, color=GREY, linestyle=DASHES[1])
+        bounded.text(0.023, 6.2, "possible entropies", color=BLUE)
+        bounded.text(0.34, 1.0, "below the lowest\npossible entropy", color=BLUE)
+        bounded.text(0.023, 2.9, "dashed: positive at 1,\nothers at 0", color=GREY)
+        _printed(bounded, printed["normalised"].index, printed["normalised"])
+        bounded.set_xscale("log")
+        bounded.set_xticks([0.02, 0.05, 0.1, 0.2, 0.5, 1, 2], ["0.02", "0.05", "0.1", "0.2", "0.5", "1", "2"])
+        bounded.minorticks_off()
+        bounded.set(xlabel=r"temperature $\tau$", ylabel="entropy (nat)", title="normalised", xlim=(0.02, 2))
+        unbounded, places = printed["not normalised"], np.arange(len(printed["not normalised"]))
+        bottom = lowest["not normalised"].to_numpy()
+        free.bar(places, highest - bottom, 0.6, bottom, **POSSIBLE)
+        _printed(free, places, unbounded)
+        free.set_xticks(places, [f"{temperature:g}" for temperature in unbounded.index])
         free.set(xlabel=r"temperature $\tau$", title="not normalised", xlim=(-0.6, len(places) - 0.4))
         free.grid(axis="x", visible=False)
         for axes in (bounded, free):
@@ -72,26 +80,10 @@ def table5_limits(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     return Layout(head, body, note)
 
 
-def _bounded(axes: Axes, part: pd.DataFrame) -> None:
-    lines = {name: rows for name, rows in part.groupby("series")}
-    lowest, highest, aligned = (lines[name] for name in ("lowest", "highest", "aligned"))
-    axes.fill_between(lowest["temperature"], lowest["entropy"], highest["entropy"], **POSSIBLE)
-    axes.plot(lowest["temperature"], lowest["entropy"], color=BLUE)
-    axes.plot(aligned["temperature"], aligned["entropy"], color=GREY, linestyle=DASHES[1])
-    axes.text(0.023, 6.2, "possible entropies", color=BLUE)
-    axes.text(0.34, 1.0, "below the lowest\npossible entropy", color=BLUE)
-    axes.text(0.023, 2.9, "dashed: positive at 1,\nothers at 0", color=GREY)
-    _printed(axes, lines["printed"]["temperature"], lines["printed"]["entropy"])
-    axes.set_xscale("log")
-    axes.set_xticks([0.02, 0.05, 0.1, 0.2, 0.5, 1, 2], ["0.02", "0.05", "0.1", "0.2", "0.5", "1", "2"])
-    axes.minorticks_off()
-    axes.set(xlabel=r"temperature $\tau$", ylabel="entropy (nat)", title="normalised", xlim=(0.02, 2))
-
-
 def _printed(axes: Axes, x: Iterable[float], y: Iterable[float]) -> None:
     """The printed entropies, each with its number."""
     for place, entropy in zip(x, y, strict=True):
-        axes.plot(place, entropy, **PRINTED)
+        axes.plot(place, entropy, linestyle="none", marker="o", color=ORANGE, markersize=6.0)
         beside: dict[str, Any] = {"ha": "right", "va": "top", "color": ORANGE, "textcoords": "offset points"}
         background = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5}
         axes.annotate(f"{entropy:.1f}", (place, entropy), (-5, -4), bbox=background, **beside)

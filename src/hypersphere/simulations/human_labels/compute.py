@@ -6,7 +6,7 @@ image. These are the same quantities, computed from the label files without an e
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Int64
+from jaxtyping import Int64
 
 from hypersphere.datasets.reading.human import HumanLabels, entropies, human
 from hypersphere.simulations.study import Answer, Context, Study, counted
@@ -26,33 +26,28 @@ def error_rate(labels: Int64[np.ndarray, "images"], official: Int64[np.ndarray, 
     return 100 * float((labels != official).mean())
 
 
-def votes(labels: Int64[np.ndarray, "people images"], classes: int) -> Int64[np.ndarray, "images classes"]:
-    """Number of people who gave each label."""
-    return (labels[:, :, None] == np.arange(classes)).sum(axis=0)
-
-
 def training_labels(labels: HumanLabels) -> Int64[np.ndarray, "3 50000"]:
     """The labels of three people for CIFAR-10's training images."""
     return np.stack([labels.cifar10n_random_label1, labels.cifar10n_random_label2, labels.cifar10n_random_label3])
 
 
-def consensus(labels: HumanLabels) -> Bool[np.ndarray, "50000"]:
-    """Images of CIFAR-10N where no label has more votes than the aggregate. Three different labels tie."""
-    counts = votes(training_labels(labels), 10)
-    return np.take_along_axis(counts, labels.cifar10n_aggre_label[:, None], axis=1)[:, 0] == counts.max(axis=1)
-
-
-def one_opinion(labels: HumanLabels) -> Bool[np.ndarray, "50000"]:
-    """Images of CIFAR-100N whose human fine label belongs to their human coarse label: one person's opinion."""
-    coarse_of = np.zeros(100, dtype=np.int64)
-    coarse_of[labels.cifar100n_clean_label] = labels.cifar100n_clean_coarse_label
-    return coarse_of[labels.cifar100n_noisy_label] == labels.cifar100n_noisy_coarse_label
+def votes(labels: HumanLabels) -> Int64[np.ndarray, "50000 10"]:
+    """How many of the three people gave each label."""
+    return (training_labels(labels)[:, :, None] == np.arange(10)).sum(axis=0)
 
 
 def answers(labels: HumanLabels) -> list[Answer]:
-    """About 50 people: the mean over images, in tens. A consensus: CIFAR-100N has one label per image (N49)."""
+    """About 50 people: the mean over images, in tens. A consensus: CIFAR-100N has one label per image (N49).
+
+    In CIFAR-10N no label has more votes than the aggregate, and three different labels tie. In CIFAR-100N the human
+    fine label belongs to the human coarse label: one person's opinion.
+    """
     people = float(labels.cifar10h_counts.sum(axis=1).mean())
-    agreed, single = consensus(labels), one_opinion(labels)
+    counts = votes(labels)
+    agreed = counts[np.arange(len(counts)), labels.cifar10n_aggre_label] == counts.max(axis=1)
+    coarse_of = np.zeros(100, dtype=np.int64)
+    coarse_of[labels.cifar100n_clean_label] = labels.cifar100n_clean_coarse_label
+    single = coarse_of[labels.cifar100n_noisy_label] == labels.cifar100n_noisy_coarse_label
     images = len(agreed) + len(single)
     return [
         counted(f"{CLAIM}.people", int(round(people / TENS) * TENS == 50), 1),
@@ -78,7 +73,7 @@ def table(labels: HumanLabels) -> pd.DataFrame:
         ("CIFAR-10H", "all gave one label", 100 * ((labels.cifar10h_counts > 0).sum(axis=1) == 1).mean(), "%"),
         ("CIFAR-10H", "entropy, mean", entropy.mean(), "nat"),
         ("CIFAR-10H", "entropy, highest", entropy.max(), "nat"),
-        ("CIFAR-10N", "three different labels", (votes(training_labels(labels), 10).max(axis=1) == 1).sum(), "images"),
+        ("CIFAR-10N", "three different labels", (votes(labels).max(axis=1) == 1).sum(), "images"),
         ("CIFAR-10N", "aggregate in error", aggregate, "%"),
         ("CIFAR-10N", "first person in error", first, "%"),
         ("CIFAR-10N", "second person in error", second, "%"),

@@ -1,27 +1,180 @@
-"""Embedding norms of latent classes, by density and by frequency (norms paper, Sec. 4.2; Fig. 2b, 2c and S2).
+"""Embedding norms of latent classes, by density and by frequency (norms paper, Sec. 4.2, App. B.2; Fig. 2b, 2c and S2).
 
-Data and networks come from ``latent_networks``. Norms are of embeddings before normalisation, in double precision.
-Where the text is silent, the authors' code decides (erratum N8).
+Points of latent classes on a sphere, and networks that learn them by supervised InfoNCE. Each combination of seed and
+setting is a model of its own. All are trained together, and the settings of a seed share its random numbers. Training
+is in single precision, as in the authors' code: three times as fast as in double. Norms are of embeddings before
+normalisation, in double precision. Where the text is silent, the authors' code decides (erratum N8).
 
-Shapes: s seeds, n points of a model, d latent dimensions.
+Shapes: s seeds, m models (seeds, and within a seed settings), n points of a model, b of a batch, d latent dimensions.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy import stats
 from scipy.spatial import cKDTree
 from torch import Tensor
 
+from hypersphere import prng
 from hypersphere.objectives.geometry import unit
-from hypersphere.simulations.latent_classes import networks
-from hypersphere.simulations.latent_classes.networks import Network, Setting
 from hypersphere.simulations.study import PRINTED, Answer, Context, Study, effect
 from hypersphere.t_test import mean_interval
+
+PER_CLASS, OBSERVED, BATCH = 1000, 64, 128  # App. B.2
+EPOCHS = 50  # Fig. S2; Fig. 2 does not state its own
+HIDDEN, RATE = 64, 0.01  # the authors' code (erratum N8)
+SCALE = 10.0  # the authors' code: standard deviation of the random matrix's entries
+RECORDED = 5  # epochs between two records of the norms
+
+
+class Setting(NamedTuple):
+    """How a model's points are drawn."""
+
+    noise: float
+    """Standard deviation of each latent coordinate."""
+    balanced: bool
+
+
+class Points(NamedTuple):
+    """Points to train models on, or to embed: the observations are ``latent @ matrix``.
+
+    A layer multiplies the matrix with its weights instead of computing the observations: a sixth of the work.
+    """
+
+    latent: Float[Tensor, "m n d"]
+    matrix: Float[Tensor, "m d observed"]
+    labels: Int[Tensor, "m n"]
+
+
+class Network(NamedTuple):
+    """Two linear layers with a ReLU between them, one pair for each model."""
+
+    w1: Float[Tensor, "m observed hidden"]
+    b1: Float[Tensor, "m 1 hidden"]
+    w2: Float[Tensor, "m hidden d"]
+    b2: Float[Tensor, "m 1 d"]
+
+    def __call__(self, points: Points) -> Float[Tensor, "m n d"]:
+        """Embeddings, not normalised, in double precision."""
+        return self.embed(points.latent, points.matrix).double()
+
+    def embed(self, x: Float[Tensor, "m n d"], matrix: Float[Tensor, "m d observed"]) -> Float[Tensor, "m n d"]:
+        """Embeddings, not normalised, of the observations ``x @ matrix``."""
+        hidden = torch.baddbmm(self.b1, x, torch.bmm(matrix, self.w1)).relu()
+        return torch.baddbmm(self.b2, hidden, self.w2)
+
+
+def _generators(seeds: Sequence[int], *purpose: str | int) -> list[torch.Generator]:
+    return [torch.Generator().manual_seed(prng.torch_seed(seed, "latent_classes", *purpose)) for seed in seeds]
+
+
+def observe(seeds: Sequence[int], settings: Sequence[Setting], classes: int, d: int, purpose: str) -> Points:
+    """App. B.2: latent points unit(N(centre, noise² I)) around uniform centres, and their images under a random matrix.
+
+    Balanced classes have equal size and come one after the other; otherwise the class of each point is drawn.
+    """
+    n = classes * PER_CLASS
+    equal_classes = torch.arange(classes).repeat_interleave(PER_CLASS)
+    parts = []
+    for generator in _generators(seeds, purpose):
+        centres = unit(torch.randn(classes, d, generator=generator, dtype=torch.float64))
+        noise = torch.randn(n, d, generator=generator, dtype=torch.float64)
+        matrix = SCALE * torch.randn(d, OBSERVED, generator=generator, dtype=torch.float64)
+        share = torch.rand(n, generator=generator, dtype=torch.float64)
+        drawn_classes = torch.searchsorted(class_probabilities(classes).cumsum(0)[:-1], share, right=True)
+        labels = torch.stack([equal_classes if setting.balanced else drawn_classes for setting in settings])
+        latent = unit(centres[labels] + torch.stack([setting.noise * noise for setting in settings]))
+        parts.append((latent.float(), matrix.float().expand(len(settings), -1, -1), labels))
+    return Points(*(torch.cat(column) for column in zip(*parts, strict=True)))
+
+
+def class_probabilities(classes: int) -> Float[Tensor, "classes"]:
+    """Sec. 4.2: "~1/2", "~1/4" and so on, normalised, as over four classes they sum to 15/16 (erratum N8)."""
+    weights = 0.5 ** torch.arange(1, classes + 1, dtype=torch.float64)
+    return weights / weights.sum()
+
+
+def initial(seeds: Sequence[int], settings: int, d: int) -> Network:
+    """Weights and biases uniform within 1/sqrt(inputs), as torch starts a linear layer; one draw for each seed."""
+    generators = _generators(seeds, "weights", d)
+
+    def parameter(rows: int, columns: int, inputs: int) -> Float[Tensor, "m rows columns"]:
+        uniform = torch.stack([torch.rand(rows, columns, generator=generator) for generator in generators])
+        return ((2 * uniform - 1) / inputs**0.5).repeat_interleave(settings, dim=0)
+
+    first = parameter(OBSERVED, HIDDEN, OBSERVED), parameter(1, HIDDEN, OBSERVED)
+    return Network(*first, parameter(HIDDEN, d, HIDDEN), parameter(1, d, HIDDEN))
+
+
+def train(network: Network, points: Points, seeds: Sequence[int]) -> Float[Tensor, "m records classes"]:
+    """Stochastic gradient descent, in place, on shuffled batches; a last batch that is not full is left out.
+
+    Returns:
+        Mean norms of the classes' embeddings, before training and after every fifth epoch.
+    """
+    models, n = points.labels.shape
+    generators = _generators(seeds, "order", n)
+    model = torch.arange(models)[:, None]
+    norms = [class_norms(network, points)]
+    optimiser = torch.optim.SGD([parameter.requires_grad_() for parameter in network], lr=RATE)
+    for epoch in range(1, EPOCHS + 1):
+        order = torch.stack([torch.randperm(n, generator=generator) for generator in generators])
+        batches = order[:, : n // BATCH * BATCH].unflatten(1, (-1, BATCH)).transpose(0, 1)
+        batches = batches.repeat_interleave(models // len(seeds), dim=1)  # [batches, m, b]
+        for x, positive in zip(points.latent[model, batches], positives(points.labels[model, batches]), strict=True):
+            optimiser.zero_grad()
+            loss(network, x, points.matrix, positive).backward()
+            optimiser.step()
+        if epoch % RECORDED == 0:
+            norms.append(class_norms(network, points))
+    for parameter in network:
+        parameter.requires_grad_(False)
+    return torch.stack(norms, dim=1)
+
+
+def positives(labels: Int[Tensor, "*m b"]) -> Int[Tensor, "*m b"]:
+    """For each point the next one of its class in the batch, cyclically: in random order, a random other point.
+
+    A point that is alone in its class is its own positive.
+    """
+    order = labels.argsort(dim=-1, stable=True)
+    ranked = labels.gather(-1, order)
+    rank = torch.arange(labels.shape[-1]).expand_as(labels)
+    last = ranked != ranked.roll(-1, dims=-1)
+    last[..., -1] = True
+    first = torch.searchsorted(ranked, ranked)  # of the same class
+    successor = torch.where(last, first, rank + 1)
+    return torch.empty_like(labels).scatter_(-1, order, order.gather(-1, successor))
+
+
+def loss(
+    network: Network, x: Float[Tensor, "m b d"], matrix: Float[Tensor, "m d observed"], positive: Int[Tensor, "m b"]
+) -> Float[Tensor, ""]:
+    """Eq. 1 at temperature 1: the mean over the anchors that have a positive, added over models.
+
+    A point is an anchor, and a candidate of every other anchor; the positive's term is in the sum (erratum N10).
+    """
+    u = unit(network.embed(x, matrix))
+    cosine = torch.bmm(u, u.mT)
+    itself = torch.eye(x.shape[1], dtype=torch.bool)
+    candidates = cosine.exp().masked_fill(itself, 0).sum(dim=2).log()  # no cosine is too large for exp
+    away = candidates - cosine.gather(2, positive[..., None])[..., 0]
+    anchor = positive != torch.arange(x.shape[1])
+    return ((away * anchor).sum(dim=1) / anchor.sum(dim=1).clamp_min(1)).sum()
+
+
+@torch.no_grad()
+def class_norms(network: Network, points: Points) -> Float[Tensor, "m classes"]:
+    """Mean norm of the embeddings of each class's points."""
+    norms = torch.linalg.vector_norm(network(points), dim=-1)
+    empty = norms.new_zeros(len(norms), int(points.labels.max()) + 1)
+    total = empty.scatter_add(1, points.labels, norms)
+    return total / empty.scatter_add(1, points.labels, torch.ones_like(norms))
+
 
 SEEDS = range(6)
 CLASSES, DIMENSIONS = 4, 11  # App. B.2: S^10
@@ -38,7 +191,6 @@ SETTINGS = (
     Setting(DEVIATION, balanced=False),
     Setting(AUTHORS, balanced=False),
 )
-UNSEEN = Setting(DEVIATION, balanced=True)
 
 
 class Panel(NamedTuple):
@@ -68,8 +220,9 @@ FREQUENCY = (
 def latent_classes(context: Context) -> Study:
     """Fig. 2b, 2c and S2, and the sentences of Sec. 4.2 over seeds."""
     results = simulate(SEEDS)
-    answers = [*_of_density(results), *_of_frequency(results["class_norm"])]
-    return Study({"fig2b": _density(results), "fig2c": _frequency(results["class_norm"]), "figS2": depict(0)}, answers)
+    fig2b, of_density = _density(results)
+    fig2c, of_frequency = _frequency(results["class_norm"])
+    return Study({"fig2b": fig2b, "fig2c": fig2c, "figS2": depict(0)}, [*of_density, *of_frequency])
 
 
 def simulate(seeds: Sequence[int]) -> dict[str, np.ndarray]:
@@ -80,28 +233,20 @@ def simulate(seeds: Sequence[int]) -> dict[str, np.ndarray]:
         norm, distance [s, panels of Fig. 2b, n]: norm of each embedding, and cosine distance to its tenth neighbour.
         norm_untrained, distance_untrained: the same before training.
     """
-    points = networks.observe(seeds, SETTINGS, CLASSES, DIMENSIONS, "training")
-    unseen = networks.observe(seeds, [UNSEEN], CLASSES, DIMENSIONS, "unseen")
-    network = networks.initial(seeds, len(SETTINGS), DIMENSIONS)
-    untrained = network.copy()
-    class_norm = networks.train(network, points, seeds)
-
-    def measure(model: Network) -> tuple[Float[np.ndarray, "s panels n"], Float[np.ndarray, "s panels n"]]:
+    points = observe(seeds, SETTINGS, CLASSES, DIMENSIONS, "training")
+    unseen = observe(seeds, [Setting(DEVIATION, balanced=True)], CLASSES, DIMENSIONS, "unseen")
+    network = initial(seeds, len(SETTINGS), DIMENSIONS)
+    untrained = Network(*(parameter.clone() for parameter in network))
+    class_norm = train(network, points, seeds)
+    found = {"class_norm": class_norm.unflatten(0, (len(seeds), -1)).numpy()}
+    for suffix, model in (("", network), ("_untrained", untrained)):
         embeddings = model(points).unflatten(0, (len(seeds), -1))
-        last = model.of_setting(len(SETTINGS), DENSITY[-1].setting)(unseen)
+        last = Network(*(parameter[DENSITY[-1].setting :: len(SETTINGS)] for parameter in model))(unseen)
         z = torch.stack([*(embeddings[:, panel.setting] for panel in DENSITY[:-1]), last], dim=1)
         distance = np.stack([neighbour_distance(model_z) for model_z in z.flatten(0, 1)])  # a search tree for each
-        return torch.linalg.vector_norm(z, dim=-1).numpy(), distance.reshape(z.shape[:3])
-
-    norm, distance = measure(network)
-    norm_untrained, distance_untrained = measure(untrained)
-    return {
-        "class_norm": class_norm.unflatten(0, (len(seeds), -1)).numpy(),
-        "norm": norm,
-        "distance": distance,
-        "norm_untrained": norm_untrained,
-        "distance_untrained": distance_untrained,
-    }
+        found[f"norm{suffix}"] = torch.linalg.vector_norm(z, dim=-1).numpy()
+        found[f"distance{suffix}"] = distance.reshape(z.shape[:3])
+    return found
 
 
 def neighbour_distance(z: Float[Tensor, "n d"]) -> Float[np.ndarray, "n"]:
@@ -122,34 +267,6 @@ def rank_correlations(norm: Float[np.ndarray, "s n"], distance: Float[np.ndarray
     return np.array([-stats.spearmanr(a, b).statistic for a, b in zip(norm, distance, strict=True)])
 
 
-def _of_density(results: dict[str, np.ndarray]) -> list[Answer]:
-    answers = []
-    for i, panel in enumerate(DENSITY):
-        quarters = quarter_means(results["norm"][:, i], results["distance"][:, i])
-        rank = rank_correlations(results["norm"][:, i], results["distance"][:, i])
-        before = rank_correlations(results["norm_untrained"][:, i], results["distance_untrained"][:, i])
-        arms = {
-            "dense": (quarters[:, 0], quarters[:, -1]),
-            "rank": (rank, np.zeros_like(rank)),
-            "training": (rank, before),
-        }
-        answers += _answers("fig2b", panel, arms)
-    return answers
-
-
-def _of_frequency(class_norm: Float[np.ndarray, "s settings records classes"]) -> list[Answer]:
-    answers = []
-    for panel in FREQUENCY:
-        first, last = class_norm[:, panel.setting, 0], class_norm[:, panel.setting, -1]
-        arms = {f"class{c + 1}_class{c + 2}": (last[:, c], last[:, c + 1]) for c in range(CLASSES - 1)}
-        arms["growth"] = (last.mean(axis=1), first.mean(axis=1))
-        for balanced in (i for i in (0, 1) if SETTINGS[i].noise == SETTINGS[panel.setting].noise):
-            gain = last - class_norm[:, balanced, -1]  # over the same class and seed at equal frequency
-            arms["gain"] = (gain[:, 0], gain[:, -1])
-        answers += _answers("fig2c", panel, arms)
-    return answers
-
-
 def _answers(artifact: str, panel: Panel, arms: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> list[Answer]:
     return [
         effect(f"norms.{artifact}.{name}{panel.suffix}", variant.tolist(), baseline.tolist(), panel.reading)
@@ -157,61 +274,71 @@ def _answers(artifact: str, panel: Panel, arms: Mapping[str, tuple[np.ndarray, n
     ]
 
 
-def _density(results: dict[str, np.ndarray]) -> pd.DataFrame:
+def _mean(values: Float[np.ndarray, "s"], prefix: str = "") -> dict[str, Any]:
+    low, high = mean_interval(values, CONFIDENCE)
+    return {f"{prefix}value": float(values.mean()), f"{prefix}low": low, f"{prefix}high": high}
+
+
+def _density(results: dict[str, np.ndarray]) -> tuple[pd.DataFrame, list[Answer]]:
     """By panel: points of the first seed; over seeds, the mean norm of each quarter and the rank correlations."""
-    tables = []
+    tables, answers = [], []
+    label = np.repeat(range(1, CLASSES + 1), PER_CLASS)
     for i, panel in enumerate(DENSITY):
         norm, distance = results["norm"][:, i], results["distance"][:, i]
-        label = np.repeat(range(1, CLASSES + 1), networks.PER_CLASS)
-        points = pd.DataFrame({"kind": "point", "label": label, "distance": distance[0], "value": norm[0]})
-        quarters = pd.DataFrame([_mean(column) for column in quarter_means(norm, distance).T])
-        quarters = quarters.assign(
-            kind="quarter", label=range(1, 5), distance=quarter_means(distance, distance).mean(axis=0)
-        )
-        ranks = {
-            "rank": rank_correlations(norm, distance),
-            "rank_untrained": rank_correlations(results["norm_untrained"][:, i], results["distance_untrained"][:, i]),
+        quarters = quarter_means(norm, distance)
+        rank = rank_correlations(norm, distance)
+        before = rank_correlations(results["norm_untrained"][:, i], results["distance_untrained"][:, i])
+        arms = {
+            "dense": (quarters[:, 0], quarters[:, -1]),
+            "rank": (rank, np.zeros_like(rank)),
+            "training": (rank, before),
         }
-        rank = pd.DataFrame([{"kind": kind} | _mean(values) for kind, values in ranks.items()])
-        tables.append(pd.concat([points, quarters, rank]).assign(panel=panel.name, epochs=networks.EPOCHS))
-    columns = ["panel", "kind", "label", "distance", "value", "low", "high", "n", "epochs"]
-    return pd.concat(tables, ignore_index=True)[columns]
-
-
-def _frequency(class_norm: Float[np.ndarray, "s settings records classes"]) -> pd.DataFrame:
-    """Mean norms over seeds, and how far each class is from the mean of all classes of its own seed (``apart``)."""
-    apart = class_norm - class_norm.mean(axis=-1, keepdims=True)
-    probability = networks.class_probabilities(CLASSES).tolist()
-    return pd.DataFrame(
-        [
-            {"panel": panel.name, "label": c + 1, "probability": probability[c], "epoch": record * networks.RECORDED}
-            | _mean(class_norm[:, panel.setting, record, c])
-            | {f"apart_{key}": value for key, value in _mean(apart[:, panel.setting, record, c]).items() if key != "n"}
-            for panel in FREQUENCY
-            for c in range(CLASSES)
-            for record in range(class_norm.shape[2])
+        answers += _answers("fig2b", panel, arms)
+        distances = quarter_means(distance, distance).mean(axis=0)
+        rows: list[dict[str, Any]] = [
+            {"kind": "quarter", "label": k + 1, "distance": distances[k], **_mean(quarters[:, k])} for k in range(4)
         ]
-    )
+        rows += [{"kind": "rank", **_mean(rank)}, {"kind": "rank_untrained", **_mean(before)}]
+        points = pd.DataFrame({"kind": "point", "label": label, "distance": distance[0], "value": norm[0]})
+        both = pd.concat([points, pd.DataFrame(rows).assign(n=len(norm))])
+        tables.append(both.assign(panel=panel.name, epochs=EPOCHS))
+    columns = ["panel", "kind", "label", "distance", "value", "low", "high", "n", "epochs"]
+    return pd.concat(tables, ignore_index=True)[columns], answers
 
 
-def _mean(values: Float[np.ndarray, "s"]) -> dict[str, float]:
-    low, high = mean_interval(values, CONFIDENCE)
-    return {"value": float(values.mean()), "low": low, "high": high, "n": len(values)}
+def _frequency(class_norm: Float[np.ndarray, "s settings records classes"]) -> tuple[pd.DataFrame, list[Answer]]:
+    """Mean norms over seeds, and how far each class is from the mean of all classes of its own seed (``apart``)."""
+    rows, answers = [], []
+    for panel in FREQUENCY:
+        norm = class_norm[:, panel.setting]
+        apart = norm - norm.mean(axis=-1, keepdims=True)
+        for c, probability in enumerate(class_probabilities(CLASSES).tolist()):
+            for record in range(norm.shape[1]):
+                row = {"panel": panel.name, "label": c + 1, "probability": probability}
+                row |= {"epoch": record * RECORDED, **_mean(norm[:, record, c]), "n": len(norm)}
+                rows.append(row | _mean(apart[:, record, c], "apart_"))
+        first, last = norm[:, 0], norm[:, -1]
+        arms = {f"class{c + 1}_class{c + 2}": (last[:, c], last[:, c + 1]) for c in range(CLASSES - 1)}
+        arms["growth"] = (last.mean(axis=1), first.mean(axis=1))
+        for balanced in (i for i in (0, 1) if SETTINGS[i].noise == SETTINGS[panel.setting].noise):
+            gain = last - class_norm[:, balanced, -1]  # over the same class and seed at equal frequency
+            arms["gain"] = (gain[:, 0], gain[:, -1])
+        answers += _answers("fig2c", panel, arms)
+    return pd.DataFrame(rows), answers
 
 
 def depict(seed: int) -> pd.DataFrame:
     """Fig. S2: eight classes in three dimensions, latent and learned, with the mean of each class's points."""
     settings = [SETTINGS[panel.setting] for panel in DENSITY[:2]]
-    points = networks.observe([seed], settings, CLASSES_S2, DIMENSIONS_S2, "depiction")
-    network = networks.initial([seed], len(settings), DIMENSIONS_S2)
-    networks.train(network, points, [seed])
-    tables = []
+    points = observe([seed], settings, CLASSES_S2, DIMENSIONS_S2, "depiction")
+    network = initial([seed], len(settings), DIMENSIONS_S2)
+    train(network, points, [seed])
+    tables, label = [], np.repeat(range(1, CLASSES_S2 + 1), PER_CLASS)
     for space, x in (("latent", points.latent), ("embedding", network(points))):
         for panel, positions in zip(DENSITY, x.numpy(), strict=False):
-            label = np.repeat(range(1, CLASSES_S2 + 1), networks.PER_CLASS)
             table = pd.DataFrame(positions, columns=["x", "y", "z"]).assign(label=label)
             means = table.groupby("label", as_index=False).mean()
             rows = pd.concat([table[::DRAWN].assign(kind="point"), means.assign(kind="mean")])
-            tables.append(rows.assign(panel=panel.name, space=space, per_class=networks.PER_CLASS))
+            tables.append(rows.assign(panel=panel.name, space=space, per_class=PER_CLASS))
     columns = ["panel", "space", "kind", "label", "x", "y", "z", "per_class", "epochs"]
-    return pd.concat(tables, ignore_index=True).assign(epochs=networks.EPOCHS)[columns]
+    return pd.concat(tables, ignore_index=True).assign(epochs=EPOCHS)[columns]

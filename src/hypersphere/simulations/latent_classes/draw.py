@@ -21,10 +21,9 @@ def fig2b(table: pd.DataFrame) -> Drawing:
     """Norms paper, Fig. 2b: norm of an embedding against the distance to its tenth neighbour."""
     points = table[(table["kind"] == "point") & (table["panel"] == table["panel"].iloc[0])]
     trained, untrained = (table[table["kind"] == kind] for kind in ("rank", "rank_untrained"))
-    columns = zip(*(trained[name] for name in ("panel", "value", "low", "high")), untrained["value"], strict=True)
     ranks = "; ".join(
-        f"{panel}: {value:.2f} ({low:.2f} to {high:.2f}), {before:.2f} before training"
-        for panel, value, low, high, before in columns
+        f"{row['panel']}: {row['value']:.2f} ({row['low']:.2f} to {row['high']:.2f}), {before:.2f} before training"
+        for row, before in zip(trained.to_dict("records"), untrained["value"], strict=True)
     )
     note = (
         f"{points['label'].nunique()} classes, {len(points):,} points, {table['epochs'].iloc[0]:.0f} epochs, "
@@ -34,24 +33,19 @@ def fig2b(table: pd.DataFrame) -> Drawing:
     )
 
     def draw(figure: Figure) -> None:
-        panels = list(table["panel"].unique())
-        axes = figure.subplots(1, len(panels))
-        for axis, panel in zip(axes, panels, strict=True):
-            rows = table[table["panel"] == panel]
+        axes = figure.subplots(1, table["panel"].nunique())
+        for axis, (panel, rows) in zip(axes, table.groupby("panel", sort=False), strict=True):
             dots, quarters = rows[rows["kind"] == "point"], rows[rows["kind"] == "quarter"]
-            for label, colour in zip(sorted(dots["label"].unique()), COLOURS, strict=False):
-                part = dots[dots["label"] == label]
+            for (_, part), colour in zip(dots.groupby("label"), COLOURS, strict=False):
                 axis.plot(part["distance"], part["value"], ".", color=colour, markersize=2.5, alpha=0.5, **DOTS)
             error = [quarters["value"] - quarters["low"], quarters["high"] - quarters["value"]]
             look: dict[str, Any] = {"fmt": "D-", "color": "black", "linewidth": 1, "capsize": 2}
             axis.errorbar(quarters["distance"], quarters["value"], error, **look)
-            axis.set(xscale="log", ylim=(0, None), xlabel="1 − cos to the 10th neighbour")
-            axis.set_title(panel)
+            axis.set(xscale="log", ylim=(0, None), xlabel="1 − cos to the 10th neighbour", title=panel)
         axes[0].set_ylabel(r"embedding norm $\|z\|$")
-        labels = sorted(table.loc[table["kind"] == "point", "label"].unique())
         handles = [
             Line2D([], [], linestyle="", marker="o", color=colour, label=f"class {label:.0f}")
-            for label, colour in zip(labels, COLOURS, strict=False)
+            for label, colour in zip(sorted(points["label"].unique()), COLOURS, strict=False)
         ]
         handles.append(Line2D([], [], marker="D", color="black", linewidth=1, label="quarters, over seeds"))
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
@@ -73,16 +67,12 @@ def fig2c(table: pd.DataFrame) -> Drawing:
     )
 
     def draw(figure: Figure) -> None:
-        panels = list(table["panel"].unique())
-        axes = figure.subplots(2, len(panels), sharex=True)
-        for above, below, panel in zip(*axes, panels, strict=True):
-            rows = table[table["panel"] == panel]
-            for i, label in enumerate(sorted(rows["label"].unique())):
-                line = rows[rows["label"] == label]
+        axes = figure.subplots(2, table["panel"].nunique(), sharex=True)
+        for above, below, (panel, rows) in zip(*axes, table.groupby("panel", sort=False), strict=True):
+            for i, (label, line) in enumerate(rows.groupby("label")):
                 look: dict[str, Any] = {"color": COLOURS[i], "linestyle": DASHES[i]}
-                above.plot(
-                    line["epoch"], line["value"], label=f"class {label}: {line['probability'].iloc[0]:.3f}", **look
-                )
+                probability = line["probability"].iloc[0]
+                above.plot(line["epoch"], line["value"], label=f"class {label}: {probability:.3f}", **look)
                 below.plot(line["epoch"], line["apart_value"], **look)
                 band = {"color": COLOURS[i], "alpha": 0.15, "linewidth": 0}
                 below.fill_between(line["epoch"], line["apart_low"], line["apart_high"], **band)
@@ -113,28 +103,24 @@ def figS2(table: pd.DataFrame) -> Drawing:  # noqa: N802
         for down, panel in enumerate(panels):
             for right, (space, name) in enumerate(SPACES.items()):
                 rows = table[(table["panel"] == panel) & (table["space"] == space)]
-                for side, (x, y) in enumerate(PLANES):
-                    axis = grid[down][2 * right + side]
+                for axis, (x, y) in zip(grid[down][2 * right :], PLANES, strict=False):
                     _scatter(axis, rows, x, y)
-                    if not side:
-                        axis.set_title(f"{name}\n(noise: {panel})", loc="left")
+                grid[down][2 * right].set_title(f"{name}\n(noise: {panel})", loc="left")
         handles = [
             Line2D([], [], color=colour, marker="o", linestyle="--", linewidth=1, label=f"{label:.0f}")
             for label, colour in zip(sorted(table["label"].unique()), PALETTE, strict=False)
         ]
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), title="class", handlelength=2)
 
-    return Drawing(
-        (7.0, 4.3), "Single points by class, in two planes; dashed: from the origin to the mean of a class", draw, note
-    )
+    measured = "Single points by class, in two planes; dashed: from the origin to the mean of a class"
+    return Drawing((7.0, 4.3), measured, draw, note)
 
 
 def _scatter(axis: Axes, rows: pd.DataFrame, x: str, y: str) -> None:
     """The points of each class in a plane, and a dashed line from the origin to its mean."""
-    for label, colour in zip(sorted(rows["label"].unique()), PALETTE, strict=False):
-        points = rows[(rows["label"] == label) & (rows["kind"] == "point")]
+    for (_, part), colour in zip(rows.groupby("label"), PALETTE, strict=False):
+        points, mean = part[part["kind"] == "point"], part[part["kind"] == "mean"].iloc[0]
         axis.plot(points[x], points[y], ".", color=colour, markersize=3.0, alpha=0.55, **DOTS)
-        mean = rows[(rows["label"] == label) & (rows["kind"] == "mean")].iloc[0]
         axis.plot([0, mean[x]], [0, mean[y]], color="white", linewidth=2.6, zorder=20)
         axis.plot([0, mean[x]], [0, mean[y]], linestyle="--", color=colour, linewidth=1.5, zorder=21)
         axis.plot(mean[x], mean[y], "o", color=colour, markeredgecolor="black", markersize=5, zorder=22)

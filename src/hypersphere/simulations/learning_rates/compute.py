@@ -9,15 +9,13 @@ Both: CIFAR has 50,000 images an epoch, and a last batch that is not full is lef
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
 from hypersphere.config.claims import load
-from hypersphere.simulations.study import Answer, Context, Study, exactly
+from hypersphere.simulations.study import Context, Study, exactly
 from hypersphere.training.optimisation import annealing
 
 Rates = Float[np.ndarray, "steps"]
@@ -28,51 +26,40 @@ WARMUP, WARMUP_GRADSCALE = 10, 100  # App. C.1; Sec. 6
 SIMCLR, SIMSIAM = 0.18, 0.12  # App. C.1: per 256 images
 GRADSCALE = SIMCLR / 6  # Sec. 6
 BATCHES, BATCH_SIMCLR = (256, 512, 1024), 256  # Table S2; App. C.1
-ACCURACIES = ["knn_100", "knn_500"]
+ACCURACIES = {100: "knn_100", 500: "knn_500"}  # percent, by epoch
 
 # The authors' code: configuration of SimCLR and SimSiam, and of GradScale in its example.
 AUTHORS_SIMCLR, AUTHORS_SIMSIAM, AUTHORS_GRADSCALE = 0.6, 0.2, 0.1
 FLOOR, HORIZON, PASS = 1e-3, 512, 128
 
 
-class Curve(NamedTuple):
-    """A schedule, as it acts on the gradient of a batch's mean loss."""
-
-    method: str
-    batch: int
-    name: str
-    rates: Rates
-    """The rate at every optimiser step, up to the last reported epoch."""
-    per_epoch: int
-    """Optimiser steps an epoch."""
-
-    @property
-    def peak(self) -> float:
-        """The highest rate."""
-        return float(self.rates.max())
-
-    @property
-    def warmup(self) -> float:
-        """Epochs up to and including the step with the highest rate."""
-        return (int(self.rates.argmax()) + 1) / self.per_epoch
-
-    def mass(self, epochs: int) -> float:
-        """The area under the curve up to the end of an epoch, in epochs at the highest rate."""
-        return float(self.rates[: epochs * self.per_epoch].sum() / self.peak / self.per_epoch)
-
-
 def learning_rates(context: Context) -> Study:
-    """The curves of Table S2's runs, and of SimCLR's with and without GradScale."""
-    by_key = {(curve.method, curve.batch, curve.name): curve for curve in curves()}
-    return Study({"learning_rates": _table(by_key.values(), table_s2(context))}, _answers(by_key))
+    """The curves of Table S2's runs, with its accuracies beside SimSiam's, and of SimCLR's with and without GradScale.
 
-
-def table_s2(context: Context) -> dict[int, list[float]]:
-    """Printed kNN accuracies (percent) of Table S2's default rows, by batch: at epochs 100 and 500."""
-    claims = load(context.config.claims_file(context.paper))
-    rows = [c for c in claims if (c.kind, c.artifact, c.variant) == ("value", "tableS2", "default")]
-    cells = {(c.coordinates["batch.size"], c.coordinates["epoch"]): c.reported or 0.0 for c in rows}
-    return {batch: [cells[batch, epoch] for epoch in REPORTED] for batch in BATCHES}
+    Answers: the text's statements about schedules, in the reading of the authors' code.
+    """
+    table, listed = curves(), load(context.config.claims_file(context.paper))
+    default = [one for one in listed if (one.kind, one.artifact, one.variant) == ("value", "tableS2", "default")]
+    printed = {(one.coordinates["batch.size"], one.coordinates["epoch"]): one.reported for one in default}
+    for epoch, name in ACCURACIES.items():
+        beside = table["batch"].map({batch: printed[batch, epoch] for batch in BATCHES})
+        table[name] = beside.where(table["method"] == "simsiam")
+    used = table[table["curve"] == "authors"].set_index(["method", "batch"])
+    rate, warmup = used["rate"].to_dict(), used["warmup"].to_dict()
+    plain, scaled = ("simclr", BATCH_SIMCLR), ("gradscale", BATCH_SIMCLR)
+    found = {
+        "warmup.simclr.n17": (warmup[plain], "N17"),
+        "warmup.gradscale.n17": (warmup[scaled], "N17"),
+        "peak.simclr.n17": (rate[plain], "N17"),
+        "peak.simclr.batch512.n17": (rate[plain], "N17"),
+        "gradscale.n17": (rate[scaled] / rate[plain], "N17"),
+    }
+    for batch in BATCHES:
+        found[f"warmup.batch{batch}.n41"] = warmup["simsiam", batch], "N41"
+        found[f"peak.batch{batch}.n17"] = rate["simsiam", batch] / (batch // PASS), "N17"
+        found[f"peak.batch{batch}.n25"] = rate["simsiam", batch], "N17, N25"
+    answers = [exactly(f"norms.learning_rates.{name}", *value) for name, value in found.items()]
+    return Study({"learning_rates": table}, answers)
 
 
 def stated(base: float, batch: int, warmup: int, epochs: int) -> tuple[Rates, int]:
@@ -102,54 +89,34 @@ def authors(base: float, loaded: int, passes: int, warmup: int, epochs: int) -> 
     return base * np.where(step > loader * warmup, cosine, base * step / (loader * warmup)), per_epoch
 
 
-def curves() -> list[Curve]:
-    """All curves. Where the authors sum over passes, the rate on the mean gradient is that many times theirs."""
-    collected = []
+def curves() -> pd.DataFrame:
+    """A row for each schedule, as it acts on the gradient of a batch's mean loss.
+
+    Where the authors sum over passes, the rate on the mean gradient is that many times theirs. ``warmup``: epochs up to
+    and including the step with the highest rate. ``mass``: the area under the curve up to the end of the first reported
+    epoch, in epochs at the highest rate.
+    """
     early, late = REPORTED
+    collected = []
     for batch in BATCHES:
         passes = batch // PASS
         rates, per_epoch = authors(AUTHORS_SIMSIAM, PASS, passes, WARMUP, late)
         collected += [
-            Curve("simsiam", batch, "stated", *stated(SIMSIAM, batch, WARMUP, late)),
-            Curve("simsiam", batch, "stated, ends early", *stated(SIMSIAM, batch, WARMUP, early)),
-            Curve("simsiam", batch, "authors", passes * rates, per_epoch),
+            ("simsiam", batch, "stated", *stated(SIMSIAM, batch, WARMUP, late)),
+            ("simsiam", batch, "stated, ends early", *stated(SIMSIAM, batch, WARMUP, early)),
+            ("simsiam", batch, "authors", passes * rates, per_epoch),
         ]
     for method, base, base_authors, warmup in (
         ("simclr", SIMCLR, AUTHORS_SIMCLR, WARMUP),
         ("gradscale", GRADSCALE, AUTHORS_GRADSCALE, WARMUP_GRADSCALE),
     ):
         collected += [
-            Curve(method, BATCH_SIMCLR, "stated", *stated(base, BATCH_SIMCLR, warmup, late)),
-            Curve(method, BATCH_SIMCLR, "authors", *authors(base_authors, BATCH_SIMCLR, 1, warmup, late)),
+            (method, BATCH_SIMCLR, "stated", *stated(base, BATCH_SIMCLR, warmup, late)),
+            (method, BATCH_SIMCLR, "authors", *authors(base_authors, BATCH_SIMCLR, 1, warmup, late)),
         ]
-    return collected
-
-
-def _table(shown: Iterable[Curve], printed: Mapping[int, Sequence[float]]) -> pd.DataFrame:
-    """A row for each curve; beside SimSiam's, the accuracies that are printed for its batch."""
-    columns = ["method", "batch", "curve", "rate", "per_256", "warmup", "mass", *ACCURACIES]
     rows = []
-    for curve in shown:
-        at_256 = curve.peak * 256 / curve.batch
-        accuracies = printed[curve.batch] if curve.method == "simsiam" else (math.nan, math.nan)
-        numbers = (curve.peak, at_256, curve.warmup, curve.mass(REPORTED[0]))
-        rows.append((curve.method, curve.batch, curve.name, *numbers, *accuracies))
-    return pd.DataFrame(rows, columns=columns)
-
-
-def _answers(by_key: dict[tuple[str, int, str], Curve]) -> list[Answer]:
-    """The text's statements about schedules, in the reading of the authors' code."""
-    default = by_key["simclr", BATCH_SIMCLR, "stated"], by_key["simclr", BATCH_SIMCLR, "authors"]
-    scaled = by_key["gradscale", BATCH_SIMCLR, "stated"], by_key["gradscale", BATCH_SIMCLR, "authors"]
-    claim = "norms.learning_rates"
-    answers = [exactly(f"{claim}.warmup.simclr.n17", default[1].warmup, "N17")]
-    answers += [exactly(f"{claim}.warmup.gradscale.n17", scaled[1].warmup, "N17")]
-    answers += [exactly(f"{claim}.peak.simclr.n17", default[1].peak, "N17")]
-    answers += [exactly(f"{claim}.peak.simclr.batch512.n17", default[1].peak, "N17")]
-    answers += [exactly(f"{claim}.gradscale.n17", scaled[1].peak / default[1].peak, "N17")]
-    for batch in BATCHES:
-        used = by_key["simsiam", batch, "authors"]
-        answers += [exactly(f"{claim}.warmup.batch{batch}.n41", used.warmup, "N41")]
-        answers += [exactly(f"{claim}.peak.batch{batch}.n17", used.peak / (batch // PASS), "N17")]
-        answers += [exactly(f"{claim}.peak.batch{batch}.n25", used.peak, "N17, N25")]
-    return answers
+    for method, batch, name, rates, per_epoch in collected:
+        peak = float(rates.max())
+        mass = float(rates[: early * per_epoch].sum() / peak / per_epoch)
+        rows.append((method, batch, name, peak, peak * 256 / batch, (int(rates.argmax()) + 1) / per_epoch, mass))
+    return pd.DataFrame(rows, columns=["method", "batch", "curve", "rate", "per_256", "warmup", "mass"])

@@ -27,33 +27,42 @@ UP_TO = 0.875  # the probability up to which erratum M37 has the nearer of two p
 def margin_gradients(context: Context) -> Study:
     """The maps of Fig. 1, 2 and 8, and sentences about them, checked at every place of the maps."""
     angle, probability = cells(math.pi, FINE)[:, None], cells(1.0, FINE)
-    magnitudes = [magnitude(target, probability, angle, TEMPERATURE) for target in (1.0, 0.0)]
-    sines = np.broadcast_to(quotient_of_sines(angle, ANGULAR), (FINE, FINE))
-    gaps = quotient_of_gaps(angle, probability, ANGULAR, TEMPERATURE)
-    angle8, probability8 = cells(math.pi, COARSE)[:, None], cells(1.0, COARSE)
-    ratios = np.array(
-        [[quotient_of_gaps(angle8, probability8, m1, t) for m1 in MARGINS] for t in TEMPERATURES]
-    )  # [temperature, m1, angle, probability]
-    tables = {
-        "fig1": pd.concat(
+    positives, negatives = (magnitude(target, probability, angle, TEMPERATURE) for target in (1.0, 0.0))
+    sines, gaps = quotient_of_sines(angle, ANGULAR), quotient_of_gaps(angle, probability, ANGULAR, TEMPERATURE)
+    coarse = cells(math.pi, COARSE)[:, None], cells(1.0, COARSE)
+    ratios = [[quotient_of_gaps(*coarse, m1, t) for m1 in MARGINS] for t in TEMPERATURES]
+    about = {"m1": ANGULAR, "temperature": TEMPERATURE}
+    maps = {
+        "fig1": [
             _long(angle, probability, panel=panel, magnitude=map_, temperature=TEMPERATURE)
-            for panel, map_ in zip(("positives", "negatives"), magnitudes, strict=True)
-        ),
-        "fig2": pd.concat(
-            _long(angle, probability, panel=panel, multiplier=map_, size=np.abs(map_), one=one, zero=zero)
+            for panel, map_ in (("positives", positives), ("negatives", negatives))
+        ],
+        "fig2": [
+            _long(angle, probability, panel=panel, multiplier=map_, size=np.abs(map_), one=one, zero=zero, **about)
             for panel, map_, one, zero in (
                 ("sines", sines, sines_are_one(ANGULAR), math.pi - ANGULAR),
                 ("gaps", gaps, gaps_are_one(ANGULAR), math.nan),
             )
-        ).assign(m1=ANGULAR, temperature=TEMPERATURE),
-        "fig8": pd.concat(
-            _long(angle8, probability8, temperature=t, m1=m1, ratio=ratios[i, j], one=gaps_are_one(m1))
-            for i, t in enumerate(TEMPERATURES)
-            for j, m1 in enumerate(MARGINS)
-        ),
+        ],
+        "fig8": [
+            _long(*coarse, temperature=t, m1=m1, ratio=ratio, one=gaps_are_one(m1))
+            for t, by_margin in zip(TEMPERATURES, ratios, strict=True)
+            for m1, ratio in zip(MARGINS, by_margin, strict=True)
+        ],
     }
-    answers = [*_figure_1(*magnitudes), *_sines(angle[:, 0]), *_gaps(angle, probability), *_figure_8(ratios)]
-    return Study({name: table.reset_index(drop=True) for name, table in tables.items()}, answers)
+    grid = np.array(ratios)  # [temperature, m1, angle, probability]
+    above_one, emphasised = ((grid > level).mean(axis=(2, 3)) for level in (1.0, EMPHASIS))
+    answers = [
+        # Sec. 4: of two neighbouring probabilities, the one nearer to its target has the smaller gradient.
+        _count("fig1.positives", np.diff(positives, axis=1) < 0),
+        _count("fig1.negatives", np.diff(negatives, axis=1) > 0),
+        *_of_figure_2(angle, probability),
+        # App. B, from each margin to the next: where the ratio is largest, and how much of the map is above a level.
+        _count("fig8.centre", np.diff(grid.argmax(axis=2), axis=1) < 0),
+        _count("fig8.area", np.diff(above_one, axis=1) > 0),
+        _count("fig8.area", np.diff(emphasised, axis=1)[:, np.array(MARGINS)[1:] <= 0.8] > 0, "M35"),
+    ]
+    return Study({name: pd.concat(parts, ignore_index=True) for name, parts in maps.items()}, answers)
 
 
 def cells(end: float, n: int) -> Array:
@@ -87,18 +96,16 @@ def with_margin(angle: Array, probability: Array, m1: float, temperature: float)
 
 
 def sines_are_one(m1: float) -> float:
-    """The angle where the quotient of sines is 1: theta and theta + m1 are symmetric about pi/2."""
+    """The angle where theta and theta + m1 are symmetric about pi/2: the quotient of sines is 1.
+
+    There the quotient of gaps is largest, for every q~.
+    """
     return (math.pi - m1) / 2
 
 
 def gaps_are_one(m1: float) -> float:
     """The angle where the quotient of gaps is 1 for every q~: theta and theta + m1 are symmetric about pi (eta = 1)."""
     return math.pi - m1 / 2
-
-
-def peak_of_gaps(m1: float) -> float:
-    """The angle where the quotient of gaps is largest for every q~: theta and theta + m1 are symmetric about pi/2."""
-    return (math.pi - m1) / 2
 
 
 def is_product(map_: Array) -> bool:
@@ -119,61 +126,37 @@ def _count(claim: str, holds: NDArray[np.bool_], reading: str = PRINTED) -> Answ
     return counted(name, int(holds.sum()), holds.size, reading)
 
 
-def _figure_1(positives: Array, negatives: Array) -> list[Answer]:
-    """Sec. 4: of two neighbouring probabilities, the one nearer to its target has the smaller gradient."""
-    return [
-        _count("fig1.positives", np.diff(positives, axis=1) < 0),
-        _count("fig1.negatives", np.diff(negatives, axis=1) > 0),
-    ]
+def _of_figure_2(angle: Array, probability: Array) -> list[Answer]:
+    """Sec. 4.1 and 5.3 on the quotient of sines, by angle, on that of gaps, and on both factors together.
 
-
-def _sines(angle: Array) -> list[Answer]:
-    """Sec. 4.1 and 5.3 on the quotient of sines, by angle. Sentences about its scale are checked on its magnitude."""
-    factor = quotient_of_sines(angle, ANGULAR)
-    size = np.abs(factor)
+    Sentences about the scale of the quotient of sines are checked on its magnitude.
+    """
+    theta, at_zero, at_one = angle[:, 0], math.pi - ANGULAR, sines_are_one(ANGULAR)
+    sines = quotient_of_sines(theta, ANGULAR)
+    size = np.abs(sines)
     raised, falls, convex = size > 1, np.diff(size) < 0, np.diff(size, n=2) > 0
-    return [
-        _count("fig2.sines_raise", raised),
-        _count("fig2.sines_raise", raised[angle < sines_are_one(ANGULAR)], "M34"),
-        _count("fig2.sines_fall", falls),
-        _count("fig2.sines_fall", falls[angle[1:] < math.pi - ANGULAR], "M10"),
-        _count("fig2.convex", convex),
-        _count("fig2.convex", convex[angle[2:] < math.pi / 2], "M36"),
-        _count("fig2.terms", quotient_of_sines(angle, 0.0) != 1),
-    ]
-
-
-def _gaps(angle: Array, probability: Array) -> list[Answer]:
-    """Sec. 4.1 on the quotient of gaps, and on both factors together."""
     ratio = quotient_of_gaps(angle, probability, ANGULAR, TEMPERATURE)
     q = with_margin(angle, probability, ANGULAR, TEMPERATURE)
-    at_negatives = (1 - q) / (
-        1 - probability
-    )  # q-/q~- at p = 0, for all negatives together: the quotient is the same for each
+    at_negatives = (1 - q) / (1 - probability)  # q-/q~- at p = 0, the same for each negative
     equal = np.isclose(at_negatives, ratio, rtol=1e-9, atol=0) & (np.abs(at_negatives - 1) > 1e-9)
-    nearer = np.diff(np.abs(quotient_of_sines(angle, ANGULAR) * ratio), axis=0) < 0
-    distance = np.abs(angle - peak_of_gaps(ANGULAR))
-    steps = np.abs(np.diff(distance, axis=0))[:, 0] > 1e-9  # neighbours on both sides of the peak can be equally near
-    towards_peak = (np.diff(ratio, axis=0) * np.diff(distance, axis=0) < 0)[steps]
+    nearer = np.diff(np.abs(sines[:, None] * ratio), axis=0) < 0
+    distance = np.abs(theta - at_one)
+    steps = np.abs(np.diff(distance)) > 1e-9  # neighbours on both sides of the peak can be equally near
+    towards_peak = (np.diff(ratio, axis=0) * np.diff(distance)[:, None] < 0)[steps]
     grows = np.diff(ratio, axis=1) > 0
     return [
+        _count("fig2.sines_raise", raised),
+        _count("fig2.sines_raise", raised[theta < at_one], "M34"),
+        _count("fig2.sines_fall", falls),
+        _count("fig2.sines_fall", falls[theta[1:] < at_zero], "M10"),
+        _count("fig2.convex", convex),
+        _count("fig2.convex", convex[theta[2:] < math.pi / 2], "M36"),
+        _count("fig2.terms", quotient_of_sines(theta, 0.0) != 1),
         _count("fig2.terms", equal, "M9"),
         _count("fig2.small_angles", nearer),
-        _count("fig2.small_angles", nearer[angle[1:, 0] < math.pi - ANGULAR][:, probability <= UP_TO], "M37"),
+        _count("fig2.small_angles", nearer[theta[1:] < at_zero][:, probability <= UP_TO], "M37"),
         _count("fig2.gaps_angle", towards_peak),
         _count("fig2.gaps_probability", grows),
-        _count("fig2.gaps_probability", grows[angle[:, 0] < gaps_are_one(ANGULAR)], "M33"),
+        _count("fig2.gaps_probability", grows[theta < gaps_are_one(ANGULAR)], "M33"),
         _count("fig2.not_a_product", np.array([not is_product(ratio)])),
-    ]
-
-
-def _figure_8(ratios: Array) -> list[Answer]:
-    """App. B, from each margin to the next: where the ratio is largest, and how much of the map is above a level."""
-    centre = ratios.argmax(axis=2)  # [temperature, m1, probability]
-    above_one, emphasised = ((ratios > level).mean(axis=(2, 3)) for level in (1.0, EMPHASIS))
-    small = np.array(MARGINS)[1:] <= 0.8
-    return [
-        _count("fig8.centre", np.diff(centre, axis=1) < 0),
-        _count("fig8.area", np.diff(above_one, axis=1) > 0),
-        _count("fig8.area", np.diff(emphasised, axis=1)[:, small] > 0, "M35"),
     ]

@@ -1,10 +1,10 @@
 """Maps of gradients and of their weights by angle and probability: margins paper, Figs. 1, 2 and 8."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
@@ -20,8 +20,6 @@ QUARTERS = ([0, 0.7853982, 1.5707963, 2.3561945, 3.1415927], ["0", "π/4", "π/2
 HALVES = (QUARTERS[0][::2], QUARTERS[1][::2])
 EIGHTS = ([0.125, 0.25, 0.5, 1, 2, 4, 8], ["1/8", "1/4", "1/2", "1", "2", "4", "8"])
 SIXTEENTHS = ([0.0625, 0.25, 1, 4, 16], ["1/16", "1/4", "1", "4", "16"])
-TWO_PANELS: dict[str, Any] = {"pad": 0.02, "aspect": 22}
-"""The place and shape of a colour bar beside two panels."""
 
 
 def fig1(table: pd.DataFrame) -> Drawing:
@@ -35,11 +33,12 @@ def fig1(table: pd.DataFrame) -> Drawing:
     def draw(figure: Figure) -> None:
         axes, top = figure.subplots(1, 2), table["magnitude"].max()
         for axis, (panel, sign) in zip(axes, GRADIENTS, strict=True):
-            _map(axis, table[table["panel"] == panel], "magnitude", cmap="viridis", vmin=0, vmax=top)
+            map_ = _map(axis, table[table["panel"] == panel], "magnitude", cmap="viridis", vmin=0, vmax=top)
             axis.set_title(panel, loc="left")
             axis.set_xlabel(f"estimated probability $q^{sign}$")
             axis.set_ylabel(rf"angle $\theta^{sign}$ (rad)")
-        _bar(figure, axes, axes[0], r"$|\partial\tilde{\mathcal{L}}_i/\partial\theta|$ (per rad)", **TWO_PANELS)
+        label = r"$|\partial\tilde{\mathcal{L}}_i/\partial\theta|$ (per rad)"
+        figure.colorbar(map_, ax=axes, label=label, pad=0.02, aspect=22).ax.grid(visible=False)
 
     return Drawing((6.4, 2.8), "Magnitude of the gradient by angle (per radian), at each probability", draw, note)
 
@@ -60,21 +59,20 @@ def fig2(table: pd.DataFrame) -> Drawing:
         axes = figure.subplots(1, 2)
         for axis, (panel, title) in zip(axes, WEIGHTS, strict=True):
             rows = table[table["panel"] == panel]
-            _map(axis, rows, "size", cmap="PuOr", norm=LogNorm(EIGHTS[0][0], EIGHTS[0][-1]))
+            map_ = _map(axis, rows, "size", cmap="PuOr", norm=LogNorm(EIGHTS[0][0], EIGHTS[0][-1]))
             one, zero = rows["one"].iloc[0], rows["zero"].iloc[0]
             axis.axhline(one, color="black", linewidth=1.2)
             axis.annotate("weight 1", (0.02, one), (2, -2), textcoords="offset points", va="top", fontsize=7.5)
             if panel == "sines":
                 wrong = "above the line it weakens them;\nthe paper says that it strengthens"
                 axis.text(0.5, (one + zero) / 2, wrong, va="center", ha="center", fontsize=7.5)
-            if rows["multiplier"].min() < 0:
                 axis.axhspan(zero, QUARTERS[0][-1], fill=False, hatch="////", edgecolor=style.GREY, linewidth=0)
                 label = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
                 axis.text(0.02, (zero + QUARTERS[0][-1]) / 2, "negative", va="center", fontsize=7.5, bbox=label)
             axis.set_title(title, loc="left", fontsize=8.5)
             axis.set_xlabel(r"probability without margin $\tilde{q}^+$")
             axis.set_ylabel(r"angle $\theta^+$ (rad)")
-        _bar(figure, axes, axes[0], "magnitude of the weight", EIGHTS, **TWO_PANELS)
+        _bar(figure, axes, map_, EIGHTS, label="magnitude of the weight", pad=0.02, aspect=22)
 
     measured = "Weight by angle and probability: above 1 the margin strengthens a gradient, below 1 it weakens it"
     one = table.loc[table["panel"] == "sines", "one"].iloc[0]
@@ -100,7 +98,7 @@ def fig8(table: pd.DataFrame) -> Drawing:
         for line, temperature in zip(axes, temperatures, strict=True):
             for axis, m1 in zip(line, margins, strict=True):
                 rows = table[(table["temperature"] == temperature) & (table["m1"] == m1)]
-                _map(axis, rows, "ratio", cmap="PuOr", norm=LogNorm(SIXTEENTHS[0][0], SIXTEENTHS[0][-1]))
+                map_ = _map(axis, rows, "ratio", cmap="PuOr", norm=LogNorm(SIXTEENTHS[0][0], SIXTEENTHS[0][-1]))
                 axis.axhline(rows["one"].iloc[0], color="black", linewidth=1.2)
             line[0].set_ylabel(rf"$\tau$ = {temperature:g}" + "\n" + r"$\theta^+$ (rad)")
         for axis, m1 in zip(axes[0], margins, strict=True):
@@ -110,7 +108,7 @@ def fig8(table: pd.DataFrame) -> Drawing:
         axes[0][0].set_yticks(*HALVES)
         axes[0][0].set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
         label = r"$(p-\beta q)\,/\,(p-\beta\tilde{q})$"
-        _bar(figure, axes, axes[0][0], label, SIXTEENTHS, pad=0.015, aspect=32)
+        _bar(figure, axes, map_, SIXTEENTHS, label=label, pad=0.015, aspect=32)
 
     measured = "Ratio by angle and probability: above 1 the margin strengthens a gradient, below 1 it weakens it"
     return Drawing((7.0, 4.5), measured, draw, note)
@@ -120,28 +118,19 @@ def _cells(table: pd.DataFrame) -> str:
     return f"{table['theta'].nunique()} × {table['probability'].nunique()} cells"
 
 
-def _map(axis: Axes, rows: pd.DataFrame, values: str, **colours: Any) -> None:
+def _map(axis: Axes, rows: pd.DataFrame, values: str, **colours: Any) -> QuadMesh:
     """A heat map of ``values``: probability across, the angle upwards."""
     map_ = rows.pivot(index="theta", columns="probability", values=values)
-    axis.pcolormesh(map_.columns, map_.index, map_, shading="nearest", rasterized=True, **colours)
     axis.set_yticks(*QUARTERS)
     axis.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
     axis.set(xlim=(0, 1), ylim=(0, QUARTERS[0][-1]))
     axis.grid(visible=False)
+    return axis.pcolormesh(map_.columns, map_.index, map_, shading="nearest", rasterized=True, **colours)
 
 
-def _bar(
-    figure: Figure,
-    axes: Any,
-    first: Axes,
-    label: str,
-    levels: tuple[Sequence[float], Sequence[str]] | None = None,
-    **look: Any,
-) -> None:
-    """The colour bar of all maps, by the first one; it goes beyond the last of its levels."""
-    bar = figure.colorbar(first.collections[0], ax=axes, extend="both" if levels else "neither", **look)
-    if levels:
-        bar.set_ticks(levels[0], labels=levels[1])
-        bar.minorticks_off()
-    bar.set_label(label)
+def _bar(figure: Figure, axes: Any, map_: QuadMesh, levels: tuple[list[float], list[str]], **look: Any) -> None:
+    """The colour bar of all maps; it goes beyond the last of its levels."""
+    bar = figure.colorbar(map_, ax=axes, extend="both", **look)
+    bar.set_ticks(levels[0], labels=levels[1])
+    bar.minorticks_off()
     bar.ax.grid(visible=False)

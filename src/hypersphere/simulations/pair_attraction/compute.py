@@ -1,29 +1,122 @@
 """Steps until pairs of points meet under the gradient of their cosine: norms paper, Table 1 and Fig. 2a.
 
 500 pairs of random directions in R^20 descend the gradient of their mean loss at rate 10, until their mean cosine
-exceeds 0.999 (Sec. 4.1, App. B.1).
+exceeds 0.999 (Sec. 4.1, App. B.1). By Proposition 3.1 no step leaves the plane of its pair, so three numbers describe a
+pair in any dimension, exactly: its cosine and two norms.
+
+Shapes: runs (each has one setting and one seed), pairs, and the 2 points of a pair.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from itertools import product
+from collections.abc import Iterable, Sequence
+from itertools import chain, product
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
+import torch
+from jaxtyping import Bool, Float, Int
 from scipy import stats
 
-from hypersphere.simulations.pair_attraction.pairs import (
-    PAIRS,
-    RATE,
-    Outcome,
-    Runs,
-    converge,
-    interpolated,
-    random_cosines,
-)
+from hypersphere import prng
+from hypersphere.objectives.geometry import unit
 from hypersphere.simulations.study import PRINTED, Answer, Context, Study, counted, effect, over_seeds
+
+PAIRS = 500
+DIMENSION = 20
+RATE = 10.0
+CONVERGED = 0.999
+CLEARED_EVERY = 40
+"""Steps after which finished runs are dropped. Step limits, and their halves, are multiples of it."""
+TOGETHER = 64
+"""Runs computed together: 64 runs of 500 pairs fit the cache, and a step takes a third of the time of 1000 runs."""
+
+
+class Runs(NamedTuple):
+    """The current pairs of all runs, and the constants of a step."""
+
+    cosine: Float[np.ndarray, "runs pairs"]
+    norm: Float[np.ndarray, "2 runs pairs"]
+    rate: Float[np.ndarray, "2 runs 1"]
+    """Learning rate over the number of pairs, because the loss is a mean over pairs; 0 for a static point."""
+    keep: Float[np.ndarray, "2 runs 1"]
+    """Factor by which a penalty on the squared norm shrinks a point in a step."""
+    pull: Float[np.ndarray, "2 runs 1"]
+    """Length that a penalty on the norm takes off a point in a step."""
+
+    def only(self, runs: Int[np.ndarray, "some"] | Bool[np.ndarray, "runs"]) -> "Runs":
+        """A part of the runs."""
+        return Runs(self.cosine[runs], *(field[:, runs] for field in self[1:]))
+
+
+def random_cosines(seed: int) -> Float[np.ndarray, "pairs"]:
+    """Cosines of 500 pairs of independent random directions in R^20 (App. B.1)."""
+    generator = torch.Generator().manual_seed(prng.torch_seed(seed, "pair attraction"))
+    first, second = unit(torch.randn(2, PAIRS, DIMENSION, generator=generator, dtype=torch.float64))
+    return (first * second).sum(dim=-1).numpy()
+
+
+def interpolated(
+    cosine: Float[np.ndarray, "*n"], alpha: Float[np.ndarray, "*n"]
+) -> tuple[Float[np.ndarray, "*n"], Float[np.ndarray, "*n"]]:
+    """Cosine with x1, and norm, of x2 (1 - |alpha|) + x1 alpha, for unit vectors of that cosine (App. B.1)."""
+    rest = 1 - abs(alpha)
+    norm = np.sqrt(rest * rest + alpha * alpha + 2 * alpha * rest * cosine)
+    return (rest * cosine + alpha) / norm, norm
+
+
+def step(runs: Runs) -> Runs:
+    """Move all points at once down the gradient of -cos, which is -(u_j - cos u_i) / ||z_i|| (Proposition 3.1).
+
+    A point arrives at ``along`` times its direction u_i, plus ``across`` times u_j - cos u_i. So ||z_i'||² = along² +
+    across² s, with s = sin², and the new inner product follows from (u_j - cos u_i) · (u_i - cos u_j) = -cos s.
+    """
+    along, across = runs.keep * runs.norm - runs.pull, runs.rate / runs.norm
+    square = (1 - runs.cosine) * (1 + runs.cosine)
+    np.maximum(square, 0, out=square)  # a cosine may round to more than 1
+    ahead, aside = along * along, across * across * square
+    norm = np.sqrt(ahead + aside)
+    mixed = along[0] * across[1] + along[1] * across[0]
+    dot = runs.cosine * (along[0] * along[1] - across[0] * across[1] * square) + mixed * square
+    return runs._replace(cosine=dot / (norm[0] * norm[1]), norm=norm)
+
+
+def converge(runs: Runs, limit: Float[np.ndarray, "runs"]) -> dict[str, Float[np.ndarray, "runs"]]:
+    """Step every run until its mean cosine exceeds 0.999, or to its own limit of steps.
+
+    Finished runs are dropped every ``CLEARED_EVERY`` steps. No operation mixes runs, so the bits of a run do not
+    depend on that, nor on the other runs.
+
+    Returns:
+        steps: until the mean cosine exceeded 0.999; infinite if it did not within the limit.
+        highest: the highest mean cosine, until the run was dropped.
+        late: the highest over the second half of the allowed steps; nan for a run that ended earlier.
+        norm: the median norm of the first points at the limit; nan for a run that converged.
+    """
+    fills = {"steps": math.inf, "highest": -math.inf, "late": math.nan, "norm": math.nan}
+    outcome = {name: np.full(len(limit), fill) for name, fill in fills.items()}
+    for begin in range(0, len(limit), TOGETHER):
+        alive, count = np.arange(begin, min(begin + TOGETHER, len(limit))), 0
+        part = runs.only(alive)
+        while len(alive):
+            means = np.empty((CLEARED_EVERY, len(alive)))
+            for row in means:
+                row[:] = part.cosine.mean(axis=1)
+                part = step(part)
+            reached = means > CONVERGED
+            converged, highest = reached.any(axis=0), means.max(axis=0)
+            outcome["steps"][alive[converged]] = count + reached.argmax(axis=0)[converged]
+            outcome["highest"][alive] = np.maximum(outcome["highest"][alive], highest)
+            latter = 2 * count >= limit[alive]
+            outcome["late"][alive[latter]] = np.fmax(outcome["late"][alive], highest)[latter]
+            count += CLEARED_EVERY
+            ended = ~converged & (count >= limit[alive])
+            if ended.any():
+                outcome["norm"][alive[ended]] = np.median(part.norm[0, ended], axis=1)
+            going = ~(converged | ended)
+            alive, part = alive[going], part.only(going)
+    return outcome
+
 
 SEEDS = range(16)
 SWEEP_SEEDS = range(8)
@@ -56,8 +149,6 @@ READINGS = {
 TABLE_NORMS = (1.0, 4.0, 7.0)
 GAMMAS = (0.5, 1.0, 10.0)
 NORMS = (0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0)
-STATIC_NORMS = NORMS[:5]
-"""These take twice the steps, so the largest norms are left out."""
 ALPHAS = (*(round(0.08 * k, 2) for k in range(-12, 13)), 1.0)
 WIDEST, OBTUSE = min(ALPHAS), -0.48
 """Their mean angles are 3.10 and, close to 3 pi / 4, 2.31."""
@@ -69,81 +160,59 @@ def free(norm: float, alpha: float = 0.0) -> Setting:
     return Setting((norm, norm), alpha)
 
 
-def penalised(penalty: str, norm: float, gamma: float) -> Setting:
-    """A cell of Table 1, or of its column without penalty."""
-    return Setting((norm, norm), penalty=penalty, gamma=gamma) if gamma else free(norm)
-
-
-NORM_CURVES: dict[str, tuple[Sequence[float], Callable[[float], Setting]]] = {
-    "both": (NORMS, free),
-    "second": (NORMS, lambda norm: Setting((1.0, norm))),
-    "static": (STATIC_NORMS, lambda norm: Setting((norm, norm), static=True)),
+CURVES: dict[tuple[str, str], list[Setting]] = {
+    ("norm", "both"): [free(norm) for norm in NORMS],
+    ("norm", "second"): [Setting((1.0, norm)) for norm in NORMS],
+    ("norm", "static"): [Setting((norm, norm), static=True) for norm in NORMS[:5]],  # twice the steps
+    ("angle", "normalised"): [free(1.0, alpha) for alpha in ALPHAS],
+    ("angle", "printed"): [Setting((1.0, 1.0), alpha, normalised=False) for alpha in ALPHAS],
+    **{("both", f"{norm:g}"): [free(norm, alpha) for alpha in PANEL_ALPHAS] for norm in PANEL_NORMS},
 }
-ANGLE_CURVES: dict[str, Callable[[float], Setting]] = {
-    "normalised": lambda alpha: free(1.0, alpha),
-    "printed": lambda alpha: Setting((1.0, 1.0), alpha, normalised=False),
+"""The curves of Fig. 2a, by panel and name."""
+CELLS = {
+    (penalty, norm, gamma): Setting((norm, norm), penalty=penalty if gamma else "", gamma=gamma)
+    for penalty, norm, gamma in product(READINGS, TABLE_NORMS, (0.0, *GAMMAS))
 }
-CELLS = {cell: penalised(*cell) for cell in product(READINGS, TABLE_NORMS, (0.0, *GAMMAS))}
-SETTINGS = list(
-    dict.fromkeys(
-        [
-            *(curve(norm) for norms, curve in NORM_CURVES.values() for norm in reversed(norms)),
-            *(free(norm, alpha) for norm in reversed(PANEL_NORMS) for alpha in PANEL_ALPHAS),
-            *(curve(alpha) for curve in ANGLE_CURVES.values() for alpha in ALPHAS),
-            *CELLS.values(),
-        ]
-    )
-)
+"""The cells of Table 1 by penalty, norm and gamma, and of its column without penalty."""
+SETTINGS = list(dict.fromkeys([*chain(*CURVES.values()), *CELLS.values()]))
+SETTINGS.sort(key=lambda setting: setting.norms, reverse=True)  # those that take the most steps are computed together
+Results = dict[str, Float[np.ndarray, "seeds settings"]]
 
 
-def simulate(seeds: Sequence[int]) -> dict[str, Float[np.ndarray, "seeds settings"]]:
+def simulate(seeds: Sequence[int]) -> Results:
     """Run every setting of ``SETTINGS`` for every seed. Settings that are not in Table 1 run for ``SWEEP_SEEDS`` only.
 
     Returns:
-        The fields of ``pairs.Outcome``, and ``angle``, the mean angle at the start; nan where nothing was run.
+        Those of ``converge``, and ``angle``, the mean angle at the start; nan where nothing was run.
     """
-    cosines = np.stack([random_cosines(seed) for seed in seeds])
-    results = {name: np.full((len(seeds), len(SETTINGS)), math.nan) for name in (*Outcome._fields, "angle")}
-    in_table = set(CELLS.values())
-    needed = [(s in in_table or seed in SWEEP_SEEDS) for s in SETTINGS for seed in seeds]
-    column, row = np.divmod(np.flatnonzero(needed), len(seeds))
-    runs, limit = _prepared(cosines[row], [SETTINGS[i] for i in column])
-    results["angle"][row, column] = np.arccos(runs.cosine.clip(-1, 1)).mean(axis=1)
-    for name, values in converge(runs, limit)._asdict().items():
-        results[name][row, column] = values
-    return results
-
-
-def _prepared(
-    cosines: Float[np.ndarray, "runs pairs"], settings: Sequence[Setting]
-) -> tuple[Runs, Float[np.ndarray, "runs"]]:
-    """Runs of these settings that start from cosines of random pairs, and their limits of steps."""
 
     def columns(values: Iterable[tuple[float, float]]) -> Float[np.ndarray, "2 runs 1"]:
         return np.array(list(values), dtype=float).T[:, :, None]
 
+    in_table = set(CELLS.values())
+    needed = [(s in in_table or seed in SWEEP_SEEDS) for s in SETTINGS for seed in seeds]
+    column, row = np.divmod(np.flatnonzero(needed), len(seeds))
+    settings = [SETTINGS[i] for i in column]
+    cosines = np.stack([random_cosines(seed) for seed in seeds])[row]
     cosine, length = interpolated(cosines, np.array([s.alpha for s in settings])[:, None])
     norm = columns(s.norms for s in settings) * np.ones_like(cosine)
     norm[-1] *= np.where(np.array([s.normalised for s in settings])[:, None], 1, length)
     rate = RATE / PAIRS
     on_square = columns((2 * s.gamma, 0) if s.penalty == "square" else (0, 0) for s in settings)
     on_norm = columns((s.gamma / 2, s.gamma / 2) if s.penalty == "norm" else (0, 0) for s in settings)  # of 1000 points
-    runs = Runs(
-        cosine=cosine,
-        norm=norm,
-        rate=rate * columns((not s.static, True) for s in settings),
-        keep=1 - rate * on_square,
-        pull=rate * on_norm,
-    )
-    return runs, np.array([LIMIT_WITH_PENALTY if s.penalty else LIMIT for s in settings], dtype=float)
+    moves = rate * columns((not s.static, True) for s in settings)
+    runs = Runs(cosine, norm, rate=moves, keep=1 - rate * on_square, pull=rate * on_norm)
+    limit = np.array([LIMIT_WITH_PENALTY if s.penalty else LIMIT for s in settings], dtype=float)
+    outcome = {"angle": np.arccos(cosine.clip(-1, 1)).mean(axis=1), **converge(runs, limit)}
+    results = {name: np.full((len(seeds), len(SETTINGS)), math.nan) for name in outcome}
+    for name, values in outcome.items():
+        results[name][row, column] = values
+    return results
 
 
-Results = dict[str, Float[np.ndarray, "seeds settings"]]
-
-
-def numbers(results: Results, setting: Setting, name: str = "steps") -> Float[np.ndarray, "seeds"]:
-    """A setting's numbers, one for each seed."""
-    return results[name][:, SETTINGS.index(setting)]
+def numbers(results: Results, settings: Iterable[Setting], name: str = "steps") -> Float[np.ndarray, "settings seeds"]:
+    """The numbers of some settings, one for each seed."""
+    return results[name].T[[SETTINGS.index(setting) for setting in settings]]
 
 
 def slopes(norms: Sequence[float], steps: Float[np.ndarray, "norms seeds"]) -> Float[np.ndarray, "seeds"]:
@@ -162,7 +231,8 @@ def _table1(results: Results) -> pd.DataFrame:
     """One row per cell. Statistics of steps are over the seeds that converged."""
     rows = []
     for (penalty, norm, gamma), setting in CELLS.items():
-        steps = numbers(results, setting)
+        of_cell = {name: numbers(results, [setting], name)[0] for name in ("steps", "highest", "late", "norm")}
+        steps = of_cell["steps"]
         done = pd.Series(steps[np.isfinite(steps)])  # whose statistics of nothing are nan
         rows.append(
             {
@@ -170,9 +240,9 @@ def _table1(results: Results) -> pd.DataFrame:
                 **{"n": len(steps), "converged": len(done)},
                 **{"mean": done.mean(), "std": done.std(), "least": done.min(), "most": done.max()},
                 "limit": LIMIT_WITH_PENALTY if setting.penalty else LIMIT,
-                "highest_cosine": numbers(results, setting, "highest").max(),
-                "late_cosine": numbers(results, setting, "late").max(),
-                "end_norm": numbers(results, setting, "norm").mean(),
+                "highest_cosine": of_cell["highest"].max(),
+                "late_cosine": of_cell["late"].max(),
+                "end_norm": of_cell["norm"].mean(),
             }
         )
     return pd.DataFrame(rows)
@@ -180,23 +250,15 @@ def _table1(results: Results) -> pd.DataFrame:
 
 def _fig2a(results: Results) -> pd.DataFrame:
     """Curves of three panels: mean steps over seeds, with a 95 % t interval."""
-    curves = [("norm", name, [curve(norm) for norm in norms]) for name, (norms, curve) in NORM_CURVES.items()]
-    curves += [("angle", name, [curve(alpha) for alpha in ALPHAS]) for name, curve in ANGLE_CURVES.items()]
-    curves += [("both", f"{norm:g}", [free(norm, alpha) for alpha in PANEL_ALPHAS]) for norm in PANEL_NORMS]
-    rows = []
-    for panel, curve, settings in curves:
-        for setting in settings:
-            steps = numbers(results, setting)
-            half = float(stats.t.ppf(0.975, len(steps) - 1) * steps.std(ddof=1) / math.sqrt(len(steps)))
-            rows.append(
-                {
-                    **{"panel": panel, "curve": curve, "norm": setting.norms[1], "alpha": setting.alpha},
-                    "angle": numbers(results, setting, "angle").mean(),
-                    **{"mean": steps.mean(), "low": steps.mean() - half, "high": steps.mean() + half},
-                    "n": len(steps),
-                }
-            )
-    return pd.DataFrame(rows)
+    tables = []
+    for (panel, curve), settings in CURVES.items():
+        steps = numbers(results, settings)
+        mean, half = steps.mean(axis=1), stats.t.ppf(0.975, steps.shape[1] - 1) * stats.sem(steps, axis=1)
+        at = {"norm": [s.norms[1] for s in settings], "alpha": [s.alpha for s in settings]}
+        at |= {"angle": numbers(results, settings, "angle").mean(axis=1)}
+        steps_of = {"mean": mean, "low": mean - half, "high": mean + half, "n": steps.shape[1]}
+        tables.append(pd.DataFrame({"panel": panel, "curve": curve, **at, **steps_of}))
+    return pd.concat(tables, ignore_index=True)
 
 
 def _of_table1(results: Results) -> list[Answer]:
@@ -204,8 +266,7 @@ def _of_table1(results: Results) -> list[Answer]:
     answers = []
     for penalty, reading in READINGS.items():
         suffix = "" if reading == PRINTED else f".{reading.lower()}"
-        of_penalty = {cell[1:]: setting for cell, setting in CELLS.items() if cell[0] == penalty}
-        cells = {cell: numbers(results, setting) for cell, setting in of_penalty.items()}
+        cells = {cell[1:]: numbers(results, [CELLS[cell]])[0] for cell in CELLS if cell[0] == penalty}
         for norm, gamma in product(TABLE_NORMS, GAMMAS):
             place = f"norm{norm:g}.gamma{gamma:g}{suffix}"
             answers.append(over_seeds(f"norms.table1.{place}", cells[norm, gamma].tolist(), reading))
@@ -218,10 +279,10 @@ def _of_table1(results: Results) -> list[Answer]:
         for gamma in (0.5, 1.0):
             fitted = slopes(TABLE_NORMS, np.stack([cells[norm, gamma] for norm in TABLE_NORMS]))
             answers.append(over_seeds(f"norms.table1.slope.gamma{gamma:g}{suffix}", fitted.tolist(), reading))
-        ends = [(norm, numbers(results, penalised(penalty, norm, 10.0), "norm")) for norm in TABLE_NORMS]
-        shrunk = sum(int((end < norm).sum()) for norm, end in ends)
-        answers.append(counted(f"norms.table1.shrinks{suffix}", shrunk, sum(len(end) for _, end in ends), reading))
-    fitted = slopes(TABLE_NORMS, np.stack([numbers(results, free(norm)) for norm in TABLE_NORMS]))
+        ends = numbers(results, [CELLS[penalty, norm, 10.0] for norm in TABLE_NORMS], "norm")
+        shrunk = ends < np.array(TABLE_NORMS)[:, None]
+        answers.append(counted(f"norms.table1.shrinks{suffix}", int(shrunk.sum()), shrunk.size, reading))
+    fitted = slopes(TABLE_NORMS, numbers(results, [free(norm) for norm in TABLE_NORMS]))
     return [*answers, over_seeds("norms.table1.slope.unregularised", fitted.tolist(), "N6")]
 
 
@@ -233,17 +294,16 @@ def _of_fig2a(results: Results) -> list[Answer]:
     answers = []
     for curve, angle, suffix in (("second", "printed", ""), ("both", "normalised", ".n6")):
         on_norm, on_angle = ("N6", "N6, N7") if suffix else (PRINTED, PRINTED)
-        norms, of_norm = NORM_CURVES[curve]
-        steps = np.stack([numbers(results, of_norm(norm)) for norm in norms])
+        steps = numbers(results, CURVES["norm", curve])
         rises = np.diff(steps, axis=0) > 0
         answers.append(counted(f"norms.fig2a.norm_slows{suffix}", int(rises.sum()), rises.size, on_norm))
-        answers.append(over_seeds(f"norms.fig2a.slope{suffix}", slopes(norms, steps).tolist(), on_norm))
-        widest = numbers(results, ANGLE_CURVES[angle](WIDEST)).tolist()
-        answers.append(effect(f"norms.fig2a.norm_above_angle{suffix}", steps[-1].tolist(), widest, on_angle))
-    settings = [ANGLE_CURVES["normalised"](alpha) for alpha in reversed(ALPHAS)]
-    steps, angles = (np.stack([numbers(results, setting, name) for setting in settings]) for name in ("steps", "angle"))
+        answers.append(over_seeds(f"norms.fig2a.slope{suffix}", slopes(NORMS, steps).tolist(), on_norm))
+        widest = numbers(results, CURVES["angle", angle])[0]  # ALPHAS begin with the widest angle
+        above = (steps[-1].tolist(), widest.tolist())
+        answers.append(effect(f"norms.fig2a.norm_above_angle{suffix}", *above, on_angle))
+    steps, angles = (numbers(results, CURVES["angle", "normalised"][::-1], name) for name in ("steps", "angle"))
     with_sine = np.diff(steps, axis=0) * np.diff(np.sin(angles), axis=0) > 0
-    none, right, obtuse, widest = (numbers(results, free(1.0, alpha)) for alpha in (1.0, 0.0, OBTUSE, WIDEST))
+    none, right, obtuse, widest = numbers(results, [free(1.0, alpha) for alpha in (1.0, 0.0, OBTUSE, WIDEST)])
     near_pi = (widest - obtuse).tolist()
     return [
         *answers,

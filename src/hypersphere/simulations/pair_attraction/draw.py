@@ -22,24 +22,23 @@ ANGLES = ([0, 1.5707963, 3.1415927], ["0", "π/2", "π"])
 
 def table1(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     """Norms paper, Table 1: steps to convergence by initial norm and penalty, in two readings of the objective."""
-    gammas = sorted(table["gamma"].unique())
-    head = ["Penalty", "Initial norm", *(f"γ = {gamma:g}" for gamma in gammas)]
-    printed = {
-        (row["reading"], row["setting"], row["variant"]): row["reported"]
-        for row in claims.to_dict("records")
-        if row["kind"] == "value" and row["metric"] == "steps"
-    }
+    head = ["Penalty", "Initial norm", *(f"γ = {gamma:g}" for gamma in sorted(table["gamma"].unique()))]
+    of_steps = claims[(claims["kind"] == "value") & (claims["metric"] == "steps")]
+    printed = of_steps.set_index(["reading", "setting", "variant"])["reported"].to_dict()
     body = []
-    for penalty, name in READINGS.items():
-        block = table[table["penalty"] == penalty]
-        for norm in sorted(block["norm"].unique()):
-            line = block[block["norm"] == norm].sort_values("gamma").to_dict("records")
-            cells = []
-            for cell in line:
-                steps = printed.get((cell["reading"], f"norm={norm:g}", f"gamma{cell['gamma']:g}"))
-                beside = "divergence" if steps == float("inf") else None if steps is None else f"{steps:.0f}"
-                cells.append(_cell(cell) + (f"; printed: {beside}" if beside else ""))
-            body.append([name, f"{norm:g}", *cells])
+    for (penalty, norm), line in table.groupby(["penalty", "norm"], sort=False):
+        cells = []
+        for cell in line.to_dict("records"):
+            shown = f"never (mean cosine at most {cell['highest_cosine']:.3f})"
+            if cell["converged"]:
+                shown = f"{cell['mean']:.1f} ± {cell['std']:.1f} [{cell['least']:.0f}, {cell['most']:.0f}]"
+                missing = cell["n"] - cell["converged"]
+                shown += f", {missing} never" if missing else ""
+            steps = printed.get((cell["reading"], f"norm={norm:g}", f"gamma{cell['gamma']:g}"))
+            if steps is not None:
+                shown += "; printed: " + ("divergence" if steps == float("inf") else f"{steps:.0f}")
+            cells.append(shown)
+        body.append([READINGS[str(penalty)], f"{norm:g}", *cells])
     diverged = table[table["converged"] == 0]
     ends = "; ".join(
         f"{READINGS[str(name)].split(',')[0]}: norms near {part['end_norm'].mean():.2f}, mean cosine at most "
@@ -56,14 +55,10 @@ def table1(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
 
 def fig2a(table: pd.DataFrame) -> Drawing:
     """Norms paper, Fig. 2(a): steps to convergence against the norm and against the angle."""
-    part = table[table["panel"] == "norm"]
-    grown = {}
-    for curve in ("both", "second"):
-        line = part[(part["curve"] == curve) & (part["norm"] >= 1)].sort_values("norm")
-        grown[curve] = line["mean"].iloc[-1] / line["mean"].iloc[0]
-        longest, shortest = line["norm"].iloc[-1], line["norm"].iloc[0]
+    steps = table[table["panel"] == "norm"].pivot(index="norm", columns="curve", values="mean")
+    grown = steps.loc[steps.index.max()] / steps.loc[1.0]
     finding = (
-        f"From norm {shortest:g} to {longest:g}, steps grow {grown['both']:.0f}-fold if both sets grow, "
+        f"From norm 1 to {steps.index.max():g}, steps grow {grown['both']:.0f}-fold if both sets grow, "
         f"and {grown['second']:.1f}-fold if one does"
     )
     note = (
@@ -80,11 +75,9 @@ def fig2a(table: pd.DataFrame) -> Drawing:
         _curves(angle, table[table["panel"] == "angle"], "angle", ANGLE, every=3)
         _curves(both, table[(table["panel"] == "both") & (table["mean"] > 0)], "angle", BOTH, looks=(1, 3, 0))
         # A guide under the curve: four times the steps at twice the norm.
-        line = table[(table["panel"] == "norm") & (table["curve"] == "both") & (table["norm"] > 0)].sort_values("norm")
-        half, steps = (line[name].iloc[len(line) // 2] for name in ("norm", "mean"))
-        ends = [line["norm"].min(), line["norm"].max()]
-        look: dict[str, Any] = {"color": GREY, "linewidth": 0.9, "linestyle": (0, (2, 2)), "zorder": 1}
-        norm.plot(ends, [0.3 * steps * (end / half) ** 2 for end in ends], label="slope 2", **look)
+        half, ends = steps.index[len(steps) // 2], [steps.index.min(), steps.index.max()]
+        guide = [0.3 * steps.loc[half, "both"] * (end / half) ** 2 for end in ends]
+        norm.plot(ends, guide, label="slope 2", color=GREY, linewidth=0.9, linestyle=(0, (2, 2)), zorder=1)
         norm.set(xlabel="initial norm", ylabel="steps until convergence", xscale="log", yscale="log", ylim=(2, 3e4))
         norm.set_xticks([0.3, 1, 3, 9], ["0.3", "1", "3", "9"])
         norm.minorticks_off()
@@ -99,13 +92,6 @@ def fig2a(table: pd.DataFrame) -> Drawing:
             axes.set_xticks(*ANGLES)
 
     return Drawing((7.0, 2.7), "Steps until the mean cosine exceeds 0.999, mean over seeds", draw, note, finding)
-
-
-def _cell(cell: dict[str, float]) -> str:
-    if not cell["converged"]:
-        return f"never (mean cosine at most {cell['highest_cosine']:.3f})"
-    spread = f"{cell['mean']:.1f} ± {cell['std']:.1f} [{cell['least']:.0f}, {cell['most']:.0f}]"
-    return spread if cell["converged"] == cell["n"] else f"{spread}, {cell['n'] - cell['converged']:.0f} never"
 
 
 def _curves(

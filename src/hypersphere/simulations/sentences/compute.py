@@ -4,8 +4,6 @@ sentences.yaml has the cells, relation and threshold of each sentence, claims.cs
 measured: a sentence that its own tables contradict is refuted, however well they are reproduced.
 """
 
-from collections.abc import Iterable
-
 import pandas as pd
 
 from hypersphere.audit.claims import HOLDS, READING, Cells, Check, Number, outcome
@@ -14,16 +12,6 @@ from hypersphere.errors import HypersphereError
 from hypersphere.simulations.study import Context, Study, counted
 
 COLUMNS = ["claim", "held", "places", "asked", "fails"]
-
-
-def printed(listed: Iterable[claims.Claim]) -> list[Number]:
-    """The printed numbers of a document, with the artifact and reading that each has beside its coordinates."""
-    found = []
-    for claim in listed:
-        if claim.kind == "value" and claim.reported is not None:
-            at = coordinates.ordered({"artifact": claim.artifact, READING: claim.reading, **claim.coordinates})
-            found.append(Number({key: coordinates.show(value) for key, value in at.items()}, claim.reported))
-    return found
 
 
 def check(given: claims.Check) -> Check:
@@ -41,8 +29,12 @@ def sentences(context: Context) -> Study:
     """Every sentence of a document about its own numbers: where it holds, and a place where it fails."""
     file = context.config.sentences_file(context.paper)
     listed = claims.load(context.config.claims_file(context.paper))
-    numbers, readings = printed(listed), {claim.id: claim.reading for claim in listed}
-    rows, answers = [], []
+    readings = {claim.id: claim.reading for claim in listed}
+    numbers, rows, answers = [], [], []
+    for one in listed:
+        if one.kind == "value" and one.reported is not None:
+            at = coordinates.ordered({"artifact": one.artifact, READING: one.reading, **one.coordinates})
+            numbers.append(Number({key: coordinates.show(value) for key, value in at.items()}, one.reported))
     for claim, sentence in claims.load_sentences(file).items():
         if claim not in readings:
             raise HypersphereError(f"{file}: {claim}: is no claim of {context.config.claims_file(context.paper)}")
