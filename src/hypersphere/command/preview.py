@@ -15,6 +15,9 @@ from hypersphere.errors import HypersphereError
 from hypersphere.provenance import markers
 from hypersphere.provenance.state import State, state
 
+WORDS = {State.MISSING: "to train"}
+"""What a state is called where it is not its own word."""
+
 
 def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
     """A summary of the plan, and Snakemake's dry run; with ``verbose``, every artifact, run and job as well.
@@ -32,7 +35,7 @@ def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
         listed = list(artifacts(plan))
         yield from ("", "artifacts made from runs", *listed) if listed else ()
         yield from ("", f"runs ({len(states)}, in {len(batches)} batches)") if states else ()
-        yield from (f"  {_word(one):<10} {name}" for name, one in states.items())
+        yield from (f"  {WORDS.get(one, one):<10} {name}" for name, one in states.items())
         shown = {cell.run.name for cell in plan.cells if cell.run and plan.config.chosen(cell.paper, cell.artifact)}
         unmeasured = {name: reason for name, reason in plan.unmeasured.items() if name in shown}
         yield from ("", f"runs that cannot be measured yet ({len(unmeasured)})") if unmeasured else ()
@@ -41,10 +44,6 @@ def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
         yield "`hypersphere plan --verbose` lists every artifact, run and job, with reasons"
     said = dry_run(plan.config.root, plan.config.overrides, briefly=not verbose)
     yield from ("", said if verbose else said[max(0, said.rfind("Job stats:")) :])  # a brief one has its table twice
-
-
-def _word(one: State) -> str:
-    return "to train" if one is State.MISSING else one
 
 
 def summary(plan: Plan, states: dict[str, State], batches: int) -> Iterator[str]:
@@ -61,7 +60,7 @@ def summary(plan: Plan, states: dict[str, State], batches: int) -> Iterator[str]
     }
     from_runs = sum(key in plan.artifacts and not reason for key, reason in reasons.items())
     made = sum(not reason for reason in reasons.values())
-    counts = Counter(map(_word, states.values()))
+    counts = Counter(WORDS.get(one, one) for one in states.values())
     counted = ", ".join(f"{count} {word}" for word, count in counts.items())
     tables, sweeps = (", ".join(map(str, seeds)) for seeds in (scale.seeds.tables, scale.seeds.sweeps))
     yield f"scale     {config.scale_name}: {scale.describe}"

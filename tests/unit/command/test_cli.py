@@ -58,23 +58,23 @@ def test_version(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[
     assert capsys.readouterr().out == f"hypersphere {VERSION}\n"
 
 
-def test_runs_and_batches_are_named_as_the_console_prints_them_or_without_their_digest(
+def test_runs_and_batches_are_named_as_the_console_prints_them_and_runs_without_their_digest(
     planned: Planned, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
     plan = planned()
-    for batch in plan.batches:
-        for name in (batch.id, batch.id.rpartition("-")[0], *(run.name for run in batch.runs)):
-            assert cli.find_batch(plan, name) == batch
     batch = plan.batches[0]
     first = batch.runs[0]
-    assert cli.find_runs(plan, [first.name.rpartition("-")[0]]) == [first]
-    assert cli.find_runs(plan, [batch.id, first.name]) == list(batch.runs)
-    with refused():
-        cli.find_runs(plan, ["simclr-defalt-cats-s0"])
+    assert cli.find(plan, [first.name.rpartition("-")[0], first.name]) == ([], [first])
+    assert cli.find(plan, [batch.id, first.name]) == ([batch], [first])
+    for wrong in (["simclr-defalt-cats-s0"], []):
+        with refused():
+            cli.find(plan, wrong)
     trained: list[str] = []
+    monkeypatch.setattr(pretrain, "pretrain_batch", lambda plan, batch, save: trained.append(batch.id))
     monkeypatch.setattr(pretrain, "pretrain", lambda plan, runs, save: trained.extend(run.name for run in runs))
-    cli.pretrain(plan, argparse.Namespace(run=[batch.id], batch=None, save_every=1.0))
-    assert trained == [run.name for run in batch.runs]
+    for words in ([batch.id], [first.name]):
+        cli.pretrain(plan, argparse.Namespace(run=words, save_every=1.0))
+    assert trained == [batch.id, first.name]
 
 
 def test_an_artifact_may_be_named_in_one_word(planned: Planned, refused: Refused) -> None:
