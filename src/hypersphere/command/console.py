@@ -1,15 +1,19 @@
 """A calm console: one line per finished job, a failed job's log, and the next command at the end.
 
 Snakemake's own messages are silenced by the profiles (``quiet: [all]``, which leaves dry runs alone). The handler here
-prints what a person needs; everything else is in the log files. It is attached when Snakemake is about to run jobs, and
-what was lost since the last time is then looked for.
+prints what a person needs; everything else is in the log files. It is attached when Snakemake is about to run jobs.
+What was lost since the last time is then looked for, and what a killed Snakemake left behind is mended.
 """
 
 import dataclasses
+import fcntl
 import functools
 import logging
+import os
+import platform
 import re
 import shlex
+import shutil
 import sys
 import time
 import traceback
@@ -21,7 +25,7 @@ from hypersphere import files
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import COMMAND_LINE, Config
 from hypersphere.errors import HypersphereError
-from hypersphere.provenance import markers, recovery
+from hypersphere.provenance import markers
 from hypersphere.wording import counted
 
 TARGETS = ("all", "everything", "reproduce", "data", "runs", "records", "total")
@@ -150,9 +154,9 @@ def _begin(logger: logging.Logger, plan: Plan, local: bool, report: bool) -> Non
     """Before jobs run: show the console, check what they need, and forget what is lost."""
     if not any(isinstance(handler, Handler) for handler in logger.handlers):
         logger.addHandler(Handler(plan, report))
-    if note := recovery.join(Path.cwd()):
+    if note := join(Path.cwd()):
         print(note, file=sys.stderr, flush=True)
-    recovery.check_writable(plan)
+    check_writable(plan)
     if plan.config.settings.device == "cuda" and local:
         from hypersphere.training import device  # it imports torch, which nothing else here does
 
@@ -172,3 +176,42 @@ def _foresee(workflow: Any, plan: Plan) -> None:
     if found and not settings.targets:  # of other targets, not all of it is needed
         proofs = {error.proofs[0].relative_to(plan.config.root).as_posix() for error in found}
         workflow.dag_settings = dataclasses.replace(settings, forcerun=frozenset({*settings.forcerun, *proofs}))
+
+
+def check_writable(plan: Plan) -> None:
+    """Check that jobs can write to the folders that they use, or would be able to make them."""
+    for folder in (plan.config.results, plan.config.root / "logs", plan.config.data / "processed"):
+        existing = next(place for place in (folder, *folder.parents) if place.exists())
+        if not os.access(existing, os.W_OK):
+            raise HypersphereError(f"{folder}: cannot be written ({existing} is read-only or belongs to another user)")
+
+
+def join(folder: Path) -> str | None:
+    """Register this Snakemake as one at work in ``folder``, and clean up after those that were killed.
+
+    Snakemake's own locks are files, which outlive a killed process. Each of our Snakemakes also holds a lock that the
+    system releases when it ends. Whoever gets it exclusively knows that no other is alive on this machine, and removes
+    what they left, unless some may be of another machine. Returns a note for the person who started it, if any.
+    """
+    place, me, alone = folder / ".snakemake", platform.node(), True
+    try:
+        place.mkdir(exist_ok=True)
+        handle = os.open(place / "hypersphere.lock", os.O_RDWR | os.O_CREAT)  # it stays open as long as this process
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        alone = False
+    except OSError:
+        return None
+    record, locks = place / "hypersphere.json", place / "locks"
+    locked = locks.is_dir() and any(locks.iterdir())
+    hosts = files.mapping(files.read_mapping(record).get("hosts")) or ({"unknown": 0} if locked else {})
+    note = None if alone else f"another Snakemake is at work here: process {hosts.get(me)} of {me}"
+    if alone and locked and hosts.keys() == {me}:
+        shutil.rmtree(locks)
+        for leftover in folder.glob(f"results/*/**/.*{files.PART}"):
+            if "runs" not in leftover.parts:  # training cleans a run's folder itself, under the run's lock
+                leftover.unlink(missing_ok=True)
+        note, locked = f"the Snakemake before this one (process {hosts[me]}) was killed: its locks are removed", False
+    files.write_json(record, {"hosts": (hosts if locked else {}) | {me: os.getpid()}})
+    fcntl.flock(handle, fcntl.LOCK_SH)
+    return note
