@@ -96,8 +96,7 @@ lint: $(READY) ## ruff, snakefmt, snakemake --lint, mypy
 
 bench: $(READY) ## time the pipeline, exact studies, probes, views and training steps (docs/performance.md)
 	@python benchmarks/pipeline.py
-	@python benchmarks/simulations.py
-	@python benchmarks/probes.py
+	@python benchmarks/parts.py
 	@python benchmarks/throughput.py
 
 lock: $(READY) ## resolve requirements.lock again, and write its pins into environment.yml

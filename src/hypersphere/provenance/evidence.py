@@ -70,7 +70,6 @@ def add(folder: Path, new: Sequence[Record], plan: Plan) -> list[Record]:
         _forget_half_added(folder)
         there = {one.key: one for one in records.read_folder(folder, plan.config.scale_name, plan.config.scale.level)}
         tables = records.read_tables(folder)
-        known = {name: {row[records.TABLES[name][0]] for row in tables[name]} for name in ("environments", "protocols")}
         added: dict[str, list[Row]] = {name: [] for name in records.TABLES}
         changed = []
         for record in new:
@@ -80,12 +79,10 @@ def add(folder: Path, new: Sequence[Record], plan: Plan) -> list[Record]:
             if not rows["runs"] and not rows["measurements"]:
                 continue
             changed.append(record)
-            for name, keys in known.items():
-                first = records.TABLES[name][0]
-                rows[name] = [row for row in rows[name] if row[first] not in keys]
-                keys |= {row[first] for row in rows[name]}
             for name in added:
-                added[name] += rows[name]
+                shared, first = name in ("environments", "protocols"), records.TABLES[name][0]
+                known = {row[first] for row in (*tables[name], *added[name])} if shared else set()
+                added[name] += [row for row in rows[name] if row[first] not in known]
         records.check_together(folder, [*there.values(), *new], plan.config.scale.level)
         if changed:
             _append(folder, added)
