@@ -10,8 +10,9 @@ import importlib
 import json
 import os
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from time import perf_counter
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from hypersphere.config import registry
-from hypersphere.datasets.types import TRAIN
+from hypersphere.datasets.types import CLASS, TRAIN
 from hypersphere.probes.knn import directions, knn
 from hypersphere.probes.linear import linear, standardise
 from hypersphere.probes.linear_sgd import linear_sgd
@@ -47,11 +48,14 @@ class Features(NamedTuple):
         """Of one split."""
         return self.bank if split == TRAIN else self.queries
 
-    def labels(self, split: str) -> Tensor:
+    def labels(self, split: str, name: str = CLASS) -> Tensor:
         """Of one split."""
         return self.bank_labels if split == TRAIN else self.query_labels
 
-    def classes(self) -> int:
+    def conflicting(self, split: str) -> None:
+        """No split has images against a bias."""
+
+    def classes(self, name: str = CLASS) -> int:
         """Their number."""
         return 10
 
@@ -101,21 +105,28 @@ def by_loader(data: Features) -> nn.Module:
     return layer
 
 
-def compare(ours: Callable[[], Any], theirs: Callable[[], Any], repetitions: int) -> dict[str, Any]:
-    """Median, least and largest ratio of their time to ours, and the seconds of both."""
-    seconds = np.empty((repetitions, 2))
+def one_by_one(study: ModuleType) -> list[Any]:
+    """An exact study, one seed after another."""
+    return [study.simulate([seed]) for seed in study.SEEDS]
+
+
+def compare(
+    ours: Callable[[], Any], theirs: Callable[[], Any], repetitions: int
+) -> tuple[dict[str, Any], tuple[Any, Any]]:
+    """Median, least and largest ratio of their time to ours, and the seconds of both; and both results."""
+    seconds, results = np.empty((repetitions, 2)), [None, None]
     for row in seconds:
-        for side, call in enumerate((theirs, ours)):
+        for side, call in enumerate((ours, theirs)):
             begun = perf_counter()
-            call()
+            results[side] = call()
             row[side] = perf_counter() - begun
-    ratios = seconds[:, 0] / seconds[:, 1]
+    ratios = seconds[:, 1] / seconds[:, 0]
     found = {
         "ratio": [np.median(ratios), ratios.min(), ratios.max()],
-        "ours_s": seconds[:, 1],
-        "theirs_s": seconds[:, 0],
+        "ours_s": seconds[:, 0],
+        "theirs_s": seconds[:, 1],
     }
-    return {name: np.round(values, 2).tolist() for name, values in found.items()}
+    return {name: np.round(values, 2).tolist() for name, values in found.items()}, (results[0], results[1])
 
 
 def main() -> None:
@@ -137,20 +148,18 @@ def main() -> None:
         ),
         "linear_sgd, DataLoader": (lambda: linear_sgd(data), lambda: by_loader(data)),
     }
+    with threadpool_limits(given.threads):
+        linear_sgd(features(512, 8, 8))  # what is imported on first use
+        found = {name: compare(*pair, given.repetitions)[0] for name, pair in sides.items()}
     for name in registry.names("simulations"):
         module = importlib.import_module(registry.module_name("simulations", name))
         if hasattr(module, "simulate"):
-            seeds, one = module.SEEDS, module.simulate
-            together, apart = one(seeds), [one([seed]) for seed in seeds]
+            batch, loop = partial(module.simulate, module.SEEDS), partial(one_by_one, module)
+            found[f"{name}, {len(module.SEEDS)} seeds one by one"], (together, apart) = compare(
+                batch, loop, given.repetitions
+            )
             for key, values in together.items():
                 assert np.concatenate([each[key] for each in apart]).tobytes() == np.asarray(values).tobytes(), key
-            sides[f"{name}, {len(seeds)} seeds one by one"] = (
-                lambda one=one, seeds=seeds: one(seeds),  # type: ignore[misc]
-                lambda one=one, seeds=seeds: [one([seed]) for seed in seeds],  # type: ignore[misc]
-            )
-    with threadpool_limits(given.threads):
-        linear_sgd(features(512, 8, 8))  # what is imported on first use
-        found = {name: compare(*pair, given.repetitions) for name, pair in sides.items()}
     print(json.dumps({"parts": found, "threads": given.threads, "cores": os.cpu_count()}, indent=1))
 
 
