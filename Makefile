@@ -6,7 +6,6 @@ FILE ?=
 MARKS ?= not long and not tools
 N ?= 40
 SEED ?= 0
-JOBS ?= 1
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
@@ -86,9 +85,9 @@ test-tools: $(READY) ## how Snakemake, Slurm, DVC and conda behave with the pipe
 test-results: $(READY) ## whether what `make reproduce` made is sound: every method learns, every figure is legible
 	@pytest -n 2 --dist worksteal tests/results $(SETTINGS)
 
-mutants: $(READY) ## how many small wrong changes the unit tests notice; N=40 of each package, SEED=0, JOBS=1 (docs/mutants.md)
+mutants: $(READY) ## how many small wrong changes the unit tests notice; N=40 of each package, SEED=0 (docs/mutants.md)
 	@uv pip install --quiet --target .venv/mutation --group mutation
-	@PYTHONPATH=.venv/mutation python -m tests.mutants docs/mutants.md results/mutants/mutants.csv --size $(N) --seed $(SEED) --jobs $(JOBS)
+	@PYTHONPATH=.venv/mutation python -m tests.mutants docs/mutants.md results/mutants/mutants.csv --size $(N) --seed $(SEED)
 
 lint: $(READY) ## ruff, snakefmt, snakemake --lint, mypy
 	@ruff check . && ruff format --check . && mypy
@@ -97,8 +96,7 @@ lint: $(READY) ## ruff, snakefmt, snakemake --lint, mypy
 
 bench: $(READY) ## time the pipeline, exact studies, probes, views and training steps (docs/performance.md)
 	@python benchmarks/pipeline.py
-	@python benchmarks/simulations.py
-	@python benchmarks/probes.py
+	@python benchmarks/parts.py
 	@python benchmarks/throughput.py
 
 lock: $(READY) ## resolve requirements.lock again, and write its pins into environment.yml

@@ -39,6 +39,10 @@ def reason(error: OSError) -> str:
     return f"{error.filename}: {words}" if error.filename else words
 
 
+def _temporary(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}{PART}")
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary file beside ``path``; rename it over ``path`` on success, delete it on failure."""
@@ -65,10 +69,6 @@ def replacing_folder(path: Path) -> Iterator[Path]:
             os.rename(temporary, path)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _temporary(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}{PART}")
 
 
 def sweep(folder: Path, name: str = "*") -> None:
@@ -121,28 +121,18 @@ def problem(path: Path, expected: str | None) -> str | None:
         return f"cannot be read ({error.strerror})"
 
 
-def sealed(value: dict[str, Any]) -> dict[str, Any]:
-    """``value`` with a digest of itself."""
-    return value | {SEAL: digest(value, 64)}
-
-
-def unsealed(path: Path | str, value: Any) -> dict[str, Any]:
-    """What `sealed` was given; an error that begins with ``path`` if it was altered since."""
-    content = dict(value) if isinstance(value, dict) else {}
-    seal = content.pop(SEAL, None)
-    if seal is None or seal != digest(content, 64):
-        raise HypersphereError(f"{path}: was altered since it was written")
-    return content
-
-
 def write_sealed(path: Path, value: dict[str, Any]) -> None:
     """Write ``value`` as JSON with a digest of itself, so that a changed field is detected."""
-    write_json(path, sealed(value))
+    write_json(path, value | {SEAL: digest(value, 64)})
 
 
 def read_sealed(path: Path) -> dict[str, Any]:
     """Read what `write_sealed` wrote, without the seal."""
-    return unsealed(path, read_json(path))
+    content = dict(mapping(read_json(path)))
+    seal = content.pop(SEAL, None)
+    if seal is None or seal != digest(content, 64):
+        raise HypersphereError(f"{path}: was altered since it was written")
+    return content
 
 
 # Reading
@@ -203,7 +193,19 @@ def read_yaml(path: Path) -> Any:
 
 
 class _YamlLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """PyYAML's safe loader, in C if there is one, without dates, and with ``1e-3`` as a number."""
+    """PyYAML's safe loader, in C if there is one, without dates, with ``1e-3`` as a number, and no key twice."""
+
+    def flatten_mapping(self, node: Any) -> None:
+        """Check the keys of a mapping before others are merged into it, which may be several times."""
+        lines: dict[str, int] = {}
+        for key, _ in [] if hasattr(node, "checked") else node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value != "<<":
+                line, first = key.start_mark.line + 1, lines.get(key.value)
+                if first:
+                    raise ValueError(f"line {line}: the key '{key.value}' is given twice, first on line {first}")
+                lines[key.value] = line
+        node.checked = True
+        super().flatten_mapping(node)
 
 
 _YamlLoader.yaml_implicit_resolvers = {
@@ -215,30 +217,7 @@ _YamlLoader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"[-+]?\
 
 def parse_yaml(text: str) -> Any:
     """The value of a YAML document; a ValueError if it is none, or if it gives a key twice (PyYAML takes the last)."""
-    loader = _YamlLoader(text)
     try:
-        node = loader.get_single_node()
-        _check_keys(node, set())
-        return None if node is None else loader.construct_document(node)
+        return yaml.load(text, _YamlLoader)
     except yaml.YAMLError as error:
         raise ValueError(" ".join(str(error).replace('in "<unicode string>", ', "at ").split())) from None
-    finally:
-        loader.dispose()
-
-
-def _check_keys(node: Any, seen: set[int]) -> None:
-    if not isinstance(node, yaml.CollectionNode) or id(node) in seen:
-        return
-    seen.add(id(node))
-    children = node.value
-    if isinstance(node, yaml.MappingNode):
-        lines: dict[str, int] = {}
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.value != "<<":
-                line, first = key.start_mark.line + 1, lines.get(key.value)
-                if first:
-                    raise ValueError(f"line {line}: the key '{key.value}' is given twice, first on line {first}")
-                lines[key.value] = line
-        children = [value for _, value in node.value]
-    for child in children:
-        _check_keys(child, seen)

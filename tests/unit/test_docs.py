@@ -1,4 +1,4 @@
-"""docs/reliability.md names its tests; every code block on the site has one."""
+"""docs/reliability.md names its tests; code blocks that no other test runs; the page of objectives."""
 
 import csv
 import re
@@ -35,67 +35,21 @@ def test_every_promise_has_a_test_and_a_control() -> None:
         assert control, row
 
 
-PROGRAMS = {
-    **dict.fromkeys(("make", "hypersphere", "snakemake"), "workflow/test_commands.py"),
-    **dict.fromkeys(("git", "source", "cd"), "workflow/test_commands.py"),  # how to get there
-    "dvc": "workflow/test_restore.py",
-    "sha256sum": "unit/provenance/test_archive.py",
-    "conda": "docs/untried.md",
-    "sbatch": "docs/cluster.md",  # its last section: several nodes were not tried
-}
-"""The programs of code blocks, each with what tries it or the page that says that it was not tried."""
-BLOCKS = {
-    ("adding_a_loss", "python"): ["workflow/test_adding_a_loss.py", "unit/config/test_plug_ins.py"],
-    ("adding_a_loss", "toml"): ["unit/test_docs.py"],
-    ("adding_a_loss", "yaml"): ["workflow/test_adding_a_loss.py"],
-    ("adding_a_table", "yaml"): ["workflow/test_adding_a_table.py"],
-    ("adding_a_table", "csv"): ["unit/test_docs.py"],
-    ("audit", "csv"): ["unit/audit/test_audit.py"],
-    ("losses_elsewhere", "python"): ["unit/test_elsewhere.py"] * 3,
-    ("own_paper", "yaml"): ["unit/test_docs.py"],
-    ("report", "yaml"): ["unit/test_docs.py"],
-    ("data/README", "yaml"): ["unit/test_docs.py"],
-}
-"""The test of each block that is no command."""
-PAGES = {
-    **{page.stem: page for page in sorted((ROOT / "docs").glob("*.md"))},
-    "CONTRIBUTING": ROOT / "CONTRIBUTING.md",
-    "data/README": ROOT / "data" / "README.md",
-}
-"""The pages of the site that people write."""
-
-
-def blocks(page: str, language: str = r"\w*") -> list[tuple[str, str]]:
-    """Language and text of each code block of a page."""
-    text = PAGES[page].read_text(encoding="utf-8").replace("\\\n", " ")
-    return re.findall(rf"^```({language})\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
-
-
-def test_every_code_block_has_a_test_that_runs_it() -> None:
-    found: dict[tuple[str, str], int] = {}
-    for page in PAGES:
-        for language, text in blocks(page):
-            if language:
-                found[page, language] = found.get((page, language), 0) + 1
-                continue
-            for command in re.split(r"\n|&&", text.strip()):
-                assert command.split()[0] in PROGRAMS, f"{page}: {command}"
-    assert found == {key: len(tests) for key, tests in BLOCKS.items()}
-    for (page, _), tests in BLOCKS.items():
-        for test in tests:
-            assert page.rpartition("/")[2] in (ROOT / "tests" / test).read_text(encoding="utf-8")
-    assert all((ROOT / place).is_file() or (ROOT / "tests" / place).is_file() for place in PROGRAMS.values())
+def blocks(page: str, language: str) -> list[str]:
+    """The text of each code block of a page."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
 
 
 def test_the_entry_point_is_that_of_the_example() -> None:
-    ((_, text),) = blocks("adding_a_loss", "toml")
+    (text,) = blocks("docs/adding_a_loss.md", "toml")
     example = tomllib.loads((ROOT / "examples" / "my_loss" / "pyproject.toml").read_text(encoding="utf-8"))
     assert tomllib.loads(text)["project"]["entry-points"] == example["project"]["entry-points"]
 
 
 def test_the_claim_is_one_of_a_cell_of_the_block(tmp_path: Path) -> None:
     """The page leaves out the last columns and values, behind an ellipsis."""
-    ((_, text),), ((_, block),) = blocks("adding_a_table", "csv"), blocks("adding_a_table", "yaml")
+    (text,), (block,) = (blocks("docs/adding_a_table.md", language) for language in ("csv", "yaml"))
     head, row = (line.rstrip("…").strip(",").split(",") for line in text.splitlines())
     columns = [name for name, field in claims.Claim.model_fields.items() if not field.exclude]
     assert head == [name for name in columns if name != "reported_n"][: len(head)]
@@ -119,7 +73,7 @@ def test_the_claim_is_one_of_a_cell_of_the_block(tmp_path: Path) -> None:
 
 
 def test_the_question_is_one_that_a_file_of_findings_may_have() -> None:
-    ((_, text),) = blocks("report", "yaml")
+    (text,) = blocks("docs/report.md", "yaml")
     (given,) = yaml.safe_load(text).values()
     question = Question.model_validate(given | {"paper": "embedding_norms"})
     known = {one.id for one in claims.load(ROOT / "config" / "papers" / "embedding_norms" / "claims.csv")}
@@ -127,7 +81,7 @@ def test_the_question_is_one_that_a_file_of_findings_may_have() -> None:
 
 
 def test_settings_and_datasets_are_those_that_a_project_takes(config_root: Path) -> None:
-    (_, papers), (_, images) = (*blocks("own_paper", "yaml"), *blocks("data/README", "yaml"))
+    papers, images = (*blocks("docs/own_paper.md", "yaml"), *blocks("data/README.md", "yaml"))
     assert yaml.safe_load(papers).keys() <= project.Settings.model_fields.keys()
     datasets = config_root / "config" / "datasets.yaml"
     datasets.write_text(datasets.read_text(encoding="utf-8") + images, encoding="utf-8")
@@ -135,7 +89,7 @@ def test_settings_and_datasets_are_those_that_a_project_takes(config_root: Path)
     assert name in project.load(config_root, {}).datasets
 
 
-OBJECTIVES = PAGES["objectives"].read_text(encoding="utf-8")
+OBJECTIVES = (ROOT / "docs" / "objectives.md").read_text(encoding="utf-8")
 KINDS: dict[str, tuple[registry.Kind, ...]] = {
     "Losses": ("objectives",),
     "Maps": ("logits",),

@@ -1,4 +1,4 @@
-"""Atomic writes, canonical digests, and sentences for what cannot be read."""
+"""Atomic writes, canonical digests, sentences for what cannot be read, and words that pages share."""
 
 import contextlib
 import hashlib
@@ -13,6 +13,7 @@ import pytest
 from hypersphere import files
 from hypersphere.config import claims
 from hypersphere.provenance import tables
+from hypersphere.wording import counted, renewed
 
 from ..fixtures import Refused
 
@@ -166,3 +167,18 @@ def test_values_of_yaml(text: str, value: object) -> None:
 def test_yaml_that_is_refused(refused: Refused, text: str) -> None:
     with refused(ValueError):
         files.parse_yaml(text)
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(1, "1 epoch"), ("1", "1 epoch"), (0, "0 epochs"), (10, "10 epochs"), ("64, 128", "64, 128 epochs")],
+)
+def test_a_noun_follows_its_count(count: int | str, text: str) -> None:
+    assert counted(count, "epoch") == text
+
+
+def test_what_is_between_the_marks_is_replaced() -> None:
+    page = "# Title\n<!-- a -->\nold\nlines\n<!-- end -->\nafter\n<!-- end -->\n"
+    new = renewed(page, "<!-- a -->", "<!-- end -->", "new")
+    assert new == "# Title\n<!-- a -->\nnew\n<!-- end -->\nafter\n<!-- end -->\n"
+    assert renewed(new, "<!-- a -->", "<!-- end -->", "new") == new

@@ -1,12 +1,15 @@
-"""What a person types after SET= reaches the commands unchanged."""
+"""The Makefile, the pins, and the guard of this checkout."""
 
+import re
 import shlex
 import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
+LOCK = (ROOT / "requirements.lock").read_text()
 
 
 @pytest.mark.parametrize("target", ["plan", "reproduce"])
@@ -26,3 +29,40 @@ def test_settings_reach_the_command_as_they_were_typed(target: str, typed: str, 
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     words = shlex.split(done.stdout)
     assert [word for word in words[words.index("scale=quick") + 1 :] if word not in ("--set", ";")] == settings
+
+
+def test_every_requirement_of_the_lock_is_pinned_and_hashed() -> None:
+    """Requirements begin lines; their hashes follow, indented."""
+    blocks = re.split(r"\n(?=\S)", LOCK.strip())
+    blocks = [block for block in blocks if not block.startswith("#")]
+    assert len(blocks) > 50
+    for block in blocks:
+        assert re.match(r"[a-z0-9][\w.-]*==[\w.!+-]+", block), block.splitlines()[0]
+        assert re.search(r"\n    --hash=sha256:[0-9a-f]{64}", block), block.splitlines()[0]
+
+
+def test_the_lock_names_no_address_and_no_option() -> None:
+    assert "://" not in LOCK
+    assert not re.search(r"^\s*-[a-z-]+ ", LOCK.replace("--hash", ""), flags=re.MULTILINE)
+    assert " @ " not in LOCK
+
+
+def test_conda_gets_every_pin_with_its_marker_and_no_hash() -> None:
+    *_, section = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    pins = [line.rstrip("\\ ") for line in LOCK.splitlines() if line[:1].isalnum()]
+    assert section == {"pip": pins}
+    assert any(" ; " in pin for pin in pins)
+
+
+def git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_the_guard_is_of_this_checkout() -> None:
+    """Asked for what changes nothing: HEAD is moved to where it is."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a checkout")
+    head = git(ROOT, "rev-parse", "HEAD").stdout.strip()
+    done = git(ROOT, "update-ref", "HEAD", head, head)
+    assert "a test would change the history of the checkout" in done.stderr
+    assert git(Path(__file__).parent, "rev-parse").returncode != 0

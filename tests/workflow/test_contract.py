@@ -1,10 +1,11 @@
-"""What a finished pipeline leaves behind, and that it is finished."""
+"""What a finished pipeline leaves behind, to the same bytes however it ran, and that it is finished."""
 
 import csv
 import re
+import shutil
 from pathlib import Path
 
-from .conftest import RUNS, Checkout, parse, rules
+from .conftest import RUNS, Checkout, differing, parse, rules
 
 # What docs/results.md promises to other tools.
 CLAIMS = """
@@ -110,3 +111,20 @@ def test_every_job_of_a_dry_run_is_read(fresh: Checkout) -> None:
     table = {name: int(n) for name, n in re.findall(r"^(\w+) +(\d+)$", text.split("\n\n\n")[0], flags=re.MULTILINE)}
     counted = {**rules(parse(text)), "all": 1}
     assert {**counted, "total": sum(counted.values())} == table
+
+
+def test_a_wiped_folder_rebuilt_one_job_at_a_time_has_the_same_bytes(finished: Checkout, copy: Checkout) -> None:
+    """The finished copy ran two jobs at a time; here all results, data, logs and Snakemake's records are removed."""
+    for folder in ("results", "logs", ".snakemake", "data/processed"):
+        shutil.rmtree(copy.root / folder)
+    copy.make("--cores", "1")
+    rebuilt = copy.content()
+    assert {name.rpartition(".")[2] for name in rebuilt} >= {"safetensors", "csv", "md", "tex", "svg", "png", "pdf"}
+    assert differing(finished.content(), rebuilt) == set()
+
+
+def test_another_seed_has_other_bytes(finished: Checkout) -> None:
+    """The control: equal bytes above are no accident of runs that all end alike."""
+    for file in ("encoder.safetensors", "history.csv"):
+        contents = [path.read_bytes() for path in (finished.results / "runs").glob(f"*/{file}")]
+        assert len(set(contents)) == len(contents) == RUNS

@@ -1,6 +1,11 @@
-"""What an edit reruns: the runs that use it and everything after them, and no more."""
+"""What an edit, a new loss and a new table run: the runs that use it and everything after them, and no more."""
 
-from .conftest import ALONE, DATASETS, Checkout, batches, rules
+import re
+
+import pytest
+import yaml
+
+from .conftest import ALONE, DATASETS, REPOSITORY, Approve, Checkout, batches, rules, states
 
 NT_XENT = "src/hypersphere/objectives/nt_xent.py"
 GRAD_SCALE = "src/hypersphere/objectives/grad_scale.py"
@@ -79,3 +84,103 @@ def test_within_a_batch_only_the_runs_that_use_an_edited_function_are_trained_ag
     assert {name for name in runs if before[name] != after[name]} == trained
     assert len(trained) == 2
     assert len(runs) == 6
+
+
+PAGE = (REPOSITORY / "docs" / "adding_a_loss.md").read_text(encoding="utf-8")
+CODE, YAML = (re.search(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)[1] for language in ("python", "yaml"))  # type: ignore[index]
+FILE = re.search(r"`(src/hypersphere/objectives/\w+\.py)`", PAGE)[1]  # type: ignore[index]
+ROW = re.search(r"simclr\.\w+", YAML)[0]  # type: ignore[index]
+PAPER = "config/papers/embedding_norms/paper.yaml"
+
+
+def follow(checkout: Checkout, snippet: str = YAML) -> None:
+    """Write the page's file, put its variant among the variants and its row among the rows of Table 5."""
+    (checkout.root / FILE).write_text(CODE)
+    variant = "".join(line for line in snippet.splitlines(keepends=True) if line.startswith("  "))
+    checkout.edit(PAPER, "\nvariants:\n", f"\nvariants:\n{variant}")
+    checkout.edit(PAPER, "rows: &rows {method.variant: [", f"rows: &rows {{method.variant: [{ROW}, ")
+
+
+def test_the_page_shows_four_lines_and_the_loss_of_the_example() -> None:
+    """Which keeps the contract of every loss (tests/unit/config/test_plug_ins.py)."""
+    assert len(YAML.strip().splitlines()) == 4
+    assert (REPOSITORY / "examples/my_loss/src/my_loss/objectives/chord.py").read_text(encoding="utf-8") == CODE
+
+
+def test_only_the_new_runs_are_trained_and_the_new_row_is_in_the_table(copy: Checkout) -> None:
+    before = {name: (copy.results / name).stat().st_mtime_ns for name in copy.files("runs/*/manifest.json")}
+    follow(copy)
+    assert batches(copy.jobs(), "pretrain") == {f"simclr-{dataset}" for dataset in DATASETS}
+    copy.make("--cores", "2")
+    assert len(copy.files("runs/*/manifest.json")) == len(before) + len(DATASETS) * 2  # two seeds
+    assert {name: (copy.results / name).stat().st_mtime_ns for name in before} == before
+    table = (copy.results / "tables" / "embedding_norms" / "table5.csv").read_text()
+    assert ROW.partition(".")[2] in table
+    assert rules(copy.jobs()) == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("push: 0.5", "push: -1"),
+        ("push: 0.5", "pull: 1"),
+        ("name: chord", "name: cord"),
+        ("0.5}", "0.5}\n    logits: {name: cosine_logits, temperature: 0.5}"),
+    ],
+    ids=["a number below its bound", "no such field", "no such loss", "logits of its own"],
+)
+def test_a_slip_is_one_sentence(place: Checkout, approve: Approve, old: str, new: str) -> None:
+    assert old in YAML
+    follow(place, YAML.replace(old, new))
+    done = place.hypersphere("plan")
+    assert done.returncode == 2
+    approve(re.sub(r"\d+ names", "… names", done.stderr.strip()))  # of losses, which are ever more
+
+
+TABLE_PAGE = (REPOSITORY / "docs" / "adding_a_table.md").read_text(encoding="utf-8")
+BLOCK = re.search(r"```yaml\n(artifacts:\n.*?)```", TABLE_PAGE, re.DOTALL)[1]  # type: ignore[index]
+(NAME,) = yaml.safe_load(BLOCK)["artifacts"]
+LATER = ("epoch: 100", "epoch: 250")
+"""Runs here have two epochs, and epoch 100 of 500 is before the first."""
+SHARED = ("dataset: cifar10, epoch: 100", "dataset: cifar10_lt, epoch: 500")
+"""With this change one of the block's twelve runs is a run of Table 5."""
+
+
+def test_a_new_table_trains_its_own_runs_and_measures_nothing_else_again(copy: Checkout) -> None:
+    """Twelve runs, in two jobs, on a dataset of its own: with its raw pixels, and before the pages that show it."""
+    assert LATER[0] in BLOCK
+    copy.edit(PAPER, "\nartifacts:\n", f"\n{BLOCK.replace(*LATER)}")
+    jobs = copy.jobs()
+    assert rules(jobs) == {
+        **{"prepare": 1, "pretrain": 2, "evaluate": 2, f"artifact_embedding_norms_{NAME}": 1},
+        **{"claims": 1, "scorecard": 1, "paper": 1, "write_report": 1},
+    }
+    assert batches(jobs, "pretrain") == batches(jobs, "evaluate") == {"simclr-plain"}
+
+
+def test_only_one_artifact_is_made_and_nothing_else_is_touched(copy: Checkout) -> None:
+    """Of its twelve runs one is there already. All else is stale, so that whatever is looked at would be made again."""
+    assert SHARED[0] in BLOCK
+    copy.edit(PAPER, "\nartifacts:\n", f"\n{BLOCK.replace(*SHARED)}")
+    before = {name: state for name, state in states(copy.results).items() if not name.endswith(".lock")}
+    copy.edit("src/hypersphere/objectives/negative_cosine.py", "return ", "return 2 * ")
+    copy.edit("src/hypersphere/objectives/cross_entropy.py", "return ", "return 2 * ")
+    assert rules(copy.jobs())["pretrain"] > 3  # control: SimSiam's, the lecture's, and what is new
+    done = copy.equipped().run("make", "reproduce", f"ONLY=embedding_norms/{NAME}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    after = states(copy.results)
+    assert {name: after.get(name) for name in before} == before
+    new = {name for name in after.keys() - before.keys() if not name.endswith(".lock")}
+    assert len({name.split("/")[1] for name in new if name.startswith("runs/")}) == 11
+    assert {name for name in new if not name.startswith(("runs/", "evaluations/", "batches/"))} == {
+        *(f"tables/embedding_norms/{NAME}.{form}" for form in ("csv", "md", "tex")),
+        *(f"statistics/embedding_norms/{NAME}/{name}.csv" for name in ("measurements", "summary", "effects", "runs")),
+        *(f"statistics/embedding_norms/{NAME}/{name}" for name in ("manifest.json", "claims.csv", "claims.json")),
+    }
+    assert copy.jobs(settings=(f"only=[embedding_norms/{NAME}]",)) == []
+
+
+def test_only_an_artifact_that_shares_no_run_asks_for_its_own_jobs_alone(fresh: Checkout) -> None:
+    jobs = fresh.jobs(settings=("only=[lecture/supervised_knn]",))
+    assert rules(jobs) == {**{"prepare": 1, "pretrain": 1, "evaluate": 1, "artifact_lecture_supervised_knn": 1}}
+    assert batches(jobs, "pretrain") == {"supervised-upright"}

@@ -23,7 +23,7 @@ rule evaluate:
     params:
         code=lambda wildcards: digests.evaluation_digest(PLAN, BATCHES[wildcards.batch]),
     shell:
-        "hypersphere evaluate --batch {wildcards.batch} > {log} 2>&1"
+        "hypersphere evaluate {wildcards.batch} > {log} 2>&1"
 
 
 # The records themselves go to evidence/<scale>/, under a lock, where rows are only added.
@@ -43,4 +43,4 @@ rule record:
         mem_mb=1000,
         runtime=10,
     shell:
-        "hypersphere pack --batch {wildcards.batch} > {log} 2>&1"
+        "hypersphere pack {wildcards.batch} > {log} 2>&1"

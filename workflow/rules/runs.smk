@@ -24,4 +24,4 @@ rule pretrain:
         code=lambda wildcards: digests.batch_digest(BATCHES[wildcards.batch]),
         epochs=lambda wildcards: [PLAN.kept_epochs(run) for run in BATCHES[wildcards.batch].runs],
     shell:
-        "hypersphere pretrain --batch {wildcards.batch} > {log} 2>&1"
+        "hypersphere pretrain {wildcards.batch} > {log} 2>&1"

@@ -4,6 +4,7 @@ A run that time cuts off saves its state, and the next campaign resumes it.
 """
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -30,12 +31,10 @@ WHOLE = (1, 1)
 
 def part(text: str) -> tuple[int, int]:
     """``2/8``, the second of eight parts, as numbers."""
-    words = text.split("/")
-    if len(words) == 2 and all(word.isascii() and word.isdigit() for word in words):
-        number, count = map(int, words)
-        if 1 <= number <= count:
-            return number, count
-    raise HypersphereError(f"campaign: --part: must be K/N with K from 1 to N, such as 2/8 (given: '{text}')")
+    found = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise HypersphereError(f"campaign: --part: must be K/N with K from 1 to N, such as 2/8 (given: '{text}')")
+    return int(found[1]), int(found[2])
 
 
 def order(plan: Plan, known: records.Records) -> list[BatchOfRuns]:

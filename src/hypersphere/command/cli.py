@@ -20,14 +20,18 @@ from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Studied
 from hypersphere.config.claims import why_not_made
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
+from hypersphere.config.project import PAPERS
 from hypersphere.config.run import Run
-from hypersphere.config.validation import not_one_of
+from hypersphere.config.validation import Identifier, Strict, not_one_of, validate
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.provenance import stop
 from hypersphere.wording import counted
 
 DESCRIPTION = "Rebuild and judge what four papers and a lecture report on the geometry of contrastive learning."
 EPILOG = "Settings come from config/config.yaml; --set KEY=VALUE replaces one, or a number of the scale, for this call."
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "mine"
+"""A document that ``new-paper`` writes under another name."""
 
 Option = tuple[tuple[str, ...], dict[str, Any]]
 
@@ -38,6 +42,12 @@ class Command(NamedTuple):
     run: Callable[..., None]
     help: str
     options: tuple[Option, ...] = ()
+
+
+class Named(Strict):
+    """A document of one's own."""
+
+    name: Identifier
 
 
 COMMANDS: dict[str, Command] = {}
@@ -57,8 +67,7 @@ def command(help: str, *options: Option) -> Callable[[Callable[..., None]], Call
     return add
 
 
-BATCH = option("--batch", metavar="ID", help="a batch of runs, as the plan and the console name it")
-RUNS = option("run", nargs="*", metavar="RUN", help="names of runs; the digest may be left out")
+RUNS = option("run", nargs="*", metavar="RUN", help="names of runs, whose digest may be left out, or of batches")
 VERBOSE = option("--verbose", action="store_true", help="list every artifact, run and job, with reasons")
 
 
@@ -75,7 +84,8 @@ def plan(plan: Plan, arguments: argparse.Namespace) -> None:
     if arguments.folder:
         print(plan.config.results.relative_to(plan.config.root))
     elif arguments.run:
-        for run in find_runs(plan, arguments.run):
+        batches, runs = find(plan, arguments.run)
+        for run in (*(run for batch in batches for run in batch.runs), *runs):
             print(f"{state.state(plan, run.name):<10} {run.name}")
             rows = plan.explained(run.name)
             fields, values = (max(len(row[column]) for row in rows) for column in (0, 1))
@@ -112,11 +122,19 @@ def rehearse(plan: Plan, arguments: argparse.Namespace) -> None:
     option("--in", dest="parent", metavar="DIR", type=Path, help="where its folder goes (default: config/papers)"),
 )
 def new_paper(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.command import new_paper
-
-    folder, inside = new_paper.write(plan.config, arguments.name, arguments.parent), arguments.parent is None
+    config, name, inside = plan.config, arguments.name, arguments.parent is None
+    validate(Named, {"name": name}, Path("new-paper"))
+    folder = (config.root / PAPERS if inside else arguments.parent) / name
+    if name in config.papers:
+        raise HypersphereError(f"new-paper: name: {name} is declared in {config.paper_file(name)}")
+    if folder.exists():
+        raise HypersphereError(f"new-paper: {folder}: exists")
+    with files.replacing_folder(folder) as made:
+        for file in EXAMPLE.iterdir():
+            text = file.read_text(encoding="utf-8")
+            files.write_text(made / file.name, text.replace(EXAMPLE.name, name))
     setting = "" if inside else f" 'SET=papers=[{folder.resolve()}]'"
-    print(f"wrote {folder}; next: make reproduce ONLY={arguments.name}{setting}")
+    print(f"wrote {folder}; next: make reproduce ONLY={name}{setting}")
 
 
 @command("make datasets ready under data/processed", option("dataset", nargs="+"))
@@ -135,26 +153,25 @@ def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
 
 @command(
     "train runs that are not finished",
-    BATCH,
     RUNS,
     option("--save-every", type=float, default=60.0, metavar="SECONDS", help="between resume states (default: 60)"),
 )
 def pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.training import pretrain
 
-    batch, runs = batch_and_runs(plan, arguments, "pretrain")
-    if batch:
+    batches, runs = find(plan, arguments.run)
+    for batch in batches:
         pretrain.pretrain_batch(plan, batch, arguments.save_every)
     if runs:
         pretrain.pretrain(plan, runs, arguments.save_every)
 
 
-@command("probe runs, or a batch of them, and raw pixels beside them", BATCH, RUNS)
+@command("probe runs, or a batch of them, and raw pixels beside them", RUNS)
 def evaluate(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.probes import evaluate
 
-    batch, runs = batch_and_runs(plan, arguments, "evaluate")
-    if batch:
+    batches, runs = find(plan, arguments.run)
+    for batch in batches:
         evaluate.evaluate_batch(plan, batch)
     if runs:
         evaluate.evaluate_runs(plan, runs)
@@ -227,14 +244,14 @@ def restore(plan: Plan, arguments: argparse.Namespace) -> None:
     restore.restore(plan)
 
 
-@command("write one evidence record per finished run", BATCH, RUNS)
+@command("write one evidence record per finished run", RUNS)
 def pack(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.provenance import evidence, markers
 
-    batch, runs = batch_and_runs(plan, arguments, "pack")
-    for run in (*(batch.runs if batch else ()), *runs):
+    batches, runs = find(plan, arguments.run)
+    for run in (*(run for batch in batches for run in batch.runs), *runs):
         print(f"{run.name}: its record is in {evidence.pack(plan, run)}")
-    if batch:
+    for batch in batches:
         of_runs = [plan.run_folder(run.name) / MANIFEST for run in batch.runs]
         markers.write(markers.recorded(plan, batch.id), [*of_runs, *markers.evaluations(plan, batch.runs)])
 
@@ -329,24 +346,13 @@ COMMANDS |= {
 }
 
 
-def find_batch(plan: Plan, name: str) -> BatchOfRuns:
-    """The batch of that id, or the one that trains the run of that name."""
-    return plan.batch_of[name] if name in plan.runs else plan.batch(name)
-
-
-def find_runs(plan: Plan, names: Sequence[str]) -> list[Run]:
-    """The runs of those names, each once; a batch's id stands for its runs."""
-    batches = {batch.id: batch for batch in plan.batches}
-    runs = [run for name in names for run in (batches[name].runs if name in batches else [plan.run(name)])]
-    return list({run.name: run for run in runs}.values())
-
-
-def batch_and_runs(plan: Plan, arguments: argparse.Namespace, command: str) -> tuple[BatchOfRuns | None, list[Run]]:
-    """The batch and the runs that a command is asked for, one of which there must be."""
-    if not arguments.batch and not arguments.run:
-        lists = "`hypersphere plan --verbose` lists them"
-        raise HypersphereError(f"{command}: name runs, or a batch with --batch; {lists}")
-    return find_batch(plan, arguments.batch) if arguments.batch else None, find_runs(plan, arguments.run)
+def find(plan: Plan, names: Sequence[str]) -> tuple[list[BatchOfRuns], list[Run]]:
+    """The batches and the runs of those names, each once, of which there must be one."""
+    if not names:
+        raise HypersphereError("name runs or batches; `hypersphere plan --verbose` lists them")
+    batches = {batch.id: batch for batch in plan.batches if batch.id in names}
+    runs = {run.name: run for run in (plan.run(name) for name in names if name not in batches)}
+    return list(batches.values()), list(runs.values())
 
 
 def check_paper(plan: Plan, name: str, command: str) -> None:

@@ -1,42 +1,41 @@
-"""A calm console: one line per finished job, a failed job's log, and a summary with the next command at the end.
+"""A calm console: one line per finished job, a failed job's log, and the next command at the end.
 
 Snakemake's own messages are silenced by the profiles (``quiet: [all]``, which leaves dry runs alone). The handler here
-prints what a person needs; everything else is in the log files. It is attached when Snakemake is about to run jobs, and
-what was lost since the last time is then looked for.
+prints what a person needs; everything else is in the log files. It is attached when Snakemake is about to run jobs.
+What was lost since the last time is then looked for, and what a killed Snakemake left behind is mended.
 """
 
-import csv
 import dataclasses
+import fcntl
 import functools
 import logging
+import os
+import platform
 import re
 import shlex
+import shutil
 import sys
 import time
 import traceback
-from collections import Counter
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from hypersphere import files
-from hypersphere.config.plan import MANIFEST, Plan
+from hypersphere.config.plan import Plan
 from hypersphere.config.project import COMMAND_LINE, Config
 from hypersphere.errors import HypersphereError
-from hypersphere.provenance import markers, recovery
+from hypersphere.provenance import markers
 from hypersphere.wording import counted
 
 TARGETS = ("all", "everything", "reproduce", "data", "runs", "records", "total")
 """Rules that only collect files, and the name under which Snakemake counts all jobs."""
-FAMILIES = ("artifact", "simulate", "studies")
-"""Kinds of job with a rule for each artifact or paper: ``artifact_margins_table2``."""
 REPORT = "results/report/index.html"
 """What ``make report`` asks for, and nothing else."""
 TAIL = 12
 """Lines of a failed job's log that are shown."""
 MOST = 6
 """Files that are named to open."""
-NOTE = "note: "
-"""How a log line begins that a person should see: something was wrong, and was mended."""
 SPLIT = r"[\s']"
 """What in a setting needs quotes of its own in the Makefile's SET, which puts others around each word."""
 KNOWN = ("RuleException:\nCalledProcessError", "Exiting because a job execution failed")
@@ -44,99 +43,71 @@ KNOWN = ("RuleException:\nCalledProcessError", "Exiting because a job execution 
 
 
 class Handler(logging.Handler):
-    """Turns Snakemake's log events into lines on standard error."""
+    """Turns Snakemake's log events into lines on standard error. A job is called by its log."""
 
     def __init__(self, plan: Plan, report: bool = False) -> None:
         super().__init__()
-        self.plan, self.started, self.report = plan, time.time(), report
-        self.jobs: dict[int, tuple[str, list[Path], float]] = {}
-        """Label, log files and start of each job at work, by Snakemake's number; of no job that only collects files."""
-        self.total, self.done, self.failed, self.whole = 0, 0, set[int](), True
+        self.plan, self.report, self.started = plan, report, time.time()
+        self.logs: dict[int, Path] = {}
+        """Of each job at work, by Snakemake's number; of no job that only collects files."""
+        self.total, self.done, self.records = 0, 0, False
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show a record, if it is one of the few worth showing."""
         event, about, message = str(getattr(record, "event", None) or ""), record.__dict__, record.getMessage()
-        elapsed = clock(time.time() - self.started)
+        elapsed, jobs = timedelta(seconds=round(time.time() - self.started)), counted(self.total, "job")
+        said: list[str] = []
         if event == "run_info":
-            stats = about.get("stats", {})
-            self.total = sum(count for rule, count in stats.items() if rule not in TARGETS)
-            self.whole = "record" not in stats  # of which no page follows
-            _say(f"{counted(self.total, 'job')} to do; the output of each goes to a file under logs/")
+            counts = {rule: count for rule, count in about["stats"].items() if rule not in TARGETS}
+            self.total, self.records = sum(counts.values()), "record" in counts
+            said = [f"{counted(self.total, 'job')} to do; the output of each goes to a file"]
         elif event == "job_info" and about["rule_name"] not in TARGETS:
-            logs = [Path(log) for log in about.get("log") or []]
-            self.jobs[about["jobid"]] = label(about["rule_name"], logs), logs, time.time()
-        elif event == "job_finished" and about["job_id"] in self.jobs:
-            name, logs, start = self.jobs.pop(about["job_id"])
+            self.logs[about["jobid"]] = Path(*about["log"])
+        elif event == "job_finished" and about["job_id"] in self.logs:
             self.done += 1
-            took, done = clock(time.time() - start), f"{self.done:>{len(str(self.total))}}/{self.total}"
-            _say(f"[{done}] {took:>6}  {name}  ({elapsed} elapsed)")
-            _say(*(f"  {line}" for line in _lines(logs) if line.startswith(NOTE)))
+            said = [f"[{self.done:>{len(str(self.total))}}/{self.total}] {elapsed}  {self.logs.pop(about['job_id'])}"]
             if self.done == self.total:
-                self._end()
-        elif event in ("job_error", "group_error"):
-            number = about.get("jobid", -1)
-            if number != -1 and number in self.failed:  # Snakemake may report one failure twice
-                return
-            name, logs, _ = self.jobs.get(number, (about.get("rule_name") or "job", [], 0.0))
-            said = _lines(logs)
-            if said and "stopped by SIG" in said[-1]:
-                _say(f"stopped: {name}")
-                return
-            self.failed.add(number)
-            _say(f"failed: {name}")
-            for log in logs:
-                _say(f"  {log}", *(f"    {line}" for line in _lines([log])[-TAIL:]))
+                said += [f"done in {elapsed}: {jobs}", *([] if self.records else ending(self.plan, self.report))]
+        elif event == "job_error" and about["jobid"] in self.logs:  # Snakemake may report one failure twice
+            log = self.logs.pop(about["jobid"])
+            lines = log.read_text(errors="replace").splitlines() if log.is_file() else []
+            stopped = bool(lines) and "stopped by SIG" in lines[-1]
+            said = [f"{'stopped' if stopped else 'failed'}: {log}", *(f"    {line}" for line in lines[-TAIL:])]
         elif message.startswith("Nothing to be done"):
-            self._end()
+            said = ["nothing to do: every result is up to date", *ending(self.plan, self.report)]
         elif "At least one job did not complete successfully" in message:
-            failed = f", {len(self.failed)} failed as shown above. Mend the cause and run" if self.failed else ". Run"
-            done = f"{self.done} of {counted(self.total, 'job')} done{failed}"
-            _say(f"stopped after {elapsed}: {done} the same command again; finished jobs stay finished")
+            said = [
+                f"stopped after {elapsed}: {self.done} of {jobs} done. Mend the cause of what is shown above, and run"
+            ]
+            said += ["the same command again; finished jobs stay finished"]
         elif record.levelno >= logging.WARNING and not message.startswith(KNOWN):
-            _say(message)
-
-    def _end(self) -> None:
-        manifests = [self.plan.run_folder(name) / MANIFEST for name in self.plan.runs]
-        start = self.started - 1  # file systems round times down
-        runs = sum(path.is_file() and path.stat().st_mtime >= start for path in manifests)
-        took = clock(time.time() - self.started)
-        done = f"done in {took}: {counted(self.done, 'job')}, {counted(runs, 'run')} trained"
-        ended = ending(self.plan, self.report) if self.whole else []
-        _say(done if self.done else "nothing to do: every result is up to date", *ended)
+            said = [message]
+        for line in said:
+            print(line, file=sys.stderr, flush=True)
 
 
 def ending(plan: Plan, report: bool = False) -> list[str]:
-    """The verdicts, the files to open and the next command; of chosen tables and figures alone where ``only`` chose.
+    """The files to open and the next command; of chosen tables and figures alone where ``only`` chose.
 
     After the ``report`` alone there may be nothing of the scale to verify.
     """
-    config, only = plan.config, plan.config.settings.only
+    config = plan.config
     pages = ("report/index.html", "report/report.pdf", f"{config.results.name}/scorecard.html")
-    tables, shown = [config.results / "claims.csv"], [config.root / "results" / page for page in pages]
-    if only:
+    shown = [config.root / "results" / page for page in pages]
+    if config.settings.only:
         studied = [
             (paper, one) for paper in config.papers for one in config.studied(paper) if config.chosen(paper, one)
         ]
         outputs = [path for key in (*plan.chosen, *studied) for path in plan.outputs(*key)]
-        tables = [plan.artifact_folder(*key) / "claims.csv" for key in plan.chosen]
         shown = [path for path in outputs if path.suffix in (".md", ".svg")]
-    verdicts: Counter[str] = Counter()  # corrected readings and claims of our own are counted on the scorecard
-    for table in filter(Path.is_file, tables):
-        with table.open(encoding="utf-8", newline="") as handle:
-            verdicts.update(row["verdict"] for row in csv.DictReader(handle) if row["origin"] == "printed")
-    listed = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.most_common())
     paths = [path.relative_to(config.root).as_posix() for path in shown if path.is_file()]
     more = f" and {len(paths) - MOST} more" if len(paths) > MOST else ""
-    return [
-        *([f"{counted(verdicts.total(), 'printed claim')}: {listed}"] if verdicts else []),
-        *([f"open   {' and '.join(paths[:MOST])}{more}"] if paths else []),
-        f"next   {next_command(config, whole=report)}",
-        *([f"rest   {next_command(config, whole=True)}"] if only else []),
-    ]
+    opened = [f"open   {' and '.join(paths[:MOST])}{more}"] if paths else []
+    return [*opened, f"next   {next_command(config, whole=report)}"]
 
 
 def next_command(config: Config, whole: bool = False) -> str:
-    """``make verify`` with the settings of this rebuild, or the command that makes all that ``only`` leaves out."""
+    """``make verify`` with the settings of this rebuild, or the command that makes the ``whole`` scale with them."""
     given = [
         f"{key}={value if isinstance(value, str) else files.canonical_json(value)}"
         for key, value in config.overrides.items()
@@ -148,30 +119,6 @@ def next_command(config: Config, whole: bool = False) -> str:
         *([f"SET={' '.join(shlex.quote(one) if re.search(SPLIT, one) else one for one in given)}"] if given else []),
     ]
     return shlex.join(["make", "reproduce" if whole else "verify", *words])
-
-
-def label(rule: str, logs: list[Path]) -> str:
-    """A job's name as the command takes it: ``artifact margins/table2``, ``pretrain simclr-digits-0a1b2c3d``."""
-    kind, name = rule.partition("_")[0], logs[0].stem if logs else ""
-    if kind in FAMILIES:
-        return f"{kind} {name.replace('-', '/', 1)}"
-    return rule if name in ("", rule) else f"{rule} {name}"
-
-
-def clock(seconds: float) -> str:
-    """Minutes and seconds, and hours if there are any: ``1:05``, ``2:00:10``."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def _say(*lines: str) -> None:
-    for line in lines:
-        print(line, file=sys.stderr, flush=True)
-
-
-def _lines(logs: list[Path]) -> list[str]:
-    return [line for log in logs if log.is_file() for line in log.read_text(errors="replace").splitlines()]
 
 
 def prepare(workflow: Any, logger: logging.Logger, plan: Plan) -> None:
@@ -207,9 +154,9 @@ def _begin(logger: logging.Logger, plan: Plan, local: bool, report: bool) -> Non
     """Before jobs run: show the console, check what they need, and forget what is lost."""
     if not any(isinstance(handler, Handler) for handler in logger.handlers):
         logger.addHandler(Handler(plan, report))
-    if note := recovery.join(Path.cwd()):
+    if note := join(Path.cwd()):
         print(note, file=sys.stderr, flush=True)
-    recovery.check_writable(plan)
+    check_writable(plan)
     if plan.config.settings.device == "cuda" and local:
         from hypersphere.training import device  # it imports torch, which nothing else here does
 
@@ -229,3 +176,42 @@ def _foresee(workflow: Any, plan: Plan) -> None:
     if found and not settings.targets:  # of other targets, not all of it is needed
         proofs = {error.proofs[0].relative_to(plan.config.root).as_posix() for error in found}
         workflow.dag_settings = dataclasses.replace(settings, forcerun=frozenset({*settings.forcerun, *proofs}))
+
+
+def check_writable(plan: Plan) -> None:
+    """Check that jobs can write to the folders that they use, or would be able to make them."""
+    for folder in (plan.config.results, plan.config.root / "logs", plan.config.data / "processed"):
+        existing = next(place for place in (folder, *folder.parents) if place.exists())
+        if not os.access(existing, os.W_OK):
+            raise HypersphereError(f"{folder}: cannot be written ({existing} is read-only or belongs to another user)")
+
+
+def join(folder: Path) -> str | None:
+    """Register this Snakemake as one at work in ``folder``, and clean up after those that were killed.
+
+    Snakemake's own locks are files, which outlive a killed process. Each of our Snakemakes also holds a lock that the
+    system releases when it ends. Whoever gets it exclusively knows that no other is alive on this machine, and removes
+    what they left, unless some may be of another machine. Returns a note for the person who started it, if any.
+    """
+    place, me, alone = folder / ".snakemake", platform.node(), True
+    try:
+        place.mkdir(exist_ok=True)
+        handle = os.open(place / "hypersphere.lock", os.O_RDWR | os.O_CREAT)  # it stays open as long as this process
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        alone = False
+    except OSError:
+        return None
+    record, locks = place / "hypersphere.json", place / "locks"
+    locked = locks.is_dir() and any(locks.iterdir())
+    hosts = files.mapping(files.read_mapping(record).get("hosts")) or ({"unknown": 0} if locked else {})
+    note = None if alone else f"another Snakemake is at work here: process {hosts.get(me)} of {me}"
+    if alone and locked and hosts.keys() == {me}:
+        shutil.rmtree(locks)
+        for leftover in folder.glob(f"results/*/**/.*{files.PART}"):
+            if "runs" not in leftover.parts:  # training cleans a run's folder itself, under the run's lock
+                leftover.unlink(missing_ok=True)
+        note, locked = f"the Snakemake before this one (process {hosts[me]}) was killed: its locks are removed", False
+    files.write_json(record, {"hosts": (hosts if locked else {}) | {me: os.getpid()}})
+    fcntl.flock(handle, fcntl.LOCK_SH)
+    return note

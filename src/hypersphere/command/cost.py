@@ -1,11 +1,10 @@
-"""``hypersphere cost``: what the runs of a plan would take, before anything runs, and the table of docs/cost.md.
+"""``hypersphere cost``: what the runs of a plan would take, before anything runs.
 
 Operations are counted on the runs' own modules, and hours follow from one device's stated rate. Nothing is trained, and
-no data are needed. ``python -m hypersphere.command.cost docs/cost.md`` renews the table of the published scale
-there and in data/costs.csv, and in data/pair_costs.csv what a comparison takes at the laptop scale.
+no data are needed. ``python -m hypersphere.command.cost`` renews data/costs.csv, with what each artifact takes at the
+published scale, and data/pair_costs.csv, with what a comparison takes at the laptop scale.
 """
 
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -16,21 +15,17 @@ from hypersphere.config import claims as ledger
 from hypersphere.config import plan as planning
 from hypersphere.config.claims import why_not_made
 from hypersphere.config.plan import MANIFEST, Plan
-from hypersphere.config.run import Dataset, Run
+from hypersphere.config.run import Dataset
 from hypersphere.datasets.sizes import Size, stated
 from hypersphere.errors import HypersphereError
 from hypersphere.report import artifact
-from hypersphere.report.writer import pipes
 from hypersphere.training import work
-from hypersphere.wording import counted, renewed
+from hypersphere.wording import counted
 
 ROOT = Path(__file__).parents[3]
-BEGIN, END = "<!-- cost -->", "<!-- end -->"
 LEFT_OUT = "probes, exact studies, preparing data, views, simulators, losses, the optimiser's update, memory, waiting"
 """What the numbers leave out, in words."""
 COLUMNS = ("paper", "artifact", "cells", "runs", "runs_not_known", "flop", "device_hours")
-TITLE = 11
-"""Width of what is left of a note's text."""
 Key = tuple[str, str]
 """A paper and one of its artifacts."""
 
@@ -69,13 +64,25 @@ class Cost:
             raise HypersphereError("cost: evidence_only: numbers come from records, and nothing is trained")
         device = plan.config.settings.device
         on_gpu = device == "cuda" or (device == "auto" and plan.config.scale.resources.gpu > 0)
-        self.plan, self.device = plan, GPU if on_gpu else CORE
-        self.chosen = plan.chosen
-        runs = {name: run for key in self.chosen for name, run in plan.runs_of(*key).items()}
-        passes: dict[tuple[Any, ...], int | str] = {}
-        self.flops = {name: self._count(run, passes) for name, run in runs.items()}
+        self.plan, self.device, self.chosen = plan, GPU if on_gpu else CORE, plan.chosen
+        self.flops: dict[str, int | str] = {}
         """The operations of each run by its name, or why they are not known."""
-        self.sizes = {run.dataset.name: self.size(run.dataset) for run in runs.values()}
+        self.sizes: dict[str, Size | None] = {}
+        passes: dict[tuple[Any, ...], int | str] = {}  # of one pass, by ``work.key``
+        for name, run in {name: run for key in self.chosen for name, run in plan.runs_of(*key).items()}.items():
+            size = self.sizes.setdefault(run.dataset.name, self.size(run.dataset))
+            if size is None:
+                self.flops[name] = f"the size of {run.dataset.name} is not known until it is prepared"
+                continue
+            key = work.key(run, size.side)
+            if key not in passes:
+                try:
+                    passes[key] = work.flops(run, size.side, size.classes)
+                except Exception as error:  # any method or encoder may refuse tensors without data
+                    problem = " ".join(str(error).split())
+                    passes[key] = f"{run.method.name} with {run.encoder.name} cannot be counted ({problem})"
+            one, steps = passes[key], (run.batch.size // run.batch.micro) * work.steps(run, size.train)
+            self.flops[name] = one if isinstance(one, str) else one * steps
 
     def amount(self, keys: Iterable[Key]) -> Amount:
         """The amount of some artifacts together."""
@@ -97,21 +104,6 @@ class Cost:
             return Size(float(shape[1]), len(names), int(content["splits"]["train"]["images"]))
         return stated(dataset)
 
-    def _count(self, run: Run, passes: dict[tuple[Any, ...], int | str]) -> int | str:
-        """``passes`` are the operations of one pass, by ``work.key``, and grow."""
-        size = self.size(run.dataset)
-        if size is None:
-            return f"the size of {run.dataset.name} is not known until it is prepared"
-        key = work.key(run, size.side)
-        if key not in passes:
-            try:
-                passes[key] = work.flops(run, size.side, size.classes)
-            except Exception as error:  # any method or encoder may refuse tensors without data
-                problem = " ".join(str(error).split())
-                passes[key] = f"{run.method.name} with {run.encoder.name} cannot be counted ({problem})"
-        one = passes[key]
-        return one if isinstance(one, str) else one * (run.batch.size // run.batch.micro) * work.steps(run, size.train)
-
 
 def lines(cost: Cost, verbose: bool = False) -> Iterator[str]:
     """The table with its assumptions and notes; a row for each document, and for each artifact if ``verbose``."""
@@ -119,7 +111,16 @@ def lines(cost: Cost, verbose: bool = False) -> Iterator[str]:
     yield f"scale      {config.scale_name}: {config.scale.describe}"
     yield f"device     {device.tflops:g} TFLOP/s, stated, not measured: {device.source}"
     yield ""
-    rows = [row for row in table(cost) if verbose or "/" not in row[0]]
+    amounts: dict[str, Amount] = {}
+    for paper in dict.fromkeys(paper for paper, _ in cost.chosen):
+        keys = [key for key in cost.chosen if key[0] == paper]
+        amounts[paper] = cost.amount(keys)
+        amounts |= {f"{paper}/{name}": cost.amount([(paper, name)]) for _, name in keys if verbose}
+    rows = [["", "cells", "runs", f"{device.unit}-hours"]]
+    for name, one in {**amounts, "all, each run once": cost.amount(cost.chosen)}.items():
+        lost = f" ({one.unknown} not known)" if one.unknown else ""
+        hours = f"{one.hours:,.0f}" if one.hours >= 10 else f"{one.hours:.2g}"
+        rows.append([name, f"{one.cells:,}", f"{one.runs:,}{lost}", hours])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for first, *others in rows:
         cells = [value.rjust(width) for value, width in zip(others, widths[1:], strict=True)]
@@ -128,23 +129,8 @@ def lines(cost: Cost, verbose: bool = False) -> Iterator[str]:
     yield from notes(cost)
 
 
-def table(cost: Cost) -> list[list[str]]:
-    """The header, a row for each document and each of its artifacts, and one of all runs together."""
-    amounts: dict[str, Amount] = {}
-    for paper in dict.fromkeys(paper for paper, _ in cost.chosen):
-        keys = [key for key in cost.chosen if key[0] == paper]
-        amounts[paper] = cost.amount(keys)
-        amounts |= {f"{paper}/{name}": cost.amount([(paper, name)]) for _, name in keys}
-    rows = [["", "cells", "runs", f"{cost.device.unit}-hours"]]
-    for name, one in {**amounts, "all, each run once": cost.amount(cost.chosen)}.items():
-        lost = f" ({one.unknown} not known)" if one.unknown else ""
-        hours = f"{one.hours:,.0f}" if one.hours >= 10 else f"{one.hours:.2g}"
-        rows.append([name, f"{one.cells:,}", f"{one.runs:,}{lost}", hours])
-    return rows
-
-
 def notes(cost: Cost) -> Iterator[str]:
-    """What is left out, not known or not made. A title of ``TITLE`` characters begins each note."""
+    """What is left out, not known or not made."""
     yield f"left out   {LEFT_OUT}"
     roughly = [f"{name} has about {size.train:,}" for name, size in cost.sizes.items() if size and size.about]
     if roughly:
@@ -182,19 +168,8 @@ def pairs_csv(cost: Cost) -> str:
     return artifact.as_csv(("id", "device_hours"), rows)
 
 
-def page(cost: Cost) -> str:
-    """The table and its notes in Markdown."""
-    header, *rows = table(cost)
-    lines = [["document, artifact", *header[1:]], ["---", *["--:"] * (len(header) - 1)]]
-    lines += [[f"`{name}`" if "/" in name else f"**{name}**", *others] for name, *others in rows]
-    listed = [f"- **{note[:TITLE].strip()}**: {note[TITLE:]}" for note in notes(cost)]
-    return "\n".join([*map(pipes, lines), "", *listed])
-
-
 if __name__ == "__main__":
-    path = Path(sys.argv[1])
     whole = Cost(planning.make(ROOT, {"scale": "paper", "device": "cuda"}))
-    files.write_text(path, renewed(path.read_text(encoding="utf-8"), BEGIN, END, page(whole)))
     files.write_text(ROOT / "data" / "costs.csv", as_csv(whole))
     small = Cost(planning.make(ROOT, {"scale": "laptop"}))
     files.write_text(ROOT / "data" / "pair_costs.csv", pairs_csv(small))

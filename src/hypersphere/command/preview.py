@@ -15,44 +15,18 @@ from hypersphere.errors import HypersphereError
 from hypersphere.provenance import markers
 from hypersphere.provenance.state import State, state
 
+WORDS = {State.MISSING: "to train"}
+"""What a state is called where it is not its own word."""
+
 
 def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
     """A summary of the plan, and Snakemake's dry run; with ``verbose``, every artifact, run and job as well.
 
-    It is of what ``only`` asks for; of runs, with those that are trained in the same batches.
+    It is of what ``only`` asks for; of runs, with those that are trained in the same batches. An artifact that was
+    asked for by name and is not made has a line with the reason.
     """
     check_texts(plan)
-    batches = {batch.id: batch for key in plan.chosen for batch in plan.batches_of(*key)}
-    asked = {run.name for batch in batches.values() for run in batch.runs}
-    asked |= {name for key in plan.chosen for name in plan.runs_of(*key)}
-    states = {name: state(plan, name) for name in plan.runs if name in asked}
-    yield from summary(plan, states, len(batches))
-    yield from (f"lost      {error}" for error in markers.lost(plan))
-    if verbose:
-        listed = list(artifacts(plan))
-        yield from ("", "artifacts made from runs", *listed) if listed else ()
-        yield from ("", f"runs ({len(states)}, in {len(batches)} batches)") if states else ()
-        yield from (f"  {_word(one):<10} {name}" for name, one in states.items())
-        shown = {cell.run.name for cell in plan.cells if cell.run and plan.config.chosen(cell.paper, cell.artifact)}
-        unmeasured = {name: reason for name, reason in plan.unmeasured.items() if name in shown}
-        yield from ("", f"runs that cannot be measured yet ({len(unmeasured)})") if unmeasured else ()
-        yield from (f"  {name}: {reason}" for name, reason in unmeasured.items())
-    else:
-        yield "`hypersphere plan --verbose` lists every artifact, run and job, with reasons"
-    said = dry_run(plan.config.root, plan.config.overrides, briefly=not verbose)
-    yield from ("", said if verbose else said[max(0, said.rfind("Job stats:")) :])  # a brief one has its table twice
-
-
-def _word(one: State) -> str:
-    return "to train" if one is State.MISSING else one
-
-
-def summary(plan: Plan, states: dict[str, State], batches: int) -> Iterator[str]:
-    """The scale, and how many artifacts and runs there are.
-
-    An artifact that was asked for by name and is not made has a line with the reason.
-    """
-    scale, config = plan.config.scale, plan.config
+    config, scale = plan.config, plan.config.scale
     reasons = {
         (paper, name): why_not_made(plan, paper, name)
         for paper, document in config.papers.items()
@@ -61,32 +35,48 @@ def summary(plan: Plan, states: dict[str, State], batches: int) -> Iterator[str]
     }
     from_runs = sum(key in plan.artifacts and not reason for key, reason in reasons.items())
     made = sum(not reason for reason in reasons.values())
-    counts = Counter(map(_word, states.values()))
+    batches = {batch.id: batch for key in plan.chosen for batch in plan.batches_of(*key)}
+    asked = {run.name for batch in batches.values() for run in batch.runs}
+    asked |= {name for key in plan.chosen for name in plan.runs_of(*key)}
+    states = {name: state(plan, name) for name in plan.runs if name in asked}
+    counts = Counter(WORDS.get(one, one) for one in states.values())
     counted = ", ".join(f"{count} {word}" for word, count in counts.items())
     tables, sweeps = (", ".join(map(str, seeds)) for seeds in (scale.seeds.tables, scale.seeds.sweeps))
     yield f"scale     {config.scale_name}: {scale.describe}"
     yield f"results   {config.results.relative_to(config.root)}"
     yield f"seeds     of tables {tables}; of sweeps {sweeps}"
     yield f"artifacts {from_runs} from runs, {made - from_runs} from exact studies, {len(reasons) - made} not made"
-    yield f"runs      {counted} (in {batches} batches)" if counted else "runs      none"
+    yield f"runs      {counted} (in {len(batches)} batches)" if counted else "runs      none"
     named = {f"{paper}/{name}": reason for (paper, name), reason in reasons.items() if reason}
     yield from (f"not made  {key}: {named[key]}" for key in config.settings.only if key in named)
+    yield from (f"lost      {error}" for error in markers.lost(plan))
+    if verbose:
+        yield from details(plan, reasons, states, len(batches))
+    else:
+        yield "`hypersphere plan --verbose` lists every artifact, run and job, with reasons"
+    said = dry_run(config.root, config.overrides, briefly=not verbose)
+    yield from ("", said if verbose else said[max(0, said.rfind("Job stats:")) :])  # a brief one has its table twice
 
 
-def artifacts(plan: Plan) -> Iterator[str]:
-    """A line for each artifact of ``only`` made from runs: its cells, how many can be measured, why others cannot."""
-    for paper, document in plan.config.papers.items():
-        for name in document.measured:
-            if not plan.config.chosen(paper, name):
-                continue
-            about = f"not made: {why_not_made(plan, paper, name)}"
-            if not why_not_made(plan, paper, name):
-                points = plan.missing(paper, name)
-                missing = [reason for reason in points.values() if reason]
-                rest = f"; {len(missing)} not: {'; '.join(dict.fromkeys(missing))}" if missing else ""
-                runs = len(plan.runs_of(paper, name))
-                about = f"{len(points)} cells, {len(points) - len(missing)} measured by {runs} runs{rest}"
-            yield f"  {f'{paper}/{name}':<34} {about}"
+def details(plan: Plan, reasons: dict[tuple[str, str], str], states: dict[str, State], batches: int) -> Iterator[str]:
+    """The artifacts made from runs, with their cells, how many can be measured and why others cannot; and all runs."""
+    listed = [key for key in reasons if key[1] in plan.config.papers[key[0]].measured]
+    yield from ("", "artifacts made from runs") if listed else ()
+    for key in listed:
+        about = f"not made: {reasons[key]}"
+        if not reasons[key]:
+            points = plan.missing(*key)
+            missing = [reason for reason in points.values() if reason]
+            rest = f"; {len(missing)} not: {'; '.join(dict.fromkeys(missing))}" if missing else ""
+            runs = len(plan.runs_of(*key))
+            about = f"{len(points)} cells, {len(points) - len(missing)} measured by {runs} runs{rest}"
+        yield f"  {'/'.join(key):<34} {about}"
+    yield from ("", f"runs ({len(states)}, in {batches} batches)") if states else ()
+    yield from (f"  {WORDS.get(one, one):<10} {name}" for name, one in states.items())
+    shown = {cell.run.name for cell in plan.cells if cell.run and plan.config.chosen(cell.paper, cell.artifact)}
+    unmeasured = {name: reason for name, reason in plan.unmeasured.items() if name in shown}
+    yield from ("", f"runs that cannot be measured yet ({len(unmeasured)})") if unmeasured else ()
+    yield from (f"  {name}: {reason}" for name, reason in unmeasured.items())
 
 
 def calling(overrides: dict[str, Any], *options: str) -> list[str]:

@@ -6,7 +6,6 @@ data. All later results, and the runs that are named, are made again in a tempor
 
 import filecmp
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -25,8 +24,11 @@ from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.provenance import digests, manifest, markers, state
 from hypersphere.wording import counted
 
-FOLDERS = ("statistics", "simulations", "tables", "figures")
-"""Folders of the results that hold nothing but what is rebuilt here."""
+MADE = (
+    *(f"{folder}/**/*" for folder in ("statistics", "simulations", "tables", "figures")),
+    *("theory.*", "claims.*", "scorecard.*", "paper.pdf"),
+)
+"""Of a folder of results, what is rebuilt here."""
 KEPT = ("runs", "evaluations", "batches")
 """Folders of the results that are not rebuilt."""
 Checks = list[Callable[[], object]]
@@ -148,68 +150,47 @@ def _rerun(plan: Plan, name: str) -> None:
 def _rebuild(plan: Plan) -> None:
     """Have Snakemake make all that follows from runs and evaluations again in another folder, and compare the bytes.
 
-    With the setting ``only``, just what it chooses. Files that differ, belong to no artifact, or cannot be made again
-    because what they are made from is damaged, are the proofs of the error.
+    All rules run but those that prepare, train and measure; with the setting ``only``, just what it chooses. Files that
+    differ, belong to no artifact, or cannot be made again because what they are made from is damaged, are the proofs of
+    the error.
     """
     with elsewhere(plan, *KEPT) as again:
-        before, after = plan.config.results, again.config.results
-        unproven, reasons = _make(again)
-        made = [name for name in _names(("**/*",), after) if name.partition("/")[0] not in KEPT]
-        differing = _differing(before, after, [name for name in made if name not in unproven])
-        rebuilt = _names(tuple(f"{folder}/**/*" for folder in FOLDERS), before)
-        strays = [] if plan.config.settings.only else [name for name in rebuilt if name not in {*made, *unproven}]
-        sentences = [
-            *([f"{', '.join(differing)}: differ when made again"] if differing else []),
-            *([f"{', '.join(strays)}: nothing of this checkout makes them"] if strays else []),
-            *([f"{counted(len(unproven), 'file')} cannot be made again ({'; '.join(reasons)})"] if unproven else []),
-            *([] if made or unproven else ["has no file to compare"]),
-        ]
-        if sentences:
-            wrong = [before / name for name in (*differing, *strays, *unproven)]
-            raise DamagedError(f"{before}: {'; '.join(sentences)}", *wrong)
-
-
-def _make(plan: Plan) -> tuple[list[str], list[str]]:
-    """Have Snakemake run all rules but those that prepare, train and measure.
-
-    Returns the files, relative to the results, that could not be made, and the reasons.
-    """
-    root, results, papers = plan.config.root, plan.config.results, plan.config.papers
-    _mark(plan)
-    rules = [
-        "reproduce",
-        "theory",
-        "claims",
-        "scorecard",
-        "paper",
-        *(f"artifact_{name.replace('-', '_')}" for name in plan.drawn_together),
-    ]
-    rules += [f"{kind}_{paper}" for paper in papers if plan.config.studied(paper) for kind in ("simulate", "studies")]
-    # From records nothing is trained anyway.
-    allowed = ("reproduce", *(("--allowed-rules", *rules) if plan.records is None else ()))
-    given = plan.config.overrides
-    done = preview.snakemake(root, given, "--cores", "all", *allowed)
-    if not done.returncode:
-        return [], []
-    logs = [path.read_text(errors="replace").splitlines() for path in sorted((root / "logs").glob("**/*.log"))]
-    said = [line for log in logs for line in log if line.startswith("hypersphere: ")]
-    if not logs:
-        raise HypersphereError(f"snakemake: {(done.stdout + done.stderr).strip().splitlines()[-1]}")
-    _mark(plan)  # a job that meets damage removes a marker
-    listed = re.findall(r"^ +output: (.+)$", preview.dry_run(root, given, *allowed), re.MULTILINE)
-    left = [root / name for output in listed for name in output.split(", ")]
-    names = [path.relative_to(results).as_posix() for path in left if not path.exists()]
-    return names, list(dict.fromkeys(line.removeprefix("hypersphere: ") for line in said)) or [logs[-1][-1]]
-
-
-def _mark(plan: Plan) -> None:
-    """Make markers that are lost, which `verify` names: what follows is made from the evaluations themselves."""
-    (plan.config.results / "batches").mkdir(exist_ok=True)
-    for key in plan.made:
-        for batch in plan.batches_of(*key):
-            for marker in (plan.marker(batch), plan.evaluated_marker(batch.id)):
+        root, before, after = again.config.root, plan.config.results, again.config.results
+        # Markers that are lost are named above: what follows is made from the evaluations themselves.
+        (after / "batches").mkdir(exist_ok=True)
+        for batch in (batch for key in again.made for batch in again.batches_of(*key)):
+            for marker in (again.marker(batch), again.evaluated_marker(batch.id)):
                 if not marker.exists():  # else the file that it links to would be touched
                     marker.touch()
+        rules = ["reproduce", "theory", "claims", "scorecard", "paper"]
+        rules += [f"artifact_{name.replace('-', '_')}" for name in again.drawn_together]
+        studied = [paper for paper in again.config.papers if again.config.studied(paper)]
+        rules += [f"{kind}_{paper}" for paper in studied for kind in ("simulate", "studies")]
+        # From records nothing is trained anyway.
+        allowed = ("--allowed-rules", *rules) if again.records is None else ()
+        done = preview.snakemake(root, again.config.overrides, "--cores", "all", "reproduce", *allowed)
+        reasons: list[str] = []
+        if done.returncode:
+            logs = [path.read_text(errors="replace").splitlines() for path in sorted((root / "logs").glob("**/*.log"))]
+            if not logs:
+                raise HypersphereError(f"snakemake: {(done.stdout + done.stderr).strip().splitlines()[-1]}")
+            said = [line for log in logs for line in log if line.startswith("hypersphere: ")] or [logs[-1][-1]]
+            reasons = [line.removeprefix("hypersphere: ") for line in dict.fromkeys(said)]
+        made = [name for name in _names(("**/*",), after) if name.partition("/")[0] not in KEPT]
+        differing = _differing(before, after, made)
+        expected = _names(MADE, before)
+        if plan.config.settings.only:
+            chosen = [path for key in plan.chosen for path in (*plan.outputs(*key), plan.artifact_folder(*key))]
+            expected = [name for name in expected if any((before / name).is_relative_to(path) for path in chosen)]
+        missing = [name for name in expected if name not in made]
+        sentences = [
+            *([f"{', '.join(differing)}: differ when made again"] if differing else []),
+            *([f"{', '.join(missing)}: nothing of this checkout makes them"] if missing and not reasons else []),
+            *([f"{counted(len(missing), 'file')} cannot be made again ({'; '.join(reasons)})"] if reasons else []),
+            *([] if made or reasons else ["has no file to compare"]),
+        ]
+        if sentences:
+            raise DamagedError(f"{before}: {'; '.join(sentences)}", *(before / name for name in (*differing, *missing)))
 
 
 def _names(patterns: tuple[str, ...], *sides: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""Keep results whole: manifests, digests of code, locks, signals, recovery, tidy tables, evidence records.
+"""Keep results whole: manifests, digests of code, locks, signals, tidy tables, evidence records.
 
 This folder imports ``config``, and nothing that trains, probes, judges or draws.
 """

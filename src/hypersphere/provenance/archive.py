@@ -31,19 +31,16 @@ def pack(plan: Plan, target: Path | None = None, weights: bool = False) -> Path:
     if not (results / "claims.csv").exists():
         raise HypersphereError(f"{results}: has no finished results; run make reproduce first")
     hidden = HIDDEN[:1] if weights else HIDDEN
-    made = [
-        path
-        for path in results.rglob("*")
-        if (path.is_symlink() or path.is_file())
-        and path.name != ".lock"
-        and not path.relative_to(results).as_posix().startswith(hidden)
-    ]
-    for path in made:
+    made = []
+    for path in sorted(results.rglob("*")):
         name = path.relative_to(results).as_posix()
+        if path.name == ".lock" or name.startswith(hidden) or not (path.is_symlink() or path.is_file()):
+            continue
         if not name.isprintable() or "\\" in name:
             raise HypersphereError(f"{results}: {name!a} is a name that cannot be packed")
         if path.is_symlink():  # it could lead anywhere
             raise HypersphereError(f"{path}: is no file of its own; put the file itself there, or remove it")
+        made.append(path)
     time = datetime.fromtimestamp(int(_git(root, "log", "-1", "--format=%ct")), UTC).timetuple()[:6]
     folder = f"hypersphere-{files.read_yaml(root / 'CITATION.cff')['version']}-{plan.config.scale_name}"
     target = target or root / f"{folder}.zip"
@@ -57,7 +54,7 @@ def pack(plan: Plan, target: Path | None = None, weights: bool = False) -> Path:
                 entry.external_attr = 0o100644 << 16
                 archive.writestr(entry, content)
 
-            for path in sorted(made):
+            for path in made:
                 add(path.relative_to(root).as_posix(), path.read_bytes())
             names = [name for name in archive.namelist() if not name.endswith("/")]
             sums = [f"{hashlib.sha256(archive.read(name)).hexdigest()}  {name.partition('/')[2]}\n" for name in names]

@@ -27,7 +27,7 @@ SILENT = frozenset(
         # `config.recipe` and `config.registry` give its fields their meaning and defaults.
         *(f"config.{module}" for module in ("artifacts", "cells", "project", "plan", "resolve", "validation")),
         # Keeping results whole: these refuse, wait, stop and record.
-        *(f"provenance.{module}" for module in ("evidence", "manifest", "digests", "recovery")),
+        *(f"provenance.{module}" for module in ("evidence", "manifest", "digests")),
         *(f"provenance.{module}" for module in ("sources", "stop")),
         # Downloads are checked against published checksums.
         "datasets.reading.download",
@@ -53,7 +53,7 @@ def plug_ins() -> dict[str, Path]:
 
 def exists(module: str) -> bool:
     """Whether this package or a plug-in has a module of this dotted name."""
-    return _path(PACKAGE, module) is not None
+    return _path(module) is not None
 
 
 def closure(modules: Iterable[str]) -> dict[str, str]:
@@ -67,7 +67,7 @@ def closure(modules: Iterable[str]) -> dict[str, str]:
         if module in looked_at:
             continue
         looked_at.add(module)
-        if path := _path(PACKAGE, module):
+        if path := _path(module):
             source, imports = _parsed(path, module, path.stat().st_mtime_ns)
             tables = [path.with_suffix(".csv"), *(folder / f"{path.stem}.csv" for folder in plug_ins().values())]
             found[module] = source + "".join(one.read_text(encoding="utf-8") for one in tables if one.is_file())
@@ -75,35 +75,26 @@ def closure(modules: Iterable[str]) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
+@cache
 def code_digest(*modules: str) -> str:
-    """Digest of the import closure of ``modules``, in any order, as it was at the first call in this process."""
-    return _digest(PACKAGE, frozenset(modules))
+    """Digest of the import closure of ``modules``, as it was at the first call in this process."""
+    return files.digest(closure(modules))
 
 
 def forget() -> None:
     """Read the sources again at the next call, because they have changed since the first."""
-    _digest.cache_clear()
+    code_digest.cache_clear()
     _path.cache_clear()
 
 
-def stripped(tree: ast.Module) -> str:
-    """The part of a module's source text that counts; the tree loses the rest."""
-    return ast.unparse(_WithoutWords().visit(tree))
-
-
 @cache
-def _digest(package: Path, modules: frozenset[str]) -> str:
-    return files.digest(closure(modules))
-
-
-@cache
-def _path(folder: Path, module: str) -> Path | None:
-    """The source file of a module of our package, in ``folder``, or of a plug-in.
+def _path(module: str) -> Path | None:
+    """The source file of a module of our package or of a plug-in.
 
     None for a name in a module, and for a module of another package.
     """
     package, *names = module.split(".")
-    folders = {**plug_ins(), "hypersphere": folder}
+    folders = {**plug_ins(), "hypersphere": PACKAGE}
     if package not in folders:
         return None
     stem = folders[package].joinpath(*names)
@@ -115,7 +106,7 @@ def _parsed(path: Path, module: str, changed_ns: int) -> tuple[str, frozenset[st
     """The part of a file's source that counts, and the names that it imports, anywhere in it."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     package = module if path.stem == "__init__" else module.rpartition(".")[0]
-    source = stripped(tree)  # imports for annotations are gone from the tree
+    source = stripped(tree)  # which takes imports for annotations from the tree
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -124,6 +115,11 @@ def _parsed(path: Path, module: str, changed_ns: int) -> tuple[str, frozenset[st
             origin = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
             names |= {origin} | {f"{origin}.{alias.name}" for alias in node.names}
     return source, frozenset(names)
+
+
+def stripped(tree: ast.Module) -> str:
+    """The part of a module's source text that counts; the tree loses the rest."""
+    return ast.unparse(_WithoutWords().visit(tree))
 
 
 class _WithoutWords(ast.NodeTransformer):

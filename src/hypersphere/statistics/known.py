@@ -32,7 +32,7 @@ REPORT = Path("results/report")
 """Holds the report, relative to the project."""
 COSTS, PAIR_COSTS = (Path(__file__).parents[3] / "data" / name for name in ("costs.csv", "pair_costs.csv"))
 """What each artifact would take at the published scale, and a run of each arm of a comparison at the laptop scale, by
-``python -m hypersphere.command.cost docs/cost.md``."""
+``python -m hypersphere.command.cost``."""
 CANNOT_TELL = "cannot tell"
 NOT_RUN = str(Verdict.NOT_RUN)
 Row = dict[str, Any]

@@ -1,14 +1,14 @@
 """The simulated error rates of the rule: near the nominal one, and what they are without each of its parts."""
 
 import importlib
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from hypersphere.statistics import effects
 
-from .conftest import BENCHMARKS
-
+BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"
 pytestmark = pytest.mark.heavy
 
 DRAWS = 300

@@ -1,6 +1,6 @@
-"""benchmarks/throughput.py and throughput_steps.py: what is compared is the same work, and ratios are paired."""
+"""benchmarks/throughput.py: what is compared is the same work, ratios are paired, and the page says them."""
 
-from collections.abc import Callable
+import importlib
 from types import ModuleType
 
 import numpy as np
@@ -12,67 +12,71 @@ from hypersphere.config.recipe import Views
 from hypersphere.objectives.nt_xent import nt_xent
 from hypersphere.training import build
 
+from .test_error_rates import BENCHMARKS
 
-def needs_lightly(steps: ModuleType) -> None:
-    if steps.LIGHTLY is None:
-        pytest.skip("lightly is not installed")
-
-
-# The same work
+CPU = torch.device("cpu")
 
 
-def test_lightlys_model_is_ours(steps: ModuleType, tiny: tuple) -> None:
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    pytest.importorskip("lightly")
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return importlib.import_module("throughput")
+
+
+@pytest.fixture
+def tiny(bench: ModuleType) -> tuple:
+    """Which takes milliseconds."""
+    return bench.Case("tiny", {"name": "resnet8", "width": 4}, 8, 6)
+
+
+def test_lightlys_model_and_loss_are_ours(bench: ModuleType, tiny: tuple) -> None:
     """Tensor by tensor in one order, so that ours can be put into theirs; then both give the same embeddings."""
-    needs_lightly(steps)
-    run = steps.run_of(tiny, steps.PLAIN)
-    ours, theirs = steps.our_model(run, torch.device("cpu"))[0], steps.LightlyModel(run)
-    weights = {"encoder": ours.encoder.state_dict(), "head": ours.projector.state_dict()}
-    theirs.encoder.load_state_dict(weights["encoder"])
+    run, ours, _, _ = bench.our_parts(tiny, CPU)
+    theirs = bench.LightlyModel(run)
+    theirs.encoder.load_state_dict(ours.encoder.state_dict())
     names = theirs.head.state_dict().keys()
-    theirs.head.load_state_dict(dict(zip(names, weights["head"].values(), strict=True)))
+    theirs.head.load_state_dict(dict(zip(names, ours.projector.state_dict().values(), strict=True)))
     images = torch.rand(5, 3, 8, 8, generator=torch.Generator().manual_seed(0))
     theirs = theirs.to(memory_format=torch.channels_last).train()
-    torch.testing.assert_close(ours.projector(ours.encoder(images)), theirs(images), rtol=1e-5, atol=1e-6)
+    z_a, z_b = ours.projector(ours.encoder(images)), theirs(images)
+    torch.testing.assert_close(z_a, z_b, rtol=1e-5, atol=1e-6)
+    loss = bench.NTXentLoss(temperature=bench.TEMPERATURE)(z_a, z_b.flip(0))
+    torch.testing.assert_close(nt_xent(z_a, z_b.flip(0), temperature=bench.TEMPERATURE), loss)
+    assert (nt_xent(z_a, z_b.flip(0), temperature=2 * bench.TEMPERATURE) - loss).abs() > 0.01  # the control
 
 
-def test_both_losses_agree(steps: ModuleType) -> None:
-    """lightly's NTXentLoss; the control is another temperature."""
-    needs_lightly(steps)
-    z_a, z_b = torch.randn(2, 7, 5, generator=torch.Generator().manual_seed(0))
-    theirs = steps.NTXentLoss(temperature=steps.TEMPERATURE)(z_a, z_b)
-    torch.testing.assert_close(nt_xent(z_a, z_b, temperature=steps.TEMPERATURE), theirs)
-    assert (nt_xent(z_a, z_b, temperature=2 * steps.TEMPERATURE) - theirs).abs() > 0.01
-
-
-def test_both_transforms_have_the_same_strengths(steps: ModuleType, tiny: tuple) -> None:
-    needs_lightly(steps)
-    for settings in (steps.PLAIN, steps.BLURRED):
-        views = Views.model_validate(settings)
-        both = steps.lightly_loader(tiny, settings).dataset.transform.transforms
-        assert len(both) == 2
-        named = {type(one).__name__: one for one in both[0].transform.transforms}
-        (jitter,) = named["RandomApply"].transforms
-        assert named["RandomResizedCrop"].scale == views.crop_scale
-        assert named["RandomHorizontalFlip"].p == views.flip
-        assert named["RandomApply"].p == views.jitter_probability
-        for name in ("brightness", "contrast", "saturation"):
-            strength = getattr(views, name)
-            assert getattr(jitter, name) == pytest.approx((1 - strength, 1 + strength))
-        assert jitter.hue == pytest.approx((-views.hue, views.hue))
-        assert named["RandomGrayscale"].p == views.grayscale
-        assert named["GaussianBlur"].prob == views.blur
-        assert tuple(named["GaussianBlur"].sigmas) == views.blur_sigma
-        assert named["RandomVerticalFlip"].p == 0
-        assert "Normalize" not in named
+@pytest.mark.parametrize("kind", ["PLAIN", "BLURRED"])
+def test_both_transforms_have_the_same_strengths(
+    bench: ModuleType, tiny: tuple, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = []
+    make = bench.SimCLRTransform
+    monkeypatch.setattr(bench, "SimCLRTransform", lambda *size, **how: built.append(make(*size, **how)) or built[0])
+    settings = getattr(bench, kind)
+    views, loader = Views.model_validate(settings), bench.lightly_loader(tiny, settings)
+    ours, theirs = bench.our_views(tiny, settings, CPU)(), next(iter(loader))
+    assert [one.shape for one in theirs] == [ours[0].shape] * 2 == [(6, 3, 8, 8)] * 2
+    both = built[0].transforms
+    assert len(both) == 2
+    named = {type(one).__name__: one for one in both[0].transform.transforms}
+    (jitter,) = named["RandomApply"].transforms
+    for name in ("brightness", "contrast", "saturation"):
+        assert getattr(jitter, name) == pytest.approx((1 - getattr(views, name), 1 + getattr(views, name)))
+    assert jitter.hue == pytest.approx((-views.hue, views.hue))
+    assert named["RandomResizedCrop"].scale == views.crop_scale
+    chances = [named[name].p for name in ("RandomHorizontalFlip", "RandomApply", "RandomGrayscale")]
+    assert chances == [views.flip, views.jitter_probability, views.grayscale]
+    assert (named["GaussianBlur"].prob, tuple(named["GaussianBlur"].sigmas)) == (views.blur, views.blur_sigma)
+    assert named["RandomVerticalFlip"].p == 0
+    assert "Normalize" not in named
 
 
 @pytest.mark.parametrize("name", ["our_step", "lightly_step", "floor_step"])
 def test_every_step_trains_one_encoder_on_two_views_of_the_batch(
-    steps: ModuleType, tiny: tuple, name: str, monkeypatch: pytest.MonkeyPatch
+    bench: ModuleType, tiny: tuple, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Seen from the encoder: what it is given, whether its memory is channels last, and that gradients reach it."""
-    if name == "lightly_step":
-        needs_lightly(steps)
     built: list[nn.Module] = []
     seen: list[tuple[int, ...]] = []
     gradients: list[float] = []
@@ -85,9 +89,9 @@ def test_every_step_trains_one_encoder_on_two_views_of_the_batch(
         built.append(encoder)
         return encoder
 
-    for module in (build, steps):
+    for module in (build, bench):
         monkeypatch.setattr(module, "build_encoder", build_encoder)
-    getattr(steps, name)(tiny, torch.device("cpu"))()
+    getattr(bench, name)(tiny, CPU)()
     (encoder,) = built
     assert seen == [(6, 3, 8, 8)] * 2
     assert encoder.training
@@ -95,36 +99,17 @@ def test_every_step_trains_one_encoder_on_two_views_of_the_batch(
     assert max(gradients) > 0
 
 
-def test_our_views_are_two_of_each_image(steps: ModuleType, tiny: tuple) -> None:
-    views = steps.our_views(tiny, steps.BLURRED, torch.device("cpu"))()
-    assert views.shape == (2, 6, 3, 8, 8)
-    if steps.LIGHTLY:
-        theirs, _ = next(iter(steps.lightly_loader(tiny, steps.BLURRED)))
-        assert [one.shape for one in theirs] == [views[0].shape] * 2
-
-
-# What is made of the seconds
-
-
-def test_a_ratio_is_the_median_of_the_repeats_ratios(throughput: ModuleType, tiny: tuple) -> None:
-    """By hand: 6 images in a median of 2 s; 4/1, 4/2, 9/3, and 1/1, 2/2, 3/2."""
-    seconds = {"ours": [1.0, 2.0, 3.0], "lightly": [4.0, 4.0, 9.0], "floor": [1.0, 2.0, 2.0]}
-    measured = throughput.summarise(tiny, {name: np.array(values) for name, values in seconds.items()})
-    assert measured.images_per_second == 3.0
-    assert measured.faster == pytest.approx((3.0, 2.5, 3.5))
-    assert measured.floor == pytest.approx((1.0, 1.0, 1.25))
-
-
-@pytest.mark.parametrize("given", ["--device cuda", "--repeats 0", "--threads two"])
-def test_what_cannot_be_measured_is_said(
-    throughput: ModuleType,
-    given: str,
-    approve: Callable[[object], None],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+def test_ratios_are_of_the_repeats_and_the_page_has_them(
+    bench: ModuleType, tiny: tuple, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
-    monkeypatch.setattr("sys.argv", ["throughput.py", *given.split()])
-    with pytest.raises(SystemExit):
-        throughput.main()
-    approve(capsys.readouterr().err.splitlines()[-1])
+    """By hand: 6 images in a median of 2 s; 4/1, 4/2, 9/3."""
+    seconds = {"ours": np.array([1.0, 2.0, 3.0]), "lightly": np.array([4.0, 4.0, 9.0])}
+    assert bench.rate(6, seconds["ours"]) == "3"
+    assert bench.ratio(seconds, "lightly", "ours") == "3.00 (2.50–3.50)"
+    assert bench.ratio(seconds, "ours", "half") == "not measured"
+    for name in ("SMALL", "NAMED", "GROWING"):
+        monkeypatch.setattr(bench, name, tiny if name == "SMALL" else [tiny])
+    page = bench.page(bench.Clock(CPU, 1, 2))
+    rows = [line.count("|") for line in page.splitlines() if line.startswith("|")]
+    assert sorted({*rows}) == [4, 8]  # no row has a cell more or less than one of the tables
+    assert page.count("| tiny | 8 px | 6 |") == 3

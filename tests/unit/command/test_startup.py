@@ -71,4 +71,4 @@ def test_training_and_probing_import_no_library_that_a_small_run_does_not_use(tm
     shutil.rmtree(plan.run_folder(run))
     assert loaded(root, TRAINED, "pretrain", run, "--set", "scale=tiny") == set()
     shutil.rmtree(plan.config.results / "evaluations")
-    assert loaded(root, TRAINED, "evaluate", "--batch", batch.id, "--set", "scale=tiny") == {"pandas"}
+    assert loaded(root, TRAINED, "evaluate", batch.id, "--set", "scale=tiny") == {"pandas"}

@@ -66,7 +66,7 @@ def test_the_command_says_it_in_one_line(
 ) -> None:
     root = project()
     options = [("--set", setting) for setting in ("epoch=3", "epochs", "seeds=[0", "epochs={")]
-    for words in (*options, ("x",), ("--batch", "x")):
+    for words in (*options, ("x",)):
         approve(complaint(root, *words))
     approve(complaint(project(config={"onyl": ["p"]})))
     outside = tmp_path_factory.mktemp("outside")

@@ -1,6 +1,13 @@
 """A digest changes when, and only when, code or config that decides its bytes changes its meaning."""
 
+import ast
+import itertools
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -9,9 +16,44 @@ from hypersphere.config.plan import Plan
 from hypersphere.provenance import digests, sources
 
 from ...conftest import PROJECT
-from .conftest import edited
 
 NORMS = "papers/embedding_norms/paper.yaml"
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A copy of the package. Whoever edits it puts it back (``edited``)."""
+    copy = tmp_path_factory.mktemp("package") / "hypersphere"
+    shutil.copytree(sources.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sources, "PACKAGE", copy)
+        sources.forget()
+        yield copy
+    sources.forget()
+
+
+_moments = itertools.count(1)
+
+
+@contextmanager
+def edited(path: Path, old: str, new: str) -> Iterator[None]:
+    """A file of the copy with ``new`` in the place of ``old``, changed at a moment of its own."""
+    kept = path.with_suffix(".kept")
+    if old:
+        shutil.copy2(path, kept)
+    text = path.read_text() if old else ""
+    assert old in text, f"{path.name} no longer holds {old!r}"
+    path.write_text(text.replace(old, new, 1))
+    os.utime(path, (0, next(_moments)))
+    sources.forget()
+    try:
+        yield
+    finally:
+        if old:
+            kept.replace(path)
+        else:
+            path.unlink()
+        sources.forget()
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +101,7 @@ def unedited(package: Path, plan: Plan) -> dict[str, str]:
 
 
 SAID = MADE | STUDIES | JUDGED | SIMULATED | {"theory"}
+MEANT = RUNS | PROBED | MADE | STUDIES | JUDGED | {"dataset"}
 # What is edited: file, text, its replacement, and whose digests change.
 EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "a loss": ("objectives/nt_xent.py", "/ temperature", "* temperature", SIMCLR),
@@ -85,7 +128,7 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "what is trained on": ("training/trainers/image.py", "split.index)", "split.labels[CLASS])", RUNS),
     "a run's meaning": (
         *("config/run.py", "self.views_b is None else self.views_b)", "self.views_b is None else self.views)"),
-        RUNS | PROBED | MADE | STUDIES | JUDGED | {"dataset"},
+        MEANT,
     ),
     "how images are made": ("datasets/digits.py", "FRAGMENT = 4", "FRAGMENT = 5", {"dataset"}),
     "another dataset": ("datasets/cifar.py", "import", "import sys\nimport", set()),
@@ -109,6 +152,19 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "theory of a paper that the project has not": ("theory/margins.py", "import", "import sys\nimport", set()),
     "the command": ("command/cli.py", "import sys\n", "import sys\nimport os\n", set()),
     "which runs there are": ("config/plan.py", "from pathlib", "import os\nfrom pathlib", set()),
+    # Of what decides a run's bytes, what changes its meaning or could; and what only speaks.
+    "a loop's operator": ("training/loop.py", "output.loss * share", "output.loss / share", RUNS),
+    "a default of a run": ("config/recipe.py", "momentum: DecayRate = 0.9", "momentum: DecayRate = 0.8", MEANT),
+    "how defaults are merged": ("config/registry.py", "... if default is None", "0 if default is None", MEANT | SAID),
+    "when an error is raised": ("config/run.py", "self.batch.size > examples", "self.batch.size >= examples", MEANT),
+    "an error's type": ("config/run.py", "raise HypersphereError(\n  ", "raise ValueError(\n  ", MEANT),
+    "a comment": ("objectives/nt_xent.py", "    n = len(z_a)\n", "    n = len(z_a)  # a batch\n", set()),
+    "words of a run's error": ("config/run.py", "is more than the", "exceeds the", set()),
+    "a note": ("training/loop.py", "    checkpointer = C", '    print("keeping")\n    checkpointer = C', set()),
+    "how a device is shared": ("training/device.py", "WAIT_SECONDS = 1.0", "WAIT_SECONDS = 2.0", set()),
+    "the lock of a run": ("provenance/state.py", "60.0", "61.0", set()),
+    "a loss of no such run": ("objectives/uniformity.py", ".mean()", ".sum()", set()),
+    "a new loss": ("objectives/newest.py", "", "def newest(z_a, z_b):\n    return (z_a * z_b).sum()\n", set()),
     "what a claim may say": ("config/claims.py", "import math\n", "import math\nimport os\n", SAID),
 }
 
@@ -119,6 +175,7 @@ def test_whose_digest_an_edit_of_the_code_changes(
 ) -> None:
     file, old, new, expected = EDITS[name]
     with edited(package / file, old, new):
+        compile((package / file).read_text(), file, "exec")  # an edit that is no Python would prove nothing
         after = everything(plan)
     assert {one for one in unedited if after[one] != unedited[one]} == expected
 
@@ -200,3 +257,124 @@ def test_a_map_to_logits_and_a_regulariser_are_code_of_the_run(plan: Plan) -> No
     assert named <= set(modules)
     assert not named & set(digests.run_modules(run))
     assert {"hypersphere.objectives.surgery", "hypersphere.objectives.geometry"} <= set(sources.closure(modules))
+
+
+# What counts of the source of some modules
+
+NAMES = ("training.trainers.image", "training.weights", "training.determinism", "methods.simclr", "encoders.resnet8")
+MODULES = tuple(f"hypersphere.{name}" for name in (*NAMES, "objectives.nt_xent", "objectives.debiased"))
+"""What a run of SimCLR is made by, and an objective that refuses bad parameters."""
+Write = Callable[[dict[str, str]], None]
+
+
+@pytest.fixture
+def sources_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
+    """``sources_of({"inner/deep": "import json"})``: a package of these files alone."""
+    monkeypatch.setattr(sources, "PACKAGE", tmp_path)
+
+    def write(texts: dict[str, str]) -> None:
+        for name, text in texts.items():
+            path = tmp_path / (name if "." in name else f"{name}.py")
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+        sources.forget()
+
+    yield write
+    sources.forget()
+
+
+def test_the_digest_is_of_the_content_alone_which_is_read_once(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither where the package lies nor the order of the modules matters; which modules they are does."""
+    sources.forget()
+    first = sources.code_digest(*MODULES)
+    assert sources.code_digest(*reversed(MODULES)) == first
+    assert sources.code_digest(*MODULES[:-1]) != first
+    text = (package / "prng.py").read_text()
+    (package / "prng.py").write_text("x = 1\n")
+    assert sources.code_digest(*MODULES) == first
+    sources.forget()
+    assert sources.code_digest(*MODULES) != first
+    (package / "prng.py").write_text(text)
+    monkeypatch.setattr(sources, "PACKAGE", Path(sources.__file__).parents[1])
+    sources.forget()
+    assert sources.code_digest(*MODULES) == first
+    sources.forget()
+
+
+def test_a_closure_follows_imports_but_not_through_silent_modules(sources_of: Write) -> None:
+    one = """\
+        from typing import TYPE_CHECKING
+        import hypersphere.two
+        from hypersphere import three, errors
+        if TYPE_CHECKING:
+            from hypersphere import five
+        def late():
+            from hypersphere.four import member
+    """
+    others = dict.fromkeys(("__init__", "two", "three", "four", "five", "six"), "import json\n")
+    sources_of(others | {"one": dedent(one), "errors": "import hypersphere.six\n"})
+    found = sources.closure(["hypersphere.one"])
+    assert list(found) == ["hypersphere", *(f"hypersphere.{name}" for name in ("four", "one", "three", "two"))]
+    assert found["hypersphere.two"] == "import json"
+    assert sources.closure(["hypersphere.errors", "hypersphere.nowhere", "json"]) == {}
+
+
+def test_a_modules_table_counts_with_it(sources_of: Write) -> None:
+    """An edit of the table moves the digest of what imports the module, and of nothing else."""
+    found = []
+    for table in ({}, {"two.csv": "name\na\n"}, {"two.csv": "name\nb\n"}):
+        sources_of({"one": "import hypersphere.two", "two": "", "three": "", **table})
+        found.append([sources.code_digest(f"hypersphere.{name}") for name in ("one", "two", "three")])
+    assert [len(set(column)) for column in zip(*found, strict=True)] == [3, 3, 1]
+
+
+def test_relative_imports_are_followed(sources_of: Write) -> None:
+    """From a module, and from the __init__ of a package, where one dot is the package itself."""
+    texts = {
+        "__init__": "",
+        "top": "from .inner import deep",
+        "inner/__init__": "from .aside import x",
+        "inner/deep": "from .. import beside\nfrom . import sibling",
+    }
+    sources_of(texts | dict.fromkeys(("inner/aside", "inner/sibling", "beside", "alone"), ""))
+    modules = ("inner", "inner.aside", "inner.deep", "inner.sibling", "beside", "top")
+    assert set(sources.closure(["hypersphere.top"])) == {"hypersphere", *(f"hypersphere.{name}" for name in modules)}
+
+
+def test_which_modules_exist() -> None:
+    assert sources.exists("hypersphere.prng")
+    assert sources.exists("hypersphere.training")
+    assert not any(map(sources.exists, ("hypersphere.prng.uniform", "hypersphere.nowhere", "json", "prng")))
+    assert [name for name in sources.SILENT if not sources.exists(name)] == []  # one renamed would count again
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ('raise Wrong(f"no {x}") from None', "raise Wrong from None"),
+        ("raise errors.Wrong(text, 3)", "raise errors.Wrong"),
+        ("raise", "raise"),
+        ("raise error", "raise error"),
+        ('assert x > 0, f"{x}"', "assert x > 0"),
+        ('if x:\n    """Words."""\n    print("x", x, sep="")', "if x:\n    pass"),
+        ('for x in y:\n    print("x")\nelse:\n    print("y")', "for x in y:\n    pass"),
+        ('import sys\nprint(f"{x}", file=sys.stderr, flush=True)', "import sys"),
+        ('warnings.warn("old", stacklevel=2)', ""),
+        ("def f(x: int) -> int:\n    'Words.'\n    return x  # words", "def f(x: int) -> int:\n    return x"),
+        ("class C:\n    x: int = 1\n    'Words.'", "class C:\n    x: int = 1"),
+        # What acts as well as speaks is kept as it is.
+        ("print(next(steps))", "print(next(steps))"),
+        ("print((x := 2))", "print((x := 2))"),
+        ("print('1', file=history)", "print('1', file=history)"),
+        ("print('1', **where)", "print('1', **where)"),
+        ("x = print('1')", "x = print('1')"),
+        ("save('1')", "save('1')"),
+        ("x = 'words'", "x = 'words'"),
+        ("if x:\n    'Words.'\nelse:\n    step()", "if x:\n    pass\nelse:\n    step()"),
+        ("yield_ = lambda: (yield)", "yield_ = lambda: (yield)"),
+    ],
+)
+def test_what_only_speaks_is_taken_out(text: str, kept: str) -> None:
+    found = sources.stripped(ast.parse(text))
+    assert found == kept
+    assert sources.stripped(ast.parse(found)) == found

@@ -1,15 +1,18 @@
-"""Time the probes on synthetic features beside other implementations of the same thing, in turn.
+"""Time parts of the pipeline beside other ways to compute the same thing, in turn.
 
-Each repetition times both sides one after the other; a ratio above 1 says how many times faster the probe is. Features
-have normal clusters and are the same in every call.
+Probes, on synthetic features, beside other implementations; and exact studies that run over seeds, all seeds in one
+batch, beside one seed after another, which gives the same bytes. Each repetition times both sides one after the other;
+a ratio above 1 says how many times faster ours is.
 """
 
 import argparse
+import importlib
 import json
 import os
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from time import perf_counter
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +25,8 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from hypersphere.datasets.types import TRAIN
+from hypersphere.config import registry
+from hypersphere.datasets.types import CLASS, TRAIN
 from hypersphere.probes.knn import directions, knn
 from hypersphere.probes.linear import linear, standardise
 from hypersphere.probes.linear_sgd import linear_sgd
@@ -44,18 +48,21 @@ class Features(NamedTuple):
         """Of one split."""
         return self.bank if split == TRAIN else self.queries
 
-    def labels(self, split: str) -> Tensor:
+    def labels(self, split: str, name: str = CLASS) -> Tensor:
         """Of one split."""
         return self.bank_labels if split == TRAIN else self.query_labels
 
-    def classes(self) -> int:
+    def conflicting(self, split: str) -> None:
+        """No split has images against a bias."""
+
+    def classes(self, name: str = CLASS) -> int:
         """Their number."""
         return 10
 
 
 @cache
-def features(images: int, dimensions: int, queries: int) -> Features:
-    """Ten clusters, cut at 0 like the features of a ResNet, in float32."""
+def features(images: int, dimensions: int, queries: int) -> Any:
+    """Ten normal clusters, cut at 0 like the features of a ResNet, in float32; the same in every call."""
     draws = torch.Generator().manual_seed(0)
     centres = torch.randn(10, dimensions, generator=draws)
     labels = torch.randint(10, (images + queries,), generator=draws)
@@ -69,11 +76,10 @@ def bare_neighbours(data: Features) -> Tensor:
     return torch.cat([(block @ bank.T).float().topk(200, dim=1)[1] for block in queries.split(2**24 // len(bank))])
 
 
-def their_neighbours(data: Features, queries: int) -> np.ndarray:
+def their_neighbours(data: Features) -> np.ndarray:
     """scikit-learn's brute force in float32."""
     model = KNeighborsClassifier(200, algorithm="brute", metric="cosine", n_jobs=1)
-    model.fit(data.bank.numpy(), data.bank_labels.numpy())
-    found: np.ndarray = model.predict(data.queries[:queries].numpy())
+    found: np.ndarray = model.fit(data.bank.numpy(), data.bank_labels.numpy()).predict(data.queries.numpy())
     return found
 
 
@@ -99,25 +105,24 @@ def by_loader(data: Features) -> nn.Module:
     return layer
 
 
-def compare(ours: Callable[[], Any], theirs: Callable[[], Any], repetitions: int) -> dict[str, Any]:
-    """Median, least and largest ratio of their time to ours, and the seconds of both."""
-    pairs = [[_seconds(theirs), _seconds(ours)] for _ in range(repetitions)]
-    ratios = [other / own for other, own in pairs]
-    return {
-        "ratio": [round(float(f(ratios)), 2) for f in (np.median, np.min, np.max)],
-        "ours_s": _rounded(own for _, own in pairs),
-        "theirs_s": _rounded(other for other, _ in pairs),
-    }
+def one_by_one(study: ModuleType) -> list[Any]:
+    """An exact study, one seed after another."""
+    return [study.simulate([seed]) for seed in study.SEEDS]
 
 
-def _seconds(call: Callable[[], Any]) -> float:
-    begun = perf_counter()
-    call()
-    return perf_counter() - begun
-
-
-def _rounded(seconds: Any) -> Sequence[float]:
-    return [round(value, 2) for value in seconds]
+def compare(
+    ours: Callable[[], Any], theirs: Callable[[], Any], repetitions: int
+) -> tuple[dict[str, Any], tuple[Any, Any]]:
+    """Median, least and largest ratio of their time to ours, and the seconds of both; and both results."""
+    seconds, results = np.empty((repetitions, 2)), [None, None]
+    for row in seconds:
+        for side, call in enumerate((ours, theirs)):
+            begun = perf_counter()
+            results[side] = call()
+            row[side] = perf_counter() - begun
+    ratios = seconds[:, 1] / seconds[:, 0]
+    found = {"ratio": np.quantile(ratios, (0.5, 0, 1)), "ours_s": seconds[:, 0], "theirs_s": seconds[:, 1]}
+    return {name: values.round(2).tolist() for name, values in found.items()}, (results[0], results[1])
 
 
 def main() -> None:
@@ -125,24 +130,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repetitions", type=int, default=3, help="of each comparison (default: 3)")
     parser.add_argument("--threads", type=int, default=1, help="of torch, and of BLAS and OpenMP (default: 1)")
-    parser.add_argument("--images", type=int, default=50_000, help="to fit on (default: 50000)")
+    parser.add_argument("--images", type=int, default=50_000, help="to fit probes on (default: 50000)")
     given = parser.parse_args()
     make_deterministic(given.threads)
     data = features(given.images, 512, 2_000)
     few = data._replace(queries=data.queries[:500], query_labels=data.query_labels[:500])
-    comparisons: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
-        "knn, bare matmul and topk": (lambda: knn(data), lambda: bare_neighbours(data)),  # type: ignore[arg-type]
-        "knn, scikit-learn": (lambda: knn(few), lambda: their_neighbours(data, 500)),  # type: ignore[arg-type]
+    sides: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
+        "knn, bare matmul and topk": (lambda: knn(data), lambda: bare_neighbours(data)),
+        "knn, scikit-learn": (lambda: knn(few), lambda: their_neighbours(few)),
         "linear, scikit-learn": (
-            lambda: linear(data, penalty=PENALTY, iterations=ITERATIONS),  # type: ignore[arg-type]
+            lambda: linear(data, penalty=PENALTY, iterations=ITERATIONS),
             lambda: their_regression(data),
         ),
-        "linear_sgd, DataLoader": (lambda: linear_sgd(data), lambda: by_loader(data)),  # type: ignore[arg-type]
+        "linear_sgd, DataLoader": (lambda: linear_sgd(data), lambda: by_loader(data)),
     }
     with threadpool_limits(given.threads):
-        linear_sgd(features(512, 8, 8))  # type: ignore[arg-type]  # what is imported on first use
-        found = {name: compare(*pair, given.repetitions) for name, pair in comparisons.items()}
-    print(json.dumps({"probes": found, "threads": given.threads, "cores": os.cpu_count()}, indent=1))
+        linear_sgd(features(512, 8, 8))  # what is imported on first use
+        found = {name: compare(*pair, given.repetitions)[0] for name, pair in sides.items()}
+    for name in registry.names("simulations"):
+        module = importlib.import_module(registry.module_name("simulations", name))
+        if hasattr(module, "simulate"):
+            batch, loop = partial(module.simulate, module.SEEDS), partial(one_by_one, module)
+            found[f"{name}, {len(module.SEEDS)} seeds one by one"], (together, apart) = compare(
+                batch, loop, given.repetitions
+            )
+            for key, values in together.items():
+                assert np.concatenate([each[key] for each in apart]).tobytes() == np.asarray(values).tobytes(), key
+    print(json.dumps({"parts": found, "threads": given.threads, "cores": os.cpu_count()}, indent=1))
 
 
 if __name__ == "__main__":

@@ -11,13 +11,13 @@ from unittest.mock import Mock
 import pytest
 
 from hypersphere import files
-from hypersphere.provenance import recovery
+from hypersphere.command import console
 
 SNAKEMAKE = """
 import sys
 from pathlib import Path
-from hypersphere.provenance import recovery
-print(recovery.join(Path(sys.argv[1])), flush=True)
+from hypersphere.command import console
+print(console.join(Path(sys.argv[1])), flush=True)
 sys.stdin.read()
 """
 
@@ -83,7 +83,7 @@ def test_where_nothing_can_be_locked_nothing_is_removed(tmp_path: Path, monkeypa
     locks = lock(tmp_path)
     files.write_json(tmp_path / ".snakemake" / "hypersphere.json", {"hosts": {platform.node(): 1}})
     monkeypatch.setattr(fcntl, "flock", Mock(side_effect=OSError(95, "Operation not supported")))
-    assert recovery.join(tmp_path) is None
+    assert console.join(tmp_path) is None
     assert locks.exists()
 
 
