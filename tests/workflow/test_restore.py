@@ -1,13 +1,6 @@
 """`make restore`: a clone takes over published results, reruns nothing, and refuses what is not as published."""
 
-import os
 import shutil
-import socket
-import subprocess
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from getpass import getuser
 from pathlib import Path
 
 import pytest
@@ -15,6 +8,7 @@ import pytest
 from ..harm import flipped
 from .conftest import DATASETS, Checkout, batches, rules
 from .released import ARCHIVE, alone, dvc, git, listed, objects, plant, point
+from .served import SERVERS
 
 pytestmark = pytest.mark.tools
 
@@ -75,55 +69,20 @@ def test_restore_refuses_what_is_damaged_or_of_other_code_and_else_leaves_nothin
     assert batches(cloned.jobs(), "pretrain") == {f"simclr-{dataset}" for dataset in DATASETS}
 
 
-@contextmanager
-def ssh(folder: Path, place: Path) -> Iterator[dict[str, str]]:
-    """Serve ``folder`` by the system's sshd, to whom a key opens that is made in ``place``; how DVC is told of it."""
-    pytest.importorskip("dvc_ssh")
-    program = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
-    if program is None:
-        pytest.skip("there is no sshd (apt-get install openssh-server)")
-    place.mkdir()
-    for name in ("host", "user"):
-        command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(place / name)]
-        subprocess.run(command, check=True)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    (place / "config").write_text(
-        f"Port {port}\nListenAddress 127.0.0.1\nPidFile none\nHostKey {place}/host\n"
-        f"AuthorizedKeysFile {place}/user.pub\nStrictModes no\n"
-        "PasswordAuthentication no\nUsePAM no\nSubsystem sftp internal-sftp\n"
-    )
-    if os.geteuid() == 0:
-        Path("/run/sshd").mkdir(exist_ok=True)  # sshd asks for it, and only its service makes it
-    with (place / "server.log").open("w") as log:
-        server = subprocess.Popen([program, "-D", "-e", "-f", str(place / "config")], stdout=log, stderr=log)
-    try:
-        end = time.monotonic() + 60
-        while "Server listening" not in (said := (place / "server.log").read_text()):
-            assert server.poll() is None, said
-            assert time.monotonic() < end, said
-            time.sleep(0.1)
-        yield {"url": f"ssh://{getuser()}@127.0.0.1:{port}{folder}", "keyfile": str(place / "user")}
-    finally:
-        server.terminate()
-        server.wait()
-
-
+@pytest.mark.parametrize("server", ["ssh", "s3"])
 def test_restore_from_a_server_refuses_a_flipped_byte_and_else_brings_all(
-    cloned: Checkout, released: Checkout, tmp_path: Path
+    cloned: Checkout, released: Checkout, tmp_path: Path, server: str
 ) -> None:
     folder = f"results/{released.results.name}"
     _, name = next(item for item in listed(released, f"{folder}/runs").items() if item[0].endswith("safetensors"))
-    stored = objects(tmp_path / "remote")[name]
-    sound = stored.read_bytes()
-    with ssh(tmp_path / "remote", tmp_path / "server") as settings:
-        point(cloned.root, settings)
-        plant(stored, flipped(sound))
+    with SERVERS[server](tmp_path / "remote", tmp_path / "server") as remote:
+        point(cloned.root, remote.settings)
+        sound = remote.read(name)
+        remote.write(name, flipped(sound))
         done = cloned.hypersphere("restore")
         assert done.returncode == 2
         assert "hypersphere: dvc pull: failed" in done.stderr
-        plant(stored, sound)
+        remote.write(name, sound)
         done = cloned.hypersphere("restore")
     assert done.returncode == 0, done.stdout + done.stderr
     assert rules(cloned.jobs()) == {"write_report": 1}  # which is of no scale

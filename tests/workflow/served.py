@@ -1,0 +1,120 @@
+"""A folder of DVC objects behind a real sshd on loopback, or behind moto's stand-in for S3."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from getpass import getuser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .released import plant
+
+BUCKET, REGION = "store", "us-east-1"
+KEYS = {"access_key_id": "someone", "secret_access_key": "something"}
+"""For moto, which accepts any."""
+
+
+@dataclass(frozen=True)
+class Remote:
+    """How DVC is told of it, and its objects, by the md5 that is their name, behind DVC's back."""
+
+    settings: dict[str, str]
+    read: Callable[[str], bytes]
+    write: Callable[[str, bytes], Any]
+
+
+@contextmanager
+def ssh(folder: Path, place: Path) -> Iterator[Remote]:
+    """Serve ``folder`` by the system's sshd, to whom a key opens that is made in ``place``."""
+    pytest.importorskip("dvc_ssh")
+    program = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+    if program is None:
+        pytest.skip("there is no sshd (apt-get install openssh-server)")
+    place.mkdir()
+    for name in ("host", "user"):
+        command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(place / name)]
+        subprocess.run(command, check=True)
+    port = _free_port()
+    (place / "config").write_text(
+        f"Port {port}\nListenAddress 127.0.0.1\nPidFile none\nHostKey {place}/host\n"
+        f"AuthorizedKeysFile {place}/user.pub\nStrictModes no\n"
+        "PasswordAuthentication no\nUsePAM no\nSubsystem sftp internal-sftp\n"
+    )
+    if os.geteuid() == 0:
+        Path("/run/sshd").mkdir(exist_ok=True)  # sshd asks for it, and only its service makes it
+    settings = {"url": f"ssh://{getuser()}@127.0.0.1:{port}{folder}", "keyfile": str(place / "user")}
+
+    with _process(place, port, program, "-D", "-e", "-f", str(place / "config")):
+        yield Remote(
+            settings,
+            lambda name: (folder / _key(name)).read_bytes(),
+            lambda name, content: plant(folder / _key(name), content),
+        )
+
+
+@contextmanager
+def s3(folder: Path, place: Path) -> Iterator[Remote]:
+    """Serve a copy of ``folder`` by moto's server, which keeps it in memory."""
+    for module in ("dvc_s3", "moto", "flask_cors"):
+        pytest.importorskip(module)
+    import boto3  # where it is not installed, the lines above have skipped the test
+
+    place.mkdir()
+    port = _free_port()
+    address = f"http://127.0.0.1:{port}"
+    with _process(place, port, sys.executable, "-m", "moto.server", "-p", str(port)):
+        keys = {f"aws_{name}": key for name, key in KEYS.items()}
+        client = boto3.client("s3", endpoint_url=address, region_name=REGION, **keys)
+        client.create_bucket(Bucket=BUCKET)
+        for path in filter(Path.is_file, folder.rglob("*")):
+            client.put_object(Bucket=BUCKET, Key=path.relative_to(folder).as_posix(), Body=path.read_bytes())
+
+        yield Remote(
+            {"url": f"s3://{BUCKET}", "endpointurl": address, "region": REGION} | KEYS,
+            lambda name: client.get_object(Bucket=BUCKET, Key=_key(name))["Body"].read(),
+            lambda name, content: client.put_object(Bucket=BUCKET, Key=_key(name), Body=content),
+        )
+
+
+def _key(name: str) -> str:
+    """Where DVC puts the object of that md5."""
+    return f"files/md5/{name[:2]}/{name[2:]}"
+
+
+SERVERS = {"ssh": ssh, "s3": s3}
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def _answers(port: int) -> bool:
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0
+
+
+@contextmanager
+def _process(place: Path, port: int, *command: str) -> Iterator[None]:
+    """A server, from when it answers on its port until the end of the block."""
+    with (place / "server.log").open("w") as log:
+        server = subprocess.Popen(command, stdout=log, stderr=log)
+    end = time.monotonic() + 60
+    try:
+        while not _answers(port):
+            if time.monotonic() >= end or server.poll() is not None:
+                pytest.fail(f"{command} does not answer: {(place / 'server.log').read_text()}")
+            time.sleep(0.1)
+        yield
+    finally:
+        server.terminate()
+        server.wait()
