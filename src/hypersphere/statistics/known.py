@@ -18,7 +18,7 @@ from hypersphere.config import claims as ledger
 from hypersphere.config import coordinates, registry
 from hypersphere.config import plan as planning
 from hypersphere.config import rules as rules_file
-from hypersphere.config.claims import SENTENCES, SIGNS, Claim
+from hypersphere.config.claims import SIGNS, Claim
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.records import FOLDER
@@ -35,6 +35,8 @@ COSTS, PAIR_COSTS = (Path(__file__).parents[3] / "data" / name for name in ("cos
 """What each artifact would take at the published scale, and a run of each arm of a comparison at the laptop scale, by
 ``python -m hypersphere.command.cost docs/cost.md``."""
 CANNOT_TELL = "cannot tell"
+RUNG_OF: dict[str, Rung] = {"theorem": "proof", "study": "exact", "sentence": "own_table"}
+"""The evidence that needs no encoder, by what answers the claim."""
 NOT_RUN = str(Verdict.NOT_RUN)
 Row = dict[str, Any]
 
@@ -134,7 +136,7 @@ def _sources(plan: Plan) -> list[tuple[Config, pd.DataFrame]]:
         found.append((planning.cfg.load(root, kept | {"scale": scale, "evidence_only": True}), table))
     for path in finished(root):
         table = tables.read(check_tidy(path.parent, path.name), columns.CLAIMS)
-        encoders = table[(table["kind"] != "theorem") & (table["study"] == "") & (table["verdict"] != NOT_RUN)]
+        encoders = table[(table["answered_by"] == "encoder") & (table["verdict"] != NOT_RUN)]
         found.append((planning.cfg.load(root, kept | {"scale": path.parent.name}), encoders.assign(differs="")))
     return found
 
@@ -186,7 +188,7 @@ def _exact(plan: Plan, rules: Certainty) -> Iterator[Row]:
     """The evidence of theorems and exact studies."""
     for row in tables.rows(claims.exact(plan)):
         verdict = Verdict.of(row["verdict"])
-        rung: Rung = "proof" if row["kind"] == "theorem" else "own_table" if row["study"] == SENTENCES else "exact"
+        rung = RUNG_OF[row["answered_by"]]
         missing: list[Shortcoming] = []
         if verdict in (Verdict.NO_COUNTEREXAMPLE, Verdict.NO_COUNTEREXAMPLE_ERRATUM) and rung == "proof":
             missing.append("untried")
@@ -279,9 +281,6 @@ def _known(
     rules: Certainty,
 ) -> Row:
     """A claim's row, with its best evidence."""
-    studied = claim.kind != "theorem" and claim.artifact in config.papers[paper].studied
-    kinds = {"proof": "theorem", "exact": "study", "own_table": "sentence"}
-    assumed = "theorem" if claim.kind == "theorem" else "study" if studied else "encoder"
     nothing = {"rung": "nothing", "answer": CANNOT_TELL, "certainty": rules.rungs["nothing"].grade, "verdict": NOT_RUN}
     low, high = _printed_interval(claim, printed)
     row = {
@@ -292,9 +291,9 @@ def _known(
         "reported": claim.direction or ("" if claim.reported is None else f"{claim.reported:.10g}"),
         **{"reported_low": low, "reported_high": high},
         **(best or nothing),
-        "answered_by": kinds.get(best["rung"], "encoder") if best else assumed,
+        **claims.answering(config.papers[paper], claim),
     }
-    if assumed == "encoder" and row["rung"] not in ("exact", "published") and (paper, claim.artifact) in costs:
+    if row["answered_by"] == "encoder" and row["rung"] != "published" and (paper, claim.artifact) in costs:
         row["settle"] = f"make reproduce SCALE=paper ONLY={paper}/{claim.artifact}"
         row["gpu_hours"] = costs[paper, claim.artifact]
     return row

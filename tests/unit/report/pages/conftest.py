@@ -100,7 +100,12 @@ def claim(name: str, kind: str = "value", origin: str = "printed", **given: Any)
     cell = {"method": "plain", "variant": "cut", "dataset": "photos", "metric": "knn_top1", "artifact": "table1"}
     usual = {} if kind == "theorem" or "study" in given else cell
     said = {"reading": "as printed", "source": "somewhere", "verdict": "not run", "unstated": "2", "n": 0}
-    return {"id": name, "kind": kind, "origin": origin, "paper": "alpha", **usual, **said, **given}
+    by = (
+        "theorem"
+        if kind == "theorem"
+        else {"": "encoder", "sentences": "sentence"}.get(given.get("study", ""), "study")
+    )
+    return {"id": name, "kind": kind, "origin": origin, "paper": "alpha", "answered_by": by, **usual, **said, **given}
 
 
 def claims_at(verdict: str) -> list[dict[str, Any]]:
