@@ -89,7 +89,7 @@ def laptop(config: Config, known: Known) -> str:
     splits, called = nothing_differs(known.studies, rules.confidence)
     values = {
         **{"criteria": criteria, "documents": documents, "progress": _progress(config, known.studies["progress"])},
-        **{"splits": [_split(row) for row in splits], "called": called, "confidence": words.confidence(config)},
+        **{"splits": splits, "called": called, "confidence": words.confidence(config)},
         **{"prices": _prices(config, known.claims, rules), "rules": rules, "most": MOST_RUNS},
     }
     return pages.render("laptop.md", values).rstrip()
@@ -166,15 +166,6 @@ def _progress(config: Config, progress: pd.DataFrame) -> list[list[str]]:
         for (paper, study), found in of_study.items()
     ]
     return [["question", *parts], *listed] if listed else []
-
-
-def _split(row: Row) -> list[str]:
-    """How often the rules of a study call a difference among runs that differ in their seed alone."""
-    differing, level = (
-        "{} % ({} to {})".format(*(words.number(row[f"{name}{end}"], 1) for end in ("", "_least", "_most")))
-        for name in ("called", "level")
-    )
-    return [*(f"{row[name]:g}" for name in ("n", "arms", "sets")), differing, f"{level}, within {row['margin']:g}"]
 
 
 def _prices(config: Config, known: Sequence[Row], rules: Rules) -> list[tuple[str, ...]]:

@@ -20,8 +20,6 @@ from hypersphere.report.results import Results, settles
 from hypersphere.report.writer import pipes, show
 from hypersphere.wording import counted
 
-NOT_DRAWN = "measured, but not drawn yet"
-
 
 def webp(file: Path, width: int | None = None, **quality: Any) -> str:
     """A png as an address of WebP, at most ``width`` pixels wide.
@@ -125,33 +123,21 @@ def printed_as(config: Config, key: str) -> tuple[str, str]:
     return (declared.printed, declared.title) if declared.printed else (declared.title, "")
 
 
-class Document(NamedTuple):
-    """The artifacts of one paper."""
+def document(results: Results, paper: str) -> tuple[list[Shown], list[Shown], list[dict[str, str]]]:
+    """The artifacts of a paper with results, those of runs and those of exact studies; and the others.
 
-    measured: list[Shown]
-    """Made from runs."""
-    studied: list[Shown]
-    """Made from exact studies."""
-    missing: list[dict[str, str]]
-    """All others: id, printed name, title and the reason."""
-
-
-def document(results: Results, paper: str) -> Document:
-    """The artifacts of a paper: those with results, and those without."""
+    Of an artifact without results: id, printed name, title and the reason.
+    """
     declared, made = results.config.papers[paper], results.made(paper)
-    visible: dict[str, Shown] = {}
-    for name in made:
-        shown = show(results, paper, name)
-        if shown.grid or drawing(results.config, paper, name).is_file():
-            visible[name] = shown
-    missing = []
+    measured, studied, missing = list[Shown](), list[Shown](), list[dict[str, str]]()
     for name, artifact in declared.artifacts.items():
-        if name not in visible:
-            reason = NOT_DRAWN if name in made else why_not_made(results.plan, paper, name) or NOT_MADE_YET
-            about = {"id": name, "printed": artifact.printed or "", "title": artifact.title, "reason": reason}
-            missing.append(about)
-    measured = [shown for name, shown in visible.items() if name in declared.measured]
-    return Document(measured, [shown for name, shown in visible.items() if name in declared.studied], missing)
+        shown = show(results, paper, name) if name in made else None
+        if shown and (shown.grid or drawing(results.config, paper, name).is_file()):
+            (measured if name in declared.measured else studied).append(shown)
+            continue
+        why = "measured, but not drawn yet" if shown else why_not_made(results.plan, paper, name) or NOT_MADE_YET
+        missing.append({"id": name, "printed": artifact.printed or "", "title": artifact.title, "reason": why})
+    return measured, studied, missing
 
 
 def scale(results: Results) -> dict[str, Any]:

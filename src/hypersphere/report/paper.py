@@ -76,8 +76,8 @@ def content(results: Results) -> dict[str, Any]:
 
 
 def _paper(results: Results, paper: Paper, entries: list[Entry]) -> dict[str, Any]:
-    document = pages.document(results, paper.paper)
-    names = [artifact.id for artifact in document.measured]
+    measured, studied, missing = pages.document(results, paper.paper)
+    names = [artifact.id for artifact in measured]
     of: dict[str, list[Entry]] = {kind: [] for kind in claims.KINDS}
     for claim in entries:
         if claim.row["paper"] == paper.paper and (claim.says != words.NOT_RUN or claim.row["kind"] == "theorem"):
@@ -89,12 +89,12 @@ def _paper(results: Results, paper: Paper, entries: list[Entry]) -> dict[str, An
     return {
         "title": paper.title,
         "choices": choices if names else [],
-        "shown": shown(results, paper, document.measured),
+        "shown": shown(results, paper, measured),
         "comparisons": _fields(compared, COMPARISON),
-        "studied_shown": shown(results, paper, document.studied),
+        "studied_shown": shown(results, paper, studied),
         "studied": _fields([*of["study"], *of["sentence"]], ANSWER),
         "theorems": _fields(of["theorem"], THEOREM),
-        "missing": document.missing,
+        "missing": missing,
     }
 
 

@@ -72,6 +72,20 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
             raise HypersphereError(
                 f"{config.paper_file(name)}: report.gravest: {unknown[0]} is no printed statement with a counterexample"
             )
+    results, audit, scales = Results(plan), list[dict[str, str]](), list[dict[str, str]]()
+    for name, about in documents.items():
+        for artifact, declared in about.studied.items():
+            asked_of = declared.study in OF_PRINTED_NUMBERS and declared.draw == "study_figure"
+            if asked_of and results.simulated(name, artifact).is_file():
+                finding = studies.made(Context(results, about, artifact)).finding
+                audit += [{"document": named[name], "text": finding}] if finding else []
+    for name in dict.fromkeys(claim["scale"] for claim in known if claim["scale"]):
+        scale, own = project.load(config.root, {"scale": name}).scale, [one for one in known if one["scale"] == name]
+        device, precision = (
+            words.distinct(value for one in own for value in one[key].split("; ")) for key in ("device", "precision")
+        )
+        of_scale = {"name": name, "describe": scale.describe, "superseded": scale.superseded or ""}
+        scales.append(of_scale | {"count": str(len(own)), "device": device, "precision": precision})
     cited = read_yaml(config.root / "CITATION.cff") or {}
     authors = [one.get("name") or f"{one['given-names']} {one['family-names']}" for one in cited.get("authors", [])]
     return {
@@ -97,14 +111,14 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
             for name, about in documents.items()
         ],
         "failed": failed,
-        "audit": _audit(plan, documents, named),
+        "audit": audit,
         "contradicted": [
             {"document": named[claim["paper"]], "sentence": paper.quoted(claim["sentence"]), "source": claim["source"]}
             for claim in printed
             if claim["answer"] == Verdict.CONTRADICTED
         ],
         "ladder": [list(row.values()) for row in claims.certainty_in_words(rules.load_certainty(config.root))],
-        "scales": _scales(config.root, known),
+        "scales": scales,
     }
 
 
@@ -270,28 +284,3 @@ def _studies(config: Config, findings: Sequence[dict[str, str]], compared: pd.Da
         about = {"measure": one["measure"], "tuned": bool(one["plan"].tuned), "limits": one["limits"]}
         shown.append(answer | about | {"head": tables[0][1][0], "groups": groups, "checks_head": head, "checks": rows})
     return {"studies": shown, "planned": planned}
-
-
-def _audit(plan: Plan, documents: Mapping[str, Paper], named: Mapping[str, str]) -> list[dict[str, str]]:
-    """What exact studies say of the printed numbers: their figures' findings."""
-    results, found = Results(plan), []
-    for about in documents.values():
-        for name, declared in about.studied.items():
-            asked = declared.study in OF_PRINTED_NUMBERS and declared.draw == "study_figure"
-            if asked and results.simulated(about.paper, name).is_file():
-                finding = studies.made(Context(results, about, name)).finding
-                found += [{"document": named[about.paper], "text": finding}] if finding else []
-    return found
-
-
-def _scales(root: Path, known: Sequence[Row]) -> list[dict[str, str]]:
-    """The scales that the evidence is of, with their devices; and why a protocol was left."""
-    found = []
-    for name in dict.fromkeys(claim["scale"] for claim in known if claim["scale"]):
-        scale = project.load(root, {"scale": name}).scale
-        own = [claim for claim in known if claim["scale"] == name]
-        about = {"name": name, "describe": scale.describe, "superseded": scale.superseded or "", "count": str(len(own))}
-        for key in ("device", "precision"):
-            about[key] = words.distinct(one for claim in own for one in claim[key].split("; "))
-        found.append(about)
-    return found

@@ -59,9 +59,9 @@ def context(results: Results) -> dict[str, Any]:
 
 def _paper(results: Results, paper: Paper, entries: list[Entry], proofs: Proofs) -> dict[str, Any]:
     config, of_paper = results.config, [claim for claim in entries if claim.row["paper"] == paper.paper]
-    document = pages.document(results, paper.paper)
-    visible = document.studied + document.measured
-    names = [*(one.id for one in visible), *(one["id"] for one in document.missing)]
+    measured, studied, missing = pages.document(results, paper.paper)
+    visible = [*studied, *measured]
+    names = [*(one.id for one in visible), *(one["id"] for one in missing)]
     grouped: dict[bool, list[dict[str, Any]]] = {}
     for idle in (False, True):
         listed = [claim for claim in of_paper if (claim.says == words.NOT_RUN) is idle]
@@ -76,11 +76,11 @@ def _paper(results: Results, paper: Paper, entries: list[Entry], proofs: Proofs)
         "id": paper.paper,
         "title": paper.title,
         "total": len(of_paper),
-        "protocols": list(dict.fromkeys(notes.protocol(results.plan, paper, one.id) for one in document.measured)),
+        "protocols": list(dict.fromkeys(notes.protocol(results.plan, paper, one.id) for one in measured)),
         "groups": grouped[False],
         "idle": grouped[True],
         "shown": [_shown(config, paper, one, proofs, one.id in claimed) for one in visible],
-        "missing": document.missing,
+        "missing": missing,
         "choices": [{"scope": paper.label(key), "items": items} for key, items in paper.open_choices.items()],
     }
 

@@ -22,11 +22,11 @@ from hypersphere.statistics.confirmed import COMPARED
 
 from ..approval import approve
 from ..made_up import comparison, stated, table
+from .conftest import SVG
 
 REPOSITORY = Path(__file__).parents[4]
 ERRATA = "config/papers/errata.yaml"
 SOURCES = ("report.typ", "layout.typ", "tables.typ", "equations.typ", "references.yml")
-SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>\n'
 TABLE1 = {"paper": "alpha", "artifact": "table1", "method": "plain", "variant": "cut", "baseline": "default"}
 TABLE1 |= {"dataset": "photos", "metric": "knn_top1", "scale": "quick", "certainty": "low"}
 CLAIMS = [
