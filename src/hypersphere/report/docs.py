@@ -49,7 +49,7 @@ def read(root: Path) -> Known:
     return Known(**found, findings=findings, studies=of_studies(root))
 
 
-def lead(config: Config, known: Known) -> str:
+def lead(known: Known) -> str:
     """The findings of the first screen, each with its certainty."""
     return "\n".join(f"- {row['sentence']} *Certainty: {row['certainty']}.*" for row in leads(known.findings))
 
@@ -191,9 +191,9 @@ def _prices(config: Config, known: Sequence[Row], rules: Rules) -> list[tuple[st
 
 if __name__ == "__main__":
     config, known = planning.cfg.load(ROOT, {}), read(ROOT)
-    parts = {ROOT / "README.md": lead, ROOT / "docs" / "laptop.md": laptop}
+    parts = {ROOT / "README.md": lead(known), ROOT / "docs" / "laptop.md": laptop(config, known)}
     for page, part in parts.items():
-        files.write_text(page, renewed(page.read_text(encoding="utf-8"), BEGIN, END, part(config, known)))
+        files.write_text(page, renewed(page.read_text(encoding="utf-8"), BEGIN, END, part))
     images = ROOT / "docs" / "images"
     shutil.copyfile(ROOT / REPORT / "forest_short.png", images / "forest.png")
     shutil.copyfile(ROOT / REPORT / f"{confirmed.NAME}.png", images / f"{confirmed.NAME}.png")

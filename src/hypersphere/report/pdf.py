@@ -49,12 +49,6 @@ def build(plan: Plan, shown: Known, folder: Path) -> None:
 def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
     """All numbers, tables and sentences of the paper."""
     config, known, compared = plan.config, shown.claims, shown.studies["studies"]
-    printed = [claim for claim in known if claim["origin"] == "printed"]
-    of_claims = {claim["paper"] for claim in printed}
-    documents = {name: about for name, about in config.papers.items() if name in of_claims}
-    # Of each, its section; one that declares none is named by its title.
-    parts = {name: about.report or Section(short=f"“{about.title}”") for name, about in documents.items()}
-    named = {name: part.short for name, part in parts.items()}
     asked = []
     for row in shown.findings:
         if not row["sentence"].strip():
@@ -63,34 +57,32 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
     leads = questions.leads(asked)
     if not leads:
         raise HypersphereError(f"{folder / 'findings.csv'}: no question leads, so the abstract has no findings")
-    statements = _statements(config, printed)
-    failed = list[Any]()
-    for name, about in documents.items():
-        rows = [statements[claim["id"]] for claim in printed if claim["paper"] == name and claim["id"] in statements]
-        failed += [about.title, *rows] if rows else []
-        if unknown := [one for one in parts[name].gravest if one not in statements]:
+    printed = [claim for claim in known if claim["origin"] == "printed"]
+    statements, named = _statements(config, printed), dict[str, str]()
+    papers, failed, audit = list[Any](), list[Any](), list[dict[str, str]]()
+    for name, about in config.papers.items():
+        own = [claim for claim in printed if claim["paper"] == name]
+        if not own:
+            continue
+        part = about.report or Section(short=f"“{about.title}”")
+        if unknown := [one for one in part.gravest if one not in statements]:
             raise HypersphereError(
                 f"{config.paper_file(name)}: report.gravest: {unknown[0]} is no printed statement with a counterexample"
             )
-    results, audit, scales = Results(plan), list[dict[str, str]](), list[dict[str, str]]()
-    for name, about in documents.items():
+        named[name] = part.short
+        gravest = [statements[one] for one in part.gravest]
+        papers.append(_section(plan, about, part, known, asked) | {"gravest": gravest})
+        rows = [statements[claim["id"]] for claim in own if claim["id"] in statements]
+        failed += [about.title, *rows] if rows else []
         for artifact, declared in about.studied.items():
-            asked_of = declared.study in OF_PRINTED_NUMBERS and declared.draw == "study_figure"
-            if asked_of and results.simulated(name, artifact).is_file():
-                finding = studies.made(Context(results, about, artifact)).finding
-                audit += [{"document": named[name], "text": finding}] if finding else []
-    for name in dict.fromkeys(claim["scale"] for claim in known if claim["scale"]):
-        scale, own = project.load(config.root, {"scale": name}).scale, [one for one in known if one["scale"] == name]
-        device, precision = (
-            words.distinct(value for one in own for value in one[key].split("; ")) for key in ("device", "precision")
-        )
-        of_scale = {"name": name, "describe": scale.describe, "superseded": scale.superseded or ""}
-        scales.append(of_scale | {"count": str(len(own)), "device": device, "precision": precision})
+            if declared.study in OF_PRINTED_NUMBERS and declared.draw == "study_figure":
+                drawing = _drawing(plan, about, artifact)
+                audit += [{"document": part.short, "text": drawing.finding}] if drawing and drawing.finding else []
     cited = read_yaml(config.root / "CITATION.cff") or {}
     authors = [one.get("name") or f"{one['given-names']} {one['family-names']}" for one in cited.get("authors", [])]
     return {
         "about": {"authors": ", ".join(authors)} | {name: str(cited.get(key, "")) for name, key in ABOUT.items()},
-        "counts": counts(known) | {"documents": str(len(documents)), "errata": str(len(load_errata(config)))},
+        "counts": counts(known) | {"documents": str(len(papers)), "errata": str(len(load_errata(config)))},
         "confidence": words.confidence(config),
         "leads": leads,
         "across": [one for one in asked if one["paper"] not in config.papers and not one["lead"]],
@@ -105,11 +97,7 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
         },
         "criteria": _criteria(shown.criteria, named),
         "evidence": _evidence(printed, named),
-        "papers": [
-            _section(plan, about, named[name], known, asked)
-            | {"gravest": [statements[one] for one in parts[name].gravest]}
-            for name, about in documents.items()
-        ],
+        "papers": papers,
         "failed": failed,
         "audit": audit,
         "contradicted": [
@@ -118,7 +106,7 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
             if claim["answer"] == Verdict.CONTRADICTED
         ],
         "ladder": [list(row.values()) for row in claims.certainty_in_words(rules.load_certainty(config.root))],
-        "scales": scales,
+        "scales": _scales(config, known),
     }
 
 
@@ -212,7 +200,7 @@ def _criteria(rows: Sequence[Row], named: Mapping[str, str]) -> list[list[str]]:
 
 
 def _section(
-    plan: Plan, about: Paper, short: str, known: Sequence[Row], findings: Sequence[dict[str, str]]
+    plan: Plan, about: Paper, part: Section, known: Sequence[Row], findings: Sequence[dict[str, str]]
 ) -> dict[str, Any]:
     own = [claim for claim in known if claim["paper"] == about.paper]
     asked = [one for one in findings if one["paper"] == about.paper]
@@ -225,10 +213,10 @@ def _section(
     return {
         "id": about.paper,
         "title": about.title,
-        "short": short,
+        "short": part.short,
         "counts": {key: _in_a_sentence(number) for key, number in numbers.items()},
         "questions": asked,
-        "figure": _figure(plan, about),
+        "figure": _figure(plan, about, part.figure),
         "effects": [_effect(about, claim) for claim in first[:MOST]],
         "all_effects": [_effect(about, claim) for claim in compared],
         "compared": str(len(compared)),
@@ -254,13 +242,19 @@ def _effect(about: Paper, claim: Row) -> dict[str, str]:
     }
 
 
-def _figure(plan: Plan, about: Paper) -> dict[str, Any] | None:
-    """The exact figure of a section, if it has one, its study was run and it was drawn."""
-    results, name = Results(plan), about.report.figure if about.report else None
+def _drawing(plan: Plan, about: Paper, name: str) -> studies.Drawing | None:
+    """The figure of an exact study, if that was run."""
+    results = Results(plan)
+    ran = results.simulated(about.paper, name).is_file()
+    return studies.made(Context(results, about, name)) if ran else None
+
+
+def _figure(plan: Plan, about: Paper, name: str | None) -> dict[str, Any] | None:
+    """The exact figure of a section, if it has one that was drawn."""
     file = pages.drawing(plan.config, about.paper, name or "")
-    if name is None or not file.is_file() or not results.simulated(about.paper, name).is_file():
+    made = _drawing(plan, about, name) if name and file.is_file() else None
+    if name is None or made is None:
         return None
-    made: studies.Drawing = studies.made(Context(results, about, name))
     declared = about.artifacts[name]
     return {
         "title": made.finding or declared.title,
@@ -284,3 +278,15 @@ def _studies(config: Config, findings: Sequence[dict[str, str]], compared: pd.Da
         about = {"measure": one["measure"], "tuned": bool(one["plan"].tuned), "limits": one["limits"]}
         shown.append(answer | about | {"head": tables[0][1][0], "groups": groups, "checks_head": head, "checks": rows})
     return {"studies": shown, "planned": planned}
+
+
+def _scales(config: Config, known: Sequence[Row]) -> list[dict[str, str]]:
+    """The scales that the evidence is of, with their devices; and why a protocol was left."""
+    found = []
+    for name in dict.fromkeys(claim["scale"] for claim in known if claim["scale"]):
+        scale, own = project.load(config.root, {"scale": name}).scale, [one for one in known if one["scale"] == name]
+        about = {"name": name, "describe": scale.describe, "superseded": scale.superseded or "", "count": str(len(own))}
+        for key in ("device", "precision"):
+            about[key] = words.distinct(value for one in own for value in one[key].split("; "))
+        found.append(about)
+    return found
