@@ -16,7 +16,7 @@ def test_the_readme_is_as_it_is_written_from_the_report(plan: Plan) -> None:
     _, _, rest = (ROOT / "README.md").read_text(encoding="utf-8").partition(docs.BEGIN)
     written, found, _ = rest.partition(docs.END)
     assert found
-    assert written.strip() == docs.lead(plan.config)
+    assert written.strip() == docs.lead(docs.read(plan.config.root))
 
 
 def test_the_scorecard_is_small_and_every_relative_link_names_a_file_or_folder(plan: Plan) -> None:

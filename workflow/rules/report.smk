@@ -60,7 +60,7 @@ rule write_report:
     params:
         code=digests.page_digest(
             PLAN,
-            "hypersphere.report.known",
+            "hypersphere.report.page",
             *TEMPLATES,
             *(path.as_posix() for path in sorted(Path("paper").glob("*.[ty]*"))),
             *said("errata.yaml"),

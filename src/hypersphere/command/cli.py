@@ -217,12 +217,13 @@ def artifact(plan: Plan, arguments: argparse.Namespace) -> None:
 
 @command("compare the measurements with every published claim, and count the verdicts")
 def claims(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.provenance import tables
     from hypersphere.report import claims as shown
     from hypersphere.report.results import Results
     from hypersphere.statistics import claims
 
     claims.build(plan)
-    for line in shown.in_words(shown.entries(Results(plan))):
+    for line in shown.in_words(tables.rows(Results(plan).claims)):
         print(line.text)
 
 
@@ -330,9 +331,9 @@ def report(plan: Plan, arguments: argparse.Namespace) -> None:
 
     scales = known.recorded_scales(plan.config.root)
     if arguments.records is None:
-        from hypersphere.report import known as shown
+        from hypersphere.report import page
 
-        shown.build(plan)
+        page.build(plan)
     elif arguments.records in scales:
         known.judged(plan, arguments.records)
     else:

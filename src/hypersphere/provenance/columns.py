@@ -51,6 +51,7 @@ CLAIMS: Columns = {
     **numbers("draws", "met", "violated"),
     **texts("counterexample", "study", "runs", "device", "precision", "seeds"),
     **numbers("low_unadjusted", "high_unadjusted", "low_equal", "high_equal", "spread"),
+    **texts("answered_by"),
 }
 """``low`` and ``high``: of a comparison of encoders, after Holm's correction; ``…_unadjusted``: without it."""
 DISTRIBUTION: Columns = {**texts("coordinates"), **numbers("seed"), **texts("run"), **numbers("quantile", "value")}

@@ -3,24 +3,23 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from hypersphere.config import coordinates
 from hypersphere.config.artifacts import Paper
-from hypersphere.config.claims import PRINTED, SENTENCES, SIGNS
-from hypersphere.config.measures import MEASURES, Measure
+from hypersphere.config.claims import PRINTED, SIGNS
+from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Certainty, Verdict
 from hypersphere.provenance import tables
 from hypersphere.report import words
 from hypersphere.report.artifact import Grid, Head, Line, Shown, Text
-from hypersphere.report.results import Results, has_no_scale, settles
+from hypersphere.report.results import Results, Row, settles
 from hypersphere.wording import counted
 
-Row = dict[str, Any]
 NOTHING = "–"
 """Where there is no number."""
 DIRECTIONS = (*SIGNS, "equal")
@@ -39,24 +38,31 @@ ORIGINS = {
 """Origins of claims, in words. Claims of different origins are never counted together."""
 EXCESS = "excess"
 """The key of a counterexample for the size of the failure. All other keys are inputs."""
-
-
-class Kind(NamedTuple):
-    """What answers a claim."""
-
-    heading: str
-    claims: str
-    """The claims that it answers."""
-
-
-KINDS = {
-    "theorem": Kind("Theorems", "theorems and identities"),
-    "study": Kind("Exact studies", "claims that exact studies answer"),
-    "encoder": Kind("Trained encoders", "numbers and comparisons of trained encoders"),
-    "sentence": Kind("Sentences", "sentences compared only with their own document's table"),
+HEADINGS = {
+    "theorem": "Theorems",
+    "study": "Exact studies",
+    "encoder": "Trained encoders",
+    "sentence": "Sentences",
 }
-"""By name (``answered_by``), the firmest first; sentences, which say nothing of the world, last. Claims of different
-kinds are never counted together."""
+"""Kinds of claims by what answers them (``answered_by``), the firmest first; sentences, which say nothing of the world,
+last. Claims of different kinds are never counted together."""
+KINDS = {
+    "theorem": "theorems and identities",
+    "study": "claims that exact studies answer",
+    "encoder": "numbers and comparisons of trained encoders",
+    "sentence": "sentences compared only with their own document's table",
+}
+"""The claims of each kind, in a sentence."""
+ANSWERS = {
+    "holds": ("holds", "hold"),
+    "fails": ("fails", "fail"),
+    "opposite": ("is the opposite of ours", "are the opposite of ours"),
+    "its table bears it": ("is borne by its table", "are borne by their tables"),
+    "its table contradicts it": ("is contradicted by its table", "are contradicted by their tables"),
+    "cannot tell": ("is undecided on the evidence at hand", "are undecided on the evidence at hand"),
+    "": ("has no evidence yet", "have no evidence yet"),
+}
+"""Answers in the order in which they are counted, of one claim and of several; the last: no evidence."""
 
 
 class Link(NamedTuple):
@@ -71,7 +77,7 @@ class Entry:
     """One claim, ready to print."""
 
     row: Row
-    """Its row of claims.csv, of one scale or of the report, with what answers it (``answered_by``)."""
+    """Its row of claims.csv, of one scale or of the report."""
     subject: str
     dataset: str
     stand_in: str
@@ -87,16 +93,24 @@ class Entry:
     reading: str
     says: str
     """What came of it: its verdict, or in the report the direction of encoders and the answer of anything else."""
-    tone: str = ""
-    """The colour of its verdict; empty in the report, which has none."""
-    beside: bool = True
+    tone: str
+    """``agree``, ``disagree`` or ``neutral``, as every measured claim below the published scale; of the report none."""
+    beside: bool
     """Whether ours may stand beside the published number: both are effects, or of the same setting."""
-    facts: Sequence[tuple[str, str]] = ()
-    """What its line leaves out, each with its name."""
-    steps: Sequence[Mapping[str, str]] = ()
-    """All evidence, the best first. Of the report."""
+    facts: Mapping[str, str]
+    """What its line leaves out, by name."""
+    steps: Sequence["Entry"] = ()
+    """The claim by each piece of evidence, the best first. Of the report."""
     discrepancy: str = ""
     """Points between our effect and the published one, to sort by. Of the report."""
+
+    @property
+    def keys(self) -> Row:
+        """What the filters of a page ask for, by their names; several values are apart by ``|``."""
+        row, paper = self.row, self.row["paper"]
+        table = f"{paper}/{'theorems' if row['kind'] == 'theorem' else row['artifact']}"
+        verdicts = f"{row['verdict']}|{row['direction']}"
+        return row | {"document": paper, "kind": row["answered_by"], "artifact": table, "verdict": verdicts}
 
     @property
     def printed(self) -> str:
@@ -124,20 +138,6 @@ class Entry:
             named = {"Welch": self.interval, "Holm": self.holm}
             return "; ".join(f"{name} {interval}" for name, interval in named.items() if interval != NOTHING)
         return self.interval.removeprefix(NOTHING)
-
-
-class Count(NamedTuple):
-    """The number of claims of one origin, by verdict."""
-
-    origin: str
-    total: int
-    verdicts: list[tuple[str, str, int]]
-    """(verdict, tone, number of claims), settled verdicts first."""
-
-
-def tone(config: Config, row: Row) -> str:
-    """``agree``, ``disagree`` or ``neutral``. Below the published scale, measured claims are always neutral."""
-    return Verdict.of(row["verdict"]).tone if has_no_scale(row) or settles(config) else "neutral"
 
 
 def entries(results: Results) -> list[Entry]:
@@ -181,25 +181,25 @@ def certainty_in_words(certainty: Certainty) -> list[dict[str, str]]:
         for grade in GRADES:
             why = [SHORTCOMINGS[one] for one, most in rule.at_most.items() if most == grade]
             lowered += [f"to {grade}: {'; '.join(why)}"] if why else []
-        rows.append({"rung": RUNGS[rung], "grade": rule.grade, "lowered": ". ".join(lowered) or "–"})
+        rows.append({"rung": RUNGS[rung], "grade": rule.grade, "lowered": ". ".join(lowered) or NOTHING})
     return rows
 
 
-def apart(claims: list[Entry]) -> dict[str, list[Entry]]:
-    """Claims by what answers them, in the order of ``KINDS``."""
-    return {kind: [claim for claim in claims if claim.row["answered_by"] == kind] for kind in KINDS}
+def verdicts(claims: Iterable[Row]) -> dict[str, dict[str, dict[str, int]]]:
+    """The number of claims by kind, origin and verdict, settled verdicts first; what there is none of is left out."""
+    found = Counter((row["answered_by"], row["origin"], row["verdict"]) for row in claims)
+    counts: dict[str, dict[str, dict[str, int]]] = {kind: {} for kind in KINDS}
+    for kind, by_origin in counts.items():
+        for origin in ORIGINS:
+            numbers = {str(verdict): found[kind, origin, verdict] for verdict in Verdict}
+            if any(numbers.values()):
+                by_origin[origin] = {verdict: number for verdict, number in numbers.items() if number}
+    return counts
 
 
-def counts(claims: list[Entry]) -> list[Count]:
-    """Counts by origin, printed claims first. Origins without claims are left out."""
-    rank: dict[str, int] = {verdict: place for place, verdict in enumerate(Verdict)}
-    found = []
-    for origin in ORIGINS:
-        numbers = Counter((claim.says, claim.tone) for claim in claims if claim.row["origin"] == origin)
-        ordered = sorted(numbers.items(), key=lambda pair: (rank.get(pair[0][0], len(rank)), pair[0][0]))
-        if ordered:
-            found.append(Count(origin, numbers.total(), [(*verdict, number) for verdict, number in ordered]))
-    return found
+def answers(claims: Iterable[Row]) -> Counter[tuple[str, str]]:
+    """The number of claims of the report by kind and answer (``ANSWERS``)."""
+    return Counter((row["answered_by"], "" if row["rung"] == "nothing" else row["answer"]) for row in claims)
 
 
 def address(**filters: str) -> str:
@@ -207,81 +207,89 @@ def address(**filters: str) -> str:
     return f"#?{urlencode({key: value for key, value in filters.items() if value})}"
 
 
-def in_words(claims: list[Entry]) -> Iterator[Link]:
+def in_words(claims: Iterable[Row]) -> Iterator[Link]:
     """``51 theorems and identities, printed: 29 no counterexample, 22 refuted``, a line for each kind and origin.
 
     Each with the address of the page filtered to these claims.
     """
-    for kind, answered in apart(claims).items():
-        for count in counts(answered):
-            said = ", ".join(f"{number} {verdict}" for verdict, _, number in count.verdicts)
-            text = f"{count.total} {KINDS[kind].claims}, {ORIGINS[count.origin]}: {said}"
-            yield Link(text, address(kind=kind, origin=count.origin))
+    for kind, by_origin in verdicts(claims).items():
+        for origin, numbers in by_origin.items():
+            said = ", ".join(f"{number} {verdict}" for verdict, number in numbers.items())
+            text = f"{sum(numbers.values())} {KINDS[kind]}, {ORIGINS[origin]}: {said}"
+            yield Link(text, address(kind=kind, origin=origin))
 
 
 def entry(config: Config, row: Row) -> Entry:
-    """A row of claims.csv, of one scale or of the report, in words. The report's lacks some columns."""
+    """A row of claims.csv in words: of one scale, or of the report, which has a rung and lacks some columns."""
     paper, metric = config.papers[row["paper"]], MEASURES.get(row["metric"])
-    studied = paper.studied.get(row["artifact"])
-    study = row["study"] or (studied.study if studied else "")
-    compares, stated = row["kind"] == "comparison", row["kind"] == "theorem"
-    kind = "theorem" if stated else "encoder" if not study else "sentence" if study == SENTENCES else "study"
-    row = {"answered_by": kind, **row, "study": study}
-    decimals = metric.decimals if metric else 2
+    compares, stated, encoders = row["kind"] == "comparison", row["kind"] == "theorem", row["answered_by"] == "encoder"
+    decimals = decimals_of(row)
     interval, holm = words.interval(row["low"], row["high"], decimals, sign=compares), ""
-    if compares and row["answered_by"] == "encoder":
+    if compares and encoders:
         interval, holm = words.interval(row["low_unadjusted"], row["high_unadjusted"], decimals), interval
     subject = ", ".join(paper.label(row[name]) for name in ("method", "variant") if row[name])
     if compares:
-        cell = "=" in row["baseline"]
-        subject += f" against {_in_words(paper, row, 'baseline') if cell else paper.label(row['baseline'])}"
-    on = row["measured_on"]
-    made = Entry(
-        row,
-        subject=row["sentence"] if stated or (study and row["sentence"]) else subject,
+        other = _in_words(paper, row, "baseline") if "=" in row["baseline"] else paper.label(row["baseline"])
+        subject += f" against {other}"
+    if stated or (not encoders and row["sentence"]):
+        subject = row["sentence"]
+    measured = ""
+    if metric and (row["variant"] or encoders):  # a sentence has no measure
+        unit = "points" if compares and metric.unit == "%" else metric.unit
+        measured = f"{metric.label} ({unit})" if unit else metric.label
+    verdict, settled, of_report = Verdict.of(row["verdict"]), not encoders or settles(config), "rung" in row
+    says, tone = str(verdict), str(verdict.tone) if settled else "neutral"
+    if of_report:
+        answer, tone = EFFECTS.get(row["direction"] if encoders else "", str(row["answer"])), ""
+        says = "not measured" if row["rung"] == "nothing" else answer
+    reading = str(row["reading"])
+    if row["origin"] == "ours" and reading == PRINTED:
+        reading = "ours"
+    elif encoders and verdict.tone == "disagree" and row.get("unstated", "") not in ("", "0"):
+        reading = f"under our reading: {reading}"
+    instead = encoders and row["measured_on"] not in ("", row["dataset"])
+    found, failed = checked(row) if stated else ours(row), counterexample(row["counterexample"])
+    return Entry(
+        row=row,
+        subject=subject,
         dataset=paper.label(row["dataset"]),
-        stand_in=f"measured on {on}" if on and on != row["dataset"] and not study else "",
-        metric=_metric(metric, compares) if metric and (row["variant"] or not study) else "",  # a sentence has none
+        stand_in=f"measured on {row['measured_on']}" if instead else "",
+        metric=measured,
         setting=_in_words(paper, row, "setting"),
-        published=published(row, decimals, compares),
-        ours=checked(row) if stated else ours(row, decimals, compares),
+        published=published(row),
+        ours=found,
         interval=interval,
         holm=holm,
-        counterexample=counterexample(row["counterexample"]),
-        reading=_reading(row),
-        says=row["verdict"],
-        tone=tone(config, row),
-        beside=compares or row["answered_by"] != "encoder" or settles(config),
+        counterexample=failed,
+        reading=reading,
+        says=says,
+        tone=tone,
+        beside=compares or of_report or settled,
+        facts=_facts(row, subject, reading, found, failed),
     )
-    return replace(made, facts=_facts(made, decimals))
 
 
-def _facts(claim: Entry, decimals: int) -> list[tuple[str, str]]:
+def _facts(row: Row, subject: str, reading: str, found: str, failed: str) -> dict[str, str]:
     """What a claim's line leaves out. That a reading is as printed goes without saying."""
-    row, waits = claim.row, claim.row["verdict"] == words.NOT_RUN
+    waits = row["verdict"] == words.NOT_RUN
     half, double = row.get("verdict_half"), row.get("verdict_double")
     varies = half and double and (half, double) != (row["verdict"], row["verdict"])
-    printed = words.interval(row.get("reported_low", math.nan), row.get("reported_high", math.nan), decimals)
-    silent = waits or row["study"] or row.get("unstated", "0") == "0"
-    found = {
-        "Checked": claim.ours if row["kind"] == "theorem" and not waits else "",
-        "Counterexample": claim.counterexample,
-        "Sentence": row["sentence"] if row["sentence"] != claim.subject else "",
+    printed = words.interval(row.get("reported_low", math.nan), row.get("reported_high", math.nan), decimals_of(row))
+    silent = waits or row["answered_by"] != "encoder" or row.get("unstated", "0") == "0"
+    facts = {
+        "Checked": found if row["kind"] == "theorem" and not waits else "",
+        "Counterexample": failed,
+        "Sentence": row["sentence"] if row["sentence"] != subject else "",
         "Printed interval": f"{printed}, by the printed standard deviations" if printed != NOTHING else "",
         "Other margins": f"at D/2: {half}; at 2D: {double}" if varies else "",
         "Unlike the published run": row.get("differs", ""),
         "Device": ", ".join(filter(None, (row["device"], row["precision"]))),
         "Why not" if waits else "Mind": row["why"],
-        "Reading": claim.reading if claim.reading != PRINTED else "",
+        "Reading": reading if reading != PRINTED else "",
         "Not stated": "" if silent else counted(row["unstated"], "open choice"),
+        "Names of runs": row["runs"] if "rung" in row else "",
     }
-    return [(name, str(text)) for name, text in found.items() if text]
-
-
-def _metric(metric: Measure, compares: bool) -> str:
-    """``kNN accuracy (%)``, of a difference ``kNN accuracy (points)``."""
-    unit = "points" if compares and metric.unit == "%" else metric.unit
-    return f"{metric.label} ({unit})" if unit else metric.label
+    return {name: str(text) for name, text in facts.items() if text}
 
 
 def _in_words(paper: Paper, row: Row, column: str) -> str:
@@ -295,43 +303,40 @@ def prints_number(row: Mapping[str, Any]) -> bool:
     return row["reported"] not in ("", *DIRECTIONS)
 
 
-def published(row: Mapping[str, Any], decimals: int, compares: bool) -> str:
+def decimals_of(row: Mapping[str, Any]) -> int:
+    """Of its measure."""
+    return MEASURES[row["metric"]].decimals if row["metric"] in MEASURES else 2
+
+
+def published(row: Mapping[str, Any]) -> str:
     """What a document prints, in words; a dash if it prints no number."""
-    if not row["reported"]:
-        return NOTHING
-    if row["reported"] in DIRECTIONS:
-        return NOTHING if row["origin"] == "ours" else str(row["reported"])
-    if compares:
+    decimals = decimals_of(row)
+    if not prints_number(row):
+        return str(row["reported"]) if row["reported"] and row["origin"] != "ours" else NOTHING
+    if row["kind"] == "comparison":
         return words.signed(float(row["reported"]), decimals)
     std = row["reported_std"]
     spread = "" if math.isnan(std) else f" ± {words.published(f'{std:.10g}', decimals)}"
     return words.published(row["reported"], decimals) + spread
 
 
-def ours(row: Row, decimals: int, compares: bool) -> str:
+def ours(row: Row) -> str:
     """What was found on a claim: ``+1.2 ± 0.3 (n = 5)``, ``6 of 7``; a dash where nothing was."""
-    measured = float(row["measured"] or "nan")
+    measured, decimals = float(row["measured"] or "nan"), decimals_of(row)
     diverged, missing = words.whole(row.get("n_diverged", math.nan)), words.whole(row["n_missing"])
-    if row["study"] and row["metric"] == "share" and not row["baseline"] and not math.isnan(measured):
-        places = int(row["n"])
-        held = round(measured * places / 100)
-        return f"{'all' if held == places else held} of {places}"
-    if row["study"] and row["n"] == 1 and not math.isnan(measured):
-        return words.number(measured, decimals)
     if math.isnan(measured):
         return "diverged" if diverged else words.NOT_RUN if row["verdict"] == words.NOT_RUN else NOTHING
-    mean, std = (words.signed if compares else words.number)(measured, decimals), row.get("measured_std", math.nan)
+    places = int(row["n"])
+    if row["answered_by"] != "encoder" and row["metric"] == "share" and not row["baseline"]:
+        held = round(measured * places / 100)
+        return f"{'all' if held == places else held} of {places}"
+    if row["answered_by"] != "encoder" and places == 1:
+        return words.number(measured, decimals)
+    mean = (words.signed if row["kind"] == "comparison" else words.number)(measured, decimals)
+    std = row.get("measured_std", math.nan)
     spread = "" if math.isnan(std) else f" ± {words.number(std, decimals)}"
     lost = "".join(f"; {count} {how}" for count, how in ((diverged, "diverged"), (missing, "missing")) if count)
-    return f"{mean}{spread} (n = {int(row['n'])}{lost}{'; low power' if row.get('low_power') else ''})"
-
-
-def _reading(row: Row) -> str:
-    if row["origin"] == "ours" and row["reading"] == PRINTED:
-        return "ours"
-    if Verdict.of(row["verdict"]).tone == "disagree" and not row["study"] and row.get("unstated", "") not in ("", "0"):
-        return f"under our reading: {row['reading']}"
-    return str(row["reading"])
+    return f"{mean}{spread} (n = {places}{lost}{'; low power' if row.get('low_power') else ''})"
 
 
 def checked(row: Row) -> str:

@@ -1,8 +1,9 @@
-"""Parts that pages share: templates, artifacts with results, artifacts that were not run, errata."""
+"""Parts that pages share: templates, claims with their filters, artifacts with results and without, errata."""
 
 import base64
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,15 +12,13 @@ from PIL import Image
 
 from hypersphere.config.claims import NOT_MADE_YET, load_errata, why_not_made
 from hypersphere.config.project import SEVERAL, Config
-from hypersphere.files import write_text
-from hypersphere.report import notes, words
+from hypersphere.config.rules import GRADES, RUNGS, Verdict
+from hypersphere.report import claims, notes, words
 from hypersphere.report.artifact import Shown
 from hypersphere.report.claims import Entry
 from hypersphere.report.results import Results, settles
-from hypersphere.report.writer import show
+from hypersphere.report.writer import pipes, show
 from hypersphere.wording import counted
-
-NOT_DRAWN = "measured, but not drawn yet"
 
 
 def webp(file: Path, width: int | None = None, **quality: Any) -> str:
@@ -42,79 +41,77 @@ def embedded(kind: str, content: bytes) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
 
 
-def render(template: str, values: Mapping[str, Any], file: Path) -> None:
-    """Write a page from a template, which must be given all that it names."""
+def render(template: str, values: Mapping[str, Any]) -> str:
+    """The text of a template, which must be given all that it names. Only in HTML are values escaped."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
+        autoescape=template.endswith(".html"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["counted"] = counted
-    write_text(file, environment.get_template(template).render(values).rstrip() + "\n")
+    environment.filters |= {"counted": counted, "pipes": pipes, "prose": prose}
+    return environment.get_template(template).render(values).rstrip() + "\n"
+
+
+def prose(text: str) -> str:
+    """A paragraph of Markdown, in lines of 120 letters."""
+    return textwrap.fill(" ".join(text.split()), 120, break_on_hyphens=False)
 
 
 class Choice(NamedTuple):
     """A filter of a page's claims."""
 
     name: str
-    """The key in the page's address."""
+    """The key in the page's address, and in ``Entry.keys``."""
     label: str
     every: str
     """What it says where nothing is chosen."""
-    of: Callable[[Entry], str]
-    """What a claim has of it; several values are apart by ``|``."""
     options: Mapping[str, str]
     """Words by value."""
     within: Mapping[str, str] = {}
     """The heading of a value among the options, if they have headings."""
 
 
-def choices(entries: Sequence[Entry], offered: Sequence[Choice]) -> list[Choice]:
-    """The filters with what occurs on the page."""
+def choices(config: Config, entries: Sequence[Entry], names: Sequence[str]) -> list[Choice]:
+    """The filters of a page, by their names, each with what occurs on the page."""
+    titles = {name: paper.title for name, paper in config.papers.items()}
+    verdicts = {str(verdict): str(verdict) for verdict in Verdict} | claims.EFFECTS
+    rungs = {str(rung): heading for rung, heading in RUNGS.items()}
+    answers = {answer: answer for answer in claims.ANSWERS if answer}
+    printed = {key: printed_as(config, key)[0] for key in groups(config, entries)}
+    within = {key: titles[key.partition("/")[0]] for key in printed}
+    offered = (
+        Choice("document", "Document", "All documents", titles),
+        Choice("verdict", "Verdict or direction", "All verdicts", verdicts),
+        Choice("kind", "Kind", "All kinds", claims.HEADINGS),
+        Choice("rung", "Evidence", "All evidence", rungs),
+        Choice("answer", "Answer", "All answers", answers),
+        Choice("certainty", "Certainty", "Any certainty", {grade: grade for grade in GRADES}),
+        Choice("origin", "Origin", "All origins", claims.ORIGINS),
+        Choice("artifact", "Table or figure", "All tables and figures", printed, within),
+    )
     found = []
     for one in offered:
-        present = {value for entry in entries for value in one.of(entry).split("|")}
-        found.append(one._replace(options={key: text for key, text in one.options.items() if key in present}))
+        if one.name in names:
+            present = {value for entry in entries for value in entry.keys[one.name].split("|")}
+            found.append(one._replace(options={key: text for key, text in one.options.items() if key in present}))
     return found
 
 
-def document_of(entry: Entry) -> str:
-    """The document of a claim."""
-    return str(entry.row["paper"])
+def groups(config: Config, entries: Iterable[Entry]) -> dict[str, dict[str, Any]]:
+    """Claims by the table or figure that prints them (``margins/table2``), or as a document's theorems and identities.
 
-
-def table_of(entry: Entry) -> str:
-    """``margins/table2``; theorems and identities of a document are one group."""
-    row = entry.row
-    return f"{row['paper']}/{'theorems' if row['kind'] == 'theorem' else row['artifact']}"
-
-
-class Group(NamedTuple):
-    """Claims of one table or figure, or the theorems and identities of a document."""
-
-    id: str
-    """``margins/table2``"""
-    printed: str
-    title: str
-    claims: list[Entry]
-
-    @property
-    def anchor(self) -> str:
-        """``margins-table2``"""
-        return self.id.replace("/", "-")
-
-
-def groups(config: Config, entries: Iterable[Entry]) -> list[Group]:
-    """Claims by what prints them, in the given order."""
-    found: dict[str, Group] = {}
+    The groups have the order of the claims; each has its name in print, its title and its claims.
+    """
+    found: dict[str, dict[str, Any]] = {}
     for entry in entries:
-        key = table_of(entry)
+        key = entry.keys["artifact"]
         if key not in found:
-            found[key] = Group(key, *printed_as(config, key), [])
-        found[key].claims.append(entry)
-    return list(found.values())
+            printed, title = printed_as(config, key)
+            found[key] = {"id": key, "printed": printed, "title": title, "claims": []}
+        found[key]["claims"].append(entry)
+    return found
 
 
 def printed_as(config: Config, key: str) -> tuple[str, str]:
@@ -126,33 +123,21 @@ def printed_as(config: Config, key: str) -> tuple[str, str]:
     return (declared.printed, declared.title) if declared.printed else (declared.title, "")
 
 
-class Document(NamedTuple):
-    """The artifacts of one paper."""
+def document(results: Results, paper: str) -> tuple[list[Shown], list[Shown], list[dict[str, str]]]:
+    """The artifacts of a paper with results, those of runs and those of exact studies; and the others.
 
-    measured: list[Shown]
-    """Made from runs."""
-    studied: list[Shown]
-    """Made from exact studies."""
-    missing: list[dict[str, str]]
-    """All others: id, printed name, title and the reason."""
-
-
-def document(results: Results, paper: str) -> Document:
-    """The artifacts of a paper: those with results, and those without."""
+    Of an artifact without results: id, printed name, title and the reason.
+    """
     declared, made = results.config.papers[paper], results.made(paper)
-    visible: dict[str, Shown] = {}
-    for name in made:
-        shown = show(results, paper, name)
-        if shown.grid or drawing(results.config, paper, name).is_file():
-            visible[name] = shown
-    missing = []
+    measured, studied, missing = list[Shown](), list[Shown](), list[dict[str, str]]()
     for name, artifact in declared.artifacts.items():
-        if name not in visible:
-            reason = NOT_DRAWN if name in made else why_not_made(results.plan, paper, name) or NOT_MADE_YET
-            about = {"id": name, "printed": artifact.printed or "", "title": artifact.title, "reason": reason}
-            missing.append(about)
-    measured = [shown for name, shown in visible.items() if name in declared.measured]
-    return Document(measured, [shown for name, shown in visible.items() if name in declared.studied], missing)
+        shown = show(results, paper, name) if name in made else None
+        if shown and (shown.grid or drawing(results.config, paper, name).is_file()):
+            (measured if name in declared.measured else studied).append(shown)
+            continue
+        why = "measured, but not drawn yet" if shown else why_not_made(results.plan, paper, name) or NOT_MADE_YET
+        missing.append({"id": name, "printed": artifact.printed or "", "title": artifact.title, "reason": why})
+    return measured, studied, missing
 
 
 def scale(results: Results) -> dict[str, Any]:

@@ -16,12 +16,18 @@ from hypersphere.errors import HypersphereError
 from hypersphere.files import replacing, write_json
 from hypersphere.report import claims, pages, studies, style, words, writer
 from hypersphere.report.artifact import Shown
-from hypersphere.report.claims import Entry, apart
+from hypersphere.report.claims import Entry
 from hypersphere.report.results import Results
 
 SOURCE = "paper/supplement.typ"
 COUNTED = {"encoder": "claims", "study": "studied", "theorem": "statements", "sentence": "said"}
 """The names of counts in the content, by what answers the claims."""
+THEOREM = ("subject", "source", "reading", "ours", "counterexample", "verdict")
+COMPARISON = (
+    *("subject", "setting", "dataset", "stand_in", "published", "ours", "interval", "verdict", "direction"),
+    *("reading", "origin"),
+)
+ANSWER = ("subject", "setting", "dataset", "published", "ours", "interval", "verdict", "reading", "source", "metric")
 TIMESTAMP = 0
 """Seconds since 1970 in the PDF's metadata: fixed, so that equal content is equal bytes."""
 
@@ -56,61 +62,49 @@ def content(results: Results) -> dict[str, Any]:
     """All numbers, tables and names of the supplement."""
     config, entries, scale = results.config, claims.entries(results), pages.scale(results)
     conditions = f"{scale['seeds']}; device {scale['device']}; torch {scale['torch']}."
+    counts: dict[str, Any] = {name: [] for name in COUNTED.values()}
+    for kind, by_origin in claims.verdicts(claim.row for claim in entries).items():
+        for origin, numbers in by_origin.items():
+            listed = [{"verdict": verdict, "count": str(number)} for verdict, number in numbers.items()]
+            counts[COUNTED[kind]].append({"origin": origin, "total": str(sum(numbers.values())), "verdicts": listed})
     return {
         "scale": scale | {"line": words.scale_line(config), "conditions": conditions},
         "confidence": words.confidence(config),
-        "counts": {COUNTED[kind]: _counts(answered) for kind, answered in apart(entries).items()},
+        "counts": counts,
         "papers": [_paper(results, paper, entries) for paper in config.papers.values()],
     }
 
 
 def _paper(results: Results, paper: Paper, entries: list[Entry]) -> dict[str, Any]:
-    stated, studied, measured, said = apart([claim for claim in entries if claim.row["paper"] == paper.paper]).values()
-    document = pages.document(results, paper.paper)
-    names = [artifact.id for artifact in document.measured]
-    compared = [claim for claim in measured if claim.row["kind"] == "comparison" and claim.row["artifact"] in names]
+    measured, studied, missing = pages.document(results, paper.paper)
+    names = [artifact.id for artifact in measured]
+    of: dict[str, list[Entry]] = {kind: [] for kind in claims.KINDS}
+    for claim in entries:
+        if claim.row["paper"] == paper.paper and (claim.says != words.NOT_RUN or claim.row["kind"] == "theorem"):
+            of[claim.row["answered_by"]].append(claim)
+    compared = [one for one in of["encoder"] if one.row["kind"] == "comparison" and one.row["artifact"] in names]
     choices = [
         {"scope": "" if key == "all" else paper.label(key), "items": items} for key, items in paper.open_choices.items()
     ]
     return {
         "title": paper.title,
         "choices": choices if names else [],
-        "shown": shown(results, paper, document.measured),
-        "comparisons": [_fields(claim, COMPARISON) for claim in compared if claim.says != words.NOT_RUN],
-        "studied_shown": shown(results, paper, document.studied),
-        "studied": [_fields(claim, ANSWER) for claim in [*studied, *said] if claim.says != words.NOT_RUN],
-        "theorems": [_fields(claim, THEOREM) for claim in stated],
-        "missing": document.missing,
+        "shown": shown(results, paper, measured),
+        "comparisons": _fields(compared, COMPARISON),
+        "studied_shown": shown(results, paper, studied),
+        "studied": _fields([*of["study"], *of["sentence"]], ANSWER),
+        "theorems": _fields(of["theorem"], THEOREM),
+        "missing": missing,
     }
 
 
-THEOREM = ("subject", "source", "reading", "ours", "counterexample", "verdict")
-COMPARISON = (
-    *("subject", "setting", "dataset", "stand_in", "published", "ours", "interval", "verdict", "direction"),
-    *("reading", "origin"),
-)
-ANSWER = ("subject", "setting", "dataset", "published", "ours", "interval", "verdict", "reading", "source", "metric")
-
-
-def _fields(claim: Entry, shown: Sequence[str]) -> dict[str, str]:
-    said = claim.row | vars(claim)
-    return {key: quoted(said[key]) for key in shown}
+def _fields(listed: Sequence[Entry], shown: Sequence[str]) -> list[dict[str, str]]:
+    return [{key: quoted((claim.row | vars(claim))[key]) for key in shown} for claim in listed]
 
 
 def quoted(text: str) -> str:
     """Text with the quotation marks and apostrophes of print."""
     return re.sub(r"(?<=\w)'(?=\w)|(?<=s)'(?= )", "’", re.sub(r'"([^"]*)"', r"“\1”", text))
-
-
-def _counts(shown: list[Entry]) -> list[dict[str, Any]]:
-    return [
-        {
-            "origin": count.origin,
-            "total": str(count.total),
-            "verdicts": [{"verdict": verdict, "count": str(number)} for verdict, _, number in count.verdicts],
-        }
-        for count in claims.counts(shown)
-    ]
 
 
 def shown(results: Results, paper: Paper, ready: Sequence[Shown]) -> list[dict[str, Any]]:

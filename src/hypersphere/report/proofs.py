@@ -16,12 +16,13 @@ from hypersphere.config import registry
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import ERRATA, ERRATUM_KINDS, SENTENCES
 from hypersphere.config.plan import Plan
-from hypersphere.config.project import Config
 from hypersphere.config.records import FOLDER
 from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.files import read_yaml
-from hypersphere.report.claims import Entry, Link, Row
+from hypersphere.report import pages
+from hypersphere.report.claims import Entry, Link
+from hypersphere.report.results import Row
 from hypersphere.report.words import NOT_RUN
 
 NAMES = re.compile(r"[A-Z]\d+[a-z]?")
@@ -33,8 +34,6 @@ class Proofs:
     """Links for the claims, artifacts and errata of a page."""
 
     plan: Plan
-    ledger: list[dict[str, Any]]
-    """``pages.ledger``: the errata on the page."""
     claims: frozenset[str]
     """The ids of all claims on the page."""
     folder: Path
@@ -44,24 +43,32 @@ class Proofs:
 
     @cached_property
     def root(self) -> str:
-        """Where the repository is: on a code host, or above the page."""
-        return hosted(self.plan.config.root) or self._from_page(self.plan.config.root)
+        """Where the repository is: above the page, or on a code host (``<repository-code>/blob/HEAD``)."""
+        file = self.plan.config.root / "CITATION.cff"
+        given = (read_yaml(file) or {}).get("repository-code", "") if file.is_file() else ""
+        if not given:
+            return self._near(self.plan.config.root)
+        if not re.fullmatch(r"https?://[^\s?#]+", str(given)):
+            raise HypersphereError(f"{file}: repository-code is '{given}', which is no address of the web")
+        return f"{given.removesuffix('/').removesuffix('.git')}/blob/HEAD"
 
-    @property
-    def _of_one_scale(self) -> bool:
-        return self.folder == self.plan.config.results
-
-    def _from_page(self, path: Path) -> str:
+    def _near(self, path: Path) -> str:
         return Path(os.path.relpath(path, self.folder)).as_posix()
 
-    def _result(self, text: str, file: str) -> Link:
-        return Link(text, self._from_page(self.plan.config.results / file))
+    def _file(self, path: Path) -> str:
+        """Where the page finds a file of the project, or of a document that is kept elsewhere."""
+        root = self.plan.config.root
+        return f"{self.root}/{path.relative_to(root).as_posix()}" if path.is_relative_to(root) else path.as_uri()
+
+    @cached_property
+    def _ledger(self) -> list[dict[str, Any]]:
+        return pages.ledger(self.plan.config)
 
     @cached_property
     def _shown_by(self) -> dict[str, list[str]]:
         """The errata on the page, and those that name a claim among their tests, by name."""
         found: dict[str, list[str]] = {}
-        for entry in (entry for group in self.ledger for entry in group["entries"]):
+        for entry in (entry for group in self._ledger for entry in group["entries"]):
             for name in (entry["id"], *entry["tests"]):
                 found.setdefault(name, []).append(entry["id"])
         return found
@@ -83,12 +90,45 @@ class Proofs:
 
     def of(self, claims: Iterable[Entry]) -> list[Link]:
         """What proves the claims of one artifact: data, code and test, each once, the nearest proof first."""
-        answers = {"theorem": self._theorem, "encoder": self._measured}
-        found: dict[Link, None] = {}
-        for claim in claims:
-            answer = answers.get(claim.row["answered_by"], self._study)
-            found |= dict.fromkeys([*answer(claim.row), *printed(self.root, self.plan.config, claim.row["paper"])])
-        return list(found)
+        return list(dict.fromkeys(link for claim in claims for link in self._proof(claim.row)))
+
+    def _proof(self, row: Row) -> list[Link]:
+        """Of an encoder the cells of its artifact, on the page of its scale: the report has evidence of several."""
+        plan, config, paper = self.plan, self.plan.config, row["paper"]
+        found = []
+        if row["answered_by"] == "theorem":
+            found = [Link("theory.csv", self._near(config.results / "theory.csv")), *self.exact_code(paper)]
+        elif row["answered_by"] == "encoder":
+            if row["runs"] and self.folder == config.results:
+                folder = self._near(plan.artifact_folder(paper, row["artifact"]))
+                found = [Link(name, f"{folder}/{name}") for name in ("measurements.csv", "effects.csv")]
+            found.append(Link("how it is set up", self._file(config.paper_file(paper))))
+        else:
+            if row["verdict"] != NOT_RUN:
+                folder = self._near(config.results / "simulations" / paper)
+                made = row["artifact"] in config.studied(paper)
+                found = [Link("study's table", f"{folder}/{row['artifact']}.csv")] if made else []
+                found.append(Link("answers", f"{folder}/answers.csv"))
+            found += self.exact_code(paper, row["study"])
+        printed = config.claims_file(paper)
+        return [*found, Link("printed claims", self._file(printed))] if printed.is_file() else found
+
+    def exact_code(self, paper: str, study: str = "") -> list[Link]:
+        """The code and the test of an exact study, or without one of a document's statements.
+
+        Nothing of a plug-in's that is outside the checkout.
+        """
+        code, tests, name = f"src/hypersphere/theory/{paper}.py", "tests/unit/theory", f"{paper}_statements"
+        if study:
+            code, name = registry.components("simulations")[study].place, study
+            plug_in = code.partition("src/")[0]
+            tests = f"{plug_in}tests" if plug_in else "tests/unit/simulations"
+        places = {"study" if study else "statement": code, "test": f"{tests}/test_{name}.py"} if code else {}
+        found = [Link(text, f"{self.root}/{place}") for text, place in places.items()]
+        if study == SENTENCES:
+            sentences = self._file(self.plan.config.sentences_file(paper))
+            found.append(Link("what is checked of the sentence", sentences))
+        return found
 
     def errata(self, claim: Entry) -> list[Link]:
         """The errata that a claim's reading names or that name the claim."""
@@ -98,38 +138,38 @@ class Proofs:
 
     def code(self, claim: Entry) -> list[Link]:
         """The code of the losses of the runs behind a claim; of runs of other scales, of its method and variant."""
-        names = claim.row["runs"].split()
-        if claim.row["answered_by"] != "encoder" or (self._of_one_scale and not names):
+        row, names = claim.row, claim.row["runs"].split()
+        if row["answered_by"] != "encoder" or (self.folder == self.plan.config.results and not names):
             return []
         if known := [self.plan.runs[name] for name in names if name in self.plan.runs]:
             return self._code_of(known)
-        return self._losses.get((claim.row["paper"], claim.row["method"], claim.row["variant"]), [])
+        return self._losses.get((row["paper"], row["method"], row["variant"]), [])
 
     def runs(self, claim: Entry) -> list[Link]:
-        """Every run behind a claim, or its records where all numbers come from records; of the report, by scale."""
-        if claim.steps:
-            scales = dict.fromkeys(step["scale"] for step in claim.steps if step["scale"])
-            return [Link(f"records, {scale}", self._recorded(scale)) for scale in scales]
-        return [link for run in claim.row["runs"].split() for link in self.run(run)]
+        """Every run behind a claim, or its records where all numbers come from records.
+
+        Of the report, by scale: its records in the repository, or its claims, if it was finished here.
+        """
+        found = []
+        for scale in dict.fromkeys(step.row["scale"] for step in claim.steps if step.row["scale"]):
+            records = self.plan.config.root / FOLDER / scale / "runs.csv"
+            file = self._file(records) if records.is_file() else f"../{scale}/claims.csv"
+            found.append(Link(f"records, {scale}", file))
+        return found if claim.steps else [link for run in claim.row["runs"].split() for link in self.run(run)]
 
     def run(self, name: str) -> list[Link]:
         """A run's folder, or its records."""
         if self.plan.records is None:
             return [Link("-".join(name.split("-")[-2:]), f"runs/{name}/")]  # its seed and its hash
-        file = self._at(self.plan.config.evidence / "runs.csv")
+        file = self._file(self.plan.config.evidence / "runs.csv")
         return [Link(f"{name} {record.key}", file) for record in self.plan.records.get(name, ())]
-
-    def _recorded(self, scale: str) -> str:
-        """The records of a scale in the repository, or the claims of one that was finished here."""
-        recorded = self.plan.config.root / FOLDER / scale / "runs.csv"
-        return self._at(recorded) if recorded.is_file() else f"../{scale}/claims.csv"
 
     def artifact(self, paper: Paper, name: str) -> list[Link]:
         """The files of a table or figure."""
-        files = [Link(path.suffix[1:], self._from_page(path)) for path in self.plan.outputs(paper.paper, name)]
+        files = [Link(path.suffix[1:], self._near(path)) for path in self.plan.outputs(paper.paper, name)]
         if name in paper.studied:
-            return [*files, *exact_code(self.root, self.plan.config, paper.paper, paper.studied[name].study)[:1]]
-        folder = self._from_page(self.plan.artifact_folder(paper.paper, name))
+            return [*files, *self.exact_code(paper.paper, paper.studied[name].study)[:1]]
+        folder = self._near(self.plan.artifact_folder(paper.paper, name))
         return [*files, Link("means of all cells", f"{folder}/summary.csv"), Link("effects", f"{folder}/effects.csv")]
 
     def test(self, name: str, document: str) -> Link:
@@ -139,80 +179,20 @@ class Proofs:
             return Link(name, f"#{name}")
         if test:
             return Link(test, f"{self.root}/{file}")
-        return Link(name, self._at(self.plan.config.said(ERRATA)[document]))
+        return Link(name, self._file(self.plan.config.said(ERRATA)[document]))
 
     def errata_by_kind(self) -> list[dict[str, Any]]:
         """Errata by kind, the worst first, and by document within a kind, with links to what shows them."""
         groups = []
         for kind, meaning in ERRATUM_KINDS.items():
-            documents = []
-            for group in self.ledger:
-                entries = [entry for entry in group["entries"] if entry["kind"] == kind]
-                linked = [
+            documents, total = [], 0
+            for group in self._ledger:
+                entries = [
                     {**entry, "links": [self.test(one, entry["document"]) for one in entry["tests"]]}
-                    for entry in entries
+                    for entry in group["entries"]
+                    if entry["kind"] == kind
                 ]
-                documents += [{"title": group["title"], "entries": linked}] if linked else []
-            total = sum(len(one["entries"]) for one in documents)
+                total += len(entries)
+                documents += [{"title": group["title"], "entries": entries}] if entries else []
             groups += [{"kind": kind, "meaning": meaning, "total": total, "documents": documents}] if total else []
         return groups
-
-    def _at(self, file: Path) -> str:
-        return of_file(self.root, self.plan.config, file)
-
-    def _theorem(self, row: Row) -> list[Link]:
-        return [self._result("theory.csv", "theory.csv"), *exact_code(self.root, self.plan.config, row["paper"])]
-
-    def _study(self, row: Row) -> list[Link]:
-        folder, found = f"simulations/{row['paper']}", []
-        if row["verdict"] != NOT_RUN:
-            made = row["artifact"] in self.plan.config.studied(row["paper"])
-            found = [self._result("study's table", f"{folder}/{row['artifact']}.csv")] if made else []
-            found.append(self._result("answers", f"{folder}/answers.csv"))
-        return [*found, *exact_code(self.root, self.plan.config, row["paper"], row["study"])]
-
-    def _measured(self, row: Row) -> list[Link]:
-        """The cells of an artifact on the page of its scale; the report has evidence of several scales."""
-        declared = Link("how it is set up", self._at(self.plan.config.paper_file(row["paper"])))
-        if not row["runs"] or not self._of_one_scale:
-            return [declared]
-        folder = self._from_page(self.plan.artifact_folder(row["paper"], row["artifact"]))
-        return [Link(name, f"{folder}/{name}") for name in ("measurements.csv", "effects.csv")] + [declared]
-
-
-def hosted(root: Path) -> str:
-    """Where the repository's files are on a code host: ``<repository-code>/blob/HEAD``; empty if none is given."""
-    file = root / "CITATION.cff"
-    given = (read_yaml(file) or {}).get("repository-code", "") if file.is_file() else ""
-    if not given:
-        return ""
-    if not re.fullmatch(r"https?://[^\s?#]+", str(given)):
-        raise HypersphereError(f"{file}: repository-code is '{given}', which is no address of the web")
-    return f"{given.removesuffix('/').removesuffix('.git')}/blob/HEAD"
-
-
-def of_file(root: str, config: Config, file: Path) -> str:
-    """Where a page finds a file of the project, or of a document that is kept elsewhere."""
-    inside = file.is_relative_to(config.root)
-    return f"{root}/{file.relative_to(config.root).as_posix()}" if inside else file.as_uri()
-
-
-def printed(root: str, config: Config, paper: str) -> list[Link]:
-    """What a document prints; nothing for one that has no claims of its own."""
-    file = config.claims_file(paper)
-    return [Link("printed claims", of_file(root, config, file))] if file.is_file() else []
-
-
-def exact_code(root: str, config: Config, paper: str, study: str = "") -> list[Link]:
-    """The code and the test of an exact study, or without one of a document's statements; nothing of a plug-in's that
-    is outside the checkout."""
-    code, tests, name = f"src/hypersphere/theory/{paper}.py", "tests/unit/theory", f"{paper}_statements"
-    if study:
-        code, name = registry.components("simulations")[study].place, study
-        plug_in = code.partition("src/")[0]
-        tests = f"{plug_in}tests" if plug_in else "tests/unit/simulations"
-    found = [Link("study" if study else "statement", f"{root}/{code}"), Link("test", f"{root}/{tests}/test_{name}.py")]
-    found = found if code else []
-    if study == SENTENCES:
-        found.append(Link("what is checked of the sentence", of_file(root, config, config.sentences_file(paper))))
-    return found

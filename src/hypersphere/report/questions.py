@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from string import Formatter
 from typing import Any
 
@@ -18,12 +17,9 @@ from hypersphere.config.study import COUNTED
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.report import claims, confirmed, words
+from hypersphere.report.claims import decimals_of
+from hypersphere.report.results import Row
 from hypersphere.statistics.known import is_level
-
-Claim = dict[str, Any]
-"""A row of results/report/claims.csv."""
-Row = Mapping[str, Any]
-"""A row of studies.csv."""
 
 WHERE: dict[str, str] = {
     "proof": "random draws",
@@ -44,27 +40,30 @@ UNANSWERED = {"": "not all of its runs are there", "level": SHORTCOMINGS["level"
 """Why a study has no answer."""
 
 
-def numbers(claim: Claim) -> dict[str, str]:
+def numbers(claim: Row) -> dict[str, str]:
     """What a sentence can show of one claim; empty: it has none."""
-    decimals = decimals_of(claim)
-    compares = claim["kind"] == "comparison"
-    measured = _measured(claim)
-    interval = [claim["low_unadjusted"], claim["high_unadjusted"]]
-    low, high = interval if not math.isnan(interval[0]) else (claim["low"], claim["high"])
+    decimals, compares, measured = decimals_of(claim), claim["kind"] == "comparison", float(claim["measured"] or "nan")
     untried = claim["rung"] == "proof" and claim["answer"] == "holds"
+    adjusted, alone = (
+        words.interval(claim[f"low{end}"], claim[f"high{end}"], decimals, sign=compares).removeprefix(claims.NOTHING)
+        for end in ("", "_unadjusted")
+    )
+    shown = dict.fromkeys(("effect", "size", "value", "n", "k", "draws"), "")
+    if not math.isnan(measured) and compares:
+        shown |= {"effect": words.signed(measured, decimals), "size": words.number(abs(measured), decimals)}
+    elif not math.isnan(measured):
+        shown["value"] = words.number(measured, decimals)
+    if not math.isnan(claim["n"]):
+        shown["n"] = f"{int(claim['n'])}"
+        shown["k"] = "" if math.isnan(measured) else f"{round(measured * claim['n'] / 100)}"
+    if not math.isnan(claim["draws"]):
+        shown["draws"] = f"{int(claim['draws'])}"
     return {
+        **shown,
         "claim": claim["id"],
-        "printed": claims.published(claim, decimals, compares),
-        "effect": "" if math.isnan(measured) or not compares else words.signed(measured, decimals),
-        "size": "" if math.isnan(measured) or not compares else words.number(abs(measured), decimals),
-        "value": "" if math.isnan(measured) or compares else words.number(measured, decimals),
-        "adjusted": ""
-        if math.isnan(claim["low"])
-        else words.interval(claim["low"], claim["high"], decimals, sign=compares),
-        "interval": "" if math.isnan(low) else words.interval(low, high, decimals, sign=compares),
-        "n": "" if math.isnan(claim["n"]) else f"{int(claim['n'])}",
-        "k": "" if math.isnan(claim["n"]) or math.isnan(measured) else f"{round(measured * claim['n'] / 100)}",
-        "draws": "" if math.isnan(claim["draws"]) else f"{int(claim['draws'])}",
+        "printed": claims.published(claim),
+        "adjusted": adjusted,
+        "interval": alone or adjusted,
         "counterexample": claims.counterexample(claim["counterexample"]),
         "statement": claim["sentence"].rstrip("."),
         "place": claim["source"],
@@ -77,65 +76,61 @@ def leads(findings: Sequence[Mapping[str, Any]]) -> list[Any]:
     return sorted((one for one in findings if one["lead"]), key=lambda one: int(one["lead"]))
 
 
-def decimals_of(claim: Claim) -> int:
-    return MEASURES[claim["metric"]].decimals if claim["metric"] in MEASURES else 2
-
-
-def _measured(claim: Claim) -> float:
-    return float(claim["measured"] or "nan")
-
-
 def answered(config: Config, known: pd.DataFrame, studies: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """findings.csv: every question with its outcome and its sentence, by claims.csv and the tables of our studies.
 
     Raises:
         HypersphereError: The file asks for a claim that does not exist, or a sentence for a number that is not there.
     """
-    listed = {str(row["id"]): row for row in tables.rows(known)}
-    rows = [_row(config, file, name, one, listed, studies) for name, (file, one) in questions.load(config).items()]
+    listed, rows = {str(row["id"]): row for row in tables.rows(known)}, []
+    for name, (file, one) in questions.load(config).items():
+        rows.append({"id": name} | _row(config, f"{file}: {name}", one, listed, studies))
     return tables.as_read(pd.DataFrame(rows, columns=list(columns.FINDINGS)), columns.FINDINGS)
 
 
 def _row(
-    config: Config,
-    file: Path,
-    name: str,
-    one: Question,
-    listed: Mapping[str, Claim],
-    studies: Mapping[str, pd.DataFrame],
+    config: Config, where: str, one: Question, listed: Mapping[str, Row], studies: Mapping[str, pd.DataFrame]
 ) -> dict[str, Any]:
-    about: dict[str, Claim] = {}
+    about: dict[str, Row] = {}
     of_study: list[dict[questions.Column, str | list[str]]] = [{"id": f"{one.paper}.{one.study}.*"}]
     for place, selection in enumerate(one.about or of_study):
         chosen = {key: claim for key, claim in listed.items() if questions.selects(selection, claim)}
         if not chosen:
-            raise HypersphereError(f"{file}: {name}: about.{place}: finds no claim")
+            raise HypersphereError(f"{where}: about.{place}: finds no claim")
         about |= chosen
-    for field, identifier in {"leading": one.leading, **{f"also.{key}": at for key, at in one.also.items()}}.items():
-        if identifier is not None and identifier not in listed:
-            raise HypersphereError(f"{file}: {name}: {field}: there is no claim '{identifier}'")
-    leading = listed[one.leading] if one.leading else next(iter(about.values()))
+    leading = one.leading or next(iter(about))
+    for field, identifier in {"leading": leading, **{f"also.{key}": at for key, at in one.also.items()}}.items():
+        if identifier not in listed:
+            raise HypersphereError(f"{where}: {field}: there is no claim '{identifier}'")
     found = outcomes([claim["answer"] for claim in about.values()])
-    said: Said = outcome(found, one.rule)
-    of_arms, answer = dict[str, str](), ""
-    if one.study is not None:
-        rows, answer = _confirmed(one.paper, one.study, studies)
-        of_arms = _which(config, one.paper, rows)
-        said = ANSWERS[answer]
-    result: Outcome = "cannot tell" if said == "unclear" or said == "level" else said
-    by_outcome: dict[Outcome, list[Claim]] = {
+    by_outcome: dict[Outcome, list[Row]] = {
         its: [claim for claim, of in zip(about.values(), found, strict=True) if of == its] for its in questions.OUTCOMES
     }
-    together = _together(list(about.values()), by_outcome) | of_arms
-    also = {key: numbers(listed[at]) for key, at in one.also.items()}
-    try:
-        sentence = _filled(one.says[said], together, also, numbers(leading))
-        if one.adds and all(
-            listed[at]["rung"] != "nothing" and not listed[at]["n_missing"] > 0 for at in one.also.values()
-        ):
-            sentence += _filled(f" {one.adds}", together, also, numbers(leading))
-    except KeyError as error:
-        raise HypersphereError(f"{file}: {name}: says.{said}: {error.args[0]}") from None
+    printed = [claim for claim in about.values() if claim["kind"] == "comparison" and claims.prints_number(claim)]
+    counts = {key: len(by_outcome[key]) for key in ("holds", "fails", "opposite")}
+    counts["unknown"] = len(by_outcome["cannot tell"])
+    together = {
+        **counts,
+        "all": len(about),
+        "measured": sum(claim["rung"] != "nothing" for claim in about.values()),
+        "which_fail": "; ".join(dict.fromkeys(claim["source"] for claim in by_outcome["fails"])),
+        "ours": _ours(list(about.values())),
+        "printed_range": spanned([(float(claim["reported"]), decimals_of(claim)) for claim in printed]),
+    }
+    said: Said = outcome(found, one.rule)
+    answer = ""
+    if one.study is not None:
+        compared, answers = studies["studies"], studies["answers"]
+        mine = compared[(compared["paper"] == one.paper) & (compared["artifact"] == one.study)]
+        together |= arms(config, one.paper, tables.rows(mine[mine["in_family"].astype(bool)]))
+        answer = "".join(answers[(answers["paper"] == one.paper) & (answers["study"] == one.study)]["answer"])
+        said = ANSWERS[answer]
+    result: Outcome = "cannot tell" if said == "unclear" or said == "level" else said
+    also = {key: listed[at] for key, at in one.also.items()}
+    known = {"": numbers(listed[leading]) | together} | {key: numbers(claim) for key, claim in also.items()}
+    sentence = _filled(f"{where}: says.{said}", one.says[said], known)
+    if one.adds and all(claim["rung"] != "nothing" and not claim["n_missing"] > 0 for claim in also.values()):
+        sentence += _filled(f"{where}: says.{said}", f" {one.adds}", known)
     decided = list(about.values()) if one.study else by_outcome[result] or list(about.values())
     deciding = [claim for claim in decided if claim["rung"] != "nothing"] or decided
     reasons = [reason for claim in deciding for reason in claim["reasons"].split("; ") if reason]
@@ -145,27 +140,27 @@ def _row(
     elif one.study:
         reasons = [f"{said} ({number} of {len(deciding)} comparisons)" for said, number in Counter(reasons).items()]
     return {
-        **{"id": name, "paper": one.paper, "question": one.question, "outcome": result, "sentence": sentence},
-        **{"lead": str(one.lead or ""), "about": " ".join(about), "leading": leading["id"]},
+        **{"paper": one.paper, "question": one.question, "outcome": result, "sentence": sentence},
+        **{"lead": str(one.lead or ""), "about": " ".join(about), "leading": leading},
         **{"certainty": certainty, "reasons": "; ".join(dict.fromkeys(reasons))},
-        **{key: together[key] for key in ("holds", "fails", "opposite", "unknown")},
+        **counts,
     }
 
 
-def _together(about: Sequence[Claim], by_outcome: Mapping[Outcome, Sequence[Claim]]) -> dict[str, Any]:
-    """The fields of a sentence that speak of all claims of a question (``TOGETHER``)."""
-    printed = [claim for claim in about if claim["kind"] == "comparison" and claims.prints_number(claim)]
-    return {
-        **{key: len(by_outcome[key]) for key in ("holds", "fails", "opposite")},
-        **{"unknown": len(by_outcome["cannot tell"]), "all": len(about)},
-        "measured": sum(claim["rung"] != "nothing" for claim in about),
-        "which_fail": "; ".join(dict.fromkeys(claim["source"] for claim in by_outcome["fails"])),
-        "ours": _ours(about),
-        "printed_range": spanned([(float(claim["reported"]), decimals_of(claim)) for claim in printed]),
-    }
+def _filled(where: str, sentence: str, known: Mapping[str, Mapping[str, Any]]) -> str:
+    """The sentence with its numbers: of all claims, of the leading one, or of another claim (``other.effect``)."""
+    parts = []
+    for text, name, _, _ in Formatter().parse(sentence):
+        other, _, field = (name or "").rpartition(".")
+        shown = str(known[other].get(field, ""))
+        if name is not None and not shown:
+            whose = "its claims have" if field in questions.TOGETHER else f"the claim {known[other]['claim']} has"
+            raise HypersphereError(f"{where}: {{{field}}}: {whose} none")
+        parts += [text, shown]
+    return "".join(parts)
 
 
-def _ours(about: Sequence[Claim]) -> str:
+def _ours(about: Sequence[Row]) -> str:
     """What was found, and who found it, in words that are true of any evidence on these claims."""
     found = [claim for claim in about if claim["rung"] != "nothing"]
     if not found:
@@ -173,7 +168,7 @@ def _ours(about: Sequence[Claim]) -> str:
     seen = {name: measure.seen for name, measure in MEASURES.items()}
     named = (WHERE[claim["rung"]].format(seen=seen.get(claim["metric"], "real images")) for claim in found)
     where = " and ".join(dict.fromkeys(named))
-    known = [claim for claim in found if not math.isnan(_measured(claim))]
+    known = [claim for claim in found if claim["measured"]]
     if not known:
         first, *others = (claim["why"].split("; ") for claim in found)
         shared = "; ".join(reason for reason in first if all(reason in other for other in others))
@@ -184,7 +179,7 @@ def _ours(about: Sequence[Claim]) -> str:
         shown = " ".join(filter(None, (one["effect"] or one["value"], one["interval"], f"(n = {one['n']})")))
         weak = f", but {SHORTCOMINGS['level']}" if level else ""
     else:
-        shown = spanned([(_measured(claim), decimals_of(claim)) for claim in known])
+        shown = spanned([(float(claim["measured"]), decimals_of(claim)) for claim in known])
         weak = f", but in {level} of them {SHORTCOMINGS['level']}" if level else ""
     among = f" in {len(known)} of {len(about)} comparisons" if len(about) > 1 else ""
     return f"{where} give {shown}{among}{weak}"
@@ -218,37 +213,10 @@ def outcome(found: Sequence[Outcome], rule: str) -> Outcome:
     return "cannot tell"
 
 
-def _confirmed(paper: str, study: str, studies: Mapping[str, pd.DataFrame]) -> tuple[list[Row], str]:
-    """The comparisons of a study's family, and its answer; empty while there is none."""
-    compared, answers = studies["studies"], studies["answers"]
-    mine = compared[(compared["paper"] == paper) & (compared["artifact"] == study) & compared["in_family"].astype(bool)]
-    of = answers[(answers["paper"] == paper) & (answers["study"] == study)]
-    return list(tables.rows(mine)), "".join(of["answer"])
-
-
-def _which(config: Config, paper: str, rows: Sequence[Row]) -> dict[str, str]:
+def arms(config: Config, paper: str, rows: Sequence[Row]) -> dict[str, str]:
     """The arms of a study that are ahead, beyond, level and behind; an arm can be two of these, or none (open)."""
     named = list(zip(confirmed.short_names(config, paper, rows), rows, strict=True))
     found = {str(key): [arm for arm, row in named if key in confirmed.called(row)] for key in COUNTED}
     found["open"] = [arm for arm, row in named if not (row["called"] or row["level"])]
     found["unread"] = [arm for arm, row in named if row["level"]]
     return {f"which_{key}": ", ".join(arms) or "none" for key, arms in found.items()}
-
-
-def _filled(
-    sentence: str, together: Mapping[str, Any], also: Mapping[str, Mapping[str, str]], leading: Mapping[str, str]
-) -> str:
-    """The sentence with its numbers: of all claims, of another claim (``other.effect``), or of the leading one."""
-    parts = []
-    for text, name, _, _ in Formatter().parse(sentence):
-        parts.append(text)
-        if name is None:
-            continue
-        other, _, field = name.rpartition(".")
-        of = also[other] if other else together if name in together else leading
-        shown = str(of.get(field, ""))
-        if not shown:
-            whose = f"the claim {of['claim']} has none" if "claim" in of else "its claims have none"
-            raise KeyError(f"{{{field}}}: {whose}")
-        parts.append(shown)
-    return "".join(parts)

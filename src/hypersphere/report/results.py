@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -16,15 +16,23 @@ from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_tidy
 
+Row = dict[str, Any]
+"""A row of a tidy table, by column."""
+
 
 def settles(config: Config) -> bool:
     """Whether numbers of this scale count: it is the published one, with none of its numbers changed."""
     return config.scale.level == "paper" and config.scale_name == config.settings.scale
 
 
-def has_no_scale(claim: Mapping[str, Any]) -> bool:
-    """Whether a row of claims.csv is the same at every scale: a theorem, or the answer of an exact study."""
-    return bool(claim["kind"] == "theorem" or claim["study"])
+class Known(NamedTuple):
+    """What results/report knows: the rows of its tables, and the tables of our studies by name."""
+
+    claims: list[Row]
+    ladder: list[Row]
+    criteria: list[Row]
+    findings: list[Row]
+    studies: Mapping[str, pd.DataFrame]
 
 
 @dataclass
@@ -43,7 +51,7 @@ class Results:
         """claims.csv: every published claim and its verdict; below the published scale, none of that scale's."""
         table = tables.read(check_tidy(self.config.results, "claims.csv"), columns.CLAIMS)
         for row in tables.rows(table):
-            if Verdict.of(row["verdict"]).settles and not has_no_scale(row) and not settles(self.config):
+            if Verdict.of(row["verdict"]).settles and row["answered_by"] == "encoder" and not settles(self.config):
                 raise HypersphereError(
                     f"{self.config.results / 'claims.csv'}: {row['id']} says '{row['verdict']}', "
                     f"but scale {self.config.scale_name} settles nothing"

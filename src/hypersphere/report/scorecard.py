@@ -8,12 +8,11 @@ from hypersphere.config import rules
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
-from hypersphere.config.rules import Verdict
-from hypersphere.files import write_json
+from hypersphere.files import write_json, write_text
+from hypersphere.provenance import tables
 from hypersphere.report import claims, notes, pages, words, writer
 from hypersphere.report.artifact import Grid, Points, Shown
-from hypersphere.report.claims import Link
-from hypersphere.report.pages import Choice
+from hypersphere.report.claims import Entry, Link
 from hypersphere.report.proofs import Proofs
 from hypersphere.report.results import Results
 
@@ -22,19 +21,22 @@ WIDTH = 720
 QUALITY = 28
 """Of WebP, out of 100: letters and thin lines stay sharp, and colours keep their shades. As many colours in a palette
 take twice the bytes; fewer colours draw steps into maps where there are none."""
+FILTERS = ("document", "verdict", "kind", "origin", "artifact")
+COUNTED = {"encoder": "claims", "study": "exact studies", "theorem": "theorems", "sentence": "sentences"}
+"""The names of counts in scorecard.json, by what answers the claims."""
 
 
 def build(plan: Plan) -> None:
     """Write ``results/<scale>/scorecard.html`` and ``scorecard.json`` from all results that exist."""
     results = Results(plan)
-    pages.render("scorecard.html", context(results), plan.config.results / "scorecard.html")
+    write_text(plan.config.results / "scorecard.html", pages.render("scorecard.html", context(results)))
     write_json(plan.config.results / "scorecard.json", numbers(results))
 
 
 def context(results: Results) -> dict[str, Any]:
     """The values of the template."""
     config, entries, chosen = results.config, claims.entries(results), rules.load(results.config.root)
-    proofs = Proofs(results.plan, pages.ledger(config), frozenset(claim.row["id"] for claim in entries), config.results)
+    proofs = Proofs(results.plan, frozenset(claim.row["id"] for claim in entries), config.results)
     return {
         "scale": pages.scale(results) | {"folder": config.results.name},
         "confidence": words.confidence(config),
@@ -45,8 +47,8 @@ def context(results: Results) -> dict[str, Any]:
             "below_high": f"{chosen.margin.below_high:g}",
             "relative": f"{100 * chosen.margin.relative:g} %",
         },
-        "told": list(claims.in_words(entries)),
-        "choices": _choices(config, entries),
+        "told": list(claims.in_words(claim.row for claim in entries)),
+        "choices": pages.choices(config, entries, FILTERS),
         "papers": [_paper(results, paper, entries, proofs) for paper in config.papers.values()],
         "graded": False,
         "proofs": proofs,
@@ -55,64 +57,42 @@ def context(results: Results) -> dict[str, Any]:
     }
 
 
-def _verdicts_of(claim: claims.Entry) -> str:
-    return f"{claim.says}|{claim.row['direction']}"
-
-
-def _choices(config: Config, entries: list[claims.Entry]) -> list[Choice]:
-    titles = {name: paper.title for name, paper in config.papers.items()}
-    kinds = {name: kind.heading for name, kind in claims.KINDS.items()}
-    verdicts = {str(verdict): str(verdict) for verdict in Verdict} | claims.EFFECTS
-    made = {group.id: group.printed for group in pages.groups(config, entries)}
-    within = {name: titles[name.partition("/")[0]] for name in made}
-    offered = [
-        Choice("document", "Document", "All documents", pages.document_of, titles),
-        Choice("verdict", "Verdict or direction", "All verdicts", _verdicts_of, verdicts),
-        Choice("kind", "Kind", "All kinds", lambda claim: claim.row["answered_by"], kinds),
-        Choice("origin", "Origin", "All origins", lambda claim: claim.row["origin"], claims.ORIGINS),
-        Choice("artifact", "Table or figure", "All tables and figures", pages.table_of, made, within),
-    ]
-    return pages.choices(entries, offered)
-
-
-def _paper(results: Results, paper: Paper, entries: list[claims.Entry], proofs: Proofs) -> dict[str, Any]:
+def _paper(results: Results, paper: Paper, entries: list[Entry], proofs: Proofs) -> dict[str, Any]:
     config, of_paper = results.config, [claim for claim in entries if claim.row["paper"] == paper.paper]
-    document = pages.document(results, paper.paper)
-    names = [artifact.id for artifact in document.measured]
-    visible = document.studied + document.measured
-    places = [one.id for one in visible] + [one["id"] for one in document.missing]
-    anchors = {f"{paper.paper}-{place}" for place in places}
+    measured, studied, missing = pages.document(results, paper.paper)
+    visible = [*studied, *measured]
+    names = [*(one.id for one in visible), *(one["id"] for one in missing)]
+    grouped: dict[bool, list[dict[str, Any]]] = {}
+    for idle in (False, True):
+        listed = [claim for claim in of_paper if (claim.says == words.NOT_RUN) is idle]
+        grouped[idle] = []
+        for group in pages.groups(config, listed).values():
+            _, _, name = group["id"].partition("/")
+            shown = [Link("table or figure", f"#{paper.paper}-{name}")] if name in names else []
+            about = {"anchor": "", "settle": "", "links": [*proofs.of(group["claims"]), *shown]}
+            grouped[idle].append(group | about)
     claimed = {claim.row["artifact"] for claim in of_paper}
-
-    def grouped(listed: list[claims.Entry]) -> list[dict[str, Any]]:
-        found = []
-        for group in pages.groups(config, listed):
-            shown = [Link("table or figure", f"#{group.anchor}")] if group.anchor in anchors else []
-            found.append({**group._asdict(), "anchor": "", "settle": "", "links": [*proofs.of(group.claims), *shown]})
-        return found
-
     return {
         "id": paper.paper,
         "title": paper.title,
         "total": len(of_paper),
-        "protocols": list(dict.fromkeys(notes.protocol(results.plan, paper, name) for name in names)),
-        "groups": grouped([claim for claim in of_paper if claim.says != words.NOT_RUN]),
-        "idle": grouped([claim for claim in of_paper if claim.says == words.NOT_RUN]),
+        "protocols": list(dict.fromkeys(notes.protocol(results.plan, paper, one.id) for one in measured)),
+        "groups": grouped[False],
+        "idle": grouped[True],
         "shown": [_shown(config, paper, one, proofs, one.id in claimed) for one in visible],
-        "missing": document.missing,
+        "missing": missing,
         "choices": [{"scope": paper.label(key), "items": items} for key, items in paper.open_choices.items()],
     }
 
 
 def _shown(config: Config, paper: Paper, artifact: Shown, proofs: Proofs, claimed: bool) -> dict[str, Any]:
     """A table with the alignment of its columns, or a figure with its drawing, and their files."""
-    drawn = artifact.grid is None
     long, short = words.scale_note(config), f"Scale {config.scale_name}. {words.short_notice(config)}"
     return {
         **artifact._asdict(),
         "notes": [short if note == long else note for note in artifact.notes],  # the long one is at the page's top
         "table": _table(artifact.grid) if artifact.grid else None,
-        "data": picture(pages.drawing(config, paper.paper, artifact.id)) if drawn else "",
+        "data": "" if artifact.grid else picture(pages.drawing(config, paper.paper, artifact.id)),
         "links": proofs.artifact(paper, artifact.id),
         "answers": claims.address(artifact=f"{paper.paper}/{artifact.id}") if claimed else "",
     }
@@ -143,28 +123,25 @@ def numbers(results: Results) -> dict[str, Any]:
     """The number of claims for each verdict, and the mean and n of every measured cell, for `dvc metrics`.
 
     All is under the name of the scale, and a cell names the dataset that stood in for its own, so that no number is
-    read without either. Counts are by what answers a claim, and by the claim's origin:
-    ``quick: claims: printed: {not run: 40}``, ``quick: embedding_norms: table5: method=simclr;…: {mean: 83.2, n: 5}``.
+    read without either; n = 0 for chance and raw pixels, which are no means of runs. Counts are by what answers a
+    claim, and by the claim's origin: ``quick: claims: printed: {not run: 40}``,
+    ``quick: embedding_norms: table5: method=simclr;…: {mean: 83.2, n: 5}``.
     """
-    found: dict[str, Any] = {}
-    names = {"encoder": "claims", "study": "exact studies", "theorem": "theorems", "sentence": "sentences"}
-    for kind, entries in claims.apart(claims.entries(results)).items():
-        if counts := claims.counts(entries):
-            found[names[kind]] = {one.origin: {word: number for word, _, number in one.verdicts} for one in counts}
+    counts = claims.verdicts(tables.rows(results.claims))
+    found: dict[str, Any] = {name: counts[kind] for kind, name in COUNTED.items() if counts[kind]}
     for name, paper in results.config.papers.items():
         cells: dict[str, Any] = {}
         for artifact in results.made(name):
-            if artifact in paper.measured:
-                rows = Points(results, paper, artifact).summary.items()
-                known = [(at, row) for at, row in rows if not math.isnan(row["mean"]) or words.whole(row["n_diverged"])]
-                cells[artifact] = {at: _cell(row) for at, row in known}
+            if artifact not in paper.measured:
+                continue
+            cells[artifact] = {}
+            for at, row in Points(results, paper, artifact).summary.items():
+                cell: dict[str, float | int | str] = {} if math.isnan(row["mean"]) else {"mean": row["mean"]}
+                if diverged := words.whole(row["n_diverged"]):
+                    cell["diverged"] = diverged
+                if row["measured_on"] not in ("", row["dataset"]):
+                    cell["measured_on"] = row["measured_on"]
+                if "mean" in cell or diverged:
+                    cells[artifact][at] = cell | {"n": words.whole(row["n"])}
         found |= {name: cells} if cells else {}
     return {results.config.scale_name: found}
-
-
-def _cell(row: dict[str, Any]) -> dict[str, float | int | str]:
-    """The mean over n pretrainings; n = 0 for chance and raw pixels, which are no means of runs."""
-    mean = {} if math.isnan(row["mean"]) else {"mean": row["mean"]}
-    diverged, on = words.whole(row["n_diverged"]), row["measured_on"]
-    stand_in = {"measured_on": on} if on and on != row["dataset"] else {}
-    return {**mean, "n": words.whole(row["n"]), **({"diverged": diverged} if diverged else {}), **stand_in}

@@ -50,11 +50,6 @@ def interval(low: float, high: float, decimals: int, sign: bool = True) -> str:
     return f"[{signed(low, decimals)}, {signed(high, decimals)}]"
 
 
-def p_value(value: float) -> str:
-    """Three decimals, or ``<0.001``."""
-    return "–" if math.isnan(value) else "<0.001" if value < 0.0005 else f"{value:.3f}"
-
-
 def published(text: str, decimals: int) -> str:
     """A published number with its printed decimals, at least the metric's. Text that is no number stays."""
     try:

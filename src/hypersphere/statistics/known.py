@@ -17,7 +17,7 @@ from hypersphere.config import claims as ledger
 from hypersphere.config import coordinates, registry
 from hypersphere.config import plan as planning
 from hypersphere.config import rules as rules_file
-from hypersphere.config.claims import SENTENCES, SIGNS, Claim
+from hypersphere.config.claims import SIGNS, Claim
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.records import FOLDER
@@ -34,6 +34,8 @@ COSTS, PAIR_COSTS = (Path(__file__).parents[3] / "data" / name for name in ("cos
 """What each artifact would take at the published scale, and a run of each arm of a comparison at the laptop scale, by
 ``python -m hypersphere.command.cost``."""
 CANNOT_TELL = "cannot tell"
+RUNG_OF: dict[str, Rung] = {"theorem": "proof", "study": "exact", "sentence": "own_table"}
+"""The evidence that needs no encoder, by what answers the claim."""
 NOT_RUN = str(Verdict.NOT_RUN)
 Row = dict[str, Any]
 
@@ -134,7 +136,7 @@ def build(plan: Plan) -> tuple[pd.DataFrame, pd.DataFrame]:
         ladder += _of_encoders(planning.cfg.load(root, kept | {"scale": scale, "evidence_only": True}), table, rules)
     for path in finished(root):
         table = tables.read(check_tidy(path.parent, path.name), columns.CLAIMS)
-        trained = table[(table["kind"] != "theorem") & (table["study"] == "") & (table["verdict"] != NOT_RUN)]
+        trained = table[(table["answered_by"] == "encoder") & (table["verdict"] != NOT_RUN)]
         ladder += _of_encoders(planning.cfg.load(root, kept | {"scale": path.parent.name}), trained, rules)
     ladder = climbed(ladder)
     best = {row["id"]: row for row in reversed(ladder)}
@@ -170,7 +172,7 @@ def _exact(plan: Plan, rules: Certainty) -> Iterator[Row]:
     found = pd.concat(tables.as_read(claims.exact(plan, paper), columns.CLAIMS) for paper in plan.config.papers)
     for row in tables.rows(found):
         verdict = Verdict.of(row["verdict"])
-        rung: Rung = "proof" if row["kind"] == "theorem" else "own_table" if row["study"] == SENTENCES else "exact"
+        rung = RUNG_OF[row["answered_by"]]
         lacks: dict[Shortcoming, bool] = {
             "untried": rung == "proof" and verdict in held,
             "undecided": verdict.outcome == "open",
@@ -275,9 +277,6 @@ def _known(
     The interval of a printed difference is of the two printed deviations. Where no number of runs is printed it is
     taken as one, which is the widest interval.
     """
-    studied = claim.kind != "theorem" and claim.artifact in config.papers[paper].studied
-    kinds = {"proof": "theorem", "exact": "study", "own_table": "sentence"}
-    assumed = "theorem" if claim.kind == "theorem" else "study" if studied else "encoder"
     nothing = {"rung": "nothing", "answer": CANNOT_TELL, "certainty": rules.rungs["nothing"].grade, "verdict": NOT_RUN}
     low = high = math.nan
     arms = [printed.get((claim.artifact, cell)) for cell in claim.cells] if claim.kind == "comparison" else []
@@ -294,9 +293,9 @@ def _known(
         "reported": claim.direction or ("" if claim.reported is None else f"{claim.reported:.10g}"),
         **{"reported_low": low, "reported_high": high},
         **(best or nothing),
-        "answered_by": kinds.get(best["rung"], "encoder") if best else assumed,
+        **claims.answering(config.papers[paper], claim),
     }
-    if assumed == "encoder" and row["rung"] not in ("exact", "published") and hours is not None:
+    if row["answered_by"] == "encoder" and row["rung"] != "published" and hours is not None:
         row |= {"settle": f"make reproduce SCALE=paper ONLY={paper}/{claim.artifact}", "gpu_hours": hours}
     return row
 

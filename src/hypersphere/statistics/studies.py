@@ -77,7 +77,6 @@ def judge(claims: Sequence[Claim], config: Config, paper: str, rules: Rules) -> 
     for name, outcome in outcomes.items():
         if (declared := studied.get(answerable[name].artifact)) and declared.cannot_be_judged:
             outcome |= verdicts.cannot_be_judged(outcome)
-        outcome["study"] = made_by[name]
         if made_by[name] == SENTENCES:
             outcome["verdict"] = Verdict.BORNE if outcome["verdict"].outcome == "holds" else Verdict.CONTRADICTED
     return outcomes

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import pandas as pd
 import pytest
 
 from hypersphere.config import plan as planning
 from hypersphere.config.project import Config
 from hypersphere.provenance import columns, tables
-from hypersphere.report import questions
+from hypersphere.report import docs, questions
+from hypersphere.report.results import Known
 from hypersphere.statistics import known
 
 from . import made_up
@@ -23,9 +23,7 @@ class Recorded(NamedTuple):
     """A project with the repository's config, claims and records, and what is known in it."""
 
     config: Config
-    claims: pd.DataFrame
-    findings: pd.DataFrame
-    studies: dict[str, pd.DataFrame]
+    known: Known
 
 
 @pytest.fixture(scope="session")
@@ -38,10 +36,9 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     for scale in known.recorded_scales(root):
         known.judged(plan, scale)
     claims, _ = known.build(plan)
-    studies = known.of_studies(root)
-    findings = questions.answered(plan.config, claims, studies)
+    findings = questions.answered(plan.config, claims, known.of_studies(root))
     tables.write(root / known.REPORT, {"findings": (findings, columns.FINDINGS)})
-    return Recorded(plan.config, claims, findings, studies)
+    return Recorded(plan.config, docs.read(root))
 
 
 @pytest.fixture(scope="session")

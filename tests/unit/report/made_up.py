@@ -10,6 +10,8 @@ from hypersphere.config.plan import Plan
 from hypersphere.provenance import columns, tables
 from hypersphere.report import confirmed, forest
 from hypersphere.report import page as report_page
+from hypersphere.report.results import Known
+from hypersphere.statistics import known
 from hypersphere.statistics.confirmed import COMPARED
 
 EMPTY: dict[str, Any] = {name: math.nan if kind == "number" else "" for name, kind in columns.KNOWN.items()}
@@ -85,11 +87,11 @@ FINDING = {
 
 def page(plan: Plan, folder: Path) -> Path:
     """The page of these claims, in a folder."""
-    listed, compared = table(CLAIMS), pd.DataFrame(columns=list(COMPARED))
+    claims, compared = table(CLAIMS), pd.DataFrame(columns=list(COMPARED))
     steps = pd.DataFrame([row for row in (*CLAIMS, OLDER) if row["rung"] != "nothing"], columns=list(columns.LADDER))
-    findings = pd.DataFrame([FINDING], columns=list(columns.FINDINGS))
-    ladder, asked = tables.as_read(steps, columns.LADDER), tables.as_read(findings, columns.FINDINGS)
-    forest.build(plan.config, listed, folder)
+    forest.build(plan.config, claims, folder)
     confirmed.build(plan.config, compared, folder)
-    report_page.build(plan, listed, ladder, asked, compared, folder)
+    listed, ladder = tables.rows(claims), tables.rows(tables.as_read(steps, columns.LADDER))
+    shown = Known(listed, ladder, tables.rows(known.criteria(claims)), [FINDING], {"studies": compared})
+    report_page.write(plan, shown, folder)
     return folder / "index.html"

@@ -128,12 +128,12 @@ def test_each_arm_of_a_study_is_named_by_all_that_it_is() -> None:
         for at, one in enumerate(called)
     ]
     rows[-1] |= {"level": "at the level of its untrained encoder"}
-    found = questions._which(RELEASED, "ours", rows)
+    found = questions.arms(RELEASED, "ours", rows)
     for name in ("ahead", "beyond", "level", "behind"):
         expected = ", ".join(f"v{at}" for at, own in enumerate(called) if name in own.split("; "))
         assert found[f"which_{name}"] == expected
     assert (found["which_open"], found["which_unread"]) == ("v5", "v6")
-    assert set(questions._which(RELEASED, "ours", []).values()) == {"none"}
+    assert set(questions.arms(RELEASED, "ours", []).values()) == {"none"}
 
 
 @pytest.mark.parametrize(
@@ -142,8 +142,9 @@ def test_each_arm_of_a_study_is_named_by_all_that_it_is() -> None:
 )
 def test_a_question_about_a_study_has_its_answer(recorded: Recorded, answer: str, outcome: str) -> None:
     """The answers of the records are replaced one by one; the sentence is the one of that answer."""
-    studies = recorded.studies | {"answers": pd.DataFrame([{"paper": "ours", "study": "step_size", "answer": answer}])}
-    found = questions.answered(RELEASED, recorded.claims, studies).set_index("id").loc["step_size"]
+    answers = pd.DataFrame([{"paper": "ours", "study": "step_size", "answer": answer}])
+    studies, known = {**recorded.known.studies, "answers": answers}, pd.DataFrame(recorded.known.claims)
+    found = questions.answered(RELEASED, known, studies).set_index("id").loc["step_size"]
     said = {"yes": "holds", "no": "fails", "": "cannot tell"}.get(answer, answer)
     (_, asked_of) = asked.load(RELEASED)["step_size"]
     assert found["outcome"] == outcome
@@ -203,7 +204,7 @@ def test_no_number_is_typed_that_the_evidence_has(file: dict[str, asked.Question
 
 
 def test_without_evidence_no_question_is_answered(recorded: Recorded) -> None:
-    bare = pd.DataFrame([removed(row) for row in tables.rows(recorded.claims)])
+    bare = pd.DataFrame([removed(row) for row in recorded.known.claims])
     assert set(questions.answered(RELEASED, bare, NO_STUDIES)["outcome"]) == {"cannot tell"}
 
 
@@ -214,11 +215,11 @@ def test_every_sentence_has_its_numbers_where_there_is_evidence(recorded: Record
     numbers = {"measured": "50", "low": 49.0, "high": 51.0, "n": 4.0, "n_missing": 0.0, "draws": 10.0}
     counterexample = '{"t": 1.0, "excess": 0.5}' if outcome == "fails" else ""
     made = []
-    for row in tables.rows(recorded.claims):
+    for row in recorded.known.claims:
         answer = str(text.get(outcome, outcome)) if row["artifact"] == "sentences" else outcome
         found = {"rung": "exact", "certainty": "high", "answer": answer, "counterexample": counterexample}
         made.append(row | numbers | found)
-    found = questions.answered(RELEASED, pd.DataFrame(made), recorded.studies).set_index("id")["outcome"]
+    found = questions.answered(RELEASED, pd.DataFrame(made), recorded.known.studies).set_index("id")["outcome"]
     fixed = [name for name, (_, one) in asked.load(RELEASED).items() if one.study]
     assert fixed
     assert set(found.drop(fixed)) == {outcome}

@@ -55,7 +55,8 @@ def table1(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
         for dataset in DATASETS:
             claim = printed[f"lmcl.table1.{gain.format(dataset)}"]
             interval = words.interval(float(claim["low"]), float(claim["high"]), 1)
-            ours = f"{words.signed(claim['measured'], 1)} {interval}, p {words.p_value(float(claim['p']))}"
+            p = "<0.001" if claim["p"] < 0.0005 else f"{claim['p']:.3f}"
+            ours = f"{words.signed(claim['measured'], 1)} {interval}, p {p}"
             row += [words.signed(claim["reported"], 1), ours, str(claim["verdict"])]
         body.append(row)
     number, steps = table["trials"].iloc[0], table["steps"].iloc[0]

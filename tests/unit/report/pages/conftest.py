@@ -1,4 +1,4 @@
-"""A small project of two documents with made-up results, and stand-ins for how artifacts are laid out or drawn."""
+"""A small project of two documents (project/) with made-up results, and stand-ins for how artifacts are shown."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-import yaml
 
 from hypersphere import files
 from hypersphere.config import plan as planning
@@ -23,76 +22,9 @@ from ...statistics.world import Runs
 from .stand_ins import stand_in
 
 REPOSITORY = Path(__file__).parents[4]
-PAPER = ("supplement.typ", "layout.typ", "tables.typ")
-"""What the paper is compiled from, beside its content."""
-IMAGES = {"source": {"name": "digits", "task": "upright", "train_per_class": 8, "test_per_class": 3}}
-DATASETS = {"digits": IMAGES, "photos": {"source": None}, "faces": {"source": None}}
-RUN = {
-    "encoder": {"name": "resnet8"},
-    "views": {"crop_scale": [0.2, 1.0]},
-    "optimiser": {"name": "sgd", "momentum": 0.9, "learning_rate": 0.12, "weight_decay": 1e-6},
-    "schedule": {"epochs": 100, "warmup": 0.1},
-    "method": {"name": "simclr", "hidden": 8, "dim": 4},
-    "objective": {"name": "nt_xent", "temperature": 0.5},
-    "batch": {"size": 64, "micro": 64},
-}
-ROWS = {"method.variant": ["plain.default", "plain.cut"]}
-ALPHA: dict[str, Any] = {
-    "paper": "alpha",
-    "title": "On Alpha",
-    "run": RUN,
-    "methods": {"plain": {}, "large": {"batch": {"size": 128, "micro": 32}}},
-    "variants": {"default": {}, "cut": {"initialisation": {"name": "cut_initialisation", "c": 3}}},
-    "evaluations": {"knn": {"probe": {"name": "knn", "k": 20}}},
-    "artifacts": {
-        "table1": {"draw": "table", "printed": "Table 1", "title": "Accuracy", "measure": "knn_top1"}
-        | {"rows": ROWS, "columns": {"dataset": ["photos", "faces"]}, "baseline": {"variant": "default"}},
-        "sweep": {"draw": "lines", "title": "By batch size", "measure": "knn_top1", "seeds": "sweeps"}
-        | {"lines": {"method": ["plain"]}, "x": {"batch.size": [64, 128]}}
-        | {"fixed": {"variant": "default", "dataset": "photos"}},
-        "later": {"draw": "lines", "printed": "Figure 3", "title": "Over epochs", "measure": "knn_top1"}
-        | {"lines": {"method": ["large"]}, "x": {"epoch": [50, 100]}}
-        | {"fixed": {"variant": "default", "dataset": "photos"}},
-        "only_faces": {"draw": "table", "printed": "Table 2", "title": "Faces", "measure": "knn_top1"}
-        | {"rows": ROWS, "columns": {"dataset": ["faces"]}},
-        "texts": {"draw": "table", "printed": "Table 4", "title": "Texts", "measure": "text_accuracy"}
-        | {"rows": ROWS, "columns": {"dataset": ["photos"]}, "missing": "runs on texts"},
-        "skipped": {"draw": "table", "printed": "Table 5", "title": "Skipped", "measure": "knn_top1"}
-        | {"rows": ROWS, "columns": {"dataset": ["photos"]}},
-        "curve": {"draw": "study_figure", "printed": "Figure 1", "title": "A curve", "study": "learning_rates"},
-        "people": {"draw": "study_table", "title": "People", "study": "human_labels", "needs": ["human_labels"]},
-    },
-    "report": {"short": "the alpha paper", "figure": "curve", "gravest": ["alpha.one"]},
-    "open_choices": {"all": ["how it is done"], "plain": ["what it is"]},
-    "labels": {
-        "plain": "Plain",
-        "large": "Large",
-        "default": "default",
-        "cut": "cut (c=3)",
-        "batch.size": "batch size",
-    },
-    "datasets": {"photos": "Photos", "faces": "Faces"},
-}
-BETA: dict[str, Any] = {"paper": "beta", "title": "On Beta"}
-SCALE: dict[str, Any] = {
-    "level": "quick",
-    "describe": "for tests",
-    "seeds": {"tables": [0, 1], "sweeps": [0]},
-    "datasets": {"photos": "digits"},
-    "other_datasets": "nothing",
-    "leaves_out": ["alpha/skipped"],
-    "epochs": 10,
-    "batch_divisor": 2,
-    "threads": 1,
-    "runs_per_job": 4,
-    "resources": {"mem_mb": 100, "runtime": 1, "gpu": 0},
-}
-PUBLISHED = {"level": "paper", "epochs": "published", "batch_divisor": 1}
-ERRATUM = {"kind": "typo", "place": "Eq. 1", "printed": "1 + 1", "chosen": "2", "decided": "by counting", "tests": []}
-ERRATA = {
-    "config/papers/alpha/errata.yaml": [{"id": "X1", **ERRATUM}],
-    "config/papers/errata.yaml": [{"id": "X2", **ERRATUM}],
-}
+COPIED = ("config/statistics.yaml", "paper/supplement.typ", "paper/layout.typ", "paper/tables.typ")
+"""What the project has of the repository: its rules, and what the paper is compiled from beside its content."""
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>\n'
 
 
 def claim(name: str, kind: str = "value", origin: str = "printed", **given: Any) -> dict[str, Any]:
@@ -100,7 +32,9 @@ def claim(name: str, kind: str = "value", origin: str = "printed", **given: Any)
     cell = {"method": "plain", "variant": "cut", "dataset": "photos", "metric": "knn_top1", "artifact": "table1"}
     usual = {} if kind == "theorem" or "study" in given else cell
     said = {"reading": "as printed", "source": "somewhere", "verdict": "not run", "unstated": "2", "n": 0}
-    return {"id": name, "kind": kind, "origin": origin, "paper": "alpha", **usual, **said, **given}
+    study = given.get("study", kind if kind == "theorem" else "encoder")
+    by = {"theorem": "theorem", "encoder": "encoder", "sentences": "sentence"}.get(study, "study")
+    return {"id": name, "kind": kind, "origin": origin, "paper": "alpha", "answered_by": by, **usual, **said, **given}
 
 
 def claims_at(verdict: str) -> list[dict[str, Any]]:
@@ -110,8 +44,13 @@ def claims_at(verdict: str) -> list[dict[str, Any]]:
     effect |= {"baseline": "default", "reported": "4.6"}
     stated = {"artifact": "theorem_1", "sentence": "One is one", "unstated": "0"}
     checked = {"draws": 1000, "met": 900, "violated": 0, "measured": "3e-15"}
-    fails = '{"tau": 1.0, "angles": [0.5, -2.0], "excess": 0.25}'
+    refuted = checked | {"violated": 12, "measured": "0.25", "verdict": "refuted"}
+    refuted["counterexample"] = '{"tau": 1.0, "angles": [0.5, -2.0], "excess": 0.25}'
+    mended = checked | {"verdict": "no counterexample (erratum)", "reading": "X2"}
     solved = {"artifact": "curve", "study": "learning_rates", "metric": "learning_rate", "n": 1}
+    never = {"metric": "steps", "n": 3, "reported": "inf", "measured": "inf", "verdict": "diverged as published"}
+    shares = solved | {"metric": "share", "measured": "100", "n": 5}
+    says = shares | {"study": "sentences", "n": 2, "verdict": "its table bears it"}
     return [
         claim("alpha.cut", reported="61.1", **ours, runs="run-a run-b"),
         claim("alpha.cut.gain", "comparison", **effect, runs="run-a run-b run-c", direction="same"),
@@ -119,23 +58,13 @@ def claims_at(verdict: str) -> list[dict[str, Any]]:
         claim("alpha.faces", artifact="only_faces", dataset="faces", reported="9", why="nothing stands for faces"),
         claim("alpha.cut.e1", origin="corrected", reading="X1", reported="60", **ours),
         claim("alpha.wider", "comparison", "ours", **effect | {"baseline": "batch.size=64"}),
-        claim("alpha.one", "theorem", **stated, **checked | {"violated": 12, "measured": "0.25"}, verdict="refuted")
-        | {"counterexample": fails},
-        claim("alpha.one.x2", "theorem", "corrected", **stated, **checked, verdict="no counterexample (erratum)")
-        | {"reading": "X2"},
+        claim("alpha.one", "theorem", **stated, **refuted),
+        claim("alpha.one.x2", "theorem", "corrected", **stated, **mended),
         claim("alpha.rate", **solved, reported="0.12", measured="0.12", verdict="exact"),
-        claim("alpha.never", **solved | {"metric": "steps", "n": 3}, reported="inf", measured="inf")
-        | {"verdict": "diverged as published", "setting": "beta=1;m1=0.4"},
-        claim("alpha.shares", "comparison", **solved | {"metric": "share", "n": 5}, sentence="All are so")
-        | {"measured": "100", "verdict": "no counterexample"},
+        claim("alpha.never", **solved | never, setting="beta=1;m1=0.4"),
+        claim("alpha.shares", "comparison", **shares, sentence="All are so", verdict="no counterexample"),
         claim("alpha.gain", "comparison", "implied", **effect, direction="opposite"),
-        claim(
-            "alpha.says",
-            "comparison",
-            **solved | {"study": "sentences", "metric": "share", "n": 2},
-            sentence="Both hold",
-        )
-        | {"measured": "100", "verdict": "its table bears it"},
+        claim("alpha.says", "comparison", **says, sentence="Both hold"),
         claim("alpha.sketch", **solved, reported="1", measured="0.5", verdict="cannot be judged"),
     ]
 
@@ -150,6 +79,14 @@ class World(Runs):
             if cell.run is not None and not cell.missing:
                 mean = (64.0 if cell.coordinates["variant"] == "cut" else 60.0) + shift
                 self.tell(cell, mean + 0.6364 * (-1) ** cell.run.seed)  # two of them have a standard deviation of 0.9
+        self.write_claims()
+        made_by = {"status": "finished", "epochs": 10, "device": "cpu", "threads": 1, "torch": "2.13.0"}
+        made_by |= {"code": "c0de", "data": "da7a", "kind": "cpu", "precision": "float32", "plan": ""}
+        runs = pd.DataFrame([{"run": f"run-{at}", **made_by} for at in "abc"])
+        tables.write(self.folder / "statistics", {"runs": (runs, RUNS)})
+        self.measure("table1")
+        files.write_text(self.folder / "simulations" / "alpha" / "curve.csv", "x\n1\n")
+        self.draw("curve")
 
     @property
     def results(self) -> Results:
@@ -161,17 +98,6 @@ class World(Runs):
         """The results folder."""
         return self.plan.config.results
 
-    def fill(self) -> None:
-        """Every tidy table and drawing."""
-        self.write_claims()
-        made_by = {"status": "finished", "epochs": 10, "device": "cpu", "threads": 1, "torch": "2.13.0"}
-        made_by |= {"code": "c0de", "data": "da7a", "kind": "cpu", "precision": "float32", "plan": ""}
-        runs = pd.DataFrame([{"run": f"run-{at}", **made_by} for at in "abc"])
-        tables.write(self.folder / "statistics", {"runs": (runs, RUNS)})
-        self.measure("table1")
-        files.write_text(self.folder / "simulations" / "alpha" / "curve.csv", "x\n1\n")
-        self.draw("curve")
-
     def write_claims(self) -> None:
         """claims.csv."""
         table = pd.DataFrame(self.claims).reindex(columns=list(CLAIMS))
@@ -180,8 +106,7 @@ class World(Runs):
 
     def draw(self, name: str) -> None:
         """A figure's file."""
-        text = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>\n'
-        files.write_text(self.folder / "figures" / "alpha" / f"{name}.svg", text)
+        files.write_text(self.folder / "figures" / "alpha" / f"{name}.svg", SVG)
 
     def build(self) -> None:
         """Scorecard and paper."""
@@ -202,21 +127,14 @@ class World(Runs):
 
 def made_at(root: Path, scale: str, verdict: str, shift: float = 0.0, **overrides: Any) -> World:
     """A project under ``root``, with its results."""
-    for name in ("config/statistics.yaml", *(f"paper/{part}" for part in PAPER)):
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(Path(__file__).parent / "project", root, dirs_exist_ok=True)
+    for name in COPIED:
+        (root / name).parent.mkdir(exist_ok=True)
         shutil.copy(REPOSITORY / name, root / name)
-    scales = {name: {"scale": name, **SCALE, **change} for name, change in (("quick", {}), ("paper", PUBLISHED))}
-    written = {"config/config.yaml": {"scale": "quick"}, "config/datasets.yaml": DATASETS, **ERRATA}
-    written |= {f"config/scales/{name}.yaml": value for name, value in scales.items()}
-    written |= {f"config/papers/{one['paper']}/paper.yaml": one for one in (ALPHA, BETA)}
-    for name, value in written.items():
-        files.write_text(root / name, yaml.safe_dump(value, sort_keys=False))
     columns = [name for name, field in Claim.model_fields.items() if not field.exclude]
-    for one in (ALPHA, BETA):  # what they print stands in ``CLAIMS`` alone
-        files.write_text(root / "config" / "papers" / one["paper"] / "claims.csv", ",".join(columns) + "\n")
-    world = World(planning.make(root, {"scale": scale, **overrides}), verdict, shift)
-    world.fill()
-    return world
+    for one in ("alpha", "beta"):  # what they print stands in ``claims_at`` alone
+        files.write_text(root / "config" / "papers" / one / "claims.csv", ",".join(columns) + "\n")
+    return World(planning.make(root, {"scale": scale, **overrides}), verdict, shift)
 
 
 Make = Callable[..., World]

@@ -1,20 +1,44 @@
-"""The scorecard: every claim with its verdict and runs, on one page, and no colour below the published scale."""
+"""The scorecard: every claim with its verdict and runs, on one page, and no colour below the published scale.
 
+And the words of the report's page, whose doings test_browser.py tests.
+"""
+
+import json
+import math
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hypersphere.config.rules import Verdict
-from hypersphere.report import claims, scorecard
+from hypersphere.provenance import tables
+from hypersphere.report import claims, notes, scorecard
 
+from ..approval import approve, read_aloud
 from .reading import Page, plain, row, section, tones
+
+CUT = "method=plain;variant=cut;dataset=photos;measure=knn_top1"
+DEFAULT = "method=plain;variant=default;dataset=photos;measure=knn_top1"
 
 
 @pytest.fixture(scope="session")
 def page(quick: Any) -> str:
     """The quick page's text."""
     return quick.read("scorecard.html")
+
+
+@pytest.mark.parametrize("scale", ["quick", "published"])
+def test_its_words_are_as_approved(request: pytest.FixtureRequest, scale: str) -> None:
+    approve(f"scorecard_{scale}.txt", read_aloud(request.getfixturevalue(scale).read("scorecard.html")))
+
+
+def test_the_words_of_the_report_are_as_approved(report_page: Path) -> None:
+    """Of made-up claims on the released documents, whose errata are left out."""
+    text = report_page.read_text(encoding="utf-8")
+    assert 'class="badge' not in text  # which have colours: none says good or bad here
+    parts = (f"<h2 {section(text, name)}" for name in ("findings", "criteria", "questions", "claims"))
+    approve("report.txt", "".join(map(read_aloud, parts)))
 
 
 def test_page_is_well_formed_and_needs_no_network(page: str) -> None:
@@ -31,37 +55,9 @@ def test_page_is_well_formed_and_needs_no_network(page: str) -> None:
 
 def test_every_claim_is_there_with_the_runs_behind_it(quick: Any, page: str) -> None:
     assert {one["id"] for one in quick.claims} <= set(Page(page).ids)
-    assert re.findall(r'href="(runs/.+?)"', row(page, "alpha.cut.gain")) == [
-        "runs/run-a/",
-        "runs/run-b/",
-        "runs/run-c/",
-    ]
+    runs = re.findall(r'href="(runs/.+?)"', row(page, "alpha.cut.gain"))
+    assert runs == ["runs/run-a/", "runs/run-b/", "runs/run-c/"]
     assert "runs/" not in row(page, "alpha.sweep")
-
-
-def test_the_published_number_stands_beside_ours_only_where_both_are_of_one_setting(page: str, published: Any) -> None:
-    def beside(text: str, name: str) -> str:
-        return row(text, name).partition('data-of="published">')[2].partition("<")[0]
-
-    assert beside(page, "alpha.cut") == ""
-    assert "published: 61.1" in row(page, "alpha.cut")
-    assert beside(published.read("scorecard.html"), "alpha.cut") == "61.1"
-    assert beside(page, "alpha.rate") == "0.12"
-
-
-def test_below_the_published_scale_nothing_measured_has_colour(page: str, published: Any) -> None:
-    assert tones(page) == {"neutral"}
-    assert "Not a reproduction" in page
-    text = published.read("scorecard.html")
-    assert "agree" in tones(text)
-    assert "Not a reproduction" not in text
-
-
-def test_theorems_have_colour_at_every_scale_and_link_their_erratum(page: str) -> None:
-    assert "badge disagree" in row(page, "alpha.one")
-    assert "fails at tau = 1, angles = (0.5, −2), by 0.25" in row(page, "alpha.one")
-    assert "badge agree" in row(page, "alpha.one.x2")
-    assert re.findall(r'href="#(\w+)"', row(page, "alpha.one.x2")) == ["X2"]
 
 
 def test_proofs_are_linked_relative_to_the_page(page: str) -> None:
@@ -73,29 +69,48 @@ def test_proofs_are_linked_relative_to_the_page(page: str) -> None:
         *("../../tests/unit/simulations/test_learning_rates.py", "../../config/papers/alpha/claims.csv"),
         *("statistics/alpha/table1/measurements.csv", "../../config/papers/alpha/paper.yaml"),
     } <= found
+    assert re.findall(r'href="#(\w+)"', row(page, "alpha.one.x2")) == ["X2"]  # the erratum of a statement
 
 
-def test_disagreement_has_its_own_colour_and_names_its_reading(make: Any) -> None:
+def test_only_verdicts_of_the_published_scale_and_of_statements_have_colour(
+    page: str, published: Any, make: Any
+) -> None:
+    assert (tones(page), "agree" in tones(published.read("scorecard.html"))) == ({"neutral"}, True)
+    assert "badge disagree" in row(page, "alpha.one")
+    assert "badge agree" in row(page, "alpha.one.x2")
+    changed = make("paper", verdict="laptop only", epochs=2)
+    changed.build()
+    text = changed.read("scorecard.html")
+    assert tones(text) == {"neutral"}
+    assert "Not a reproduction: numbers of the published scale were changed" in text
+
+
+@pytest.mark.parametrize("verdict", [*Verdict])
+def test_a_verdict_has_the_colour_of_its_outcome(quick: Any, published: Any, verdict: str) -> None:
+    """At every scale of what has no scale; of encoders at the published one alone."""
+    settled = Verdict.of(verdict).outcome in ("holds", "fails")
+    for world, scales in ((quick, ("theorem", "study")), (published, ("theorem", "study", "encoder"))):
+        rows = {one["answered_by"]: one | {"verdict": verdict} for one in tables.rows(world.results.claims)}
+        coloured = [by for by, one in rows.items() if claims.entry(world.plan.config, one).tone != "neutral"]
+        assert set(scales if settled else ()) == {*coloured} - {"sentence"}
+
+
+def test_disagreement_names_its_reading(make: Any) -> None:
     entries = {one.row["id"]: one for one in claims.entries(make("paper", verdict="not reproduced").results)}
     assert entries["alpha.cut"].tone == "disagree"
     assert entries["alpha.cut"].reading == "under our reading: as printed"
     assert entries["alpha.wider"].reading == "ours"
 
 
-def test_diverged_and_missing_runs_are_counted_and_a_study_that_was_not_run_is_no_question_to_encoders(
-    make: Any,
-) -> None:
-    """Without an answer claims.csv names no study; the config does."""
+def test_diverged_and_missing_runs_are_counted_and_a_study_that_was_not_run_has_its_sentence(make: Any) -> None:
     world = make()
     world.claims[0] |= {"n": 1, "n_diverged": 1, "n_missing": 3, "why": "3 of 5 seeds missing"}
     world.claims[1] |= {"measured": "", "n": 0, "n_diverged": 2}
-    world.claims[8] |= {"study": "", "measured": "", "n": 0, "verdict": "not run", "why": "not made yet"}
-    world.claims[8] |= {"sentence": "The rate is as printed"}
+    world.claims[8] |= {"measured": "", "n": 0, "verdict": "not run", "sentence": "The rate is as printed"}
     world.write_claims()
     entries = claims.entries(world.results)
     assert [one.ours for one in entries[:2]] == ["64.0 (n = 1; 1 diverged; 3 missing)", "diverged"]
-    studied = {one.row["id"]: one for one in claims.apart(entries)["study"]}
-    assert studied["alpha.rate"].subject == "The rate is as printed"
+    assert entries[8].subject == "The rate is as printed"
 
 
 @pytest.mark.parametrize(
@@ -114,14 +129,6 @@ def test_a_small_scale_that_claims_a_verdict_is_refused(
         scorecard.context(world.results)
 
 
-def test_changed_numbers_of_the_published_scale_are_no_reproduction(make: Any) -> None:
-    world = make("paper", verdict="laptop only", epochs=2)
-    world.build()
-    text = world.read("scorecard.html")
-    assert "Not a reproduction: numbers of the published scale were changed" in text
-    assert tones(text) == {"neutral"}
-
-
 def test_text_from_files_is_escaped_and_a_figure_that_is_not_drawn_is_said_to_be_so(make: Any) -> None:
     world = make()
     world.edit("claims.csv", "as printed", "<b>as</b> printed")
@@ -133,22 +140,12 @@ def test_text_from_files_is_escaped_and_a_figure_that_is_not_drawn_is_said_to_be
     assert "Figure 1 curve A curve measured, but not drawn yet" in plain(section(text, "missing"))
 
 
-@pytest.mark.parametrize("verdict", [*Verdict])
-def test_below_the_published_scale_every_verdict_is_neutral(quick: Any, published: Any, verdict: str) -> None:
-    trained = {"kind": "value", "study": "", "verdict": verdict}
-    stated, studied = trained | {"kind": "theorem"}, trained | {"study": "some_study"}
-    assert claims.tone(quick.plan.config, trained) == "neutral"
-    settled = Verdict.of(verdict).outcome in ("holds", "fails")
-    for world, one in ((published, trained), (quick, stated), (published, stated), (quick, studied)):
-        assert (claims.tone(world.plan.config, one) == "neutral") is not settled
-
-
 def test_a_scale_of_which_nothing_was_run_builds_and_says_so(make: Any) -> None:
     world = make()
     (world.plan.artifact_folder("alpha", "table1") / "summary.csv").unlink()
     (world.folder / "simulations" / "alpha" / "curve.csv").unlink()
-    world.claims = [one | {"verdict": "not run", "measured": "", "draws": None} for one in world.claims]
-    world.claims = [one | dict.fromkeys(("study", "runs", "measured_on"), "") | {"n": 0} for one in world.claims]
+    nothing = {"verdict": "not run", "measured": "", "draws": None, "runs": "", "measured_on": "", "n": 0}
+    world.claims = [one | nothing for one in world.claims]
     world.write_claims()
     world.edit("statistics/runs.csv", world.read("statistics/runs.csv").split("\n", 1)[1], "")
     world.build()
@@ -158,3 +155,52 @@ def test_a_scale_of_which_nothing_was_run_builds_and_says_so(make: Any) -> None:
     assert plain(section(text, "shown")).endswith(" None.")
     assert "not checked" in section(text, "claims")
     assert "4 numbers and comparisons of trained encoders, printed: 4 not run" in plain(text)
+    content = json.loads(world.read("paper/content.json"))["papers"][0]
+    assert not any(content[key] for key in ("shown", "studied_shown", "comparisons", "studied"))
+    assert (world.folder / "paper.pdf").read_bytes().startswith(b"%PDF-")
+
+
+# scorecard.json: the numbers of the page, under the scale's name, by coordinates
+
+
+def numbers(world: Any) -> dict[str, Any]:
+    """The one scale that the file speaks of."""
+    (content,) = json.loads(world.read("scorecard.json")).values()
+    return dict(content)
+
+
+def test_another_mean_changes_its_number_and_no_count(make: Any, quick: Any) -> None:
+    """The numbers are as approved, and so is the content of the supplement."""
+    for name in ("paper/content.json", "scorecard.json"):
+        content = json.dumps(json.loads(quick.read(name)), indent=1, ensure_ascii=False)
+        approve(f"{Path(name).stem}_quick.json", content + "\n")
+    moved = make(shift=0.5)
+    moved.build()
+    cells = [numbers(world)["alpha"]["table1"][CUT]["mean"] for world in (quick, moved)]
+    assert cells[1] - cells[0] == pytest.approx(0.5)
+    assert numbers(quick)["claims"] == numbers(moved)["claims"]
+
+
+@pytest.mark.parametrize(
+    ("diverged", "said"),
+    [(2, {"n": 0, "diverged": 2, "measured_on": "digits"}), (0, None)],
+    ids=["diverged", "not run"],
+)
+def test_a_cell_without_a_mean_says_how_many_diverged_or_is_left_out(
+    make: Any, diverged: int, said: dict[str, Any] | None
+) -> None:
+    world = make()
+    world.change("table1", "summary", CUT, mean=math.nan, n=0, n_diverged=diverged)
+    table = scorecard.numbers(world.results)["quick"]["alpha"]["table1"]
+    assert table.get(CUT) == said
+    assert "diverged" not in table[DEFAULT]
+
+
+def test_protocols_are_as_approved(quick: Any, published: Any, make: Any) -> None:
+    """Of every artifact, whether its runs are there or not."""
+    lines = []
+    for world in (quick, published, make(epochs=1)):
+        about = world.plan.config.papers["alpha"]
+        lines += [f"{world.plan.config.scale_name.partition('-')[0]} of {world.plan.config.scale.epochs} epochs"]
+        lines += [f"{name}: {notes.protocol(world.plan, about, name)}" for name in about.measured]
+    approve("protocols.txt", "\n".join(lines) + "\n")

@@ -1,4 +1,4 @@
-"""The report as a paper: prose without a digit, sentences that must be there, and content that follows the tables."""
+"""Both PDFs, the supplement of a scale and the report: prose without a digit, and content that follows the tables."""
 
 import json
 import re
@@ -14,16 +14,19 @@ import yaml
 from hypersphere import files
 from hypersphere.config import project as cfg
 from hypersphere.config.artifacts import Section
+from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
-from hypersphere.report import pdf, studies
+from hypersphere.report import pages, paper, pdf, studies, words
+from hypersphere.report.results import Known
+from hypersphere.statistics.confirmed import COMPARED
 
 from ..approval import approve
-from ..made_up import comparison, stated
+from ..made_up import comparison, stated, table
+from .conftest import SVG
 
 REPOSITORY = Path(__file__).parents[4]
 ERRATA = "config/papers/errata.yaml"
 SOURCES = ("report.typ", "layout.typ", "tables.typ", "equations.typ", "references.yml")
-SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>\n'
 TABLE1 = {"paper": "alpha", "artifact": "table1", "method": "plain", "variant": "cut", "baseline": "default"}
 TABLE1 |= {"dataset": "photos", "metric": "knn_top1", "scale": "quick", "certainty": "low"}
 CLAIMS = [
@@ -39,6 +42,65 @@ FINDINGS = [
     {"id": "first", "paper": "several", "question": "Do they hold?", "sentence": "Half do.", "lead": "1"},
     {"id": "gain", "paper": "alpha", "question": "Does a cut help?", "sentence": "It does.", "about": "alpha.gain"},
 ]
+CRITERIA = {"paper": "alpha", "rung": "laptop", "compared": 2, "same_sign": 2, "clear": 1, "printed_inside": 2}
+CRITERIA |= {"with_interval": 0, "ours_inside": 0}
+
+
+@pytest.mark.parametrize("name", ["report.typ", "supplement.typ"])
+def test_no_digit_is_typed_into_the_prose(name: str) -> None:
+    text = (REPOSITORY / "paper" / name).read_text(encoding="utf-8")
+    assert re.findall(r".*\d.*", text) == []
+    # A result can be spelt out too; the layout may hold sizes, but no sentence.
+    assert not re.search(r"\b(percent|per cent|points? (higher|lower|better))\b", text)
+
+
+# The supplement
+
+
+def test_pdf_is_made_from_the_content_of_its_scale(quick: Any, published: Any) -> None:
+    """Numbers of the published scale count; those of the quick scale do not: content_quick.json."""
+    made = (quick.folder / "paper.pdf").read_bytes()
+    assert made.startswith(b"%PDF-")
+    assert b"CreationDate" not in made
+    content = json.loads(published.read("paper/content.json"))
+    assert content["scale"]["settles"] is True
+    assert content["counts"]["claims"][0]["verdicts"][0]["verdict"] == "reproduced"
+
+
+def test_tables_say_the_worth_of_a_scale_in_short(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At length it stands at the top of the paper; and how exact studies are made, in its text."""
+    world = make()
+    world.measure("later")
+    world.draw("later")
+    config, before = world.plan.config, pages.show
+    said = (f"{words.scale_line(config)} {words.notice(config)}", studies.SIZE_NOTICE, "else")
+    monkeypatch.setattr(pages, "show", lambda *given: before(*given)._replace(notes=said))
+    document = paper.content(world.results)["papers"][0]
+    notes = [one["notes"] for part in ("shown", "studied_shown") for one in document[part]]
+    assert notes == [["Not a reproduction.", "else"]] * 3
+
+
+def test_answers_that_are_not_there_take_no_row(make: Any) -> None:
+    world = make()
+    world.claims[8] |= {"measured": "", "n": 0, "verdict": "not run", "why": "not made yet"}
+    world.write_claims()
+    made = paper.content(world.results)
+    assert [row["subject"] for row in made["papers"][0]["studied"]] == ["", "All are so", "", "Both hold"]
+    assert made["counts"]["studied"][0]["total"] == "4"
+
+
+def test_a_source_that_does_not_compile_is_one_sentence(make: Any, approve: Any) -> None:
+    world = make()
+    world.build()
+    (world.plan.config.root / "paper" / "supplement.typ").write_text("#nothing-of-this-name", encoding="utf-8")
+    before = (world.folder / "paper.pdf").read_bytes()
+    with pytest.raises(HypersphereError) as caught:
+        paper.build(world.plan)
+    approve(str(caught.value).partition(" (")[0])  # then the compiler's own words, with a path of this machine
+    assert (world.folder / "paper.pdf").read_bytes() == before
+
+
+# The report
 
 
 @dataclass
@@ -50,29 +112,18 @@ class Report:
     findings: list[dict[str, Any]] = field(default_factory=lambda: [dict(row) for row in FINDINGS])
 
     @property
-    def folder(self) -> Path:
-        """Where the tables and the paper are."""
-        return Path(self.plan.config.root) / "results" / "report"
-
-    def write(self) -> None:
-        """The tables and the forest."""
-        row = {"paper": "alpha", "rung": "laptop", "compared": 2, "same_sign": 2, "clear": 1, "printed_inside": 2}
-        rows = {"claims": (self.claims, columns.KNOWN), "findings": (self.findings, columns.FINDINGS)}
-        rows["criteria"] = ([row | {"with_interval": 0, "ours_inside": 0}], columns.CRITERIA)
-        for name, (listed, kinds) in rows.items():
-            tables.write(self.folder, {name: (pd.DataFrame(listed).reindex(columns=list(kinds)), kinds)})
-        files.write_text(self.folder / "forest.svg", SVG)
-
-    def content(self) -> dict[str, Any]:
-        """What the paper would be made from."""
-        self.write()
-        return pdf.content(self.plan, self.folder)
+    def made(self) -> tuple[Any, Known, Path]:
+        """What the paper and its content are made from."""
+        folder = Path(self.plan.config.root) / "results" / "report"
+        files.write_text(folder / "forest.svg", SVG)
+        findings = [dict.fromkeys(columns.FINDINGS, "") | row for row in self.findings]
+        compared = {"studies": pd.DataFrame(columns=list(COMPARED))}
+        return self.plan, Known(tables.rows(table(self.claims)), [], [CRITERIA], findings, compared), folder
 
     def build(self) -> bytes:
         """The paper."""
-        self.write()
-        pdf.build(self.plan, self.folder)
-        return (self.folder / "report.pdf").read_bytes()
+        pdf.build(*self.made)
+        return (self.made[-1] / "report.pdf").read_bytes()
 
 
 @pytest.fixture
@@ -87,14 +138,6 @@ def report(make: Any, monkeypatch: pytest.MonkeyPatch) -> Report:
     (erratum,) = yaml.safe_load((root / ERRATA).read_text(encoding="utf-8"))
     files.write_text(root / ERRATA, yaml.safe_dump([erratum | {"chosen": "two", "tests": ["alpha.one"]}]))
     return Report(world.plan)
-
-
-@pytest.mark.parametrize("name", ["report.typ", "supplement.typ"])
-def test_no_digit_is_typed_into_the_prose(name: str) -> None:
-    text = (REPOSITORY / "paper" / name).read_text(encoding="utf-8")
-    assert re.findall(r".*\d.*", text) == []
-    # A result can be spelt out too; the layout may hold sizes, but no sentence.
-    assert not re.search(r"\b(percent|per cent|points? (higher|lower|better))\b", text)
 
 
 def test_equal_tables_are_equal_bytes_and_a_changed_number_is_not(report: Report) -> None:
@@ -120,30 +163,24 @@ def test_a_section_that_the_evidence_does_not_bear_is_one_sentence(report: Repor
     papers = report.plan.config.papers
     papers["alpha"] = papers["alpha"].model_copy(update={"report": Section(short="alpha", gravest=["alpha.two"])})
     with refused():
-        report.content()
+        pdf.content(*report.made)
 
 
-def test_content_is_as_approved(report: Report) -> None:
-    content = {name: part for name, part in report.content().items() if name != "about"}  # which is of the release
+def test_content_is_as_approved_and_an_exact_figure_is_there_only_if_it_was_drawn(report: Report) -> None:
+    content = {name: part for name, part in pdf.content(*report.made).items() if name != "about"}  # of the release
     approve("report_content.json", json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    (report.plan.config.root / content["papers"][0]["figure"]["path"].removeprefix("/")).unlink()
+    assert pdf.content(*report.made)["papers"][0]["figure"] is None
 
 
 def test_printed_claims_are_counted_and_those_of_our_own_are_not(report: Report) -> None:
     """Counted by hand in ``CLAIMS``; implied differences count among comparisons, and nowhere else."""
-    made = report.content()
+    made = pdf.content(*report.made)
     asked = ("claims", "statements", "statements_fail", "encoders", "clear", "nothing", "sentences", "contradicted")
     assert [made["counts"][key] for key in asked] == ["5", "2", "1", "2", "1", "1", "1", "1"]
     assert [made["counts"][key] for key in ("compared", "same", "undecided", "opposite")] == ["2", "1", "1", "none"]
     assert made["evidence"][0] == ["the alpha paper", "5", "1", "1", "0", "0", "0", "1", "0", "1", "0", "1"]
     assert made["criteria"][0] == ["the alpha paper", "2", "2 of 2", "1 of 2", "2 of 2", "–"]
-
-
-def test_an_exact_figure_is_there_only_if_it_was_drawn(report: Report) -> None:
-    (section,) = report.content()["papers"]
-    assert section["figure"]["title"] == "Rates fall"
-    drawing = report.plan.config.root / section["figure"]["path"].removeprefix("/")
-    drawing.unlink()
-    assert report.content()["papers"][0]["figure"] is None
 
 
 def test_each_document_has_an_equation_and_each_reference_is_cited() -> None:
