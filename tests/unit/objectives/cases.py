@@ -70,8 +70,8 @@ OBJECTIVES: dict[str, list[Setting]] = {
     "multiview_coding": [Setting("{temperature: 0.5}")],
     "n_pair": [Setting("{}", keeps="turn", scale=1)],
     "nce": [
-        Setting(f"{{temperature: 0.5{negatives}}}", keeps=ONE_WAY)
-        for negatives in ("", ", negatives: other_view", ", negatives: both_views")
+        Setting(parameters, keeps=ONE_WAY)
+        for parameters in ("{}", "{temperature: 0.5, negatives: other_view}", "{negatives: both_views}")
     ],
     "nce_memory_bank": [
         Setting("{temperature: 0.5}", keeps=ONE_WAY, differentiates="none"),

@@ -12,9 +12,7 @@ from torch import Tensor
 
 from hypersphere.objectives.generalised_info_nce import info_nce_of_logits
 from hypersphere.objectives.geometry import unit
-from hypersphere.testing import DIFFICULT, DIFFICULT_DRAWS, difficult, draw
-
-__all__ = ["DIFFICULT", "DIFFICULT_DRAWS", "difficult", "draw"]
+from hypersphere.testing import draw as draw
 
 Loss = Callable[..., Tensor]
 Map = Callable[[Tensor, Tensor], Tensor]

@@ -17,16 +17,7 @@ from hypersphere.config import registry
 from hypersphere.testing import ORDER, leaves
 
 from . import oracles
-from .cases import (
-    LOGITS,
-    OBJECTIVES,
-    Case,
-    build,
-    cases,
-    drawn,
-    parameters_of,
-    tensors,
-)
+from .cases import LOGITS, OBJECTIVES, Case, build, cases, drawn, parameters_of, tensors
 from .shared import draw, has_gradient_of_value, rotation
 
 Batches = list[Tensor]
