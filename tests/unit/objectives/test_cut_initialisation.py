@@ -1,8 +1,6 @@
 """Cut-initialisation divides every parameter, or those of the last layer, and nothing else (norms paper, Listing 1)."""
 
 import copy
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
@@ -14,7 +12,7 @@ from hypersphere.methods.simclr import simclr
 from hypersphere.methods.simsiam import simsiam
 from hypersphere.objectives.cut_initialisation import cut_initialisation
 
-Refused = Callable[..., AbstractContextManager[None]]
+from ...fixtures import Refused
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 import itertools
 import math
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any, Literal
 
 import pytest
@@ -15,10 +13,9 @@ from hypersphere.objectives.matched_uniformity import matched_uniformity
 from hypersphere.objectives.nce import nce
 from hypersphere.objectives.uniformity import uniformity
 
+from ...fixtures import Refused
 from . import oracles
 from .shared import draw, simplex, value_and_gradients
-
-Refused = Callable[..., AbstractContextManager[None]]
 
 
 def at(distance: float) -> Tensor:

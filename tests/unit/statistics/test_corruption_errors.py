@@ -3,7 +3,6 @@
 import dataclasses
 import math
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any
 
 import pandas as pd
@@ -23,11 +22,9 @@ from hypersphere.statistics.corruption_errors import (
     mce,
 )
 
+from ...fixtures import Refused
 from ...golden.released import from_records
-from .world import PAPER, World, at
-
-Make = Callable[..., World]
-Refused = Callable[..., AbstractContextManager[None]]
+from .world import PAPER, Make, World, at
 
 
 def of(clean: float = 0.0, **errors: list[float]) -> dict[tuple[str, int], float]:
