@@ -73,11 +73,6 @@ def normed(a: Vector) -> list[float]:
     return [x / math.hypot(*a) for x in a]
 
 
-def rows(*views: Tensor) -> list[list[float]]:
-    """Unit vectors of all views, one below the other."""
-    return [normed(row) for view in views for row in view.tolist()]
-
-
 def mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 

@@ -28,7 +28,7 @@ from hypersphere.objectives.ratio_scaling import ratio_scaling
 from . import oracles
 from .cases import LOGITS
 from .oracles import bend
-from .shared import Map, cosine_gradient, cosines_and_targets, draw, softmax, weighted
+from .shared import Map, cosine_gradient, cosines_and_targets, draw, weighted
 
 MAPS = [(name, setting) for name, settings in LOGITS.items() for setting in settings]
 every_map = pytest.mark.parametrize(("name", "setting"), MAPS)
@@ -71,39 +71,12 @@ def test_values_are_those_of_plain_logits_bit_for_bit_unless_margins_are_the_poi
     assert torch.equal(found[targets == 0], plain[targets == 0])  # negatives' values are never touched
 
 
-@every_map
-def test_order_of_anchors_and_candidates_does_not_matter(name: str, setting: str) -> None:
-    cosines, targets = cosines_and_targets()
-    rows, columns = torch.tensor([4, 2, 0, 1, 3]), torch.tensor([2, 0, 3, 1])
-    to_logits, _ = build(name, setting, 0.25)
-    whole = cosine_gradient(to_logits, cosines, targets)
-    moved = cosine_gradient(to_logits, cosines[rows][:, columns], targets[rows][:, columns])
-    torch.testing.assert_close(moved, whole[rows][:, columns])
-    alone = cosine_gradient(to_logits, cosines[:1], targets[:1])  # an anchor's weights are its own
-    torch.testing.assert_close(alone, whole[:1])
-
-
 def curvature_as_printed(cosines: Tensor, targets: Tensor, *, temperature: float, c: float, s: float) -> Tensor:
     """Alg. 3 to the letter, with 1/pi in its last line where every other algorithm has 1 (erratum M3)."""
     logits = cosines / temperature
     stopped = logits.detach()
     scales = s * gamma(cosines.detach().arccos() / math.pi, c, "algorithm_3")
     return (1 - targets) * logits + targets * ((1 / math.pi - scales) * stopped + scales * logits)
-
-
-@pytest.mark.parametrize(("c", "s"), [(0.7, 1.0), (1.0, 20.0), (2.5, 40.0)])
-def test_values_and_gradients_are_those_of_the_pseudo_code(c: float, s: float) -> None:
-    """In Python floats: the positive's value is cos/(pi·t), and q is that of the smaller logit."""
-    t, (cosines, targets) = 0.25, cosines_and_targets()
-    to_logits = partial(curvature_as_printed, temperature=t, c=c, s=s)
-    logits, found = to_logits(cosines, targets), cosine_gradient(to_logits, cosines, targets)
-    for i, (row, p) in enumerate(zip(cosines.tolist(), targets.tolist(), strict=True)):
-        values = [x / t / (math.pi if y else 1) for x, y in zip(row, p, strict=True)]
-        q = softmax(values)
-        for j, x in enumerate(row):
-            scale = s * (1 - math.acos(x) / math.pi) ** (1 / c) if p[j] else 1
-            assert logits[i, j].item() == pytest.approx(values[j], abs=1e-12)
-            assert found[i, j].item() == pytest.approx(scale * (q[j] - p[j]) / t, rel=1e-9, abs=1e-12)
 
 
 def test_the_misprint_changes_the_negatives_too_and_vanishes_without_them() -> None:
