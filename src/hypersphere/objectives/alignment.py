@@ -25,7 +25,6 @@ def alignment(
 
     Args:
         power: the exponent, alpha in the paper.
-        weight: factor of the mean.
 
     Returns:
         The weighted mean over the n positive pairs; between 0 and weight · 2^power.

@@ -20,23 +20,10 @@ def alignment_uniformity(
     """align_weight · alignment + uniform_weight · uniformity.
 
     Wang & Isola 2020, Sec. 5 (reference [5] of the double-metric paper, a row of its Table 7, which calls the weights
-    optimal and does not print them).
+    optimal and does not print them). ``power`` is that of ``alignment``, ``t`` that of ``uniformity``.
 
     Geometry: one force draws the two views of an image together, the other spreads all images over the sphere; the
     weights set the balance.
-
-    Args:
-        z_a: at least two images.
-        power: exponent of the distance between positives.
-        t: inverse width of the Gaussian of uniformity, in units of squared distance.
-        align_weight: weight of alignment.
-        uniform_weight: weight of uniformity.
-
-    Returns:
-        The weighted sum of the two means.
-
-    Numerics: as ``alignment`` and ``uniformity``; a zero embedding is the centre in the first and has cosine 0 in the
-    second.
     """
     aligned = alignment(z_a, z_b, power=power, weight=align_weight)
     return aligned + uniformity(z_a, z_b, t=t, weight=uniform_weight)

@@ -20,10 +20,7 @@ def attenuation_type_i(
     all: the positive is then pulled by 1/t times sin(angle), and the negatives share a push of 1/t.
 
     Args:
-        alpha: in [0, 1]; 0 changes nothing.
-
-    Returns:
-        Logits, in nats: the values of ``cosine_logits`` bit for bit.
+        alpha: 0 changes nothing.
 
     Numerics: the weight is taken at the positive; the paper also divides by p - alpha·q of negatives, which is 0/0 at
     alpha = 0 (erratum M5). Where q_l has rounded to 1, the loss's own gradient is 0, and stays 0. Without negatives

@@ -18,12 +18,6 @@ def attenuation_type_ii(
     Geometry: at alpha = 1 the pull no longer fades as the positive wins, and the push does: pairs go on contracting
     after negatives have let go. Below 1 the pull fades later than the push.
 
-    Args:
-        alpha: in [0, 1]; 0 changes nothing.
-
-    Returns:
-        Logits, in nats: the values of ``cosine_logits`` bit for bit.
-
     Numerics: as ``attenuation_type_i``; the pseudo-code's infinity times p = 0 does not arise (erratum M5).
     """
     logits = cosines / temperature

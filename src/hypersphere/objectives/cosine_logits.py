@@ -16,9 +16,6 @@ def cosine_logits(
 
     Figure: margins/fig1.
 
-    Returns:
-        Logits, in nats.
-
     Numerics: the cosine is used directly, not as cos(arccos(·)) as in the paper (erratum M11).
     """
     return cosines / temperature

@@ -18,10 +18,5 @@ def cross_entropy(scores: Float[Tensor, "n k"], labels: Int[Tensor, "n"]) -> Flo
     Args:
         scores: outputs of a linear layer, one for each of the k classes.
         labels: the images' classes, from 0.
-
-    Returns:
-        The mean over the n images, in nats.
-
-    Numerics: the log-softmax subtracts the row maximum.
     """
     return F.cross_entropy(scores, labels.long())

@@ -34,9 +34,6 @@ def curvature(
         curve: equation_10: (1 - x^c)^(1/c). algorithm_3: (1 - x)^(1/c), the pseudo-code's; they agree only at c = 1 and
             in the limit (erratum M1).
 
-    Returns:
-        Logits, in nats: the values of ``cosine_logits`` bit for bit.
-
     Numerics: only the weight uses the angle, so the slope of arccos never enters (erratum M11).
     """
     logits = cosines / temperature

@@ -1,6 +1,5 @@
 """Cut-initialisation: start with small weights, so that embeddings are small and gradients large."""
 
-from collections.abc import Iterator
 from typing import Literal
 
 import torch
@@ -35,23 +34,14 @@ def cut_initialisation(
             ``model.encoder``. ``encoder_weights``: only those of two dimensions or more, so neither biases nor batch
             norm; where batch norm follows, the encoder's output stays the same and its steps grow relative to it.
     """
-    for parameter in _in_scope(model, scope):
-        parameter.div_(c)
-
-
-def _in_scope(model: nn.Module, scope: str) -> Iterator[nn.Parameter]:
-    if scope == "all":
-        return model.parameters()
+    part: nn.Module | None = model
     if scope == "last_layer":
-        return _last_linear(model).parameters()
-    encoder = getattr(model, "encoder", None)
-    if not isinstance(encoder, nn.Module):
-        raise HypersphereError(f"cut_initialisation: scope '{scope}' needs an encoder, but the model has none")
-    return (parameter for parameter in encoder.parameters() if scope == "encoder" or parameter.ndim > 1)
-
-
-def _last_linear(model: nn.Module) -> nn.Linear:
-    layers = [module for _, module in model.named_modules() if isinstance(module, nn.Linear)]
-    if not layers:
-        raise HypersphereError("cut_initialisation: scope 'last_layer' needs a linear layer, but the model has none")
-    return layers[-1]
+        part = next((layer for layer in reversed([*model.modules()]) if isinstance(layer, nn.Linear)), None)
+    elif scope != "all":
+        part = getattr(model, "encoder", None)
+    if not isinstance(part, nn.Module):
+        needed = "a linear layer" if scope == "last_layer" else "an encoder"
+        raise HypersphereError(f"cut_initialisation: scope '{scope}' needs {needed}, but the model has none")
+    for parameter in part.parameters():
+        if scope != "encoder_weights" or parameter.ndim > 1:
+            parameter.div_(c)

@@ -27,10 +27,7 @@ def debiased(
     Args:
         tau_plus: probability that a negative is of the anchor's class; below 1.
 
-    Returns:
-        The mean over the 2n anchors, in nats.
-
-    Numerics: see ``corrected``; with n = 1 there is no negative and the loss is 0; a zero embedding has cosine 0.
+    Numerics: see ``corrected``; with n = 1 there is no negative and the loss is 0.
     """
     positive, negatives = both_views(z_a, z_b, temperature)
     return corrected(positive, negatives.logsumexp(dim=1), negatives.shape[1], temperature, tau_plus)
@@ -40,8 +37,8 @@ def both_views(
     z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], temperature: float
 ) -> tuple[Float[Tensor, "anchors"], Float[Tensor, "anchors negatives"]]:
     """cos/t of each of the 2n anchors with its positive, and with the 2n-2 embeddings of other images."""
-    pair = pairs(z_a, z_b, "both_views")
-    logits, is_positive = pair.cosines / temperature, pair.targets == 1
+    cosines, targets = pairs(z_a, z_b, "both_views")
+    logits, is_positive = cosines / temperature, targets == 1
     return logits[is_positive], logits[~is_positive].view(len(logits), -1)
 
 

@@ -22,8 +22,6 @@ def decoupled(z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, temperatu
 
     Returns:
         The mean over the 2n anchors, in nats; negative where positives are much closer than negatives.
-
-    Numerics: the log-sum-exp subtracts the row maximum; a zero embedding counts as cosine 0.
     """
     cosines_2nm, targets = pairs(z_a, z_b, "both_views")
     logits = cosines_2nm / temperature

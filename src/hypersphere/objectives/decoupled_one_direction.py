@@ -21,15 +21,10 @@ def decoupled_one_direction(
     Geometry: the pull does not fade, as in ``decoupled``, and the push is between the views alone: points of one view
     do not repel each other.
 
-    Args:
-        z_a: anchors, not normalised; row i is the positive of row i of ``z_b``.
-        z_b: candidates, not normalised.
-
     Returns:
         The mean over the n anchors, in nats. It can be negative: with n = 2 it is in [-2/t, 2/t].
 
-    Numerics: the log-sum-exp subtracts the row maximum; a zero embedding counts as cosine 0. n = 1 has no negative,
-    and the loss is -infinity.
+    Numerics: n = 1 has no negative, and the loss is -infinity.
     """
     logits = cosines(z_a, z_b) / temperature
     return (torch.logsumexp(without_diagonal(logits), dim=1) - logits.diagonal()).mean()

@@ -34,7 +34,6 @@ def distance_polarization(
     Figure: lmcl/fig3.
 
     Args:
-        z_a: embeddings of the first view, not normalised; in the toy study those of the points themselves.
         weight: lambda; the paper uses 0.1.
         lower: delta+, below which a pair counts as similar; "+" is for positive (erratum L4).
         upper: delta-, above which it counts as dissimilar.
@@ -48,8 +47,7 @@ def distance_polarization(
         The weighted penalty, without unit.
 
     Numerics: there is no square root and no arccos, so nothing is singular at cos = ±1; the gradient at the two kinks
-    D = lower and D = upper is 0. Pairs of a row with itself have no penalty, and the mean excludes them. A zero
-    embedding has D = 0.5 to all others.
+    D = lower and D = upper is 0. Pairs of a row with itself have no penalty, and the mean excludes them.
     """
     if not lower < upper:
         raise HypersphereError(f"distance_polarization: lower: must be below upper, but {lower} is not below {upper}")

@@ -36,17 +36,10 @@ def double_metric(
     Figure: double_metric/fig2.
 
     Args:
-        temperature: t of the NT-Xent term, in units of cosine.
-        alpha: weight of NT-Xent.
-        beta: weight of the Euclidean term.
         sign: ``printed`` is exp(+distance), ``contrastive`` is exp(-distance), which pulls positives together.
 
-    Returns:
-        The mean over the 2n anchors, in nats.
-
-    Numerics: each log-sum-exp subtracts the row maximum. The gradient of a distance is set to 0 where two embeddings
-    coincide; an anchor's distance to itself never enters. Distances come from differences of coordinates.
-    A zero embedding stays at the centre: cosine 0 to all, distance 1 to every unit vector.
+    Numerics: the gradient of a distance is set to 0 where two embeddings coincide; an anchor's distance to itself never
+    enters. Distances come from differences of coordinates; a zero embedding is at distance 1 from every unit vector.
     """
     u_2nd = unit(torch.cat([z_a, z_b]))
     distance = without_diagonal(distances(u_2nd, u_2nd))

@@ -40,11 +40,10 @@ def generalised_info_nce(
     Returns:
         The mean over the anchors, in nats at beta = 1.
 
-    Numerics: cosines, never arccos (erratum M11); the log-sum-exp subtracts the row maximum; a zero embedding counts
-    as cosine 0.
+    Numerics: cosines, never arccos (erratum M11).
     """
-    pair = pairs(z_a, z_b, negatives)
-    return info_nce_of_logits(to_logits(pair.cosines, pair.targets), pair.targets, beta)
+    cosines, targets = pairs(z_a, z_b, negatives)
+    return info_nce_of_logits(to_logits(cosines, targets), targets, beta)
 
 
 def info_nce_of_logits(

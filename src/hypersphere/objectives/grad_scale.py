@@ -33,7 +33,6 @@ def grad_scale(z: Float[Tensor, "n d"], *, power: float) -> Float[Tensor, "n d"]
 
     Args:
         z: embeddings before normalisation.
-        power: p.
 
     Numerics: at z = 0 the factor is 0 for p > 0 and 1 for p = 0; for p < 0 it is infinite.
     """

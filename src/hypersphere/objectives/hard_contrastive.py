@@ -28,11 +28,8 @@ def hard_contrastive(
     Args:
         share: the fraction of negatives kept; their number is rounded up.
 
-    Returns:
-        The mean over the 2n anchors, in nats.
-
-    Numerics: the log-sum-exp subtracts the row maximum; a zero embedding counts as cosine 0. Among negatives that equal
-    the threshold the choice is arbitrary: it changes which of them get the gradient, not the value.
+    Numerics: among negatives that equal the threshold the choice is arbitrary: it changes which of them get the
+    gradient, not the value.
     """
     cosines_2nm, targets = pairs(z_a, z_b, "both_views")
     count = math.ceil(share * (2 * len(z_a) - 2) - 1e-9)  # in floating point 0.14 · 50 is a little above 7

@@ -27,11 +27,7 @@ def hard_negative(
     more. Far negatives are pulled, because the weights have gradients too.
 
     Args:
-        tau_plus: probability that a negative is of the anchor's class; below 1.
         concentration: beta.
-
-    Returns:
-        The mean over the 2n anchors, in nats.
 
     Numerics: as ``debiased``; the weighted sum is a difference of two log-sum-exps.
     """

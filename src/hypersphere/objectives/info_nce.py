@@ -17,7 +17,8 @@ def info_nce(
     Lecture, "InfoNCE": P holds the 2n ordered pairs of views, and k runs over all N embeddings of the slide, here 2n,
     including k = i. This adds a constant exp(1/t) to every denominator and keeps the loss above
     log(2 + (2n-2)e^(-2/t)) (erratum S4); without it the loss is NT-Xent. If N counts images and k = i is the positive,
-    it is the cross-view loss: ``generalised_info_nce`` with negatives other_view.
+    it is the cross-view loss: ``generalised_info_nce`` with negatives other_view. The slide
+    prints no mean.
 
     Geometry: as in ``nt_xent``, but the anchor is a candidate of itself, at cosine 1. It exerts no force, and takes a
     share of the softmax, so that the positive's share is at most one half and its pull keeps at least half its weight.
@@ -25,10 +26,7 @@ def info_nce(
     Args:
         include_self: the denominator includes k = i.
 
-    Returns:
-        The mean over the 2n anchors (the slide sums), in nats.
-
-    Numerics: the log-sum-exp subtracts the row maximum; a zero embedding counts as cosine 0, also with itself.
+    Numerics: a zero embedding counts as cosine 0 with itself, too.
     """
     z_2nd = torch.cat([z_a, z_b])
     logits = cosines(z_2nd, z_2nd) / temperature

@@ -35,9 +35,6 @@ def margin_logits(
             away (erratum M10). monotone: cos theta - m1·sin m1 (ArcFace's guard, Deng et al. 2019), which keeps falling
             with theta, after a jump down. For m1 above 2.34 the jump is upwards, and the rule is not monotone.
 
-    Returns:
-        Logits, in nats.
-
     Numerics: the cosine of the sum comes from the addition theorem, not from arccos (erratum M11). At cos = ±1 the
     slope in the cosine would be infinite. It is taken as cos(m1·p), which is harmless because an embedding's own
     gradient is 0 there.

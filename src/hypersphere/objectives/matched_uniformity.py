@@ -34,17 +34,14 @@ def matched_uniformity(
 
     Args:
         z_a: at least two images.
-        weight: lambda of the distance polarization whose gradient is matched.
-        lower: its delta+.
-        upper: its delta-.
-        reduction: its reduction.
-        t: inverse width of uniformity's Gaussian, per unit of squared distance.
+        weight: lambda of the distance polarization whose gradient is matched, as ``lower``, ``upper`` and ``reduction``
+            are its own; ``t`` is uniformity's.
 
     Returns:
         The value of ``uniformity`` bit for bit, whatever the weight.
 
     Numerics: no gradient flows through the factor, which is computed in at least single precision and is at most 1/eps.
-    Where uniformity has no gradient, this has none. A zero embedding counts as cosine 0.
+    Where uniformity has no gradient, this has none.
     """
     exact = torch.promote_types(z_a.dtype, torch.float32)
     leaves = [z.detach().to(exact).requires_grad_() for z in (z_a, z_b)]

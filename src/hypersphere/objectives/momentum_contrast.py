@@ -21,14 +21,7 @@ def momentum_contrast(
     not move.
 
     Args:
-        q: queries, not normalised.
-        k: keys; row i is the positive of row i of ``q``.
         queue: keys of earlier batches, the negatives of every query.
-
-    Returns:
-        The mean over the n queries, in nats.
-
-    Numerics: the log-sum-exp subtracts the row maximum; a zero embedding counts as cosine 0.
     """
     positive = (unit(q) * unit(k)).sum(dim=1, keepdim=True)
     logits = torch.cat([positive, cosines(q, queue)], dim=1) / temperature

@@ -25,8 +25,6 @@ def multiview_coding(
 
     Returns:
         The mean over the 2n anchors, in nats; the paper adds the two directions, which gives twice as much.
-
-    Numerics: the log-sum-exp subtracts the maximum; a zero embedding counts as cosine 0.
     """
     logits = cosines(z_a, z_b) / temperature
     positive = torch.arange(len(z_a), device=z_a.device)

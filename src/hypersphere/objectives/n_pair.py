@@ -17,13 +17,8 @@ def n_pair(z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"]) -> Float[Tensor
     by growing longer.
 
     Args:
-        z_a: anchors f_i.
-        z_b: positives f_i+; every other row is a negative, so all pairs must be of different classes.
+        z_b: each row is a negative of every other anchor, so all pairs must be of different classes.
 
-    Returns:
-        The mean over the n anchors, in nats.
-
-    Numerics: the log-sum-exp subtracts the row maximum. Norms are not bounded, so inner products beyond 65504 overflow
-    in float16.
+    Numerics: norms are not bounded, so inner products beyond 65504 overflow in float16.
     """
     return F.cross_entropy(z_a @ z_b.T, torch.arange(len(z_a), device=z_a.device))

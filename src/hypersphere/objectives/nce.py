@@ -33,15 +33,14 @@ def nce(
     softmax shares of two candidates differ by a factor of e² at most, so that far negatives push too.
 
     Args:
-        z_a: embeddings of the images, not normalised: the anchors.
-        z_b: embeddings of the perturbed images; row i is the positive of row i of ``z_a``.
+        z_a: the images, which are the anchors.
+        z_b: the perturbed images.
         negatives: the rows that are an anchor's negatives.
 
     Returns:
         The mean over the n anchors, one direction only, in nats.
 
-    Numerics: the log-sum-exp subtracts the row maximum; a zero embedding counts as cosine 0, with gradient 0 if all
-    are zero (the start of the paper's toy study, erratum L9).
+    Numerics: if all embeddings are zero, so is the gradient (the start of the paper's toy study, erratum L9).
     """
     positive = (unit(z_a) * unit(z_b)).sum(dim=1, keepdim=True)
     others = {"same_view": [z_a], "other_view": [z_b], "both_views": [z_a, z_b]}[negatives]

@@ -30,14 +30,8 @@ def nce_memory_bank(
     holds it near where it was in the last epoch.
 
     Args:
-        z: embeddings, not normalised.
-        index: number of each row's image.
-        bank: each image's embedding when it was last seen, a constant.
         noise: m images for each row, drawn uniformly.
         proximal: lambda (the slide's beta), weight of the squared distance between unit vectors z_i and bank_i.
-
-    Returns:
-        The mean over the n rows, in nats.
 
     Numerics: log-sigmoids of log(P/(m/images)). Z is one constant per batch, without gradient, estimated as in Eq. 8
     from the batch's noise: images/m · mean over rows of the sum over noise. The number of images then cancels. The

@@ -15,11 +15,5 @@ def negative_cosine(p: Float[Tensor, "n d"], z: Float[Tensor, "n d"]) -> Float[T
     length sin(angle) over the norm: it is weak for long embeddings and where the two views meet or are opposite.
 
     Figure: embedding_norms/fig1, embedding_norms/fig2a.
-
-    Args:
-        p: predictions, not normalised.
-        z: targets, not normalised.
-
-    Numerics: a zero vector counts as cosine 0, also in half precision.
     """
     return -(unit(p) * unit(z)).sum(dim=1).mean()

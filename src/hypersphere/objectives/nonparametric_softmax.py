@@ -28,9 +28,6 @@ def nonparametric_softmax(
     proximal term holds it near where it was in the last epoch.
 
     Args:
-        z: embeddings, not normalised.
-        index: number of each row's image.
-        bank: each image's embedding when it was last seen, a constant.
         proximal: beta, weight of the squared distance between unit vectors z_i and bank_i (erratum S11: the slide does
             not say that its Z is normalised).
         denominator: the rows v. bank: the bank's, with the positive (Wu et al.: a softmax, so the first term is at
@@ -39,7 +36,7 @@ def nonparametric_softmax(
     Returns:
         The mean over the n rows (the slide sums), in nats.
 
-    Numerics: the positive's logit is subtracted before the log-sum-exp; a zero embedding counts as cosine 0.
+    Numerics: the positive's logit is subtracted before the log-sum-exp.
     """
     anchors, previous = unit(z), unit(bank[index])
     positive = (anchors * previous).sum(dim=1, keepdim=True)

@@ -16,10 +16,6 @@ def normalised_squared_error(p: Float[Tensor, "n d"], z: Float[Tensor, "n d"]) -
     Geometry: the same direction as that of ``negative_cosine``, along the great circle, and twice the length: 2
     sin(angle) over the norm.
 
-    Args:
-        p: predictions, not normalised.
-        z: targets, not normalised.
-
     Numerics: it comes from differences, so nothing cancels near cosine 1. A zero vector stays zero, at squared distance
     1 from every unit vector.
     """

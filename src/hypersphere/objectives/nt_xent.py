@@ -25,11 +25,6 @@ def nt_xent(
     Args:
         normalise: cosines; False: inner products of the embeddings as they are (SimCLR, Table 5), with t in their
             units.
-
-    Returns:
-        The mean over the 2n anchors, in nats.
-
-    Numerics: the log-sum-exp subtracts the row maximum; a zero embedding counts as cosine 0, also in half precision.
     """
     z_2nd = torch.cat([z_a, z_b])
     z_2nd = unit(z_2nd) if normalise else z_2nd

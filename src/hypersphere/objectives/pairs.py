@@ -3,7 +3,7 @@
 Shapes: n images, d dimensions, m candidates of an anchor.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import torch
 from jaxtyping import Float
@@ -14,16 +14,10 @@ from hypersphere.objectives.geometry import cosines, unit
 Negatives = Literal["both_views", "other_view", "none"]
 
 
-class Pairs(NamedTuple):
-    """One row per anchor, one column per candidate; an anchor is never among its own candidates."""
-
-    cosines: Float[Tensor, "anchors m"]
-    targets: Float[Tensor, "anchors m"]
-    """1 for the positive, 0 for negatives."""
-
-
-def pairs(z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], negatives: Negatives) -> Pairs:
-    """Pairs of two batches whose rows i are two views of image i.
+def pairs(
+    z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], negatives: Negatives
+) -> tuple[Float[Tensor, "anchors m"], Float[Tensor, "anchors m"]]:
+    """Cosines of each anchor with its candidates, of which it is none itself, and targets: 1 for the positive, else 0.
 
     ``both_views``: 2n anchors, 2n-1 candidates each (SimCLR). ``other_view``: the n anchors ``z_a``, with the n rows of
     ``z_b`` as candidates (MoCo v3's queries and keys). ``none``: the n anchors ``z_a``, each with its positive only
@@ -31,12 +25,12 @@ def pairs(z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], negatives: Negat
     """
     if negatives == "none":
         positive = (unit(z_a) * unit(z_b)).sum(dim=1, keepdim=True)
-        return Pairs(positive, torch.ones_like(positive))
+        return positive, torch.ones_like(positive)
     if negatives == "other_view":
-        return Pairs(cosines(z_a, z_b), torch.eye(len(z_a), dtype=z_a.dtype, device=z_a.device))
+        return cosines(z_a, z_b), torch.eye(len(z_a), dtype=z_a.dtype, device=z_a.device)
     z = torch.cat([z_a, z_b])
     identity = torch.eye(len(z), dtype=z.dtype, device=z.device)
-    return Pairs(without_diagonal(cosines(z, z)), without_diagonal(identity.roll(len(z_a), dims=1)))
+    return without_diagonal(cosines(z, z)), without_diagonal(identity.roll(len(z_a), dims=1))
 
 
 def without_diagonal(square: Float[Tensor, "n n"]) -> Float[Tensor, "n m"]:

@@ -18,9 +18,6 @@ def positive_scaling(
 
     Args:
         s: the factor; 1 changes nothing.
-
-    Returns:
-        Logits, in nats: the values of ``cosine_logits`` bit for bit.
     """
     logits = cosines / temperature
     return scale_positives(logits, targets, logits.new_tensor(s))

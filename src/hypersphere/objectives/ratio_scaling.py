@@ -33,9 +33,6 @@ def ratio_scaling(
         scope: positives: the positive's logit only (Alg. 4). row: all logits of the anchor, which weights its loss
             (Sec. 4.1 and 5.4). The paper does not say which of them its tables used (erratum M4).
 
-    Returns:
-        Logits, in nats: the values of ``cosine_logits`` bit for bit.
-
     Numerics: the ratio comes from log-sum-exps. It is at most 1/(1 - q_l), q_l the positive's softmax probability, and
     clamped to 1/eps, beyond which the loss's own 1 - q_l is rounding.
     """

@@ -34,8 +34,6 @@ def self_distillation(
 
     Returns:
         The mean over the n images, in nats: the teacher's entropy plus the student's divergence from it.
-
-    Numerics: softmax and log-softmax subtract the row maximum.
     """
     target = ((teacher - centre) / teacher_temperature).softmax(dim=1).detach()
     return F.cross_entropy(student / student_temperature, target)

@@ -33,25 +33,12 @@ def swapped_prediction(
     Returns:
         The mean over the 2n predictions, in nats, as in the authors' code; Eq. 1 adds the two directions, which gives
         twice as much.
-
-    Numerics: log-softmax subtracts the row maximum; the codes are computed in logarithms.
     """
-    return (
-        _cross_entropy(scores_a, scores_b, temperature, epsilon, iterations)
-        + _cross_entropy(scores_b, scores_a, temperature, epsilon, iterations)
-    ) / 2
-
-
-def _cross_entropy(
-    predicting: Float[Tensor, "n k"],
-    coded: Float[Tensor, "n k"],
-    temperature: float,
-    epsilon: float,
-    iterations: int,
-) -> Tensor:
-    """Eq. 2: cross-entropy of one view's prediction with the other view's code."""
-    log_p = (predicting / temperature).log_softmax(dim=1)
-    return -(codes(coded, epsilon, iterations) * log_p).sum(dim=1).mean()
+    losses = []
+    for predicting, coded in ((scores_a, scores_b), (scores_b, scores_a)):
+        log_p = (predicting / temperature).log_softmax(dim=1)
+        losses.append(-(codes(coded, epsilon, iterations) * log_p).sum(dim=1).mean())
+    return (losses[0] + losses[1]) / 2
 
 
 @torch.no_grad()

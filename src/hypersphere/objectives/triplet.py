@@ -22,8 +22,7 @@ def triplet(
     the margin, in squared distance.
 
     Args:
-        z_a: anchors.
-        z_b: row i is the positive of row i of ``z_a``, and a negative of every other row.
+        z_b: each row is a negative of every other anchor.
         margin: alpha, in units of squared distance.
         hinge: a triplet that satisfies the margin has loss 0; False is the slide's formula.
 

@@ -29,13 +29,12 @@ def uniformity(
     Args:
         z_a: at least two images.
         t: inverse width of the Gaussian, per unit of squared distance; the inverse of a temperature.
-        weight: factor of the mean.
 
     Returns:
         The weighted mean over the two views, in nats; between -4t·weight and 0.
 
-    Numerics: the squared distance is computed as 2 - 2 cos, without a root, so rounding enters linearly. The
-    log-sum-exp subtracts the maximum, so a large t does not underflow. A zero embedding counts as cosine 0.
+    Numerics: the squared distance is computed as 2 - 2 cos, without a root, so rounding enters linearly. A
+    large t does not underflow.
     """
     potentials = [2 * t * (without_diagonal(cosines(z, z)).flatten() - 1) for z in (z_a, z_b)]
     logs = [potential.logsumexp(dim=0) - math.log(len(potential)) for potential in potentials]

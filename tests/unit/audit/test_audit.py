@@ -5,8 +5,6 @@ import json
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, localcontext
 from pathlib import Path
 
@@ -17,7 +15,8 @@ from hypothesis import strategies as st
 from hypersphere.audit import checks, command, page, table
 from hypersphere.audit.checks import FITS, NOT
 
-Refused = Callable[..., AbstractContextManager[None]]
+from ...fixtures import Refused
+
 HEAD = "where,row,column,metric,mean,std,n_test"
 
 

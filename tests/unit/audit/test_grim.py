@@ -1,8 +1,6 @@
 """Numbers of runs behind a printed mean, against a list of all means that n runs can have, and by hand."""
 
 import itertools
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from typing import Literal
@@ -14,7 +12,8 @@ from hypothesis import strategies as st
 from hypersphere.audit.command import of_one
 from hypersphere.audit.grim import MOST, Assumptions, Printed, _exist, admissible, common, fits
 
-Refused = Callable[..., AbstractContextManager[None]]
+from ...fixtures import Refused
+
 TEN_THOUSAND = Assumptions(Fraction(100, 10_000))
 
 

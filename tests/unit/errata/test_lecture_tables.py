@@ -14,13 +14,6 @@ def table_5(metric: str) -> dict[str, float]:
     return {str(variant): row[metric] for variant, row in rows.items()}
 
 
-def table_3(method: str, placing: str) -> list[float]:
-    """Accuracy with 1, 2, 4, 8, 12 and 16 digits on the canvas."""
-    datasets = [f"multidigits_{placing}_{count}" for count in (1, 2, 4, 8, 12, 16)]
-    row = table("lecture", "table3", "method", "dataset", {"epoch": ""})[method]
-    return [row[dataset] for dataset in datasets]
-
-
 def table_4(method: str, variant: str, digit: int = 1, untrained: bool = False) -> list[float]:
     """Accuracy on one of two digits, the second of which is 20, 30 … 80 pixels wide."""
     epoch = 0 if untrained else ""
@@ -69,23 +62,6 @@ def test_s8_the_random_network_has_two_accuracies() -> None:
     assert second[-1] - second[0] == pytest.approx(12.5)
     assert np.interp(28, np.arange(20, 90, 10), second) == pytest.approx(18.58)
     assert second[0] < in_table_3 < second[1]
-
-
-def test_s9_simclr_is_not_just_fine_with_16_randomly_placed_digits() -> None:
-    """It loses 2.5 points there, twice what supervised training loses; up to 8 digits, and in a grid, it loses none."""
-    rows = {
-        (method, placing): table_3(method, placing)
-        for method in ("simclr", "supervised")
-        for placing in ("random", "grid")
-    }
-    lost = {key: row[0] - row[-1] for key, row in rows.items()}
-    assert lost["simclr", "random"] == pytest.approx(2.5)
-    assert lost["supervised", "random"] == pytest.approx(1.2)
-    assert lost["simclr", "grid"] == pytest.approx(0.0)
-    assert lost["supervised", "grid"] == pytest.approx(7.1)
-    for placing in ("random", "grid"):
-        row = rows["simclr", placing]
-        assert row[0] - min(row[:4]) < 0.05
 
 
 def test_s14_which_cells_of_table_4_were_red_can_be_told_from_the_numbers() -> None:

@@ -13,7 +13,7 @@ from scipy.stats import ttest_ind_from_stats
 
 from hypersphere.audit.grim import Assumptions, Printed, admissible
 
-from ..printed import Table, differences, table, with_deviations
+from ..printed import table, with_deviations
 
 TABLE_1 = table("margins", "table1", "method.variant", "dataset")
 TABLE_2 = table("margins", "table2", "method.variant", "dataset")
@@ -118,31 +118,6 @@ def test_m19_the_ratio_rows_deviate_far_less_than_all_others() -> None:
     assert (ratio.size, others.size) == (16, 80)
     assert ((ratio <= 0.045).sum(), (others <= 0.045).sum()) == (11, 6)
     assert np.median(others) / np.median(ratio) == pytest.approx(5.7, abs=0.05)
-
-
-def gains(cells: Table, method: str, variant: str) -> np.ndarray:
-    """Over the method's baseline, in points."""
-    return np.array(differences(cells, f"{method}.{variant}", f"{method}.baseline"))
-
-
-def test_m27_for_simclr_plain_margins_beat_what_is_called_the_key() -> None:
-    """The abstract calls all but positives and the ratio marginal."""
-    margins, pos, ratio = (gains(TABLE_2, "simclr", variant) for variant in ("margins", "pos", "ratio"))
-    assert (margins > pos).all()
-    assert (margins > ratio).tolist() == [True, True, False, False]
-    assert (pos < list(STD_2["simclr.pos"].values())).all()
-    transfer = dict(zip(TABLE_3["simclr.pos"], gains(TABLE_3, "simclr", "pos"), strict=True))
-    assert {target for target, gain in transfer.items() if gain < 0} == {"cifar10", "tiny_imagenet"}
-
-
-def test_m28_a_thousand_epochs_lower_the_baselines_transfer() -> None:
-    assert all(TABLE_10[1][target] < mean for target, mean in TABLE_3["mocov3.baseline"].items())
-    assert all(TABLE_9[1][dataset] > mean for dataset, mean in TABLE_2["mocov3.baseline"].items())
-
-
-def test_m30_the_ratio_gains_more_for_moco_than_for_simclr() -> None:
-    means = [gains(t, method, "ratio").mean() for t in (TABLE_2, TABLE_3) for method in ("mocov3", "simclr")]
-    assert means == pytest.approx([0.755, 0.586, 0.654, 0.444], abs=5e-4)
 
 
 def welch(method: str, variant: str) -> dict[tuple[int, str], float]:

@@ -70,8 +70,8 @@ OBJECTIVES: dict[str, list[Setting]] = {
     "multiview_coding": [Setting("{temperature: 0.5}")],
     "n_pair": [Setting("{}", keeps="turn", scale=1)],
     "nce": [
-        Setting(f"{{temperature: 0.5{negatives}}}", keeps=ONE_WAY)
-        for negatives in ("", ", negatives: other_view", ", negatives: both_views")
+        Setting(parameters, keeps=ONE_WAY)
+        for parameters in ("{}", "{temperature: 0.5, negatives: other_view}", "{negatives: both_views}")
     ],
     "nce_memory_bank": [
         Setting("{temperature: 0.5}", keeps=ONE_WAY, differentiates="none"),
@@ -147,13 +147,6 @@ def cases() -> Iterator[Case]:
                     yield Case(name, setting, logits, logits_setting)
 
 
-def _sharpened(objective: str, t: float) -> dict[str, float]:
-    """The parameters that make a loss's softmax sharp, at temperature t."""
-    names = registry.schema("objectives", objective).model_fields
-    sharp = {name: t for name in names if name.endswith("temperature") or name == "epsilon"}
-    return sharp | ({"t": 1 / t} if "t" in names else {})  # uniformity's t is the inverse of a temperature
-
-
 def parameters_of(case: Case, logits: bool = False) -> dict[str, Any]:
     """The parameters that a case sets, of its loss or of its map to logits."""
     setting = case.logits_setting if logits else case.setting and case.setting.parameters
@@ -164,19 +157,18 @@ def parameters_of(case: Case, logits: bool = False) -> dict[str, Any]:
 
 def build(case: Case, t: float | None = None) -> testing.Loss:
     """The loss with its parameters; with ``t``, all its temperatures are that. It takes batches and other tensors."""
-    parameters, logits = parameters_of(case) | (_sharpened(case.objective, t) if t else {}), None
+    parameters, logits = parameters_of(case), None
     if case.logits is not None:
         logits = {"name": case.logits, **parameters_of(case, logits=True)} | ({"temperature": t} if t else {})
+    if t:
+        names = registry.schema("objectives", case.objective).model_fields
+        parameters |= {name: t for name in names if name.endswith("temperature") or name == "epsilon"}
+        parameters |= {"t": 1 / t} if "t" in names else {}  # uniformity's t is the inverse of a temperature
     return testing.objective(case.objective, parameters, logits)
-
-
-def tensors(case: Case, a: Tensor, b: Tensor) -> dict[str, Tensor]:
-    """What the loss takes beside its batches, made of two batches of embeddings."""
-    return testing.others(case.objective, a, b)
 
 
 def drawn(case: Case, n: int, d: int, dtype: torch.dtype = torch.float64) -> tuple[list[Tensor], dict[str, Tensor]]:
     """The loss's batches, n rows each, and its other tensors; the numbers are the same in every dtype."""
     assert case.setting is not None
-    a, b = draw(n, d, dtype=dtype, scale=case.setting.scale)
-    return [a, b][: len(case.batches)], tensors(case, *draw(n, d, seed=7, dtype=dtype, scale=case.setting.scale))
+    batches, more = (draw(n, d, seed=seed, dtype=dtype, scale=case.setting.scale) for seed in (0, 7))
+    return [*batches[: len(case.batches)]], testing.others(case.objective, *more)

@@ -10,18 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from .shared import (
-    Vector,
-    balanced,
-    chord,
-    cosine,
-    cross_entropies,
-    dot,
-    mean,
-    normed,
-    softmax,
-    square,
-)
+from .shared import Vector, balanced, chord, cosine, cross_entropies, dot, mean, normed, softmax, square
 
 Rows = list[list[float]]
 Oracle = Callable[..., float]

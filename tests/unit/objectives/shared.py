@@ -12,9 +12,7 @@ from torch import Tensor
 
 from hypersphere.objectives.generalised_info_nce import info_nce_of_logits
 from hypersphere.objectives.geometry import unit
-from hypersphere.testing import DIFFICULT, DIFFICULT_DRAWS, difficult, draw
-
-__all__ = ["DIFFICULT", "DIFFICULT_DRAWS", "difficult", "draw"]
+from hypersphere.testing import draw as draw
 
 Loss = Callable[..., Tensor]
 Map = Callable[[Tensor, Tensor], Tensor]
@@ -73,11 +71,6 @@ def chord(a: Vector, b: Vector) -> float:
 
 def normed(a: Vector) -> list[float]:
     return [x / math.hypot(*a) for x in a]
-
-
-def rows(*views: Tensor) -> list[list[float]]:
-    """Unit vectors of all views, one below the other."""
-    return [normed(row) for view in views for row in view.tolist()]
 
 
 def mean(values: Sequence[float]) -> float:

@@ -1,8 +1,6 @@
 """Cut-initialisation divides every parameter, or those of the last layer, and nothing else (norms paper, Listing 1)."""
 
 import copy
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
@@ -14,7 +12,7 @@ from hypersphere.methods.simclr import simclr
 from hypersphere.methods.simsiam import simsiam
 from hypersphere.objectives.cut_initialisation import cut_initialisation
 
-Refused = Callable[..., AbstractContextManager[None]]
+from ...fixtures import Refused
 
 
 @pytest.fixture
@@ -25,7 +23,7 @@ def model() -> nn.Sequential:
     )
 
 
-def test_every_parameter_is_divided_and_no_buffer(model: nn.Sequential) -> None:
+def test_every_parameter_is_divided_and_stays_a_trainable_leaf_and_no_buffer_is(model: nn.Sequential) -> None:
     """Listing 1 on a copy; batch norm's scale and shift, and the biases, are parameters too."""
     nn.init.constant_(model[1].bias, 0.7)
     model(torch.rand(2, 3, 8, 8))  # so that the running statistics are not their initial ones
@@ -33,7 +31,10 @@ def test_every_parameter_is_divided_and_no_buffer(model: nn.Sequential) -> None:
     for param in listing.parameters():
         param.data = param.data / 3
     buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
+    kept = [*model.parameters()]
     cut_initialisation(model, c=3)
+    assert all(one is other for one, other in zip(model.parameters(), kept, strict=True))
+    assert all(parameter.requires_grad and parameter.is_leaf for parameter in kept)
     ours = dict(model.named_parameters())
     assert set(ours) == {"0.weight", "0.bias", "1.weight", "1.bias", "5.weight", "5.bias"}
     for name, parameter in listing.named_parameters():
@@ -41,13 +42,6 @@ def test_every_parameter_is_divided_and_no_buffer(model: nn.Sequential) -> None:
     assert ours["1.weight"].tolist() == pytest.approx([1 / 3] * 4)
     for name, buffer in model.named_buffers():
         assert torch.equal(buffer, buffers[name]), name
-
-
-def test_parameters_stay_trainable_leaves(model: nn.Sequential) -> None:
-    kept = [id(parameter) for parameter in model.parameters()]
-    cut_initialisation(model, c=3)
-    assert [id(parameter) for parameter in model.parameters()] == kept
-    assert all(parameter.requires_grad and parameter.is_leaf for parameter in model.parameters())
 
 
 class Encoder(nn.Module):

@@ -1,27 +1,21 @@
-"""The DP regulariser, against Eq. 10's double sum, and what the LMCL paper says of it (errata L2-L6, L9, L12, L26)."""
+"""The DP regulariser: what the LMCL paper says of it (errata L2-L6, L12, L26); and uniformity as strong as it is."""
 
 import itertools
 import math
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import torch
 from torch import Tensor
 
 from hypersphere.objectives.distance_polarization import distance_polarization
+from hypersphere.objectives.matched_uniformity import matched_uniformity
 from hypersphere.objectives.nce import nce
+from hypersphere.objectives.uniformity import uniformity
 
-from .oracles import products
-from .shared import (
-    draw,
-    simplex,
-)
-
-Refused = Callable[..., AbstractContextManager[None]]
-
-AMONG = pytest.mark.parametrize("among", ["first_view", "each_view", "both_views"])
+from ...fixtures import Refused
+from . import oracles
+from .shared import draw, simplex, value_and_gradients
 
 
 def at(distance: float) -> Tensor:
@@ -60,7 +54,7 @@ def test_l3_the_elementwise_minimum_is_never_positive(lower: float, upper: float
     """The paper puts min(., 0) in [0, 1]; it lies in [-(delta- - delta+)²/4, 0]. Summed as it is, it would reward
     the margin region. The l1 norm is then at most that fraction of the l0 norm R0: 4 % here."""
     z, _ = draw(12, 3)
-    values = list(products(z.tolist(), lower, upper))
+    values = list(oracles.products(z.tolist(), lower, upper))
     deepest = (upper - lower) ** 2 / 4
     assert min(values) < 0
     assert all(-deepest - 1e-15 <= x <= 0 for x in values)
@@ -72,9 +66,9 @@ def test_l3_the_elementwise_minimum_is_never_positive(lower: float, upper: float
 
 def test_l2_a_pair_in_the_margin_counts_in_r0() -> None:
     """Footnote 2 as extracted says min(...) = 0 there; a pair in the region gives a negative product, one outside 0."""
-    assert all(x < 0 for x in products(at(0.3).tolist(), 0.1, 0.5))
-    assert all(x == 0 for x in products(at(0.05).tolist(), 0.1, 0.5))
-    assert all(x == 0 for x in products(at(0.7).tolist(), 0.1, 0.5))
+    assert all(x < 0 for x in oracles.products(at(0.3).tolist(), 0.1, 0.5))
+    assert all(x == 0 for x in oracles.products(at(0.05).tolist(), 0.1, 0.5))
+    assert all(x == 0 for x in oracles.products(at(0.7).tolist(), 0.1, 0.5))
 
 
 @pytest.mark.parametrize("n", [4, 16, 64])
@@ -157,7 +151,63 @@ def test_thresholds_in_the_wrong_order_are_a_sentence(refused: Refused, lower: f
         distance_polarization(*draw(3, 2), weight=1.0, lower=lower, upper=upper)
 
 
-@AMONG
+@pytest.mark.parametrize("among", ["first_view", "each_view", "both_views"])
 def test_one_image_has_no_pairs_and_no_penalty(among: Any) -> None:
     z = torch.ones(1, 2, dtype=torch.float64)
     assert distance_polarization(z, z, weight=1.0, among=among) == 0
+
+
+# Uniformity that keeps its value and direction and takes the gradient norm of distance polarization (ours).
+
+
+def polarization_norm(views: tuple[Tensor, Tensor], reduction: str, h: float = 1e-5) -> float:
+    """Of the gradient of LMCL's Eq. 10 at lambda 1, by central differences in every coordinate of both views."""
+    squares = []
+    for view in range(2):
+        for i in range(views[0].numel()):
+            ends = []
+            for step in (h, -h):
+                moved = [z.clone() for z in views]
+                moved[view].view(-1)[i] += step
+                ends.append(oracles.distance_polarization(*(z.tolist() for z in moved), 1, reduction=reduction))
+            squares.append(((ends[0] - ends[1]) / (2 * h)) ** 2)
+    return math.sqrt(math.fsum(squares))
+
+
+def gradient(z: tuple[Tensor, Tensor], **parameters: Any) -> Tensor:
+    return value_and_gradients(lambda a, b: matched_uniformity(a, b, **parameters), *z)[1]
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+@pytest.mark.parametrize("weight", [0.1, 7.0])
+def test_the_gradient_has_the_norm_of_distance_polarization_and_the_direction_of_uniformity(
+    reduction: Literal["mean", "sum"], weight: float
+) -> None:
+    z = draw(4, 3)
+    ours = gradient(z, weight=weight, reduction=reduction)
+    expected = weight * polarization_norm(z, reduction)
+    assert expected > 1e-4
+    assert ours.norm().item() == pytest.approx(expected, rel=1e-6)
+    plain = value_and_gradients(uniformity, *z)[1]
+    torch.testing.assert_close(ours / ours.norm(), plain / plain.norm())
+    assert ours.norm().item() != pytest.approx(plain.norm().item(), rel=0.1)  # the nearest relative
+
+
+@pytest.mark.parametrize("t", [0.5, 2.0])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_the_value_is_uniformitys_to_the_bit(t: float, dtype: torch.dtype) -> None:
+    z = draw(dtype=dtype)
+    assert torch.equal(matched_uniformity(*z, weight=0.1, t=t), uniformity(*z, t=t))
+
+
+@pytest.mark.parametrize("side", [0.3, 1.5])
+def test_where_no_distance_is_in_the_region_nothing_is_pushed(side: float) -> None:
+    """By hand: chords of 0.3 and 1.5 are distances D = chord²/4 of 0.02 and 0.56, on either side of 0.1 and 0.5."""
+    assert gradient((simplex(4, side), simplex(4, side)), weight=1).abs().max() < 1e-12
+    assert gradient((simplex(4, 1.0), simplex(4, 1.0)), weight=1).norm() > 1e-3
+
+
+def test_it_needs_no_gradient_of_its_inputs() -> None:
+    """A probe may ask for the value alone."""
+    with torch.no_grad():
+        assert matched_uniformity(*draw(), weight=1).item() == pytest.approx(uniformity(*draw()).item())

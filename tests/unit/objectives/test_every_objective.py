@@ -17,16 +17,7 @@ from hypersphere.config import registry
 from hypersphere.testing import ORDER, leaves
 
 from . import oracles
-from .cases import (
-    LOGITS,
-    OBJECTIVES,
-    Case,
-    build,
-    cases,
-    drawn,
-    parameters_of,
-    tensors,
-)
+from .cases import LOGITS, OBJECTIVES, Case, build, cases, drawn, parameters_of
 from .shared import draw, has_gradient_of_value, rotation
 
 Batches = list[Tensor]
@@ -62,7 +53,8 @@ def test_value_is_that_of_the_equation(case: Case) -> None:
 @pytest.mark.parametrize("case", LEARNT, ids=str)
 def test_training_lowers_it(case: Case) -> None:
     """The least fall is 8 %, of DM with the printed sign."""
-    testing.training_lowers(build(case), len(case.batches), tensors(case, *draw(12, 8, seed=7, scale=1)))
+    others = testing.others(case.objective, *draw(12, 8, seed=7, scale=1))
+    testing.training_lowers(build(case), len(case.batches), others)
 
 
 @every_case
@@ -140,7 +132,8 @@ def test_difficult_batches_have_finite_values_and_gradients(case: Case) -> None:
         tries += [(None, ordinary, dtype) for dtype in (torch.float16, torch.bfloat16)]
     wrong = []
     for t, tried, dtype in tries:
-        found = testing.not_finite(build(case, t), len(case.batches), partial(tensors, case), tried, dtype)
+        others = partial(testing.others, case.objective)
+        found = testing.not_finite(build(case, t), len(case.batches), others, tried, dtype)
         wrong += [(name, t, dtype) for name in found]
     assert wrong == []
 

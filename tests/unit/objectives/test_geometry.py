@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from hypersphere.objectives.geometry import angles, cosines, distances, sines, unit
+from hypersphere.objectives.pairs import without_diagonal
 
 from .shared import draw, has_gradient_of_value
 
@@ -115,3 +116,11 @@ def test_distances_of_near_points_do_not_cancel() -> None:
     a = torch.tensor([[1000.0, 1000.0]])
     b = a + torch.tensor([[0.0, 2.0**-10]])
     assert distances(a, b).item() == 2.0**-10
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 6])
+def test_without_diagonal(n: int) -> None:
+    """Each entry named by its place, so that order shows: row i is i·n … i·n+n-1 without i·n+i."""
+    square = torch.arange(n * n).view(n, n)
+    expected = [[i * n + j for j in range(n) if j != i] for i in range(n)]
+    assert without_diagonal(square).tolist() == expected

@@ -1,39 +1,34 @@
 """Losses that a well-kept library has too: the same values and gradients on drawn embeddings."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import pytest
 import torch
-from lightly.loss import DCLLoss, NegativeCosineSimilarity, SwaVLoss
+from lightly.loss import DCLLoss, DINOLoss, NegativeCosineSimilarity, SwaVLoss
 from lightly.loss import NTXentLoss as LightlyNTXent
 from lightly.loss.hypersphere_loss import HypersphereLoss
+from lightly.loss.swav_loss import sinkhorn
 from pytorch_metric_learning.distances import DotProductSimilarity, LpDistance
-from pytorch_metric_learning.losses import (
-    NPairsLoss,
-    NTXentLoss,
-    SelfSupervisedLoss,
-    TripletMarginLoss,
-)
+from pytorch_metric_learning.losses import NPairsLoss, NTXentLoss, SelfSupervisedLoss, TripletMarginLoss
 from pytorch_metric_learning.reducers import MeanReducer
-from torch import Tensor
 
 from hypersphere.objectives.alignment import alignment
 from hypersphere.objectives.alignment_uniformity import alignment_uniformity
 from hypersphere.objectives.decoupled import decoupled
+from hypersphere.objectives.momentum_contrast import momentum_contrast
 from hypersphere.objectives.multiview_coding import multiview_coding
 from hypersphere.objectives.n_pair import n_pair
 from hypersphere.objectives.nce import nce
 from hypersphere.objectives.negative_cosine import negative_cosine
 from hypersphere.objectives.nt_xent import nt_xent
-from hypersphere.objectives.swapped_prediction import swapped_prediction
+from hypersphere.objectives.self_distillation import self_distillation
+from hypersphere.objectives.swapped_prediction import codes, swapped_prediction
 from hypersphere.objectives.triplet import triplet
 from hypersphere.objectives.uniformity import uniformity
 
-from .shared import draw, value_and_gradients
+from .shared import Loss, balanced, draw, scores, value_and_gradients
 
-Loss = Callable[[Tensor, Tensor], Tensor]
 NUMBERS = torch.arange(5)
 OTHERS = (~torch.eye(5, dtype=torch.bool)).nonzero(as_tuple=True)
 """Ordered pairs of different images."""
@@ -114,3 +109,31 @@ def test_a_library_has_the_same_loss(pair: str) -> None:
     ours, theirs = PAIRS[pair]
     z = draw(5, 3, scale=1 if "n-pair" in pair else 3)
     torch.testing.assert_close(value_and_gradients(ours, *z), value_and_gradients(theirs, *z))
+
+
+def test_momentum_contrast_agrees_with_lightly() -> None:
+    """NTXentLoss keeps the queue itself, in float32, and scores against it before the batch's keys enter."""
+    theirs = LightlyNTXent(temperature=0.2, memory_bank_size=(9, 4))
+    queue, z = theirs.memory_bank.bank.clone(), draw(5, 4, dtype=torch.float32)
+    torch.testing.assert_close(momentum_contrast(*z, queue, temperature=0.2), theirs(*z))
+
+
+def test_self_distillation_agrees_with_lightly() -> None:
+    """DINOLoss with two crops is the mean over both directions; its centre is renewed after the loss."""
+    (student, teacher), centre = draw(5, 4, dtype=torch.float32, scale=1), draw(1, 4, seed=1, dtype=torch.float32)[0][0]
+    theirs = DINOLoss(output_dim=4, teacher_temp=0.2, student_temp=0.5)
+    theirs.center = centre.view(1, 1, 4).clone()
+    teachers, students = [teacher, teacher.flip(0)], [student, student.roll(1, dims=0)]
+    expected = theirs(teachers, students)
+    ours = partial(self_distillation, centre=centre, student_temperature=0.5, teacher_temperature=0.2)
+    torch.testing.assert_close((ours(students[1], teachers[0]) + ours(students[0], teachers[1])) / 2, expected)
+
+
+@pytest.mark.parametrize(("n", "k"), [(1, 2), (4, 4), (7, 3)])
+@pytest.mark.parametrize("iterations", [1, 3, 10])
+def test_codes_have_scaled_columns_and_rows(n: int, k: int, iterations: int) -> None:
+    """Lightly's, too, which is in exponentials, and starts with a constant that cancels."""
+    given = scores(n, k)[0]
+    expected = torch.tensor(balanced(given.tolist(), 0.05, iterations), dtype=torch.float64)
+    torch.testing.assert_close(codes(given, 0.05, iterations), expected)
+    torch.testing.assert_close(codes(given, 0.05, iterations), sinkhorn(given, iterations, 0.05))

@@ -1,11 +1,14 @@
-"""What gradient surgery is made of: Eq. 9 of the margins paper, the weight of Eq. 12 and the ratio of Lemma 4.2."""
+"""Gradient surgery: Eq. 9, the weight of Eq. 12 and the ratio of Lemma 4.2 of the margins paper; and GradScale."""
 
 import math
 
 import pytest
 import torch
 
-from hypersphere.objectives.surgery import attenuation, ratio_of_sums, scale_gradient, scale_positives
+from hypersphere.objectives.grad_scale import grad_scale
+from hypersphere.objectives.surgery import attenuation, ratio_of_sums, scale_gradient
+
+from .shared import draw
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.3, 1.0, 20.0, 1e30])
@@ -26,12 +29,6 @@ def test_an_infinite_slope_of_the_weight_never_enters() -> None:
     x = torch.tensor([2.0], requires_grad=True)
     (gradient,) = torch.autograd.grad(scale_gradient(x, 5 + (x - 2).sqrt()), x)
     assert gradient.item() == 5
-
-
-def test_scale_positives_leaves_negatives_alone() -> None:
-    x = torch.zeros(2, 2, requires_grad=True)
-    (gradient,) = torch.autograd.grad(scale_positives(x, torch.eye(2), torch.tensor([[3.0], [4.0]])).sum(), x)
-    assert gradient.tolist() == [[3.0, 1.0], [1.0, 4.0]]
 
 
 def test_attenuation_does_not_cancel() -> None:
@@ -58,3 +55,28 @@ def test_ratio_of_sums_by_hand() -> None:
     for shift in (0.0, 1e5):
         found = ratio_of_sums(above + shift, below + shift).item()
         assert found == pytest.approx((1 + math.e) / 2, rel=1e-10)
+
+
+@pytest.mark.parametrize("power", [0, 0.5, 1, 2, -1])
+def test_grad_scale_multiplies_the_gradient_by_the_norm_to_the_power_and_changes_no_value(
+    power: float,
+) -> None:
+    """Row by row from the definition."""
+    z, upstream = draw(6, 4)
+    z.requires_grad_()
+    scaled = grad_scale(z, power=power)
+    assert torch.equal(scaled, z)
+    (gradient,) = torch.autograd.grad(scaled, z, upstream)
+    for i, row in enumerate(z.detach()):
+        torch.testing.assert_close(gradient[i], upstream[i] * row.square().sum().item() ** (power / 2))
+
+
+@pytest.mark.parametrize(
+    ("power", "factor"), [(0, 1.0), (0.5, 0.0), (1, 0.0), (2, 0.0), (-0.5, float("inf")), (-1, float("inf"))]
+)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_grad_scale_of_a_zero_vector(power: float, factor: float, dtype: torch.dtype) -> None:
+    """By hand: 0^p, which is 1 for p = 0."""
+    z = torch.zeros(1, 3, dtype=dtype, requires_grad=True)
+    (gradient,) = torch.autograd.grad(grad_scale(z, power=power), z, torch.ones(1, 3, dtype=dtype))
+    assert gradient.tolist() == [[factor] * 3]

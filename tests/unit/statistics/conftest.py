@@ -1,16 +1,15 @@
 """The fixture that makes small projects with made-up measurements."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .world import World
+from .world import Make, World
 
 
 @pytest.fixture
-def make_world(tmp_path: Path) -> Callable[..., World]:
+def make_world(tmp_path: Path) -> Make:
     """``make_world(level=…, seeds=…, paper={…}, epochs=…)``: a project over one temporary root."""
 
     def make(**options: Any) -> World:

@@ -1,6 +1,5 @@
 """Claims are judged by the cell with their coordinates, and by no other. Numbers are worked by hand."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,9 +10,8 @@ from scipy import stats
 
 from hypersphere.statistics import claims
 
-from .world import PAPER, ROWS, World, at, claim, gain
+from .world import PAPER, ROWS, Make, World, at, claim, gain
 
-Make = Callable[..., World]
 EMPTY = ["measured", "measured_std", "p", "low", "high", "low_power", "margin", "measured_on", "runs", "direction"]
 """Columns that say nothing of a claim that nothing was measured for."""
 

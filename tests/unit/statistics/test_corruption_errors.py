@@ -3,7 +3,6 @@
 import dataclasses
 import math
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any
 
 import pandas as pd
@@ -23,11 +22,9 @@ from hypersphere.statistics.corruption_errors import (
     mce,
 )
 
+from ...fixtures import Refused
 from ...golden.released import from_records
-from .world import PAPER, World, at
-
-Make = Callable[..., World]
-Refused = Callable[..., AbstractContextManager[None]]
+from .world import PAPER, Make, World, at
 
 
 def of(clean: float = 0.0, **errors: list[float]) -> dict[tuple[str, int], float]:
@@ -144,27 +141,22 @@ def test_each_seed_is_compared_with_its_own_baseline(make_world: Make) -> None:
     assert not table["coordinates"].str.contains("control").any()
 
 
-@pytest.mark.parametrize("variant", ["default", "cut3"])
-def test_an_incomplete_benchmark_is_refused(make_world: Make, refused: Refused, variant: str) -> None:
-    """Of the run or of its baseline; left out of the mean, a severity would lower it."""
+@pytest.mark.parametrize("lacks", ["a severity of default", "a severity of cut3", "the cells of default"])
+def test_an_incomplete_benchmark_or_baseline_is_refused(make_world: Make, refused: Refused, lacks: str) -> None:
+    """A severity of the run or of its baseline that is left out of the mean would lower it."""
     world = make_world(seeds=[0], paper=DOCUMENT)
     for name in ("default", "cut3"):
         say(world, name, [(10, 20, 40, 30)])
-    run = world.run("robust", at(variant=variant, augmentation="standard", measure="mce"))
+    lost = lacks.rpartition(" ")[2]
+    run = world.run("robust", at(variant=lost, augmentation="standard", measure="mce"))
     said = world.said[run, world.plan.protocols["norms"]["corruptions"].digest]
-    for key in [key for key in said if key[3].endswith("corruption=fog;severity=5")]:
-        del said[key]
-    with refused():
-        world.measure("robust")
-
-
-def test_a_baseline_is_named_and_measured(make_world: Make, refused: Refused) -> None:
-    world = make_world(seeds=[0], paper=DOCUMENT)
-    for name in ("default", "cut3"):
-        say(world, name, [(10, 20, 40, 30)])
+    if lacks.startswith("a severity"):
+        for key in [key for key in said if key[3].endswith("corruption=fog;severity=5")]:
+            del said[key]
     world.write("robust")
     cells = world.plan.artifacts["norms", "robust"]
-    cells[:] = [cell for cell in cells if "cut3" in cell.text]
+    if lacks.startswith("the cells"):
+        cells[:] = [cell for cell in cells if lost not in cell.text]
     with refused():
         measure.build(world.plan, "norms", "robust")
 

@@ -1,7 +1,6 @@
 """Effects against independent implementations: statsmodels' OLS, CompareMeans and DescrStatsW, hand-worked p."""
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,7 @@ from hypersphere.report.artifact import Points
 from hypersphere.report.results import Results
 from hypersphere.statistics import effects
 
-from .world import PAPER, RULES, STUDY, World, at, gain
-
-Make = Callable[..., World]
+from .world import PAPER, RULES, STUDY, Make, World, at, gain
 
 
 def arms(**values: list[float]) -> effects.Arms:

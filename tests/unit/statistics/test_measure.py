@@ -1,6 +1,6 @@
-"""What is written for one artifact: which files, columns and bytes; and single images' quantiles, pictures and points.
+"""What is written for one artifact: measurements, controls and means, joined to cells by coordinates; files and bytes.
 
-It waits for nothing of any other artifact.
+Expected values are worked by hand. An artifact waits for nothing of any other, and damage is one sentence.
 """
 
 import itertools
@@ -8,22 +8,165 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from hypersphere import files
+from hypersphere.config.plan import MANIFEST
 from hypersphere.errors import DamagedError
 from hypersphere.provenance import columns, pictures
 from hypersphere.provenance.manifest import check_tidy
-from hypersphere.statistics import claims, measure
+from hypersphere.statistics import claims, gather, measure
 
-from .world import GLOBE, POINTS, World, at
+from ...fixtures import Refused
+from ...harm import flip
+from .world import GLOBE, PAPER, POINTS, Make, World, at, claim
 
-Make = Callable[..., World]
 COLUMNS = {
     name: columns.TABLES[name] for name in ("measurements", "summary", "effects", "runs", "distribution", "points")
 }
+
+
+def measured(world: World, artifact: str, name: str = "measurements") -> pd.DataFrame:
+    world.measure(artifact)
+    return world.table(artifact, name)
+
+
+def test_every_cell_has_the_numbers_of_its_own_coordinates(make_world: Make) -> None:
+    """Epochs, temperatures and targets of one run's weights never stand in for each other."""
+    world = make_world(seeds=[0, 1])
+    said = {
+        ("epochs", at(epoch=0)): [10.0, 11.0],
+        ("epochs", at(epoch=50)): [20.0, 21.0],
+        ("epochs", at(epoch=100)): [30.0, 31.0],
+        ("epochs", at(epoch=50, variant="cut3")): [40.0, 41.0],
+        ("temperatures", at(objective__temperature=0.1)): [50.0, 51.0],
+        ("temperatures", at(objective__temperature=1)): [60.0, 61.0],
+        ("transfers", at(target="hundred", measure="transfer_top1")): [70.0, 71.0],
+        ("transfers", at(dataset="hundred", target="ten", measure="transfer_top1")): [80.0, 81.0],
+    }
+    for (artifact, cell), values in said.items():
+        world.say(artifact, cell, values)
+    world.measure("epochs", "temperatures", "transfers", "table5")
+    for (artifact, cell), values in said.items():
+        assert world.table(artifact, "measurements").loc[cell, "value"].tolist() == values, cell
+    # the last epoch by name, the usual temperature by name, and neither: one run, one number, three artifacts
+    same = [("temperatures", at(objective__temperature=0.5)), ("table5", at())]
+    assert [world.table(name, "measurements").loc[cell, "value"].tolist() for name, cell in same] == [[30.0, 31.0]] * 2
+
+
+def test_what_a_row_says_of_its_cell(make_world: Make) -> None:
+    world = make_world(level="quick", seeds=[4])
+    cell = at(target="hundred", measure="transfer_top1")
+    world.say("transfers", cell, [33.5])
+    row = measured(world, "transfers").loc[cell].to_dict()
+    expected = {
+        **{"method": "simclr", "variant": "default", "dataset": "ten", "setting": "target=hundred"},
+        **{"measure": "transfer_top1", "measured_on": "digits", "probed_on": "pairs", "epoch": 10, "final": True},
+        **{"protocol": "transfer", "protocol_digest": world.plan.protocols["norms"]["linear"].digest},  # its content
+        **{"seed": 4, "run": world.run("transfers", cell), "value": 33.5, "n_test": 100, "status": "finished"},
+    }
+    assert {key: row[key] for key in expected} == expected
+
+
+def test_training_itself_is_measured_epoch_by_epoch(make_world: Make) -> None:
+    world = make_world(seeds=[0])
+    run, norms = world.run("training", at(epoch=50, measure="norm")), np.linspace(5, 2, 100)
+    world.histories[run] = pd.DataFrame({"epoch": range(1, 101), "loss": 1.5, "norm": norms})
+    rows = measured(world, "training")
+    values = rows[rows["variant"] == "default"].set_index("epoch")["value"]
+    assert np.isnan(values[0])  # nothing is written down before the first epoch
+    assert values[50] == pytest.approx(5 - 3 * 49 / 99)
+    assert values[100] == 2
+    assert rows["protocol"].unique().tolist() == ["history"]
+    assert rows["n_test"].isna().all()
+    assert world.table("training", "summary")["n"].tolist() == [0, 1, 1, 0, 1, 1]
+
+
+def test_a_diverged_run_has_no_values_at_all(make_world: Make) -> None:
+    world = make_world(seeds=[0, 1])
+    world.say("epochs", at(epoch=100), [50.0, None])
+    run = world.run("epochs", at(epoch=100), 1)
+    world.histories[run] = pd.DataFrame({"epoch": [1, 2], "loss": [1.0, np.nan], "norm": [3.0, np.inf]})
+    world.measure("epochs", "training", "table5")
+    for artifact, epochs in (("epochs", {50, 100}), ("training", {0, 50, 100}), ("table5", {100})):
+        rows = world.table(artifact, "measurements")
+        lost = rows[(rows["run"] == run) & rows["epoch"].isin(epochs) & (rows["method"] != "control")]
+        assert set(lost["epoch"]) == epochs
+        assert set(lost["status"]) == {"diverged"}
+        assert lost["value"].isna().all()
+    before = world.table("epochs", "measurements").loc[at(epoch=0)]
+    assert before["status"].tolist() == ["finished", "finished"]  # its first weights are those of any run
+
+
+def test_chance_and_pixels_follow_the_dataset_that_was_probed(make_world: Make) -> None:
+    world = make_world(seeds=[0])
+    for name, knn, linear in (("digits", 33.0, 34.0), ("pairs", 25.0, 26.0)):
+        world.of_pixels(name, "knn", {"knn_top1": knn, "knn_top5": 90.0})
+        world.of_pixels(name, "linear", {"linear_top1": linear, "linear_top5": 91.0})
+    summary = measured(world, "table5", "summary")
+    table = summary["mean"]
+    kind = {"method": "control", "variant": "chance"}
+    # digits has 10 classes, pairs 16
+    assert table[at(**kind)] == 10.0
+    assert table[at(**kind, dataset="hundred")] == 6.25
+    assert table[at(method="control", variant="pixels")] == 33.0
+    assert table[at(method="control", variant="pixels", dataset="hundred")] == 25.0
+    transferred = measured(world, "transfers", "summary")["mean"]
+    to_hundred = {"method": "control", "target": "hundred", "measure": "transfer_top1"}
+    assert transferred[at(**to_hundred, variant="chance")] == 6.25
+    assert transferred[at(**to_hundred, variant="pixels")] == 26.0
+    assert summary.loc[at(**kind), "n"] == 0  # one number, and no network
+
+
+def test_untrained_counts_each_seed_once_and_is_of_the_first_row(make_world: Make) -> None:
+    world = make_world(seeds=[0, 1])
+    world.say("epochs", at(epoch=0), [10.0, 11.0])
+    world.say("epochs", at(epoch=0, variant="cut3"), [98.0, 99.0])  # cut weights are no usual initial ones
+    rows = measured(world, "epochs")
+    untrained = rows[rows["variant"] == "untrained"]
+    assert untrained["value"].tolist() == [10.0, 11.0]
+    assert untrained["seed"].tolist() == [0, 1]
+    assert untrained["coordinates"].tolist() == [at(method="control", variant="untrained")] * 2
+
+
+def test_a_value_that_is_none_is_no_divergence(make_world: Make) -> None:
+    """As of a bucket of norms with too few images: measured, and without a number."""
+    world = make_world(seeds=[0, 1])
+    cell = at(split="test", measure="norm")
+    world.images = dict.fromkeys(world.plan.runs, pd.DataFrame({"split": ["test", "train"], "image": 0, "norm": 1.0}))
+    world.say("violins", cell, [float("nan"), 3.0])
+    rows, summary = measured(world, "violins").loc[cell], world.table("violins", "summary").loc[cell]
+    assert (rows["status"].tolist(), rows["value"].isna().tolist()) == (["finished"] * 2, [True, False])
+    assert (summary["mean"], summary["n"], summary["n_diverged"]) == (3.0, 1, 0)
+
+
+NONE = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("values", "n", "mean", "std", "half"),
+    [
+        ([51.0, 52.0, 53.0], 3, 52.0, 1.0, 2.484138),  # t(0.975, 2) = 4.302652729911275 from tables, over sqrt(3)
+        ([51.0, None, 53.0], 2, 52.0, 2**0.5, 12.706205),  # |51 - 53| / sqrt(2); t(0.975, 1) sqrt(2) / sqrt(2)
+        ([51.3], 1, 51.3, NONE, NONE),
+        ([None], 0, NONE, NONE, NONE),
+        ([51.3, 51.3, 51.3], 3, 51.3, 0.0, NONE),
+    ],
+)
+def test_a_diverged_run_is_counted_and_in_no_mean_and_no_interval_is_claimed_without_a_spread(
+    make_world: Make, values: list[float | None], n: int, mean: float, std: float, half: float
+) -> None:
+    world = make_world(seeds=range(len(values)))
+    world.say("table5", at(), values)
+    row = measured(world, "table5", "summary").loc[at()]
+    assert (row["n"], row["n_diverged"], row["epoch"]) == (n, values.count(None), 100)
+    expected = [mean, std, mean - half, mean + half]
+    found = [row[name] for name in ("mean", "std", "low", "high")]
+    assert found == pytest.approx(expected, abs=1e-6, nan_ok=True)
 
 
 def written(world: World, artifact: str) -> dict[str, bytes]:
@@ -129,6 +272,8 @@ def test_quantiles_are_those_of_numpy_for_each_split_and_seed(make_world: Make) 
 
 
 PLACES = itertools.product(("highest", "lowest"), "ab", (1, 2))
+
+
 SHOWN = pd.DataFrame(
     [("train", extreme, row, rank, f"{rank}.50") for extreme, row, rank in PLACES],
     columns=["split", "extreme", "row", "column", "caption"],
@@ -197,3 +342,101 @@ def test_points_are_those_of_the_first_seed_that_did_not_diverge(make_world: Mak
     world.status = dict.fromkeys(world.plan.runs, "diverged")
     world.measure("globe")
     assert world.table("globe", "points").empty
+
+
+# What runs and probes leave, damaged or lost: one sentence each, and nothing is written.
+
+
+BY = {"table5": "knn", "epochs": "knn", "violins": "norms", "portraits": "extremes", "globe": "points"}
+
+
+IMAGES = POINTS.assign(split=["train", "test"], norm=[1.0, 2.0])
+
+
+PORTRAITS = pd.DataFrame(
+    [("train", extreme, "a", 1, "1.50") for extreme in ("highest", "lowest")],
+    columns=["split", "extreme", "row", "column", "caption"],
+)
+
+
+def seal(path: Path, change: Callable[[dict[str, str]], Any]) -> None:
+    """Change the checksums that a file's manifest lists, and seal it again."""
+    manifest = path.parent / (MANIFEST if path.name == "history.csv" else f"{path.name.partition('.')[0]}.json")
+    content = files.read_sealed(manifest)
+    change(content["files"])
+    files.write_sealed(manifest, content)
+
+
+def lose(path: Path) -> None:
+    path.unlink()
+    seal(path, lambda listed: listed.pop(path.name))
+
+
+def edit(pattern: str, new: str) -> Callable[[Path], None]:
+    """Other words, or none, sealed as if they were right."""
+
+    def harm(path: Path) -> None:
+        path.write_text(re.sub(pattern, new, path.read_text()))
+        seal(path, lambda listed: listed.update({path.name: files.sha256(path)}))
+
+    return harm
+
+
+HARMED: dict[str, tuple[str, str, Callable[[Path], None]]] = {
+    "answers deleted": ("table5", "answers", Path.unlink),
+    "answers flipped": ("table5", "answers", flip),
+    "answers without a column": ("table5", "answers", edit("target", "aim")),
+    "answers without an epoch": ("epochs", "answers", edit(".*,50,.*\\n", "")),
+    "pixels without a measure": ("epochs", "pixels", edit(".*knn_top1.*\\n", "")),
+    "history flipped": ("training", "history", flip),
+    "history without a column": ("training", "history", edit("norm", "normal")),
+    "images flipped": ("violins", "images", flip),
+    "images lost": ("violins", "images", lose),
+    "pictures flipped": ("portraits", "pictures", flip),
+    "pictures lost": ("portraits", "pictures", lose),
+    "points without a coordinate": ("globe", "images", edit(",z", ",w")),
+}
+
+
+@pytest.mark.parametrize("harmed", HARMED)
+def test_damage_is_refused_and_nothing_is_written(make_world: Make, refused: Refused, harmed: str) -> None:
+    artifact, what, harm = HARMED[harmed]
+    world = make_world(seeds=[0], paper={"artifacts": PAPER["artifacts"] | {"globe": GLOBE}})
+    world.images, world.portraits = (dict.fromkeys(world.plan.runs, table) for table in (IMAGES, PORTRAITS))
+    world.pictures = dict.fromkeys(world.plan.runs, np.zeros((2, 5, 4, 3), dtype=np.uint8))
+    world.write(artifact)
+    run = next(cell.run.name for cell in world.plan.artifacts["norms", artifact] if cell.run)
+    if what == "history":
+        path = world.plan.run_folder(run) / "history.csv"
+    else:
+        digest = world.plan.protocols["norms"][BY[artifact]].digest
+        answers = world.plan.evaluation("pixels-digits" if what == "pixels" else run, digest)
+        of_images = {"images": ".csv", "pictures": ".png"}
+        path = answers.with_name(f"{answers.stem}.0100.digits{of_images[what]}") if what in of_images else answers
+    harm(path)
+    with refused():
+        measure.build(world.plan, "norms", artifact)
+    assert not world.plan.artifact_folder("norms", artifact).exists()
+
+
+def test_a_damaged_table_is_refused_and_not_taken_for_one_that_is_not_made(make_world: Make, refused: Refused) -> None:
+    world = make_world(seeds=[0])
+    world.measure("table5")
+    world.judged(claim("a"))
+    flip(world.plan.artifact_folder("norms", "table5") / "claims.csv")
+    with refused():
+        claims.build(world.plan)
+
+
+def test_runs_say_what_they_were_made_by_or_are_refused(make_world: Make, refused: Refused) -> None:
+    world = make_world(seeds=[0])
+    world.write()
+    name, other = sorted(world.plan.runs)[:2]
+    made = [name, "finished", 100, "a processor", 1, "2.13.0", "c0de", "da7a", "cpu", "float32", ""]
+    assert gather.runs(world.plan, [name, name]).to_numpy().tolist() == [made]
+    path = world.plan.run_folder(name) / MANIFEST
+    files.write_json(path, files.read_json(path) | {"status": "diverged"})
+    with refused():
+        gather.runs(world.plan, [name])
+    path.unlink()
+    assert gather.runs(world.plan, [name, other])["run"].tolist() == [other]  # what has no manifest yet has no row

@@ -1,7 +1,5 @@
 """What is selected from tuning runs that were made up, and when nothing is."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +9,8 @@ from hypersphere.config.coordinates import text
 from hypersphere.config.study import read_selection, write_selection
 from hypersphere.statistics.selection import select
 
+from ...fixtures import Refused
 from .world import PAPER, STUDY, World
-
-Refused = Callable[..., AbstractContextManager[None]]
 
 RATE = "optimiser.learning_rate.times"
 TUNED = STUDY | {

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,9 @@ from hypersphere.config.claims import Claim
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.statistics import claims, studies
 
-from .world import CLAIM, PAPER, RULES, World, at, claim
+from ...fixtures import Refused
+from .world import CLAIM, PAPER, RULES, Make, World, at, claim
 
-Make = Callable[..., World]
-Refused = Callable[..., AbstractContextManager[None]]
 NOTHING = dict.fromkeys(["reported_std", "reported_n", "direction"])
 STEPS = CLAIM | NOTHING | {"id": "c", "artifact": "a", "metric": "steps", "reported": 100.0}
 

@@ -1,7 +1,6 @@
 """Verdicts. Expected ones follow by hand from docs/statistics.md; equivalence is checked against statsmodels."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -16,9 +15,8 @@ from hypersphere.statistics import studies, verdicts
 from hypersphere.statistics.effects import welch
 from hypersphere.t_test import t_p
 
-from .world import RULES, World, claim, gain
+from .world import RULES, Make, claim, gain
 
-Make = Callable[..., World]
 NAN = math.nan
 
 

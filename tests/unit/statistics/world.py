@@ -356,6 +356,10 @@ class World(Runs):
         return {row["id"]: row for row in table.to_dict("records")}
 
 
+Make = Callable[..., World]
+"""The fixture ``make_world``."""
+
+
 def _csv(columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> str:
     """As pandas writes it, in a tenth of the time."""
     return "".join(",".join("" if x is None else str(x) for x in row) + "\n" for row in (list(columns), *rows))
