@@ -84,10 +84,5 @@ def drop(beginning: str) -> Callable[[dict[str, Tensor]], None]:
 
 
 def add_one(beginning: str) -> Callable[[dict[str, Tensor]], None]:
-    """For ``rewrite``: add 1 to the first tensor that is not zero and whose name begins so."""
-
-    def change(tensors: dict[str, Tensor]) -> None:
-        name = next(n for n in sorted(tensors) if n.startswith(beginning) and tensors[n].double().norm() > 0)
-        tensors[name] = tensors[name] + 1
-
-    return change
+    """For ``rewrite``: add 1 to every tensor whose name begins so."""
+    return lambda tensors: tensors.update({name: t + 1 for name, t in tensors.items() if name.startswith(beginning)})

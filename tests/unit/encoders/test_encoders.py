@@ -43,7 +43,7 @@ every = pytest.mark.parametrize("name", ENCODERS)
 
 
 def test_every_encoder_is_here() -> None:
-    """All but those of sentences and of agents, which test_gru.py and test_pixel_convnet.py have."""
+    """All but those of sentences and of agents, which the tests of their plug-ins have."""
     assert {*ENCODERS, "gru", "pixel_convnet"} == set(registry.names("encoders"))
 
 

@@ -10,6 +10,7 @@ from torchvision.models.resnet import BasicBlock as TheirBlock
 from hypersphere.encoders.convnet import convnet
 from hypersphere.encoders.resnet import resnet
 from hypersphere.encoders.resnet8 import resnet8
+from hypersphere.training.build import initialise
 
 from .conftest import randomise
 
@@ -127,6 +128,7 @@ def test_small_stems_by_hand(stem: str) -> None:
 def test_zero_init_residual(depth: int, last: str, blocks: int) -> None:
     for zero, value in ((True, 0.0), (False, 1.0)):
         model = resnet(depth=depth, stem="cifar", zero_init_residual=zero)  # type: ignore[arg-type]
+        initialise(model, seed=0)  # which leaves these as they are
         scales = [p for name, p in model.named_parameters() if name.endswith(f".{last}.weight")]
         assert len(scales) == blocks
         assert all((scale == value).all() for scale in scales)

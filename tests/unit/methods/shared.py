@@ -104,6 +104,21 @@ def step(method: Method, *batches: Batch, done: tuple[float, float] = (0.5, 0.5)
     method.after_step(*done)
 
 
+def given(method: Method, *batches: Batch) -> list[list[Tensor]]:
+    """What the objective is given, argument by argument, in each of these passes of one step."""
+    seen, objective = [], method.objective
+
+    def recording(*pair: Tensor, **named: Tensor) -> Tensor:
+        seen.append([tensor.detach().clone() for tensor in (*pair, *named.values())])
+        return objective(*pair, **named)
+
+    method.objective = recording
+    for batch in batches:
+        method(batch)
+    method.objective = objective
+    return seen
+
+
 def batches_seen(module: nn.Module) -> list[int]:
     """How many batches each of a module's batch norms has normalised."""
     return [int(count) for name, count in module.named_buffers() if name.endswith("num_batches_tracked")]

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from hypersphere.config import registry
 from hypersphere.config.recipe import Optimiser
@@ -16,7 +15,7 @@ from hypersphere.training import optimisation
 from hypersphere.training.build import build_method
 
 from ...of_images import METHODS
-from .shared import batches_seen, make_parts, make_run, nothing
+from .shared import Streams, batches_seen, described, make_parts, make_run, nothing
 
 CLASSES = 3
 COMPONENTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -47,9 +46,10 @@ OPTIMISER = Optimiser.model_validate({"learning_rate": 1.0, "weight_decay": 1e-4
 every = pytest.mark.parametrize("name", METHODS)
 
 
-def build(name: str, **changes: Any) -> Method:
+def build(name: str, momentum: float | None = None, **changes: Any) -> Method:
     """Of six images and three classes."""
     parameters, objective = COMPONENTS[name]
+    parameters = parameters if momentum is None else parameters | {"momentum": momentum}
     encoder = {"name": "lab_streams", "backbone": "resnet8", "width": 2} if name == "cmc" else {"name": "resnet8"}
     run = make_run({"name": name, **parameters}, objective, encoder={"width": 2} | encoder, **changes)
     return build_method(run, images=6, classes=CLASSES)
@@ -69,6 +69,67 @@ def trained(name: str) -> Method:
             method(batch_for(name, seed))
             method.after_step(0.5, 0.5)
     return method.eval()
+
+
+PLAIN = {"hidden": 7, "dim": 4}
+WIDTHS: dict[str, dict[str, Any]] = dict.fromkeys(METHODS, PLAIN) | {
+    "cmc": {"dim": 4},
+    "dino": {"hidden": 7, "bottleneck": 4, "prototypes": 9},
+    "instance_discrimination": {"dim": 4},
+    "mocov2": PLAIN | {"queue": 6},
+    "simsiam": PLAIN | {"bottleneck": 3},
+    "supervised": {},
+    "swav": PLAIN | {"prototypes": 9},
+}
+CLA: dict[str, Any] = {"hidden": 8, "dim": 8, "layers": 3, "bottleneck": True, "last_batch_norm": True}
+HEADS: list[tuple[str, dict[str, Any], dict[str, str]]] = [
+    # Grill et al. 2020, Sec. 3.3; the authors' code; Projector and Predictor of CLA/training/models.py
+    ("byol", {}, {"projector": "6-7 bn* ReLU 7-4+", "predictor": "4-7 bn* ReLU 7-4+"}),
+    ("byol", {"bias": False}, {"projector": "6-7 bn* ReLU 7-4", "predictor": "4-7 bn* ReLU 7-4"}),
+    ("byol", CLA, {"projector": "6-8 bn* ReLU 8-8 bn* ReLU 8-8 bn*", "predictor": "8-2 bn* ReLU 2-8+"}),
+    ("cmc", {}, {"lightness": "5-4+", "colour": "5-4+"}),
+    ("cmc", {"hidden": 7}, {"lightness": "5-7+ ReLU 7-4+", "colour": "5-7+ ReLU 7-4+"}),
+    # Caron et al. 2021, Sec. 3.1, from memory
+    ("dino", {}, {"projector": "6-7+ GELU 7-7+ GELU 7-4+"}),
+    ("dino", {"batch_norm": True, "layers": 2}, {"projector": "6-7 bn* GELU 7-4+"}),
+    ("instance_discrimination", {}, {"projector": "6-4+"}),
+    # Chen et al. 2020b; MoCo v1 had a linear map
+    ("mocov2", {}, {"projector": "6-7+ ReLU 7-4+"}),
+    ("mocov2", {"layers": 1}, {"projector": "6-4+"}),
+    ("mocov2", {"layers": 3, "batch_norm": True}, {"projector": "6-7 bn* ReLU 7-7 bn* ReLU 7-4+"}),
+    # the authors' code: three layers behind a ViT, two in the predictor, no bias, batch norm to the end of both
+    ("mocov3", {}, {"projector": "6-7 bn* ReLU 7-7 bn* ReLU 7-4 bn", "predictor": "4-7 bn* ReLU 7-4 bn"}),
+    ("mocov3", {"layers": 2, "predictor_layers": 3}, {"predictor": "4-7 bn* ReLU 7-7 bn* ReLU 7-4 bn"}),
+    ("mocov3", {"layers": 2, "batch_norm": False}, {"projector": "6-7 ReLU 7-4 bn", "predictor": "4-7 ReLU 7-4 bn"}),
+    (
+        "mocov3",
+        {"layers": 2, "last_batch_norm": False, "bias": True},
+        {"projector": "6-7 bn* ReLU 7-4+", "predictor": "4-7 bn* ReLU 7-4+"},
+    ),
+    # Chen et al. 2020, Sec. 4.2
+    ("simclr", {}, {"projector": "6-7+ ReLU 7-4+"}),
+    ("simclr", {"layers": 1}, {"projector": "6-4+"}),
+    ("simclr", {"layers": 1, "batch_norm": True, "bias": False}, {"projector": "6-4"}),
+    ("simclr", {"layers": 3, "bias": False}, {"projector": "6-7 ReLU 7-7 ReLU 7-4"}),
+    ("simclr", {"batch_norm": True}, {"projector": "6-7 bn* ReLU 7-4+"}),
+    ("simclr", {"last_batch_norm": True}, {"projector": "6-7+ ReLU 7-4 bn"}),
+    # Chen and He 2021, Sec. 3; App. D, on CIFAR; Projector of CLA/training/models.py
+    ("simsiam", {}, {"projector": "6-7 bn* ReLU 7-7 bn* ReLU 7-4 bn", "predictor": "4-3 bn* ReLU 3-4+"}),
+    ("simsiam", {"layers": 2}, {"projector": "6-7 bn* ReLU 7-4 bn"}),
+    ("simsiam", {"layers": 2, "last_batch_norm": "affine"}, {"projector": "6-7 bn* ReLU 7-4 bn*"}),
+    ("supervised", {}, {"classifier": "6-10+"}),
+    # Caron et al. 2020, from memory
+    ("swav", {}, {"projector": "6-7 bn* ReLU 7-4+", "prototypes": "4-9"}),
+    ("swav", {"layers": 3, "batch_norm": False}, {"projector": "6-7+ ReLU 7-7+ ReLU 7-4+"}),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "expected"), HEADS)
+def test_heads_are_the_papers(name: str, options: dict[str, Any], expected: dict[str, str]) -> None:
+    """As they draw them; a bias before a batch norm does nothing and is left out."""
+    parts = make_parts(nothing, images=9, classes=10, **({"encoder": Streams()} if name == "cmc" else {}))
+    made = registry.load("methods", name)(parts, **WIDTHS[name] | options)
+    assert {part: described(made.get_submodule(part)) for part in expected} == expected
 
 
 @pytest.mark.heavy
@@ -97,10 +158,6 @@ def test_a_head_has_the_method_s_own_tensors_and_gives_none_a_second_name(name: 
     assert all(own[key].data_ptr() == tensor.data_ptr() for key, tensor in head.items())
 
 
-def test_every_method_is_looked_at() -> None:
-    assert set(METHODS) == COMPONENTS.keys()
-
-
 SYMMETRIC = {"byol", "dino", "mocov3", "simclr", "simsiam", "swav"}
 """Methods of two views for which either may be the first; MoCo v2 has queries of the first and keys of the second."""
 
@@ -113,7 +170,7 @@ def test_it_is_built_and_computes_by_keyed_draws_alone(name: str) -> None:
     torch.manual_seed(2)
     two, other = build(name), build(name, seed=1)
     assert all(torch.equal(a, b) for a, b in zip(one.state_dict().values(), two.state_dict().values(), strict=True))
-    assert not torch.equal(weight(one), weight(other))
+    assert not torch.equal(next(one.parameters()), next(other.parameters()))
     before = torch.get_rng_state(), pickle.dumps(np.random.get_state())
     outputs = [method(batch_for(name)) for method in (one, two)]
     one.after_step(0.5, 0.5)
@@ -129,21 +186,13 @@ def test_its_memory_begins_with_keyed_unit_vectors(name: str, memory: str) -> No
     assert torch.equal(build(name, seed=3).get_buffer(memory), parts.unit_vectors(6, 4, memory))
 
 
-def weight(method: Method) -> Tensor:
-    """The encoder's first."""
-    return next(method.parameters())
-
-
-def target(method: Method) -> dict[str, Tensor]:
-    """The state of its slow copy, if it has one."""
-    return dict(method.get_submodule("target").state_dict()) if hasattr(method, "target") else {}
-
-
 @every
 def test_its_gradient_reaches_what_is_trained_and_nothing_else(name: str) -> None:
     """Its embeddings, too, are out of the graph. A target begins as a copy, under the same names."""
     method = build(name).train()
-    assert all(torch.equal(tensor, method.state_dict()[key]) for key, tensor in target(method).items())
+    state = method.state_dict()
+    copied = [key for key in state if key.startswith("target.")]
+    assert all(torch.equal(state[key], state[key.removeprefix("target.")]) for key in copied)
     output = method(batch_for(name))
     assert set(batches_seen(method)) == {2 if name in SYMMETRIC else 1}  # each view has batch statistics of its own
     assert not output.embeddings.requires_grad
@@ -152,7 +201,7 @@ def test_its_gradient_reaches_what_is_trained_and_nothing_else(name: str) -> Non
         assert parameter.requires_grad != key.startswith("target."), key
         assert (parameter.grad is not None) == parameter.requires_grad, key
         assert parameter.grad is None or parameter.grad.isfinite().all(), key
-    assert weight(method).grad.abs().max() > 0  # type: ignore[union-attr]
+    assert next(method.parameters()).grad.abs().max() > 0  # type: ignore[union-attr]
 
 
 @every

@@ -8,7 +8,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from hypersphere.methods.base import Batch, Method
 from hypersphere.methods.cmc import cmc
 from hypersphere.methods.simclr import simclr
 from hypersphere.methods.simsiam import simsiam
@@ -74,23 +73,12 @@ def test_simsiam_is_algorithm_1() -> None:
     assert (ours[0] - other).abs().max() > 1e-4
 
 
-CODING = partial(multiview_coding, temperature=0.5)
-
-
-def make_cmc() -> Method:
-    torch.manual_seed(0)
-    return cmc(make_parts(CODING)._replace(encoder=Streams()), dim=4)
-
-
-def projected(method: Method, batch: Batch) -> tuple[Tensor, Tensor]:
-    lightness, colour = method.encoder.streams(batch.views[0])  # type: ignore[operator]
-    return method.get_submodule("lightness")(lightness), method.get_submodule("colour")(colour)
-
-
 def test_cmc_is_the_two_way_softmax_between_its_streams() -> None:
     """Loss and gradient by hand, from a matrix of cosines. Control: with each other's heads it is another."""
-    method, batch = make_cmc(), make_batch(views=1)
-    z_l, z_ab = projected(method, batch)
+    parts = make_parts(partial(multiview_coding, temperature=0.5))
+    method, batch = cmc(parts._replace(encoder=Streams()), dim=4), make_batch(views=1)
+    lightness, colour = method.encoder.streams(batch.views[0])  # type: ignore[operator]
+    z_l, z_ab = method.get_submodule("lightness")(lightness), method.get_submodule("colour")(colour)
 
     def by_hand(a: Tensor, b: Tensor) -> Tensor:
         matrix = (a / a.norm(dim=1, keepdim=True)) @ (b / b.norm(dim=1, keepdim=True)).T / 0.5

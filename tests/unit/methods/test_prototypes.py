@@ -1,6 +1,5 @@
 """DINO's and SwAV's wiring: cosines with prototypes, a teacher's centre that follows, a sphere that rows go back to."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -17,13 +16,13 @@ from hypersphere.methods.swav import swav
 from hypersphere.objectives.self_distillation import self_distillation
 from hypersphere.objectives.swapped_prediction import swapped_prediction
 
-from .shared import gradients, make_batch, make_parts, step
+from .shared import given, gradients, make_batch, make_parts, step
 
 DISTILLATION = partial(self_distillation, student_temperature=0.5, teacher_temperature=0.2)
 
 
-def make_dino(loss: Callable[..., Tensor] = DISTILLATION, **options: Any) -> Method:
-    method = dino(make_parts(loss), hidden=7, bottleneck=4, prototypes=9, **options)
+def make_dino(**options: Any) -> Method:
+    method = dino(make_parts(DISTILLATION), hidden=7, bottleneck=4, prototypes=9, **options)
     method.begin()
     return method
 
@@ -66,20 +65,16 @@ def test_dinos_loss_and_centre_are_lightlys() -> None:
 
 def test_the_centre_follows_the_teachers_outputs_of_all_passes() -> None:
     """By hand over three steps of two passes; within a step it rests, for the loss too."""
-    given: list[Tensor] = []
-
-    def spy(student: Tensor, teacher: Tensor, centre: Tensor) -> Tensor:
-        given.append(centre.clone())
-        return DISTILLATION(student, teacher, centre)
-
-    method = make_dino(spy, centre_momentum=0.6)
+    method = make_dino(centre_momentum=0.6)
     expected = torch.zeros(9)
     for k in range(3):
         batches = [make_batch(seed=2 * k), make_batch(seed=2 * k + 1)]
         rows = torch.cat([part for batch in batches for part in outputs(method, batch, "target.")]).detach()
-        step(method, *batches, rate=2.0)
-        for centre in given[4 * k :]:  # two passes, two directions
+        seen = given(method, *batches)
+        assert len(seen) == 4  # two passes, two directions
+        for _, _, centre in seen:
             torch.testing.assert_close(centre, expected)
+        step(method, *batches, rate=2.0)  # sees them again, which changes no mean
         before, expected = expected, 0.6 * expected + 0.4 * rows.mean(dim=0)
         torch.testing.assert_close(method.get_buffer("centre"), expected)
         assert (before - expected).abs().max() > 1e-3

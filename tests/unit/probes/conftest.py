@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from hypersphere.probes import result
 
@@ -49,6 +49,19 @@ class Given:
 
     def mapped(self, function: Callable[[Tensor], Tensor]) -> "Given":
         return self.but(bank=function(self.bank), queries=function(self.queries))
+
+
+class Spoils(nn.Module):
+    """A part of a network that gives some rows a value that is no number."""
+
+    def __init__(self, value: float = torch.nan) -> None:
+        super().__init__()
+        self.value = value
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = x.clone()
+        x[::10, 1] = self.value
+        return x
 
 
 def cloud(n: int = 300, m: int = 500, d: int = 8, classes: int = 4, dtype: torch.dtype = torch.float64) -> Any:

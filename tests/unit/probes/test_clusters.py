@@ -1,5 +1,6 @@
 """K-means from keyed starts, accuracies against all assignments; points on the sphere."""
 
+import math
 from itertools import permutations
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +13,7 @@ from torch import Tensor
 
 from hypersphere.probes.clustering import clustering
 from hypersphere.probes.clusters import best, kmeans, matched_accuracy, starts
-from hypersphere.probes.sphere_points import sphere_points, spread
+from hypersphere.probes.sphere_points import sphere_points
 
 from .conftest import Given, cloud
 
@@ -72,7 +73,7 @@ def world(embeddings: Tensor, labels: list[int]) -> Any:
     return SimpleNamespace(embeddings=lambda split: embeddings, labels=lambda split: torch.tensor(labels))
 
 
-def test_the_table_has_unit_vectors_with_their_classes() -> None:
+def test_the_table_has_unit_vectors_with_their_classes_and_spreads_are_of_their_means() -> None:
     draws = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
     labels = [i % 4 for i in range(40)]
     found = sphere_points(world(draws, labels), images=15)
@@ -83,23 +84,10 @@ def test_the_table_has_unit_vectors_with_their_classes() -> None:
         vector = draws[row.image].tolist()
         assert [row.x, row.y, row.z] == pytest.approx([v / np.linalg.norm(vector) for v in vector], rel=1e-6)
         assert row[1] == labels[row.image]
-
-
-def test_spreads_by_hand() -> None:
-    """Two classes at opposite poles: nothing in a class, everything between them."""
-    poles = torch.tensor([[0.0, 0, 2], [0, 0, 5], [0, 0, -1], [0, 0, -1e-25]])
-    found = sphere_points(world(poles, [0, 0, 1, 1]))
-    assert found.values == {"spread": 1.0, "class_spread": 0.0}
-
-
-def test_the_spread_of_a_cap() -> None:
-    """The mean of a uniform cap down to height h is (1 + h) / 2 along its axis (Archimedes)."""
-    n, h = 20_000, 0.4
-    z = h + (1 - h) * (torch.arange(n, dtype=torch.float64) + 0.5) / n
-    angle = torch.arange(n) * 2.399963229728653
-    side = (1 - z**2).sqrt()
-    points = torch.stack([side * angle.cos(), side * angle.sin(), z], dim=1)
-    assert spread(points) == pytest.approx(1 - (1 + h) / 2, abs=1e-4)
+    units = draws / draws.norm(dim=1, keepdim=True)
+    own = [1 - math.hypot(*units[label::4].mean(dim=0).tolist()) for label in range(4)]
+    both = {"spread": 1 - math.hypot(*units.mean(dim=0).tolist()), "class_spread": sum(own) / 4}
+    assert found.values == pytest.approx(both)
 
 
 def test_other_dimensions_are_a_sentence(refused: Any) -> None:

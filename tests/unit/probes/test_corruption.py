@@ -15,8 +15,6 @@ from hypersphere.probes.mlp import fit_mlp
 from .conftest import StandIn
 
 QUICK: dict[str, Any] = {"hidden": 8, "epochs": 6, "batch": 16}
-SETTINGS: dict[str, Any] = {"dropout": 0.4, "learning_rate": 0.1, "drop_every": 40, "momentum": 0.9}
-"""The defaults of the probe ``mlp``."""
 PLAIN = "corruption_error;augmentation=standard;corruption="
 
 
@@ -90,7 +88,7 @@ def test_versions_of_images_take_turns() -> None:
     bank, labels = torch.randn(30, 4, generator=torch.Generator().manual_seed(0)), torch.arange(30) % 3
 
     def fitted(features: torch.Tensor, epochs: int) -> torch.Tensor:
-        return fit_mlp(features, labels, 3, hidden=8, epochs=epochs, batch=16, **SETTINGS).w1
+        return fit_mlp(features, labels, 3, hidden=8, epochs=epochs, batch=16).w1
 
     assert torch.equal(fitted(torch.stack([bank, bank + 9]), 1), fitted(bank, 1))
     assert torch.equal(fitted(bank[None], 4), fitted(bank, 4))
@@ -102,7 +100,7 @@ def test_with_augmix_the_probe_is_fitted_on_its_versions() -> None:
     bank = torch.stack([frozen.encode(augmix_of(frozen.images("train"), copy)) for copy in range(2)])
     found = corruption(frozen, copies=2, **QUICK).values
     for name, features in (("standard", frozen.features("train")), ("augmix", bank)):
-        fitted = fit_mlp(features, frozen.labels("train"), 3, **QUICK, **SETTINGS)
+        fitted = fit_mlp(features, frozen.labels("train"), 3, **QUICK)
         wrong = fitted.scores(frozen.features("fog-2")).argmax(dim=1) != frozen.labels("fog-2")
         key = f"corruption_error;augmentation={name};corruption=fog;severity=2"
         assert found[key] == pytest.approx(100 * float(wrong.double().mean()))

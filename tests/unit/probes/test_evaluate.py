@@ -1,8 +1,10 @@
 """Evaluations: one sealed file for each run and protocol, made once, and again when, and only when, it must be."""
 
 import shutil
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,6 @@ from safetensors.torch import load_file, save_file
 
 from hypersphere import files
 from hypersphere.config import plan as planning
-from hypersphere.config.artifacts import Protocol
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
@@ -45,6 +46,11 @@ def plan(root: Path) -> Plan:
 def digest(plan: Plan, probe: str, run: Run | None = None) -> str:
     asked = plan.asked[(run or plan.batches[0].runs[0]).name]
     return next(name for name, one in asked.items() if one.protocol.probe and one.protocol.probe.name == probe)
+
+
+def evaluation(plan: Plan, probe: str) -> Path:
+    """The file of the first run."""
+    return plan.evaluation(plan.batches[0].runs[0].name, digest(plan, probe))
 
 
 def answers(plan: Plan, run: Run, probe: str) -> pd.DataFrame:
@@ -122,11 +128,10 @@ def test_a_value_is_the_share_of_correct_predictions(plan: Plan) -> None:
 
 
 def test_images_lie_beside_their_mean(plan: Plan) -> None:
-    run = plan.batches[0].runs[0]
-    path = plan.evaluation(run.name, digest(plan, "norms"))
+    path = evaluation(plan, "norms")
     table = pd.read_csv(evaluate.table_name(path, (4, "upright")))
     assert table.groupby("split").size().to_dict() == {"test": 30, "train": 80}
-    rows = answers(plan, run, "norms")
+    rows = answers(plan, plan.batches[0].runs[0], "norms")
     mean = rows[(rows["epoch"] == 4) & (rows["reading"] == "split=test")]["value"].item()
     assert mean == pytest.approx(table.loc[table["split"] == "test", "norm"].mean(), abs=2e-6)
     listed = {path.name, *(f"{path.stem}.{at}.upright.csv" for at in ("0000", "0004"))}
@@ -139,8 +144,7 @@ def test_what_is_damaged_is_measured_again_and_nothing_else(
     plan: Plan, harm: str, ending: str, expected: set[str]
 ) -> None:
     before = {name: content for name, (_, content) in written(plan).items()}
-    run = plan.batches[0].runs[0].name
-    path = plan.evaluation(run, digest(plan, "norms" if expected == NORM else "knn"))
+    path = evaluation(plan, "norms" if expected == NORM else "knn")
     HARMS[harm](path.with_name(f"{path.stem}.{ending}"))
     assert again(plan) <= expected
     assert {name: content for name, (_, content) in written(plan).items()} == before
@@ -153,54 +157,62 @@ def remade(plan: Plan) -> set[str]:
     return {name.partition(".")[0] for name in again(plan) if name.endswith(".json")}
 
 
-def test_another_code_of_one_probe_costs_that_probe(
-    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    package = Path(shutil.copytree(sources.PACKAGE, tmp_path / "hypersphere"))
-    monkeypatch.setattr(sources, "PACKAGE", package)
-    path = package / "probes" / "knn.py"
+def multiply(plan: Plan, name: str, factor: float) -> None:
+    """Change a file of the first run's weights, and list it as the run would have."""
+    folder = plan.run_folder(plan.batches[0].runs[0].name)
+    tensors = load_file(folder / name)
+    scaled = {key: value * factor if value.is_floating_point() else value for key, value in tensors.items()}
+    save_file(scaled, folder / name)
+    manifest = files.read_sealed(folder / "manifest.json")
+    manifest["files"][name] = files.sha256(folder / name)
+    files.write_sealed(folder / "manifest.json", manifest)
+
+
+def other_code(plan: Plan) -> None:
+    path = sources.PACKAGE / "probes" / "knn.py"
     path.write_text(path.read_text().replace("PIXELS = True", "PIXELS = bool(1)"))
     sources.forget()
-    assert remade(plan) == {"knn"}
-    sources.forget()
 
 
-def test_other_weights_are_measured_again(plan: Plan) -> None:
-    """Of one epoch, by the protocols that look at it: nobody but kNN looks at epoch 2."""
-    run = plan.batches[0].runs[0]
-    folder = plan.run_folder(run.name)
-    for name, expected in (("snapshots/epoch-0002.safetensors", {"knn"}), ("encoder.safetensors", EVERY)):
-        multiply(folder, name, 1.5)
-        assert remade(plan) == expected, name
-        assert remade(plan) == set()
-
-
-def test_other_data_are_measured_again(plan: Plan) -> None:
-    """The turned digits are what transfer looks at, and no other."""
-    folder = plan.data_folder(plan.datasets["turned"])
-    manifest = folder / "manifest.json"
+def other_data(plan: Plan) -> None:
+    """The turned digits, which transfer looks at."""
+    manifest = plan.data_folder(plan.datasets["turned"]) / "manifest.json"
     files.write_sealed(manifest, files.read_sealed(manifest) | {"digest": "0" * 64})
-    assert remade(plan) == {"linear"}
+
+
+OTHERS: dict[str, tuple[Callable[[Plan], object], set[str]]] = {
+    "code of a probe": (other_code, {"knn"}),
+    "weights in the middle": (lambda plan: multiply(plan, "snapshots/epoch-0002.safetensors", 1.5), {"knn"}),
+    "weights at the end": (lambda plan: multiply(plan, "encoder.safetensors", 1.5), EVERY),
+    "data": (other_data, {"linear"}),
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_another_of_its_inputs_costs_the_protocols_that_look_at_it(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.setattr(sources, "PACKAGE", Path(shutil.copytree(sources.PACKAGE, tmp_path / "hypersphere")))
+    change, expected = OTHERS[what]
+    change(plan)
+    assert remade(plan) == expected
+    assert remade(plan) == set()
+    sources.forget()
 
 
 def test_features_are_computed_once_for_all_protocols(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once an epoch, set of images and layer: of the run, at its ends and the middle; of both sets' pixels."""
     shutil.rmtree(plan.config.results / "evaluations")
     made: list[tuple[object, ...]] = []
-    known = Frozen.__init__
 
-    def counted(self: Frozen, encoder: object, head: object, data: store.Prepared, *rest: object) -> None:
-        made.append((data.manifest["name"], rest[1] if rest[1:] else "pixels"))
-        known(self, encoder, head, data, *rest)  # type: ignore[arg-type]
+    def counted(encoder: Any, head: Any, data: store.Prepared, device: Any, *rest: Any) -> Frozen:
+        made.append((data.manifest["name"], *(rest[:1] or ("pixels",))))
+        return Frozen(encoder, head, data, device, *rest)
 
-    monkeypatch.setattr(Frozen, "__init__", counted)
+    monkeypatch.setattr(evaluate, "Frozen", counted)
     evaluate.evaluate_runs(plan, plan.batches[0].runs[:1])
-    # epochs 0, 2 and 4 on its own images, the ends on the turned ones, the ends' embeddings, and both sets' pixels
-    assert sorted(made) == sorted(
-        [("upright", "backbone")] * 3
-        + [("turned", "backbone")] * 2
-        + [("upright", "embeddings")] * 2
-        + [("upright", "pixels"), ("turned", "pixels")]
-    )
+    times = {("upright", "backbone"): 3, ("upright", "embeddings"): 2, ("turned", "backbone"): 2}
+    assert Counter(made) == times | {("upright", "pixels"): 1, ("turned", "pixels"): 1}
 
 
 def test_a_diverged_run_has_no_values(plan: Plan) -> None:
@@ -222,25 +234,14 @@ def test_a_diverged_run_has_no_values(plan: Plan) -> None:
 def test_weights_that_give_no_numbers_are_diverged(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
     """Though training itself noticed nothing: at the end, and at no earlier epoch."""
     run = plan.batches[0].runs[0]
-    folder = plan.run_folder(run.name)
-    multiply(folder, "encoder.safetensors", float("nan"))
+    multiply(plan, "encoder.safetensors", float("nan"))
     assert remade(plan) == EVERY
     for probe in EVERY:
         table = answers(plan, run, probe)
         assert (table["status"] == "diverged").tolist() == (table["epoch"] == 4).tolist()
         assert set(table.loc[table["epoch"] == 4, "value"]) == {""}
     assert f"note: {run.name}: epoch 4: the features of 80 of 80" in capsys.readouterr().out
-    assert not evaluate.table_name(plan.evaluation(run.name, digest(plan, "norms")), (4, "upright")).exists()
-
-
-def multiply(folder: Path, name: str, factor: float) -> None:
-    """Change a file of a run's weights, and list it as the run would have."""
-    tensors = load_file(folder / name)
-    scaled = {key: value * factor if value.is_floating_point() else value for key, value in tensors.items()}
-    save_file(scaled, folder / name)
-    manifest = files.read_sealed(folder / "manifest.json")
-    manifest["files"][name] = files.sha256(folder / name)
-    files.write_sealed(folder / "manifest.json", manifest)
+    assert not evaluate.table_name(evaluation(plan, "norms"), (4, "upright")).exists()
 
 
 def test_pixels(plan: Plan) -> None:
@@ -277,7 +278,7 @@ def test_damaged_runs_are_refused(plan: Plan, problem: str) -> None:
 
 def test_beside_the_rows_lies_what_they_were_made_from(plan: Plan) -> None:
     run = plan.batches[0].runs[0]
-    about = check_evaluation(plan.evaluation(run.name, digest(plan, "knn")))
+    about = check_evaluation(evaluation(plan, "knn"))
     asked = plan.asked[run.name][digest(plan, "knn")]
     assert about["code"] == digests.protocol_digest(asked.protocol, run)
     assert about["protocol"] == {"probe": {"name": "knn", "k": 5}, "layer": "backbone"}
@@ -318,16 +319,11 @@ def test_runs_of_the_same_weights_are_measured_once(plan: Plan, monkeypatch: pyt
     assert (apart, together) == (24, 23)
 
 
-def test_values_of_a_part_count_its_images(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_of_a_part_count_its_images(plan: Plan) -> None:
     values = {"linear_top1": 50.0, "linear_top1;bias=aligned": 75.0}
-
-    def probe(frozen: object) -> ProbeResult:
-        return ProbeResult(values, n=8, counts={"linear_top1;bias=aligned": 4})
-
-    monkeypatch.setattr(evaluate.registry, "load", lambda kind, name: probe)
-    protocol, frozen = Protocol.model_validate({"probe": {"name": "linear"}}), cast(Frozen, None)
-    found = evaluate._probe("some-run", protocol, (3, "upright"), frozen)
-    rows = pd.DataFrame(evaluate._rows("some-run", protocol, (3, "upright"), found, 10), columns=[*evaluate.COLUMNS])
+    found = ProbeResult(values, n=8, counts={"linear_top1;bias=aligned": 4})
+    protocol = plan.asked[plan.batches[0].runs[0].name][digest(plan, "linear")].protocol
+    rows = pd.DataFrame(evaluate._rows("a", protocol, (3, "b"), found, 10), columns=[*evaluate.COLUMNS])
     expected = [("", 50.0, 8), ("bias=aligned", 75.0, 4)]
     assert list(rows[["reading", "value", "n_test"]].itertuples(index=False, name=None)) == expected
 
@@ -384,17 +380,14 @@ def test_pictures_lie_beside_their_table_and_a_damaged_one_is_made_again(root: P
     extremes = protocol("extreme_norms: {probe: {name: extreme_norms, count: 2}, layer: embeddings}")
     plan = after(root, extremes, artifact(PORTRAITS))
     evaluate.evaluate_batch(plan, plan.batches[0])
-    path = plan.evaluation(plan.batches[0].runs[0].name, digest(plan, "extreme_norms"))
+    path = evaluation(plan, "extreme_norms")
     table = pd.read_csv(evaluate.table_name(path, (4, "upright")))
     images = store.open(plan.data_folder(plan.datasets["upright"])).split("train").images
     assert len(table) == 2 * 10 * 2
     picture = path.with_name(f"{path.stem}.0004.upright.png")
     assert np.array_equal(pictures.read(picture).reshape(len(table), *images.shape[1:]), images[table["image"]])
     before = picture.read_bytes()
-    for check in (
-        lambda: check_evaluation(path),
-        lambda: markers.check(plan.evaluated_marker(plan.batches[0].id)),
-    ):
+    for check in (lambda: check_evaluation(path), lambda: markers.check(plan.evaluated_marker(plan.batches[0].id))):
         check()
         flip(picture)
         with refused(DamagedError):

@@ -15,6 +15,8 @@ from hypersphere.probes.feature_maps import resized, seen_by, tinted
 from hypersphere.probes.gradcam import activation_map, gradcam
 from hypersphere.probes.local_features import CLUSTERS, COLOURS, OPAQUE, local_features
 
+from .conftest import Spoils
+
 CPU = torch.device("cpu")
 
 
@@ -26,24 +28,36 @@ def halves(n: int = 3) -> np.ndarray:
     return images
 
 
-def world(images: np.ndarray, **parts: nn.Module) -> Any:
+def world(pixels: np.ndarray, encoder: nn.Module, classes: int = 2) -> Any:
+    """Stands in for ``Frozen``; its training images are the test images twice."""
+    seen = {"train": np.concatenate([pixels, pixels]), "test": pixels}
     return SimpleNamespace(
-        encoder=nn.Sequential(OrderedDict(parts)),
+        encoder=encoder,
         device=CPU,
-        images=lambda split: images,
-        labels=lambda split: torch.arange(len(images)) % 2,
-        class_names=lambda: ("cat", "dog"),
+        features=lambda split: encoder(floats(seen[split])),
+        images=seen.__getitem__,
+        labels=lambda split: torch.arange(len(seen[split])) % classes,
+        classes=lambda: classes,
+        class_names=lambda: tuple(f"kind {label}" for label in range(classes)),
     )
 
 
+def floats(pixels: np.ndarray) -> Tensor:
+    return torch.from_numpy(pixels).permute(0, 3, 1, 2) / 255
+
+
+def parts(**modules: nn.Module) -> nn.Module:
+    return nn.Sequential(OrderedDict(modules))
+
+
 def test_two_regions_are_the_two_halves() -> None:
-    found = local_features(world(halves(), middle=nn.Identity(), end=nn.Flatten()), stage="middle")
+    found = local_features(world(halves(), parts(middle=nn.Identity(), end=nn.Flatten())), stage="middle")
     assert found.values["explained;clusters=1"] == pytest.approx(0, abs=1e-9)
     assert 99 < found.values["explained;clusters=2"] <= 100
     assert found.table is not None
     assert found.pictures is not None
     assert len(found.pictures) == len(found.table) == 3 * len(CLUSTERS)
-    assert found.table["caption"].tolist() == ["cat", "dog", "cat"] * len(CLUSTERS)
+    assert found.table["caption"].tolist() == ["kind 0", "kind 1", "kind 0"] * len(CLUSTERS)
     two = found.pictures[(found.table["clusters"] == 2).to_numpy()]
     grey = halves()[0].mean(axis=-1) / 255
     for x, colour in ((0, COLOURS[0]), (5, COLOURS[1])):  # the larger half has the first colour
@@ -53,31 +67,22 @@ def test_two_regions_are_the_two_halves() -> None:
 
 
 def test_constant_images_have_nothing_to_explain() -> None:
-    found = local_features(world(np.full((2, 6, 6, 3), 9, np.uint8), middle=nn.Identity()), stage="middle")
+    found = local_features(world(np.full((2, 6, 6, 3), 9, np.uint8), parts(middle=nn.Identity())), stage="middle")
     assert set(found.values.values()) == {0.0}
 
 
 def test_what_cannot_be_clustered_is_a_sentence(refused: Any) -> None:
     with refused():
-        local_features(world(halves(), end=nn.Flatten()))
+        local_features(world(halves(), parts(end=nn.Flatten())))
     with refused():
-        local_features(world(halves(), end=nn.Flatten()), stage="end")
+        local_features(world(halves(), parts(end=nn.Flatten())), stage="end")
     with refused():
-        local_features(world(halves(), small=nn.AdaptiveAvgPool2d(1)), stage="small")
-
-
-class Spoils(nn.Module):
-    """A part that gives one place a value that is no number."""
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = x.clone()
-        x[1, 0, 2, 2] = torch.nan
-        return x
+        local_features(world(halves(), parts(small=nn.AdaptiveAvgPool2d(1))), stage="small")
 
 
 def test_maps_that_are_no_numbers_are_a_sentence(refused: Any) -> None:
     with refused(NotFiniteError):
-        local_features(world(halves(), middle=Spoils()), stage="middle")
+        local_features(world(halves(), parts(middle=Spoils())), stage="middle")
 
 
 def test_resizing_keeps_levels() -> None:
@@ -107,32 +112,15 @@ def images(n: int = 12) -> np.ndarray:
     return np.random.default_rng(0).integers(0, 256, (n, 8, 8, 3), dtype=np.uint8)
 
 
-def classified(encoder: nn.Module, classes: int = 4) -> Any:
-    seen = {"train": images(24), "test": images()}
-
-    def features(split: str) -> Tensor:
-        return encoder(torch.from_numpy(seen[split]).permute(0, 3, 1, 2) / 255)
-
-    return SimpleNamespace(
-        encoder=encoder,
-        device=CPU,
-        features=features,
-        images=seen.__getitem__,
-        labels=lambda split: torch.arange(len(seen[split])) % classes,
-        classes=lambda: classes,
-        class_names=lambda: tuple(f"kind {label}" for label in range(classes)),
-    )
-
-
 def test_maps_are_the_output_of_one_part_and_what_the_next_is_given(encoder: Any) -> None:
-    x = torch.from_numpy(images()).permute(0, 3, 1, 2) / 255
+    x = floats(images())
     for name in ("conv1", "bn1", "relu", "layer1", "layer2"):
         x = dict(encoder.named_children())[name](x)
     torch.testing.assert_close(seen_by(encoder.layer2, encoder, images(), CPU)[1], x)
     maps, averaged, features = seen_by(encoder.pool, encoder, images(), CPU)
     torch.testing.assert_close(maps.mean(dim=(2, 3), keepdim=True), averaged)
     torch.testing.assert_close(averaged.flatten(1), features)
-    torch.testing.assert_close(features.detach(), encoder(torch.from_numpy(images()).permute(0, 3, 1, 2) / 255))
+    torch.testing.assert_close(features.detach(), encoder(floats(images())))
 
 
 def test_of_a_linear_score_it_is_the_class_activation_map(encoder: Any) -> None:
@@ -153,7 +141,7 @@ def test_where_nothing_raises_the_score_the_map_is_empty() -> None:
 
 
 def test_pictures_of_some_classes(encoder: nn.Module) -> None:
-    found = gradcam(classified(encoder), classes=3, **QUICK)
+    found = gradcam(world(images(), encoder, 4), classes=3, **QUICK)
     assert found.table is not None
     assert found.pictures is not None
     assert found.pictures.shape == (6, 64, 64, 3)
@@ -163,9 +151,9 @@ def test_pictures_of_some_classes(encoder: nn.Module) -> None:
         if row["row"] == "image":
             assert np.array_equal(found.pictures[place], np.kron(images()[row["image"]], np.ones((8, 8, 1))))
     assert len(set(found.table["column"])) == 3
-    assert np.array_equal(gradcam(classified(encoder), classes=3, **QUICK).pictures, found.pictures)
+    assert np.array_equal(gradcam(world(images(), encoder, 4), classes=3, **QUICK).pictures, found.pictures)
 
 
 def test_an_encoder_without_maps_is_a_sentence(refused: Any) -> None:
     with refused():
-        gradcam(classified(nn.Flatten()), **QUICK)
+        gradcam(world(images(), nn.Flatten(), 4), **QUICK)

@@ -1,4 +1,4 @@
-"""What a probe may look at, by hand; and what every probe must do."""
+"""What a probe may look at, by hand; what every probe must do; and percentages against loops."""
 
 import copy
 import math
@@ -24,8 +24,9 @@ from hypersphere.errors import NotFiniteError
 from hypersphere.methods.heads import mlp
 from hypersphere.probes import frozen as frozen_module
 from hypersphere.probes.frozen import Frozen, Pixels
+from hypersphere.probes.result import scored, top_k
 
-from .conftest import cloud
+from .conftest import Spoils, cloud
 
 CPU = torch.device("cpu")
 
@@ -54,9 +55,9 @@ class Data:
         return tuple(f"{label} {number}" for number in range(self.classes(label)))
 
 
-@pytest.fixture
-def data() -> Any:
-    return Data()
+DATA: Any = Data()
+OBJECTIVE = SimpleNamespace(name="nt_xent", parameters={"temperature": 0.5})
+RUN: Any = SimpleNamespace(branches=(Views(), Views()), objective=OBJECTIVE, logits=None)
 
 
 @pytest.fixture
@@ -76,16 +77,14 @@ def head() -> nn.Module:
 
 
 @pytest.fixture
-def frozen(data: Any, encoder: nn.Module, head: nn.Module) -> Frozen:
-    return Frozen(encoder, head, data, CPU)
+def frozen(encoder: nn.Module, head: nn.Module) -> Frozen:
+    return Frozen(encoder, head, DATA, CPU)
 
 
-def test_features_are_the_encoders_of_plain_images(
-    data: Any, encoder: nn.Module, head: nn.Module, frozen: Frozen
-) -> None:
+def test_features_are_the_encoders_of_plain_images(encoder: nn.Module, head: nn.Module, frozen: Frozen) -> None:
     """By hand: bytes / 255, channels first, evaluation batch norm, one image at a time."""
     for split, i in (("train", 0), ("train", 79), ("test", 5), ("other", 4)):
-        image = torch.tensor(data.split(split).images[i].tolist()).permute(2, 0, 1)[None] / 255
+        image = torch.tensor(DATA.split(split).images[i].tolist()).permute(2, 0, 1)[None] / 255
         features = encoder(image)
         torch.testing.assert_close(frozen.features(split)[i], features[0].detach(), atol=1e-5, rtol=1e-4)
         torch.testing.assert_close(frozen.embeddings(split)[i], head(features)[0].detach(), atol=1e-5, rtol=1e-4)
@@ -95,13 +94,11 @@ def test_features_are_the_encoders_of_plain_images(
     assert frozen.splits == ("other", "test", "train")
 
 
-def test_nothing_is_computed_twice_and_nothing_before_it_is_asked_for(
-    data: Any, encoder: nn.Module, head: nn.Module
-) -> None:
+def test_nothing_is_computed_twice_and_nothing_before_it_is_asked_for(encoder: nn.Module, head: nn.Module) -> None:
     seen = {encoder: 0, head: 0}
     for part in seen:
         part.register_forward_hook(lambda part, given, _: seen.update({part: seen[part] + len(given[0])}))
-    frozen = Frozen(encoder, head, data, CPU)
+    frozen = Frozen(encoder, head, DATA, CPU)
     assert [*seen.values()] == [0, 0]
     for _ in range(2):
         frozen.features("test")
@@ -120,25 +117,17 @@ PROBES = [name for name in registry.names("probes") if name not in OTHER_DATA]
 OF_TRAINING = ("extreme_norms", "norm_buckets", "opposite_halves")
 
 
-@pytest.fixture
-def run() -> Any:
-    objective = SimpleNamespace(name="nt_xent", parameters={"temperature": 0.5})
-    return SimpleNamespace(branches=(Views(), Views()), objective=objective, logits=None)
-
-
 @pytest.mark.parametrize("name", PROBES)
-def test_every_probe_gives_all_its_measures(
-    data: Any, encoder: nn.Module, head: nn.Module, run: Any, name: str
-) -> None:
+def test_every_probe_gives_all_its_measures(encoder: nn.Module, head: nn.Module, name: str) -> None:
     """By keyed draws alone, and it leaves the encoder as it was; NaN is as it is written."""
     quick = {"mlp": {"epochs": 2}, "gradcam": {"epochs": 2}, "local_features": {"images": 30}}.get(name, {})
     quick |= {"k": 20} if "k" in registry.schema("probes", name).model_fields else {}
     probe, both = registry.load("probes", name), nn.ModuleList([encoder, head])
     before = copy.deepcopy(both.state_dict())
     torch.manual_seed(1)
-    found = probe(Frozen(encoder, head, data, CPU, run=run), **quick)
+    found = probe(Frozen(encoder, head, DATA, CPU, run=RUN), **quick)
     torch.manual_seed(2)
-    again = probe(Frozen(encoder, head, data, CPU, run=run), **quick)
+    again = probe(Frozen(encoder, head, DATA, CPU, run=RUN), **quick)
     assert str(found.values) == str(again.values)
     assert all(torch.equal(value, before[part]) for part, value in both.state_dict().items())
     assert not encoder.training
@@ -170,12 +159,10 @@ def test_the_first_and_the_five_likeliest_classes_are_those_of_the_scores(
     assert hits[0] + 0.05 < hits[4] < 0.995
 
 
-def test_a_copy_is_the_network_up_to_the_layer_and_leaves_it_alone(
-    data: Any, encoder: nn.Module, head: nn.Module
-) -> None:
-    image = torch.from_numpy(np.array(data.split("test").images[:4])).permute(0, 3, 1, 2) / 255
+def test_a_copy_is_the_network_up_to_the_layer_and_leaves_it_alone(encoder: nn.Module, head: nn.Module) -> None:
+    image = torch.from_numpy(np.array(DATA.split("test").images[:4])).permute(0, 3, 1, 2) / 255
     for layer in ("backbone", "embeddings"):
-        frozen = Frozen(encoder, head, data, CPU, layer)
+        frozen = Frozen(encoder, head, DATA, CPU, layer)
         copied = frozen.copy()
         torch.testing.assert_close(copied(image), frozen.features("test")[:4], atol=1e-5, rtol=1e-4)
         before = copy.deepcopy(encoder.state_dict())
@@ -184,12 +171,12 @@ def test_a_copy_is_the_network_up_to_the_layer_and_leaves_it_alone(
         assert all(torch.equal(value, before[name]) for name, value in encoder.state_dict().items())
 
 
-def test_what_is_not_there_is_a_sentence(data: Any, encoder: nn.Module, refused: Any) -> None:
-    frozen = Frozen(Pixels(), None, data, CPU)
+def test_what_is_not_there_is_a_sentence(encoder: nn.Module, refused: Any) -> None:
+    frozen = Frozen(encoder, None, DATA, CPU, "embeddings")
     for ask in (
         lambda: frozen.embeddings("test"),
         lambda: frozen.embed(torch.zeros(1, 3, 12, 12)),
-        lambda: Frozen(encoder, None, data, CPU, "embeddings").copy(),
+        frozen.copy,
         lambda: frozen.run,
         lambda: frozen.labels("test", "fine"),
     ):
@@ -197,30 +184,17 @@ def test_what_is_not_there_is_a_sentence(data: Any, encoder: nn.Module, refused:
             ask()
 
 
-class Spoils(nn.Module):
-    """A head that gives some rows a value that is no number."""
-
-    def __init__(self, value: float) -> None:
-        super().__init__()
-        self.value = value
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = x.clone()
-        x[::10, 1] = self.value
-        return x
-
-
 @pytest.mark.parametrize("value", [torch.nan, torch.inf, -torch.inf])
-def test_features_that_are_no_numbers_are_a_sentence(data: Any, run: Any, value: float, refused: Any) -> None:
+def test_features_that_are_no_numbers_are_a_sentence(value: float, refused: Any) -> None:
     """A probe would predict class 0 for them."""
     spoilt = nn.Sequential(Pixels(), Spoils(value))
     for name in set(PROBES) - {"local_features"}:  # which asks an encoder for a part by its name
         with pytest.raises(NotFiniteError):
-            registry.load("probes", name)(Frozen(spoilt, Pixels(), data, CPU, run=run))
-    above = Frozen(Pixels(), Spoils(value), data, CPU)
+            registry.load("probes", name)(Frozen(spoilt, Pixels(), DATA, CPU, run=RUN))
+    above = Frozen(Pixels(), Spoils(value), DATA, CPU)
     above.features("test")
     for ask in (
-        lambda: Frozen(spoilt, None, data, CPU).features("test"),
+        lambda: Frozen(spoilt, None, DATA, CPU).features("test"),
         lambda: above.embeddings("train"),
         lambda: above.embed(torch.zeros(30, 3, 12, 12)),
     ):
@@ -229,25 +203,21 @@ def test_features_that_are_no_numbers_are_a_sentence(data: Any, run: Any, value:
 
 
 def test_the_protocol_chooses_the_layer_and_home_is_where_it_was_trained(
-    data: Any, encoder: nn.Module, head: nn.Module
+    encoder: nn.Module, head: nn.Module, frozen: Frozen
 ) -> None:
-    own, frozen = Frozen(encoder, head, data, CPU), Frozen(encoder, head, data, CPU, "embeddings")
-    assert torch.equal(frozen.features("test"), frozen.embeddings("test"))
-    assert torch.equal(frozen.features("test", "backbone"), own.features("test"))
-    assert frozen.features("test").shape == (30, 3)
-    assert frozen.features("test", "backbone").shape == (30, 8)
-    assert own.home is own
-    assert Frozen(encoder, head, data, CPU, home=lambda: own).home is own
+    above = Frozen(encoder, head, DATA, CPU, "embeddings", home=lambda: frozen)
+    assert torch.equal(above.features("test"), frozen.embeddings("test"))
+    assert torch.equal(above.features("test", "backbone"), frozen.features("test"))
+    assert frozen.home is above.home is frozen
 
 
 def test_features_do_not_depend_on_the_block_and_one_can_train_on_them(
-    data: Any, encoder: nn.Module, head: nn.Module, monkeypatch: pytest.MonkeyPatch
+    encoder: nn.Module, head: nn.Module, frozen: Frozen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are computed in inference mode, whose tensors no gradient may pass."""
-    whole = Frozen(encoder, head, data, CPU)
-    expected = whole.features("train"), whole.embeddings("train")
+    expected = frozen.features("train"), frozen.embeddings("train")
     monkeypatch.setattr(frozen_module, "BLOCK", 7)
-    parts = Frozen(encoder, head, data, CPU)
+    parts = Frozen(encoder, head, DATA, CPU)
     for found, before in zip((parts.features("train"), parts.embeddings("train")), expected, strict=True):
         torch.testing.assert_close(found, before, atol=1e-6, rtol=1e-5)
         assert not found.requires_grad
@@ -256,8 +226,8 @@ def test_features_do_not_depend_on_the_block_and_one_can_train_on_them(
         assert weight.grad is not None
 
 
-def test_images_labels_and_attributes_by_name(data: Any, encoder: nn.Module) -> None:
-    frozen, split = Frozen(encoder, None, data, CPU), data.split("test")
+def test_images_labels_and_attributes_by_name(encoder: nn.Module) -> None:
+    frozen, split = Frozen(encoder, None, DATA, CPU), DATA.split("test")
     assert frozen.images("test").tolist() == split.images.tolist()
     assert frozen.labels("test").tolist() == split.labels["class"].tolist()
     assert frozen.labels("test", "coarse").tolist() == split.labels["coarse"].tolist()
@@ -269,7 +239,7 @@ def test_images_labels_and_attributes_by_name(data: Any, encoder: nn.Module) -> 
     assert (frozen.classes(), frozen.classes("coarse")) == (10, 2)
     assert frozen.labels("test").dtype == torch.int64
     pixels = torch.tensor(split.images.tolist()).permute(0, 3, 1, 2).reshape(30, -1) / 255
-    torch.testing.assert_close(Frozen(Pixels(), None, data, CPU).features("test"), pixels)
+    torch.testing.assert_close(Frozen(Pixels(), None, DATA, CPU).features("test"), pixels)
 
 
 MULTIDIGITS = {"name": "multidigits", "scans": "digits", "side": 8, "canvas": 16, "train": 60, "test": 30}
@@ -297,3 +267,49 @@ def test_probes_are_fitted_on_a_sets_own_images_for_them_or_on_its_training_imag
     assert {"test", "train"} <= {*opened.splits}
     if fitted_on == "probe":
         assert not np.array_equal(plain.split("train").images, plain.split("probe").images)
+
+
+# What it gives: percentages
+
+
+def by_loop(scores: np.ndarray, truth: np.ndarray, k: int) -> float:
+    """Classes sorted by falling score, then by number; is the true one among the first k?"""
+    hits = 0
+    for row, label in zip(scores, truth, strict=True):
+        hits += label in sorted(range(len(row)), key=lambda c: (-row[c], c))[:k]
+    return 100 * hits / len(truth)
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 7, 9])
+@pytest.mark.parametrize("levels", [3, 10**6])
+def test_top_k_is_a_loop(k: int, levels: int) -> None:
+    """Three levels over seven classes: most rows have ties."""
+    random = np.random.default_rng(k)
+    scores, truth = random.integers(0, levels, (200, 7)).astype(float), random.integers(0, 7, 200)
+    assert top_k(torch.from_numpy(scores), torch.from_numpy(truth), k) == pytest.approx(by_loop(scores, truth, k))
+
+
+@pytest.mark.parametrize("bad", [torch.nan, torch.inf, -torch.inf])
+def test_scores_that_are_no_numbers_are_a_sentence(bad: float, refused: Any) -> None:
+    """Compared with NaN, no class is ahead of any other: every image would count as right."""
+    scores = torch.tensor([[0.0, 1.0], [bad, 0.0], [1.0, 0.0]])
+    with refused(NotFiniteError):
+        top_k(scores, torch.tensor([0, 0, 0]), 1)
+
+
+@pytest.mark.parametrize("share", [None, 0.0, 0.3, 1.0])
+def test_parts_are_those_of_a_loop_and_one_without_images_has_no_accuracy(share: float | None) -> None:
+    random = np.random.default_rng(0)
+    truth, scores = random.integers(0, 4, 50), random.normal(size=(50, 4))
+    bias = None if share is None else random.random(50) < share
+    given: Any = SimpleNamespace(labels=lambda split: torch.from_numpy(truth), attribute=lambda split, name: bias)
+    found = scored(given, torch.from_numpy(scores), {"first": 1, "second": 2})
+    expected = {measure: by_loop(scores, truth, k) for measure, k in (("first", 1), ("second", 2))}
+    counts = {}
+    for name, members in () if bias is None else (("aligned", ~bias), ("conflicting", bias)):
+        for measure, k in (("first", 1), ("second", 2)) if members.any() else ():
+            key = f"{measure};bias={name}"
+            expected[key], counts[key] = by_loop(scores[members], truth[members], k), members.sum()
+    assert found.values == pytest.approx(expected)
+    assert found.counts == counts
+    assert found.n == 50

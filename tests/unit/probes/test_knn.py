@@ -45,6 +45,8 @@ def test_more_neighbours_than_the_bank_has_images_are_a_sentence(scores: Scores,
     scores(knn, data, k=30)  # the control
     with refused():
         scores(knn, data, k=31)
+    with refused():  # each of these images has no vote on itself
+        vote(data.bank, data.bank, data.bank_labels, 4, 30, 0.1, leave_out=True)
 
 
 @pytest.mark.parametrize("factor", [7.0, 1e-12, 1e-30])

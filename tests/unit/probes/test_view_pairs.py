@@ -14,14 +14,13 @@ from hypersphere.augmentations.draws import draw
 from hypersphere.augmentations.ops import make_views
 from hypersphere.config.recipe import Views
 from hypersphere.probes import contrastive as contrastive_module
-from hypersphere.probes import opposite_halves as halves_module
 from hypersphere.probes import view_pairs as module
 from hypersphere.probes.alignment_uniformity import alignment_uniformity
 from hypersphere.probes.contrastive import contrastive
 from hypersphere.probes.distances import distance, distances
 from hypersphere.probes.geometry import effective_rank, geometry, weight_norm
 from hypersphere.probes.opposite_halves import opposite_halves
-from hypersphere.probes.view_pairs import ViewPairs, chosen, view_pairs
+from hypersphere.probes.view_pairs import chosen, view_pairs
 
 STILL = Views(crop_scale=(1.0, 1.0), flip=0.0, jitter_probability=0.0, grayscale=0.0)
 """Views that differ from the image only by rounding: the whole image, cut to its most common shape."""
@@ -192,16 +191,6 @@ def test_equal_opposite_and_zero_vectors() -> None:
     a = torch.tensor([[2.0, 0.0], [1e-20, 0.0], [1.0, 1.0], [0.0, 0.0]])
     b = torch.tensor([[3.0, 0.0], [-5.0, 0.0], [-2.0, 2.0], [1.0, 0.0]])
     assert distance(a, b).tolist() == pytest.approx([0.0, 1.0, 0.5, 0.5], abs=1e-15)
-
-
-def test_obtuse_angles_are_counted_whatever_the_lengths(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By hand: of 0, 89, 90, 91 and 180 degrees, two are above 90; zero has no angle."""
-    angles = torch.tensor([0.0, 89.0, 91.0, 180.0], dtype=torch.float64) * math.pi / 180
-    second = torch.stack([angles.cos(), angles.sin()], dim=1) * torch.tensor([[1e-20], [3.0], [1e-9], [5.0]])
-    second = torch.cat([second, torch.tensor([[0.0, 1.0], [0.0, 0.0]])])
-    first = torch.tensor([[1.0, 0.0]], dtype=torch.float64).expand(6, 2)
-    monkeypatch.setattr(halves_module, "view_pairs", lambda *_: ViewPairs(first, second, torch.arange(6).numpy()))
-    assert opposite_halves(object()).values == {"opposite_halves": pytest.approx(100 * 2 / 6)}  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

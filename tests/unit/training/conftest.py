@@ -51,8 +51,6 @@ OPTIMISERS: dict[str, dict[str, Any]] = {
 }
 STEPS = 8
 """Four epochs of two steps."""
-SELDOM = {"save_every": 3600.0}
-"""For runs whose states are of no interest."""
 IDENTITY = {"run": "a run", "code": "its code", "data": "its data"}
 
 
@@ -117,8 +115,9 @@ def numbered(pixels: Pixels, numbers: Any = None) -> Images:
 
 
 def execute(run: Run, images: Images | Pixels, folder: Path, **changes: Any) -> Progress:
+    """Train; states are saved once in an hour."""
     given = images if isinstance(images, Images) else numbered(images)
-    return train(run, given, execution(run, **({"identity": IDENTITY} | changes)), folder)
+    return train(run, given, execution(run, **({"identity": IDENTITY, "save_every": 3600.0} | changes)), folder)
 
 
 Resume = Callable[..., Progress]
@@ -127,7 +126,7 @@ Broken = Callable[..., tuple[dict[str, bytes], Path, Resume]]
 
 @pytest.fixture(scope="session")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for what ``unbroken`` and ``stopped`` train, each run once."""
+    """A folder for what ``unbroken`` and ``whole_run`` train, each run once."""
     return tmp_path_factory.mktemp("kept")
 
 
@@ -136,7 +135,7 @@ def unbroken(run: Run, images: Images | Pixels, kept: Path) -> Path:
     place = kept / run.name
     if not place.exists():
         with before_steps(lambda number: shutil.copytree(place / "whole", place / str(number), copy_function=os.link)):
-            execute(run, images, place / "whole")
+            execute(run, images, place / "whole", save_every=0.0)
     return place
 
 
@@ -155,12 +154,29 @@ def break_off(
     place = unbroken(run, images, kept)
     if after is not None:
         shutil.copytree(place / str(after), folder)
-    return contents(place / "whole"), folder, lambda **changes: execute(run, images, folder, **(SELDOM | changes))
+    return contents(place / "whole"), folder, lambda **changes: execute(run, images, folder, **changes)
+
+
+@pytest.fixture
+def whole_run(tiny_plan: Plan, runs: list[Run], kept: Path) -> Path:
+    """A batch's first run, finished, in a folder apart; beside it, what a kill after 6 of its 8 steps leaves."""
+    folder, whole = tiny_plan.run_folder(runs[0].name), kept / "whole"
+    if not whole.exists():
+        with before_steps(lambda number: number == 6 and shutil.copytree(folder, kept / "stopped")):
+            pretrain(tiny_plan, runs[:1], save_every=0.0)
+        shutil.move(folder, whole)
+    return whole
+
+
+@pytest.fixture
+def trained(tiny_plan: Plan, runs: list[Run], whole_run: Path) -> Path:
+    """That run's own folder, with its result."""
+    return Path(shutil.copytree(whole_run, tiny_plan.run_folder(runs[0].name)))
 
 
 @dataclass(frozen=True)
 class Stopped:
-    """The first run of a batch, killed after 6 of its 8 steps; and what it holds when nothing kills it."""
+    """That run, killed; and what it holds when nothing kills it."""
 
     plan: Plan
     run: Run
@@ -180,11 +196,6 @@ class Stopped:
 
 
 @pytest.fixture
-def stopped(tiny_plan: Plan, runs: list[Run], kept: Path) -> Stopped:
-    folder, whole, left = tiny_plan.run_folder(runs[0].name), kept / "whole", kept / "stopped"
-    if not whole.exists():
-        with before_steps(lambda number: number == 6 and shutil.copytree(folder, left)):
-            pretrain(tiny_plan, runs[:1], save_every=0.0)
-        shutil.move(folder, whole)
-    shutil.copytree(left, folder)
-    return Stopped(tiny_plan, runs[0], folder, contents(whole))
+def stopped(tiny_plan: Plan, runs: list[Run], whole_run: Path) -> Stopped:
+    folder = Path(shutil.copytree(whole_run.with_name("stopped"), tiny_plan.run_folder(runs[0].name)))
+    return Stopped(tiny_plan, runs[0], folder, contents(whole_run))

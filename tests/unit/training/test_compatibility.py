@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from pydantic import ValidationError
 
 from hypersphere.config import registry
-from hypersphere.training.loop import Execution
-from hypersphere.training.trainers.image import train
 
 from ...of_images import METHODS as OF_IMAGES
-from .conftest import MakeRun, Pixels, numbered
+from .conftest import MakeRun, Pixels, execute
+from .test_build import GENERALISED, SCALED
 
 pytestmark = pytest.mark.heavy
 
@@ -66,22 +64,38 @@ def test_a_pair_that_fits_takes_two_steps(
 ) -> None:
     """The wiring holds, nothing becomes infinite, and the encoder has moved."""
     run = make_run(**pair(method, objective, logits))
-    outcome = train(run, numbered(images), Execution(torch.device("cpu"), frozenset({0}), {}), tmp_path)
+    outcome = execute(run, images, tmp_path)
     assert (outcome.status, outcome.epochs) == ("finished", 2)
     before, after = (tmp_path / name for name in ("snapshots/epoch-0000.safetensors", "encoder.safetensors"))
     assert before.read_bytes() != after.read_bytes()
 
 
-def test_a_pair_that_does_not_fit_is_one_sentence(make_run: MakeRun, approve: Callable[[object], None]) -> None:
+MISFITS: tuple[dict[str, Any], ...] = (
+    {"objective": GENERALISED},  # without a map to logits
+    {"logits": SCALED},  # which the objective does not take
+    {"regulariser": {"name": "momentum_contrast", "temperature": 0.1}},
+    {"regulariser": {"name": "distance_polarization", "wait": 1}},
+)
+SAID = [("byol", "tuplet"), ("dino", "momentum_contrast"), ("mocov2", "n_pair"), ("supervised", "nt_xent")]
+"""Pairs, one of each kind of misfit."""
+
+
+def test_what_does_not_fit_is_one_sentence(make_run: MakeRun, approve: Callable[[object], None]) -> None:
+    def sentence(**changes: Any) -> str:
+        with pytest.raises(ValidationError) as caught:
+            make_run(**changes)
+        (error,) = caught.value.errors()
+        return f"{'.'.join(map(str, error['loc']))}: {error['msg']}"
+
     for method, objective in product(METHODS, OBJECTIVES):
         if registry.misfit(method, objective) is not None:
-            with pytest.raises(ValidationError) as caught:
-                make_run(**pair(method, objective))
-            (error,) = caught.value.errors()
-            assert objective in error["msg"]
-            assert method in error["msg"]
+            said = sentence(**pair(method, objective))
+            assert objective in said
+            assert method in said
             if (method, objective) in SAID:
-                approve(error["msg"])
+                approve(said)
+    for changes in MISFITS:
+        approve(sentence(**changes))
 
 
 def test_every_method_trains_with_something_and_every_objective_is_trained_by_something() -> None:
@@ -116,7 +130,3 @@ def test_the_table_says_what_trains() -> None:
     assert {key for key, cell in cells.items() if cell == "yes" and key[0] in OF_IMAGES} == set(FITTING)
     assert cells["mocov2", "nt_xent"] == "added"
     assert cells["dino", "nt_xent"] == ""
-
-
-SAID = [("byol", "tuplet"), ("dino", "momentum_contrast"), ("mocov2", "n_pair"), ("supervised", "nt_xent")]
-"""One of each kind of misfit."""

@@ -53,6 +53,8 @@ def test_a_device_is_locked_whatever_its_number_among_the_visible(
 ) -> None:
     """Slurm shows each job its own GPUs alone, and each job calls its first one cuda:0."""
 
+    held: list[FileLock] = []
+
     def visible() -> list[str]:
         return os.environ["CUDA_VISIBLE_DEVICES"].split(",")
 
@@ -68,7 +70,6 @@ def test_a_device_is_locked_whatever_its_number_among_the_visible(
                 return device
         return None
 
-    held: list[FileLock] = []
     monkeypatch.setattr(torch.cuda, "device_count", lambda: len(visible()))
     monkeypatch.setattr(torch.cuda, "get_device_properties", properties)
     monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
@@ -82,37 +83,24 @@ def test_a_device_is_locked_whatever_its_number_among_the_visible(
         lock.release()
 
 
-def unwell(index: int) -> Callable[[torch.device], None]:
-    """A call that one device does not take."""
-
-    def call(device: torch.device) -> None:
-        if device.index == index:
-            raise RuntimeError("CUDA error: no device\nCUDA kernel errors might be asynchronously reported")
-
-    return call
-
-
 def test_a_gpu_that_cannot_be_used_is_left_out_and_given_back(
     two_gpus: list[torch.device],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     approve: Callable[[object], None],
 ) -> None:
-    locks: list[FileLock] = []
+    errors = [RuntimeError("CUDA error: no device\nCUDA kernel errors might be asynchronously reported")]
 
-    def locked(path: Path, mode: int) -> FileLock:
-        locks.append(FileLock(path, mode=mode))
-        return locks[-1]
+    def unwell(device: torch.device) -> None:
+        if device == two_gpus[0] and errors:
+            raise errors.pop()
 
-    with monkeypatch.context() as patch:
-        patch.setattr(torch.cuda, "set_device", unwell(0))
-        patch.setattr(module, "FileLock", locked)
-        with module.acquire("auto") as device:
-            assert device == two_gpus[1]
-            assert [lock.is_locked for lock in locks] == [False, True]
+    monkeypatch.setattr(torch.cuda, "set_device", unwell)
+    with module.acquire("auto") as device:
+        assert device == two_gpus[1]
         approve(capsys.readouterr().out)
-    with module.acquire("auto") as device:  # the control, and nobody holds it
-        assert device == two_gpus[0]
+        with module.acquire("auto") as other:  # the control: it is well again, and nobody holds it
+            assert other == two_gpus[0]
     assert capsys.readouterr().out == ""
 
 
@@ -160,14 +148,14 @@ ON_CPU: list[Exception] = [
     RuntimeError("std::bad_alloc"),
     OSError(12, "Cannot allocate memory"),
 ]
-FAILED: list[RuntimeError] = [
-    RuntimeError("CUDA error: unspecified launch failure\nCUDA kernel errors might be reported"),
-    RuntimeError("CUDA error: an illegal memory access was encountered"),
-    RuntimeError("CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasSgemm(...)`"),
-    RuntimeError("CUDA driver error: unknown error"),
-    RuntimeError("CUDA unknown error - this may be due to an incorrectly set up environment"),
-    RuntimeError("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED"),
-    RuntimeError("cuDNN Frontend error: [cudnn_frontend] Error: CUDNN_STATUS_INTERNAL_ERROR_DEVICE"),
+FAILED = [
+    "CUDA error: unspecified launch failure\nCUDA kernel errors might be reported",
+    "CUDA error: an illegal memory access was encountered",
+    "CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasSgemm(...)`",
+    "CUDA driver error: unknown error",
+    "CUDA unknown error - this may be due to an incorrectly set up environment",
+    "cuDNN error: CUDNN_STATUS_EXECUTION_FAILED",
+    "cuDNN Frontend error: [cudnn_frontend] Error: CUDNN_STATUS_INTERNAL_ERROR_DEVICE",
 ]
 OTHERS: list[Exception] = [
     RuntimeError("mat1 and mat2 shapes cannot be multiplied"),
@@ -191,8 +179,8 @@ def test_what_an_error_says_of_the_machine(monkeypatch: pytest.MonkeyPatch, appr
         assert {type(one) for one in said} == {HypersphereError}
         (sentence,) = {str(one) for one in said}
         approve(sentence)
-    for error in FAILED:
-        broken = failure(error, GPU, 16, AT)
+    for text in FAILED:
+        broken = failure(RuntimeError(text), GPU, 16, AT)
         assert isinstance(broken, DeviceFailedError)
         approve(broken)
     for error in [*OTHERS, RuntimeError("gone.")]:

@@ -1,13 +1,16 @@
-"""How a run is executed: in bfloat16, how far it may lie from float32; a compiled encoder, to the same bytes.
+"""How a run is executed: by the switches that a promise of equal bytes needs; in bfloat16, how far it may lie from
+float32; a compiled encoder, to the same bytes.
 
 A processor without the instructions computes the same, slowly: so these tests need none. Dynamo traces for real here;
 its graphs run as they are (``eager``), because making code for them takes a minute.
 """
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,11 +27,49 @@ from hypersphere.training.weights import ENCODER, HEADS
 
 from ...broken_off import contents
 from ...of_images import METHODS
-from .conftest import SELDOM, MakeRun, Pixels, execute, of_method
+from .conftest import MakeRun, Pixels, execute, of_method
 
 pytestmark = pytest.mark.heavy
 CPU = torch.device("cpu")
-NO_SNAPSHOTS: dict[str, Any] = {"snapshots": frozenset(), **SELDOM}
+OPTIMISE = """
+import sys
+import torch
+from hypersphere.training.determinism import make_deterministic
+if sys.argv[1] == "with":
+    make_deterministic(1)
+weight = torch.nn.Parameter(torch.ones(3))
+for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW, torch.optim.LBFGS):
+    optimiser = kind([{"params": [weight]}], lr=0.1)
+    for _ in range(2):
+        optimiser.zero_grad()
+        weight.square().sum().backward()
+        optimiser.step(lambda: weight.square().sum())
+        optimiser.load_state_dict(optimiser.state_dict())
+print("torch._dynamo" in sys.modules, *weight.tolist())
+"""
+
+
+def test_the_switches() -> None:
+    """The fixture of every test here called make_deterministic(1)."""
+    assert torch.get_deterministic_debug_mode() == 2
+    with pytest.raises(RuntimeError, match="deterministic"):
+        torch.nn.functional.max_unpool1d(torch.ones(1, 1, 2), torch.zeros(1, 1, 2, dtype=torch.int64), [2])
+    assert not torch.backends.cudnn.benchmark
+    assert torch.get_num_threads() == 1
+    assert os.environ["CUBLAS_WORKSPACE_CONFIG"] in (":4096:8", ":16:8")  # the two that NVIDIA calls deterministic
+
+
+@pytest.mark.long
+def test_optimisers_do_without_the_compiler() -> None:
+    """The control: without the switch it is imported; and the steps are the same to the bit."""
+    said = {
+        switch: subprocess.run([sys.executable, "-c", OPTIMISE, switch], capture_output=True, text=True, check=True)
+        for switch in ("with", "without")
+    }
+    (imported, *weights), (imported_without, *expected) = (done.stdout.split() for done in said.values())
+    assert (imported, imported_without) == ("False", "True")
+    assert weights == expected
+    assert weights != ["1.0"] * 3
 
 
 def gradient(run: Run, type_: torch.dtype) -> Float64[Tensor, "p"]:
@@ -70,7 +111,7 @@ def test_a_step_rounds_and_nothing_more(method: str, make_run: MakeRun) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_trains_in_bfloat16(method: str, methods_plan: Plan, tmp_path: Path) -> None:
     """Training ends without an error, and the weights are float32. DINO's centre once refused means in bfloat16."""
-    outcome = execute(*of_method(methods_plan, method), tmp_path, precision=torch.bfloat16, **NO_SNAPSHOTS)
+    outcome = execute(*of_method(methods_plan, method), tmp_path, precision=torch.bfloat16)
     assert outcome.status == "finished"
     for name in (ENCODER, HEADS):
         assert {tensor.dtype for tensor in load_file(tmp_path / name).values()} <= {torch.float32, torch.int64}
@@ -83,19 +124,9 @@ def test_the_loss_is_computed_in_float32(make_run: MakeRun) -> None:
     generator = torch.Generator().manual_seed(0)
     a, b = (torch.randn(8, 4, generator=generator).bfloat16() for _ in range(2))
     with torch.autocast("cpu", torch.bfloat16):
-        found = loss(a, b, labels=torch.zeros(8, dtype=torch.long))
-    expected = loss(a.float(), b.float(), labels=torch.zeros(8, dtype=torch.long))
+        found = loss(a, b)
     assert found.dtype == torch.float32
-    assert found == expected
-    assert loss(a, b, labels=torch.zeros(8, dtype=torch.long)).float() != expected
-
-
-def test_precision_reaches_the_steps(make_run: MakeRun, images: Pixels, tmp_path: Path) -> None:
-    run, found = make_run(schedule={"epochs": 1}), []
-    for precision in (torch.float32, torch.bfloat16):
-        execute(run, images, tmp_path / str(precision), precision=precision, **NO_SNAPSHOTS)
-        found.append(contents(tmp_path / str(precision)))
-    assert all(found[0][name] != found[1][name] for name in (ENCODER, HEADS, "history.csv"))
+    assert found == loss(a.float(), b.float()) != loss(a, b).float()
 
 
 @pytest.mark.parametrize("able", [True, False])
@@ -123,7 +154,7 @@ def test_a_compiled_encoder_trains_to_the_same_bytes(
     run = make_run(method, schedule={"epochs": 1, "warmup": 0.0})
     for name, compiled in (("plain", False), ("compiled", True)):
         assert not graphs
-        execute(run, images, tmp_path / name, compile=compiled, **NO_SNAPSHOTS)
+        execute(run, images, tmp_path / name, compile=compiled)
     assert graphs
     assert contents(tmp_path / "plain") == contents(tmp_path / "compiled")
     torch.compiler.reset()

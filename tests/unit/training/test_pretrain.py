@@ -1,15 +1,20 @@
-"""A batch of runs: one manifest, one lock and one fate each, also where a run or the machine fails.
+"""A batch of runs: one manifest, one lock and one fate each, also where a run, the machine or somebody ends it early.
 
 A GPU's errors are raised where it would raise them, in a step, with the words that torch gives them. That memory is
 short is also brought about for real, in a process that may have no more than it has. The runs are of 8 steps.
 """
 
+import itertools
 import json
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +29,15 @@ from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import HypersphereError
-from hypersphere.provenance import digests, state
+from hypersphere.provenance import digests, state, stop
 from hypersphere.provenance.manifest import check_files, check_run
+from hypersphere.training import checkpoint, loop
 from hypersphere.training import device as devices
-from hypersphere.training import loop
 from hypersphere.training import pretrain as training
 from hypersphere.training.pretrain import pretrain, pretrain_batch
 from hypersphere.training.weights import snapshot_names
 
-from ...broken_off import contents, failing
+from ...broken_off import KilledError, before_steps, contents, failing
 from ...harm import flip
 from .conftest import Stopped, keeping
 
@@ -52,24 +57,21 @@ def steps(folder: Path) -> list[int]:
     return list(check_files(folder / MANIFEST)["started_at_steps"])
 
 
-def test_manifest_describes_the_run(tiny_plan: Plan, runs: list[Run]) -> None:
-    run = runs[0]
-    pretrain(tiny_plan, [run])
-    folder = tiny_plan.run_folder(run.name)
-    manifest = json.loads((folder / "manifest.json").read_text())
-    assert manifest["name"] == run.name == folder.name
+def test_manifest_describes_the_run(tiny_plan: Plan, runs: list[Run], trained: Path) -> None:
+    run, manifest = runs[0], json.loads((trained / "manifest.json").read_text())
+    assert manifest["name"] == run.name == trained.name
     assert Run.model_validate(manifest["run"]) == run
     assert (manifest["status"], manifest["epochs"], manifest["started_at_steps"]) == ("finished", 4, [0])
     assert manifest["code"] == digests.run_digest(run)
     assert manifest["data"] == store.open(tiny_plan.data_folder(run.dataset)).digest
     kept = {f"snapshots/epoch-000{epoch}{end}" for epoch in (0, 2) for end in (".safetensors", ".heads.safetensors")}
     assert manifest["files"].keys() == {"encoder.safetensors", "heads.safetensors", "history.csv"} | kept
-    assert all(files.sha256(folder / name) == sha256 for name, sha256 in manifest["files"].items())
+    assert all(files.sha256(trained / name) == sha256 for name, sha256 in manifest["files"].items())
     assert manifest["device"] == {"type": "cpu", "name": "cpu"}
     assert manifest["numerics"]["threads"] == 1
     assert manifest["environment"]["packages"]["torch"] == torch.__version__.partition("+")[0]
-    assert Run.model_validate(yaml.safe_load((folder / "run.yaml").read_text())) == run
-    assert (folder / "timing.csv").read_text().startswith("epoch,seconds\n1,")
+    assert Run.model_validate(yaml.safe_load((trained / "run.yaml").read_text())) == run
+    assert (trained / "timing.csv").read_text().startswith("epoch,seconds\n1,")
 
 
 def test_damaged_data_lose_the_proof_that_they_are_well(tiny_plan: Plan, runs: list[Run], refused: Any) -> None:
@@ -82,19 +84,16 @@ def test_damaged_data_lose_the_proof_that_they_are_well(tiny_plan: Plan, runs: l
 
 
 def test_a_flipped_byte_or_a_lost_file_is_named_and_trained_again(
-    tiny_plan: Plan, runs: list[Run], capsys: pytest.CaptureFixture[str], refused: Any
+    tiny_plan: Plan, runs: list[Run], trained: Path, capsys: pytest.CaptureFixture[str], refused: Any
 ) -> None:
-    pretrain(tiny_plan, runs[:1])
-    folder = tiny_plan.run_folder(runs[0].name)
-    before = contents(folder)
-    for number, name in enumerate([*check_files(folder / MANIFEST)["files"], "manifest.json"]):
-        (flip if number % 2 else Path.unlink)(folder / name)
+    before = contents(trained)
+    for number, name in enumerate([*check_files(trained / MANIFEST)["files"], "manifest.json"]):
+        (flip if number % 2 else Path.unlink)(trained / name)
         with refused() if name != "manifest.json" else pytest.raises(HypersphereError):
-            check_run(tiny_plan, folder.name)
-        capsys.readouterr()
+            check_run(tiny_plan, trained.name)
         pretrain(tiny_plan, runs[:1])
-        assert name == "manifest.json" or f"training again: {folder / name}" in capsys.readouterr().out
-        assert contents(folder) == before
+        assert name == "manifest.json" or f"training again: {trained / name}" in capsys.readouterr().out
+        assert contents(trained) == before
 
 
 def test_a_run_that_another_process_trains_is_left_alone(
@@ -152,13 +151,15 @@ def test_a_diverged_run_has_a_manifest_that_says_so(tiny_plan: Plan, runs: list[
 
 # The machine fails
 
-GONE = "CUDA error: unspecified launch failure\nCUDA kernel errors might be asynchronously reported"
-
 
 @pytest.mark.parametrize(
     ("error", "lost", "begun"),
-    [(torch.cuda.OutOfMemoryError("CUDA out of memory."), 1, [0, 1, 2]), (RuntimeError(GONE), 0, [0])],
-    ids=["short of memory, one run is lost for now", "when the device fails, no other is begun"],
+    [
+        (torch.cuda.OutOfMemoryError("CUDA out of memory."), 1, [0, 1, 2]),
+        (RuntimeError("CUDA error: unspecified launch failure\nCUDA kernel errors might be reported"), 0, [0]),
+        (RuntimeError("CUDA error: device-side assert triggered"), 0, [0]),
+    ],
+    ids=["short of memory, one run is lost for now", "when the device fails, no other is begun", "a failed assert"],
 )
 def test_what_the_machine_fails_is_a_sentence_and_goes_on_from_its_last_state(
     tiny_plan: Plan,
@@ -172,19 +173,20 @@ def test_what_the_machine_fails_is_a_sentence_and_goes_on_from_its_last_state(
     lost: int,
     begun: list[int],
 ) -> None:
+    """The first run in its last step, or the second in its first. A failed assert has a traceback, too."""
     freed: list[torch.device] = []
     monkeypatch.setattr(devices, "free", freed.append)
-    with failing(error, 1 + 6 if lost else 1), pytest.raises(HypersphereError) as caught:
+    with failing(error, 1 + lost), pytest.raises(HypersphereError) as caught:
         pretrain_batch(tiny_plan, tiny_plan.batches[0], save_every=0.0)
     approve(caught.value)
     assert caught.value.status == 2
     assert freed == [torch.device("cpu")]
-    assert "Traceback" not in capsys.readouterr().err
+    assert ("Traceback" in capsys.readouterr().err) == ("assert" in str(error))
     assert not tiny_plan.marker(tiny_plan.batches[0]).exists()
     assert [folder.exists() for folder in folders] == [number in begun for number in range(3)]
     assert done(folders) == [number in begun and number != lost for number in range(3)]
     pretrain_batch(tiny_plan, tiny_plan.batches[0])
-    assert [steps(folder) for folder in folders] == ([[0, 6], [0, 5], [0]] if lost else [[0, 6, 7], [0], [0]])
+    assert [steps(folder) for folder in folders] == [[0, 6] if lost else [0, 6, 7], [0], [0]]
     assert contents(folders[0]) == stopped.whole
 
 
@@ -203,15 +205,6 @@ def test_what_else_goes_wrong_has_a_traceback_and_the_others_are_tried(
         pretrain(tiny_plan, runs)
     assert tried == [run.name for run in runs]
     assert capsys.readouterr().err.count("Traceback") == 3
-
-
-def test_a_failed_assert_ends_the_batch_and_has_a_traceback(
-    tiny_plan: Plan, runs: list[Run], capsys: pytest.CaptureFixture[str], refused: Any
-) -> None:
-    """In the first step of the only run: nothing is left that was not begun, and nothing is saved."""
-    with failing(RuntimeError("CUDA error: device-side assert triggered"), 0), refused():
-        pretrain(tiny_plan, runs[:1])
-    assert "device-side assert triggered" in capsys.readouterr().err
 
 
 class Held:
@@ -283,8 +276,6 @@ def test_a_process_that_may_have_no_more_memory_says_so_and_another_goes_on(tiny
 
 # What a run has of snapshots counts, and no change of what the plan asks for loses one.
 
-ENDS = ("encoder.safetensors", "heads.safetensors", "history.csv")
-
 
 def epochs(folder: Path) -> list[int]:
     """Those that the manifest lists, each with its encoder and heads, there and unaltered; and no other is."""
@@ -301,83 +292,225 @@ def files_of(*epochs: int) -> list[str]:
     return [f"snapshots/epoch-{epoch:04d}{end}" for epoch in epochs for end in ends]
 
 
-@pytest.fixture
-def made(tiny_plan: Plan) -> Plan:
-    """Two finished runs with snapshots of epochs 0, 1 and 2, of which the plan asks for 0 and 2."""
-    for run in tiny_plan.batches[0].runs[:2]:
-        folder = tiny_plan.run_folder(run.name)
-        names = [*ENDS, *files_of(0, 1, 2)]
-        for name in names:
-            files.write_text(folder / name, f"{name} of {run.name}")
-        listed = {name: files.sha256(folder / name) for name in names}
-        about = {"status": "finished", "epochs": 4, "code": "a", "data": "b", "files": listed}
-        files.write_sealed(folder / "manifest.json", about)
-    return tiny_plan
+def test_a_run_without_heads_or_encoder_of_an_epoch_that_is_wanted_is_not_finished(trained: Path) -> None:
+    manifest = files.read_sealed(trained / MANIFEST)
+    proof, listed = (manifest["code"], manifest["data"]), manifest["files"]
+    assert training.finished(trained, *proof, [0, 2])
+    for lost in files_of(2):
+        rest = {name: sha256 for name, sha256 in listed.items() if name != lost}
+        files.write_sealed(trained / MANIFEST, manifest | {"files": rest})
+        assert not training.finished(trained, *proof, [0, 2])
+        assert training.finished(trained, *proof, [0])  # the control
 
 
-def test_a_run_without_heads_or_encoder_of_an_epoch_that_is_wanted_is_not_finished(made: Plan, runs: list[Run]) -> None:
-    for run, file in zip(runs, files_of(2), strict=False):
-        folder = made.run_folder(run.name)
-        assert training.finished(folder, "a", "b", [0, 2])
-        manifest = files.read_sealed(folder / MANIFEST)
-        del manifest["files"][file]
-        files.write_sealed(folder / "manifest.json", manifest)
-        assert not training.finished(folder, "a", "b", [0, 2])
-        assert training.finished(folder, "a", "b", [0, 1])  # the control
-
-
-def test_without_a_readable_manifest_what_lies_there_counts(made: Plan, runs: list[Run]) -> None:
-    folder = made.run_folder(runs[0].name)
-    files.write_text(folder / "snapshots" / ".epoch-0003.safetensors.0123abcd.part", "half")
-    files.write_text(folder / snapshot_names(3)[0], "stale")
-    assert training.snapshots(folder) == {0, 1, 2}
-    manifest = (folder / "manifest.json").read_text()
-    for harm in (manifest.replace('"a"', '"c"'), manifest[:-9], None):
-        (folder / "manifest.json").unlink()
+def test_without_a_readable_manifest_what_lies_there_counts(trained: Path) -> None:
+    files.write_text(trained / "snapshots" / ".epoch-0003.safetensors.0123abcd.part", "half")
+    files.write_text(trained / snapshot_names(3)[0], "stale")
+    assert training.snapshots(trained) == {0, 2}
+    manifest = (trained / MANIFEST).read_text()
+    for harm in (manifest.replace("finished", "finishes"), manifest[:-9], None):
+        (trained / MANIFEST).unlink()
         if harm is not None:
-            (folder / "manifest.json").write_text(harm)
-        assert training.snapshots(folder) == {0, 1, 2, 3}
-        (folder / "manifest.json").touch()
-    assert training.snapshots(folder / "nothing") == set()
+            (trained / MANIFEST).write_text(harm)
+        assert training.snapshots(trained) == {0, 2, 3}
+        (trained / MANIFEST).touch()
+    assert training.snapshots(trained / "nothing") == set()
 
 
 def test_a_shorter_list_removes_nothing_and_trains_nothing(
-    tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch
+    tiny_plan: Plan, runs: list[Run], trained: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = tiny_plan.run_folder(runs[0].name)
-    training.pretrain(tiny_plan, runs[:1])
-    before = contents(folder)
-    assert epochs(folder) == [0, 2]
+    before = contents(trained)
+    assert epochs(trained) == [0, 2]
     monkeypatch.setattr(loop, "train", lambda *arguments: pytest.fail("trained again"))
-    training.pretrain(keeping(tiny_plan), runs[:1])
-    assert contents(folder) == before
+    pretrain(keeping(tiny_plan), runs[:1])
+    assert contents(trained) == before
     with pytest.raises(pytest.fail.Exception, match="trained again"):  # the control
-        training.pretrain(keeping(tiny_plan, 1), runs[:1])
+        pretrain(keeping(tiny_plan, 1), runs[:1])
 
 
 def test_a_longer_list_is_trained_again_and_what_it_no_longer_asks_for_is_made_again(
-    tiny_plan: Plan, runs: list[Run], monkeypatch: pytest.MonkeyPatch
+    tiny_plan: Plan, runs: list[Run], trained: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Epoch 1 is new, 0 and 2 are off the list: the same run, in the same folder. Then its code changes too."""
-    folder = tiny_plan.run_folder(runs[0].name)
-    training.pretrain(tiny_plan, runs[:1])
-    before = contents(folder)
-    files.write_text(folder / snapshot_names(3)[0], "left over")
-    training.pretrain(keeping(tiny_plan, 1), runs[:1])
-    assert epochs(folder) == [0, 1, 2]
-    new = {name: content for name, content in contents(folder).items() if name not in before}
-    assert new.keys() == {*files_of(1)}
-    assert contents(folder) == before | new
-    (folder / "manifest.json").unlink()  # without it, what lies there counts
+    """Epoch 1 is new, asked for beside the list, and 0 and 2 are off it: the same run, in the same folder. Then its
+    code changes too."""
+    before = contents(trained)
+    files.write_text(trained / snapshot_names(3)[0], "left over")
+    pretrain(keeping(tiny_plan), runs[:1], also=[1])
+    assert epochs(trained) == [0, 1, 2]
+    after = contents(trained)
+    assert after.keys() - before.keys() == {*files_of(1)}
+    assert after == after | before
+    (trained / MANIFEST).unlink()  # without it, what lies there counts
     monkeypatch.setattr(digests, "run_digest", lambda run: "other")
-    training.pretrain(keeping(tiny_plan), runs[:1])
-    assert epochs(folder) == [0, 1, 2]
-    assert contents(folder) == before | new
+    pretrain(keeping(tiny_plan), runs[:1])
+    assert epochs(trained) == [0, 1, 2]
+    assert contents(trained) == after
 
 
-def test_what_a_result_never_had_is_not_made(tiny_plan: Plan, runs: list[Run]) -> None:
-    """The control of the test above; and what a caller asks for beside the list is."""
-    training.pretrain(keeping(tiny_plan, 1), runs[:1])
-    assert epochs(tiny_plan.run_folder(runs[0].name)) == [1]
-    training.pretrain(keeping(tiny_plan, 1), runs[:1], also=[3])
-    assert epochs(tiny_plan.run_folder(runs[0].name)) == [1, 3]
+# Runs that are killed, stopped, or begun with other code
+
+
+def test_an_interrupted_run_goes_on_once_half_written_files_are_removed(
+    stopped: Stopped, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Through the command's own path. A file of hundreds of megabytes may be left half-written by each kill."""
+    kept, train = stopped.state.parent, loop.train
+    halves = [place / ".a.0123abcd.part" for place in (stopped.folder, kept, kept / "snapshots")]
+    for half in halves:
+        half.write_bytes(b"half")
+    there: list[bool] = []
+
+    def looking(*arguments: Any) -> Any:
+        there.extend(half.exists() for half in halves)
+        return train(*arguments)
+
+    monkeypatch.setattr(loop, "train", looking)
+    assert stopped.go_on() == [0, 6]
+    assert there == [False] * 3
+    assert contents(stopped.folder) == stopped.whole
+    assert list(stopped.folder.glob("unfinished-*")) == []
+
+
+CHANGES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
+    "code": lambda patch: patch.setattr(digests, "run_digest", lambda run: "other code"),
+    "data": lambda patch: patch.setattr(store.Prepared, "digest", property(lambda self: "other data")),
+    "device": lambda patch: patch.setattr(devices, "describe", lambda device: "a GPU of another model"),
+    "threads": lambda patch: patch.setattr(torch, "get_num_threads", lambda: 7),
+    "torch": lambda patch: patch.setattr(torch, "__version__", "2.99.0"),
+}
+
+
+@pytest.mark.parametrize("part", CHANGES)
+def test_a_run_is_not_resumed_when_its_code_or_data_changed_and_the_state_is_kept(
+    stopped: Stopped, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], part: str
+) -> None:
+    kept = stopped.state.parent
+    with monkeypatch.context() as patch:
+        CHANGES[part](patch)
+        with failing(KilledError(), 0), pytest.raises(KilledError):
+            stopped.go_on()
+    (said,) = re.findall("^note: .*$", capsys.readouterr().out, re.MULTILINE)
+    assert said.startswith(f"note: {kept}: not resumed: it was saved at step 6 with another {part};")
+    assert stopped.go_on() == [0, 6]  # the change taken back: it goes on where it was
+    assert contents(stopped.folder) == stopped.whole
+
+
+def test_an_older_result_stays_whole_until_the_new_one_is(stopped: Stopped, monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped.go_on()
+    before = stopped.whole | {"manifest.json": (stopped.folder / "manifest.json").read_bytes()}
+    CHANGES["code"](monkeypatch)
+    with failing(KilledError(), 0), pytest.raises(KilledError):
+        stopped.go_on()
+    assert {name: (stopped.folder / name).read_bytes() for name in before} == before
+    stopped.go_on()  # the control: now it is replaced
+    assert check_files(stopped.folder / MANIFEST)["code"] == "other code"
+
+
+def test_asked_to_stop_a_batch_starts_no_other_run(stopped: Stopped, folders: list[Path], refused: Any) -> None:
+    """The signal comes in the first run's last step, the second of two, too late for that run to notice."""
+    plan = stopped.plan
+    with (
+        before_steps(lambda number: number == 1 and signal.raise_signal(signal.SIGTERM)),  # type: ignore[func-returns-value]
+        refused(stop.StoppedError),
+    ):
+        pretrain_batch(plan, plan.batches[0])
+    assert done(folders) == [True, False, False]
+    assert not plan.marker(plan.batches[0]).exists()
+
+
+@pytest.mark.parametrize(("published", "asked"), [(0, True), (1, True), (4, True), (7, True), (2, False)])
+def test_killed_while_the_result_is_published_nothing_half_poses_as_whole(
+    stopped: Stopped, monkeypatch: pytest.MonkeyPatch, published: int, asked: bool
+) -> None:
+    """Over an older result, after none, one … of the new one's eight files: three, four of snapshots, timing.
+
+    Nor is it trained from the start. Without manifest and resume state, nothing but the older snapshots themselves
+    says that there were any: they are made again though the list no longer asks for them.
+    """
+    stopped.go_on()
+    plan = stopped.plan if asked else keeping(stopped.plan)
+    CHANGES["code"](monkeypatch)  # trained again, to the same bytes: the digest is all that is other
+    link, linked = os.link, itertools.count()
+
+    def dying(source: Path, target: Path) -> None:
+        if next(linked) == published:
+            raise KilledError
+        link(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "link", dying)
+        with pytest.raises(KilledError):
+            stopped.go_on(plan, save_every=0.0 if asked else 3600.0)
+    assert not (stopped.folder / "manifest.json").exists()
+    assert (stopped.go_on(plan)[-1] > 0) == asked
+    manifest = check_files(stopped.folder / MANIFEST)
+    assert manifest["code"] == "other code"
+    assert "snapshots/epoch-0002.safetensors" in manifest["files"]
+    assert contents(stopped.folder) == stopped.whole
+
+
+# States that cannot be read, or be written
+
+
+def test_a_state_that_cannot_be_gone_on_with_is_a_sentence_and_the_run_starts_over(
+    stopped: Stopped, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is there, opened by anybody, and not to be read as a file is. New states are saved in its place."""
+    path = stopped.state
+    path.unlink()
+    path.symlink_to("/proc/self/mem")
+    assert stopped.go_on(save_every=0.0) == [0]
+    (said,) = re.findall("^note: .*$", capsys.readouterr().out, re.MULTILINE)
+    assert said.startswith(f"note: {path}: the resume state ")
+    assert said.endswith("; starting over")
+    assert contents(stopped.folder) == stopped.whole
+
+
+@contextmanager
+def full(monkeypatch: pytest.MonkeyPatch, name: str, writes: int) -> Iterator[None]:
+    """What is written of the files called ``name`` after so many goes to a disk that is full: /dev/full is one."""
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    temporary, count = files._temporary, [0]
+
+    def place(path: Path) -> Path:
+        there = temporary(path)
+        count[0] += path.name == name
+        if path.name == name and count[0] > writes:
+            there.symlink_to("/dev/full")
+        return there
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "_temporary", place)
+        yield
+
+
+FULL = {
+    "resume.safetensors": 5,
+    "epoch-0002.safetensors": 3,
+    "epoch-0002.heads.safetensors": 3,
+    "encoder.safetensors": 7,
+    "heads.safetensors": 7,
+    "manifest.json": 7,
+}
+"""By file that finds the disk full, the step of the last state that was saved; of a state it is the sixth."""
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_on_a_full_disk_the_last_state_is_kept_and_the_run_goes_on_from_there(
+    stopped: Stopped, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A state is written after each of 8 steps, but the last, after which there is nothing left to go on with."""
+    shutil.rmtree(stopped.folder)
+    writes = 5 if name == "resume.safetensors" else 0
+    with full(monkeypatch, name, writes), pytest.raises(HypersphereError) as caught:
+        stopped.go_on(save_every=0.0)
+    assert str(caught.value).startswith(f"{stopped.run.name}: ")
+    assert f"/{name}: cannot be written (" in str(caught.value)
+    assert caught.value.status == 2
+    assert not (stopped.folder / "manifest.json").exists()
+    assert not list(stopped.folder.rglob("*.part"))
+    assert checkpoint.read_progress(stopped.state.parent).step == FULL[name]
+    assert stopped.go_on() == [0, FULL[name]]
+    assert contents(stopped.folder) == stopped.whole

@@ -8,32 +8,28 @@ import pytest
 from hypersphere.config.run import Run
 from hypersphere.training.work import flops, key
 
+from ...layers import merge
+from .conftest import SIMCLR
+
 SIDE, CLASSES, IMAGES = 8, 3, 6
-BASE: dict[str, Any] = {
-    "dataset": {"name": "noise", "source": {"name": "digits"}},
-    "views": {},
-    "encoder": {"name": "resnet8", "width": 2},
-    "optimiser": {"learning_rate": 1.0, "weight_decay": 0.0},
-    "schedule": {"epochs": 4, "warmup": 0.25},
-    "batch": {"size": 6, "micro": 6},
-    "seed": 0,
-}
 H, D, B = 8, 4, 2
 """Widths of the heads' hidden layers, embeddings and SimSiam's bottleneck."""
 HEAD = {"hidden": H, "dim": D}
-NAMES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+COSINE = {"name": "negative_cosine"}
+METHODS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "supervised": ({"name": "supervised"}, {"name": "cross_entropy"}),
     "simclr": ({"name": "simclr", **HEAD}, {"name": "nt_xent", "temperature": 0.5}),
-    "simsiam": ({"name": "simsiam", **HEAD, "bottleneck": B, "layers": 2}, {"name": "negative_cosine"}),
-    "byol": ({"name": "byol", **HEAD}, {"name": "negative_cosine"}),
-    "byol_one_direction": ({"name": "byol", **HEAD, "symmetric": False}, {"name": "negative_cosine"}),
+    "simsiam": ({"name": "simsiam", **HEAD, "bottleneck": B, "layers": 2}, COSINE),
+    "byol": ({"name": "byol", **HEAD}, COSINE),
+    "byol_one_direction": ({"name": "byol", **HEAD, "symmetric": False}, COSINE),
     "mocov2": ({"name": "mocov2", **HEAD, "queue": 12, "groups": 3}, {"name": "momentum_contrast", "temperature": 0.2}),
 }
+ALL_AT_ONCE = {"batch": {"size": IMAGES, "micro": IMAGES}}
 
 
 def run(name: str, **changes: Any) -> Run:
-    method, objective = NAMES[name]
-    return Run.model_validate(BASE | {"method": method, "objective": objective} | changes)
+    method, objective = METHODS[name]
+    return Run.model_validate(merge(SIMCLR, {"method": method, "objective": objective, **ALL_AT_ONCE, **changes}))
 
 
 def convolutions(width: int = 2, side: int = SIDE) -> tuple[int, int]:
@@ -67,7 +63,7 @@ BY_HAND = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", METHODS)
 def test_operations_are_those_counted_by_hand(name: str) -> None:
     """Momentum targets pass forward alone, and only the views that each method trains on pass backward."""
     assert flops(run(name), SIDE, CLASSES) == IMAGES * BY_HAND[name]
@@ -81,6 +77,7 @@ SENTENCES: dict[str, Any] = {
     "encoder": {"name": "gru", "vocabulary": 20, "words": WORDS, "hidden": HIDDEN},
     "method": {"name": "quick_thoughts"},
     "objective": {"name": "n_pair"},
+    **ALL_AT_ONCE,
 }
 
 
@@ -92,7 +89,7 @@ def test_operations_of_sentences_are_those_counted_by_hand(mean: float, words: i
     """
     gates = 2 * 3 * HIDDEN
     each = 3 * words * gates * (WORDS + HIDDEN) - IMAGES * gates * HIDDEN
-    assert flops(Run.model_validate(BASE | SENTENCES), mean, CLASSES) == 2 * each  # of the two encoders
+    assert flops(Run.model_validate(merge(SIMCLR, SENTENCES)), mean, CLASSES) == 2 * each  # of the two encoders
 
 
 def test_runs_share_a_count_where_seed_and_schedule_alone_differ() -> None:

@@ -1,6 +1,5 @@
 """Training: what a step is, equal bytes, resuming, divergence. Each promise beside a control that must fail."""
 
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,24 +15,22 @@ from hypersphere.augmentations.draws import draw
 from hypersphere.augmentations.ops import make_views
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
-from hypersphere.methods.base import Batch, Method, Output
+from hypersphere.methods.base import Batch, Output
 from hypersphere.methods.simclr import SimCLR
 from hypersphere.training import loop, optimisation
 from hypersphere.training.build import build_method
 from hypersphere.training.loop import Execution
 from hypersphere.training.trainers import image as module
-from hypersphere.training.trainers.image import Views, train
+from hypersphere.training.trainers.image import Views
 from hypersphere.training.weights import ENCODER, HEADS, snapshot_names
 
-from ....broken_off import contents
-from ....of_images import METHODS
-from .. import conftest
-from ..conftest import MakeRun, Pixels, numbered, of_method
+from ...broken_off import contents
+from ...of_images import METHODS
+from .conftest import MakeRun, Pixels, execute, numbered, of_method
 
 pytestmark = pytest.mark.heavy
 
 CPU = torch.device("cpu")
-execute = partial(conftest.execute, save_every=3600.0)
 
 
 def seen(run: Run, images: module.Images) -> Views:
@@ -46,7 +43,7 @@ def seen(run: Run, images: module.Images) -> Views:
 def test_an_image_has_the_same_views_in_a_part_of_a_dataset_as_in_the_whole(make_run: MakeRun, images: Pixels) -> None:
     """Keys are original numbers: images 3, 4, … of the whole are given the whole's draws when they come alone."""
     part, run, all_of_it = np.arange(3, 19), make_run(), torch.arange(16)
-    whole = seen(run, numbered(images)).views(torch.from_numpy(part))
+    whole = seen(run, numbered(images)).views(all_of_it + 3)
     assert torch.equal(seen(run, numbered(images[part], part)).views(all_of_it), whole)
     assert not torch.equal(seen(run, numbered(images[part])).views(all_of_it), whole)
 
@@ -63,9 +60,6 @@ def test_images_that_stay_on_disk_have_the_same_views(
     assert source.resident is None
     assert source.stored is stored
     assert torch.equal(source.views(index), expected)
-
-
-# What a step is
 
 
 @pytest.mark.trained
@@ -104,13 +98,8 @@ def test_a_method_is_told_what_it_sees_and_when(
 ) -> None:
     """Places, labels, the moment of each pass, and the share of training done before and after each step."""
     seen: list[Batch] = []
-    counts: list[int] = []
     shares: list[tuple[float, float]] = []
     forward = SimCLR.forward
-
-    def building(run: Run, images: int, classes: int) -> Method:
-        counts.extend([images, classes])
-        return build_method(run, images, classes)
 
     def recording(self: SimCLR, batch: Batch) -> Output:
         seen.append(batch)
@@ -118,9 +107,7 @@ def test_a_method_is_told_what_it_sees_and_when(
 
     monkeypatch.setattr(SimCLR, "forward", recording)
     monkeypatch.setattr(SimCLR, "after_step", lambda self, *share: shares.append(share))
-    monkeypatch.setattr(loop, "build_method", building)
     execute(make_run(seed=5), images, tmp_path)
-    assert counts == [19, 3]
     assert shares == [(step / 8, (step + 1) / 8) for step in range(8)]
     assert [batch.rng_key for batch in seen] == [(5, e, i, k) for e in range(4) for i in range(2) for k in range(2)]
     assert all(torch.equal(batch.labels, batch.places % 3) for batch in seen)
@@ -152,9 +139,6 @@ def test_an_epoch_is_whole_batches_in_keyed_order_at_annealed_rates(
     assert history.learning_rate.tolist() == rates[1::2]
 
 
-# Equal bytes
-
-
 def test_views_made_for_several_passes_at_once_train_the_same_bytes(
     make_run: MakeRun, images: Pixels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,9 +157,6 @@ def test_views_made_for_several_passes_at_once_train_the_same_bytes(
     assert contents(tmp_path / "0") == contents(tmp_path / "3") == contents(tmp_path / "100")
 
 
-# A run that stops before its schedule does
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_a_shorter_run_of_a_schedule_is_the_beginning_of_the_longer(
     methods_plan: Plan, tmp_path: Path, method: str
@@ -185,21 +166,19 @@ def test_a_shorter_run_of_a_schedule_is_the_beginning_of_the_longer(
     fields, found = run.model_dump(), []
     for epochs in (20, 5):
         schedule = fields["schedule"] | {"epochs": epochs, "horizon": 20}
-        one, folder = Run.model_validate(fields | {"schedule": schedule}), tmp_path / str(epochs)
-        train(one, data, Execution(CPU, frozenset({5}), {}), folder)
+        folder = tmp_path / str(epochs)
+        execute(Run.model_validate(fields | {"schedule": schedule}), data, folder, snapshots=frozenset({5}))
         found.append(contents(folder))
     longer, shorter = found
     assert [longer[name] for name in snapshot_names(5)] == [shorter[name] for name in (ENCODER, HEADS)]
     assert longer["history.csv"].splitlines()[:6] == shorter["history.csv"].splitlines()
 
 
-# What a run is trained on: the training split's images, main labels and original numbers, whatever else there is
-
-
 @pytest.mark.parametrize(("labels", "expected"), [({}, [0, 11]), ({"labels": "digit_2"}, [0, 10])])
 def test_it_trains_on_the_training_split_and_on_the_labels_that_its_method_names(
     labels: dict[str, str], expected: list[int], make_run: MakeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Whatever else there is; and on the images' original numbers."""
     run = make_run(method={"name": "supervised", **labels}, objective={"name": "cross_entropy"})
     monkeypatch.setattr(module, "train", lambda run, images, *rest: images)
     named = {"class": np.array([0, 11]), "digit_2": np.array([0, 10])}
@@ -208,13 +187,6 @@ def test_it_trains_on_the_training_split_and_on_the_labels_that_its_method_names
     assert found.pixels == "its images"
     assert found.numbers.tolist() == [7, 10]
     assert found.labels.tolist() == expected
-
-
-def test_fewer_images_than_a_batch_are_a_sentence(
-    make_run: MakeRun, images: Pixels, tmp_path: Path, refused: Any
-) -> None:
-    with refused():
-        execute(make_run(), images[:7], tmp_path)
 
 
 def test_another_run_other_bytes(make_run: MakeRun, images: Pixels, tmp_path: Path) -> None:
