@@ -94,8 +94,7 @@ lint: $(READY) ## ruff, snakefmt, snakemake --lint, mypy
 	@snakefmt --check --line-length 120 Snakefile workflow examples
 	@snakemake --lint
 
-bench: $(READY) ## time the pipeline, exact studies, probes, views and training steps (docs/performance.md)
-	@python benchmarks/pipeline.py
+bench: $(READY) ## time exact studies, probes, views and training steps (docs/performance.md)
 	@python benchmarks/parts.py
 	@python benchmarks/throughput.py
 

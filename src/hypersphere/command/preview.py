@@ -35,9 +35,8 @@ def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
     }
     from_runs = sum(key in plan.artifacts and not reason for key, reason in reasons.items())
     made = sum(not reason for reason in reasons.values())
-    batches = {batch.id: batch for key in plan.chosen for batch in plan.batches_of(*key)}
-    asked = {run.name for batch in batches.values() for run in batch.runs}
-    asked |= {name for key in plan.chosen for name in plan.runs_of(*key)}
+    batches = plan.chosen_batches
+    asked = plan.chosen_runs.keys() | {run.name for batch in batches.values() for run in batch.runs}
     states = {name: state(plan, name) for name in plan.runs if name in asked}
     counts = Counter(WORDS.get(one, one) for one in states.values())
     counted = ", ".join(f"{count} {word}" for word, count in counts.items())

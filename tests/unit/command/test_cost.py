@@ -43,7 +43,7 @@ def costed(planned: Planned) -> Callable[..., Cost]:
 
 
 def whole(one: Cost) -> Amount:
-    return one.amount(one.chosen)
+    return one.amount(one.plan.chosen)
 
 
 def test_a_run_costs_its_steps(costed: Callable[..., Cost]) -> None:

@@ -116,7 +116,7 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
         RUNS | OF_RUNS,
     ),
     "an encoder nobody uses": ("encoders/resnet.py", "nn.Identity()", "nn.Flatten()", set()),
-    "the encoder": ("encoders/stages.py", "padding=1", "padding=0", RUNS | OF_RUNS),
+    "the encoder": ("encoders/resnet8.py", "padding=1", "padding=0", RUNS | OF_RUNS),
     "views": ("augmentations/draws.py", "CROP_TRIES = 10", "CROP_TRIES = 11", RUNS | PROBED),
     "keyed draws": ("prng.py", "2.0**-53", "2.0**-54", RUNS | PROBED | NORMS_SIMULATED | {"dataset", "theory"}),
     "the optimiser": ("training/optimisation.py", "/ 256", "/ 128", RUNS),
