@@ -86,7 +86,7 @@ def plan(plan: Plan, arguments: argparse.Namespace) -> None:
     elif arguments.run:
         batches, runs = find(plan, arguments.run)
         for run in (*(run for batch in batches for run in batch.runs), *runs):
-            print(f"{state.state(plan, run.name):<10} {run.name}")
+            print(f"{state.look(plan.run_folder(run.name), 0).state:<10} {run.name}")
             rows = plan.explained(run.name)
             fields, values = (max(len(row[column]) for row in rows) for column in (0, 1))
             for name, value, layer in rows:

@@ -109,8 +109,6 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
         *("objectives/grad_scale.py", "** ctx.power", "** -ctx.power"),
         {"simclr-gradscale1", "theory"} | NORMS_SIMULATED,
     ),
-    "initial cuts": ("objectives/cut_initialisation.py", "div_", "mul_", {"simclr-cut3", "simsiam-cut9"}),
-    "a method": ("methods/simsiam.py", ") / 2", ") / 3", SIMSIAM),
     "heads, which both methods import": (
         *("methods/heads.py", "affine=last_affine or not last", "affine=last"),
         RUNS | OF_RUNS,
@@ -125,18 +123,14 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
         RUNS | PROBED | SIMULATED | {"theory"},
     ),
     "how tensors are saved": ("training/weights.py", ".cpu()", ".half().cpu()", RUNS | PROBED),
-    "what is trained on": ("training/trainers/image.py", "split.index)", "split.labels[CLASS])", RUNS),
     "a run's meaning": (
         *("config/run.py", "self.views_b is None else self.views_b)", "self.views_b is None else self.views)"),
         MEANT,
     ),
     "how images are made": ("datasets/digits.py", "FRAGMENT = 4", "FRAGMENT = 5", {"dataset"}),
-    "another dataset": ("datasets/cifar.py", "import", "import sys\nimport", set()),
-    "another probe": ("probes/mlp.py", "import torch\n", "import sys\nimport torch\n", set()),
     "a probe": ("probes/knn.py", "PIXELS = True", "PIXELS = False", {"knn", "knn of pixels", "batch"}),
     "what probes see": ("probes/frozen.py", "encoder.eval()", "encoder.train()", PROBED),
     "what is written": ("probes/evaluate.py", 'float_format="%.6f"', 'float_format="%.7f"', PROBED),
-    "which weights are read": ("training/frozen.py", "if epoch ==", "if epoch >=", PROBED),
     "effects": ("statistics/effects.py", "from hypersphere", "import sys\nfrom hypersphere", MADE | JUDGED),
     "how tables are written": (
         *("provenance/tables.py", "import math\n", "import sys\nimport math\n"),
@@ -149,7 +143,6 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "tables": ("report/kinds/table.py", "from itertools", "import sys\nfrom itertools", TABLES | {"claims"}),
     "a drawing": ("simulations/cosine_field/draw.py", "import", "import sys\nimport", STUDIES | {"studies"}),
     "theory": ("theory/embedding_norms.py", "import math\n", "import math\nimport os\n", {"theory"}),
-    "theory of a paper that the project has not": ("theory/margins.py", "import", "import sys\nimport", set()),
     "the command": ("command/cli.py", "import sys\n", "import sys\nimport os\n", set()),
     "which runs there are": ("config/plan.py", "from pathlib", "import os\nfrom pathlib", set()),
     # Of what decides a run's bytes, what changes its meaning or could; and what only speaks.
@@ -161,7 +154,6 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "a comment": ("objectives/nt_xent.py", "    n = len(z_a)\n", "    n = len(z_a)  # a batch\n", set()),
     "words of a run's error": ("config/run.py", "is more than the", "exceeds the", set()),
     "a note": ("training/loop.py", "    checkpointer = C", '    print("keeping")\n    checkpointer = C', set()),
-    "how a device is shared": ("training/device.py", "WAIT_SECONDS = 1.0", "WAIT_SECONDS = 2.0", set()),
     "the lock of a run": ("provenance/state.py", "60.0", "61.0", set()),
     "a loss of no such run": ("objectives/uniformity.py", ".mean()", ".sum()", set()),
     "a new loss": ("objectives/newest.py", "", "def newest(z_a, z_b):\n    return (z_a * z_b).sum()\n", set()),
