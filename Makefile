@@ -94,9 +94,8 @@ lint: $(READY) ## ruff, snakefmt, snakemake --lint, mypy
 	@snakefmt --check --line-length 120 Snakefile workflow examples
 	@snakemake --lint
 
-bench: $(READY) ## time the pipeline, exact studies, probes, views and training steps (docs/performance.md)
-	@python benchmarks/pipeline.py
-	@python benchmarks/parts.py
+bench: $(READY) ## time probes, views and training steps (docs/performance.md)
+	@python benchmarks/probes.py
 	@python benchmarks/throughput.py
 
 lock: $(READY) ## resolve requirements.lock again, and write its pins into environment.yml

@@ -39,45 +39,34 @@ def reason(error: OSError) -> str:
     return f"{error.filename}: {words}" if error.filename else words
 
 
-def _temporary(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}{PART}")
-
-
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary file beside ``path``; rename it over ``path`` on success, delete it on failure."""
-    temporary = _temporary(path)
+def replacing(path: Path, folder: bool = False) -> Iterator[Path]:
+    """Yield a temporary file (``folder``: folder) beside ``path``, which replaces it; on failure it is deleted."""
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}{PART}")
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
+            if folder:
+                temporary.mkdir()
             yield temporary
+            if folder:
+                shutil.rmtree(path, ignore_errors=True)
             os.replace(temporary, path)
         finally:
-            temporary.unlink(missing_ok=True)
-
-
-@contextmanager
-def replacing_folder(path: Path) -> Iterator[Path]:
-    """Yield a temporary folder beside ``path``; replace ``path`` by it on success, delete it on failure."""
-    temporary = _temporary(path)
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.mkdir()
-        try:
-            yield temporary
-            shutil.rmtree(path, ignore_errors=True)
-            os.rename(temporary, path)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+            _remove(temporary)
 
 
 def sweep(folder: Path, name: str = "*") -> None:
     """Remove the half-written files and folders of ``name`` that killed processes left. Call it only under a lock."""
     for leftover in folder.glob(f".{name}.*{PART}"):
-        if leftover.is_dir():
-            shutil.rmtree(leftover, ignore_errors=True)
-        else:
-            leftover.unlink(missing_ok=True)
+        _remove(leftover)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -67,11 +67,11 @@ def test_a_folder_replaces_the_one_before_whole(tmp_path: Path, refused: Refused
     path = tmp_path / "folder"
     path.mkdir()
     (path / "old").touch()
-    with files.replacing_folder(path) as ours:
+    with files.replacing(path, folder=True) as ours:
         (ours / "new").touch()
         assert [p.name for p in path.iterdir()] == ["old"]
     assert [p.name for p in path.iterdir()] == ["new"]
-    with refused(), files.replacing_folder(path):
+    with refused(), files.replacing(path, folder=True):
         raise OSError("disk full.")
     assert [p.name for p in path.iterdir()] == ["new"]
     assert list(tmp_path.iterdir()) == [path]

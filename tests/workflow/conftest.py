@@ -57,6 +57,7 @@ class Job(NamedTuple):
     rule: str
     output: str
     reason: str
+    resources: dict[str, str]
 
 
 def parse(text: str) -> list[Job]:
@@ -66,8 +67,9 @@ def parse(text: str) -> list[Job]:
         rule = re.match(r"(?:local)?rule (\w+):", block)
         output = re.search(r"^    output: (.+)$", block, flags=re.MULTILINE)
         reason = re.search(r"^    reason: (.+)$", block, flags=re.MULTILINE)
+        asked = re.findall(r"(\w+)=([^,\n]+)", "".join(re.findall(r"^    resources: (.+)$", block, flags=re.MULTILINE)))
         if rule and output and reason:
-            jobs.append(Job(rule[1], output[1], reason[1]))
+            jobs.append(Job(rule[1], output[1], reason[1], dict(asked)))
     return jobs
 
 

@@ -12,7 +12,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -94,7 +94,7 @@ def started(folder: Path) -> Iterator[None]:
         for name, text in written.items():
             (ETC / name).write_text(OURS + text)
         with _munge(folder), _daemon(folder, "slurmctld", "-D", "-c"), _daemon(folder, "slurmd", "-D", "-N", host):
-            _wait_for_idle()
+            _wait_for(_takes_jobs, "the node does not come up")
             try:
                 yield
             finally:
@@ -126,24 +126,24 @@ def _host() -> str:
     return platform.node().partition(".")[0]
 
 
-def _wait_for_idle() -> None:
-    """Until the node takes jobs."""
+def _wait_for(condition: Callable[[], object], failure: str) -> None:
     deadline = time.monotonic() + PATIENCE
-    state = ""
-    while not state.startswith(("idle", "mixed", "allocated")):
+    while not condition():
         if time.monotonic() >= deadline:
-            raise NotStartedError(f"the node does not come up: {state or 'slurmctld does not answer'}")
-        time.sleep(0.2)
-        asked = subprocess.run(["sinfo", "--noheader", "--format=%T"], capture_output=True, text=True, check=False)
-        state = asked.stdout.strip()
+            raise NotStartedError(failure)
+        time.sleep(0.1)
+
+
+def _takes_jobs() -> bool:
+    asked = subprocess.run(["sinfo", "--noheader", "--format=%T"], capture_output=True, text=True, check=False)
+    return asked.stdout.startswith(("idle", "mixed", "allocated"))
 
 
 def _cancel_all() -> None:
     """End what is still queued or running, so that no job outlives its daemons."""
     ask("scancel", "--user=root")
-    deadline = time.monotonic() + PATIENCE
-    while ask("squeue", "--noheader") and time.monotonic() < deadline:
-        time.sleep(0.2)
+    with suppress(NotStartedError):
+        _wait_for(lambda: not ask("squeue", "--noheader"), "jobs do not end")
     # linuxproc loses sight of a process whose parent has ended.
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has ended, too
@@ -169,11 +169,7 @@ def _munge(folder: Path) -> Iterator[None]:
     files |= {"log-file": folder / "munged.log", "seed-file": folder / "munged.seed"}
     # --force: the folder may be one that others write to, such as a test's under /tmp.
     with _daemon(folder, "munged", "--foreground", "--force", *(f"--{name}={path}" for name, path in files.items())):
-        deadline = time.monotonic() + PATIENCE
-        while not files["socket"].exists():
-            if time.monotonic() >= deadline:
-                raise NotStartedError("munged does not listen")
-            time.sleep(0.1)
+        _wait_for(files["socket"].exists, "munged does not listen")
         yield
 
 

@@ -146,10 +146,3 @@ def test_without_conda_one_sentence_says_so(fresh: Checkout, approve: Approve, o
     assert done.returncode != 0
     (said,) = (line for line in (done.stdout + done.stderr).splitlines() if "conda" in line)
     approve(said)
-
-
-def test_what_ran_without_conda_does_not_run_again_with_it(finished: Checkout, conda: StandIn) -> None:
-    path = conda.first(finished.environment["PATH"])
-    assert finished.jobs("--sdm", "conda", PATH=path) == []
-    assert conda.asked("info --json")  # control: it was a run with conda
-    assert not conda.asked("env create ")

@@ -46,14 +46,13 @@ def test_each_artifact_has_the_verdicts_of_claims_csv_and_a_table_shows_them(fin
     assert page.partition("### Verdicts on table5\n")[2].count("| quick only |") == len(answered) > 0
 
 
-def test_every_artifact_of_the_paper_is_there_in_every_format(finished: Checkout) -> None:
+def test_every_artifact_is_there_in_every_format_and_every_run_with_its_files_and_no_state_to_resume(
+    finished: Checkout,
+) -> None:
     expected = {f"tables/{name}.{form}" for name in TABLES for form in ("csv", "md", "tex")}
     expected |= {f"figures/{name}.{form}" for name in FIGURES for form in ("svg", "png", "csv")}
     assert set(finished.files("tables/**/*", "figures/**/*")) == expected
     assert (finished.results / "paper.pdf").read_bytes().startswith(b"%PDF-")
-
-
-def test_every_run_folder_holds_the_files_of_the_contract_and_no_state_to_resume(finished: Checkout) -> None:
     folders = list((finished.results / "runs").iterdir())
     assert len(folders) == RUNS
     for folder in folders:

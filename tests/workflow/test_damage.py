@@ -265,7 +265,7 @@ def test_a_read_only_folder_is_a_sentence_from_every_command(finished: Checkout,
     next(copy.root.glob("data/processed/turned-*/manifest.json")).unlink()
     next(copy.results.glob("evaluations/pixels-upright/*.csv")).unlink()
     other = copy.run_folder("simclr-default-upright-s1").name
-    calls = [f"pretrain {run.name}", f"evaluate {other}", "claims", "artifact embedding_norms table5", "prepare turned"]
+    calls = [f"pretrain {run.name}", f"evaluate {other}", "claims", "artifact embedding_norms/table5", "prepare turned"]
     said, sentences = mounted(
         copy,
         "for folder in results data; do mount --bind $folder $folder; mount -o remount,bind,ro $folder; done\n"

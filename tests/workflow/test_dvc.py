@@ -155,7 +155,7 @@ def test_a_retrained_run_and_a_new_figure_leave_the_cache_as_it_was(copied: Chec
     assert all(path.stat().st_nlink > 1 for path in before)
     copied.edit("src/hypersphere/objectives/nt_xent.py", "return F.cross_entropy", "return 2 * F.cross_entropy")
     copied.edit("src/hypersphere/report/kinds/lines.py", "PANEL = 2.1", "PANEL = 2.4")
-    for command in (("pretrain", run.name), ("artifact", "embedding_norms", "norms_over_epochs")):
+    for command in (("pretrain", run.name), ("artifact", "embedding_norms/norms_over_epochs")):
         done = copied.hypersphere(*command)
         assert done.returncode == 0, done.stderr
     assert all(path.read_bytes() != content for path, content in before.items())

@@ -10,18 +10,6 @@ from .conftest import Checkout
 pytestmark = pytest.mark.tools
 
 
-def resources(text: str) -> list[tuple[str, dict[str, str]]]:
-    """Each job of a dry run: its rule, and what it asks for."""
-    found = []
-    for block in re.split(r"\n(?=(?:local)?rule )", text)[1:]:
-        rule = re.match(r"(?:local)?rule (\w+):", block)
-        line = re.search(r"^    resources: (.+)$", block, flags=re.MULTILINE)
-        if rule and rule[1] != "all":
-            pairs = (part.partition("=") for part in (line[1].split(", ") if line else []))
-            found.append((rule[1], {key: value for key, _, value in pairs}))
-    return found
-
-
 @pytest.mark.parametrize("profile", ["--workflow-profile", "--profile"])
 def test_a_dry_run_needs_no_data_no_gpu_and_no_cluster(fresh: Checkout, profile: str) -> None:
     """Without a profile: the next test."""
@@ -36,11 +24,11 @@ def test_a_dry_run_needs_no_data_no_gpu_and_no_cluster(fresh: Checkout, profile:
 
 @pytest.mark.parametrize("scale", ["quick", "paper"])
 def test_every_job_declares_memory_and_time_and_the_gpu_that_its_scale_needs(fresh: Checkout, scale: str) -> None:
-    jobs = resources(fresh.dry_run(settings=(f"scale={scale}",)))
+    jobs = fresh.jobs(settings=(f"scale={scale}",))
     table = "artifact_embedding_norms_table5"
-    assert {rule for rule, _ in jobs} >= {"prepare", "pretrain", "evaluate", table, "claims", "scorecard", "paper"}
+    assert {job.rule for job in jobs} >= {"prepare", "pretrain", "evaluate", table, "claims", "scorecard", "paper"}
     declared = yaml.safe_load((fresh.root / "config" / "scales" / f"{scale}.yaml").read_text())["resources"]
-    for rule, asked in jobs:
+    for rule, _, _, asked in jobs:
         assert int(asked["mem_mb"]) > 0, rule
         assert int(asked["runtime"]) > 0, rule
         wanted = str(declared["gpu"]) if rule in {"pretrain", "evaluate"} else None

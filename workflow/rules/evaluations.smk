@@ -5,7 +5,7 @@
 rule evaluate:
     input:
         trained("{batch}"),
-        lambda wildcards: prepared(markers.datasets_of(PLAN, BATCHES[wildcards.batch])),
+        lambda wildcards: prepared(markers.datasets_of(PLAN, [BATCHES[wildcards.batch]])),
     output:
         f"{RESULTS}/batches/{{batch}}.evaluated.json",
     log:

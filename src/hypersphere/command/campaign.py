@@ -96,8 +96,8 @@ def run(plan: Plan, minutes: float, jobs: int | None, part: tuple[int, int] = WH
     targets = [markers.recorded(plan, batch.id) for batch in waiting]
     for target in targets:
         target.unlink(missing_ok=True)  # the tables do not hold what it stands for
-    data = {name for batch in waiting for name in markers.datasets_of(plan, batch)}
-    shared = [plan.data_folder(plan.datasets[name]) / MANIFEST for name in sorted(data)]
+    data = sorted(markers.datasets_of(plan, waiting))
+    shared = [plan.data_folder(plan.datasets[name]) / MANIFEST for name in data]
     stop.name_parent()
     with stop.on_request() as request:
         status = 0

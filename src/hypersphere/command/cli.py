@@ -86,7 +86,7 @@ def plan(plan: Plan, arguments: argparse.Namespace) -> None:
     elif arguments.run:
         batches, runs = find(plan, arguments.run)
         for run in (*(run for batch in batches for run in batch.runs), *runs):
-            print(f"{state.state(plan, run.name):<10} {run.name}")
+            print(f"{state.look(plan.run_folder(run.name), 0).state:<10} {run.name}")
             rows = plan.explained(run.name)
             fields, values = (max(len(row[column]) for row in rows) for column in (0, 1))
             for name, value, layer in rows:
@@ -129,7 +129,7 @@ def new_paper(plan: Plan, arguments: argparse.Namespace) -> None:
         raise HypersphereError(f"new-paper: name: {name} is declared in {config.paper_file(name)}")
     if folder.exists():
         raise HypersphereError(f"new-paper: {folder}: exists")
-    with files.replacing_folder(folder) as made:
+    with files.replacing(folder, folder=True) as made:
         for file in EXAMPLE.iterdir():
             text = file.read_text(encoding="utf-8")
             files.write_text(made / file.name, text.replace(EXAMPLE.name, name))
@@ -209,10 +209,22 @@ def artifact(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.report.results import Results
     from hypersphere.statistics import claims, measure
 
-    for paper, artifact in find_artifacts(plan, arguments.artifact):
-        made = measure.build(plan, paper, artifact)
-        claims.build_artifact(plan, paper, artifact, made)
-        writer.build(Results(plan), paper, artifact)
+    chosen = [(paper, name) for paper, _, name in (word.partition("/") for word in arguments.artifact)]
+    for paper, name in chosen:
+        check_paper(plan, paper, "artifact")
+        declared = plan.config.papers[paper].artifacts
+        if name not in declared:
+            raise HypersphereError(f"artifact: {not_one_of(f'{paper}/{name}', [f'{paper}/{one}' for one in declared])}")
+        if isinstance(declared[name], Studied):
+            raise HypersphereError(
+                f"artifact: {paper}/{name} is an exact study; `hypersphere studies {paper}` makes it"
+            )
+        if reason := why_not_made(plan, paper, name):
+            raise HypersphereError(f"artifact: {paper}/{name} is not made at scale {plan.config.scale_name}: {reason}")
+    for paper, name in chosen:
+        made = measure.build(plan, paper, name)
+        claims.build_artifact(plan, paper, name, made)
+        writer.build(Results(plan), paper, name)
 
 
 @command("compare the measurements with every published claim, and count the verdicts")
@@ -317,11 +329,6 @@ def campaign(plan: Plan, arguments: argparse.Namespace) -> None:
     campaign.run(plan, arguments.minutes, arguments.jobs, campaign.part(arguments.part))
 
 
-def _build(module: str) -> Callable[[Plan, argparse.Namespace], None]:
-    """The command that calls the ``build`` of a module with the plan."""
-    return lambda plan, arguments: importlib.import_module(f"hypersphere.{module}").build(plan)
-
-
 @command(
     "write what is known of every claim: a page, a paper and its tables, in results/report",
     option("--records", metavar="SCALE", help="only judge claims by the records of this scale"),
@@ -338,6 +345,11 @@ def report(plan: Plan, arguments: argparse.Namespace) -> None:
         known.judged(plan, arguments.records)
     else:
         raise HypersphereError(f"report: --records: {not_one_of(arguments.records, scales)}")
+
+
+def _build(module: str) -> Callable[[Plan, argparse.Namespace], None]:
+    """The command that calls the ``build`` of a module with the plan."""
+    return lambda plan, arguments: importlib.import_module(f"hypersphere.{module}").build(plan)
 
 
 COMMANDS |= {
@@ -361,32 +373,15 @@ def check_paper(plan: Plan, name: str, command: str) -> None:
         raise HypersphereError(f"{command}: {not_one_of(name, plan.config.papers)}")
 
 
-def find_artifacts(plan: Plan, words: Sequence[str]) -> list[tuple[str, str]]:
-    """The papers and ids of artifacts, which are given as ``margins/table2 lmcl/fig4``, or one as ``margins table2``.
-
-    Each must be made from runs at this scale.
-    """
-    found = []
-    for word in ["/".join(words)] if len(words) == 2 and not any("/" in word for word in words) else words:
-        paper, _, name = word.partition("/")
-        check_paper(plan, paper, "artifact")
-        declared = plan.config.papers[paper].artifacts
-        if name not in declared:
-            raise HypersphereError(f"artifact: {not_one_of(f'{paper}/{name}', [f'{paper}/{one}' for one in declared])}")
-        if isinstance(declared[name], Studied):
-            raise HypersphereError(
-                f"artifact: {paper}/{name} is an exact study; `hypersphere studies {paper}` makes it"
-            )
-        if reason := why_not_made(plan, paper, name):
-            raise HypersphereError(f"artifact: {paper}/{name} is not made at scale {plan.config.scale_name}: {reason}")
-        found.append((paper, name))
-    return found
-
-
 def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
     """The parser, and the parsers of the commands by name."""
+    try:
+        version = metadata.version("hypersphere")
+    except metadata.PackageNotFoundError:  # it is run without being installed
+        file = Path(__file__).parents[3] / "pyproject.toml"
+        version = tomllib.loads(file.read_text(encoding="utf-8"))["project"]["version"]
     top = argparse.ArgumentParser(prog="hypersphere", description=DESCRIPTION, epilog=EPILOG)
-    top.add_argument("--version", action="version", version=f"%(prog)s {_version()}")
+    top.add_argument("--version", action="version", version=f"%(prog)s {version}")
     subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, one in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=one.help, description=one.help, epilog=EPILOG)
@@ -395,15 +390,6 @@ def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPar
             subparser.add_argument(*flags, **keywords)
     audit.add(subparsers)
     return top, subparsers.choices
-
-
-def _version() -> str:
-    """The package's version; from pyproject.toml where the package is run without being installed."""
-    try:
-        return metadata.version("hypersphere")
-    except metadata.PackageNotFoundError:
-        file = Path(__file__).parents[3] / "pyproject.toml"
-        return str(tomllib.loads(file.read_text(encoding="utf-8"))["project"]["version"])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -425,7 +411,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stop.exit_in_order()
     try:
         try:
-            COMMANDS[parsed.command].run(planning.make(_root(), parse_settings(parsed.settings)), parsed)
+            current = Path.cwd()
+            above = (folder for folder in (current, *current.parents) if (folder / "config" / "config.yaml").is_file())
+            if (root := next(above, None)) is None:
+                raise HypersphereError(f"{current}: neither this folder nor one above it holds config/config.yaml")
+            COMMANDS[parsed.command].run(planning.make(root, parse_settings(parsed.settings)), parsed)
         except DamagedError as damage:
             damage.disprove()
             raise
@@ -453,12 +443,3 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
         except ValueError as error:
             raise HypersphereError(f"--set {setting}: not valid YAML ({error})") from None
     return overrides
-
-
-def _root() -> Path:
-    """The project: the nearest folder, from the current one upwards, that holds config/config.yaml."""
-    current = Path.cwd()
-    for folder in (current, *current.parents):
-        if (folder / "config" / "config.yaml").is_file():
-            return folder
-    raise HypersphereError(f"{current}: neither this folder nor one above it holds config/config.yaml")

@@ -95,10 +95,7 @@ def ending(plan: Plan, report: bool = False) -> list[str]:
     pages = ("report/index.html", "report/report.pdf", f"{config.results.name}/scorecard.html")
     shown = [config.root / "results" / page for page in pages]
     if config.settings.only:
-        studied = [
-            (paper, one) for paper in config.papers for one in config.studied(paper) if config.chosen(paper, one)
-        ]
-        outputs = [path for key in (*plan.chosen, *studied) for path in plan.outputs(*key)]
+        outputs = [path for key in (*plan.chosen, *plan.chosen_studies) for path in plan.outputs(*key)]
         shown = [path for path in outputs if path.suffix in (".md", ".svg")]
     paths = [path.relative_to(config.root).as_posix() for path in shown if path.is_file()]
     more = f" and {len(paths) - MOST} more" if len(paths) > MOST else ""
@@ -151,12 +148,15 @@ def prepare(workflow: Any, logger: logging.Logger, plan: Plan) -> None:
 
 
 def _begin(logger: logging.Logger, plan: Plan, local: bool, report: bool) -> None:
-    """Before jobs run: show the console, check what they need, and forget what is lost."""
+    """Before jobs run: show the console, check that jobs can write and have a GPU, and forget what is lost."""
     if not any(isinstance(handler, Handler) for handler in logger.handlers):
         logger.addHandler(Handler(plan, report))
     if note := join(Path.cwd()):
         print(note, file=sys.stderr, flush=True)
-    check_writable(plan)
+    for folder in (plan.config.results, plan.config.root / "logs", plan.config.data / "processed"):
+        existing = next(place for place in (folder, *folder.parents) if place.exists())
+        if not os.access(existing, os.W_OK):
+            raise HypersphereError(f"{folder}: cannot be written ({existing} is read-only or belongs to another user)")
     if plan.config.settings.device == "cuda" and local:
         from hypersphere.training import device  # it imports torch, which nothing else here does
 
@@ -176,14 +176,6 @@ def _foresee(workflow: Any, plan: Plan) -> None:
     if found and not settings.targets:  # of other targets, not all of it is needed
         proofs = {error.proofs[0].relative_to(plan.config.root).as_posix() for error in found}
         workflow.dag_settings = dataclasses.replace(settings, forcerun=frozenset({*settings.forcerun, *proofs}))
-
-
-def check_writable(plan: Plan) -> None:
-    """Check that jobs can write to the folders that they use, or would be able to make them."""
-    for folder in (plan.config.results, plan.config.root / "logs", plan.config.data / "processed"):
-        existing = next(place for place in (folder, *folder.parents) if place.exists())
-        if not os.access(existing, os.W_OK):
-            raise HypersphereError(f"{folder}: cannot be written ({existing} is read-only or belongs to another user)")
 
 
 def join(folder: Path) -> str | None:

@@ -25,9 +25,6 @@ from hypersphere.wording import counted
 ROOT = Path(__file__).parents[3]
 LEFT_OUT = "probes, exact studies, preparing data, views, simulators, losses, the optimiser's update, memory, waiting"
 """What the numbers leave out, in words."""
-COLUMNS = ("paper", "artifact", "cells", "runs", "runs_not_known", "flop", "device_hours")
-Key = tuple[str, str]
-"""A paper and one of its artifacts."""
 
 
 class Device(NamedTuple):
@@ -64,12 +61,12 @@ class Cost:
             raise HypersphereError("cost: evidence_only: numbers come from records, and nothing is trained")
         device = plan.config.settings.device
         on_gpu = device == "cuda" or (device == "auto" and plan.config.scale.resources.gpu > 0)
-        self.plan, self.device, self.chosen = plan, GPU if on_gpu else CORE, plan.chosen
+        self.plan, self.device = plan, GPU if on_gpu else CORE
         self.flops: dict[str, int | str] = {}
         """The operations of each run by its name, or why they are not known."""
         self.sizes: dict[str, Size | None] = {}
         passes: dict[tuple[Any, ...], int | str] = {}  # of one pass, by ``work.key``
-        for name, run in {name: run for key in self.chosen for name, run in plan.runs_of(*key).items()}.items():
+        for name, run in plan.chosen_runs.items():
             size = self.sizes.setdefault(run.dataset.name, self.size(run.dataset))
             if size is None:
                 self.flops[name] = f"the size of {run.dataset.name} is not known until it is prepared"
@@ -84,7 +81,7 @@ class Cost:
             one, steps = passes[key], (run.batch.size // run.batch.micro) * work.steps(run, size.train)
             self.flops[name] = one if isinstance(one, str) else one * steps
 
-    def amount(self, keys: Iterable[Key]) -> Amount:
+    def amount(self, keys: Iterable[tuple[str, str]]) -> Amount:
         """The amount of some artifacts together."""
         names = {name for key in keys for name in self.plan.runs_of(*key)}
         known = [flops for name in names if isinstance(flops := self.flops[name], int)]
@@ -106,18 +103,21 @@ class Cost:
 
 
 def lines(cost: Cost, verbose: bool = False) -> Iterator[str]:
-    """The table with its assumptions and notes; a row for each document, and for each artifact if ``verbose``."""
+    """The table with its assumptions, a row for each document, and for each artifact if ``verbose``.
+
+    What is left out, not known or not made comes after it.
+    """
     config, device = cost.plan.config, cost.device
     yield f"scale      {config.scale_name}: {config.scale.describe}"
     yield f"device     {device.tflops:g} TFLOP/s, stated, not measured: {device.source}"
     yield ""
     amounts: dict[str, Amount] = {}
-    for paper in dict.fromkeys(paper for paper, _ in cost.chosen):
-        keys = [key for key in cost.chosen if key[0] == paper]
+    for paper in dict.fromkeys(paper for paper, _ in cost.plan.chosen):
+        keys = [key for key in cost.plan.chosen if key[0] == paper]
         amounts[paper] = cost.amount(keys)
         amounts |= {f"{paper}/{name}": cost.amount([(paper, name)]) for _, name in keys if verbose}
     rows = [["", "cells", "runs", f"{device.unit}-hours"]]
-    for name, one in {**amounts, "all, each run once": cost.amount(cost.chosen)}.items():
+    for name, one in {**amounts, "all, each run once": cost.amount(cost.plan.chosen)}.items():
         lost = f" ({one.unknown} not known)" if one.unknown else ""
         hours = f"{one.hours:,.0f}" if one.hours >= 10 else f"{one.hours:.2g}"
         rows.append([name, f"{one.cells:,}", f"{one.runs:,}{lost}", hours])
@@ -126,11 +126,6 @@ def lines(cost: Cost, verbose: bool = False) -> Iterator[str]:
         cells = [value.rjust(width) for value, width in zip(others, widths[1:], strict=True)]
         yield "  ".join([first.ljust(widths[0]), *cells])
     yield ""
-    yield from notes(cost)
-
-
-def notes(cost: Cost) -> Iterator[str]:
-    """What is left out, not known or not made."""
     yield f"left out   {LEFT_OUT}"
     roughly = [f"{name} has about {size.train:,}" for name, size in cost.sizes.items() if size and size.about]
     if roughly:
@@ -138,9 +133,9 @@ def notes(cost: Cost) -> Iterator[str]:
     for reason in dict.fromkeys(found for found in cost.flops.values() if isinstance(found, str)):
         yield f"not known  {counted(sum(found == reason for found in cost.flops.values()), 'run')}: {reason}"
     reasons: dict[str, list[str]] = {}
-    for paper, document in cost.plan.config.papers.items():
+    for paper, document in config.papers.items():
         for name in document.measured:
-            if cost.plan.config.chosen(paper, name) and (reason := why_not_made(cost.plan, paper, name)):
+            if config.chosen(paper, name) and (reason := why_not_made(cost.plan, paper, name)):
                 reasons.setdefault(reason, []).append(f"{paper}/{name}")
     yield from (f"not made   {', '.join(names)}: {reason}" for reason, names in reasons.items())
 
@@ -148,10 +143,11 @@ def notes(cost: Cost) -> Iterator[str]:
 def as_csv(cost: Cost) -> str:
     """A row for each artifact, and one, ``all``, for all together; numbers in plain units."""
     rows = []
-    for key in [*cost.chosen, ("all", "")]:
-        *amount, hours = cost.amount(cost.chosen if key == ("all", "") else [key])
+    for key in [*cost.plan.chosen, ("all", "")]:
+        *amount, hours = cost.amount(cost.plan.chosen if key == ("all", "") else [key])
         rows.append([*key, *amount, f"{hours:.6g}"])
-    return artifact.as_csv(COLUMNS, rows)
+    columns = ("paper", "artifact", "cells", "runs", "runs_not_known", "flop", "device_hours")
+    return artifact.as_csv(columns, rows)
 
 
 def pairs_csv(cost: Cost) -> str:

@@ -13,7 +13,7 @@ from hypersphere.config.claims import why_not_made
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import markers
-from hypersphere.provenance.state import State, state
+from hypersphere.provenance.state import State, look
 
 WORDS = {State.MISSING: "to train"}
 """What a state is called where it is not its own word."""
@@ -35,10 +35,9 @@ def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
     }
     from_runs = sum(key in plan.artifacts and not reason for key, reason in reasons.items())
     made = sum(not reason for reason in reasons.values())
-    batches = {batch.id: batch for key in plan.chosen for batch in plan.batches_of(*key)}
-    asked = {run.name for batch in batches.values() for run in batch.runs}
-    asked |= {name for key in plan.chosen for name in plan.runs_of(*key)}
-    states = {name: state(plan, name) for name in plan.runs if name in asked}
+    batches = plan.chosen_batches
+    asked = plan.chosen_runs.keys() | {run.name for batch in batches.values() for run in batch.runs}
+    states = {name: look(plan.run_folder(name), 0).state for name in plan.runs if name in asked}  # at a glance
     counts = Counter(WORDS.get(one, one) for one in states.values())
     counted = ", ".join(f"{count} {word}" for word, count in counts.items())
     tables, sweeps = (", ".join(map(str, seeds)) for seeds in (scale.seeds.tables, scale.seeds.sweeps))

@@ -34,7 +34,7 @@ def groups(plan: Plan) -> tuple[list[tuple[Size, list[Run]]], dict[str, list[Run
     """The plan's runs that take a step together; and those that take none, by the reason."""
     together: dict[str, tuple[Size, list[Run]]] = {}
     without: dict[str, list[Run]] = {}
-    for run in {name: run for key in plan.chosen for name, run in plan.runs_of(*key).items()}.values():
+    for run in plan.chosen_runs.values():
         size = stated(run.dataset)
         if not registry.read_constant("trainers", run.kind, "IMAGES", False):
             without.setdefault(f"{run.kind} runs need data of their own", []).append(run)

@@ -19,6 +19,7 @@ from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Protocol
 from hypersphere.config.cells import raw_pixels
 from hypersphere.config.plan import MANIFEST, Plan
+from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.provenance import digests, manifest, markers, state
@@ -31,7 +32,6 @@ MADE = (
 """Of a folder of results, what is rebuilt here."""
 KEPT = ("runs", "evaluations", "batches")
 """Folders of the results that are not rebuilt."""
-Checks = list[Callable[[], object]]
 
 
 def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = False) -> None:
@@ -42,16 +42,23 @@ def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = Fals
     """
     if not plan.config.results.is_dir():
         raise HypersphereError(f"{plan.config.results}: no such folder; `make reproduce` makes it")
+    checks = _checks(plan)
+    if rebuild:
+        every = "statistics, theory, simulations, claims, tables, figures, scorecard and paper, rebuilt"
+        few = "statistics, tables and figures of what was chosen, rebuilt"
+        checks[few if plan.config.settings.only else every] = [partial(_rebuild, plan)]
+    if rerun:
+        checks["trained and probed again"] = [partial(_rerun, plan, plan.run(name).name) for name in rerun]
     wrong: list[HypersphereError] = []
-    for kind, checks in _checks(plan, [plan.run(name).name for name in rerun], rebuild).items():
+    for kind, of_kind in checks.items():
         before = len(wrong)
-        for check in checks:
+        for check in of_kind:
             try:
                 check()
             except HypersphereError as error:
                 wrong.append(error)
                 print(f"differs: {error}", flush=True)
-        print(f"{kind}: {len(checks) - len(wrong) + before} of {len(checks)} as they should be", flush=True)
+        print(f"{kind}: {len(of_kind) - len(wrong) + before} of {len(of_kind)} as they should be", flush=True)
     damaged = [error for error in wrong if isinstance(error, DamagedError)]
     if mend and damaged:
         for damage in damaged:
@@ -64,59 +71,61 @@ def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = Fals
         raise HypersphereError(f"verify: {wrong[0]}{more}{remedy}")
 
 
-def _checks(plan: Plan, rerun: list[str], rebuild: bool) -> dict[str, Checks]:
-    chosen = plan.chosen if plan.records is None else []
-    runs = {name: run for key in chosen for name, run in plan.runs_of(*key).items()}
-    batches = {batch.id: batch for batch in (plan.batch_of[name] for name in runs)}
-    datasets = {name for batch in batches.values() for name in markers.datasets_of(plan, batch)}
-    pixels = plan.asked_of_pixels(runs.values())
-    checks: dict[str, Checks] = {
-        "datasets": [partial(store.verify, plan.data_folder(plan.datasets[name])) for name in sorted(datasets)],
-        "runs": [partial(_run, plan, name) for name in runs],
+def _checks(plan: Plan) -> dict[str, list[Callable[[], object]]]:
+    """What is compared with its manifest, by kind; of records, which have no runs here, nothing."""
+    runs = plan.chosen_runs if plan.records is None else {}
+    batches = plan.chosen_batches.values()
+    return {
+        "datasets": [
+            partial(store.verify, plan.data_folder(plan.datasets[name]))
+            for name in sorted(markers.datasets_of(plan, batches))
+        ],
+        "runs": [partial(_run, plan, run) for run in runs.values()],
         "markers": [
             partial(markers.check, path)
-            for one in batches.values()
+            for one in batches
             for path in (plan.marker(one), plan.evaluated_marker(one.id))
         ],
         "evaluations": [
-            *(partial(_evaluation, plan, name, digest) for name in runs for digest in plan.asked[name]),
-            *(partial(_pixels, plan, name, protocol) for name in pixels for protocol in pixels[name].values()),
+            *(
+                partial(_evaluation, plan, one.protocol, run)
+                for run in runs.values()
+                for one in plan.asked[run.name].values()
+            ),
+            *(
+                partial(_evaluation, plan, protocol, dataset)
+                for dataset, protocols in plan.asked_of_pixels(runs.values()).items()
+                for protocol in protocols.values()
+            ),
         ],
     }
-    if rebuild:
-        every = "statistics, theory, simulations, claims, tables, figures, scorecard and paper, rebuilt"
-        few = "statistics, tables and figures of what was chosen, rebuilt"
-        checks[few if plan.config.settings.only else every] = [partial(_rebuild, plan)]
-    if rerun:
-        checks["trained and probed again"] = [partial(_rerun, plan, name) for name in rerun]
-    return checks
 
 
-def _run(plan: Plan, name: str) -> None:
-    run, found = plan.run(name), manifest.check_run(plan, name)
+def _run(plan: Plan, run: Run) -> None:
+    found = manifest.check_run(plan, run.name)
     data = store.read_manifest(plan.data_folder(run.dataset))["digest"]
     expected = {"run": run.model_dump(mode="json"), "code": digests.run_digest(run), "data": data}
-    _check_same(plan.run_folder(name) / MANIFEST, found, expected, plan.marker(plan.batch_of[name]))
+    _check_same(plan.run_folder(run.name) / MANIFEST, found, expected, plan.marker(plan.batch_of[run.name]))
 
 
-def _evaluation(plan: Plan, name: str, digest: str) -> None:
-    from hypersphere.probes import evaluate
+def _evaluation(plan: Plan, protocol: Protocol, subject: Run | str) -> None:
+    """Check the evaluation of a run, or of the raw pixels of a dataset, which depends on no weights."""
+    expected: dict[str, Any] = {}
+    if isinstance(subject, str):
+        path = plan.evaluation(raw_pixels(subject), protocol.digest)
+        expected["code"] = digests.protocol_digest(protocol, None)
+    else:
+        from hypersphere.probes import evaluate
 
-    run, path, asked = plan.run(name), plan.evaluation(name, digest), plan.asked[name][digest]
-    trained = state.look(plan.run_folder(name), 0)
-    if not trained.done:
-        raise DamagedError(trained.problem, plan.marker(plan.batch_of[name]))
-    expected = {
-        "weights": evaluate.inputs(run, asked, trained.manifest),
-        "code": digests.protocol_digest(asked.protocol, run),
-        "at": [list(at) for at in sorted(asked.at)],
-    }
-    _check_same(path.with_suffix(".json"), manifest.check_evaluation(path), expected, path.with_suffix(".json"))
-
-
-def _pixels(plan: Plan, dataset: str, protocol: Protocol) -> None:
-    path, code = plan.evaluation(raw_pixels(dataset), protocol.digest), digests.protocol_digest(protocol, None)
-    _check_same(path.with_suffix(".json"), manifest.check_evaluation(path), {"code": code}, path.with_suffix(".json"))
+        path, asked = plan.evaluation(subject.name, protocol.digest), plan.asked[subject.name][protocol.digest]
+        trained = state.look(plan.run_folder(subject.name), 0)
+        if not trained.done:
+            raise DamagedError(trained.problem, plan.marker(plan.batch_of[subject.name]))
+        expected["weights"] = evaluate.inputs(subject, asked, trained.manifest)
+        expected["code"] = digests.protocol_digest(protocol, subject)
+        expected["at"] = [list(at) for at in sorted(asked.at)]
+    proof = path.with_suffix(".json")
+    _check_same(proof, manifest.check_evaluation(path), expected, proof)
 
 
 def _check_same(path: Path, recorded: dict[str, Any], expected: dict[str, Any], proof: Path) -> None:
@@ -133,18 +142,17 @@ def _rerun(plan: Plan, name: str) -> None:
     recorded = manifest.check_run(plan, name)
     with elsewhere(plan) as again:
         pretrain.pretrain(again, [again.run(name)], also=pretrain.snapshots(plan.run_folder(name)))
-        try:
-            trained = ("**/*.safetensors", "history.csv", "run.yaml")
-            _compare(plan.run_folder(name), again.run_folder(name), trained)
-            evaluate.evaluate_runs(again, [again.run(name)])
-            asked = tuple(f"{digest}*.{ending}" for digest in plan.asked[name] for ending in ("csv", "png"))
-            _compare(plan.evaluation(name, "").parent, again.evaluation(name, "").parent, asked)
-        except HypersphereError as error:
-            ours, theirs = digests.environment(), recorded["environment"]
-            compared = ("python", "packages", "machine", "processor_flags")
-            other = ", ".join(key for key in compared if ours.get(key) != theirs.get(key))
-            note = f"; made with other {other}, for which equal bytes are not promised" if other else ""
-            raise HypersphereError(f"{error}{note}") from None
+        evaluate.evaluate_runs(again, [again.run(name)])
+        measured = tuple(f"{digest}*.{ending}" for digest in plan.asked[name] for ending in ("csv", "png"))
+        made = {"runs": ("**/*.safetensors", "history.csv", "run.yaml"), "evaluations": measured}
+        for folder, patterns in made.items():
+            before, after = (one.config.results / folder / name for one in (plan, again))
+            if differing := _differing(before, after, _names(patterns, before, after)):
+                ours, theirs = digests.environment(), recorded["environment"]
+                compared = ("python", "packages", "machine", "processor_flags")
+                other = ", ".join(key for key in compared if ours.get(key) != theirs.get(key))
+                note = f"; made with other {other}, for which equal bytes are not promised" if other else ""
+                raise HypersphereError(f"{before}: {', '.join(differing)}: differ when made again{note}")
 
 
 def _rebuild(plan: Plan) -> None:
@@ -158,13 +166,13 @@ def _rebuild(plan: Plan) -> None:
         root, before, after = again.config.root, plan.config.results, again.config.results
         # Markers that are lost are named above: what follows is made from the evaluations themselves.
         (after / "batches").mkdir(exist_ok=True)
-        for batch in (batch for key in again.made for batch in again.batches_of(*key)):
+        for batch in again.chosen_batches.values():
             for marker in (again.marker(batch), again.evaluated_marker(batch.id)):
                 if not marker.exists():  # else the file that it links to would be touched
                     marker.touch()
         rules = ["reproduce", "theory", "claims", "scorecard", "paper"]
         rules += [f"artifact_{name.replace('-', '_')}" for name in again.drawn_together]
-        studied = [paper for paper in again.config.papers if again.config.studied(paper)]
+        studied = {paper for paper, _ in again.chosen_studies}
         rules += [f"{kind}_{paper}" for paper in studied for kind in ("simulate", "studies")]
         # From records nothing is trained anyway.
         allowed = ("--allowed-rules", *rules) if again.records is None else ()
@@ -210,15 +218,6 @@ def _differing(before: Path, after: Path, names: list[str]) -> list[str]:
     """The names of files that are not in both folders, or not with the same bytes."""
     _, other, missing = filecmp.cmpfiles(before, after, names, shallow=False)
     return sorted(other + missing)
-
-
-def _compare(before: Path, after: Path, patterns: tuple[str, ...]) -> None:
-    """Compare the files of two folders that match the patterns; the sentence names those that differ."""
-    names = _names(patterns, before, after)
-    if not names:
-        raise HypersphereError(f"{before}: has no file to compare")
-    if differing := _differing(before, after, names):
-        raise HypersphereError(f"{before}: {', '.join(differing)}: differ when made again")
 
 
 @contextmanager

@@ -78,6 +78,22 @@ class Plan:
         return [key for key in self.made if self.config.chosen(*key)]
 
     @cached_property
+    def chosen_runs(self) -> dict[str, Run]:
+        """The distinct runs that these show, by name."""
+        return {name: run for key in self.chosen for name, run in self.runs_of(*key).items()}
+
+    @cached_property
+    def chosen_batches(self) -> dict[str, BatchOfRuns]:
+        """The batches that train these runs, by id; none where they are recorded."""
+        return {batch.id: batch for key in self.chosen for batch in self.batches_of(*key)}
+
+    @cached_property
+    def chosen_studies(self) -> list[tuple[str, str]]:
+        """The artifacts made by exact studies that ``only`` asks for."""
+        papers, chosen = self.config.papers, self.config.chosen
+        return [(paper, name) for paper in papers for name in self.config.studied(paper) if chosen(paper, name)]
+
+    @cached_property
     def drawn_together(self) -> dict[str, list[tuple[str, str]]]:
         """The artifacts made from runs that one job draws, by the job's name: ``margins-table2`` or ``margins-1``.
 

@@ -129,7 +129,7 @@ def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
         source = registry.load("datasets", dataset.source.name)
         arrays = source(root, download=download, **dataset.source.parameters)
         check(arrays, f"datasets/{dataset.source.name}")
-        with files.replacing_folder(folder) as temporary:
+        with files.replacing(folder, folder=True) as temporary:
             _write(temporary, dataset, arrays, listed)
     return folder
 

@@ -16,21 +16,19 @@ from hypersphere import files
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 
-HIDDEN = ("batches/", "runs/")
-"""Folders of a scale's results that are left out: markers, and the runs' weights unless they are asked for."""
-
 
 def pack(plan: Plan, target: Path | None = None, weights: bool = False) -> Path:
     """Write the archive of the current commit and the results of the plan's scale, and its checksum beside it.
 
-    By default it is ``hypersphere-<version>-<scale>.zip``. ``weights`` adds the runs' folders, with their weights.
+    By default it is ``hypersphere-<version>-<scale>.zip``. ``weights`` adds the runs' folders, with their
+    weights; markers are left out.
     """
     root, results = plan.config.root, plan.config.results
     if changed := _git(root, "status", "--porcelain").splitlines():
         raise HypersphereError(f"{root / changed[0][3:]}: differs from the commit; commit or undo it, then pack again")
     if not (results / "claims.csv").exists():
         raise HypersphereError(f"{results}: has no finished results; run make reproduce first")
-    hidden = HIDDEN[:1] if weights else HIDDEN
+    hidden = ("batches/",) if weights else ("batches/", "runs/")
     made = []
     for path in sorted(results.rglob("*")):
         name = path.relative_to(results).as_posix()

@@ -18,6 +18,7 @@ from hypersphere.config.records import Record, Row
 from hypersphere.config.run import Run
 from hypersphere.config.validation import not_one_of, validate
 from hypersphere.errors import HypersphereError
+from hypersphere.provenance import tables as tidy
 from hypersphere.provenance.manifest import check_evaluation, check_run
 
 ONCE = ("status", "epochs", "level", "data", "files", "history")
@@ -25,7 +26,10 @@ ONCE = ("status", "epochs", "level", "data", "files", "history")
 
 
 def pack(plan: Plan, run: Run) -> Path:
-    """Add a finished, evaluated run's record to the tables of its scale, and return their folder (``folder_of``)."""
+    """Add a finished, evaluated run's record to the tables of its scale, and return their folder (``folder_of``).
+
+    With it go the answers of raw pixels to the same protocols.
+    """
     folder, config = plan.run_folder(run.name), plan.config
     manifest = check_run(plan, run.name)
     copied = ("name", "status", "epochs", "code", "data", "files", "device", "numerics", "environment")
@@ -34,8 +38,28 @@ def pack(plan: Plan, run: Run) -> Path:
     with (folder / "history.csv").open(encoding="utf-8", newline="") as handle:
         rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(handle)]
     history = [{key: value if math.isfinite(value) else None for key, value in row.items()} for row in rows]
-    content |= {"plan": plan.plans_of(run), "history": history, **_evaluated(plan, run)}
-    record = validate(Record, content, folder)
+    measured_by: dict[str, Any] = {}
+
+    def answers(subject: str, digest: str) -> list[dict[str, Any]]:
+        """The rows of one file of evaluations, each with the digest of how it was measured."""
+        path = plan.evaluation(subject, digest)
+        if not path.is_file():
+            raise HypersphereError(f"{path}: the file is missing; `hypersphere evaluate {run.name}` makes it")
+        manifest = check_evaluation(path)
+        about = {key: manifest[key] for key in ("protocol", "code", "device", "threads", "environment")}
+        by = files.digest(about, 8)
+        measured_by[by] = about
+        table = pd.read_csv(path, dtype={"n_test": "Int64", "classes": "Int64", "reading": "str", "protocol": "str"})
+        rows = table.drop(columns="run").assign(reading=table["reading"].fillna(""), by=by).astype(object)
+        return tidy.rows(rows.where(rows.notna(), None))
+
+    evaluations, pixels = [], []
+    for digest, asked in plan.asked[run.name].items():
+        evaluations += answers(run.name, digest)
+        for dataset in sorted({target for _, target in asked.at}) if on_pixels(asked.protocol) else ():
+            pixels += [row for row in answers(raw_pixels(dataset), digest) if row["target"] == dataset]
+    content |= {"plan": plan.plans_of(run), "history": history, "evaluated_by": measured_by}
+    record = validate(Record, content | {"evaluations": evaluations, "pixels": pixels}, folder)
     record.check(folder)
     target = folder_of(plan)
     add(target, [record], plan)
@@ -140,30 +164,3 @@ def take_in(plan: Plan, folder: Path) -> list[Record]:
             if answer.target not in datasets:
                 raise HypersphereError(f"{where}: target: {not_one_of(answer.target, datasets)}")
     return add(plan.config.evidence, found, plan)
-
-
-def _evaluated(plan: Plan, run: Run) -> dict[str, Any]:
-    """The fields of a record that its evaluations, and those of raw pixels under the same protocols, give it."""
-    known: dict[str, Any] = {}
-
-    def answers(subject: str, digest: str) -> list[dict[str, Any]]:
-        """The rows of one file of evaluations, each with the digest of how it was measured."""
-        path = plan.evaluation(subject, digest)
-        if not path.is_file():
-            raise HypersphereError(f"{path}: the file is missing; `hypersphere evaluate {run.name}` makes it")
-        manifest = check_evaluation(path)
-        about = {key: manifest[key] for key in ("protocol", "code", "device", "threads", "environment")}
-        by = files.digest(about, 8)
-        known[by] = about
-        table = pd.read_csv(path, dtype={"n_test": "Int64", "classes": "Int64", "reading": "str", "protocol": "str"})
-        rows = table.drop(columns="run").assign(reading=table["reading"].fillna(""), by=by).astype(object)
-        return [
-            {str(key): value for key, value in row.items()} for row in rows.where(rows.notna(), None).to_dict("records")
-        ]
-
-    evaluations, pixels = [], []
-    for digest, asked in plan.asked[run.name].items():
-        evaluations += answers(run.name, digest)
-        for dataset in sorted({target for _, target in asked.at}) if on_pixels(asked.protocol) else ():
-            pixels += [row for row in answers(raw_pixels(dataset), digest) if row["target"] == dataset]
-    return {"evaluations": evaluations, "pixels": pixels, "evaluated_by": known}

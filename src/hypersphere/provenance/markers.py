@@ -6,7 +6,7 @@ file's bytes either. Before jobs are planned (`command/console.py`), a marker or
 so that Snakemake makes it again.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from hypersphere.config.cells import raw_pixels
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.config.run import Run
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.provenance.manifest import check_files, tidy_manifest
+from hypersphere.provenance.manifest import check_files
 
 SMALL = 1 << 20
 """Bytes of the largest file whose checksum is computed here. Larger ones are checked on use and by `make verify`."""
@@ -41,10 +41,11 @@ def evaluations(plan: Plan, runs: Sequence[Run]) -> list[Path]:
     return [plan.evaluation(subject, digest).with_suffix(".json") for subject in asked for digest in asked[subject]]
 
 
-def datasets_of(plan: Plan, batch: BatchOfRuns) -> set[str]:
-    """The datasets that a batch's runs are trained or probed on."""
-    probed = {target for run in batch.runs for asked in plan.asked[run.name].values() for _, target in asked.at}
-    return probed | {run.dataset.name for run in batch.runs}
+def datasets_of(plan: Plan, batches: Iterable[BatchOfRuns]) -> set[str]:
+    """The datasets that the runs of batches are trained or probed on."""
+    runs = [run for batch in batches for run in batch.runs]
+    probed = {target for run in runs for asked in plan.asked[run.name].values() for _, target in asked.at}
+    return probed | {run.dataset.name for run in runs}
 
 
 def _said(manifest: dict[str, Any]) -> str:
@@ -68,17 +69,17 @@ def check(marker: Path) -> None:
 
 def lost(plan: Plan) -> list[DamagedError]:
     """The markers and manifests, of what the setting ``only`` chooses, that are not true. Nothing is removed."""
-    checks: list[tuple[Path, Callable[[Path], object]]] = []
-    if plan.records is None:
-        batches = plan.batches
-        if plan.config.settings.only:
-            batches = tuple({batch.id: batch for key in plan.chosen for batch in plan.batches_of(*key)}.values())
-        datasets = {name for batch in batches for name in datasets_of(plan, batch)}
-        checks += [(plan.marker(batch), check) for batch in batches]
-        checks += [(plan.evaluated_marker(batch.id), check) for batch in batches]
-        checks += [(plan.data_folder(plan.datasets[name]) / MANIFEST, _check_arrays) for name in sorted(datasets)]
-    unaltered = partial(check_files, largest=SMALL, remedy="")
-    checks += [(tidy_manifest(table), unaltered) for table in _tables(plan)]
+    results, batches, every = plan.config.results, plan.chosen_batches.values(), not plan.config.settings.only
+    checks: list[tuple[Path, Callable[[Path], object]]] = [(plan.marker(batch), check) for batch in batches]
+    checks += [(plan.evaluated_marker(batch.id), check) for batch in batches]
+    datasets = sorted(datasets_of(plan, batches))
+    checks += [(plan.data_folder(plan.datasets[name]) / MANIFEST, _check_arrays) for name in datasets]
+    studied = dict.fromkeys(paper for paper, _ in plan.chosen_studies)
+    of_tables = [results / "claims.json", results / "statistics" / MANIFEST] if every else []
+    of_tables += [results / "theory.json"] if every or studied else []
+    of_tables += [results / folder / paper / MANIFEST for paper in studied for folder in ("simulations", "statistics")]
+    of_tables += [plan.artifact_folder(*key) / name for key in plan.chosen for name in (MANIFEST, "claims.json")]
+    checks += [(path, partial(check_files, largest=SMALL, remedy="")) for path in of_tables]
     found = []
     for proof, whole in checks:
         try:
@@ -94,17 +95,6 @@ def forget(found: Iterable[DamagedError]) -> None:
     for error in found:
         with files.writing(error.proofs[0]):
             error.disprove()
-
-
-def _tables(plan: Plan) -> Iterator[Path]:
-    """A tidy table of each manifest of tables."""
-    results, config = plan.config.results, plan.config
-    studied = [paper for paper in config.papers if any(config.chosen(paper, one) for one in config.studied(paper))]
-    yield from [results / "claims.csv", results / "statistics" / "runs.csv"] if not config.settings.only else []
-    yield from [results / "theory.csv"] if studied or not config.settings.only else []
-    yield from (results / folder / paper / "x.csv" for paper in studied for folder in ("simulations", "statistics"))
-    made = [plan.artifact_folder(*key) for key in plan.chosen]
-    yield from (folder / table for folder in made for table in ("x.csv", "claims.csv"))
 
 
 def _check_arrays(proof: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from filelock import FileLock, Timeout
 
 from hypersphere import files
-from hypersphere.config.plan import MANIFEST, RESUME, UNFINISHED, Plan
+from hypersphere.config.plan import MANIFEST, RESUME, UNFINISHED
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance.manifest import check_files
 
@@ -57,11 +57,6 @@ def look(folder: Path, largest: float = math.inf) -> Found:
         return Found(State(manifest["status"]), manifest, "")
     except (HypersphereError, KeyError, ValueError) as error:
         return Found(State.DAMAGED, {}, str(error))
-
-
-def state(plan: Plan, run: str) -> State:
-    """How far a run of the plan is, at a glance: by its manifest and the presence of its files."""
-    return look(plan.run_folder(run), 0).state
 
 
 @contextmanager

@@ -15,32 +15,27 @@ from hypersphere.provenance.manifest import tidy_manifest
 
 Kind = Literal["text", "number", "flag"]
 """What a column holds. An empty field is empty text, NaN or False."""
-Columns = Mapping[str, Kind]
+Columns = dict[str, Kind]
 """A table's columns in their order, each with what it holds."""
 
 
-def texts(*names: str) -> dict[str, Kind]:
+def texts(*names: str) -> Columns:
     """Columns of text."""
     return dict.fromkeys(names, "text")
 
 
-def numbers(*names: str) -> dict[str, Kind]:
+def numbers(*names: str) -> Columns:
     """Columns of numbers, which are float64."""
     return dict.fromkeys(names, "number")
 
 
-def flags(*names: str) -> dict[str, Kind]:
+def flags(*names: str) -> Columns:
     """Columns of True and False."""
     return dict.fromkeys(names, "flag")
 
 
-EVALUATION: Columns = {
-    **texts("run"),
-    **numbers("epoch"),
-    **texts("protocol", "measure", "target", "reading"),
-    **numbers("value", "n_test"),
-    **texts("classes", "status"),
-}
+EVALUATION = texts("run") | numbers("epoch") | texts("protocol", "measure", "target", "reading")
+EVALUATION |= numbers("value", "n_test") | texts("classes", "status")
 """The columns of the measurements of one run by one protocol."""
 
 

@@ -85,15 +85,6 @@ def test_runs_and_batches_are_named_as_the_console_prints_them_and_runs_without_
     assert trained == [batch.id, first.name]
 
 
-def test_an_artifact_may_be_named_in_one_word(planned: Planned, refused: Refused) -> None:
-    """And an exact study is told from a table of runs."""
-    study = {"draw": "study_table", "title": "A study", "study": "cosine_field"}
-    plan = planned(paper={"artifacts.s": study})
-    assert cli.find_artifacts(plan, ("p", "table")) == cli.find_artifacts(plan, ("p/table",)) == [("p", "table")]
-    with refused():
-        cli.find_artifacts(plan, ["p/s"])
-
-
 Typed = Callable[..., tuple[int, list[str], list[str]]]
 
 
@@ -128,32 +119,30 @@ def results(world: World) -> set[str]:
     return {name for name in found if not name.startswith(("runs/", "evaluations/"))}
 
 
-def test_an_artifact_is_its_tidy_tables_and_the_files_it_is_shown_in(world: World, typed: Typed) -> None:
-    assert typed("artifact", "norms", "table5") == (0, [], [])
-    tidy = {f"statistics/norms/table5/{name}.csv" for name in ("measurements", "summary", "effects", "runs", "claims")}
-    files = {path.relative_to(world.plan.config.results).as_posix() for path in world.plan.outputs("norms", "table5")}
-    assert files == {f"tables/norms/table5.{form}" for form in ("csv", "md", "tex")}
-    assert results(world) == tidy | files | {f"statistics/norms/table5/{name}.json" for name in ("manifest", "claims")}
-    page = (world.plan.config.results / "tables" / "norms" / "table5.md").read_text()
-    assert page.partition("### Verdicts on table5")[2].count("| quick only |") == 1  # of claim a
-    assert "51.1" in page
-
-
-def test_claims_are_of_what_there_is(world: World, typed: Typed) -> None:
+def test_an_artifact_is_its_tidy_tables_and_the_files_it_is_shown_in_and_its_claims_are_judged(
+    world: World, typed: Typed
+) -> None:
     def verdicts() -> dict[str, str]:
         table = pd.read_csv(world.plan.config.results / "claims.csv", keep_default_na=False)
         return dict(zip(table["id"], table["verdict"], strict=True))
 
     assert typed("claims") == (0, ["2 numbers and comparisons of trained encoders, printed: 2 not run"], [])
     assert verdicts() == {"a": "not run", "b": "not run"}
-    typed("artifact", "norms", "table5")
+    before = results(world)
+    assert typed("artifact", "norms/table5") == (0, [], [])
+    tidy = {f"statistics/norms/table5/{name}.csv" for name in ("measurements", "summary", "effects", "runs", "claims")}
+    tidy |= {f"statistics/norms/table5/{name}.json" for name in ("manifest", "claims")}
+    assert results(world) - before == tidy | {f"tables/norms/table5.{form}" for form in ("csv", "md", "tex")}
+    page = (world.plan.config.results / "tables" / "norms" / "table5.md").read_text()
+    assert page.partition("### Verdicts on table5")[2].count("| quick only |") == 1  # of claim a
+    assert "51.1" in page
     counted = "2 numbers and comparisons of trained encoders, printed"
     assert typed("claims") == (0, [f"{counted}: 1 quick only, 1 not run"], [])
     assert verdicts() == {"a": "quick only", "b": "not run"}
 
 
 def test_studies_are_judged_and_drawn_without_any_run(
-    world: World, typed: Typed, monkeypatch: pytest.MonkeyPatch
+    world: World, typed: Typed, monkeypatch: pytest.MonkeyPatch, approve: Approve
 ) -> None:
     """The made-up one has no drawing, so that drawing is replaced here."""
     drawn: list[tuple[str, str]] = []
@@ -170,6 +159,7 @@ def test_studies_are_judged_and_drawn_without_any_run(
     judged = pd.read_csv(world.plan.config.results / "statistics" / "norms" / "studies.csv")
     assert judged[["id", "verdict"]].to_numpy().tolist() == [["s", "exact"]]
     assert drawn == [("norms", "figure")]
+    approve(*typed("artifact", "norms/figure")[2])
     assert results(world) == {
         *(f"simulations/norms/{name}" for name in ("answers.csv", "manifest.json")),
         *(f"statistics/norms/{name}" for name in ("studies.csv", "manifest.json")),
@@ -178,7 +168,7 @@ def test_studies_are_judged_and_drawn_without_any_run(
 
 def test_what_there_is_not_is_a_sentence(world: World, typed: Typed, approve: Approve) -> None:
     for words in (
-        *("artifact norms table9", "artifact norms/tabel5", "artifact norms left", "artifact lmcl table5"),
+        *("artifact norms/table9", "artifact norms/tabel5", "artifact norms/left", "artifact lmcl/table5"),
         *("simulate lmcl", "prepare digit", "pretrain", "evaluate", "studies lmcl"),
         "claims --set scales=huge",
     ):
@@ -193,7 +183,7 @@ def test_a_damaged_evaluation_is_said_and_its_proof_is_gone(world: World, typed:
     run = next(cell.run for cell in world.plan.artifacts["norms", "table5"] if cell.run)
     path = world.plan.evaluation(run.name, world.plan.protocols["norms"]["knn"].digest)
     path.write_text(path.read_text().replace("51", "99"))
-    status, _, (complaint,) = typed("artifact", "norms", "table5")
+    status, _, (complaint,) = typed("artifact", "norms/table5")
     assert status == 2
     approve(complaint)
     assert not path.with_suffix(".json").exists()

@@ -51,9 +51,9 @@ def test_drawing_and_judging_import_only_what_they_use(world: World) -> None:
     """The controls: a table with effects needs scipy's tests, and a drawing what it is drawn with."""
     tests, drawing = {"scipy.stats"}, {"matplotlib"}
     expected = {
-        "artifact norms transfers": {"pandas"},
-        "artifact norms table5": {"pandas"} | tests,
-        "artifact norms training": {"pandas"} | drawing,
+        "artifact norms/transfers": {"pandas"},
+        "artifact norms/table5": {"pandas"} | tests,
+        "artifact norms/training": {"pandas"} | drawing,
         "claims": {"pandas"},
         "scorecard": {"pandas"} | drawing,
         "paper": {"pandas"} | drawing,

@@ -8,16 +8,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from hypersphere import files
 from hypersphere.config import plan as planning
-from hypersphere.config import records, rules
+from hypersphere.config import records
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import Record
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import evidence
-from hypersphere.statistics import gather
+from hypersphere.statistics import gather, measure
 
 from ...fixtures import Approve, Refused
 
@@ -116,7 +117,7 @@ def test_records_give_the_same_numbers_as_the_runs(root: Path) -> None:
         same = [cell for cell in trained.artifacts[key] if cell.run and (cell.text, cell.run.name) in wanted]
         assert len(cells) == len(same) > 0
         tables = [
-            gather.measurements([*measurer.rows(some), *measurer.controls(some)])
+            pd.DataFrame([*measurer.rows(some), *measurer.controls(some)]).astype({"seed": "Int64", "n_test": "Int64"})
             for measurer, some in ((gather.Measurer(trained), same), (gather.Measurer(recorded), cells))
         ]
         assert tables[0].drop(columns="value").equals(tables[1].drop(columns="value"))
@@ -148,9 +149,7 @@ def test_an_untrained_encoder_is_that_of_any_record_of_equal_weights(root: Path)
 
 
 def numbers_of_seeds(plan: Plan) -> dict[str, int]:
-    confidence = rules.load(plan.config.root).confidence
-    rows = gather.measurements(gather.Measurer(plan).rows(plan.artifacts["embedding_norms", "table5"]))
-    table = gather.summary(rows, confidence, {})
+    table = measure.judged_tables(plan, "embedding_norms", "table5")["summary"]
     return dict(zip(table["coordinates"], table["n"], strict=True))
 
 
@@ -281,20 +280,3 @@ def test_a_kill_between_two_tables_adds_nothing_and_the_next_writer_mends_it(
     assert kept(root) == whole
     assert sorted(path.name for path in plan.config.evidence.glob("*.csv")) == sorted(tables_of(given))
     assert not list(plan.config.evidence.glob(".*.part"))
-
-
-def test_a_reader_meets_only_whole_records_whenever_it_reads(
-    root: Path, given: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Read after each table, while a writer adds rows: the old records, and then all of them."""
-    plan, whole = trained_plan(root), records.read_folder(given, "laptop")
-    rewrite(plan.config.evidence, whole[:1])
-    seen, write = [], files.write_text
-
-    def watched(path: Path, text: str) -> None:
-        write(path, text)
-        seen.append(kept(root))
-
-    monkeypatch.setattr(files, "write_text", watched)
-    evidence.take_in(plan, given)
-    assert seen == [whole[:1]] * (len(records.TABLES) - 1) + [whole]

@@ -1,18 +1,14 @@
-"""Time parts of the pipeline beside other ways to compute the same thing, in turn.
+"""Time probes, on synthetic features, beside other implementations of the same thing.
 
-Probes, on synthetic features, beside other implementations; and exact studies that run over seeds, all seeds in one
-batch, beside one seed after another, which gives the same bytes. Each repetition times both sides one after the other;
-a ratio above 1 says how many times faster ours is.
+Each repetition times both sides one after the other; a ratio above 1 says how many times faster ours is.
 """
 
 import argparse
-import importlib
 import json
 import os
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from time import perf_counter
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +21,6 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from hypersphere.config import registry
 from hypersphere.datasets.types import CLASS, TRAIN
 from hypersphere.probes.knn import directions, knn
 from hypersphere.probes.linear import linear, standardise
@@ -52,8 +47,8 @@ class Features(NamedTuple):
         """Of one split."""
         return self.bank_labels if split == TRAIN else self.query_labels
 
-    def conflicting(self, split: str) -> None:
-        """No split has images against a bias."""
+    def attribute(self, split: str, name: str) -> None:
+        """No split has any."""
 
     def classes(self, name: str = CLASS) -> int:
         """Their number."""
@@ -105,24 +100,17 @@ def by_loader(data: Features) -> nn.Module:
     return layer
 
 
-def one_by_one(study: ModuleType) -> list[Any]:
-    """An exact study, one seed after another."""
-    return [study.simulate([seed]) for seed in study.SEEDS]
-
-
-def compare(
-    ours: Callable[[], Any], theirs: Callable[[], Any], repetitions: int
-) -> tuple[dict[str, Any], tuple[Any, Any]]:
-    """Median, least and largest ratio of their time to ours, and the seconds of both; and both results."""
-    seconds, results = np.empty((repetitions, 2)), [None, None]
+def compare(ours: Callable[[], Any], theirs: Callable[[], Any], repetitions: int) -> dict[str, Any]:
+    """Median, least and largest ratio of their time to ours, and the seconds of both."""
+    seconds = np.empty((repetitions, 2))
     for row in seconds:
         for side, call in enumerate((ours, theirs)):
             begun = perf_counter()
-            results[side] = call()
+            call()
             row[side] = perf_counter() - begun
     ratios = seconds[:, 1] / seconds[:, 0]
     found = {"ratio": np.quantile(ratios, (0.5, 0, 1)), "ours_s": seconds[:, 0], "theirs_s": seconds[:, 1]}
-    return {name: values.round(2).tolist() for name, values in found.items()}, (results[0], results[1])
+    return {name: values.round(2).tolist() for name, values in found.items()}
 
 
 def main() -> None:
@@ -146,17 +134,8 @@ def main() -> None:
     }
     with threadpool_limits(given.threads):
         linear_sgd(features(512, 8, 8))  # what is imported on first use
-        found = {name: compare(*pair, given.repetitions)[0] for name, pair in sides.items()}
-    for name in registry.names("simulations"):
-        module = importlib.import_module(registry.module_name("simulations", name))
-        if hasattr(module, "simulate"):
-            batch, loop = partial(module.simulate, module.SEEDS), partial(one_by_one, module)
-            found[f"{name}, {len(module.SEEDS)} seeds one by one"], (together, apart) = compare(
-                batch, loop, given.repetitions
-            )
-            for key, values in together.items():
-                assert np.concatenate([each[key] for each in apart]).tobytes() == np.asarray(values).tobytes(), key
-    print(json.dumps({"parts": found, "threads": given.threads, "cores": os.cpu_count()}, indent=1))
+        found = {name: compare(*pair, given.repetitions) for name, pair in sides.items()}
+    print(json.dumps({"probes": found, "threads": given.threads, "cores": os.cpu_count()}, indent=1))
 
 
 if __name__ == "__main__":
