@@ -16,7 +16,7 @@ from filelock import FileLock
 
 from hypersphere.command import preview
 from hypersphere.config import claims as ledger
-from hypersphere.config import recorded, records
+from hypersphere.config import records
 from hypersphere.config.claims import why_not_measured
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.errors import HypersphereError
@@ -48,7 +48,7 @@ def order(plan: Plan, known: records.Records) -> list[BatchOfRuns]:
         for name in plan.runs
         if name not in known
         or not all(
-            recorded.measuring(known, name, digest, epoch, target)
+            records.measuring(known, name, digest, epoch, target)
             for digest, asked in plan.asked[name].items()
             for epoch, target in asked.at
         )

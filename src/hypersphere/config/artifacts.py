@@ -57,7 +57,7 @@ class Protocol(Strict):
         names = registry.read_constant("probes", self.probe.name, "MEASURES", ())
         return str(dict(zip(self.measures, names, strict=True))[measure])
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Its identity: probe, parameters and layer. Two papers' protocols of one digest are measured once."""
         return files.digest(self.model_dump(exclude={"transfer", "like"}, mode="json"), 8)

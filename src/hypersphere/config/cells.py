@@ -1,20 +1,22 @@
-"""The cells of artifacts: the run of each number, its epoch, and how it is measured."""
+"""The cells of artifacts: the run of each number, its epoch, and how it is measured; and which of them records hold."""
 
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from hypersphere.config import coordinates, registry
 from hypersphere.config import project as cfg
-from hypersphere.config.artifacts import HISTORY, Measured, Paper, Protocol
+from hypersphere.config.artifacts import Measured, Paper, Protocol
 from hypersphere.config.coordinates import Coordinates, Scalar
 from hypersphere.config.measures import MEASURES
+from hypersphere.config.records import FOLDER, Answer, Record, Records
 from hypersphere.config.resolve import Resolved, resolve, shrinking
 from hypersphere.config.run import Dataset, Run
 from hypersphere.config.study import BEST
-from hypersphere.config.validation import not_one_of
+from hypersphere.config.validation import not_one_of, validate
 from hypersphere.errors import HypersphereError
 
 CONTROL = "control"
@@ -44,9 +46,13 @@ class Cell:
     """The probed dataset: that of the run, or another."""
     protocol: str
     """Its name in the paper."""
+    how: Protocol | None
+    """The protocol, with the scale's parameters; None: the history of training."""
     measure: str
     missing: str = ""
     """Why it cannot be measured, in words; empty if it can."""
+    resolved: Resolved | None = field(default=None, repr=False, compare=False)
+    """What describes its run, at this scale and in the document; None: it has none."""
 
     @cached_property
     def text(self) -> str:
@@ -64,75 +70,112 @@ class Cell:
         return self.run is not None and self.epoch == self.run.schedule.epochs
 
 
-@dataclass
 class Cells:
     """Makes the cells of a scale's artifacts, and each distinct run once."""
 
-    config: cfg.Config
-    resolved: dict[tuple[str, str], Resolved] = field(default_factory=dict)
-    seeded: dict[tuple[str, int], Run] = field(default_factory=dict)
+    def __init__(self, config: cfg.Config) -> None:
+        self.config = config
+        self.protocols: dict[str, dict[str, Protocol]] = {paper: {} for paper in config.papers}
+        """With the parameters that the scale replaces: first those of a probe, then a protocol's own."""
+        for paper, name, protocol in ((p, *one) for p, of in config.papers.items() for one in of.evaluations.items()):
+            probe = protocol.probe
+            parameters, schema = probe.parameters, registry.schema("probes", probe.name)
+            for key in (probe.name, f"{paper}/{name}"):
+                if own := config.scale.probes.get(key):
+                    parameters = {**parameters, **own}
+                    validate(schema, parameters, config.sources["probes"], f"probes.{key}")
+            changed = {**protocol.model_dump(), "probe": {"name": probe.name, **parameters}}
+            self.protocols[paper][name] = Protocol.model_validate(changed)
+        self.resolved: dict[tuple[str, str], Resolved] = {}
+        self.seeded: dict[tuple[str, int], Run] = {}
 
     def of(self, paper: Paper, name: str, artifact: Measured) -> list[Cell]:
         """The cells of one artifact: every point for every seed."""
-        where = f"{self.config.paper_file(paper.paper)}: artifacts.{name}"
-        points = artifact.points
-        for key, dataset in ((key, point[key]) for point in points for key in ("dataset", "target") if key in point):
-            if dataset not in self.config.datasets:
-                raise HypersphereError(f"{where}: {key}: {not_one_of(str(dataset), sorted(self.config.datasets))}")
-        swept = f"{paper.paper}/{name}" in self.config.scale.swept
+        scale, place = self.config.scale, f"{paper.paper}/{name}"
         of_all = artifact.seeds
         if isinstance(of_all, str):
-            of_all = getattr(self.config.scale.seeds, "sweeps" if swept else of_all)
+            of_all = getattr(scale.seeds, "sweeps" if place in scale.swept else of_all)
         cells = []
-        for point in points:
+        for point in artifact.points:
             seeds = artifact.seeds_of.get(str(point["variant"]), of_all)
-            cells += self._cells(paper, name, artifact, point, seeds, where)
-        most = None if f"{paper.paper}/{name}" in self.config.scale.whole else self.config.scale.most_values
+            cells += self._of_point(paper, name, artifact, point, seeds)
+        most = None if place in scale.whole else scale.most_values
         return thinned(cells, artifact, most) if most else cells
 
-    def _cells(
-        self, paper: Paper, name: str, artifact: Measured, point: dict[str, Scalar], seeds: list[int], where: str
+    def _of_point(
+        self, paper: Paper, name: str, artifact: Measured, point: dict[str, Scalar], seeds: list[int]
     ) -> list[Cell]:
         """The cells of one point; one without a dataset, or that is left out, has neither run nor seeds."""
+        where = f"{self.config.paper_file(paper.paper)}: artifacts.{name}"
+        own, other = str(point["dataset"]), str(point.get("target", point["dataset"]))
+        for key, dataset in (("dataset", own), ("target", other)):
+            if dataset not in self.config.datasets:
+                raise HypersphereError(f"{where}: {key}: {not_one_of(dataset, sorted(self.config.datasets))}")
         try:
             protocol = paper.protocol(artifact, point)
         except ValueError as error:
             raise HypersphereError(f"{where}: {error}") from None
-        measure = str(point["measure"])
-        cell = Cell(paper.paper, name, point, None, 0, self._target(point, protocol, paper, where), protocol, measure)
+        how, measure = self.protocols[paper.paper].get(protocol), MEASURES[str(point["measure"])]
+        transfer = how is not None and how.transfer
+        # Only a measure that needs no fit, such as norms, keeps its name on another dataset.
+        own_only = how is None or (measure.margin == "accuracy" and not measure.of_task)
+        if transfer == (other == own) and (transfer or own_only):
+            problem = "needs another one than the dataset" if transfer else f"measures encoders of {own} on {own} only"
+            raise HypersphereError(f"{where}: target: {protocol} {problem}")
+        used = {published: self.config.used(published, paper.paper) for published in (own, other)}
+        cell = Cell(paper.paper, name, point, None, 0, used[other], protocol, how, str(point["measure"]))
         if artifact.leaves_out(point):  # a field that is not this arm's need not be one of its run
             return [replace(cell, missing=LEFT_OUT)]
-        missing, resolved = self._missing(point, paper.paper), self._resolve(paper, name, point)
+        dataset_used, resolved, epoch = used[own], None, 0
+        if dataset_used is not None:
+            resolved = self.resolved_of(paper, name, point, dataset_used)
+        if resolved is not None:
+            last, asked = resolved.run.schedule.epochs, point.get("epoch", resolved.epochs)
+            if share := _SHARE.fullmatch(str(asked)):
+                epoch = max(1, round(last * int(share[1]) / 100))
+            elif isinstance(asked, int) and 0 <= asked <= resolved.epochs:
+                epoch = round(last * asked / resolved.epochs)
+            else:
+                allowed = f"must be a whole number from 0 to {resolved.epochs} (given: {asked})"
+                raise HypersphereError(f"{where}: epoch: {allowed}")
+        cell = replace(cell, epoch=epoch, resolved=resolved)
+        cell = replace(cell, missing=next(self._reasons(cell, artifact, used), ""))
         if resolved is None:
-            select = f"hypersphere select {paper.paper}/{paper.measured[name].plan}"
-            missing = missing or f"not selected yet: `{select}` chooses its values"
-            return [replace(cell, missing=missing)]
-        epoch = self._epoch(point, resolved, where)
-        if epoch == 0 and point.get("epoch"):
-            missing = missing or f"epoch {point['epoch']} is before the first of this scale"
-        if not missing and not self.config.settings.evidence_only:  # what is recorded needs nothing here
-            parts = list(resolved.run.components)
-            datasets = (resolved.run.dataset, cell.target)
-            parts += [("datasets", one.source.name) for one in datasets if one and one.source]
-            parts += [("probes", paper.evaluations[protocol].probe.name)] if protocol != HISTORY else []
-            missing = next(filter(None, itertools.starmap(registry.unusable, parts)), "")
+            return [cell]
         cells = []
         for seed in seeds:
-            if (key := (resolved.run.name, seed)) not in self.seeded:
+            if (run := (resolved.run.name, seed)) not in self.seeded:
                 fields = {field: getattr(resolved.run, field) for field in resolved.run.model_fields_set}
-                self.seeded[key] = Run.model_construct(**{**fields, "seed": seed})
-            cells.append(replace(cell, run=self.seeded[key], epoch=epoch, missing=missing))
+                self.seeded[run] = Run.model_construct(**{**fields, "seed": seed})
+            cells.append(replace(cell, run=self.seeded[run]))
         return cells
 
-    def resolved_of(self, cell: Cell) -> Resolved | None:
-        """What describes a cell's run, at this scale and in the document; None: it has none."""
-        return self._resolve(self.config.papers[cell.paper], cell.artifact, cell.coordinates)
+    def _reasons(self, cell: Cell, artifact: Measured, used: Mapping[str, Dataset | None]) -> Iterator[str]:
+        """Why this scale makes no cell of a point, whatever its seed."""
+        point, resolved = cell.coordinates, cell.resolved
+        if any(one.leaves_out for _, _, one in shrinking(self.config, cell.paper, point)):
+            yield LEFT_OUT
+        for published, dataset in used.items():
+            if dataset is None:
+                yield f"nothing stands for {published} at this scale"
+            elif dataset.source is None:
+                yield f"no loader for {dataset.name} yet"
+        own, *others = used
+        if others and used[own] == cell.target:
+            yield f"one dataset stands for {own} and {others[0]} at this scale"
+        if resolved is None:
+            yield f"not selected yet: `hypersphere select {cell.paper}/{artifact.plan}` chooses its values"
+            return
+        if cell.epoch == 0 and point.get("epoch"):
+            yield f"epoch {point['epoch']} is before the first of this scale"
+        if not self.config.settings.evidence_only:  # what is recorded needs nothing here
+            parts = list(resolved.run.components)
+            parts += [("datasets", one.source.name) for one in used.values() if one and one.source]
+            parts += [("probes", cell.how.probe.name)] if cell.how else []
+            yield from filter(None, itertools.starmap(registry.unusable, parts))
 
-    def _resolve(self, paper: Paper, name: str, point: Mapping[str, Scalar]) -> Resolved | None:
-        """The run of a cell, with its arm's values for ``best``; None: these, or a dataset, are missing."""
-        dataset = self.config.used(str(point["dataset"]), paper.paper)
-        if dataset is None:
-            return None
+    def resolved_of(self, paper: Paper, name: str, point: Coordinates, dataset: Dataset) -> Resolved | None:
+        """The run of a cell, with its arm's values for ``best``; None: these are missing."""
         identity, paths = {key: point[key] for key in coordinates.IDENTITY}, coordinates.of_run(point)
         if BEST in paths.values():
             study = paper.measured[name].plan
@@ -150,43 +193,6 @@ class Cells:
             where = f"artifacts.{name}" if source is paper else f"{paper.paper}/{name}"
             self.resolved[key] = resolve(self.config, source, identity, paths, dataset, where)
         return self.resolved[key]
-
-    def _epoch(self, point: dict[str, Scalar], resolved: Resolved, where: str) -> int:
-        """The epoch at this scale that stands for the published one."""
-        last, epoch = resolved.run.schedule.epochs, point.get("epoch", resolved.epochs)
-        if share := _SHARE.fullmatch(str(epoch)):
-            return max(1, round(last * int(share[1]) / 100))
-        if not isinstance(epoch, int) or not 0 <= epoch <= resolved.epochs:
-            raise HypersphereError(
-                f"{where}: epoch: must be a whole number from 0 to {resolved.epochs} (given: {epoch})"
-            )
-        return round(last * epoch / resolved.epochs)
-
-    def _target(self, point: dict[str, Scalar], protocol: str, paper: Paper, where: str) -> Dataset | None:
-        own, other = str(point["dataset"]), str(point.get("target", point["dataset"]))
-        transfer = protocol != HISTORY and paper.evaluations[protocol].transfer
-        # Only a measure that needs no fit, such as norms, keeps its name on another dataset.
-        measure = MEASURES[str(point["measure"])]
-        own_only = protocol == HISTORY or (measure.margin == "accuracy" and not measure.of_task)
-        if transfer == (other == own) and (transfer or own_only):
-            problem = "needs another one than the dataset" if transfer else f"measures encoders of {own} on {own} only"
-            raise HypersphereError(f"{where}: target: {protocol} {problem}")
-        return self.config.used(other, paper.paper)
-
-    def _missing(self, point: dict[str, Scalar], paper: str) -> str:
-        """Why this scale makes no cell of a point, whatever its run."""
-        if any(one.leaves_out for _, _, one in shrinking(self.config, paper, point)):
-            return LEFT_OUT
-        own, other = str(point["dataset"]), str(point.get("target", point["dataset"]))
-        used = {published: self.config.used(published, paper) for published in (own, other)}
-        for published, dataset in used.items():
-            if dataset is None:
-                return f"nothing stands for {published} at this scale"
-            if dataset.source is None:
-                return f"no loader for {dataset.name} yet"
-        if own != other and used[own] == used[other]:
-            return f"one dataset stands for {own} and {other} at this scale"
-        return ""
 
 
 def thinned(cells: list[Cell], artifact: Measured, most: int) -> list[Cell]:
@@ -214,7 +220,7 @@ def thinned(cells: list[Cell], artifact: Measured, most: int) -> list[Cell]:
     return list(found.values())
 
 
-def without_repeats(cells: list[Cell], maker: Cells) -> list[Cell]:
+def without_repeats(cells: list[Cell]) -> list[Cell]:
     """Mark cells as missing where two different published numbers of a paper would show one measured number.
 
     If the scale makes one run or one epoch of two, the cell with the smaller rounding keeps the number, and the other
@@ -222,10 +228,9 @@ def without_repeats(cells: list[Cell], maker: Cells) -> list[Cell]:
     """
     numbers: dict[tuple[object, ...], list[tuple[float, tuple[object, ...], int]]] = {}
     for at, cell in enumerate(cells):
-        if cell.run is None or cell.target is None:
+        resolved = cell.resolved
+        if cell.run is None or cell.target is None or resolved is None:
             continue
-        resolved = maker.resolved_of(cell)
-        assert resolved is not None
         asked = cell.coordinates.get("epoch", resolved.epochs)
         share = _SHARE.fullmatch(str(asked))
         epoch = resolved.epochs * int(share[1]) / 100 if share else float(asked)
@@ -261,14 +266,14 @@ def untrained(cells: list[Cell]) -> list[Cell]:
     """
     groups: dict[tuple[str, str, str, str], list[Cell]] = {}
     for cell in cells:
-        if cell.run is None or cell.missing or cell.protocol == HISTORY or cell.run.initialisation is not None:
+        if cell.run is None or cell.missing or cell.how is None or cell.run.initialisation is not None:
             continue
         measure = MEASURES[cell.measure]
         if measure.of_baseline or measure.of_data:  # it is of two runs, or of none, and the untrained encoder is of one
             continue
         point = control(cell.coordinates, UNTRAINED)
         key = coordinates.text(point), cell.protocol, cell.run.dataset.name, str(cell.target and cell.target.name)
-        one = Cell(cell.paper, cell.artifact, point, cell.run, 0, cell.target, cell.protocol, cell.measure)
+        one = replace(cell, coordinates=point, epoch=0)
         group = groups.setdefault(key, [])
         if not any(other.run is not None and other.run.seed == cell.run.seed for other in group):
             group.append(one)
@@ -278,3 +283,99 @@ def untrained(cells: list[Cell]) -> list[Cell]:
 def on_pixels(protocol: Protocol) -> bool:
     """Whether a protocol can measure raw pixels, without an encoder."""
     return bool(registry.read_constant("probes", protocol.probe.name, "PIXELS", False))
+
+
+def mark(cells: Sequence[Cell], config: cfg.Config, records: Records) -> list[Cell]:
+    """Mark each cell as missing that no record of its run measures by its protocol, as that is declared now.
+
+    So is one whose measure compares it with a baseline of its seed that no record measures alike.
+    """
+    marked, folder = list(cells), f"{FOLDER}/{config.scale_name}"
+    for at, cell in enumerate(cells):
+        if not cell.missing and (reason := _reason(cell, config.papers[cell.paper], records, folder)):
+            marked[at] = replace(cell, missing=reason)
+    whole = {
+        (cell.paper, cell.artifact, cell.text, cell.run.seed): cell for cell in marked if cell.run and not cell.missing
+    }
+    for at, cell in enumerate(marked):
+        if cell.run is None or cell.missing or not MEASURES[cell.measure].of_baseline:
+            continue
+        point = config.papers[cell.paper].measured[cell.artifact].compared_with(cell.coordinates) or cell.coordinates
+        baseline = whole.get((cell.paper, cell.artifact, coordinates.text(point), cell.run.seed))
+        if baseline is None:
+            marked[at] = replace(cell, missing=f"no record of its baseline of seed {cell.run.seed} in {folder}")
+        elif _readings(cell, records) != _readings(baseline, records):
+            reason = f"the record in {folder} was measured at fewer readings than that of its baseline"
+            marked[at] = replace(cell, missing=reason)
+    return marked
+
+
+def _reason(cell: Cell, paper: Paper, records: Records, folder: str) -> str:
+    """Why no record gives a cell's number; empty if one does."""
+    assert cell.run is not None
+    if registry.artifact_kind(paper.measured[cell.artifact].draw).images:
+        return "records of evidence hold no values of single images"
+    of_run = records.get(cell.run.name, ())
+    if not of_run:
+        return f"no record of this run in {folder}"
+    if (plan := confirms(cell, paper)) and not any(plan in one.plan.split(";") for one in of_run):
+        return f"the record in {folder} was made under another plan than {plan}"
+    if cell.how is None or _measures(next(filter(None, (_rows(record, cell) for record in of_run)), []), cell):
+        return ""
+    return f"the records in {folder} were measured by another protocol, or at other epochs"
+
+
+def _readings(cell: Cell, records: Records) -> set[tuple[str, str]]:
+    """The measures and readings behind a cell's number, without what they share (``augmentation=augmix``)."""
+    assert cell.run is not None
+    own = set(filter(None, cell.reading.split(";")))
+    rows = next(filter(None, (_rows(record, cell) for record in records[cell.run.name])))
+    read = [(one.measure, set(one.reading.split(";"))) for one in rows if one.status == "finished"]
+    return {(measure, ";".join(sorted(reading - own))) for measure, reading in read if own <= reading}
+
+
+def recorded_controls(cells: Iterable[Cell], records: Records) -> list[Cell]:
+    """The untrained controls that records measure; one that its own run lacks is that of another run of equal weights.
+
+    An untrained encoder depends on the seed and on nothing that training reads, so the first record of the same
+    encoder, heads, seed and dataset has its numbers too.
+    """
+
+    def start(run: Run) -> tuple[Any, ...]:
+        return run.kind, run.encoder, run.method, run.initialisation, run.dataset, run.seed
+
+    every = [(record, start(record.run)) for of in records.values() for record in of]
+    found = []
+    for cell in cells:
+        assert cell.run is not None
+        own = start(cell.run)
+        others = (record for record, other in every if other == own)
+        for record in itertools.chain(records.get(cell.run.name, ()), others):
+            if _measures(_rows(record, cell), cell):
+                found.append(replace(cell, run=record.run))
+                break
+    return found
+
+
+def _rows(record: Record, cell: Cell) -> list[Answer]:
+    """What a record says of a cell's epoch and target under its protocol."""
+    assert cell.how is not None
+    assert cell.target is not None
+    at = cell.epoch, cell.target.name
+    return [one for one in record.answers(cell.how.digest) if (one.epoch, one.target) == at]
+
+
+def _measures(rows: list[Answer], cell: Cell) -> bool:
+    """Whether there is a cell's number among them, or they say that the run diverged."""
+    if MEASURES[cell.measure].of_baseline or any(one.status == "diverged" for one in rows):
+        return bool(rows)
+    asked = cell.how and cell.how.of_probe(cell.measure), cell.reading
+    return any((one.measure, one.reading) == asked for one in rows)
+
+
+def confirms(cell: Cell, paper: Paper) -> str:
+    """The study that a cell confirms, with the digest of its plan: ``ours/step_size=1a2b3c4d``; empty: none."""
+    name = paper.measured[cell.artifact].plan
+    if name is None or cell.run is None or cell.run.seed in paper.studies[name].seeds.tuning:
+        return ""
+    return f"{paper.paper}/{name}={paper.studies[name].digest}"

@@ -7,7 +7,7 @@ readings, which change no training (epoch, target, split …). Values are as pub
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from hypersphere.config.validation import Strict
@@ -58,18 +58,10 @@ def show(value: Scalar) -> str:
     return f"{value:.10g}" if isinstance(value, int | float) else value
 
 
-@cache
-def _place(key: str) -> tuple[int, int, str]:
-    if key in IDENTITY:
-        return 0, IDENTITY.index(key), key
-    if key in READINGS:
-        return 2, READINGS.index(key), key
-    return 1, 0, key
-
-
 def ordered(coordinates: Coordinates) -> dict[str, Scalar]:
     """The coordinates in canonical order: identity, paths into the run, readings."""
-    return {key: normal(coordinates[key]) for key in sorted(coordinates, key=_place)}
+    paths = sorted(key for key in coordinates if key not in IDENTITY and key not in READINGS)
+    return {key: normal(coordinates[key]) for key in (*IDENTITY, *paths, *READINGS) if key in coordinates}
 
 
 def text(coordinates: Coordinates) -> str:

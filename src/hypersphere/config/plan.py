@@ -1,19 +1,20 @@
 """From config to cells, runs, batches and evaluations. Snakemake builds its DAG from it, so it imports no torch."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from hypersphere import files
+from hypersphere.config import cells as of_cells
 from hypersphere.config import project as cfg
-from hypersphere.config import recorded, registry
-from hypersphere.config.artifacts import HISTORY, Protocol
-from hypersphere.config.cells import Cell, Cells, on_pixels, untrained, without_repeats
+from hypersphere.config import registry
+from hypersphere.config.artifacts import Protocol
+from hypersphere.config.cells import Cell, Cells
 from hypersphere.config.records import Records, read_all
 from hypersphere.config.run import Dataset, Run
-from hypersphere.config.validation import find, validate
+from hypersphere.config.validation import find
 
 MANIFEST = "manifest.json"
 UNFINISHED = "unfinished-"
@@ -114,10 +115,10 @@ class Plan:
     @cached_property
     def controls(self) -> dict[tuple[str, str], list[Cell]]:
         """The cells of the untrained control of each artifact; with records, those that they measure."""
-        found = {key: untrained(cells) for key, cells in self.artifacts.items()}
+        found = {key: of_cells.untrained(cells) for key, cells in self.artifacts.items()}
         if self.records is None:
             return found
-        return {key: recorded.controls(cells, self.protocols, self.records) for key, cells in found.items()}
+        return {key: of_cells.recorded_controls(cells, self.records) for key, cells in found.items()}
 
     @cached_property
     def runs(self) -> dict[str, Run]:
@@ -141,11 +142,10 @@ class Plan:
         """The measurements that each run needs, by its name and the protocol's digest."""
         asked: dict[str, dict[str, Asked]] = {name: {} for name in self.runs}
         for cell in (*self.cells, *(control for cells in self.controls.values() for control in cells)):
-            if cell.run is None or cell.target is None or cell.missing or cell.protocol == HISTORY:
+            if cell.run is None or cell.target is None or cell.missing or cell.how is None:
                 continue
             if cell.run.name in asked:  # else it is a control that another run's record gives
-                protocol = self.protocols[cell.paper][cell.protocol]
-                one = asked[cell.run.name].setdefault(protocol.digest, Asked(protocol, set()))
+                one = asked[cell.run.name].setdefault(cell.how.digest, Asked(cell.how, set()))
                 one.at.add((cell.epoch, cell.target.name))
         return {run: dict(sorted(of_run.items())) for run, of_run in asked.items()}
 
@@ -154,7 +154,7 @@ class Plan:
         protocols: dict[str, dict[str, Protocol]] = {}
         for run in runs:
             for digest, one in self.asked[run.name].items():
-                if on_pixels(one.protocol):
+                if of_cells.on_pixels(one.protocol):
                     for _, dataset in one.at:
                         protocols.setdefault(dataset, {})[digest] = one.protocol
         return {dataset: dict(sorted(protocols[dataset].items())) for dataset in sorted(protocols)}
@@ -162,7 +162,7 @@ class Plan:
     def plans_of(self, run: Run) -> str:
         """The plans of the studies that a run confirms, as its record says: ``ours/step_size=1a2b3c4d``."""
         cells = (cell for cell in self.cells if cell.run is not None and cell.run.name == run.name)
-        found = {recorded.confirms(cell, self.config.papers[cell.paper]) for cell in cells}
+        found = {of_cells.confirms(cell, self.config.papers[cell.paper]) for cell in cells}
         return ";".join(sorted(found - {""}))
 
     def kept_epochs(self, run: Run) -> list[int]:
@@ -199,7 +199,13 @@ class Plan:
                 else:
                     last_of[papers] = part
                     jobs.append(part)
-        return tuple(map(_batch, jobs))
+        batches = []
+        for job in jobs:  # an id says its method and dataset, or how many it has: simclr-cifar10-1f3a9c2e
+            names = {"methods": {run.method.name for run in job}, "datasets": {run.dataset.name for run in job}}
+            parts = [found.pop() if len(found) == 1 else f"{len(found)}{what}" for what, found in names.items()]
+            identifier = "-".join([*parts, files.digest([run.name for run in job], 8)])
+            batches.append(BatchOfRuns(identifier, tuple(job)))
+        return tuple(batches)
 
     def batch(self, identifier: str) -> BatchOfRuns:
         """The batch of that id, which may be given without its digest if no other batch begins so."""
@@ -238,21 +244,23 @@ class Plan:
 
     def explained(self, name: str) -> list[tuple[str, str, str]]:
         """Every field of a run by its path, with its value, and the file and section that set it or ``default``."""
-        run = self.run(name)
+
+        def said(file: Path) -> str:
+            """A file of the project as people type it; the command line stays as it is."""
+            return (file.relative_to(self.config.root) if file.is_relative_to(self.config.root) else file).as_posix()
+
+        run, scale = self.run(name), said(self.config.scale_file)
         cell = next(cell for cell in self.cells if cell.run is not None and cell.run.name == run.name)
-        resolved = Cells(self.config).resolved_of(cell)
+        # Anew, because cells of several artifacts share what was resolved for the first of them.
+        paper, maker = self.config.papers[cell.paper], Cells(self.config)
+        resolved = maker.resolved_of(paper, cell.artifact, cell.coordinates, run.dataset)
         assert resolved is not None
-        scale = self._said(self.config.scale_file)
         rows = [("dataset", run.dataset.name, f"{scale}: datasets"), ("seed", str(run.seed), f"{scale}: seeds")]
         for path, value in _leaves(run.model_dump(mode="json", exclude={"dataset", "seed"})):
             layer = resolved.layers.setting(path)
             shown = value if isinstance(value, str) else files.canonical_json(value)
-            rows.append((".".join(path), shown, f"{self._said(layer.file)}: {layer.section}" if layer else "default"))
+            rows.append((".".join(path), shown, f"{said(layer.file)}: {layer.section}" if layer else "default"))
         return rows
-
-    def _said(self, file: Path) -> str:
-        """A file of the project as people type it; the command line stays as it is."""
-        return (file.relative_to(self.config.root) if file.is_relative_to(self.config.root) else file).as_posix()
 
     def run_folder(self, name: str) -> Path:
         """results/<scale>/runs/<run>."""
@@ -293,13 +301,6 @@ def _leaves(fields: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[
             yield [*above, key], value
 
 
-def _batch(runs: Sequence[Run]) -> BatchOfRuns:
-    """A batch whose id says its method and dataset, or how many it has: ``simclr-cifar10-1f3a9c2e``."""
-    names = {"methods": {run.method.name for run in runs}, "datasets": {run.dataset.name for run in runs}}
-    parts = [found.pop() if len(found) == 1 else f"{len(found)}{what}" for what, found in names.items()]
-    return BatchOfRuns("-".join([*parts, files.digest([run.name for run in runs], 8)]), tuple(runs))
-
-
 def table_name(path: Path, at: At) -> Path:
     """The file, beside the evaluation ``path``, of a probe's table for one epoch and dataset."""
     return path.with_name(f"{path.stem}.{at[0]:04d}.{at[1]}.csv")
@@ -317,7 +318,7 @@ def _measured_runs(cells: Iterable[Cell]) -> dict[str, Run]:
 def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
     """Load config/ under ``root`` and expand it."""
     config = cfg.load(root, overrides or {})
-    maker, protocols = Cells(config), _protocols(config)
+    maker = Cells(config)
     cells = [
         cell
         for paper in config.papers.values()
@@ -325,24 +326,8 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
         if not artifact.missing and config.makes(paper.paper, name)
         for cell in maker.of(paper, name, artifact)
     ]
-    cells, records = without_repeats(cells, maker), None
+    cells, records = of_cells.without_repeats(cells), None
     if config.settings.evidence_only:
         records = read_all(config.evidence, config.scale.level)
-        cells = recorded.mark(cells, config.papers, protocols, records, config.scale_name)
-    return Plan(config, tuple(cells), protocols, records)
-
-
-def _protocols(config: cfg.Config) -> dict[str, dict[str, Protocol]]:
-    """Protocols with the parameters that the scale replaces: first those of a probe, then a protocol's own."""
-    scaled: dict[str, dict[str, Protocol]] = {paper: {} for paper in config.papers}
-    for paper, declared in config.papers.items():
-        for name, protocol in declared.evaluations.items():
-            probe = protocol.probe
-            parameters, schema = probe.parameters, registry.schema("probes", probe.name)
-            for key in (probe.name, f"{paper}/{name}"):
-                if own := config.scale.probes.get(key):
-                    parameters = {**parameters, **own}
-                    validate(schema, parameters, config.sources["probes"], f"probes.{key}")
-            changed = {**protocol.model_dump(), "probe": {"name": probe.name, **parameters}}
-            scaled[paper][name] = Protocol.model_validate(changed)
-    return scaled
+        cells = of_cells.mark(cells, config, records)
+    return Plan(config, tuple(cells), maker.protocols, records)

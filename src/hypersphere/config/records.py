@@ -159,10 +159,6 @@ class Record(Recorded):
         """The answers of one protocol, by its digest."""
         return [one for one in (self.pixels if of_pixels else self.evaluations) if one.protocol == protocol]
 
-    def measured(self, protocol: str, epoch: int, target: str) -> bool:
-        """Whether the run was measured so."""
-        return any((one.epoch, one.target) == (epoch, target) for one in self.answers(protocol))
-
     def check(self, folder: Path) -> None:
         """Check what a record, whose tables are in ``folder``, says against itself and the measures that exist."""
 
@@ -243,6 +239,14 @@ Records = Mapping[str, tuple[Record, ...]]
 def _short(value: object) -> str:
     text = str(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def measuring(records: Records, run: str, protocol: str, epoch: int, target: str) -> Record | None:
+    """The record that measures a run so: the first, so that replicates of one seed count once."""
+    for record in records.get(run, ()):
+        if any((one.epoch, one.target) == (epoch, target) for one in record.answers(protocol)):
+            return record
+    return None
 
 
 # Reading

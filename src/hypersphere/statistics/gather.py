@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from hypersphere.config import coordinates, recorded
+from hypersphere.config import coordinates, records
 from hypersphere.config.artifacts import HISTORY, Measured, Protocol
 from hypersphere.config.cells import CHANCE, CONTROL, PIXELS, UNTRAINED, Cell, control, on_pixels, raw_pixels
 from hypersphere.config.measures import MEASURES
@@ -171,7 +171,7 @@ class Measurer:
             return self._answers[subject, digest]
         assert cell.run is not None
         assert cell.target is not None
-        record = recorded.measuring(self.plan.records, cell.run.name, digest, cell.epoch, cell.target.name)
+        record = records.measuring(self.plan.records, cell.run.name, digest, cell.epoch, cell.target.name)
         if record is None:
             where = f"{self.plan.config.evidence / 'measurements.csv'}: {cell.run.name}"
             raise HypersphereError(f"{where}: no record has {cell.text} at epoch {cell.epoch}")

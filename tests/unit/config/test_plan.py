@@ -19,17 +19,10 @@ SCALES = {path.stem for path in (ROOT / "config" / "scales").glob("*.yaml")}
 PLANNED = {"paper", "quick", "smoke", "workstation", "laptop1"}
 """Scales of which golden/test_run_names.py plans every run."""
 ONE_SEED = {"seeds": [0]}
-FIXED = {"method": "simclr", "variant": "baseline", "dataset": "cats"}
 
 
 def table(**fields: Any) -> dict[str, Any]:
     return {"draw": "table", "title": "A table", "measure": "knn_top1", **fields}
-
-
-CATS = table(rows={"method": ["simclr", "simsiam"], "variant": ["baseline", "cut"]}, columns={"dataset": "cats"})
-DOGS = table(rows={"method": "simclr", "variant": ["baseline", "hot"]}, columns={"dataset": "dogs"})
-BOTH = table(rows={"method": "simclr", "variant": "baseline"}, columns={"dataset": ["cats", "dogs"]})
-THREE = {"artifacts.table": ..., "artifacts.cats": CATS, "artifacts.dogs": DOGS, "artifacts.both": BOTH}
 
 
 @pytest.mark.parametrize("scale", sorted(SCALES - PLANNED))
@@ -93,30 +86,6 @@ def test_one_thing_described_twice_is_shown_twice(
     plan = planned(paper=paper, scale=ONE_SEED | {"epochs": shrunk})
     assert [cell.missing for cell in plan.cells] == ["", ""]
     assert len(plan.runs) == 1
-
-
-@pytest.mark.parametrize(("size", "jobs"), [(1, [1] * 12), (3, [2, 2, 3, 3, 2]), (4, [4, 4, 4]), (100, [12])])
-def test_batches_hold_every_run_once_and_no_more_than_they_may(planned: Planned, size: int, jobs: list[int]) -> None:
-    """Numbers of runs by hand, for two seeds: of cats one shared run of SimCLR, one more, two of SimSiam; two of dogs.
-
-    One of SimSiam's four runs, which no job of three has room for, shares a job with those of dogs.
-    """
-    plan = planned(paper=THREE, scale={"runs_per_job": size})
-    assert [len(batch.runs) for batch in plan.batches] == jobs
-    assert sorted(run.name for batch in plan.batches for run in batch.runs) == sorted(plan.runs)
-    for batch in plan.batches:
-        first = batch.runs[0]
-        methods, datasets = {run.method.name for run in batch.runs}, {run.dataset.name for run in batch.runs}
-        method = first.method.name if len(methods) == 1 else f"{len(methods)}methods"
-        dataset = first.dataset.name if len(datasets) == 1 else f"{len(datasets)}datasets"
-        assert batch.id.startswith(f"{method}-{dataset}-")
-        assert all(plan.batch_of[run.name] is batch for run in batch.runs)
-    assert len({batch.id for batch in plan.batches}) == len(plan.batches)
-    for paper, artifact in plan.made:  # it waits for its own runs, and for those that share a job with them
-        own = {cell.run.name for cell in plan.artifacts[paper, artifact] if cell.run}
-        waits = [{run.name for run in batch.runs} for batch in plan.batches_of(paper, artifact)]
-        assert own <= set().union(*waits)
-        assert all(names & own for names in waits)
 
 
 def test_a_job_has_runs_of_the_same_papers_alone(project: Project) -> None:

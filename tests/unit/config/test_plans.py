@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
+from hypersphere import files
 from hypersphere.config import plan as planning
-from hypersphere.config.cells import Cell
+from hypersphere.config.cells import LEFT_OUT, Cell
 from hypersphere.config.coordinates import text
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
@@ -56,20 +57,25 @@ def of_run(plan: Plan, run: Run) -> str:
         assert one.protocol.probe is not None
         places = listed(f"{epoch} {dataset}" for epoch, dataset in sorted(one.at))
         fields.append(f"{one.protocol.probe.name}({text(one.protocol.probe.parameters)}) at {places}")
-    return "; ".join([*fields, f"kept {listed(plan.kept_epochs(run))}"])
+    study = [f"plan {named.rpartition('=')[0]}" for named in filter(None, [plan.plans_of(run)])]
+    return "; ".join([*fields, f"kept {listed(plan.kept_epochs(run))}", *study])
 
 
 def written(plan: Plan) -> Iterator[str]:
-    """The lines of a plan."""
-    numbers = numbered(plan)
+    """The lines of a plan; of one with a study its cells, comparisons and runs alone."""
+    numbers, studies = numbered(plan), plan.config.papers["p"].studies
     for (paper, artifact), cells in plan.artifacts.items():
-        yield from (f"{artifact}: {line}" for line in of_cells(cells, numbers))
-        yield from (f"{artifact}: {line}" for line in of_cells(plan.controls[paper, artifact], numbers))
+        shown = [*cells, *plan.controls[paper, artifact]]
+        if studies:
+            shown = [cell for cell in cells if cell.missing != LEFT_OUT]
+        yield from (f"{artifact}: {line}" for line in of_cells(shown, numbers))
         declared = plan.config.papers[paper].measured[artifact]
         for point, other in declared.comparisons:
             changed = {key: value for key, value in other.items() if point.get(key) != value}
             yield f"{artifact}: {text(point)} against {text(changed)}, {declared.test}"
     yield from dict.fromkeys(f"{numbers[run.name]}: {of_run(plan, run)}" for run in plan.runs.values())
+    if studies:
+        return
     for batch in plan.batches:
         yield f"batch {batch.id[:-9]}: {listed(f'{numbers[run.name]}/{run.seed}' for run in batch.runs)}"
     for job, artifacts in plan.drawn_together.items():
@@ -78,9 +84,37 @@ def written(plan: Plan) -> Iterator[str]:
     yield f"data: {listed(plan.datasets)}; protocols of raw pixels {pixels}"
 
 
+def check_batches(plan: Plan) -> None:
+    """Each run is in one batch of its own name, and an artifact waits for the batches of its runs alone."""
+    assert sorted(run.name for batch in plan.batches for run in batch.runs) == sorted(plan.runs)
+    assert len({batch.id for batch in plan.batches}) == len(plan.batches)
+    assert all(plan.batch_of[run.name] is batch for batch in plan.batches for run in batch.runs)
+    for key in plan.made:
+        waits = [{run.name for run in batch.runs} for batch in plan.batches_of(*key)]
+        assert plan.runs_of(*key).keys() <= set().union(*waits)
+        assert all(names & plan.runs_of(*key).keys() for names in waits)
+
+
 @pytest.mark.parametrize("name", PLANS)
 def test_plan(project: Project, approve: Approve, name: str) -> None:
     changes = whole(PLANS[name])
-    command = changes.pop("command", {})
-    for line in written(planning.make(project(**changes), command)):
+    command, texts = changes.pop("command", {}), changes.pop("files", {})
+    root = project(**changes)
+    for file, content in texts.items():
+        files.write_text(root / "config" / file, content)
+    plan = planning.make(root, command)
+    for line in written(plan):
         approve(line)
+    check_batches(plan)
+
+
+@pytest.mark.parametrize(("size", "jobs"), [(1, [1] * 12), (3, [2, 2, 3, 3, 2]), (4, [4, 4, 4]), (100, [12])])
+def test_batches_hold_no_more_runs_than_they_may(project: Project, size: int, jobs: list[int]) -> None:
+    """Numbers of runs by hand, for two seeds: of cats one shared run of SimCLR, one more, two of SimSiam; two of dogs.
+
+    One of SimSiam's four runs, which no job of three has room for, shares a job with those of dogs.
+    """
+    shared = PLANS["a run that several cells share is planned once"]
+    plan = planning.make(project(**shared, scale={"runs_per_job": size}))
+    assert [len(batch.runs) for batch in plan.batches] == jobs
+    check_batches(plan)

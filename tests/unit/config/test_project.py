@@ -39,7 +39,7 @@ def test_mistakes(project: Project, approve: Approve, name: str) -> None:
     root = project(**changes)
     folder = root / "config" / "papers" / "p"
     for file, text in {**texts, "papers/p/errata.yaml": yaml.safe_dump(errata)}.items():
-        (root / "config" / file).write_text(text)
+        files.write_text(root / "config" / file, text)
     table(folder, *rows)
     with pytest.raises(HypersphereError) as caught:
         read(root, command)
@@ -88,39 +88,6 @@ def test_only_chooses_papers_and_artifacts(loaded: Callable[..., Config], only: 
     for where in ({"config": {"only": only}}, {"overrides": {"only": only}}):
         config = loaded(paper={"artifacts.other": STUDY}, **where)
         assert (config.chosen("p", "table"), config.chosen("p", "other")) == (table, other)
-
-
-@pytest.mark.parametrize(
-    ("seeds", "tables", "sweeps"), [([4, 5], [4, 5], [4, 5]), ({"tables": [0, 1, 2], "sweeps": [7]}, [0, 1, 2], [7])]
-)
-def test_seeds_are_one_list_or_two(
-    loaded: Callable[..., Config], seeds: Any, tables: list[int], sweeps: list[int]
-) -> None:
-    for where in ({"scale": {"seeds": seeds}}, {"overrides": {"seeds": seeds}}):
-        found = loaded(**where).scale.seeds
-        assert (found.tables, found.sweeps) == (tables, sweeps)
-    assert loaded({"seeds": ["0", "3"]}).scale.seeds.tables == [0, 3]  # as Snakemake's --config hands it over
-
-
-@pytest.mark.parametrize(
-    ("scale", "cats", "dogs", "birds"),
-    [
-        ({}, "cats", "dogs", "birds"),
-        ({"datasets": {"cats": "few_cats", "dogs": None}}, "few_cats", None, "birds"),
-        ({"datasets": {"cats": "few_cats"}, "other_datasets": "nothing"}, "few_cats", None, None),
-    ],
-)
-def test_what_stands_for_a_dataset(
-    loaded: Callable[..., Config], scale: dict[str, Any], cats: str | None, dogs: str | None, birds: str | None
-) -> None:
-    used = [loaded(scale=scale).used(name, "p") for name in ("cats", "dogs", "birds")]
-    assert [one and one.name for one in used] == [cats, dogs, birds]
-
-
-def test_a_paper_has_stand_ins_of_its_own(loaded: Callable[..., Config]) -> None:
-    config = loaded(scale={"datasets": {"cats": "dogs", "p/cats": "few_cats"}})
-    used = [config.used("cats", paper) for paper in ("p", "another")]
-    assert [one and one.name for one in used] == ["few_cats", "dogs"]
 
 
 def test_changed_numbers_go_to_a_folder_of_their_own(loaded: Callable[..., Config]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from hypersphere.config import recorded
+from hypersphere.config import cells as config_cells
 from hypersphere.config.cells import Cell
 from hypersphere.config.plan import Plan
 from hypersphere.datasets import corrupting as severities
@@ -205,7 +205,7 @@ def test_what_records_lack_is_a_reason_and_ends_nothing(approve: Callable[[objec
         known[other] = (record.model_copy(update={"evaluations": fewer}),)
     else:
         del known[base if lost == "the baseline" else other]
-    marked = recorded.mark(plan.artifacts[KEY], plan.config.papers, plan.protocols, known, "laptop1")
+    marked = config_cells.mark(plan.artifacts[KEY], plan.config, known)
     rest = dataclasses.replace(plan, cells=tuple(marked), records=known)
     assert len(gather.Measurer(rest).rows(marked, plan.config.papers[KEY[0]].measured[KEY[1]])) < len(marked)
     (reason,) = {cell.missing for cell in marked if cell.run and cell.run.name == other}
