@@ -1,5 +1,7 @@
-"""Sentences, words, vocabularies, corpora by name, and the sentences that are held out; and datasets of sentences: tasks
-from files of their form, and the real ones where they are at hand."""
+"""Sentences, words, vocabularies, corpora by name and sentences that are held out; datasets of sentences.
+
+These are tasks from files of their form, and the real ones where they are at hand.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
