@@ -414,11 +414,13 @@ def rows(record: Record) -> dict[str, list[Row]]:
     run = {field: getattr(record, field) for field in TABLES["runs"] if field not in ("seed", "environment")}
     run |= {"seed": record.run.seed, "environment": files.digest(record.environment, 8)}
     answers = [("run", one) for one in record.evaluations] + [("pixels", one) for one in record.pixels]
+    measured = [_row("measurements", {"key": record.key, "of": of, **one.model_dump()}) for of, one in answers]
+    seal = sealed(measured)  # what comes together shares it
     return {
         "environments": [_row("environments", {"environment": k, "content": v}) for k, v in environments.items()],
         "protocols": [_row("protocols", one) for one in protocols],
         "history": [_row("history", one) for one in history],
-        "measurements": measurement_rows(record.key, answers),
+        "measurements": [row | {"seal": seal} for row in measured],
         "runs": [_row("runs", run | {"run": record.run.model_dump(mode="json")})],
     }
 
@@ -430,10 +432,3 @@ def _row(table: str, values: Mapping[str, Any]) -> Row:
         for column, value in values.items()
     }
     return dict.fromkeys(TABLES[table], "") | text
-
-
-def measurement_rows(key: str, answers: Iterable[tuple[str, Answer]]) -> list[Row]:
-    """The rows of answers that come together, of a run and of pixels, in the order in which probes give them."""
-    made = [_row("measurements", {"key": key, "of": of, **one.model_dump()}) for of, one in answers]
-    seal = sealed(made)
-    return [row | {"seal": seal} for row in made]

@@ -14,7 +14,7 @@ from hypersphere import files
 from hypersphere.config import records
 from hypersphere.config.cells import on_pixels, raw_pixels
 from hypersphere.config.plan import Plan
-from hypersphere.config.records import Record, Row
+from hypersphere.config.records import Answer, Record, Row
 from hypersphere.config.run import Run
 from hypersphere.config.validation import not_one_of, validate
 from hypersphere.errors import HypersphereError
@@ -92,9 +92,8 @@ def add(folder: Path, new: Sequence[Record], plan: Plan) -> list[Record]:
         tables = records.read_tables(folder)
         changed = []
         for record in new:
-            rows = records.rows(record)
-            if record.key in there:
-                rows = _missing(folder, there[record.key], record, rows)
+            old = there.get(record.key)
+            rows = _missing(folder, old, record) if old else records.rows(record)
             if rows["runs"] or rows["measurements"]:
                 changed.append(record)
                 for name in records.TABLES:
@@ -109,8 +108,8 @@ def add(folder: Path, new: Sequence[Record], plan: Plan) -> list[Record]:
         return changed
 
 
-def _missing(folder: Path, old: Record, new: Record, rows: dict[str, list[Row]]) -> dict[str, list[Row]]:
-    """Those of a record's ``rows`` that its key does not have yet: new answers, and how they were measured."""
+def _missing(folder: Path, old: Record, new: Record) -> dict[str, list[Row]]:
+    """The rows of a record that its key does not have yet: new answers, and how they were measured."""
 
     def check(table: str, field: str, before: object, after: object, of: str = "") -> None:
         if before != after:
@@ -121,24 +120,18 @@ def _missing(folder: Path, old: Record, new: Record, rows: dict[str, list[Row]])
 
     for field in ONCE:
         check("history" if field == "history" else "runs", field, getattr(old, field), getattr(new, field))
-    answers = []
-    for of, before, after in (("run", old.evaluations, new.evaluations), ("pixels", old.pixels, new.pixels)):
-        there = {one.place: one for one in before}
-        for one in after:
-            if (known := there.get(one.place)) is None:
-                answers.append((of, one))
-                continue
-            for field in ("value", "n_test", "classes", "status"):
-                was, now = getattr(known, field), getattr(one, field)
+    left: dict[str, list[Answer]] = {}
+    for of in ("evaluations", "pixels"):
+        there: dict[Any, Answer] = {one.place: one for one in getattr(old, of)}
+        left[of] = [one for one in getattr(new, of) if one.place not in there]
+        for one in getattr(new, of):
+            for field in ("value", "n_test", "classes", "status") if one.place in there else ():
+                was, now = getattr(there[one.place], field), getattr(one, field)
                 check("measurements", field, was, now, f"{one} ({was} there, {now} given) ")
-    used = {one.by for _, one in answers}
-    return rows | {
-        "runs": [],
-        "history": [],
-        "measurements": records.measurement_rows(new.key, answers) if answers else [],
-        "protocols": [row for row in rows["protocols"] if row["by"] in used],
-        "environments": rows["environments"] if used else [],
-    }
+    used = {one.by for of in left.values() for one in of}
+    measured_by = {by: how for by, how in new.evaluated_by.items() if by in used}
+    rows = records.rows(new.model_copy(update={**left, "evaluated_by": measured_by, "history": []}))
+    return {**rows, "runs": []}
 
 
 def take_in(plan: Plan, folder: Path) -> list[Record]:
