@@ -77,15 +77,16 @@ class Cells:
         self.config = config
         self.protocols: dict[str, dict[str, Protocol]] = {paper: {} for paper in config.papers}
         """With the parameters that the scale replaces: first those of a probe, then a protocol's own."""
-        for paper, name, protocol in ((p, *one) for p, of in config.papers.items() for one in of.evaluations.items()):
-            probe = protocol.probe
-            parameters, schema = probe.parameters, registry.schema("probes", probe.name)
-            for key in (probe.name, f"{paper}/{name}"):
-                if own := config.scale.probes.get(key):
-                    parameters = {**parameters, **own}
-                    validate(schema, parameters, config.sources["probes"], f"probes.{key}")
-            changed = {**protocol.model_dump(), "probe": {"name": probe.name, **parameters}}
-            self.protocols[paper][name] = Protocol.model_validate(changed)
+        for paper, declared in config.papers.items():
+            for name, protocol in declared.evaluations.items():
+                probe = protocol.probe
+                parameters, schema = probe.parameters, registry.schema("probes", probe.name)
+                for key in (probe.name, f"{paper}/{name}"):
+                    if own := config.scale.probes.get(key):
+                        parameters = {**parameters, **own}
+                        validate(schema, parameters, config.sources["probes"], f"probes.{key}")
+                changed = {**protocol.model_dump(), "probe": {"name": probe.name, **parameters}}
+                self.protocols[paper][name] = Protocol.model_validate(changed)
         self.resolved: dict[tuple[str, str], Resolved] = {}
         self.seeded: dict[tuple[str, int], Run] = {}
 
@@ -126,9 +127,8 @@ class Cells:
         cell = Cell(paper.paper, name, point, None, 0, used[other], protocol, how, str(point["measure"]))
         if artifact.leaves_out(point):  # a field that is not this arm's need not be one of its run
             return [replace(cell, missing=LEFT_OUT)]
-        dataset_used, resolved, epoch = used[own], None, 0
-        if dataset_used is not None:
-            resolved = self.resolved_of(paper, name, point, dataset_used)
+        stand_in, epoch = used[own], 0
+        resolved = self.resolved_of(paper, name, point, stand_in) if stand_in else None
         if resolved is not None:
             last, asked = resolved.run.schedule.epochs, point.get("epoch", resolved.epochs)
             if share := _SHARE.fullmatch(str(asked)):

@@ -210,13 +210,12 @@ class Config(BaseModel):
         return None if name is None else self.datasets[name]
 
     @cached_property
-    def placed(self) -> list[tuple[Path, int, ScaleOverride]]:
-        """The scale's overrides, each with the file that has it, or the command line, and its place there."""
+    def placed(self) -> list[tuple[Path, str, ScaleOverride]]:
+        """The scale's overrides, each with the file that has it, or the command line, and its section there."""
         own = len(self.scale.overrides) - len(self.overrides.get("overrides", []))
-        return [
-            (self.scale_file, at, one) if at < own else (COMMAND_LINE, at - own, one)
-            for at, one in enumerate(self.scale.overrides)
-        ]
+        places = [(self.scale_file, at) for at in range(own)]
+        places += [(COMMAND_LINE, at) for at in range(len(self.scale.overrides) - own)]
+        return [(file, f"overrides.{at}", one) for (file, at), one in zip(places, self.scale.overrides, strict=True)]
 
     @property
     def data(self) -> Path:
@@ -412,8 +411,8 @@ def _cross_check(config: Config, scales: Collection[str]) -> None:
         check(name, config.datasets, where)
         if used is not None:
             check(used, config.datasets, f"{where}.{published}")
-    for place, at, override in config.placed:
-        where = f"{place}: overrides.{at}.when"
+    for place, section, override in config.placed:
+        where = f"{place}: {section}.when"
         asked = [papers[str(name)] for name in override.conditions.get("paper", papers) if name in papers]
         known_of = {
             "paper": set(papers),

@@ -145,13 +145,10 @@ def resolve(
     # An encoder that a variant names is what the variant is about: only an override of variants replaces it.
     kept = {"encoder"} if "name" in paper.variants[variant].get("encoder", {}) else set[str]()
     before, after = list[Layer](), list[Layer]()
-    for place, at, one in overrides:
-        if place == cfg.COMMAND_LINE:
-            after.append(Layer(place, f"overrides.{at}", one.set))
-        else:
-            stays = set() if "variant" in one.when else kept
-            fields = {field: value for field, value in one.set.items() if field not in stays}
-            before.append(Layer(place, f"overrides.{at}", fields))
+    for place, section, one in overrides:
+        stays = set() if "variant" in one.when or place == cfg.COMMAND_LINE else kept
+        fields = {field: value for field, value in one.set.items() if field not in stays}
+        (after if place == cfg.COMMAND_LINE else before).append(Layer(place, section, fields))
     scaled = Layers(*document, *before, artifact, *after)
     scaled.multiply(factors, file, where)
     _shrink(scaled, config, overrides, asked, usual)
@@ -163,8 +160,8 @@ def resolve(
     return Resolved(run, asked, run_published.name, scaled)
 
 
-Placed = tuple[Path, int, ScaleOverride]
-"""An override of a scale, with its file and its place there."""
+Placed = tuple[Path, str, ScaleOverride]
+"""An override of a scale, with its file and its section there."""
 
 
 def shrinking(config: cfg.Config, paper: str, run: Mapping[str, Scalar]) -> list[Placed]:
@@ -181,10 +178,10 @@ def _shrink(run: Layers, config: cfg.Config, overrides: list[Placed], asked: int
     scale, sources = config.scale, config.sources
     # Epochs: the usual number becomes the scale's, others shrink in proportion, and a longer horizon with them.
     file, where, epochs = sources["epochs"], "epochs", scale.epochs
-    for place, at, one in overrides if sources["epochs"] != cfg.COMMAND_LINE else []:
+    for place, section, one in overrides if sources["epochs"] != cfg.COMMAND_LINE else []:
         schedule = one.set.get("schedule")
         if isinstance(schedule, dict) and "epochs" in schedule:
-            file, where = place, f"overrides.{at}.schedule"
+            file, where = place, f"{section}.schedule"
             epochs = validate(UsualEpochs, {"epochs": schedule["epochs"]}, file, where).epochs
     shrunk = asked if epochs == "published" else max(1, round(epochs * asked / usual))
     length = {"epochs": shrunk}
@@ -194,8 +191,8 @@ def _shrink(run: Layers, config: cfg.Config, overrides: list[Placed], asked: int
 
     of_batches = sources["batch_divisor"], "batch_divisor", scale.batch_divisor
     divisors = {"batch.size": of_batches, "batch.micro": of_batches}
-    for place, at, one in overrides:
-        divisors |= {path: (place, f"overrides.{at}.divide", by) for path, by in one.divide.items()}
+    for place, section, one in overrides:
+        divisors |= {path: (place, f"{section}.divide", by) for path, by in one.divide.items()}
     for path, (file, where, by) in divisors.items():
         if by != 1:
             value = run.number(path, f"{file}: {where}") // by

@@ -19,11 +19,6 @@ def measured(**fields: Any) -> Measured:
     return Measured.model_validate({"draw": "table", "title": "A table", **fields})
 
 
-def test_the_order_of_keys_is_none() -> None:
-    turned = {key: TABLE[key] for key in ("measure", "columns", "rows")}
-    assert measured(**turned).points == measured(**TABLE).points
-
-
 def paper(**evaluations: Any) -> Paper:
     return Paper.model_validate({"paper": "p", "title": "A paper", "evaluations": evaluations})
 
