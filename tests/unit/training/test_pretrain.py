@@ -472,17 +472,18 @@ def full(monkeypatch: pytest.MonkeyPatch, name: str, writes: int) -> Iterator[No
     """What is written of the files called ``name`` after so many goes to a disk that is full: /dev/full is one."""
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full here")
-    temporary, count = files._temporary, [0]
+    beside, count = Path.with_name, [0]
 
-    def place(path: Path) -> Path:
-        there = temporary(path)
-        count[0] += path.name == name
-        if path.name == name and count[0] > writes:
-            there.symlink_to("/dev/full")
+    def place(path: Path, temporary: str) -> Path:
+        there = beside(path, temporary)
+        if path.name == name and temporary.endswith(files.PART):
+            count[0] += 1
+            if count[0] > writes:
+                there.symlink_to("/dev/full")
         return there
 
     with monkeypatch.context() as patch:
-        patch.setattr(files, "_temporary", place)
+        patch.setattr(Path, "with_name", place)
         yield
 
 
