@@ -1,4 +1,4 @@
-"""Sentences, words, vocabularies, corpora by name, and the sentences that are held out; and datasets of sentences: tasks
+"""Sentences, words, vocabularies, corpora by name, and sentences that are held out; and datasets of sentences: tasks
 from files of their form, and the real ones where they are at hand."""
 
 from collections.abc import Callable
