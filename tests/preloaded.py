@@ -108,34 +108,27 @@ def stand_in(path: str, arguments: list[str]) -> None:
     os._exit(status)
 
 
-def _become(arguments: list[str], folder: str, environment: dict[str, str], files: list[int], python: str) -> None:
-    """Turn this process into ``python ARGUMENTS``."""
+def _run(arguments: list[str], folder: str, environment: dict[str, str], files: list[int], python: str) -> None:
+    """Be ``python ARGUMENTS``, a child, from its first line to its exit status."""
     import runpy
-
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    for number, file in enumerate(files):
-        os.dup2(file, number)
-        os.close(file)
-    os.environ.clear()
-    os.environ.update(environment)
-    os.chdir(folder)
-    sys.executable = python
-    if arguments[0] == "-m":
-        sys.path[0] = folder
-        sys.argv = arguments[1:]
-        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
-    else:
-        sys.argv = arguments
-        runpy.run_path(arguments[0], run_name="__main__")
-
-
-def _run(request: list, files: list[int], python: str) -> None:
-    """Be a child from its first line to its exit status."""
     import traceback
 
     status = 1
     try:
-        _become(*request, files, python)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number, file in enumerate(files):
+            os.dup2(file, number)
+            os.close(file)
+        os.environ.clear()
+        os.environ.update(environment)
+        os.chdir(folder)
+        sys.executable, module = python, arguments[0] == "-m"
+        sys.argv = arguments[module:]
+        if module:
+            sys.path[0] = folder
+            runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(arguments[0], run_name="__main__")
         status = 0
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
@@ -160,7 +153,7 @@ def _handle(connection: socket.socket, python: str) -> None:
     if child == 0:
         connection.close()
         os.close(end)
-        _run(request, files, python)
+        _run(*request, files, python)
     os.close(ended)
     connection.sendall(f"{child}\n".encode())
     if connection in select.select([connection, end], [], [])[0]:

@@ -24,10 +24,7 @@ loss = partial(nt_xent, temperature=0.5)
 
 @pytest.mark.parametrize("forward", ["per_view", "both_views"])
 def test_simclr_is_its_objective_of_its_projections(forward: Any) -> None:
-    """By hand, with its gradient: batch norm's mean and variance over the n rows of a view, or over the 2n of both.
-
-    Controls: with a gradient stopped at either side it is another.
-    """
+    """By hand, with its gradient: batch norm's mean and variance over the n rows of a view, or over the 2n of both."""
     given: list[list[int]] = []
 
     def objective(z_a: Tensor, z_b: Tensor, labels: Tensor) -> Tensor:
@@ -40,18 +37,13 @@ def test_simclr_is_its_objective_of_its_projections(forward: Any) -> None:
     rows = method.encoder.get_submodule("linear")(views.flatten(2))  # [2, n, 6]
     each, both = torch.cat([normed(rows[0]), normed(rows[1])]), normed(rows.flatten(0, 1))
     z = method.get_submodule("projector")(each if forward == "per_view" else both)
-    z_a, z_b = z.split(5)
-    expected = loss(z_a, z_b)
+    expected = loss(*z.split(5))
     torch.testing.assert_close(output.loss, expected, atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(output.embeddings, z.detach(), atol=1e-5, rtol=1e-4)
     assert (each - both).abs().max() > 1e-2
-    stopped = [loss(z_a.detach(), z_b), loss(z_a, z_b.detach())]
     weight = method.encoder.get_parameter("linear.weight")
-    ours, whole, *controls = (
-        torch.autograd.grad(one, weight, retain_graph=True)[0] for one in (output.loss, expected, *stopped)
-    )
+    ours, whole = (torch.autograd.grad(one, weight, retain_graph=True)[0] for one in (output.loss, expected))
     torch.testing.assert_close(ours, whole, atol=1e-5, rtol=1e-3)
-    assert all((ours - control).abs().max() > 1e-4 for control in controls)
 
 
 def test_simsiam_is_algorithm_1() -> None:

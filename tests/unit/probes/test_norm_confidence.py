@@ -2,7 +2,8 @@
 
 import itertools
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -36,47 +37,35 @@ def seen_contrast(images: Array) -> Array:
 
 @dataclass
 class World:
-    """Stands in for ``Frozen``: two classes, one training image of each, and test images voted right or wrong at will.
+    """Test images of two classes, voted right or wrong at will.
 
     Features are at an angle from the voted class's training image. With k = 2 the vote's share falls with the angle.
     """
 
-    images_: Array
+    images: Array
     right: Array
     norms: Array
     angle: Array
     truth: Array
-    splits: tuple[str, ...] = ("test", "train")
-    home_: Any = None
-    others: dict[str, "World"] = field(default_factory=dict)
 
-    @property
-    def home(self) -> "World":
-        return self.home_ or self
-
-    def _of(self, split: str) -> "World":
-        return self.others.get(split, self)
-
-    def features(self, split: str) -> Tensor:
-        if split == "train":
-            return torch.eye(2, dtype=torch.float64)
-        one = self._of(split)
-        voted = np.where(one.right, one.truth, 1 - one.truth)
-        place = np.where(voted, np.pi / 2 - one.angle, one.angle)
+    def features(self) -> Tensor:
+        voted = np.where(self.right, self.truth, 1 - self.truth)
+        place = np.where(voted, np.pi / 2 - self.angle, self.angle)
         return torch.from_numpy(np.stack([np.cos(place), np.sin(place)], axis=1))
 
-    def embeddings(self, split: str) -> Tensor:
-        norms = self._of(split).norms
-        return torch.from_numpy(np.stack([0.6 * norms, -0.8 * norms], axis=1))
 
-    def images(self, split: str) -> Array:
-        return self._of(split).images_
-
-    def labels(self, split: str) -> Tensor:
-        return torch.arange(2) if split == "train" else torch.from_numpy(self._of(split).truth)
-
-    def classes(self) -> int:
-        return 2
+def frozen(home: Any = None, **tested: World) -> Any:
+    """Stands in for ``Frozen``: splits of test images, and one training image of each class."""
+    place = SimpleNamespace(
+        splits=(*tested, "train"),
+        features=lambda split: torch.eye(2, dtype=torch.float64) if split == "train" else tested[split].features(),
+        embeddings=lambda split: torch.from_numpy(tested[split].norms[:, None] * [[0.6, -0.8]]),
+        images=lambda split: tested[split].images,
+        labels=lambda split: torch.arange(2) if split == "train" else torch.from_numpy(tested[split].truth),
+        classes=lambda: 2,
+    )
+    place.home = home or place
+    return place
 
 
 def world(n: int = 3000, confident: float = 0.0, by: str = "norm", seed: int = 0) -> World:
@@ -95,8 +84,7 @@ def world(n: int = 3000, confident: float = 0.0, by: str = "norm", seed: int = 0
 
 
 def measured(one: World, **changes: Any) -> ProbeResult:
-    stand_in: Any = one
-    return norm_confidence(stand_in, **{"k": 2, **changes})
+    return norm_confidence(frozen(test=one), **{"k": 2, **changes})
 
 
 def counted(positive: Array, by: Array) -> float:
@@ -111,7 +99,7 @@ def test_areas_of_one_quantity_are_those_of_pairs() -> None:
     weights = np.exp(np.stack([np.cos(one.angle), np.sin(one.angle)]) / 0.5)
     assert found["vote_auroc"] == pytest.approx(counted(one.right, weights[0] / weights.sum(axis=0)))
     assert found["norm_auroc"] == pytest.approx(counted(one.right, one.norms)) == 100 - auroc(one.right, -one.norms)
-    assert found["contrast_auroc"] == pytest.approx(counted(one.right, seen_contrast(one.images_).round(9)), abs=0.1)
+    assert found["contrast_auroc"] == pytest.approx(counted(one.right, seen_contrast(one.images).round(9)), abs=0.1)
 
 
 def test_appearance_is_that_of_each_image_alone() -> None:
@@ -133,7 +121,7 @@ def test_a_norm_that_knows_more_adds_what_it_knows() -> None:
     """The gain is near that of the true probabilities; nothing is left of it where the vote knows the same."""
     one = world(confident=1.5)
     found = measured(one).values
-    contrast = seen_contrast(one.images_)
+    contrast = seen_contrast(one.images)
     quality = 10 * (np.log(one.norms) - 2 * np.sqrt(contrast))
     known = 1.5 * (contrast - contrast.mean()) / contrast.std() + 1.5 * quality
     expected = counted(one.right, known.round(12)) - found["contrast_auroc"]
@@ -148,7 +136,7 @@ def test_a_norm_that_knows_more_adds_what_it_knows() -> None:
 def test_the_coefficient_is_another_optimisers() -> None:
     """The penalised likelihood written out, minimised by BFGS; polynomial terms by loops."""
     one = world(300, confident=1.0)
-    looks = appearance(one.images_)
+    looks = appearance(one.images)
     z = [(v - v.mean()) / v.std() for v in looks.values()]
     powers = [p for p in itertools.product(range(4), repeat=3) if 0 < sum(p) <= 3]
     columns = np.stack([np.prod([c**q for c, q in zip(z, p, strict=True)], axis=0) for p in powers], axis=1)
@@ -205,24 +193,15 @@ def test_a_class_without_a_right_vote_stays_finite() -> None:
     assert all(math.isfinite(value) for value in found.values())
 
 
-def foreign(home: World, **others: World) -> World:
-    """Ninety other images."""
-    one = world(90, seed=5)
-    one.home_, one.others = home, others
-    one.splits = ("test", "train", *others)
-    return one
-
-
-def told(one: World) -> ProbeResult:
-    stand_in: Any = one
-    return norm_ood(stand_in, k=2, temperature=0.5)
+def told(home: World, **tested: World) -> ProbeResult:
+    return norm_ood(frozen(frozen(test=home), **tested), k=2, temperature=0.5)
 
 
 def by_pairs(own: World, other: list[World], quantity: str) -> float:
     def values(one: World) -> Array:
         weights = np.exp(np.stack([np.cos(one.angle), np.sin(one.angle)]) / 0.5)
         shares = (weights[0] / weights.sum(axis=0)).round(9)
-        return {"norm": one.norms, "vote": shares, "contrast": seen_contrast(one.images_).round(9)}[quantity]
+        return {"norm": one.norms, "vote": shares, "contrast": seen_contrast(one.images).round(9)}[quantity]
 
     found = [values(one) for one in (own, *other)]
     return counted(np.arange(sum(map(len, found))) < len(found[0]), np.concatenate(found))
@@ -230,10 +209,9 @@ def by_pairs(own: World, other: list[World], quantity: str) -> float:
 
 @pytest.mark.parametrize("quantity", ["norm", "vote", "contrast"])
 def test_other_images_are_told_apart_as_pairs_say(quantity: str) -> None:
-    home, elsewhere = world(120, by="both"), foreign(world(120, by="both"))
-    elsewhere.home_ = home
+    home, elsewhere = world(120, by="both"), world(90, seed=5)
     elsewhere.norms = 0.9 * elsewhere.norms
-    found = told(elsewhere)
+    found = told(home, test=elsewhere)
     assert found.values[f"ood_{quantity}_auroc"] == pytest.approx(by_pairs(home, [elsewhere], quantity), abs=0.1)
     assert found.n == 210
 
@@ -244,7 +222,7 @@ def test_of_a_corrupted_set_only_corrupted_images_count() -> None:
     ways = {f"{name}-{level}": world(20 + level, seed=level) for name in ("fog", "snow") for level in (1, 2)}
     for at, one in enumerate(ways.values()):
         one.norms = one.norms * (0.8 + 0.1 * at)
-    found = told(foreign(home, **ways))
+    found = told(home, test=world(90, seed=5), **ways)
     groups = {
         "": list(ways),
         ";corruption=fog": ["fog-1", "fog-2"],

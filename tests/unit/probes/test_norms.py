@@ -1,4 +1,4 @@
-"""Norms, their extremes and their buckets: against loops, sorting and scikit-learn."""
+"""Norms, their extremes and their buckets: against loops and sorting."""
 
 import math
 from types import SimpleNamespace
@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from sklearn.neighbors import KNeighborsClassifier
 
 from hypersphere.errors import NotFiniteError
 from hypersphere.probes.extreme_norms import extreme_norms
+from hypersphere.probes.knn import vote
 from hypersphere.probes.norm_buckets import buckets, norm_buckets
 from hypersphere.probes.norms import norms
 from hypersphere.probes.relative_norms import relative_norms
@@ -167,22 +167,14 @@ def by_hand(norms: list[float], scale: str) -> list[int]:
 
 @pytest.mark.parametrize("scale", ["maximum", "range"])
 @pytest.mark.parametrize("split", ["train", "test"])
-def test_accuracy_is_scikit_learns_in_each_bucket(scale: Any, split: Any) -> None:
-    """Of training images, each in turn left out of scikit-learn's bank; of test images, all at once."""
+def test_accuracy_is_the_votes_in_each_bucket(scale: Any, split: Any) -> None:
+    """The votes, with and without the image itself, are those of scikit-learn (test_knn.py)."""
     frozen = people()
     found = norm_buckets(frozen, k=7, split=split, scale=scale, more_than=4)
-    x, y, queries = frozen.features("train").numpy(), frozen.labels("train").numpy(), frozen.features(split).numpy()
-
-    def model() -> KNeighborsClassifier:
-        return KNeighborsClassifier(7, metric="cosine", algorithm="brute", weights=lambda d: np.exp((1 - d) / 0.1))
-
-    if split == "train":
-        rest = [np.arange(len(x)) != i for i in range(len(x))]
-        said = np.array([model().fit(x[own], y[own]).predict(x[i : i + 1])[0] for i, own in enumerate(rest)])
-    else:
-        said = model().fit(x, y).predict(queries)
+    bank, queries, labels = frozen.features("train"), frozen.features(split), frozen.labels("train")
+    said = vote(bank, queries, labels, 4, 7, 0.1, leave_out=split == "train").argmax(dim=1)
     places = by_hand([math.hypot(*one) for one in frozen.embeddings(split).tolist()], scale)
-    right = said == frozen.labels(split).numpy()
+    right = said == frozen.labels(split)
     few = 0
     for bucket in range(1, 21):
         own = [bool(right[i]) for i, place in enumerate(places) if place == bucket]

@@ -93,45 +93,38 @@ def test_accumulated_gradient_is_the_mean_or_the_sum_of_the_passes(
     assert norm == pytest.approx(np.mean(norms), rel=1e-5)
 
 
-def test_a_method_is_told_what_it_sees_and_when(
+def test_an_epoch_is_whole_batches_in_keyed_order_at_annealed_rates(
     make_run: MakeRun, images: Pixels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Places, labels, the moment of each pass, and the share of training done before and after each step."""
+    """19 images, batches of 8: two steps of two passes, and three images are left out; the peak is 1.0 · 8/256.
+
+    The method is told places, labels, each pass's moment, and the share of training done before and after each step.
+    """
     seen: list[Batch] = []
+    rates: list[float] = []
     shares: list[tuple[float, float]] = []
-    forward = SimCLR.forward
+    forward, set_rate = SimCLR.forward, optimisation.set_rate
 
     def recording(self: SimCLR, batch: Batch) -> Output:
         seen.append(batch)
         return forward(self, batch)
 
+    def setting(optimiser: torch.optim.Optimizer, peak: float, fraction: float) -> None:
+        set_rate(optimiser, peak, fraction)
+        rates.append(optimiser.param_groups[0]["lr"])
+
     monkeypatch.setattr(SimCLR, "forward", recording)
     monkeypatch.setattr(SimCLR, "after_step", lambda self, *share: shares.append(share))
-    execute(make_run(seed=5), images, tmp_path)
-    assert shares == [(step / 8, (step + 1) / 8) for step in range(8)]
-    assert [batch.rng_key for batch in seen] == [(5, e, i, k) for e in range(4) for i in range(2) for k in range(2)]
-    assert all(torch.equal(batch.labels, batch.places % 3) for batch in seen)
-    assert all(batch.views.shape == (2, 4, 3, 8, 8) for batch in seen)
-
-
-def test_an_epoch_is_whole_batches_in_keyed_order_at_annealed_rates(
-    make_run: MakeRun, images: Pixels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """19 images, batches of 8: two steps of two passes, and three images are left out; the peak is 1.0 · 8/256."""
-    steps: list[tuple[list[int], float]] = []
-    step = loop._step
-
-    def spy(*arguments: Any) -> Tensor:
-        optimiser, index = arguments[2], arguments[4]
-        steps.append((index.tolist(), optimiser.param_groups[0]["lr"]))
-        return step(*arguments)
-
-    monkeypatch.setattr(loop, "_step", spy)
-    run = make_run(schedule={"counted_in": "passes"})
+    monkeypatch.setattr(optimisation, "set_rate", setting)
+    run = make_run(schedule={"counted_in": "passes"}, seed=5)
     execute(run, images, tmp_path)
-    orders = [prng.permutation(19, 0, "order", epoch)[:16].reshape(2, 8) for epoch in range(4)]
-    assert [index for index, _ in steps] == np.concatenate(orders).tolist()
-    rates = [rate for _, rate in steps]
+    places = torch.stack([batch.places for batch in seen])
+    orders = [prng.permutation(19, 5, "order", epoch)[:16] for epoch in range(4)]
+    assert places.flatten().tolist() == np.concatenate(orders).tolist()
+    assert torch.equal(torch.stack([batch.labels for batch in seen]), places % 3)
+    assert [batch.rng_key for batch in seen] == [(5, e, i, k) for e in range(4) for i in range(2) for k in range(2)]
+    assert {batch.views.shape for batch in seen} == {(2, 4, 3, 8, 8)}
+    assert shares == [(step / 8, (step + 1) / 8) for step in range(8)]
     assert rates == pytest.approx([optimisation.fraction_of_peak(run.schedule, k, 2, 2) * 8 / 256 for k in range(8)])
     history = pd.read_csv(tmp_path / "history.csv")
     assert list(history) == ["epoch", "loss", "norm", "learning_rate"]
