@@ -109,7 +109,6 @@ def test_the_page_shows_four_lines_and_the_loss_of_the_example() -> None:
 def test_only_the_new_runs_are_trained_and_the_new_row_is_in_the_table(copy: Checkout) -> None:
     before = {name: (copy.results / name).stat().st_mtime_ns for name in copy.files("runs/*/manifest.json")}
     follow(copy)
-    assert batches(copy.jobs(), "pretrain") == {f"simclr-{dataset}" for dataset in DATASETS}
     copy.make("--cores", "2")
     assert len(copy.files("runs/*/manifest.json")) == len(before) + len(DATASETS) * 2  # two seeds
     assert {name: (copy.results / name).stat().st_mtime_ns for name in before} == before
