@@ -31,7 +31,7 @@ CANNOT = (
     # need a GPU, or are of the real papers
     *("SCALE=workstation", "SCALE=paper", "snakemake --config scale=paper", "simclr-cosinelogits0.25-digits-s0"),
     # stand there without the names that they need
-    *("hypersphere pack", "hypersphere prepare"),
+    *("hypersphere pack", "hypersphere prepare", "hypersphere artifact", "hypersphere studies"),
 )
 """Commands that do not run here, by their beginning or a word of theirs."""
 CHOICES = ("all", "chosen", "laptop")

@@ -50,7 +50,7 @@ class Handler(logging.Handler):
         self.plan, self.report, self.started = plan, report, time.time()
         self.logs: dict[int, Path] = {}
         """Of each job at work, by Snakemake's number; of no job that only collects files."""
-        self.total, self.done, self.records = 0, 0, False
+        self.total, self.done, self.failed, self.records = 0, 0, set[int](), False
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show a record, if it is one of the few worth showing."""
@@ -68,8 +68,12 @@ class Handler(logging.Handler):
             said = [f"[{self.done:>{len(str(self.total))}}/{self.total}] {elapsed}  {self.logs.pop(about['job_id'])}"]
             if self.done == self.total:
                 said += [f"done in {elapsed}: {jobs}", *([] if self.records else ending(self.plan, self.report))]
-        elif event == "job_error" and about["jobid"] in self.logs:  # Snakemake may report one failure twice
-            log = self.logs.pop(about["jobid"])
+        elif event in ("job_error", "group_error"):
+            number = about.get("jobid", -1)
+            if number != -1 and number in self.failed:  # Snakemake may report one failure twice
+                return
+            self.failed.add(number)
+            log = self.logs.get(number, Path(about.get("rule_name") or "job"))  # a cluster's job may have no number
             lines = log.read_text(errors="replace").splitlines() if log.is_file() else []
             stopped = bool(lines) and "stopped by SIG" in lines[-1]
             said = [f"{'stopped' if stopped else 'failed'}: {log}", *(f"    {line}" for line in lines[-TAIL:])]
