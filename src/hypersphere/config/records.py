@@ -269,8 +269,7 @@ def read_tables(folder: Path) -> dict[str, list[Row]]:
     """The rows of each table, as text. A reference to a row that is not there, or that is there twice, is refused.
 
     Tables are read in the reverse of the order in which they are written, so that what the rows of one refer to is
-    there, whatever another process adds meanwhile. Rows whose run is not there yet, or never came because their writer
-    was killed, are left out.
+    there, whatever another process adds meanwhile. Rows whose run is not there are kept: it may still come.
     """
     paths = {name: folder / f"{name}.csv" for name in reversed(TABLES)}
     tables = {name: read_table(path, TABLES[name]) if path.exists() else [] for name, path in paths.items()}
@@ -282,8 +281,6 @@ def read_tables(folder: Path) -> dict[str, list[Row]]:
             listed = [row[first] for row in tables[name]]
             twice = next(one for at, one in enumerate(listed) if one in listed[:at])
             raise HypersphereError(f"{paths[name]}: {first}: {_short(twice)} is there twice")
-    for name in ("history", "measurements"):
-        tables[name] = [row for row in tables[name] if row["key"] in there["runs"]]
     for name, column, other in REFERENCES:
         for row in tables[name]:
             if row[column] not in there[other]:
@@ -292,7 +289,7 @@ def read_tables(folder: Path) -> dict[str, list[Row]]:
 
 
 def read_folder(folder: Path, scale: str, level: Level | None = None) -> list[Record]:
-    """The records of any folder in the order of their rows, checked as those of one scale."""
+    """The records of any folder in the order of their rows, checked as those of one scale; of runs that are there."""
     tables = read_tables(folder)
     environments: dict[str, Any] = {}
     protocols: dict[str, How] = {}

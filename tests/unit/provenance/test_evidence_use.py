@@ -280,3 +280,16 @@ def test_a_kill_between_two_tables_adds_nothing_and_the_next_writer_mends_it(
     assert kept(root) == whole
     assert sorted(path.name for path in plan.config.evidence.glob("*.csv")) == sorted(tables_of(given))
     assert not list(plan.config.evidence.glob(".*.part"))
+
+
+def test_rows_of_runs_that_are_lost_are_not_taken_away(root: Path, given: Path) -> None:
+    """As a bad merge leaves runs.csv: one run is there, one comes again, and the rows of all others stay."""
+    plan, whole = trained_plan(root), records.read_folder(given, "laptop")
+    rewrite(plan.config.evidence, whole)
+    runs, history = plan.config.evidence / "runs.csv", plan.config.evidence / "history.csv"
+    before = history.read_bytes()
+    runs.write_text("".join(runs.read_text().splitlines(keepends=True)[:2]))
+    assert kept(root) == whole[:1]
+    assert evidence.add(plan.config.evidence, whole[1:2], plan) == whole[1:2]
+    assert len(whole) > 2
+    assert history.read_bytes() == before
