@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -313,8 +314,9 @@ class Points(Context):
 
     def measured(self, axis: str) -> list[dict[str, Scalar]]:
         """The points of an axis of which anything was run; all points if nothing was."""
-        ran = [cell.coordinates.items() for cell in self.every if cell.was_run]
-        return [point for point in self.axis(axis) if any(point.items() <= cell for cell in ran)] or self.axis(axis)
+        others = [points for name, points in self.artifact.axes.items() if name != axis]
+        run = [point for point in self.axis(axis) if any(self.at(point, *rest).was_run for rest in product(*others))]
+        return run or self.axis(axis)
 
     def named(self, point: Coordinates, axis: str) -> str:
         """The name of a point of an axis: what tells it from the others."""
