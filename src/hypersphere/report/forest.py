@@ -5,6 +5,7 @@ It draws what results/report/claims.csv says and computes nothing. The short for
 
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median_high
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -79,10 +80,6 @@ def direction(claim: Claim) -> str:
 
 def rows(config: Config, claims: Sequence[Claim]) -> list[Row]:
     """The rows by document, and within it by our effect (of several claims, the middle one), the largest first."""
-
-    def effect(row: Row) -> float:
-        return sorted(float(claim["measured"]) for claim in row.claims)[len(row.claims) // 2]
-
     found = []
     for name, paper in config.papers.items():
         groups: dict[tuple[str, ...], list[Claim]] = {}
@@ -90,7 +87,7 @@ def rows(config: Config, claims: Sequence[Claim]) -> list[Row]:
             if claim["paper"] == name and drawn(claim):
                 key = tuple(claim[column] for column in ("artifact", "method", "variant", "baseline"))
                 groups.setdefault(key, []).append(claim)
-        lines = []
+        lines: list[Row] = []
         for alike in groups.values():
             if len(alike) <= APART:
                 lines += [Row(name, subject(paper, claim, alike), (claim,)) for claim in alike]
@@ -100,7 +97,7 @@ def rows(config: Config, claims: Sequence[Claim]) -> list[Row]:
                 datasets = ", ".join(dict.fromkeys(paper.label(claim["dataset"]) for claim in alike))
                 several = f"{datasets}, {counted(len(alike), 'setting')}"
             lines.append(Row(name, f"{_arms(paper, alike[0])}, {several}", tuple(alike)))
-        found += sorted(lines, key=effect, reverse=True)
+        found += sorted(lines, key=lambda row: -median_high(float(claim["measured"]) for claim in row.claims))
     return found
 
 
@@ -129,12 +126,8 @@ def _arms(paper: Paper, claim: Claim) -> str:
 
 def short(listed: Sequence[Row]) -> list[Row]:
     """The dozen rows with a clear direction or, after them, the largest printed effects; in their order."""
-
-    def weight(row: Row) -> tuple[bool, float]:
-        clear = any(direction(claim) != "unclear" for claim in row.claims)
-        return clear, max(abs(float(claim["reported"])) for claim in row.claims)
-
-    chosen = sorted(listed, key=weight, reverse=True)[:SHORT]
+    largest = sorted(listed, key=lambda row: -max(abs(float(claim["reported"])) for claim in row.claims))
+    chosen = sorted(largest, key=lambda row: all(direction(claim) == "unclear" for claim in row.claims))[:SHORT]
     return [row for row in listed if row in chosen]
 
 

@@ -49,8 +49,7 @@ def draw(points: Points) -> Figure:
     wide, high = len(points.axis("columns")), len(points.axis("rows"))
     combinations = points.measured("panels")
     most = max(1, min(len(combinations), int(figures.WIDTH / (SQUARE * wide + BESIDE)), 3))
-    placed = figures.arrange(combinations, most)
-    down, across = figures.size(placed)
+    placed, (down, across) = figures.arrange(combinations, most)
     inches = figures.WIDTH / across
     printed = ". In parentheses: the published number" if any(cell.beside for cell in points.every) else ""
     subtitle = f"{noted.measures(points)}: mean over pretrainings{printed}"

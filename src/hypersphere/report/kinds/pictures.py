@@ -61,8 +61,9 @@ def draw(points: Points) -> Figure:
     grids = [_Grid(of_cell[points.at(point).text]) for point in combinations if of_cell]
     most = max(1, int(figures.WIDTH / max([grid.least for grid in grids], default=figures.WIDTH)))
     beside = len(points.axis("panels"))
-    placed = figures.arrange(combinations, min(beside if 1 < beside <= most else most, len(combinations)))
-    down, across = figures.size(placed)
+    placed, (down, across) = figures.arrange(
+        combinations, min(beside if 1 < beside <= most else most, len(combinations))
+    )
     inches = figures.WIDTH / across - 0.15
     heights = [0.5] * down
     for (row, _), grid in zip(placed, grids, strict=False):

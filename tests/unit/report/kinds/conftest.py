@@ -103,14 +103,6 @@ class Made(Runs):
             assert cell.run is not None
             self.tell(cell, START[str(cell.coordinates["dataset"])] + 0.5 + SEEDS[cell.run.seed])
         self.measure(*(name for _, name in self.plan.artifacts))
-        self._studies()
-
-    @property
-    def results(self) -> Results:
-        """Read anew."""
-        return Results(self.plan)
-
-    def _studies(self) -> None:
         never = [("made_up.steps.never", "as printed", "seeds", seed, math.inf) for seed in range(3)]
         self.answers("pair_attraction", ("made_up.steps.seven", "as printed", "value", 0, 7.0), *never)
         folder = self.plan.config.results / "simulations" / PAPER
@@ -118,6 +110,11 @@ class Made(Runs):
         tables.write(folder, {name: (study, list(study)) for name in ("sketch", "steps")}, [folder / "answers.csv"])
         self.theory(("made_up.theorem", PAPER, "as printed", 100, 90, 0, 0.0, "", "no counterexample"))
         claims.build_studies(self.plan, PAPER)
+
+    @property
+    def results(self) -> Results:
+        """Read anew."""
+        return Results(self.plan)
 
     def build(self, *names: str) -> Path:
         """Write the files of artifacts; the results folder."""
