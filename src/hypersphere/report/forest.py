@@ -5,7 +5,6 @@ It draws what results/report/claims.csv says and computes nothing. The short for
 
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import median_high
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -80,6 +79,10 @@ def direction(claim: Claim) -> str:
 
 def rows(config: Config, claims: Sequence[Claim]) -> list[Row]:
     """The rows by document, and within it by our effect (of several claims, the middle one), the largest first."""
+
+    def effect(row: Row) -> float:
+        return sorted(float(claim["measured"]) for claim in row.claims)[len(row.claims) // 2]
+
     found = []
     for name, paper in config.papers.items():
         groups: dict[tuple[str, ...], list[Claim]] = {}
@@ -97,7 +100,7 @@ def rows(config: Config, claims: Sequence[Claim]) -> list[Row]:
                 datasets = ", ".join(dict.fromkeys(paper.label(claim["dataset"]) for claim in alike))
                 several = f"{datasets}, {counted(len(alike), 'setting')}"
             lines.append(Row(name, f"{_arms(paper, alike[0])}, {several}", tuple(alike)))
-        found += sorted(lines, key=lambda row: -median_high(float(claim["measured"]) for claim in row.claims))
+        found += sorted(lines, key=effect, reverse=True)
     return found
 
 

@@ -14,7 +14,6 @@ OF = "runs"
 AXES = {"panels": False, "rows": False, "x": True}
 FOLDER = "figures"
 IMAGES = ("distribution.csv",)
-FORMATS = ("svg", "png", "csv")
 
 PANEL = 2.0
 """Inches: the height of a panel."""

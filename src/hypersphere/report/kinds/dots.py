@@ -12,7 +12,6 @@ from hypersphere.report.intervals import Mark, Row, Section
 OF = "runs"
 AXES = {"panels": False, "rows": False, "x": True}
 FOLDER = "figures"
-FORMATS = ("svg", "png", "csv")
 
 COLOUR = style.COLOURS[0]
 

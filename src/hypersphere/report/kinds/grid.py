@@ -15,7 +15,6 @@ from hypersphere.report.artifact import Point, Points
 OF = "runs"
 AXES = {"panels": False, "rows": True, "columns": True}
 FOLDER = "figures"
-FORMATS = ("svg", "png", "csv")
 
 SQUARE, BESIDE, HIGH = 0.44, 1.35, 0.34
 """Inches: the smallest width of a square, the width of labels and colour bar, and the height of a square."""

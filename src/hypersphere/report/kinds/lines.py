@@ -18,7 +18,6 @@ from hypersphere.report.artifact import Point, Points
 OF = "runs"
 AXES = {"panels": False, "lines": True, "x": True}
 FOLDER = "figures"
-FORMATS = ("svg", "png", "csv")
 
 PANEL = 2.1
 """Inches: the height of a panel."""

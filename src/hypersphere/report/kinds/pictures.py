@@ -18,7 +18,6 @@ OF = "runs"
 AXES = {"panels": False, "rows": False}
 FOLDER = "figures"
 IMAGES = ("pictures.csv", "pictures.png")
-FORMATS = ("svg", "png", "csv")
 
 SMALLEST, LARGEST, BETWEEN = 0.27, 0.62, 0.03
 """Inches: the width of a picture, and the gap between two."""

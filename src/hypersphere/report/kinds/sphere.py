@@ -17,7 +17,6 @@ OF = "runs"
 AXES = {"rows": True, "columns": True}
 FOLDER = "figures"
 IMAGES = ("points.csv",)
-FORMATS = ("svg", "png", "csv")
 
 BESIDE, ABOVE, LEGEND, LARGEST = 0.9, 0.45, 0.35, 2.0
 """Inches: the names of rows, the headings of columns, the classes, and the widest map."""

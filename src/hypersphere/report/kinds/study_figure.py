@@ -8,7 +8,6 @@ from hypersphere.report.artifact import Context
 
 OF = "study"
 FOLDER = "figures"
-FORMATS = ("svg", "png", "csv")
 
 
 notes, numbers = studies.sentences, studies.source

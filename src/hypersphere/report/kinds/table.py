@@ -12,7 +12,6 @@ from hypersphere.report.artifact import Grid, Head, Line, Point, Points, Text
 OF = "runs"
 AXES = {"rows": True, "columns": True}
 FOLDER = "tables"
-FORMATS = ("csv", "md", "tex")
 
 LEVEL = " †"
 """Marks a cell that is not above one of its controls."""

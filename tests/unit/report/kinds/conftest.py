@@ -34,8 +34,13 @@ START = {"first": 35.0, "stand_in": 35.0, "second": 12.0}
 """The accuracy before training, by dataset."""
 GAIN = {"plain": 25.0, "cut": 29.0}
 NORM = {"plain": 8.0, "cut": 0.9}
+AT = np.arange(31)
 HEIGHTS = np.linspace(0.95, -0.95, 31)
-"""Of the points of a sphere, along a spiral from pole to pole."""
+ACROSS = np.sqrt(1 - HEIGHTS**2)
+IMAGES = pd.DataFrame(
+    {"image": AT, "class": AT % 3, "x": ACROSS * np.cos(2.4 * AT), "y": ACROSS * np.sin(2.4 * AT), "z": HEIGHTS}
+)
+"""Of three classes: points of a sphere, along a spiral from pole to pole."""
 
 
 def mean_of(cell: Cell) -> float:
@@ -54,15 +59,6 @@ def mean_of(cell: Cell) -> float:
 
 def norm(variant: str, epoch: Any) -> Any:
     return NORM[variant] * (1 + epoch) ** 0.6
-
-
-def images_of(variant: str, epochs: int) -> pd.DataFrame:
-    """A norm and a point on the sphere for each of 31 images, of three classes."""
-    at = np.arange(31)
-    across = np.sqrt(1 - HEIGHTS**2)
-    points = {"x": across * np.cos(2.4 * at), "y": across * np.sin(2.4 * at), "z": HEIGHTS}
-    norms = norm(variant, epochs) * np.exp(0.8 * (at / 15 - 1) ** 3)
-    return pd.DataFrame({"image": at, "class": at % 3, **points, "norm": norms})
 
 
 PORTRAITS = pd.DataFrame(
@@ -97,7 +93,8 @@ class Made(Runs):
             self.tell(cell, mean_of(cell) + deviation)
             if on_pixels(self.plan.protocols[PAPER][cell.protocol]):
                 self.tell(cell, START[cell.target.name] + 6.25, pixels=True)
-            self.images[name], self.portraits[name] = images_of(variant, epochs), PORTRAITS
+            norms = norm(variant, epochs) * np.exp(0.8 * (AT / 15 - 1) ** 3)
+            self.images[name], self.portraits[name] = IMAGES.assign(norm=norms), PORTRAITS
             self.pictures[name] = PICTURES * (2 if cell.coordinates["dataset"] == "second" else 1)
         for cell in (cell for cells in self.plan.controls.values() for cell in cells):
             assert cell.run is not None
