@@ -111,8 +111,8 @@ def drawing(
     figure, part = framed(frame, WIDTH, height + 0.19 * -(-len(legend or {}) // columns))
     if legend:
         part.legend(legend.values(), legend.keys(), loc="outside upper left", ncols=columns, handlelength=2.6)
-    down, across = np.max(list(placed), axis=0) + 1
-    axes = part.subplots(down, across, squeeze=False, gridspec_kw=grid)
+    rows, across = zip(*placed, strict=True)
+    axes = part.subplots(1 + max(rows), 1 + max(across), squeeze=False, gridspec_kw=grid)
     axes_of_panels = [words.varying(points.axis(name)) for name in ("panels", "rows")]
     keys = [key for varying in axes_of_panels for key in varying if key != "measure"]
     headings = {place: points.called(point, keys) for place, point in placed.items()}
