@@ -22,15 +22,6 @@ REPOSITORY = Path(__file__).resolve().parents[4]
 RELEASED = cfg.load(REPOSITORY, {"scale": "paper"})
 
 
-def test_a_figure_comes_as_svg_png_and_the_studys_own_csv(make: Any) -> None:
-    made = make()
-    stem = made.build("sketch") / "figures" / "made_up" / "sketch"
-    assert "<svg" in stem.with_suffix(".svg").read_text(encoding="utf-8")
-    assert stem.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
-    source = made.plan.config.results / "simulations" / "made_up" / "sketch.csv"
-    assert stem.with_suffix(".csv").read_bytes() == source.read_bytes()
-
-
 def words(made: Any) -> list[str]:
     """Title, subtitle and small line of the drawing."""
     context = Context(made.results, made.plan.config.papers["made_up"], "sketch")
@@ -39,8 +30,13 @@ def words(made: Any) -> list[str]:
     return [text.get_text().replace("\n", " ") for text in figure.texts]
 
 
-def test_a_drawing_has_its_subject_as_title_or_its_finding(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_drawing_has_its_subject_as_title_or_its_finding_and_the_studys_own_csv(
+    make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = make()
+    results = made.build("sketch")
+    csv = [(results / of / "made_up" / "sketch.csv").read_bytes() for of in ("figures", "simulations")]
+    assert csv[0] == csv[1]
     small = studies.SIZE_NOTICE
     assert words(made) == ["A sketch", "Halves by step", small]
     plain: Any = vars(draw)["sketch"]
