@@ -9,9 +9,6 @@ from PIL import Image
 
 from hypersphere.files import replacing
 
-Stack = UInt8[np.ndarray, "H W 3"]
-"""Images one below the other."""
-
 
 def write(path: Path, images: Sequence[UInt8[np.ndarray, "h w 3"]]) -> None:
     """Write images flush left, with white to the right of narrow ones; equal images give equal bytes."""
@@ -24,7 +21,7 @@ def write(path: Path, images: Sequence[UInt8[np.ndarray, "h w 3"]]) -> None:
         Image.fromarray(stacked).save(temporary, format="PNG", compress_level=6)
 
 
-def read(path: Path) -> Stack:
+def read(path: Path) -> UInt8[np.ndarray, "H W 3"]:
     """The whole stack, of a file whose checksum has been checked."""
     with Image.open(path, formats=["PNG"]) as image:
         return np.array(image)
