@@ -289,7 +289,8 @@ class Plan:
     def outputs(self, paper: str, artifact: str) -> list[Path]:
         """The files of an artifact in tables/ or figures/."""
         kind = registry.artifact_kind(self.config.papers[paper].artifacts[artifact].draw)
-        return [self.config.results / kind.folder / paper / f"{artifact}.{form}" for form in kind.formats]
+        forms = ("svg", "png", "csv") if kind.folder == "figures" else ("csv", "md", "tex")
+        return [self.config.results / kind.folder / paper / f"{artifact}.{form}" for form in forms]
 
 
 def _leaves(fields: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[list[str], Any]]:

@@ -261,8 +261,6 @@ class ArtifactKind(NamedTuple):
     axes: dict[str, bool]
     """The axes that it takes; True for a required one."""
     folder: Literal["tables", "figures"]
-    formats: tuple[str, ...]
-    """The endings of the files that it writes."""
     images: tuple[str, ...]
     """The statistics of single images that it reads: distribution.csv, or pictures.csv and pictures.png."""
 
@@ -276,7 +274,7 @@ def artifact_kinds(of: str) -> tuple[str, ...]:
 @cache
 def artifact_kind(name: str) -> ArtifactKind:
     """The kind of artifact of that name, which must exist."""
-    defaults: dict[str, Any] = {"of": None, "axes": {}, "folder": None, "formats": (), "images": ()}
+    defaults: dict[str, Any] = {"of": None, "axes": {}, "folder": None, "images": ()}
     return ArtifactKind(**{key: read_constant("kinds", name, key.upper(), one) for key, one in defaults.items()})
 
 

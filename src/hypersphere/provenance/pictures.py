@@ -9,27 +9,19 @@ from PIL import Image
 
 from hypersphere.files import replacing
 
-Stack = UInt8[np.ndarray, "H W 3"]
-"""Images one below the other."""
 
-
-def stack(images: Sequence[UInt8[np.ndarray, "h w 3"]]) -> Stack:
-    """Images one below the other, flush left; those narrower than the widest have white to their right."""
+def write(path: Path, images: Sequence[UInt8[np.ndarray, "h w 3"]]) -> None:
+    """Write images flush left, with white to the right of narrow ones; equal images give equal bytes."""
     stacked = np.full((sum(map(len, images)), max(image.shape[1] for image in images), 3), 255, np.uint8)
     top = 0
     for image in images:
         stacked[top : top + len(image), : image.shape[1]] = image
         top += len(image)
-    return stacked
-
-
-def write(path: Path, images: Sequence[UInt8[np.ndarray, "h w 3"]]) -> None:
-    """Write ``stack(images)``; equal images give equal bytes."""
     with replacing(path) as temporary:
-        Image.fromarray(stack(images)).save(temporary, format="PNG", compress_level=6)
+        Image.fromarray(stacked).save(temporary, format="PNG", compress_level=6)
 
 
-def read(path: Path) -> Stack:
+def read(path: Path) -> UInt8[np.ndarray, "H W 3"]:
     """The whole stack, of a file whose checksum has been checked."""
     with Image.open(path, formats=["PNG"]) as image:
         return np.array(image)

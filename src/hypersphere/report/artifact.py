@@ -220,12 +220,6 @@ class Point:
         return words.published(f"{self.claim.reported:.10g}", decimals) + spread
 
     @property
-    def printed_difference(self) -> str:
-        """The published number minus that of the baseline; empty unless both are printed."""
-        numbers = [one.reported for one in (self.claim, self.printed_baseline) if one and one.reported is not None]
-        return words.signed(numbers[0] - numbers[1], self.measure.decimals) if len(numbers) == 2 else ""
-
-    @property
     def fields(self) -> dict[str, Any]:
         """Of ``FIELDS``, those that are known."""
         measured = {name: self.summary.get(name) for name in MEASURED}
@@ -256,11 +250,6 @@ class Points(Context):
         """Means over seeds by coordinates, including controls (``method=control;…``)."""
         return {row["coordinates"]: row for row in tables.rows(self.table("summary"))}
 
-    @cached_property
-    def effects(self) -> dict[tuple[str, str], dict[str, Any]]:
-        """Every difference between two cells, by the coordinates of both."""
-        return {(row["coordinates"], row["baseline"]): row for row in tables.rows(self.table("effects"))}
-
     def axis(self, name: str) -> list[dict[str, Scalar]]:
         """The points of an axis; a single empty point if the artifact lacks this axis."""
         points: list[dict[str, Scalar]] = self.artifact.axes.get(name, [{}])
@@ -271,17 +260,19 @@ class Points(Context):
         """Every cell by its coordinates; the innermost axis varies fastest."""
         paper, found = self.paper.paper, {}
         missing, printed = self.results.plan.missing(paper, self.name), self.results.published
+        effects = {(row["coordinates"], row["baseline"]): row for row in tables.rows(self.table("effects"))}
         for point in self.artifact.points:
             text, other = coordinates.text(point), self.artifact.compared_with(point)
             baseline = "" if other is None else coordinates.text(other)
+            used = words.used(self.config, paper, point)
             found[text] = Point(
                 point,
                 self.summary.get(text, {}),
-                self.effects.get((text, baseline), {}) if baseline else {},
+                effects.get((text, baseline), {}) if baseline else {},
                 printed.get((paper, self.name, text)),
                 missing.get(text, ""),
                 is_baseline=self.artifact.baseline is not None and not baseline,
-                stands_in=any(words.replacement(self.config, name, paper) for name in words.datasets(point)),
+                stands_in=any(one and one.source and one.name != point[name] for name, one in used.items()),
                 printed_baseline=printed.get((paper, self.name, baseline)),
                 has_intervals=self.config.scale.level != "quick",
             )

@@ -75,8 +75,11 @@ Place = tuple[int, int]
 """Row and column of a panel."""
 
 
-def arrange(points: Sequence[dict[str, Scalar]], most: int) -> dict[Place, dict[str, Scalar]]:
-    """A row for each measure if both measures and all else vary; otherwise rows of at most ``most`` panels."""
+def arrange(points: Sequence[dict[str, Scalar]], most: int) -> tuple[dict[Place, dict[str, Scalar]], Place]:
+    """The place of each panel, and the number of their rows and columns.
+
+    A row for each measure if both measures and all else vary; otherwise rows of at most ``most`` panels.
+    """
     of_measure: dict[Any, list[dict[str, Scalar]]] = {}
     for point in points:
         of_measure.setdefault(point.get("measure"), []).append(point)
@@ -84,18 +87,8 @@ def arrange(points: Sequence[dict[str, Scalar]], most: int) -> dict[Place, dict[
     if len(rows) == 1 or not 1 < max(map(len, rows)) <= most + 1:
         wide = min(most, len(points)) if len(points) != most + 1 else -(-len(points) // 2)
         rows = [list(points[at : at + wide]) for at in range(0, len(points), wide)]
-    return {(down, right): point for down, row in enumerate(rows) for right, point in enumerate(row)}
-
-
-def size(placed: Iterable[Place]) -> Place:
-    """The number of rows and columns of panels."""
-    rows, columns = zip(*placed, strict=True)
-    return 1 + max(rows), 1 + max(columns)
-
-
-def of_points(points: Points, subtitle: str, height: float) -> tuple[Figure, SubFigure]:
-    """The frame of a figure made from runs: its subject as title, and its conditions as the small line."""
-    return framed(Frame(points.artifact.title, subtitle, notes.small(points)), WIDTH, height)
+    placed = {(down, right): point for down, row in enumerate(rows) for right, point in enumerate(row)}
+    return placed, (len(rows), max(map(len, rows)))
 
 
 def drawing(
@@ -114,10 +107,12 @@ def drawing(
     """
     longest = max(map(len, legend or {}), default=0)
     columns = max(1, min(len(legend or {}), int(WIDTH / (0.6 + 0.065 * longest))))
-    figure, part = of_points(points, subtitle, height + 0.19 * -(-len(legend or {}) // columns))
+    frame = Frame(points.artifact.title, subtitle, notes.small(points))
+    figure, part = framed(frame, WIDTH, height + 0.19 * -(-len(legend or {}) // columns))
     if legend:
         part.legend(legend.values(), legend.keys(), loc="outside upper left", ncols=columns, handlelength=2.6)
-    axes = part.subplots(*size(placed), squeeze=False, gridspec_kw=grid)
+    rows, across = zip(*placed, strict=True)
+    axes = part.subplots(1 + max(rows), 1 + max(across), squeeze=False, gridspec_kw=grid)
     axes_of_panels = [words.varying(points.axis(name)) for name in ("panels", "rows")]
     keys = [key for varying in axes_of_panels for key in varying if key != "measure"]
     headings = {place: points.called(point, keys) for place, point in placed.items()}
@@ -183,24 +178,13 @@ def blank(axis: Axes, cells: Iterable[Point]) -> None:
     axis.grid(visible=False)
 
 
-def as_svg(figure: Figure) -> str:
-    """The drawing as text, the same each time.
-
-    Matplotlib prints more digits than can be seen, and names clipping areas by a hash of all digits. Here numbers are
-    rounded to a thousandth of a point, and clipping areas are numbered in order.
-    """
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", dpi=style.PNG_DPI, metadata=style.SVG_METADATA)
-    names: dict[str, str] = {}
-    numbered = _HASHED.sub(lambda name: names.setdefault(name[0], f"{name[1]}{len(names)}"), buffer.getvalue())
-    return _LONG.sub(lambda text: text[0] if text[0].startswith("scale") else f"{float(text[0]) + 0.0:.3f}", numbered)
-
-
-def freeze(figure: Figure) -> None:
-    """Lay the figure out once, round the position of everything, and keep it there.
+def save(figure: Figure, outputs: Sequence[Path], numbers: str) -> None:
+    """Write a figure's files, the same each time (without date or release): svg, png, and its numbers as csv.
 
     The layout's solver adds numbers in an order that depends on memory addresses, so its last bits differ between two
-    runs. They move edges by less than a pixel, which changes pixels of the png.
+    runs. They move edges by less than a pixel, which changes pixels of the png. So the figure is laid out once, and the
+    position of everything is rounded and kept. Matplotlib prints more digits than can be seen, and names clipping areas
+    by a hash of all digits: in the svg, numbers are rounded to a thousandth of a point, and areas numbered in order.
     """
     figure.set_dpi(style.PNG_DPI)
     figure.draw_without_rendering()
@@ -209,16 +193,16 @@ def freeze(figure: Figure) -> None:
         part.bbox_relative.set_points(part.bbox_relative.get_points().round(_PLACES))
     for axes in figure.axes:
         axes.set_position(Bbox(axes.get_position(original=True).get_points().round(_PLACES)))
-
-
-def save(figure: Figure, outputs: Sequence[Path], numbers: str) -> None:
-    """Write a figure's files: the drawing as svg and png, and as csv the numbers that it was drawn from."""
-    freeze(figure)
+    names: dict[str, str] = {}
     for path in outputs:
         if path.suffix == ".svg":
-            write_text(path, as_svg(figure))
+            buffer = io.StringIO()
+            figure.savefig(buffer, format="svg", dpi=style.PNG_DPI, metadata={"Date": None, "Creator": None})
+            svg = _HASHED.sub(lambda name: names.setdefault(name[0], f"{name[1]}{len(names)}"), buffer.getvalue())
+            svg = _LONG.sub(lambda text: text[0] if text[0].startswith("scale") else f"{float(text[0]) + 0.0:.3f}", svg)
+            write_text(path, svg)
         elif path.suffix == ".csv":
             write_text(path, numbers)
         else:
             with replacing(path) as temporary:
-                figure.savefig(temporary, format="png", dpi=style.PNG_DPI, metadata=style.PNG_METADATA)
+                figure.savefig(temporary, format="png", dpi=style.PNG_DPI, metadata={"Software": None})

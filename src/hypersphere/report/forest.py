@@ -90,7 +90,7 @@ def rows(config: Config, claims: Sequence[Claim]) -> list[Row]:
             if claim["paper"] == name and drawn(claim):
                 key = tuple(claim[column] for column in ("artifact", "method", "variant", "baseline"))
                 groups.setdefault(key, []).append(claim)
-        lines = []
+        lines: list[Row] = []
         for alike in groups.values():
             if len(alike) <= APART:
                 lines += [Row(name, subject(paper, claim, alike), (claim,)) for claim in alike]
@@ -129,12 +129,8 @@ def _arms(paper: Paper, claim: Claim) -> str:
 
 def short(listed: Sequence[Row]) -> list[Row]:
     """The dozen rows with a clear direction or, after them, the largest printed effects; in their order."""
-
-    def weight(row: Row) -> tuple[bool, float]:
-        clear = any(direction(claim) != "unclear" for claim in row.claims)
-        return clear, max(abs(float(claim["reported"])) for claim in row.claims)
-
-    chosen = sorted(listed, key=weight, reverse=True)[:SHORT]
+    largest = sorted(listed, key=lambda row: -max(abs(float(claim["reported"])) for claim in row.claims))
+    chosen = sorted(largest, key=lambda row: all(direction(claim) == "unclear" for claim in row.claims))[:SHORT]
     return [row for row in listed if row in chosen]
 
 

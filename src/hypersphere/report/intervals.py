@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.transforms import blended_transform_factory
@@ -75,7 +74,16 @@ def drawn(
         top = at
         for row in section.rows:
             middle = at + _room(row) / 2
-            _row(axis, middle, row, farthest)
+            of_row: dict[str, Any] = {"color": row.colour, "alpha": row.alpha, "solid_capstyle": "butt"}
+            for ends, width in ((row.thin, 0.9), (row.thick, 2.6)):
+                axis.plot(np.clip(ends, -farthest, farthest), [middle] * 2, linewidth=width, zorder=2, **of_row)
+            for mark in row.marks:
+                axis.plot(np.clip(mark.value, -farthest, farthest), middle, zorder=3, clip_on=False, **_look(mark))
+            of_intervals = [Mark(end, row.colour, alpha=row.alpha) for end in (*row.thin, *row.thick)]
+            for mark in [*of_intervals, *row.marks]:
+                if abs(mark.value) > farthest:
+                    arrow = mark._replace(marker="<" if mark.value < 0 else ">", hollow=False, size=5)
+                    axis.plot(math.copysign(farthest, mark.value), middle, zorder=4, clip_on=False, **_look(arrow))
             axis.annotate(row.said, (1.02, middle), **beside, fontsize=8, color="#444444")
             named[middle] = textwrap.fill(row.name, LETTERS)
             at += _room(row)
@@ -102,19 +110,6 @@ def drawn(
 def _room(row: Row) -> float:
     """In heights of a row: a name of two lines has more."""
     return 0.35 + 0.65 * len(textwrap.wrap(row.name, LETTERS))
-
-
-def _row(axis: Axes, at: float, row: Row, farthest: float) -> None:
-    for ends, width in ((row.thin, 0.9), (row.thick, 2.6)):
-        look: dict[str, Any] = {"color": row.colour, "alpha": row.alpha, "solid_capstyle": "butt"}
-        axis.plot(np.clip(ends, -farthest, farthest), [at, at], linewidth=width, zorder=2, **look)
-    for mark in row.marks:
-        axis.plot(np.clip(mark.value, -farthest, farthest), at, zorder=3, clip_on=False, **_look(mark))
-    of_intervals = [Mark(end, row.colour, alpha=row.alpha) for end in (*row.thin, *row.thick)]
-    for mark in [*of_intervals, *row.marks]:
-        if abs(mark.value) > farthest:
-            arrow = mark._replace(marker="<" if mark.value < 0 else ">", hollow=False, size=5)
-            axis.plot(math.copysign(farthest, mark.value), at, zorder=4, clip_on=False, **_look(arrow))
 
 
 def _look(mark: Mark) -> dict[str, Any]:

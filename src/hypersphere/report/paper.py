@@ -45,7 +45,7 @@ def typeset(root: Path, source: str, data: Path, pdf: Path) -> None:
     given: dict[str, Any] = {"root": str(root), "ignore_system_fonts": True, "timestamp": TIMESTAMP}
     inputs = {"content": address(root, data)}
     try:
-        made = typst.compile(str(root / source), sys_inputs=inputs, font_paths=[str(style.fonts())], **given)
+        made = typst.compile(str(root / source), sys_inputs=inputs, font_paths=[str(style.FONTS)], **given)
     except typst.TypstError as error:
         place = " ".join(str(error.diagnostic).split()[:8])
         raise HypersphereError(f"{root / source}: {error} ({place})") from None

@@ -55,14 +55,6 @@ def made(context: Context) -> Any:
     return function(table, claims.assign(reported=reported, measured=measured))
 
 
-def repeated(table: pd.DataFrame) -> str:
-    """``n = 8 seeds.``: how often a study was repeated; empty if nothing in it is random."""
-    for column in ("n", "trials", "starts"):
-        if column in table and (most := pd.to_numeric(table[column], errors="coerce").max()) > 1:
-            return f"n = {most:.0f} {'seeds' if column == 'n' else column}."
-    return ""
-
-
 def computed(context: Context) -> pd.DataFrame:
     """The artifact's table, as its study returned it."""
     return pd.read_csv(context.results.checked(context.results.simulated(context.paper.paper, context.name)))

@@ -1,11 +1,11 @@
 """The look of all figures: readable at column width, colour-blind safe, and the same bytes each time."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import matplotlib
+import matplotlib.style
 
 matplotlib.use("Agg")
 
@@ -16,11 +16,8 @@ DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
 GREY = "#6B6B6B"
 FONT = "STIXGeneral"
 """The typeface of figures and of the paper. Matplotlib brings it along, so no system font is needed."""
+FONTS = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
 PNG_DPI = 200
-
-# Without date and release, the same drawing is the same file.
-SVG_METADATA: dict[str, Any] = {"Date": None, "Creator": None}
-PNG_METADATA: dict[str, Any] = {"Software": None}
 
 RC: Any = {
     "svg.hashsalt": "hypersphere",
@@ -52,15 +49,6 @@ RC: Any = {
 }
 
 
-def fonts() -> Path:
-    """The folder of matplotlib's own fonts, which holds ``FONT``."""
-    return Path(matplotlib.get_data_path()) / "fonts" / "ttf"
-
-
-@contextmanager
-def applied() -> Iterator[None]:
+def applied() -> AbstractContextManager[None]:
     """Use matplotlib's defaults with ours on top, without the user's matplotlibrc; restore its settings at the end."""
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(RC)
-        yield
+    return matplotlib.style.context(RC, after_reset=True)

@@ -1,7 +1,7 @@
 """Numbers, coordinates and datasets in print, and the sentences on a scale that all outputs share."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from hypersphere.config import coordinates, rules
 from hypersphere.config.artifacts import Paper
@@ -177,42 +177,27 @@ def point(paper: Paper, given: Coordinates, keys: Iterable[str]) -> str:
     return ", ".join(" ".join(value(paper, name, given[name]) for name in group) for group in groups)
 
 
-def datasets(given: Mapping[str, Scalar]) -> list[str]:
-    """The names of a point's dataset and target."""
-    return [str(given[name]) for name in DATA if name in given]
-
-
-def replacement(config: Config, dataset: str, paper: str) -> str:
-    """The dataset that is measured in place of a published one; empty if that itself is measured, or none."""
-    used = _used(config, dataset, paper)
-    return "" if used is None or used.source is None or used.name == dataset else used.name
-
-
-def _used(config: Config, dataset: str, paper: str) -> Dataset | None:
-    declared = dataset in config.scale.datasets or dataset in config.datasets
-    return config.used(dataset, paper) if declared else None
-
-
-def not_run(config: Config, paper: Paper, given: Mapping[str, Scalar]) -> str:
-    """``not run at this scale``: why a point's dataset or target cannot be measured; empty if both can."""
-    for name in datasets(given):
-        used = _used(config, name, paper.paper)
-        if used is None or used.source is None:
-            return f"{NOT_RUN} at this scale" if used is None else f"{NOT_RUN}: no loader yet"
-    return ""
+def used(config: Config, paper: str, given: Coordinates) -> dict[str, Dataset | None]:
+    """What is measured for a point's dataset and target, by these keys; None: nothing stands for it at this scale."""
+    known, names = {*config.scale.datasets, *config.datasets}, [name for name in DATA if name in given]
+    return {name: config.used(str(given[name]), paper) if given[name] in known else None for name in names}
 
 
 def standing(config: Config, paper: Paper, given: Coordinates, keys: Iterable[str]) -> str:
-    """``SimCLR, digits (for CIFAR-10)``: a point's keys, where a dataset is what was measured, not what is printed."""
+    """``SimCLR, digits (for CIFAR-10)``: a point's keys, where a dataset is what was measured, not what is printed.
+
+    ``CIFAR-10 (not run at this scale)``, or ``(not run: no loader yet)``, if a dataset or target cannot be measured.
+    """
     chosen = {name: given[name] for name in keys if name in given}
-    printed = point(paper, chosen, chosen)
-    if note := not_run(config, paper, chosen):
-        return f"{printed} ({note})"
-    other = {name: replacement(config, str(chosen[name]), paper.paper) for name in chosen if name in DATA}
-    measured = {**chosen, **{name: text for name, text in other.items() if text}}
+    measured = dict(chosen)
+    for name, dataset in used(config, paper.paper, chosen).items():
+        if dataset is None or dataset.source is None:
+            why = f"{NOT_RUN} at this scale" if dataset is None else f"{NOT_RUN}: no loader yet"
+            return f"{point(paper, chosen, chosen)} ({why})"
+        measured[name] = dataset.name
     names = []
     for group in together(list(chosen)):
+        replaced = any(measured[name] != chosen[name] for name in group)
         stands_for = point(paper, chosen, group).removeprefix("→ ")
-        replaced = any(other.get(name) for name in group)
         names.append(point(paper, measured, group) + (f" (for {stands_for})" if replaced else ""))
     return ", ".join(names)

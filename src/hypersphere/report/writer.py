@@ -11,8 +11,8 @@ import pandas as pd
 
 from hypersphere.config import registry
 from hypersphere.files import write_text
-from hypersphere.report import claims
-from hypersphere.report.artifact import Context, Grid, Head, Points, Shown
+from hypersphere.report import claims, studies
+from hypersphere.report.artifact import Context, Grid, Points, Shown
 from hypersphere.report.results import Results
 
 _TEX = {
@@ -68,8 +68,9 @@ def show(results: Results, paper: str, name: str) -> Shown:
     shown = Shown(name, title, kind.notes(about))
     if kind.FOLDER == "tables":
         return shown._replace(grid=kind.draw(about))
-    more = kind.about(about) if hasattr(kind, "about") else {"alt": " ".join(shown.notes)}
-    return shown._replace(**more)
+    if kind.OF == "runs":
+        return shown._replace(alt=" ".join(shown.notes))
+    return shown._replace(alt=" ".join(shown.notes[:2]), inches=studies.made(about).size[0])
 
 
 def as_markdown(shown: Shown) -> str:
@@ -78,7 +79,8 @@ def as_markdown(shown: Shown) -> str:
     grid, first, *others = shown.grid, *shown.notes
     sides = [":--" if side == "l" else "--:" for side in alignment(grid)]
     heads = list(map(_md, grid.corner))
-    for over in _columns(grid):  # the innermost of several headings is bold
+    spread = [[head for head in heads for _ in range(head.span)] for heads in grid.head]
+    for over in zip(*spread, strict=True):  # the innermost of several headings is bold
         texts = [_md(head.text) for head in over]
         if len(texts) > 1 and texts[-1]:
             texts[-1] = f"**{texts[-1]}**"
@@ -153,10 +155,4 @@ def alignment(grid: Grid) -> str:
     """``llrr``: labels and columns of words are left-aligned, columns of numbers right-aligned."""
     columns = zip(*(line.cells for line in grid.lines), strict=True) if grid.lines else []
     sides = ["r" if all(_NUMERIC.fullmatch(cell.main) for cell in column) else "l" for column in columns]
-    return "l" * len(grid.corner) + "".join(sides or "l" * len(_columns(grid)))
-
-
-def _columns(grid: Grid) -> list[tuple[Head, ...]]:
-    """The headings over each column of cells, outermost first."""
-    rows = [[head for head in heads for _ in range(head.span)] for heads in grid.head]
-    return list(zip(*rows, strict=True))
+    return "l" * len(grid.corner) + "".join(sides or "l" * sum(head.span for head in grid.head[-1]))

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
-import pytest
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -13,14 +12,6 @@ from hypersphere.report import figures, style
 
 SHIFT = 1e-5
 """Shares of a width: far more than a solver's last bits, and still a hundredth of a pixel."""
-
-
-def line(shift: float) -> str:
-    """A line in axes that are ``shift`` of the figure's width out of their place."""
-    with style.applied():
-        figure = Figure(figsize=(3, 2))
-        figure.add_axes((0.2 + shift, 0.2, 0.7, 0.7)).plot([0, 1, 2], [0.1234567, 1 / 3, 0.3])
-        return figures.as_svg(figure)
 
 
 class Shaky(ConstrainedLayoutEngine):
@@ -46,8 +37,8 @@ def files(folder: Path, shift: float) -> tuple[list[bytes], Figure, Shaky]:
         axes.plot([0, 1], [0.1, 0.7], label="a line")
         part.colorbar(axes.scatter([0, 1], [0, 1], c=[0, 1]), ax=axes)
         part.legend(loc="outside lower center")
-        paths = [folder / f"{shift}.{form}" for form in ("svg", "png")]
-        figures.save(figure, paths, "")
+        paths = [folder / f"{shift}.{form}" for form in ("svg", "png", "csv")]
+        figures.save(figure, paths, "a\n1\n")
     return [path.read_bytes() for path in paths], figure, engine
 
 
@@ -63,22 +54,15 @@ def test_last_bits_of_a_layout_change_no_byte_for_it_is_made_once_and_written_wi
     assert np.abs(corners * 1e4 - np.round(corners * 1e4)).max() < 1e-8
 
 
-@pytest.mark.parametrize("pattern", [r'<clipPath id="p\d+">', r'clip-path="url\(#p\d+\)"', r"scale\(0\.\d{4,}\)"])
-def test_areas_are_numbered_and_glyphs_keep_their_scale(pattern: str) -> None:
-    assert re.search(pattern, line(0.0))
-
-
-def test_files_carry_no_date_and_no_release(tmp_path: Path) -> None:
-    paths = [tmp_path / f"x.{form}" for form in ("svg", "png", "csv")]
-    with style.applied():
-        figure, part = figures.framed(figures.Frame("A heading " * 12, "what", "small print " * 40), 4.0, 1.0)
-        part.subplots().plot([0, 1])
-        figures.save(figure, paths, "a\n1\n")
-    svg = paths[0].read_text(encoding="utf-8")
+def test_areas_are_numbered_glyphs_keep_their_scale_and_no_date_or_release_is_told(tmp_path: Path) -> None:
+    (drawing, png, numbers), _, _ = files(tmp_path, 0.0)
+    svg = drawing.decode()
+    for pattern in (r'<clipPath id="p\d+">', r'clip-path="url\(#p\d+\)"', r"scale\(0\.\d{4,}\)"):
+        assert re.search(pattern, svg)
     assert "dc:date" not in svg
     assert "matplotlib.org/" not in svg.split("</metadata>")[0].replace("http://matplotlib.org/", "")
-    assert b"Software" not in paths[1].read_bytes()
-    assert paths[2].read_text(encoding="utf-8") == "a\n1\n"
+    assert b"Software" not in png
+    assert numbers == b"a\n1\n"
 
 
 def test_a_users_matplotlibrc_changes_nothing_and_is_left_as_it_was() -> None:

@@ -14,7 +14,6 @@ OF = "runs"
 AXES = {"panels": False, "rows": False, "x": True}
 FOLDER = "figures"
 IMAGES = ("distribution.csv",)
-FORMATS = ("svg", "png", "csv")
 
 PANEL = 2.0
 """Inches: the height of a panel."""
@@ -40,8 +39,9 @@ def draw(points: Points) -> Figure:
     """A panel for each combination of a point of ``panels`` and one of ``rows``, with lines for each point of ``x``."""
     rows, columns = points.measured("rows"), points.measured("panels")
     lines = points.measured("x")
-    placed = figures.arrange([{**column, **row} for row in rows for column in columns], max(2, min(3, len(columns))))
-    down, across = figures.size(placed)
+    placed, (down, across) = figures.arrange(
+        [{**column, **row} for row in rows for column in columns], max(2, min(3, len(columns)))
+    )
     subtitle = f"Share of {_of(points)} at or below each value of: {noted.measures(points)}"
     of_cell = dict(iter(points.table("distribution").groupby("coordinates")))
     looks: list[dict[str, Any]] = [

@@ -12,7 +12,6 @@ from hypersphere.report.intervals import Mark, Row, Section
 OF = "runs"
 AXES = {"panels": False, "rows": False, "x": True}
 FOLDER = "figures"
-FORMATS = ("svg", "png", "csv")
 
 COLOUR = style.COLOURS[0]
 
@@ -68,19 +67,16 @@ def draw(points: Points) -> Figure:
     for title, cells in _sections(points).items():
         if of_effects:
             cells = sorted((one for one in cells if math.isfinite(one[1].gain)), key=lambda one: -one[1].gain)
-        sections.append(Section(title, [_effect(*one) if of_effects else _mean(*one) for one in cells]))
+        rows = []
+        for name, cell in cells:
+            if of_effects:
+                said, ends = f"n = {cell.count('n')}", cell.interval
+                marks = [Mark(cell.gain, COLOUR, hollow=not (ends[0] > 0 or ends[1] < 0))]
+            else:  # with a ring around the mean where the document prints one
+                said = cell.ours if math.isnan(cell.mean) else cell.mean_text
+                ends = (cell.number("low"), cell.number("high"))
+                marks = [Mark(cell.published, "black", hollow=True, size=6.5), Mark(cell.mean, COLOUR)]
+            rows.append(Row(name, said, marks, COLOUR, ends))
+        sections.append(Section(title, rows))
     frame = figures.Frame(points.artifact.title, subtitle, noted.small(points))
     return intervals.drawn(frame, sections, label, zero=of_effects)
-
-
-def _effect(name: str, cell: Point) -> Row:
-    low, high = cell.interval
-    mark = Mark(cell.gain, COLOUR, hollow=not (low > 0 or high < 0))
-    return Row(name, f"n = {cell.count('n')}", [mark], COLOUR, (low, high))
-
-
-def _mean(name: str, cell: Point) -> Row:
-    """A mean over seeds, with a ring around it where the document prints one."""
-    marks = [Mark(cell.published, "black", hollow=True, size=6.5), Mark(cell.mean, COLOUR)]
-    said = cell.ours if math.isnan(cell.mean) else cell.mean_text
-    return Row(name, said, marks, COLOUR, (cell.number("low"), cell.number("high")))

@@ -15,7 +15,6 @@ from hypersphere.report.artifact import Point, Points
 OF = "runs"
 AXES = {"panels": False, "rows": True, "columns": True}
 FOLDER = "figures"
-FORMATS = ("svg", "png", "csv")
 
 SQUARE, BESIDE, HIGH = 0.44, 1.35, 0.34
 """Inches: the smallest width of a square, the width of labels and colour bar, and the height of a square."""
@@ -49,8 +48,7 @@ def draw(points: Points) -> Figure:
     wide, high = len(points.axis("columns")), len(points.axis("rows"))
     combinations = points.measured("panels")
     most = max(1, min(len(combinations), int(figures.WIDTH / (SQUARE * wide + BESIDE)), 3))
-    placed = figures.arrange(combinations, most)
-    down, across = figures.size(placed)
+    placed, (down, across) = figures.arrange(combinations, most)
     inches = figures.WIDTH / across
     printed = ". In parentheses: the published number" if any(cell.beside for cell in points.every) else ""
     subtitle = f"{noted.measures(points)}: mean over pretrainings{printed}"

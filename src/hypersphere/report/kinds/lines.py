@@ -1,6 +1,7 @@
 """Lines: a measure against a coordinate, with a panel for each point of ``panels`` (and each measure)."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
-from hypersphere.config.coordinates import Coordinates, normal
+from hypersphere.config.coordinates import normal
 from hypersphere.report import figures, style, words
 from hypersphere.report import notes as noted
 from hypersphere.report.artifact import Point, Points
@@ -17,7 +18,6 @@ from hypersphere.report.artifact import Point, Points
 OF = "runs"
 AXES = {"panels": False, "lines": True, "x": True}
 FOLDER = "figures"
-FORMATS = ("svg", "png", "csv")
 
 PANEL = 2.1
 """Inches: the height of a panel."""
@@ -52,14 +52,12 @@ def _spread(points: Points) -> str:
     return bands + ("; thin lines: single runs" if not all(map(_banded, several)) else "")
 
 
-def _logarithmic(cell: Point) -> bool:
-    """Whether the axis of a cell's measure may be logarithmic, where t intervals would fall off the floor."""
-    return not cell.measure.unit and not cell.measure.bounded
-
-
 def _banded(cell: Point) -> bool:
-    """Whether a cell has a band; any other of several seeds has a thin line for each."""
-    return cell.count("n") >= BAND_FROM and not _logarithmic(cell)
+    """Whether a cell has a band; any other of several seeds has a thin line for each.
+
+    On a logarithmic axis, which a measure without unit and bounds may have, t intervals would fall off the floor.
+    """
+    return cell.count("n") >= BAND_FROM and bool(cell.measure.unit or cell.measure.bounded)
 
 
 def _levels(points: Points) -> dict[str, str]:
@@ -70,22 +68,34 @@ def _levels(points: Points) -> dict[str, str]:
 
 def draw(points: Points) -> Figure:
     """Panels, with heading, legend and notes outside of them. Panels of one measure on one dataset share an axis y."""
-    placed = figures.arrange(points.measured("panels"), ACROSS)
-    down, across = figures.size(placed)
+    placed, (down, across) = figures.arrange(points.measured("panels"), ACROSS)
     inches = figures.WIDTH / across
     places, names, label = figures.ticks(points, "x")
     slant = not places and figures.wrapped(names, inches)[1]
     height = PANEL * down + (1.0 if slant else 0.4)
     subtitle = f"{noted.measures(points)}. Lines: mean over pretrainings{_spread(points)}"
-    figure, _, panels = figures.drawing(points, placed, subtitle, height, inches, _handles(points))
+    lines, looks = points.measured("lines"), list[dict[str, Any]]()
+    first = [line.get(words.varying(lines)[0]) for line in lines]
+    groups = list(dict.fromkeys(first))
+    for at in range(len(lines)):  # colour and marker are its own, dashes are by the first key that varies (the method)
+        group = groups.index(first[at]) if 1 < len(groups) < len(lines) else 0
+        marker = style.MARKERS[(at + at // len(style.COLOURS)) % len(style.MARKERS)]
+        look = {"color": style.COLOURS[at % len(style.COLOURS)], "marker": marker}
+        looks.append({**look, "linestyle": style.DASHES[group % len(style.DASHES)]})
+    figure, _, panels = figures.drawing(points, placed, subtitle, height, inches, _handles(points, looks))
     alike: dict[tuple[Any, ...], list[Axes]] = {}
     for (row, column), axis in panels.items():
         panel = placed[row, column]
-        _panel(axis, points, panel, inches)
+        cells = [[points.at(panel, line, x) for x in points.axis("x")] for line in lines]
+        every = [cell for of_line in cells for cell in of_line]
+        if all(math.isnan(cell.mean) for cell in every):
+            figures.blank(axis, every)
+        else:
+            _panel(axis, points, cells, looks, _across(axis, points, inches))
         alike.setdefault(tuple(panel.get(key) for key in ("measure", *words.DATA)), []).append(axis)
         beside = placed.get((row, column - 1))
         if beside is None or beside.get("measure") != panel.get("measure"):
-            axis.set_ylabel(points.at(panel, points.axis("lines")[0], points.axis("x")[0]).label)
+            axis.set_ylabel(every[0].label)
         if (row + 1, column) not in placed:
             axis.set_xlabel(label)
         elif slant:
@@ -98,29 +108,14 @@ def draw(points: Points) -> Figure:
     return figure
 
 
-def _lines(points: Points) -> list[tuple[Coordinates, dict[str, Any]]]:
-    """Every line with its look: colour and marker are its own, dashes by the first key that varies (as the method)."""
-    lines = points.measured("lines")
-    first = [line.get(words.varying(lines)[0]) for line in lines]
-    groups = list(dict.fromkeys(first))
-    found: list[tuple[Coordinates, dict[str, Any]]] = []
-    for at, line in enumerate(lines):
-        group = groups.index(first[at]) if 1 < len(groups) < len(lines) else 0
-        marker = style.MARKERS[(at + at // len(style.COLOURS)) % len(style.MARKERS)]
-        look = {"color": style.COLOURS[at % len(style.COLOURS)], "marker": marker}
-        found.append((line, {**look, "linestyle": style.DASHES[group % len(style.DASHES)]}))
-    return found
-
-
-def _handles(points: Points) -> dict[str, Line2D]:
+def _handles(points: Points, looks: Sequence[dict[str, Any]]) -> dict[str, Line2D]:
     """Entries of the legend: every line, the controls, and the published numbers."""
-    lines = _lines(points)
-    keys = words.varying([line for line, _ in lines])
-    entries = {}
-    for line, look in lines:
+    lines, entries = points.measured("lines"), {}
+    for line, look in zip(lines, looks, strict=True):
         ends = [points.at(panel, line, points.axis("x")[-1]) for panel in points.axis("panels")]
         diverged = any(end.was_run for end in ends) and all(math.isnan(end.mean) for end in ends)
-        entries[points.called(line, keys) + (" (diverged)" if diverged else "")] = Line2D([], [], **look)
+        name = points.called(line, words.varying(lines))
+        entries[name + (" (diverged)" if diverged else "")] = Line2D([], [], **look)
     for kind, name in _levels(points).items():
         entries[name] = Line2D([], [], color=style.GREY, linestyle=LEVELS[kind], linewidth=1.1)
     if any(math.isfinite(cell.published) for cell in points.every):
@@ -128,24 +123,41 @@ def _handles(points: Points) -> dict[str, Line2D]:
     return entries
 
 
-def _panel(axis: Axes, points: Points, panel: Coordinates, inches: float) -> None:
-    lines = _lines(points)
-    rows = [([points.at(panel, line, x) for x in points.axis("x")], look) for line, look in lines]
-    cells = [cell for row, _ in rows for cell in row]
-    if all(math.isnan(cell.mean) for cell in cells):
-        figures.blank(axis, cells)
-        return
-    x = _across(axis, points, inches)
+def _panel(axis: Axes, points: Points, cells: list[list[Point]], looks: list[dict[str, Any]], x: list[float]) -> None:
+    """Draw the cells of each line: its controls, means, single runs if it has no band, published numbers and bands."""
     for kind in LEVELS:
-        _controls(axis, points, kind, x, rows)
-    for row, look in rows:
-        _line(axis, points, x, row, look)
+        series = {}
+        for row, look in zip(reversed(cells), reversed(looks), strict=True):
+            controls = [points.control(kind, cell) for cell in row]
+            series[tuple(one.text for one in controls)] = (controls, look["color"])
+        for names, (controls, own) in series.items():
+            colour = style.GREY if len(series) == 1 else own  # grey if it belongs to all lines
+            level: dict[str, Any] = {"color": colour, "linestyle": LEVELS[kind], "linewidth": 1.1, "zorder": 1.5}
+            measured = [(at, one.mean) for at, one in zip(x, controls, strict=True) if one.summary]
+            if len(set(names)) > 1:
+                axis.plot(*np.reshape(measured, (-1, 2)).T, **level)
+            elif measured:  # one number
+                axis.axhline(measured[0][1], **level)
+    table = points.table("measurements")
+    for row, look in zip(cells, looks, strict=True):
+        placed = sorted(zip(x, row, strict=True), key=lambda one: one[0])
+        means = {cell.text: (at, cell.mean) for at, cell in placed if not math.isnan(cell.mean)}
+        every = max(1, len(means) // 8)
+        axis.plot(*np.reshape(list(means.values()), (-1, 2)).T, markevery=every, zorder=3, **look)
+        if any(cell.count("n") > 1 and not _banded(cell) for cell in row):
+            for _, rows in table[table["coordinates"].isin(list(means)) & table["value"].notna()].groupby("seed"):
+                run = rows.assign(x=[means[cell][0] for cell in rows["coordinates"]]).sort_values("x")
+                axis.plot(run["x"], run["value"], color=look["color"], linewidth=0.6, alpha=0.7, zorder=2)
+        printed = [(at, cell.published) for at, cell in placed if math.isfinite(cell.published)]
+        hollow = PUBLISHED | {"marker": look["marker"], "markeredgecolor": look["color"]}
+        axis.plot(*np.reshape(printed, (-1, 2)).T, **hollow, zorder=4)
     low, high = axis.dataLim.intervaly
-    for row, look in rows:
+    for row, look in zip(cells, looks, strict=True):
         band = [(at, cell.number("low"), cell.number("high")) for at, cell in zip(x, row, strict=True) if _banded(cell)]
         axis.fill_between(*np.reshape(sorted(band), (-1, 3)).T, color=look["color"], alpha=0.18, linewidth=0)
     lowest, highest = axis.dataLim.intervaly
-    if low > 0 and high / low >= LOG_RANGE and _logarithmic(cells[0]):
+    measure = cells[0][0].measure
+    if low > 0 and high / low >= LOG_RANGE and not (measure.unit or measure.bounded):
         axis.set_yscale("log")
         figures.log_ticks(axis.yaxis)
         axis.set_ylim(low / 1.3, high * 1.3)
@@ -181,35 +193,3 @@ def _across(axis: Axes, points: Points, inches: float) -> list[float]:
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: words.short(normal(value))))
     axis.xaxis.set_minor_locator(NullLocator())
     return x
-
-
-def _controls(axis: Axes, points: Points, kind: str, x: list[float], rows: list[tuple[list[Point], Any]]) -> None:
-    """Draw a control: a horizontal line if it is one number, grey if it belongs to all lines."""
-    series = {}
-    for row, of_line in reversed(rows):
-        controls = [points.control(kind, cell) for cell in row]
-        series[tuple(one.text for one in controls)] = (controls, of_line["color"])
-    for names, (controls, own) in series.items():
-        colour = style.GREY if len(series) == 1 else own
-        look: dict[str, Any] = {"color": colour, "linestyle": LEVELS[kind], "linewidth": 1.1, "zorder": 1.5}
-        measured = [(at, one.mean) for at, one in zip(x, controls, strict=True) if one.summary]
-        if len(set(names)) > 1:
-            axis.plot(*np.reshape(measured, (-1, 2)).T, **look)
-        elif measured:
-            axis.axhline(measured[0][1], **look)
-
-
-def _line(axis: Axes, points: Points, x: list[float], cells: list[Point], look: dict[str, Any]) -> None:
-    """Draw a line, the single runs of those that have no band, and the published numbers."""
-    placed = sorted(zip(x, cells, strict=True), key=lambda one: one[0])
-    measured = {cell.text: (at, cell.mean) for at, cell in placed if not math.isnan(cell.mean)}
-    every = max(1, len(measured) // 8)
-    axis.plot(*np.reshape(list(measured.values()), (-1, 2)).T, markevery=every, zorder=3, **look)
-    if any(cell.count("n") > 1 and not _banded(cell) for cell in cells):
-        table = points.table("measurements")
-        for _, rows in table[table["coordinates"].isin(list(measured)) & table["value"].notna()].groupby("seed"):
-            run = rows.assign(x=[measured[cell][0] for cell in rows["coordinates"]]).sort_values("x")
-            axis.plot(run["x"], run["value"], color=look["color"], linewidth=0.6, alpha=0.7, zorder=2)
-    printed = [(at, cell.published) for at, cell in placed if math.isfinite(cell.published)]
-    hollow = PUBLISHED | {"marker": look["marker"], "markeredgecolor": look["color"]}
-    axis.plot(*np.reshape(printed, (-1, 2)).T, **hollow, zorder=4)

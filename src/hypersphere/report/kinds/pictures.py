@@ -18,7 +18,6 @@ OF = "runs"
 AXES = {"panels": False, "rows": False}
 FOLDER = "figures"
 IMAGES = ("pictures.csv", "pictures.png")
-FORMATS = ("svg", "png", "csv")
 
 SMALLEST, LARGEST, BETWEEN = 0.27, 0.62, 0.03
 """Inches: the width of a picture, and the gap between two."""
@@ -61,8 +60,9 @@ def draw(points: Points) -> Figure:
     grids = [_Grid(of_cell[points.at(point).text]) for point in combinations if of_cell]
     most = max(1, int(figures.WIDTH / max([grid.least for grid in grids], default=figures.WIDTH)))
     beside = len(points.axis("panels"))
-    placed = figures.arrange(combinations, min(beside if 1 < beside <= most else most, len(combinations)))
-    down, across = figures.size(placed)
+    placed, (down, across) = figures.arrange(
+        combinations, min(beside if 1 < beside <= most else most, len(combinations))
+    )
     inches = figures.WIDTH / across - 0.15
     heights = [0.5] * down
     for (row, _), grid in zip(placed, grids, strict=False):

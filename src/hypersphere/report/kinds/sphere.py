@@ -5,8 +5,6 @@ import textwrap
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
@@ -19,7 +17,6 @@ OF = "runs"
 AXES = {"rows": True, "columns": True}
 FOLDER = "figures"
 IMAGES = ("points.csv",)
-FORMATS = ("svg", "png", "csv")
 
 BESIDE, ABOVE, LEGEND, LARGEST = 0.9, 0.45, 0.35, 2.0
 """Inches: the names of rows, the headings of columns, the classes, and the widest map."""
@@ -56,13 +53,25 @@ def draw(points: Points) -> Figure:
         "Single test images on a map of the sphere about their mean direction; inner circle: the nearer half. "
         f"Numbers: {noted.measures(points)}"
     )
-    figure, part = figures.of_points(points, subtitle, high * len(rows) + LEGEND)
+    frame = figures.Frame(points.artifact.title, subtitle, noted.small(points))
+    figure, part = figures.framed(frame, figures.WIDTH, high * len(rows) + LEGEND)
     axes = part.subplots(len(rows), len(columns), squeeze=False)
     table = points.table("points")
     table = table.assign(colour=[PALETTE[int(label) % len(PALETTE)] for label in table["class"]])
+    edge = 1.03 * RADIUS
     for (down, right), axis in np.ndenumerate(axes):
         cell = points.at(rows[down], columns[right])
-        _map(axis, table[table["coordinates"] == cell.text])
+        dots = table[table["coordinates"] == cell.text]
+        for radius, line in ((RADIUS, "-"), (HEMISPHERE, ":")):
+            axis.add_patch(Circle((0, 0), radius, fill=False, edgecolor=style.GREY, linewidth=0.7, linestyle=line))
+        axis.set(xlim=(-edge, edge), ylim=(-edge, edge), aspect="equal", xticks=[], yticks=[])
+        axis.grid(visible=False)
+        axis.spines[:].set_visible(False)
+        if dots.empty:
+            axis.text(0, 0, words.NOT_RUN, ha="center", va="center", color=style.GREY, fontsize=7)
+        else:
+            flat = about_their_middle(dots[["x", "y", "z"]].to_numpy())
+            axis.scatter(flat[:, 0], flat[:, 1], s=4, c=list(dots["colour"]), linewidths=0, alpha=0.8)
         above = [points.named(columns[right], "columns")] if down == 0 else []
         axis.set_title("\n".join([*above, cell.mean_text]), fontsize=8)
         if right == 0:
@@ -75,21 +84,6 @@ def draw(points: Points) -> Figure:
         handles = [Line2D([], [], color=colour, label=str(label), **dot) for label, colour in classes.items()]
         part.legend(handles=handles, loc="outside lower center", ncols=len(handles), title="class", handletextpad=0.1)
     return figure
-
-
-def _map(axis: Axes, dots: pd.DataFrame) -> None:
-    """Draw the images of one cell."""
-    for radius, line in ((RADIUS, "-"), (HEMISPHERE, ":")):
-        axis.add_patch(Circle((0, 0), radius, fill=False, edgecolor=style.GREY, linewidth=0.7, linestyle=line))
-    edge = 1.03 * RADIUS
-    axis.set(xlim=(-edge, edge), ylim=(-edge, edge), aspect="equal", xticks=[], yticks=[])
-    axis.grid(visible=False)
-    axis.spines[:].set_visible(False)
-    if dots.empty:
-        axis.text(0, 0, words.NOT_RUN, ha="center", va="center", color=style.GREY, fontsize=7)
-        return
-    flat = about_their_middle(dots[["x", "y", "z"]].to_numpy())
-    axis.scatter(flat[:, 0], flat[:, 1], s=4, c=list(dots["colour"]), linewidths=0, alpha=0.8)
 
 
 def about_their_middle(points: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -1,32 +1,28 @@
 """A figure of an exact study."""
 
-from typing import Any
-
+import pandas as pd
 from matplotlib.figure import Figure
 
-from hypersphere.report import figures, studies, words
+from hypersphere.report import figures, studies
 from hypersphere.report.artifact import Context
 
 OF = "study"
 FOLDER = "figures"
-FORMATS = ("svg", "png", "csv")
 
 
 notes, numbers = studies.sentences, studies.source
 
 
-def about(context: Context) -> dict[str, Any]:
-    """What a page says of the drawing besides its notes: its width, and a text for it."""
-    drawing: studies.Drawing = studies.made(context)
-    return {"alt": " ".join(notes(context)[:2]), "inches": drawing.size[0]}
-
-
 def draw(context: Context) -> Figure:
-    """The drawing under its finding and what is measured, and over a line on its size."""
+    """The drawing under its finding and what is measured, over a line on its size and how often it was repeated."""
     drawing: studies.Drawing = studies.made(context)
     subject = context.artifact.title
     subtitle = f"{subject}. {drawing.measured}" if drawing.finding else drawing.measured
-    small = words.joined(studies.SIZE_NOTICE, studies.repeated(studies.computed(context)))
+    table, small = studies.computed(context), studies.SIZE_NOTICE
+    for column, counted in {"n": "seeds", "trials": "trials", "starts": "starts"}.items():
+        if column in table and (most := pd.to_numeric(table[column], errors="coerce").max()) > 1:
+            small += f" n = {most:.0f} {counted}."
+            break
     figure, part = figures.framed(figures.Frame(drawing.finding or subject, subtitle, small), *drawing.size)
     drawing.draw(part)
     return figure

@@ -5,7 +5,6 @@ from hypersphere.report.artifact import Context, Grid, Head, Line, Text
 
 OF = "study"
 FOLDER = "tables"
-FORMATS = ("csv", "md", "tex")
 
 notes, numbers = studies.sentences, studies.source
 

@@ -12,7 +12,6 @@ from hypersphere.report.artifact import Grid, Head, Line, Point, Points, Text
 OF = "runs"
 AXES = {"rows": True, "columns": True}
 FOLDER = "tables"
-FORMATS = ("csv", "md", "tex")
 
 LEVEL = " †"
 """Marks a cell that is not above one of its controls."""
@@ -36,10 +35,19 @@ def draw(points: Points) -> Grid:
     for kind, name in words.CONTROLS.items():
         for label, line in zip(labels, cells, strict=True):
             of_line = [points.control(kind, cell) for cell in line]
-            if any(one.summary for one in of_line):
-                said = _of_control(name, of_line[0].coordinates, label, keys)
-                key = tuple(one.text for one in of_line)
-                controls.setdefault(key, Line(said, _texts(of_line, printed), control=True))
+            if not any(one.summary for one in of_line):
+                continue
+            # A control has the row's dataset and readings (``first digit``), but no method of its own: in columns of
+            # labels that it lacks stands its name.
+            own, said = set(of_line[0].coordinates) - {"method", "variant"}, list(label)
+            free = [at for at, each in enumerate(keys) if not set(each) & own]
+            if not free:
+                said[0] = f"{name}, {said[0]}"
+            instead = [name] if len(free) == 1 else ["control", name, *[""] * len(free)]
+            for at, text in zip(free, instead, strict=False):
+                said[at] = text
+            line_of_control = Line(tuple(said), _texts(of_line, printed), control=True)
+            controls.setdefault(tuple(one.text for one in of_line), line_of_control)
     return Grid(_head(points, columns, cells, printed), tuple(corner), (*lines, *controls.values()))
 
 
@@ -49,25 +57,10 @@ def _texts(line: Sequence[Point], printed: Sequence[bool]) -> tuple[Text, ...]:
     for point, published in zip(line, printed, strict=True):
         cells.append(Text(point.ours + (LEVEL if point.summary.get("level") else ""), point.difference))
         if published:
-            cells.append(Text(point.printed, point.printed_difference))
+            both = [one.reported for one in (point.claim, point.printed_baseline) if one and one.reported is not None]
+            difference = words.signed(both[0] - both[1], point.measure.decimals) if len(both) == 2 else ""
+            cells.append(Text(point.printed, difference))
     return tuple(cells)
-
-
-def _of_control(
-    name: str, control: Coordinates, label: Sequence[str], keys: Sequence[tuple[str, ...]]
-) -> tuple[str, ...]:
-    """Labels of a control's line: its name, and the row's label in each column that a control has too.
-
-    A control has the row's dataset and readings (``first digit``), but no method of its own.
-    """
-    own, texts = set(control) - {"method", "variant"}, list(label)
-    free = [at for at, each in enumerate(keys) if not set(each) & own]
-    if not free:
-        texts[0] = f"{name}, {texts[0]}"
-    said = [name] if len(free) == 1 else ["control", name]
-    for at, text in zip(free, [*said, *[""] * len(free)], strict=False):
-        texts[at] = text
-    return tuple(texts)
 
 
 def _head(

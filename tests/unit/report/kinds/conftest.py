@@ -5,6 +5,7 @@ import math
 import shutil
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from matplotlib.figure import Figure
 
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import HISTORY
-from hypersphere.config.cells import Cell, on_pixels
+from hypersphere.config.cells import on_pixels
 from hypersphere.provenance import tables
 from hypersphere.report import style, writer
 from hypersphere.report.artifact import Points, Shown
@@ -34,45 +35,21 @@ START = {"first": 35.0, "stand_in": 35.0, "second": 12.0}
 """The accuracy before training, by dataset."""
 GAIN = {"plain": 25.0, "cut": 29.0}
 NORM = {"plain": 8.0, "cut": 0.9}
+AT = np.arange(31)
 HEIGHTS = np.linspace(0.95, -0.95, 31)
-"""Of the points of a sphere, along a spiral from pole to pole."""
-
-
-def mean_of(cell: Cell) -> float:
-    """A smooth made-up number: accuracies of 40 to 70, norms that grow."""
-    at, variant = cell.coordinates, str(cell.coordinates["variant"])
-    if cell.measure == "spread":
-        return 0.5
-    if cell.measure == "norm":
-        return float(norm(variant, cell.epoch))
-    assert cell.run is not None
-    course = (cell.epoch / cell.run.schedule.epochs) ** 0.5
-    gain = GAIN[variant] - (4.0 if at["method"] == "simsiam" else 0.0)
-    best = abs(math.log(float(at.get("objective.temperature", 0.5)) / 0.5))
-    return START[str(at["dataset"])] + gain * course - 3 * best + 0.002 * (float(at.get("batch.size", 128)) - 128)
+ACROSS = np.sqrt(1 - HEIGHTS**2)
+IMAGES = pd.DataFrame(
+    {"image": AT, "class": AT % 3, "x": ACROSS * np.cos(2.4 * AT), "y": ACROSS * np.sin(2.4 * AT), "z": HEIGHTS}
+)
+"""Of three classes: points of a sphere, along a spiral from pole to pole."""
 
 
 def norm(variant: str, epoch: Any) -> Any:
     return NORM[variant] * (1 + epoch) ** 0.6
 
 
-def images_of(variant: str, epochs: int) -> pd.DataFrame:
-    """A norm and a point on the sphere for each of 31 images, of three classes."""
-    at = np.arange(31)
-    across = np.sqrt(1 - HEIGHTS**2)
-    points = {"x": across * np.cos(2.4 * at), "y": across * np.sin(2.4 * at), "z": HEIGHTS}
-    norms = norm(variant, epochs) * np.exp(0.8 * (at / 15 - 1) ** 3)
-    return pd.DataFrame({"image": at, "class": at % 3, **points, "norm": norms})
-
-
-PORTRAITS = pd.DataFrame(
-    [
-        {"extreme": extreme, "row": row, "column": column, "caption": f"{2 - column / 4}"}
-        for extreme in ("highest", "lowest")
-        for row in ("cat", "dog")
-        for column in range(3)
-    ]
-)
+PORTRAITS = pd.DataFrame(product(("highest", "lowest"), ("cat", "dog"), range(3)), columns=["extreme", "row", "column"])
+PORTRAITS["caption"] = [f"{2 - column / 4}" for column in PORTRAITS["column"]]
 PICTURES = np.arange(1, 13, dtype=np.uint8)[:, None, None, None] * np.full((4, 4, 3), (10, 4, 7), np.uint8)
 """Of 4 by 4 pixels; the second is twice as bright as the first, the third three times …"""
 
@@ -84,33 +61,30 @@ class Made(Runs):
         super().__init__(planning.make(root, {"scale": scale, **overrides}), PAPER)
 
     def measured(self) -> None:
-        """Have every run say its numbers, and make all tidy tables."""
+        """Have every run say smooth numbers, accuracies of 40 to 70 and norms that grow, and make all tidy tables."""
         for cell in self.plan.cells:
             if cell.run is None or cell.target is None or cell.missing:
                 continue
-            name, variant, epochs = cell.run.name, str(cell.coordinates["variant"]), cell.run.schedule.epochs
-            deviation = SEEDS[cell.run.seed]
+            name, epochs, deviation = cell.run.name, cell.run.schedule.epochs, SEEDS[cell.run.seed]
+            at, variant = cell.coordinates, str(cell.coordinates["variant"])
             if cell.protocol == HISTORY:
                 course = pd.DataFrame({"epoch": np.arange(1, epochs + 1)})
                 self.histories[name] = course.assign(norm=norm(variant, course["epoch"]) + deviation)
                 continue
-            self.tell(cell, mean_of(cell) + deviation)
+            gain = (GAIN[variant] - (4.0 if at["method"] == "simsiam" else 0.0)) * (cell.epoch / epochs) ** 0.5
+            best = abs(math.log(float(at.get("objective.temperature", 0.5)) / 0.5))
+            accuracy = START[str(at["dataset"])] + gain - 3 * best + 0.002 * (float(at.get("batch.size", 128)) - 128)
+            means = {"spread": 0.5, "norm": norm(variant, cell.epoch)}
+            self.tell(cell, means.get(cell.measure, accuracy) + deviation)
             if on_pixels(self.plan.protocols[PAPER][cell.protocol]):
                 self.tell(cell, START[cell.target.name] + 6.25, pixels=True)
-            self.images[name], self.portraits[name] = images_of(variant, epochs), PORTRAITS
-            self.pictures[name] = PICTURES * (2 if cell.coordinates["dataset"] == "second" else 1)
+            norms = norm(variant, epochs) * np.exp(0.8 * (AT / 15 - 1) ** 3)
+            self.images[name], self.portraits[name] = IMAGES.assign(norm=norms), PORTRAITS
+            self.pictures[name] = PICTURES * (2 if at["dataset"] == "second" else 1)
         for cell in (cell for cells in self.plan.controls.values() for cell in cells):
             assert cell.run is not None
             self.tell(cell, START[str(cell.coordinates["dataset"])] + 0.5 + SEEDS[cell.run.seed])
         self.measure(*(name for _, name in self.plan.artifacts))
-        self._studies()
-
-    @property
-    def results(self) -> Results:
-        """Read anew."""
-        return Results(self.plan)
-
-    def _studies(self) -> None:
         never = [("made_up.steps.never", "as printed", "seeds", seed, math.inf) for seed in range(3)]
         self.answers("pair_attraction", ("made_up.steps.seven", "as printed", "value", 0, 7.0), *never)
         folder = self.plan.config.results / "simulations" / PAPER
@@ -118,6 +92,11 @@ class Made(Runs):
         tables.write(folder, {name: (study, list(study)) for name in ("sketch", "steps")}, [folder / "answers.csv"])
         self.theory(("made_up.theorem", PAPER, "as printed", 100, 90, 0, 0.0, "", "no counterexample"))
         claims.build_studies(self.plan, PAPER)
+
+    @property
+    def results(self) -> Results:
+        """Read anew."""
+        return Results(self.plan)
 
     def build(self, *names: str) -> Path:
         """Write the files of artifacts; the results folder."""

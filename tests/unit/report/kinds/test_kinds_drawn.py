@@ -16,7 +16,7 @@ from matplotlib.text import Annotation
 from hypersphere.errors import DamagedError
 from hypersphere.provenance.manifest import tidy_manifest
 from hypersphere.report import style, writer
-from hypersphere.report.artifact import FIELDS, SINGLE
+from hypersphere.report.artifact import SINGLE
 from hypersphere.report.kinds import sphere
 
 from .... import legible
@@ -136,17 +136,14 @@ def test_what_is_not_there_says_so(
         assert [text for text in texts if text in ("not run", "not\nrun", "diverged")] == expected
 
 
-def test_a_cell_without_pictures_has_no_panel(make: Any) -> None:
-    made = make()
-    without("pictures", "second")(made, "faces")
-    assert len(panels(made.draw("faces"))) == 2
-
-
-def test_words_for_columns_of_pictures_are_headings(make: Any) -> None:
+def test_a_cell_without_pictures_has_no_panel_and_words_for_columns_are_headings(make: Any) -> None:
     made = make()
     said = {"0": "image", "1": "map", "2": "both"}
+    without("pictures", "second")(made, "faces")
     made.alter("faces", "pictures", lambda rows: rows.assign(column=rows["column"].map(said)))
-    for axis in panels(made.draw("faces")):
+    axes = panels(made.draw("faces"))
+    assert len(axes) == 2
+    for axis in axes:
         assert [label.get_text() for label in axis.get_xticklabels()] == [*said.values()]
 
 
@@ -206,11 +203,9 @@ def test_effects_are_sorted_and_filled_where_the_interval_excludes_zero(make: An
 
 def test_csv_holds_what_is_drawn(make: Any) -> None:
     made = make()
-    folder = made.build("sweep", "spread", "faces", "globes") / "figures" / "made_up"
+    folder = made.build("spread", "faces", "globes") / "figures" / "made_up"
     read = lambda name: list(csv.DictReader(io.StringIO((folder / f"{name}.csv").read_text(encoding="utf-8"))))  # noqa: E731
-    sweep, spread, faces, globes = map(read, ("sweep", "spread", "faces", "globes"))
-    assert tuple(sweep[0]) == FIELDS
-    assert len(sweep) == 2 * 6 + 3
+    spread, faces, globes = map(read, ("spread", "faces", "globes"))
     assert len(spread) == 2 * 3 * 5 * 101
     assert {(row["dataset"], row["measured_on"], row["scale"]) for row in spread} >= {("first", "stand_in", "small")}
     assert tuple(faces[0]) == (*SINGLE, "seed", "run", "row", "column", "caption", "scale")

@@ -8,7 +8,6 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from hypersphere.config import claims as printed
@@ -21,17 +20,6 @@ from hypersphere.simulations.pair_attraction import draw
 
 REPOSITORY = Path(__file__).resolve().parents[4]
 RELEASED = cfg.load(REPOSITORY, {"scale": "paper"})
-EVERY = [(name, key) for name, document in RELEASED.papers.items() for key in document.studied]
-"""Whether or not the data that some need are here."""
-
-
-def test_a_figure_comes_as_svg_png_and_the_studys_own_csv(make: Any) -> None:
-    made = make()
-    stem = made.build("sketch") / "figures" / "made_up" / "sketch"
-    assert "<svg" in stem.with_suffix(".svg").read_text(encoding="utf-8")
-    assert stem.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
-    source = made.plan.config.results / "simulations" / "made_up" / "sketch.csv"
-    assert stem.with_suffix(".csv").read_bytes() == source.read_bytes()
 
 
 def words(made: Any) -> list[str]:
@@ -42,33 +30,33 @@ def words(made: Any) -> list[str]:
     return [text.get_text().replace("\n", " ") for text in figure.texts]
 
 
-def test_a_drawing_has_its_subject_as_title_or_its_finding(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_drawing_has_its_subject_as_title_or_its_finding_and_the_studys_own_csv(
+    make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = make()
+    results = made.build("sketch")
+    csv = [(results / of / "made_up" / "sketch.csv").read_bytes() for of in ("figures", "simulations")]
+    assert csv[0] == csv[1]
     small = studies.SIZE_NOTICE
     assert words(made) == ["A sketch", "Halves by step", small]
     plain: Any = vars(draw)["sketch"]
     monkeypatch.setattr(draw, "sketch", lambda table: plain(table)._replace(finding=f"Of {len(table)} steps"))
     assert words(made) == ["Of 3 steps", "A sketch. Halves by step", small]
+    table = studies.computed(Context(made.results, made.plan.config.papers["made_up"], "sketch"))
+    for column, repeats, said in (("n", [8, 6, 1], " n = 8 seeds."), ("trials", 20, " n = 20 trials."), ("n", 1, "")):
+        given = table.assign(**{column: repeats})
+        monkeypatch.setattr(studies, "computed", lambda _, given=given: given)
+        assert words(made)[2] == small + said
 
 
-def test_how_often_a_study_was_repeated_is_said() -> None:
-    assert studies.repeated(pd.DataFrame({"n": [8, 6]})) == "n = 8 seeds."
-    assert studies.repeated(pd.DataFrame({"trials": [20]})) == "n = 20 trials."
-    assert studies.repeated(pd.DataFrame({"n": [1], "x": [2]})) == ""
-
-
-@pytest.mark.parametrize(("name", "artifact"), EVERY)
-def test_every_artifact_is_bound_to_claims(name: str, artifact: str) -> None:
-    declared = RELEASED.papers[name].studied[artifact]
-    known = printed.load(REPOSITORY / "config" / "papers" / name / "claims.csv")
-    assert not set(declared.shows) - {claim.id for claim in known}
-    assert declared.shows or any(claim.artifact == artifact for claim in known)
-
-
-@pytest.mark.parametrize(("name", "artifact"), EVERY)
-def test_every_artifact_is_listed_as_the_paper_has_it_and_as_ours(name: str, artifact: str) -> None:
+def test_every_artifact_is_bound_to_claims_and_listed_as_the_paper_has_it_and_as_ours() -> None:
     page = (REPOSITORY / "docs" / "figures.md").read_text(encoding="utf-8")
-    assert f"`{name}/{artifact}`" in page
+    for name, document in RELEASED.papers.items():
+        known = printed.load(REPOSITORY / "config" / "papers" / name / "claims.csv")
+        for artifact, declared in document.studied.items():  # whether or not the data that some need are here
+            assert not set(declared.shows) - {claim.id for claim in known}, artifact
+            assert declared.shows or any(claim.artifact == artifact for claim in known), artifact
+            assert f"`{name}/{artifact}`" in page
 
 
 def test_every_study_belongs_to_an_artifact_and_draws_those_that_name_it() -> None:

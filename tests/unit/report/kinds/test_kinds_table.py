@@ -17,51 +17,31 @@ def line(grid: Grid, *labels: str) -> list[Text]:
     return next(list(one.cells) for one in grid.lines if one.labels == labels)
 
 
-def laid(made: Any, name: str) -> Grid:
-    """A table's grid."""
-    grid = made.show(name).grid
-    assert grid is not None
-    return grid
-
-
 def test_the_quick_scale_shows_no_interval_and_says_so(make: Any) -> None:
     table = make(level="quick").show("scores")
     assert line(table.grid, "SimCLR", "cut <c=3> | *")[0] == Text("64.0 ± 0.9 (5)", "+4.0")
     assert "No interval of a difference is shown" in " ".join(table.notes)
 
 
-def test_low_power_and_diverged_runs_are_said(make: Any) -> None:
-    made = make()
-    made.change("scores", "effects", CUT, low_power=True)
-    made.change("scores", "summary", CUT, n=3, n_diverged=2)
-    made.change("scores", "summary", CUT.replace("first", "second"), mean=math.nan, std=math.nan, n=0, n_diverged=5)
-    cells = line(laid(made, "scores"), "SimCLR", "cut <c=3> | *")
-    assert cells[0] == Text("64.0 ± 0.9 (3; 2 diverged)", "+4.0 [+2.0, +6.0] low power")
-    assert cells[2] == Text("diverged")
-
-
-def test_a_cell_level_with_a_control_is_marked_and_the_mark_is_explained(make: Any) -> None:
-    made = make()
-    made.change("scores", "summary", CUT, level="at the level of raw pixels")
-    table = made.show("scores")
-    assert line(table.grid, "SimCLR", "cut <c=3> | *")[0].main == "64.0 ± 0.9 (5) †"
-    assert "† at the level of raw pixels: no direction is read from it." in " ".join(table.notes)
-    assert "†" not in "".join(cell.main for cell in line(table.grid, "SimCLR", "default"))
-
-
 @pytest.mark.parametrize(
-    ("effect", "said"),
+    ("table", "change", "said"),
     [
-        ({"low_holm": -60.0, "high_holm": 60.0}, "+4.0, no interval"),  # wider than the measure's range
-        ({"in_family": False, "low": 1.0, "high": 7.0}, "+4.0 [+1.0, +7.0]"),  # an A/A comparison has its own
+        ("effects", {"low_holm": -60.0, "high_holm": 60.0}, "64.0 ± 0.9 (5) / +4.0, no interval"),  # beyond the measure
+        ("effects", {"in_family": False, "low": 1.0, "high": 7.0}, "64.0 ± 0.9 (5) / +4.0 [+1.0, +7.0]"),
+        ("effects", {"low_power": True}, "64.0 ± 0.9 (5) / +4.0 [+2.0, +6.0] low power"),
+        ("summary", {"n": 3, "n_diverged": 2}, "64.0 ± 0.9 (3; 2 diverged) / +4.0 [+2.0, +6.0]"),
+        ("summary", {"mean": math.nan, "std": math.nan, "n": 0, "n_diverged": 5}, "diverged / "),
+        ("summary", {"level": "at the level of raw pixels"}, "64.0 ± 0.9 (5) † / +4.0 [+2.0, +6.0]"),
     ],
 )
-def test_an_interval_is_that_of_its_family_and_within_the_measures_range(
-    make: Any, effect: dict[str, Any], said: str
-) -> None:
+def test_a_cell_says_what_its_numbers_are_worth(make: Any, table: str, change: dict[str, Any], said: str) -> None:
     made = make()
-    made.change("scores", "effects", CUT, **effect)
-    assert line(laid(made, "scores"), "SimCLR", "cut <c=3> | *")[0].second == said
+    made.change("scores", table, CUT, **change)
+    shown = made.show("scores")
+    assert " / ".join(line(shown.grid, "SimCLR", "cut <c=3> | *")[0]) == said
+    assert "†" not in "".join(cell.main for cell in line(shown.grid, "SimCLR", "default"))
+    explained = "† at the level of raw pixels: no direction is read from it." in " ".join(shown.notes)
+    assert explained == ("†" in said)
 
 
 def test_csv_has_a_line_for_every_cell_and_control_at_full_precision(make: Any) -> None:
