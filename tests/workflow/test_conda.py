@@ -105,39 +105,6 @@ def test_the_poison_is_poison(fresh: Checkout, poison: Path) -> None:
     assert "the poisoned torch was imported" in done.stderr
 
 
-IMPORTED = "python -c 'import hypersphere; print(hypersphere.__file__)'"
-
-
-@pytest.mark.parametrize(
-    ("start", "in_conda", "said"),
-    [
-        ("python {src}/hypersphere --help", True, "usage: hypersphere"),
-        (IMPORTED, True, ""),
-        (IMPORTED, False, "{src}/hypersphere/__init__.py"),
-    ],
-    ids=["by its path", "by PYTHONPATH", "by PYTHONPATH, without conda"],
-)
-def test_the_package_is_found_by_its_path_and_not_by_pythonpath(
-    fresh: Checkout, conda: StandIn, tmp_path: Path, start: str, in_conda: bool, said: str
-) -> None:
-    """Snakemake drops PYTHONPATH from conda jobs: a rule that leaned on it would fail there, and only there."""
-    source = fresh.root / "src"
-    (tmp_path / "environment.yml").write_text("channels: [conda-forge]\ndependencies: [python]\n")
-    (tmp_path / "Snakefile").write_text(
-        "rule start:\n    output: 'said.txt'\n    log: 'said.log'\n    conda: 'environment.yml'\n"
-        f'    shell: "{start.format(src=source)} > {{output}} 2> {{log}}"\n'
-    )
-    place = Checkout(tmp_path, fresh.environment)
-    option = ("--sdm", "conda") if in_conda else ()
-    path = conda.first(place.environment["PATH"])
-    done = place.snakemake("--cores", "1", *option, PATH=path, PYTHONPATH=str(source))
-    assert (done.returncode == 0) == bool(said), done.stdout + done.stderr
-    if said:
-        assert (tmp_path / "said.txt").read_text().startswith(said.format(src=source))
-    else:
-        assert "hypersphere is not installed" in (tmp_path / "said.log").read_text()
-
-
 @pytest.mark.parametrize("option", SPELLINGS, ids=" ".join)
 def test_without_conda_one_sentence_says_so(fresh: Checkout, approve: Approve, option: tuple[str, ...]) -> None:
     folders = fresh.environment["PATH"].split(os.pathsep)

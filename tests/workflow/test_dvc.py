@@ -65,7 +65,7 @@ def test_every_result_is_an_output(finished: Checkout) -> None:
 
 
 def test_no_lock_of_a_quick_run_is_in_git() -> None:
-    """It must not be ignored either: DVC would refuse it (test_dvc_facts.py)."""
+    """It must not be ignored either: DVC would refuse it (test_facts.py)."""
     tracked = subprocess.run(
         ["git", "ls-files", "dvc.lock"], cwd=REPOSITORY, capture_output=True, text=True, check=True
     )

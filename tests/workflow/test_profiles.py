@@ -38,7 +38,7 @@ def test_every_job_declares_memory_and_time_and_the_gpu_that_its_scale_needs(fre
 
 
 def test_profiles_agree_but_for_gpus_which_a_cluster_counts_itself(fresh: Checkout) -> None:
-    """Fact 6 of test_snakemake_facts.py. What DVC copies is newer (fact 5): Snakemake has to compare bytes."""
+    """GPUs: test_facts.py. What DVC copies is newer, so Snakemake has to compare bytes."""
     files = [fresh.root / "profiles" / name / "config.yaml" for name in ("default", "slurm")]
     default, slurm = (yaml.safe_load(file.read_text()) for file in files)
     assert default["resources"] == ["gpu=1"]
