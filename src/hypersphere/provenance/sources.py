@@ -51,11 +51,6 @@ def plug_ins() -> dict[str, Path]:
     return {one.name: one.folder for one in registry.packages() if one.name != "hypersphere"}
 
 
-def exists(module: str) -> bool:
-    """Whether this package or a plug-in has a module of this dotted name."""
-    return _path(module) is not None
-
-
 def closure(modules: Iterable[str]) -> dict[str, str]:
     """What counts of the source of ``modules`` and of all that they import, directly or not, by dotted name, sorted.
 
@@ -67,7 +62,7 @@ def closure(modules: Iterable[str]) -> dict[str, str]:
         if module in looked_at:
             continue
         looked_at.add(module)
-        if path := _path(module):
+        if path := source_of(module):
             source, imports = _parsed(path, module, path.stat().st_mtime_ns)
             tables = [path.with_suffix(".csv"), *(folder / f"{path.stem}.csv" for folder in plug_ins().values())]
             found[module] = source + "".join(one.read_text(encoding="utf-8") for one in tables if one.is_file())
@@ -84,12 +79,12 @@ def code_digest(*modules: str) -> str:
 def forget() -> None:
     """Read the sources again at the next call, because they have changed since the first."""
     code_digest.cache_clear()
-    _path.cache_clear()
+    source_of.cache_clear()
 
 
 @cache
-def _path(module: str) -> Path | None:
-    """The source file of a module of our package or of a plug-in.
+def source_of(module: str) -> Path | None:
+    """The source file of a module of our package or of a plug-in, by its dotted name.
 
     None for a name in a module, and for a module of another package.
     """

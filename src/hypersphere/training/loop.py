@@ -39,8 +39,6 @@ class Execution(NamedTuple):
     """What determines the bytes (run, code, data …): only a resume state of the same identity is resumed."""
     precision: torch.dtype = torch.float32
     """Of matrix products and convolutions in the forward and backward pass."""
-    compile: bool = False
-    """Compile the encoder."""
     save_every: float = 60.0
     """Seconds between resume states."""
     request: stop.Request = stop.Request()
@@ -138,8 +136,6 @@ def epochs(
         _snapshot(method, folder, execution, run.schedule.epochs, progress)
     every, request = execution.save_every, execution.request
     checkpointer = Checkpointer(folder, state, optimiser, progress, every, request, saved=progress.step)
-    if execution.compile:
-        method.encoder.compile()
     try:
         while progress.epochs < run.schedule.epochs:
             row = epoch(progress, checkpointer)

@@ -107,4 +107,4 @@ def test_files_and_the_next_command(planned: Planned, approve: Approve, made: st
 def test_the_next_command_has_the_settings_of_this_one(
     project: Project, approve: Approve, overrides: dict[str, Any]
 ) -> None:
-    approve(console.next_command(planning.make(project(config={"device": "auto"}), overrides).config))
+    approve(console.ending(planning.make(project(config={"device": "auto"}), overrides))[-1])

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 import torch
-from filelock import FileLock
 
 from hypersphere.errors import HypersphereError
 from hypersphere.training import device as module
@@ -53,7 +52,7 @@ def test_a_device_is_locked_whatever_its_number_among_the_visible(
 ) -> None:
     """Slurm shows each job its own GPUs alone, and each job calls its first one cuda:0."""
 
-    held: list[FileLock] = []
+    got: list[torch.device] = []
 
     def visible() -> list[str]:
         return os.environ["CUDA_VISIBLE_DEVICES"].split(",")
@@ -61,26 +60,32 @@ def test_a_device_is_locked_whatever_its_number_among_the_visible(
     def properties(device: torch.device) -> SimpleNamespace:
         return SimpleNamespace(uuid=f"GPU-{visible()[device.index]}") if has_uuid else SimpleNamespace()
 
-    def first(shown: str) -> torch.device | None:
-        """The device that a job with these devices gets at once."""
+    def first(shown: str, job: ExitStack) -> torch.device:
+        """The device that a job with these devices gets."""
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", shown)
-        for device in module.devices("auto"):
-            if lock := module._claim(device, 0.02):
-                held.append(lock)
-                return device
-        return None
+        return job.enter_context(module.acquire("auto"))
+
+    def third() -> None:
+        with module.acquire("auto") as device:
+            got.append(device)
 
     monkeypatch.setattr(torch.cuda, "device_count", lambda: len(visible()))
     monkeypatch.setattr(torch.cuda, "get_device_properties", properties)
     monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    assert first("0") == first("1") == torch.device("cuda", 0)  # two devices: neither waits for the other
-    assert first("1") is None  # the same device
-    assert first("0,2") == torch.device("cuda", 1)
+    monkeypatch.setattr(module, "WAIT_SECONDS", 0.02)
+    waiting = threading.Thread(target=third)
+    with ExitStack() as one, ExitStack() as two, ExitStack() as three:
+        assert first("0", one) == first("1", two) == torch.device("cuda", 0)  # neither waits for the other
+        waiting.start()  # for the same device
+        waiting.join(timeout=0.3)
+        assert not got
+        two.close()
+        waiting.join(timeout=5)
+        assert got == [torch.device("cuda", 0)]
+        assert first("0,2", three) == torch.device("cuda", 1)
     modes = {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
     assert modes == {0o666}  # other people's jobs can lock it
-    for lock in held:
-        lock.release()
 
 
 def test_a_gpu_that_cannot_be_used_is_left_out_and_given_back(
