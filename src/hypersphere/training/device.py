@@ -54,7 +54,14 @@ def acquire(setting: str) -> Iterator[torch.device]:
         for device in tuple(candidates):
             lock = None
             try:
-                lock = FileLock(_lock_path(device), mode=0o666)  # other people's jobs must be able to lock it too
+                # One file for each physical device, whatever its index among the CUDA_VISIBLE_DEVICES that Slurm, say,
+                # sets. Its uuid says which it is; where torch knows none, the entry of that variable does.
+                name = getattr(torch.cuda.get_device_properties(device), "uuid", None)
+                if name is None:
+                    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+                    name = visible.split(",")[device.index].strip() if visible else device.index
+                path = Path(tempfile.gettempdir()) / f"hypersphere-gpu-{name}.lock"
+                lock = FileLock(path, mode=0o666)  # other people's jobs must be able to lock it too
                 lock.acquire(timeout=WAIT_SECONDS / len(candidates))
                 torch.cuda.set_device(device)
             except Timeout:  # another process holds it
@@ -114,18 +121,6 @@ def failure(error: Exception, device: torch.device, micro: int, at: str) -> Hype
             remedy = "the traceback says which operation refused its input"
         return DeviceFailedError(f"the device {place} failed {step} ({text}); {kept}: {remedy}")
     return None
-
-
-def _lock_path(device: torch.device) -> Path:
-    """One lock file per physical device, whatever its index among the CUDA_VISIBLE_DEVICES that Slurm, say, sets.
-
-    Its uuid says which it is; where torch knows none, the entry of that variable does.
-    """
-    name = getattr(torch.cuda.get_device_properties(device), "uuid", None)
-    if name is None:
-        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-        name = visible.split(",")[device.index].strip() if visible else device.index
-    return Path(tempfile.gettempdir()) / f"hypersphere-gpu-{name}.lock"
 
 
 def describe(device: torch.device) -> str:

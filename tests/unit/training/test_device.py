@@ -21,29 +21,35 @@ from hypersphere.training.device import DeviceFailedError, failure
 def two_gpus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[torch.device]:
     gpus = [torch.device("cuda", i) for i in range(2)]
     monkeypatch.setattr(module, "devices", lambda setting: gpus)
-    monkeypatch.setattr(module, "_lock_path", lambda device: tmp_path / f"{device.index}.lock")
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(uuid=device.index))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(module, "WAIT_SECONDS", 0.02)
     monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
     return gpus
 
 
-def test_jobs_get_different_devices_and_a_third_waits_for_a_free_one(two_gpus: list[torch.device]) -> None:
+def third(held: ExitStack) -> list[torch.device]:
+    """What a job gets that has to wait until what is held is given back."""
     got: list[torch.device] = []
 
-    def third() -> None:
+    def job() -> None:
         with module.acquire("auto") as device:
             got.append(device)
 
-    waiting = threading.Thread(target=third)
+    waiting = threading.Thread(target=job)
+    waiting.start()
+    waiting.join(timeout=0.3)
+    assert waiting.is_alive()
+    assert not got
+    held.close()
+    waiting.join(timeout=5)
+    return got
+
+
+def test_jobs_get_different_devices_and_a_third_waits_for_a_free_one(two_gpus: list[torch.device]) -> None:
     with module.acquire("auto") as first, ExitStack() as second:
         assert [first, second.enter_context(module.acquire("auto"))] == two_gpus
-        waiting.start()
-        waiting.join(timeout=0.3)
-        assert waiting.is_alive()
-        assert not got
-        second.close()
-        waiting.join(timeout=5)
-    assert got == [two_gpus[1]]
+        assert third(second) == [two_gpus[1]]
 
 
 @pytest.mark.parametrize("has_uuid", [True, False])
@@ -51,8 +57,6 @@ def test_a_device_is_locked_whatever_its_number_among_the_visible(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, has_uuid: bool
 ) -> None:
     """Slurm shows each job its own GPUs alone, and each job calls its first one cuda:0."""
-
-    got: list[torch.device] = []
 
     def visible() -> list[str]:
         return os.environ["CUDA_VISIBLE_DEVICES"].split(",")
@@ -65,24 +69,14 @@ def test_a_device_is_locked_whatever_its_number_among_the_visible(
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", shown)
         return job.enter_context(module.acquire("auto"))
 
-    def third() -> None:
-        with module.acquire("auto") as device:
-            got.append(device)
-
     monkeypatch.setattr(torch.cuda, "device_count", lambda: len(visible()))
     monkeypatch.setattr(torch.cuda, "get_device_properties", properties)
     monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(module, "WAIT_SECONDS", 0.02)
-    waiting = threading.Thread(target=third)
     with ExitStack() as one, ExitStack() as two, ExitStack() as three:
         assert first("0", one) == first("1", two) == torch.device("cuda", 0)  # neither waits for the other
-        waiting.start()  # for the same device
-        waiting.join(timeout=0.3)
-        assert not got
-        two.close()
-        waiting.join(timeout=5)
-        assert got == [torch.device("cuda", 0)]
+        assert third(two) == [torch.device("cuda", 0)]  # the same device
         assert first("0,2", three) == torch.device("cuda", 1)
     modes = {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
     assert modes == {0o666}  # other people's jobs can lock it
