@@ -55,8 +55,7 @@ def step(run: Run, side: int, classes: int) -> str:
 def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
     """A line for each step that failed (with ``verbose``, for every step), then what all of them showed.
 
-    Raises:
-        HypersphereError: at the end, if a run would fail.
+    If a run would fail, an error ends them.
     """
     together: dict[str, tuple[Size, list[Run]]] = {}
     without: Counter[str] = Counter()

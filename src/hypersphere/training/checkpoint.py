@@ -156,11 +156,7 @@ def _parameters(optimiser: torch.optim.Optimizer) -> dict[str, nn.Parameter]:
 
 
 def read(folder: Path) -> tuple[Progress, dict[str, Tensor]]:
-    """The resume state in ``folder``, of which nothing is altered.
-
-    Raises:
-        HypersphereError: it is missing or damaged.
-    """
+    """The resume state in ``folder``; a missing or damaged one is a HypersphereError."""
     path = folder / RESUME
     try:
         with safe_open(path, framework="pt") as handle:

@@ -113,15 +113,8 @@ def epochs(
 ) -> Progress:
     """Take a run's epochs one after the other, from where it was left, and write its files: see ``train``.
 
-    Args:
-        run: what is trained.
-        method: its model, whose encoder and heads are the result.
-        state: the model, with whatever else must be kept to resume.
-        optimiser: of the model.
-        epoch: trains the rest of the current epoch, and returns its row of the history: epoch from 1, mean loss, mean
-            norm, last rate …
-        execution: how to train.
-        folder: where results and the resume state go.
+    ``method`` is its model, and ``state`` the model with whatever else must be kept to resume. ``epoch`` trains the
+    rest of the current epoch, and returns its row of the history: epoch from 1, mean loss, mean norm, last rate …
     """
     try:
         saved = checkpoint.load_state(folder, execution.identity, execution.snapshots, state, optimiser)
