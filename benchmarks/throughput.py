@@ -8,6 +8,7 @@ import argparse
 import os
 import platform
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -22,7 +23,7 @@ from lightly.loss import NTXentLoss
 from lightly.models.modules import SimCLRProjectionHead
 from lightly.transforms import SimCLRTransform
 from PIL import Image
-from torch import Tensor, nn
+from torch import nn
 from torch.utils.data import DataLoader
 
 from hypersphere import files, prng
@@ -176,23 +177,17 @@ def lightly_loader(case: Case, views: dict[str, Any]) -> DataLoader[Any]:
     )
 
 
-class LightlyModel(nn.Module):
-    """The same encoder with lightly's head."""
-
-    def __init__(self, run: Run) -> None:
-        super().__init__()
-        self.encoder = build_encoder(run)
-        width = int(self.encoder.feature_dim)
-        self.head = SimCLRProjectionHead(width, HIDDEN, DIM, batch_norm=False)
-
-    def forward(self, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n d"]:
-        return self.head(self.encoder(images))
+def lightly_model(run: Run) -> nn.Module:
+    """The same encoder with lightly's head; maps [n, 3, h, w] to [n, d]."""
+    encoder = build_encoder(run)
+    head = SimCLRProjectionHead(int(encoder.feature_dim), HIDDEN, DIM, batch_norm=False)
+    return nn.Sequential(OrderedDict(encoder=encoder, head=head))
 
 
 def lightly_step(case: Case, device: torch.device) -> Call:
     """A step as lightly's SimCLR example takes it: its loader, head and loss, with our encoder and torch's SGD."""
     run = run_of(case, PLAIN)
-    model = LightlyModel(run).to(device, memory_format=torch.channels_last).train()
+    model = lightly_model(run).to(device, memory_format=torch.channels_last).train()
     loader, criterion = lightly_loader(case, PLAIN), NTXentLoss(temperature=TEMPERATURE)
     rate = optimisation.peak_rate(run)
     optimiser = torch.optim.SGD(model.parameters(), lr=rate, momentum=MOMENTUM, weight_decay=DECAY)

@@ -21,7 +21,6 @@ import pytest
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
 
-from ..harm import flip
 from ..preloaded import Server
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "hypersphere"
@@ -144,23 +143,6 @@ def test_killed_at_random_steps_and_started_again_the_bytes_are_the_same(
     assert all(began >= after > 0 for began, after in zip(starts[1:], asked, strict=True))
     assert here.result() == unbroken
     assert [path for path in here.folder.rglob("*") if ".part" in path.name or "unfinished" in path.name] == []
-
-
-def test_an_altered_state_that_is_not_sealed_anew_is_refused_and_the_bytes_are_right(
-    project: Callable[[str], Project],
-) -> None:
-    here = project("simclr")
-    here.interrupt(random_steps(here.steps, 1)[0], signal.SIGKILL)
-    state = here.state
-    flip(state)
-    here.start()
-    status, said = here.wait()
-    assert status == 0
-    assert f"note: {state}: the resume state is damaged" in said
-    result = here.result()
-    shutil.rmtree(here.folder)
-    assert here.finish() == [0]
-    assert here.result() == result
 
 
 def test_two_trainers_of_one_run_take_turns(project: Callable[[str], Project]) -> None:

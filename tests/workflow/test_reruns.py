@@ -49,7 +49,11 @@ def test_an_edit_reruns_what_uses_it_and_no_more(copy: Checkout) -> None:
         assert all("Params have changed" in job.reason for job in jobs if job.rule == "pretrain"), name
 
 
-def test_adding_a_loss_comments_docstrings_and_touching_files_rerun_nothing(copy: Checkout) -> None:
+def test_adding_a_loss_comments_docstrings_touching_files_and_another_place_or_way_to_run_rerun_nothing(
+    copy: Checkout, finished: Checkout
+) -> None:
+    """`copy` is at another place than where its results were made: no absolute path may be in a rule's record."""
+    assert copy.root != finished.root
     loss = copy.root / NT_XENT
     (loss.parent / "another_loss.py").write_text(loss.read_text().replace("def nt_xent", "def another_loss"))
     copy.edit(NT_XENT, "    z_2nd = ", "    # A comment.\n\n    z_2nd = ")
@@ -60,13 +64,6 @@ def test_adding_a_loss_comments_docstrings_and_touching_files_rerun_nothing(copy
     for path in (copy.root / "src").rglob("*.py"):  # as a git checkout does
         path.touch()
     assert copy.jobs() == []
-
-
-def test_another_place_more_cores_another_device_setting_and_the_scale_spelt_out_rerun_nothing(
-    copy: Checkout, finished: Checkout
-) -> None:
-    """`copy` is at another place than where its results were made: no absolute path may be in a rule's record."""
-    assert copy.root != finished.root
     assert copy.jobs("--cores", "1", settings=("device=auto", "scale=quick")) == []
 
 

@@ -40,14 +40,10 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def main(words: Sequence[str]) -> int:
-    """Run one of them from its words alone."""
+    """Run one of them. Exit status: 0; 1 if a number or sentence is impossible; 2 after a sentence on an error."""
     parser = argparse.ArgumentParser(prog="hypersphere")
     add(parser.add_subparsers(dest="command", required=True))
-    return run(parser.parse_args(words))
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Run one of them. Exit status: 0; 1 if a number or sentence is impossible; 2 after a sentence on an error."""
+    arguments = parser.parse_args(words)
     from hypersphere.audit import checks, page
 
     try:

@@ -8,7 +8,7 @@ import argparse
 import importlib
 import sys
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -182,7 +182,7 @@ def simulate(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.simulations import build
 
     for paper in arguments.paper:
-        check_paper(plan, paper, "simulate")
+        check_one_of("simulate", paper, plan.config.papers)
     for paper in arguments.paper or [name for name in plan.config.papers if plan.config.studied(name)]:
         build.build(plan, paper)
 
@@ -193,7 +193,7 @@ def studies(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.report.results import Results
     from hypersphere.statistics import claims
 
-    check_paper(plan, arguments.paper, "studies")
+    check_one_of("studies", arguments.paper, plan.config.papers)
     claims.build_studies(plan, arguments.paper)
     results = Results(plan)
     for artifact in plan.config.studied(arguments.paper):
@@ -211,10 +211,9 @@ def artifact(plan: Plan, arguments: argparse.Namespace) -> None:
 
     chosen = [(paper, name) for paper, _, name in (word.partition("/") for word in arguments.artifact)]
     for paper, name in chosen:
-        check_paper(plan, paper, "artifact")
+        check_one_of("artifact", paper, plan.config.papers)
         declared = plan.config.papers[paper].artifacts
-        if name not in declared:
-            raise HypersphereError(f"artifact: {not_one_of(f'{paper}/{name}', [f'{paper}/{one}' for one in declared])}")
+        check_one_of("artifact", f"{paper}/{name}", [f"{paper}/{one}" for one in declared])
         if isinstance(declared[name], Studied):
             raise HypersphereError(
                 f"artifact: {paper}/{name} is an exact study; `hypersphere studies {paper}` makes it"
@@ -292,8 +291,7 @@ def select(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.statistics import selection
 
     studies = {f"{paper}/{name}": one for paper, of in plan.config.papers.items() for name, one in of.studies.items()}
-    if arguments.study not in studies:
-        raise HypersphereError(f"select: {not_one_of(arguments.study, studies)}")
+    check_one_of("select", arguments.study, studies)
     paper, _, name = arguments.study.partition("/")
     settings = {"scale": studies[arguments.study].scale, "evidence_only": True}
     curve = selection.select(planning.make(plan.config.root, settings), paper, name)
@@ -336,15 +334,13 @@ def campaign(plan: Plan, arguments: argparse.Namespace) -> None:
 def report(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.statistics import known
 
-    scales = known.recorded_scales(plan.config.root)
     if arguments.records is None:
         from hypersphere.report import page
 
         page.build(plan)
-    elif arguments.records in scales:
-        known.judged(plan, arguments.records)
     else:
-        raise HypersphereError(f"report: --records: {not_one_of(arguments.records, scales)}")
+        check_one_of("report: --records", arguments.records, known.recorded_scales(plan.config.root))
+        known.judged(plan, arguments.records)
 
 
 def _build(module: str) -> Callable[[Plan, argparse.Namespace], None]:
@@ -368,9 +364,9 @@ def find(plan: Plan, names: Sequence[str]) -> tuple[list[BatchOfRuns], list[Run]
     return list(batches.values()), list(runs.values())
 
 
-def check_paper(plan: Plan, name: str, command: str) -> None:
-    if name not in plan.config.papers:
-        raise HypersphereError(f"{command}: {not_one_of(name, plan.config.papers)}")
+def check_one_of(place: str, name: str, allowed: Collection[str]) -> None:
+    if name not in allowed:
+        raise HypersphereError(f"{place}: {not_one_of(name, allowed)}")
 
 
 def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
@@ -407,7 +403,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     parsed = top.parse_args(words)
     if parsed.command in audit.COMMANDS:
-        return audit.run(parsed)
+        return audit.main(words)
     stop.exit_in_order()
     try:
         try:

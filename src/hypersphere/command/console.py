@@ -23,7 +23,7 @@ from typing import Any
 
 from hypersphere import files
 from hypersphere.config.plan import Plan
-from hypersphere.config.project import COMMAND_LINE, Config
+from hypersphere.config.project import COMMAND_LINE
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import markers
 from hypersphere.wording import counted
@@ -91,9 +91,10 @@ class Handler(logging.Handler):
 
 
 def ending(plan: Plan, report: bool = False) -> list[str]:
-    """The files to open and the next command; of chosen tables and figures alone where ``only`` chose.
+    """The files to open, and the next command with the settings of this rebuild.
 
-    After the ``report`` alone there may be nothing of the scale to verify.
+    Where ``only`` chose, the files are of chosen tables and figures alone. After the ``report`` alone there may be
+    nothing of the scale to verify: then the command makes all of it.
     """
     config = plan.config
     pages = ("report/index.html", "report/report.pdf", f"{config.results.name}/scorecard.html")
@@ -104,11 +105,6 @@ def ending(plan: Plan, report: bool = False) -> list[str]:
     paths = [path.relative_to(config.root).as_posix() for path in shown if path.is_file()]
     more = f" and {len(paths) - MOST} more" if len(paths) > MOST else ""
     opened = [f"open   {' and '.join(paths[:MOST])}{more}"] if paths else []
-    return [*opened, f"next   {next_command(config, whole=report)}"]
-
-
-def next_command(config: Config, whole: bool = False) -> str:
-    """``make verify`` with the settings of this rebuild, or the command that makes the ``whole`` scale with them."""
     given = [
         f"{key}={value if isinstance(value, str) else files.canonical_json(value)}"
         for key, value in config.overrides.items()
@@ -116,10 +112,10 @@ def next_command(config: Config, whole: bool = False) -> str:
     ]
     words = [
         *([f"SCALE={config.settings.scale}"] if config.settings.scale != "quick" else []),  # the Makefile's own
-        *([f"ONLY={' '.join(config.settings.only)}"] if config.settings.only and not whole else []),
+        *([f"ONLY={' '.join(config.settings.only)}"] if config.settings.only and not report else []),
         *([f"SET={' '.join(shlex.quote(one) if re.search(SPLIT, one) else one for one in given)}"] if given else []),
     ]
-    return shlex.join(["make", "reproduce" if whole else "verify", *words])
+    return [*opened, f"next   {shlex.join(['make', 'reproduce' if report else 'verify', *words])}"]
 
 
 def prepare(workflow: Any, logger: logging.Logger, plan: Plan) -> None:
@@ -137,12 +133,18 @@ def prepare(workflow: Any, logger: logging.Logger, plan: Plan) -> None:
         about = executor_plugin.common_settings
         if not (about.touch_exec or workflow.dag_settings.allowed_rules):
             try:
-                if about.dryrun_exec:
-                    _foresee(workflow, plan)
+                if about.dryrun_exec:  # the jobs that would make again what is lost are listed; nothing is removed
+                    found, asked = markers.lost(plan), workflow.dag_settings
+                    for error in found:
+                        print(f"would be made again: {error}", file=sys.stderr)
+                    if found and not asked.targets:  # of other targets, not all of it is needed
+                        proofs = {error.proofs[0].relative_to(plan.config.root).as_posix() for error in found}
+                        forced = frozenset({*asked.forcerun, *proofs})
+                        workflow.dag_settings = dataclasses.replace(asked, forcerun=forced)
                 else:
                     _begin(logger, plan, about.local_exec, set(workflow.dag_settings.targets) == {REPORT})
-            except HypersphereError as error:
-                sys.exit(f"hypersphere: {error}")
+            except HypersphereError as refusal:
+                sys.exit(f"hypersphere: {refusal}")
             except Exception:  # the profile silences Snakemake, which would say nothing at all
                 traceback.print_exc()
                 sys.exit(1)
@@ -169,17 +171,6 @@ def _begin(logger: logging.Logger, plan: Plan, local: bool, report: bool) -> Non
     markers.forget(found)
     for error in found:
         print(f"made again: {error}", file=sys.stderr)
-
-
-def _foresee(workflow: Any, plan: Plan) -> None:
-    """In a dry run: say what is lost, and have the jobs listed that would make it again; nothing is removed."""
-    found = markers.lost(plan)
-    for error in found:
-        print(f"would be made again: {error}", file=sys.stderr)
-    settings = workflow.dag_settings
-    if found and not settings.targets:  # of other targets, not all of it is needed
-        proofs = {error.proofs[0].relative_to(plan.config.root).as_posix() for error in found}
-        workflow.dag_settings = dataclasses.replace(settings, forcerun=frozenset({*settings.forcerun, *proofs}))
 
 
 def join(folder: Path) -> str | None:

@@ -15,7 +15,6 @@ from hypersphere.config import claims as ledger
 from hypersphere.config import plan as planning
 from hypersphere.config.claims import why_not_made
 from hypersphere.config.plan import MANIFEST, Plan
-from hypersphere.config.run import Dataset
 from hypersphere.datasets.sizes import Size, stated
 from hypersphere.errors import HypersphereError
 from hypersphere.report import artifact
@@ -65,9 +64,18 @@ class Cost:
         self.flops: dict[str, int | str] = {}
         """The operations of each run by its name, or why they are not known."""
         self.sizes: dict[str, Size | None] = {}
+        """Of each dataset, that of its prepared copy, else the one that data/images.csv states; None: unknown."""
         passes: dict[tuple[Any, ...], int | str] = {}  # of one pass, by ``work.key``
         for name, run in plan.chosen_runs.items():
-            size = self.sizes.setdefault(run.dataset.name, self.size(run.dataset))
+            if run.dataset.name not in self.sizes:
+                self.sizes[run.dataset.name] = stated(run.dataset)
+                content = files.read_mapping(plan.data_folder(run.dataset) / MANIFEST)
+                with suppress(KeyError, TypeError, ValueError, IndexError):  # not prepared, or by another version
+                    # Sentences count as if all were of the greatest length.
+                    shape, names = content["image_shape"], content["class_names"]["class"]
+                    examples = int(content["splits"]["train"]["images"])
+                    self.sizes[run.dataset.name] = Size(float(shape[1]), len(names), examples)
+            size = self.sizes[run.dataset.name]
             if size is None:
                 self.flops[name] = f"the size of {run.dataset.name} is not known until it is prepared"
                 continue
@@ -91,15 +99,6 @@ class Cost:
     def hours(self, flops: int) -> float:
         """The device-hours of some operations."""
         return flops / (self.device.tflops * 10**12) / 3600
-
-    def size(self, dataset: Dataset) -> Size | None:
-        """The size of a dataset: that of its prepared copy, else the one that data/images.csv states; None: unknown."""
-        content = files.read_mapping(self.plan.data_folder(dataset) / MANIFEST)
-        with suppress(KeyError, TypeError, ValueError, IndexError):  # not prepared, or by another version
-            # Sentences count as if all were of the greatest length.
-            shape, names = content["image_shape"], content["class_names"]["class"]
-            return Size(float(shape[1]), len(names), int(content["splits"]["train"]["images"]))
-        return stated(dataset)
 
 
 def lines(cost: Cost, verbose: bool = False) -> Iterator[str]:

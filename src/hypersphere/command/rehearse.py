@@ -6,6 +6,7 @@ differ in nothing but seed, dataset of one size, schedule and batch take one ste
 
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -28,22 +29,6 @@ from hypersphere.wording import counted
 TOGETHER = ("seed", "dataset", "schedule", "batch")
 """Fields of a run that change nothing in a step but its numbers."""
 IMAGES = 2
-
-
-def groups(plan: Plan) -> tuple[list[tuple[Size, list[Run]]], dict[str, list[Run]]]:
-    """The plan's runs that take a step together; and those that take none, by the reason."""
-    together: dict[str, tuple[Size, list[Run]]] = {}
-    without: dict[str, list[Run]] = {}
-    for run in plan.chosen_runs.values():
-        size = stated(run.dataset)
-        if not registry.read_constant("trainers", run.kind, "IMAGES", False):
-            without.setdefault(f"{run.kind} runs need data of their own", []).append(run)
-        elif size is None:
-            without.setdefault(f"the size of {run.dataset.name} is not known until it is prepared", []).append(run)
-        else:
-            key = files.digest([run.model_dump(mode="json", exclude={*TOGETHER}), size.side, size.classes])
-            together.setdefault(key, (size, []))[1].append(run)
-    return list(together.values()), without
 
 
 def step(run: Run, side: int, classes: int) -> str:
@@ -70,15 +55,24 @@ def step(run: Run, side: int, classes: int) -> str:
 def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
     """A line for each step that failed (with ``verbose``, for every step), then what all of them showed.
 
-    Raises:
-        HypersphereError: at the end, if a run would fail.
+    If a run would fail, an error ends them.
     """
-    together, without = groups(plan)
+    together: dict[str, tuple[Size, list[Run]]] = {}
+    without: Counter[str] = Counter()
+    for run in plan.chosen_runs.values():
+        size = stated(run.dataset)
+        if not registry.read_constant("trainers", run.kind, "IMAGES", False):
+            without[f"{run.kind} runs need data of their own"] += 1
+        elif size is None:
+            without[f"the size of {run.dataset.name} is not known until it is prepared"] += 1
+        else:
+            key = files.digest([run.model_dump(mode="json", exclude={*TOGETHER}), size.side, size.classes])
+            together.setdefault(key, (size, []))[1].append(run)
     failed = 0
     pool = ProcessPoolExecutor(max_workers=os.cpu_count())
     try:
         asked: list[tuple[Any, list[Run]]] = [
-            (pool.submit(step, runs[0], int(size.side), size.classes), runs) for size, runs in together
+            (pool.submit(step, runs[0], int(size.side), size.classes), runs) for size, runs in together.values()
         ]
         for at, (future, runs) in enumerate(asked, start=1):
             problem: str = future.result()
@@ -88,8 +82,8 @@ def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
             failed += len(runs) if problem else 0
     finally:
         pool.shutdown(cancel_futures=True)  # a command that is stopped leaves no workers behind
-    for reason, runs in without.items():
-        yield f"not rehearsed  {counted(len(runs), 'run')}: {reason}"
+    for reason, count in without.items():
+        yield f"not rehearsed  {counted(count, 'run')}: {reason}"
     yield f"rehearsed  {counted(sum(len(runs) for _, runs in asked), 'run')} by {counted(len(asked), 'step')}"
     if failed:
         raise HypersphereError(f"rehearse: {counted(failed, 'run')} would fail; the lines above say why")

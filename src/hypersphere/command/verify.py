@@ -73,31 +73,20 @@ def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = Fals
 
 def _checks(plan: Plan) -> dict[str, list[Callable[[], object]]]:
     """What is compared with its manifest, by kind; of records, which have no runs here, nothing."""
-    runs = plan.chosen_runs if plan.records is None else {}
+    runs = plan.chosen_runs.values() if plan.records is None else ()
     batches = plan.chosen_batches.values()
+    datasets = [plan.data_folder(plan.datasets[name]) for name in sorted(markers.datasets_of(plan, batches))]
+    marked = [path for one in batches for path in (plan.marker(one), plan.evaluated_marker(one.id))]
+    measured: list[tuple[Protocol, Run | str]] = [
+        (one.protocol, run) for run in runs for one in plan.asked[run.name].values()
+    ]
+    for dataset, protocols in plan.asked_of_pixels(runs).items():
+        measured += [(protocol, dataset) for protocol in protocols.values()]
     return {
-        "datasets": [
-            partial(store.verify, plan.data_folder(plan.datasets[name]))
-            for name in sorted(markers.datasets_of(plan, batches))
-        ],
-        "runs": [partial(_run, plan, run) for run in runs.values()],
-        "markers": [
-            partial(markers.check, path)
-            for one in batches
-            for path in (plan.marker(one), plan.evaluated_marker(one.id))
-        ],
-        "evaluations": [
-            *(
-                partial(_evaluation, plan, one.protocol, run)
-                for run in runs.values()
-                for one in plan.asked[run.name].values()
-            ),
-            *(
-                partial(_evaluation, plan, protocol, dataset)
-                for dataset, protocols in plan.asked_of_pixels(runs.values()).items()
-                for protocol in protocols.values()
-            ),
-        ],
+        "datasets": [partial(store.verify, folder) for folder in datasets],
+        "runs": [partial(_run, plan, run) for run in runs],
+        "markers": [partial(markers.check, path) for path in marked],
+        "evaluations": [partial(_evaluation, plan, *one) for one in measured],
     }
 
 

@@ -144,9 +144,6 @@ class Scale(UsualEpochs):
     precision: Literal["float32", "bfloat16"] = "float32"
     """bfloat16: matrix products and convolutions of training on a GPU that has instructions for it; the loss, weights
     and probes stay in float32, and so does everything on a processor."""
-    compile: bool = False
-    """Compile the encoder for training (``torch.compile``). Not timed on a GPU; on a CPU compiling takes longer than it
-    saves (docs/performance.md)."""
     runs_per_job: PositiveInt
     artifacts_per_job: PositiveInt = 1
     """The most artifacts of a document that one job draws, which is mostly imports where runs take seconds."""

@@ -112,6 +112,8 @@ def read_table(file: Path, known: Collection[str], required: Collection[str] | N
         columns = lines.fieldnames or []
         if not {*(known if required is None else required)} <= {*columns} <= {*known}:
             raise HypersphereError(f"{file}: line 1: the columns must be {', '.join(known)}")
+        if len({*columns}) < len(columns):
+            raise HypersphereError(f"{file}: line 1: a column is named twice")
         for row in lines:
             if None in row or None in row.values():
                 raise HypersphereError(f"{file}: line {lines.line_num}: has another number of fields than the header")

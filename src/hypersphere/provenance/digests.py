@@ -19,21 +19,16 @@ from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.config.project import Config
 from hypersphere.config.run import Dataset, Run
 from hypersphere.provenance import data_files
-from hypersphere.provenance.sources import closure, code_digest, exists
+from hypersphere.provenance.sources import closure, code_digest, source_of
 
 WRITER = "hypersphere.report.writer"
 """Writes the files of every artifact; the module of the artifact's kind gives what is in them."""
 
 
-def run_modules(run: Run) -> tuple[str, ...]:
-    """The modules that train every run, and those of the components that this run names."""
-    common = "hypersphere.training.weights", "hypersphere.training.determinism"
-    return (*common, *(registry.module_name(kind, name) for kind, name in run.components))
-
-
 def run_digest(run: Run) -> str:
     """Digest of all code that decides a run's bytes, given its data."""
-    return code_digest(*run_modules(run))
+    common = "hypersphere.training.weights", "hypersphere.training.determinism"
+    return code_digest(*common, *(registry.module_name(kind, name) for kind, name in run.components))
 
 
 def batch_digest(batch: BatchOfRuns) -> str:
@@ -87,7 +82,7 @@ def evaluation_digest(plan: Plan, batch: BatchOfRuns) -> str:
 
 def theory_digest(plan: Plan) -> str:
     """Digest of all code that checks the theorems of the plan's papers."""
-    stated = [name for name in plan.config.papers if exists(f"hypersphere.theory.{name}")]
+    stated = [name for name in plan.config.papers if source_of(f"hypersphere.theory.{name}")]
     return code_digest("hypersphere.theory.build", *(f"hypersphere.theory.{name}" for name in stated))
 
 
@@ -136,10 +131,9 @@ def page_digest(plan: Plan, page: str, *templates: str) -> str:
     drawings = {registry.drawing(name) for p in plan.config.papers for name in plan.config.studies(p)}
     code = code_digest(page, *(registry.module_name("kinds", draw) for draw in sorted(declared)), *drawings)
     root = plan.config.root
-    files_of = [root / template for template in templates]
     texts = [
         [file.relative_to(root).as_posix() if file.is_relative_to(root) else file.name, file_digest(str(file))]
-        for file in files_of
+        for file in (root / template for template in templates)
     ]
     return files.digest([code, texts, claims_digest(plan)])
 

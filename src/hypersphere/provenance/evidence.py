@@ -60,8 +60,8 @@ def pack(plan: Plan, run: Run) -> Path:
             pixels += [row for row in answers(raw_pixels(dataset), digest) if row["target"] == dataset]
     content |= {"plan": plan.plans_of(run), "history": history, "evaluated_by": measured_by}
     record = validate(Record, content | {"evaluations": evaluations, "pixels": pixels}, folder)
-    record.check(folder)
     target = folder_of(plan)
+    record.check(target)
     add(target, [record], plan)
     return target
 

@@ -51,11 +51,6 @@ def plug_ins() -> dict[str, Path]:
     return {one.name: one.folder for one in registry.packages() if one.name != "hypersphere"}
 
 
-def exists(module: str) -> bool:
-    """Whether this package or a plug-in has a module of this dotted name."""
-    return _path(module) is not None
-
-
 def closure(modules: Iterable[str]) -> dict[str, str]:
     """What counts of the source of ``modules`` and of all that they import, directly or not, by dotted name, sorted.
 
@@ -67,7 +62,7 @@ def closure(modules: Iterable[str]) -> dict[str, str]:
         if module in looked_at:
             continue
         looked_at.add(module)
-        if path := _path(module):
+        if path := source_of(module):
             source, imports = _parsed(path, module, path.stat().st_mtime_ns)
             tables = [path.with_suffix(".csv"), *(folder / f"{path.stem}.csv" for folder in plug_ins().values())]
             found[module] = source + "".join(one.read_text(encoding="utf-8") for one in tables if one.is_file())
@@ -84,12 +79,12 @@ def code_digest(*modules: str) -> str:
 def forget() -> None:
     """Read the sources again at the next call, because they have changed since the first."""
     code_digest.cache_clear()
-    _path.cache_clear()
+    source_of.cache_clear()
 
 
 @cache
-def _path(module: str) -> Path | None:
-    """The source file of a module of our package or of a plug-in.
+def source_of(module: str) -> Path | None:
+    """The source file of a module of our package or of a plug-in, by its dotted name.
 
     None for a name in a module, and for a module of another package.
     """
@@ -106,7 +101,7 @@ def _parsed(path: Path, module: str, changed_ns: int) -> tuple[str, frozenset[st
     """The part of a file's source that counts, and the names that it imports, anywhere in it."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     package = module if path.stem == "__init__" else module.rpartition(".")[0]
-    source = stripped(tree)  # which takes imports for annotations from the tree
+    source = ast.unparse(WithoutWords().visit(tree))  # it takes imports for annotations from the tree
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -117,17 +112,28 @@ def _parsed(path: Path, module: str, changed_ns: int) -> tuple[str, frozenset[st
     return source, frozenset(names)
 
 
-def stripped(tree: ast.Module) -> str:
-    """The part of a module's source text that counts; the tree loses the rest."""
-    return ast.unparse(_WithoutWords().visit(tree))
-
-
-class _WithoutWords(ast.NodeTransformer):
+class WithoutWords(ast.NodeTransformer):
     """Removes docstrings and messages. A raise keeps its condition, its exception's type and its cause."""
 
+    ACTS = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+    """Expressions that may do something besides having a value."""
+    STREAMS = ("sys.stdout", "sys.stderr")
+
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        """Remove docstrings, notes and warnings; keep any other statement."""
-        return None if isinstance(node.value, ast.Constant) or _is_note(node.value) else self.generic_visit(node)
+        """Remove docstrings, notes and warnings; keep any other statement.
+
+        A note or warning writes to no file, and its arguments have no effect.
+        """
+        said = node.value
+        if isinstance(said, ast.Constant):
+            return None
+        if isinstance(said, ast.Call) and ast.unparse(said.func) in ("print", "warnings.warn"):
+            arguments = [*said.args, *(keyword.value for keyword in said.keywords)]
+            streams = [word.value for word in said.keywords if word.arg in ("file", None)]
+            acts = any(isinstance(part, self.ACTS) for argument in arguments for part in ast.walk(argument))
+            if not acts and all(ast.unparse(stream) in self.STREAMS for stream in streams):
+                return None
+        return self.generic_visit(node)
 
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
         """Turn ``raise X(…)`` into ``raise X``."""
@@ -150,18 +156,3 @@ class _WithoutWords(ast.NodeTransformer):
         if getattr(node, "body", None) == [] and not isinstance(node, ast.Module):
             node.body = [ast.Pass()]  # type: ignore[attr-defined]
         return node
-
-
-_ACTS = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
-"""Expressions that may do something besides having a value."""
-_STREAMS = ("sys.stdout", "sys.stderr")
-
-
-def _is_note(statement: ast.expr) -> bool:
-    """Whether a statement only prints or warns: it writes to no file, and its arguments have no effect."""
-    if not isinstance(statement, ast.Call) or ast.unparse(statement.func) not in ("print", "warnings.warn"):
-        return False
-    arguments = [*statement.args, *(keyword.value for keyword in statement.keywords)]
-    streams = [word.value for word in statement.keywords if word.arg in ("file", None)]
-    acts = any(isinstance(node, _ACTS) for argument in arguments for node in ast.walk(argument))
-    return not acts and all(ast.unparse(stream) in _STREAMS for stream in streams)

@@ -4,7 +4,8 @@ Each tensor's initial weights come from its own generator, whose key is (seed, "
 one seed start with equal values in every tensor that both have, which is what makes a paired test paired.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from contextlib import nullcontext
 from functools import partial, reduce
 from operator import add
 from typing import Any
@@ -84,28 +85,26 @@ def assemble(run: Run, images: int, classes: int) -> Method:
 
 def loss_of(run: Run) -> Objective:
     """The run's objective plus its regulariser, as a function of two batches of embeddings, by position, or of the
-    tensors that the method gives, by name.
+    tensors that the method gives, by name. It computes in at least float32, also where the encoder is in bfloat16.
     """
-    terms = [_term(part, run.logits) for part in (run.objective, run.regulariser) if part is not None]
-    return lambda *batches, **given: reduce(add, [term(*batches, **given) for term in terms])
+    terms: list[tuple[Callable[..., Tensor], Collection[str]]] = []
+    for part in filter(None, (run.objective, run.regulariser)):
+        term, arguments = _bind("objectives", part), registry.tensors("objectives", part.name)
+        if registry.TO_LOGITS in arguments and run.logits is not None:
+            term = partial(term, **{registry.TO_LOGITS: _bind("logits", run.logits)})
+        terms.append((term, arguments))
 
+    def total(*batches: Tensor, **given: Any) -> Tensor:
+        kind = next(value for value in (*batches, *given.values()) if isinstance(value, Tensor)).device.type
+        rounded = torch.is_autocast_enabled(kind)
+        if rounded:
+            batches = tuple(map(_full, batches))
+            given = {name: _full(value) for name, value in given.items()}
+        with torch.autocast(kind, enabled=False) if rounded else nullcontext():
+            each = [term(*batches, **{name: given[name] for name in taken if name in given}) for term, taken in terms]
+            return reduce(add, each)
 
-def _term(component: Component, logits: Component | None) -> Objective:
-    arguments = registry.tensors("objectives", component.name)
-    loss = _bind("objectives", component)
-    if registry.TO_LOGITS in arguments and logits is not None:
-        loss = partial(loss, **{registry.TO_LOGITS: _bind("logits", logits)})
-
-    def in_full(*batches: Tensor, **given: Any) -> Tensor:
-        """The loss in at least float32, also where the encoder computes in bfloat16."""
-        taken = {name: given[name] for name in arguments if name in given}
-        kind = next(value for value in (*batches, *taken.values()) if isinstance(value, Tensor)).device.type
-        if not torch.is_autocast_enabled(kind):
-            return loss(*batches, **taken)
-        with torch.autocast(kind, enabled=False):
-            return loss(*map(_full, batches), **{name: _full(value) for name, value in taken.items()})
-
-    return in_full
+    return total
 
 
 def _full(value: Any) -> Any:

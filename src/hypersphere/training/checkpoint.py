@@ -104,13 +104,14 @@ def load_state(
     """Restore ``model`` and ``optimiser`` from the state in ``folder``; None if there is none.
 
     Raises:
-        HypersphereError: nothing was restored, because the state is damaged or has another ``identity``, one of its
-            snapshots is missing or altered, or it is past an epoch in ``snapshots`` of which it has no snapshot.
+        HypersphereError: nothing was restored, because the state is damaged, has another ``identity`` or tensors that
+            are not those of the model and the optimiser, one of its snapshots is missing or altered, or it is past an
+            epoch in ``snapshots`` of which it has no snapshot.
     """
     path = folder / RESUME
     if not path.exists():
         return None
-    progress, tensors = _load_sealed(path)
+    progress, tensors = read(folder)
     if progress.identity != identity:
         raise HypersphereError(f"{path}: not resumed: {difference(progress, identity)}")
     for epoch in sorted(snapshots):
@@ -121,19 +122,24 @@ def load_state(
     for name, sha256 in progress.snapshots.items():
         if files.problem(folder / name, sha256):
             raise HypersphereError(f"{folder / name}: missing, or altered since {path.name} was saved")
-    model.load_state_dict({name.removeprefix(MODEL): t for name, t in tensors.items() if name.startswith(MODEL)})
-    parameters = _parameters(optimiser)
-    for name in [name for name in tensors if name.startswith(OPTIMISER)]:
-        number, _, key = name.removeprefix(OPTIMISER).partition(".")
-        state = optimiser.state[parameters[number]]
+    weights = {name.removeprefix(MODEL): tensor for name, tensor in tensors.items() if name.startswith(MODEL)}
+    moments = {
+        tuple(name.removeprefix(OPTIMISER).split(".", 1)): tensor
+        for name, tensor in tensors.items()
+        if name.startswith(OPTIMISER)
+    }
+    parameters, shapes = _parameters(optimiser), {name: tensor.shape for name, tensor in model.state_dict().items()}
+    if {name: tensor.shape for name, tensor in weights.items()} != shapes or any(
+        number not in parameters or tensor.shape != (() if key == COUNT else parameters[number].shape)
+        for (number, key), tensor in moments.items()
+    ):
+        raise HypersphereError(f"{path}: not resumed: its tensors are not those of this model and its optimiser")
+    model.load_state_dict(weights)
+    for (number, key), tensor in moments.items():
         # In the parameter's layout and on its device; torch keeps Adam's count of steps on the CPU.
-        state[key] = tensors[name] if key == COUNT else torch.empty_like(parameters[number]).copy_(tensors[name])
+        own = tensor if key == COUNT else torch.empty_like(parameters[number]).copy_(tensor)
+        optimiser.state[parameters[number]][key] = own
     return progress
-
-
-def read_progress(folder: Path) -> Progress:
-    """Progress of the resume state in ``folder``; a missing or damaged one is a HypersphereError."""
-    return _load_sealed(folder / RESUME)[0]
 
 
 def difference(progress: Progress, identity: dict[str, Any]) -> str:
@@ -149,7 +155,9 @@ def _parameters(optimiser: torch.optim.Optimizer) -> dict[str, nn.Parameter]:
     return {str(number): parameter for number, parameter in enumerate(listed)}
 
 
-def _load_sealed(path: Path) -> tuple[Progress, dict[str, Tensor]]:
+def read(folder: Path) -> tuple[Progress, dict[str, Tensor]]:
+    """The resume state in ``folder``; a missing or damaged one is a HypersphereError."""
+    path = folder / RESUME
     try:
         with safe_open(path, framework="pt") as handle:
             metadata = handle.metadata()

@@ -11,12 +11,9 @@ GUARDED = ("add_param_group", "zero_grad", "state_dict", "load_state_dict")
 
 
 def make_deterministic(threads: int) -> None:
-    """Deterministic algorithms, no autotuning, and a thread count that does not depend on the machine.
+    """Deterministic algorithms, no autotuning, and so many CPU threads for one operation, whatever the machine.
 
-    Call it before anything is computed on a GPU.
-
-    Args:
-        threads: number of CPU threads for one operation; the rounding of sums depends on it.
+    The rounding of sums depends on the threads. Call it before anything is computed on a GPU.
     """
     # cuBLAS is deterministic only with a fixed workspace, and reads this before its first call.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")

@@ -52,37 +52,34 @@ def acquire(setting: str) -> Iterator[torch.device]:
         return
     while True:
         for device in tuple(candidates):
+            lock = None
             try:
-                lock = _claim(device, WAIT_SECONDS / len(candidates))
+                # One file for each physical device, whatever its index among the CUDA_VISIBLE_DEVICES that Slurm, say,
+                # sets. Its uuid says which it is; where torch knows none, the entry of that variable does.
+                name = getattr(torch.cuda.get_device_properties(device), "uuid", None)
+                if name is None:
+                    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+                    name = visible.split(",")[device.index].strip() if visible else device.index
+                path = Path(tempfile.gettempdir()) / f"hypersphere-gpu-{name}.lock"
+                lock = FileLock(path, mode=0o666)  # other people's jobs must be able to lock it too
+                lock.acquire(timeout=WAIT_SECONDS / len(candidates))
+                torch.cuda.set_device(device)
+            except Timeout:  # another process holds it
+                continue
             except (RuntimeError, AssertionError) as error:  # torch asserts that a device's index is below its count
+                if lock is not None:
+                    lock.release()
                 problem = f"device: {device} does not answer ({first_line(error)})"
                 candidates.remove(device)
                 if not candidates:
                     raise HypersphereError(f"{problem}; run again when it is back, or with device: cpu") from None
                 print(f"note: {problem}; it is skipped", flush=True)
                 continue
-            if lock is None:
-                continue
             try:
                 yield device
             finally:
                 lock.release()
             return
-
-
-def _claim(device: torch.device, seconds: float) -> FileLock | None:
-    """Lock a GPU and make it torch's current device; None if another process holds the lock for ``seconds``."""
-    lock = FileLock(_lock_path(device), mode=0o666)  # whoever else uses this machine must be able to lock it too
-    try:
-        lock.acquire(timeout=seconds)
-    except Timeout:
-        return None
-    try:
-        torch.cuda.set_device(device)
-    except RuntimeError:
-        lock.release()
-        raise
-    return lock
 
 
 def is_out_of_memory(error: Exception) -> bool:
@@ -124,18 +121,6 @@ def failure(error: Exception, device: torch.device, micro: int, at: str) -> Hype
             remedy = "the traceback says which operation refused its input"
         return DeviceFailedError(f"the device {place} failed {step} ({text}); {kept}: {remedy}")
     return None
-
-
-def _lock_path(device: torch.device) -> Path:
-    """One lock file per physical device, whatever its index among the CUDA_VISIBLE_DEVICES that Slurm, say, sets.
-
-    Its uuid says which it is; where torch knows none, the entry of that variable does.
-    """
-    name = getattr(torch.cuda.get_device_properties(device), "uuid", None)
-    if name is None:
-        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-        name = visible.split(",")[device.index].strip() if visible else device.index
-    return Path(tempfile.gettempdir()) / f"hypersphere-gpu-{name}.lock"
 
 
 def describe(device: torch.device) -> str:

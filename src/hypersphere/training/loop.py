@@ -39,8 +39,6 @@ class Execution(NamedTuple):
     """What determines the bytes (run, code, data …): only a resume state of the same identity is resumed."""
     precision: torch.dtype = torch.float32
     """Of matrix products and convolutions in the forward and backward pass."""
-    compile: bool = False
-    """Compile the encoder."""
     save_every: float = 60.0
     """Seconds between resume states."""
     request: stop.Request = stop.Request()
@@ -115,15 +113,8 @@ def epochs(
 ) -> Progress:
     """Take a run's epochs one after the other, from where it was left, and write its files: see ``train``.
 
-    Args:
-        run: what is trained.
-        method: its model, whose encoder and heads are the result.
-        state: the model, with whatever else must be kept to resume.
-        optimiser: of the model.
-        epoch: trains the rest of the current epoch, and returns its row of the history: epoch from 1, mean loss, mean
-            norm, last rate …
-        execution: how to train.
-        folder: where results and the resume state go.
+    ``method`` is its model, and ``state`` the model with whatever else must be kept to resume. ``epoch`` trains the
+    rest of the current epoch, and returns its row of the history: epoch from 1, mean loss, mean norm, last rate …
     """
     try:
         saved = checkpoint.load_state(folder, execution.identity, execution.snapshots, state, optimiser)
@@ -138,8 +129,6 @@ def epochs(
         _snapshot(method, folder, execution, run.schedule.epochs, progress)
     every, request = execution.save_every, execution.request
     checkpointer = Checkpointer(folder, state, optimiser, progress, every, request, saved=progress.step)
-    if execution.compile:
-        method.encoder.compile()
     try:
         while progress.epochs < run.schedule.epochs:
             row = epoch(progress, checkpointer)

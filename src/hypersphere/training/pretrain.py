@@ -64,7 +64,16 @@ def pretrain(plan: Plan, runs: Sequence[Run], save_every: float = 60.0, also: Co
             except stop.StoppedError:
                 raise
             except Exception as caught:
-                error = _in_a_sentence(caught, run, device)
+                at = next((note for note in getattr(caught, "__notes__", ()) if note.startswith(AT_STEP)), BEFORE)
+                failure = devices.failure(caught, device, run.batch.micro, at)
+                if failure is None and isinstance(caught, HypersphereError):
+                    failure = caught
+                elif failure is None and isinstance(caught, OSError):
+                    failure = HypersphereError(files.reason(caught))
+                elif failure is None:  # a defect of the program
+                    traceback.print_exception(caught)
+                    failure = HypersphereError(f"{type(caught).__name__}: {' '.join(str(caught).split())}")
+                error = failure
                 error.__traceback__ = error.__context__ = None  # its frames would hold tensors of the run
             devices.free(device)  # outside the except block, so that the error is gone, and with it its frames
             failed.setdefault(str(error), []).append(run.name)
@@ -96,16 +105,15 @@ def _pretrain_one(
             return
         # Another number of threads, precision, model of device or release of torch gives other bytes: do not resume
         # across them.
-        precision, compiled = devices.precision(plan.config.scale.precision, device), plan.config.scale.compile
+        precision = devices.precision(plan.config.scale.precision, device)
         identity: dict[str, Any] = {"run": run.name, "code": code, "data": data.digest}
         identity |= {"device": devices.describe(device), "threads": torch.get_num_threads(), "torch": torch.__version__}
-        identity |= {"precision": str(precision).removeprefix("torch."), "compile": compiled}
-        kept = frozenset(epochs | snapshots(folder))
-        execution = Execution(device, kept, identity, precision, compiled, save_every, request)
+        identity |= {"precision": str(precision).removeprefix("torch.")}
+        execution = Execution(device, frozenset(epochs | snapshots(folder)), identity, precision, save_every, request)
         unfinished = folder / f"{UNFINISHED}{files.digest(identity, 8)}"
         for other in set(folder.glob(f"{UNFINISHED}*")) - {unfinished}:
             try:
-                difference = checkpoint.difference(checkpoint.read_progress(other), identity)
+                difference = checkpoint.difference(checkpoint.read(other)[0], identity)
             except HypersphereError:
                 continue  # killed before its first state was saved, or damaged: there is nothing to resume
             print(f"note: {other}: not resumed: {difference}; it is kept until the run is finished", flush=True)
@@ -113,20 +121,6 @@ def _pretrain_one(
             files.sweep(place)
         trainer: Callable[..., Progress] = importlib.import_module(registry.module_name("trainers", run.kind)).pretrain
         _publish(run, execution, trainer(run, data, execution, unfinished), unfinished, folder)
-
-
-def _in_a_sentence(error: Exception, run: Run, device: torch.device) -> HypersphereError:
-    """The error to report for a run that failed. A defect of the program has its traceback printed, too."""
-    at = next((note for note in getattr(error, "__notes__", ()) if note.startswith(AT_STEP)), BEFORE)
-    failure = devices.failure(error, device, run.batch.micro, at)
-    if failure is not None:
-        return failure
-    if isinstance(error, HypersphereError):
-        return error
-    if isinstance(error, OSError):
-        return HypersphereError(files.reason(error))
-    traceback.print_exception(error)
-    return HypersphereError(f"{type(error).__name__}: {' '.join(str(error).split())}")
 
 
 def finished(folder: Path, code: str, data: str, epochs: Collection[int]) -> bool:
@@ -176,7 +170,6 @@ def _publish(run: Run, execution: Execution, trained: Progress, unfinished: Path
         "device": {"type": execution.device.type, "name": devices.describe(execution.device)},
         "numerics": {
             "precision": execution.identity["precision"],
-            "compile": execution.compile,
             "tf32_convolutions": execution.device.type == "cuda" and torch.backends.cudnn.allow_tf32,
             "memory_format": "channels_last",
             "deterministic_algorithms": True,

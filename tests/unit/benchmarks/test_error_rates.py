@@ -33,7 +33,7 @@ def test_the_rule_is_wrong_no_more_often_than_it_says(
 
 def test_collapsed_arms_in_the_pool_would_make_it_wrong_more_often(rates: ModuleType) -> None:
     """The same draws: with five runs an arm, the two collapsed ones halve the variance."""
-    beside = rates.share_wrong(rates.always_pooled, COLLAPSED, 4, DRAWS, all_pooled=True)
+    beside = rates.share_wrong(effects.pooled_test, COLLAPSED, 4, DRAWS, all_pooled=True)
     assert beside > rates.share_wrong(effects.primary, COLLAPSED, 4, DRAWS) + 1
 
 

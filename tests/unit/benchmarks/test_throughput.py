@@ -33,7 +33,7 @@ def tiny(bench: ModuleType) -> tuple:
 def test_lightlys_model_and_loss_are_ours(bench: ModuleType, tiny: tuple) -> None:
     """Tensor by tensor in one order, so that ours can be put into theirs; then both give the same embeddings."""
     run, ours, _, _ = bench.our_parts(tiny, CPU)
-    theirs = bench.LightlyModel(run)
+    theirs = bench.lightly_model(run)
     theirs.encoder.load_state_dict(ours.encoder.state_dict())
     names = theirs.head.state_dict().keys()
     theirs.head.load_state_dict(dict(zip(names, ours.projector.state_dict().values(), strict=True)))

@@ -71,10 +71,22 @@ HEADER = f"id,kind,origin,{FIELDS}"
 @pytest.mark.parametrize(
     "content",
     [
-        *("", "id,kind\n", f"{HEADER},note\n", f"{HEADER},level\n", HEADER.replace(",origin", "")),
+        *("", "id,kind\n", f"{HEADER},note\n", f"{HEADER},level\n", HEADER.replace(",origin", ""), f"{HEADER},kind\n"),
         *(f"{HEADER}\n{row}\n" for row in ("a,value", "x," * 16 + "x", "x" * 200_000, '"a"b', "caf\udce9")),
     ],
-    ids=["empty", "two columns", "one more", "a derived one", "one less", "short", "long", "huge", "quotes", "latin1"],
+    ids=[
+        "empty",
+        "two columns",
+        "one more",
+        "a derived one",
+        "one less",
+        "one twice",
+        "short",
+        "long",
+        "huge",
+        "quotes",
+        "latin1",
+    ],
 )
 def test_a_file_of_claims_that_cannot_be_read(tmp_path: Path, refused: Refused, content: str) -> None:
     (tmp_path / "p.csv").write_text(content, errors="surrogateescape")

@@ -13,7 +13,7 @@ from hypersphere.config import registry
 from hypersphere.config.run import Component, Dataset
 from hypersphere.datasets import store
 from hypersphere.provenance import data_files, digests
-from hypersphere.provenance.sources import exists
+from hypersphere.provenance.sources import source_of
 
 from ...fixtures import Refused
 
@@ -39,7 +39,7 @@ def test_every_reader_is_a_module_of_the_datasets() -> None:
         with table.open(encoding="utf-8", newline="") as handle:
             readers |= {row["reader"] for row in csv.DictReader(handle)} - {""}
     for reader in readers:
-        assert any(exists(f"{package.name}.datasets.{reader}") for package in registry.packages()), reader
+        assert any(source_of(f"{package.name}.datasets.{reader}") for package in registry.packages()), reader
 
 
 def dataset(name: str, **parameters: Any) -> Dataset:

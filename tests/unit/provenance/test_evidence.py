@@ -1,24 +1,38 @@
-"""Evidence records: complete, checked, and never of a small run among those of the published scale."""
+"""Records are complete, stand in for runs, and none makes a verdict better than its evidence."""
 
+import csv
+import re
 import shutil
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import torch
 from torch import Tensor
 
 from hypersphere import files
+from hypersphere.config import plan as planning
 from hypersphere.config import records
 from hypersphere.config.plan import Plan
+from hypersphere.config.records import Record
 from hypersphere.config.run import Run
+from hypersphere.errors import HypersphereError
 from hypersphere.probes import evaluate
 from hypersphere.provenance import digests, evidence
+from hypersphere.statistics import gather, measure
 from hypersphere.training import loop
 from hypersphere.training.pretrain import pretrain
 
-from ...fixtures import Refused
+from ...fixtures import Approve, Refused
 from ...harm import flip
+
+Change = Callable[[dict[str, Any]], None]
+
+
+# Packing
 
 
 @pytest.fixture
@@ -106,3 +120,280 @@ def test_what_is_altered_or_not_measured_is_refused(tiny_plan: Plan, run: Run, r
                 evidence.pack(tiny_plan, run)
             path.write_bytes(content)
     evidence.pack(tiny_plan, run)
+    proof = tiny_plan.run_folder(run.name) / "manifest.json"
+    files.write_sealed(proof, files.read_sealed(proof) | {"epochs": 3})
+    with refused():  # it names the tables that the record would go to
+        evidence.pack(tiny_plan, run)
+
+
+# Records in the place of runs
+
+
+@pytest.fixture
+def root(laptop_root: Path) -> Path:
+    """The project whose three finished runs of the scale ``laptop`` are packed."""
+    trained = trained_plan(laptop_root)
+    for run in trained.batches[0].runs:
+        evidence.pack(trained, run)
+    return laptop_root
+
+
+def trained_plan(root: Path) -> Plan:
+    return planning.make(root, {"scale": "laptop"})
+
+
+def recorded_plan(root: Path) -> Plan:
+    return planning.make(root, {"scale": "laptop", "evidence_only": True})
+
+
+def kept(root: Path) -> list[Record]:
+    return records.read_folder(root / "evidence" / "laptop", "laptop")
+
+
+def rewrite(folder: Path, content: Iterable[Record]) -> None:
+    """Tables of these records alone, under seals of their own, whatever they say."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    tables: dict[str, list[records.Row]] = {name: [] for name in records.TABLES}
+    for record in content:
+        for name, rows in records.rows(record).items():
+            tables[name] += [row for row in rows if name in ("history", "measurements") or row not in tables[name]]
+    for name, columns in records.TABLES.items():
+        with (folder / f"{name}.csv").open("w", newline="") as handle:
+            writer = csv.DictWriter(handle, columns, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(tables[name])
+
+
+def changed(record: Record, change: Change) -> Record:
+    content = record.model_dump(mode="json")
+    change(content)
+    return Record.model_validate(content)
+
+
+def setting(path: str, value: object) -> Change:
+    """Replace a field of a record: ``evaluations/0/value``."""
+
+    def change(content: dict[str, Any]) -> None:
+        inner: Any = content
+        *keys, last = (int(key) if key.isdigit() else key for key in path.split("/"))
+        for key in keys:
+            inner = inner[key]
+        inner[last] = value
+
+    return change
+
+
+ELSEWHERE = setting("device/name", "another processor")
+
+
+def of_another_protocol(content: dict[str, Any]) -> None:
+    """Every answer is by a protocol that the config does not declare."""
+    digests = {}
+    for by, about in list(content["evaluated_by"].items()):
+        about["protocol"]["probe"]["another"] = 1
+        del content["evaluated_by"][by]
+        digests[by] = files.digest(about, 8), files.digest(about["protocol"], 8)
+        content["evaluated_by"][digests[by][0]] = about
+    for answer in (*content["evaluations"], *content["pixels"]):
+        answer["by"], answer["protocol"] = digests[answer["by"]]
+
+
+def test_packed_runs_are_found_without_their_results(root: Path) -> None:
+    trained = trained_plan(root)
+    shutil.rmtree(root / "results")
+    plan = recorded_plan(root)
+    assert plan.runs.keys() == {run.name for run in trained.batches[0].runs}
+    assert plan.batches == ()
+    assert plan.config.results == root / "results" / "laptop-evidence"
+    lost = {cell.missing for cell in plan.cells if cell.run and cell.run.name not in plan.runs}
+    assert "no record of this run in evidence/laptop" in lost
+    reasons = set(plan.missing("embedding_norms", "spread_of_norms").values())
+    assert "records of evidence hold no values of single images" in reasons
+    assert planning.make(root, {"scale": "laptop", "evidence_only": True, "threads": 2}).runs == {}  # another scale
+
+
+def test_records_give_the_same_numbers_as_the_runs(root: Path) -> None:
+    trained, recorded = trained_plan(root), recorded_plan(root)
+    for key in recorded.made:
+        cells = [cell for cell in recorded.artifacts[key] if not cell.missing]
+        wanted = {(cell.text, cell.run.name) for cell in cells if cell.run}
+        same = [cell for cell in trained.artifacts[key] if cell.run and (cell.text, cell.run.name) in wanted]
+        assert len(cells) == len(same) > 0
+        tables = [
+            pd.DataFrame([*measurer.rows(some), *measurer.controls(some)]).astype({"seed": "Int64", "n_test": "Int64"})
+            for measurer, some in ((gather.Measurer(trained), same), (gather.Measurer(recorded), cells))
+        ]
+        assert tables[0].drop(columns="value").equals(tables[1].drop(columns="value"))
+        assert tables[0]["value"].tolist() == pytest.approx(tables[1]["value"].tolist(), nan_ok=True, abs=0)
+    names = list(recorded.runs)
+    assert gather.runs(trained, names).equals(gather.runs(recorded, names))
+
+
+def test_an_untrained_encoder_is_that_of_any_record_of_equal_weights(root: Path) -> None:
+    """Of a run that differs in its rate alone; where no record has one, the artifact is made without."""
+    key = ("embedding_norms", "table5")
+    (control,) = {cell.run.name: cell for cell in recorded_plan(root).controls[key] if cell.run}.values()
+    numbers = gather.Measurer(recorded_plan(root)).rows([control])
+    (own,) = (record for record in kept(root) if record.name == control.run.name)
+    others = [
+        changed(record, lambda one: one.update(evaluations=[each for each in one["evaluations"] if each["epoch"]]))
+        for record in kept(root)
+    ]
+    rewrite(root / "evidence" / "laptop", others)
+    assert recorded_plan(root).controls[key] == []
+    faster = changed(own, setting("run/optimiser/learning_rate", 0.5))
+    other = changed(faster, setting("name", faster.run.name))
+    rewrite(root / "evidence" / "laptop", [*others, other])
+    (control,) = recorded_plan(root).controls[key]
+    assert control.run is not None
+    assert control.run.name == other.name
+    (row,) = gather.Measurer(recorded_plan(root)).rows([control])
+    assert row | {"run": numbers[0]["run"]} == numbers[0]
+
+
+def numbers_of_seeds(plan: Plan) -> dict[str, int]:
+    table = measure.judged_tables(plan, "embedding_norms", "table5")["summary"]
+    return dict(zip(table["coordinates"], table["n"], strict=True))
+
+
+def test_a_seed_counts_once_whatever_its_replicates(root: Path) -> None:
+    before = numbers_of_seeds(recorded_plan(root))
+    rewrite(root / "evidence" / "laptop", [*kept(root), *(changed(record, ELSEWHERE) for record in kept(root))])
+    plan = recorded_plan(root)
+    assert plan.records is not None
+    assert all(len(replicates) == 2 for replicates in plan.records.values())
+    assert numbers_of_seeds(plan) == before
+    assert before
+    rewrite(root / "evidence" / "laptop", [changed(record, of_another_protocol) for record in kept(root)])
+    assert not [cell for cell in recorded_plan(root).artifacts["embedding_norms", "table5"] if not cell.missing]
+
+
+def test_of_replicates_float32_speaks_first_and_then_the_first_that_came(root: Path) -> None:
+    first = kept(root)[0]
+    replicates = [changed(first, setting("numerics/precision", "bfloat16")), changed(first, ELSEWHERE), first]
+    rewrite(root / "evidence" / "laptop", replicates)
+    ((*found,),) = records.read_all(root / "evidence" / "laptop").values()
+    assert found == [replicates[1], replicates[2], replicates[0]]
+
+
+@pytest.fixture
+def given(root: Path, tmp_path: Path) -> Path:
+    """The records in a folder of their own; the project has none."""
+    folder = tmp_path / "given"
+    shutil.move(root / "evidence" / "laptop", folder)
+    return folder
+
+
+def test_records_that_come_at_once_are_all_there_once(root: Path, given: Path) -> None:
+    """As jobs of several batches add them: each waits for the lock of the folder. Each comes twice here."""
+    plan, content = trained_plan(root), records.read_folder(given, "laptop")
+    with ThreadPoolExecutor(6) as pool:
+        added = list(pool.map(lambda record: evidence.add(plan.config.evidence, [record], plan), content * 2))
+    assert sorted(map(len, added)) == [0] * len(content) + [1] * len(content)
+    assert {one.key: one for one in kept(root)} == {one.key: one for one in content}
+    assert len(kept(root)) == len(content)
+
+
+def tables_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.glob("*.csv")}
+
+
+def test_records_are_taken_in_and_twice_is_once(root: Path, given: Path, tmp_path: Path, refused: Refused) -> None:
+    plan = trained_plan(root)
+    content = records.read_folder(given, "laptop")
+    assert evidence.take_in(plan, given) == content
+    assert kept(root) == content
+    before = tables_of(plan.config.evidence)
+    assert evidence.take_in(plan, given) == []
+    assert tables_of(plan.config.evidence) == before
+    (tmp_path / "empty").mkdir()
+    with refused():
+        evidence.take_in(plan, tmp_path / "empty")
+
+
+def contradict(what: str, content: dict[str, Any]) -> None:
+    if what == "files":
+        content["files"]["encoder.safetensors"] = "0" * 64
+    else:
+        content[what][0]["loss" if what == "history" else "value"] += 1
+
+
+@pytest.mark.parametrize("what", ["files", "history", "evaluations"])
+def test_one_contradiction_and_nothing_is_taken_in(root: Path, given: Path, approve: Approve, what: str) -> None:
+    """Numbers and keys, which differ between processors, are approved as ellipses."""
+    plan = trained_plan(root)
+    last = records.read_folder(given, "laptop")[-1]
+    rewrite(plan.config.evidence, [changed(last, lambda content: contradict(what, content))])
+    before = tables_of(plan.config.evidence)
+    with pytest.raises(HypersphereError) as caught:
+        evidence.take_in(plan, given)
+    approve(re.sub(r"[\d.]+ (there|given)|\b[0-9a-f]{8}\b", r"… \1", str(caught.value)))
+    assert last.name in str(caught.value)
+    assert tables_of(plan.config.evidence) == before
+
+
+def test_another_code_of_training_is_a_replicate_and_overwrites_nothing(root: Path, given: Path) -> None:
+    plan, first = trained_plan(root), records.read_folder(given, "laptop")[0]
+    evidence.take_in(plan, given)
+
+    value = first.evaluations[0].value or 0.0
+    anew = {"code": "0123456789abcdef", "files/encoder.safetensors": "0" * 64, "evaluations/0/value": value + 1}
+    other = first
+    for place, said in anew.items():
+        other = changed(other, setting(place, said))
+    rewrite(given, [other])
+    before = tables_of(plan.config.evidence)
+    evidence.take_in(plan, given)
+    assert records.read_all(plan.config.evidence)[first.name][0] == first
+    assert len(records.read_all(plan.config.evidence)[first.name]) == 2
+    assert all(content.startswith(before[name]) for name, content in tables_of(plan.config.evidence).items())
+
+
+def test_answers_of_more_protocols_are_added_to_a_record_that_is_there(root: Path, given: Path) -> None:
+    plan, whole = trained_plan(root), records.read_folder(given, "laptop")
+
+    def without_pixels_and_norms(content: dict[str, Any]) -> None:
+        content["pixels"] = []
+        content["evaluations"] = [one for one in content["evaluations"] if one["measure"] != "norm"]
+        used = {one["by"] for one in content["evaluations"]}
+        content["evaluated_by"] = {by: about for by, about in content["evaluated_by"].items() if by in used}
+
+    rewrite(plan.config.evidence, [changed(record, without_pixels_and_norms) for record in whole])
+    before = tables_of(plan.config.evidence)
+    evidence.take_in(plan, given)
+    assert all(content.startswith(before[name]) for name, content in tables_of(plan.config.evidence).items())
+    by_place = [sorted(one.evaluations, key=lambda answer: answer.place) for one in (*kept(root), *whole)]
+    assert by_place[: len(whole)] == by_place[len(whole) :]
+    assert [record.pixels for record in kept(root)] == [record.pixels for record in whole]
+
+
+@pytest.mark.parametrize("tables", range(len(records.TABLES)))
+def test_a_kill_between_two_tables_adds_nothing_and_the_next_writer_mends_it(
+    root: Path, given: Path, tables: int
+) -> None:
+    """As a kill leaves them: so many tables with the new rows, half of the next in its temporary file."""
+    plan, whole = trained_plan(root), records.read_folder(given, "laptop")
+    rewrite(plan.config.evidence, whole[:1])
+    before = kept(root)
+    for name in list(records.TABLES)[:tables]:
+        shutil.copy(given / f"{name}.csv", plan.config.evidence)
+    (plan.config.evidence / ".runs.csv.0123abcd.part").write_text("half")
+    assert kept(root) == before
+    evidence.take_in(plan, given)
+    assert kept(root) == whole
+    assert sorted(path.name for path in plan.config.evidence.glob("*.csv")) == sorted(tables_of(given))
+    assert not list(plan.config.evidence.glob(".*.part"))
+
+
+def test_rows_of_runs_that_are_lost_are_not_taken_away(root: Path, given: Path) -> None:
+    """As a bad merge leaves runs.csv: one run is there, one comes again, and the rows of all others stay."""
+    plan, whole = trained_plan(root), records.read_folder(given, "laptop")
+    rewrite(plan.config.evidence, whole)
+    runs, history = plan.config.evidence / "runs.csv", plan.config.evidence / "history.csv"
+    before = history.read_bytes()
+    runs.write_text("".join(runs.read_text().splitlines(keepends=True)[:2]))
+    assert kept(root) == whole[:1]
+    assert evidence.add(plan.config.evidence, whole[1:2], plan) == whole[1:2]
+    assert len(whole) > 2
+    assert history.read_bytes() == before

@@ -20,7 +20,7 @@ from hypersphere.provenance.manifest import check_files
 from hypersphere.training import checkpoint
 from hypersphere.training.checkpoint import Progress
 from hypersphere.training.pretrain import pretrain
-from hypersphere.training.trainers.image import Images, train, training_images
+from hypersphere.training.trainers.image import Images, train
 
 from ...broken_off import before_steps, contents, execution
 from ...layers import merge
@@ -77,7 +77,8 @@ def methods_plan(tmp_path_factory: pytest.TempPathFactory, prepared_data: Path) 
 def of_method(plan: Plan, method: str) -> tuple[Run, Images]:
     """A method's run of that plan, and its images."""
     run = plan.run(next(name for name in plan.runs if name.startswith(f"{method}-")))
-    return run, training_images(store.open(plan.data_folder(run.dataset)))
+    split = store.open(plan.data_folder(run.dataset)).split("train")
+    return run, Images(split.images, split.labels["class"], split.index)
 
 
 @pytest.fixture

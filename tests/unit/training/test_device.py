@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 import torch
-from filelock import FileLock
 
 from hypersphere.errors import HypersphereError
 from hypersphere.training import device as module
@@ -22,29 +21,35 @@ from hypersphere.training.device import DeviceFailedError, failure
 def two_gpus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[torch.device]:
     gpus = [torch.device("cuda", i) for i in range(2)]
     monkeypatch.setattr(module, "devices", lambda setting: gpus)
-    monkeypatch.setattr(module, "_lock_path", lambda device: tmp_path / f"{device.index}.lock")
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(uuid=device.index))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(module, "WAIT_SECONDS", 0.02)
     monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
     return gpus
 
 
-def test_jobs_get_different_devices_and_a_third_waits_for_a_free_one(two_gpus: list[torch.device]) -> None:
+def third(held: ExitStack) -> list[torch.device]:
+    """What a job gets that has to wait until what is held is given back."""
     got: list[torch.device] = []
 
-    def third() -> None:
+    def job() -> None:
         with module.acquire("auto") as device:
             got.append(device)
 
-    waiting = threading.Thread(target=third)
+    waiting = threading.Thread(target=job)
+    waiting.start()
+    waiting.join(timeout=0.3)
+    assert waiting.is_alive()
+    assert not got
+    held.close()
+    waiting.join(timeout=5)
+    return got
+
+
+def test_jobs_get_different_devices_and_a_third_waits_for_a_free_one(two_gpus: list[torch.device]) -> None:
     with module.acquire("auto") as first, ExitStack() as second:
         assert [first, second.enter_context(module.acquire("auto"))] == two_gpus
-        waiting.start()
-        waiting.join(timeout=0.3)
-        assert waiting.is_alive()
-        assert not got
-        second.close()
-        waiting.join(timeout=5)
-    assert got == [two_gpus[1]]
+        assert third(second) == [two_gpus[1]]
 
 
 @pytest.mark.parametrize("has_uuid", [True, False])
@@ -53,34 +58,28 @@ def test_a_device_is_locked_whatever_its_number_among_the_visible(
 ) -> None:
     """Slurm shows each job its own GPUs alone, and each job calls its first one cuda:0."""
 
-    held: list[FileLock] = []
-
     def visible() -> list[str]:
         return os.environ["CUDA_VISIBLE_DEVICES"].split(",")
 
     def properties(device: torch.device) -> SimpleNamespace:
         return SimpleNamespace(uuid=f"GPU-{visible()[device.index]}") if has_uuid else SimpleNamespace()
 
-    def first(shown: str) -> torch.device | None:
-        """The device that a job with these devices gets at once."""
+    def first(shown: str, job: ExitStack) -> torch.device:
+        """The device that a job with these devices gets."""
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", shown)
-        for device in module.devices("auto"):
-            if lock := module._claim(device, 0.02):
-                held.append(lock)
-                return device
-        return None
+        return job.enter_context(module.acquire("auto"))
 
     monkeypatch.setattr(torch.cuda, "device_count", lambda: len(visible()))
     monkeypatch.setattr(torch.cuda, "get_device_properties", properties)
     monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    assert first("0") == first("1") == torch.device("cuda", 0)  # two devices: neither waits for the other
-    assert first("1") is None  # the same device
-    assert first("0,2") == torch.device("cuda", 1)
+    monkeypatch.setattr(module, "WAIT_SECONDS", 0.02)
+    with ExitStack() as one, ExitStack() as two, ExitStack() as three:
+        assert first("0", one) == first("1", two) == torch.device("cuda", 0)  # neither waits for the other
+        assert third(two) == [torch.device("cuda", 0)]  # the same device
+        assert first("0,2", three) == torch.device("cuda", 1)
     modes = {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
     assert modes == {0o666}  # other people's jobs can lock it
-    for lock in held:
-        lock.release()
 
 
 def test_a_gpu_that_cannot_be_used_is_left_out_and_given_back(

@@ -1,15 +1,12 @@
 """How a run is executed: by the switches that a promise of equal bytes needs; in bfloat16, how far it may lie from
-float32; a compiled encoder, to the same bytes.
+float32.
 
-A processor without the instructions computes the same, slowly: so these tests need none. Dynamo traces for real here;
-its graphs run as they are (``eager``), because making code for them takes a minute.
+A processor without the instructions computes the same, slowly: so these tests need none.
 """
 
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,9 +22,8 @@ from hypersphere.training import build, device, loop, optimisation
 from hypersphere.training.loop import Execution
 from hypersphere.training.weights import ENCODER, HEADS
 
-from ...broken_off import contents
 from ...of_images import METHODS
-from .conftest import MakeRun, Pixels, execute, of_method
+from .conftest import MakeRun, execute, of_method
 
 pytestmark = pytest.mark.heavy
 CPU = torch.device("cpu")
@@ -137,24 +133,3 @@ def test_a_processor_and_a_gpu_that_only_imitates_bfloat16_compute_in_float32(
     assert device.precision("bfloat16", torch.device("cuda", 0)) == (torch.bfloat16 if able else torch.float32)
     for wanted in ("bfloat16", "float32"):
         assert device.precision(wanted, CPU) == torch.float32
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("method", ["simclr", "simsiam"])
-def test_a_compiled_encoder_trains_to_the_same_bytes(
-    method: str, make_run: MakeRun, images: Pixels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    graphs: list[int] = []
-
-    def eager(graph: torch.fx.GraphModule, inputs: object) -> Callable[..., object]:
-        graphs.append(len(graph.graph.nodes))
-        return graph.forward
-
-    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=eager))
-    run = make_run(method, schedule={"epochs": 1, "warmup": 0.0})
-    for name, compiled in (("plain", False), ("compiled", True)):
-        assert not graphs
-        execute(run, images, tmp_path / name, compile=compiled)
-    assert graphs
-    assert contents(tmp_path / "plain") == contents(tmp_path / "compiled")
-    torch.compiler.reset()

@@ -512,6 +512,6 @@ def test_on_a_full_disk_the_last_state_is_kept_and_the_run_goes_on_from_there(
     assert caught.value.status == 2
     assert not (stopped.folder / "manifest.json").exists()
     assert not list(stopped.folder.rglob("*.part"))
-    assert checkpoint.read_progress(stopped.state.parent).step == FULL[name]
+    assert checkpoint.read(stopped.state.parent)[0].step == FULL[name]
     assert stopped.go_on() == [0, FULL[name]]
     assert contents(stopped.folder) == stopped.whole

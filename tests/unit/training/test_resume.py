@@ -54,7 +54,7 @@ def test_every_optimiser_goes_on_to_the_same_bytes(
 ) -> None:
     """Without momentum SGD remembers nothing; SimSiam's predictor, at a constant rate, has groups of its own."""
     whole, folder, resume = broken(after, method, optimiser=optimiser)
-    _, tensors = checkpoint._load_sealed(folder / RESUME)
+    _, tensors = checkpoint.read(folder)
     assert any(name.startswith("optimiser.") for name in tensors) == (optimiser != WITHOUT_MOMENTUM)
     assert resume().starts == [0, after]
     assert contents(folder) == whole
@@ -65,7 +65,7 @@ def test_killed_again_and_again(broken: Broken) -> None:
     for after in (3, 1, 2):
         with failing(KilledError(), after), pytest.raises(KilledError):
             resume(save_every=0.0)
-    before = checkpoint.read_progress(folder)
+    before, _ = checkpoint.read(folder)
     outcome = resume()
     assert outcome.starts == [0, 3, 4, 6]
     assert contents(folder) == whole
@@ -154,16 +154,25 @@ def test_the_partial_sums_of_an_epoch_matter(broken: Broken) -> None:
 # What is not gone on from is said
 
 
-def reshape(tensors: dict[str, Tensor]) -> None:
+def reshape(name: str) -> Change:
     """The same bytes in the same order."""
-    tensors["model.projector.0.bias"] = tensors["model.projector.0.bias"].reshape(2, 4)
+    return lambda tensors: tensors.update({name: tensors[name].reshape(2, -1)})
+
+
+BIAS, MOMENTUM = "model.projector.0.bias", "optimiser.0.momentum_buffer"
 
 
 SNAPSHOT, HEADS = snapshot_names(2)
 REFUSED: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "a weight altered": (RESUME, lambda path: rewrite(path, ALTERATIONS["a weight"], seal=False)),
-    "a tensor of another shape": (RESUME, lambda path: rewrite(path, reshape, seal=False)),
+    "a tensor of another shape": (RESUME, lambda path: rewrite(path, reshape(BIAS), seal=False)),
     "a key dropped": (RESUME, lambda path: rewrite(path, drop("optimiser.0."), seal=False)),
+    "sealed with a tensor of another shape": (RESUME, lambda path: rewrite(path, reshape(BIAS))),
+    "sealed with a moment of another shape": (RESUME, lambda path: rewrite(path, reshape(MOMENTUM))),
+    "sealed without a weight": (RESUME, lambda path: rewrite(path, drop(BIAS))),
+    "sealed with a moment of no parameter": (
+        RESUME, lambda path: rewrite(path, lambda tensors: tensors.update({"optimiser.999.step": torch.zeros(())}))
+    ),
     "truncated": (RESUME, truncate),
     "empty": (RESUME, lambda path: path.write_bytes(b"")),
     "not a state": (RESUME, lambda path: save_file({"x": torch.zeros(1)}, path)),
@@ -270,7 +279,7 @@ def test_everything_a_method_carries_matters(stopped: Broken, method: str, prefi
 def test_the_list_of_what_a_method_carries_is_complete(stopped: Broken, method: str) -> None:
     """Every tensor of a state belongs to a trained module or to the optimiser, or is listed."""
     _, folder, _ = stopped(1, method)
-    _, tensors = checkpoint._load_sealed(folder / RESUME)
+    _, tensors = checkpoint.read(folder)
     others = [name for name in tensors if name.startswith("model.") and name.split(".")[1] not in TRAINED]
     assert [name for name in others if not name.startswith(CARRIED[method])] == []
     assert all(any(name.startswith(prefix) for name in others) for prefix in CARRIED[method])

@@ -38,16 +38,10 @@ class Images(NamedTuple):
     whole."""
 
 
-def training_images(data: "Prepared", labels: str = CLASS) -> Images:
-    """The training split with its labels of this name; a dataset without them is a sentence."""
-    split = data.split(TRAIN)
-    return Images(split.images, split.labels[labels], split.index)
-
-
 def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> Progress:
     """Train one run on the training images of a prepared dataset, with the labels that its method learns."""
-    labels = str(run.method.parameters.get("labels", CLASS))
-    return train(run, training_images(data, labels), execution, folder)
+    split, labels = data.split(TRAIN), str(run.method.parameters.get("labels", CLASS))
+    return train(run, Images(split.images, split.labels[labels], split.index), execution, folder)
 
 
 def train(run: Run, images: Images, execution: Execution, folder: Path) -> Progress:
