@@ -15,7 +15,7 @@ from scipy import special  # not scipy.stats, whose import takes a second
 
 from hypersphere.audit import grim
 from hypersphere.audit.table import Cell
-from hypersphere.t_test import welch_p
+from hypersphere.t_test import t_p
 
 LEVEL = 0.05
 CRITICAL = 1.96
@@ -71,9 +71,17 @@ class Effect(NamedTuple):
         return None not in stds and any(stds)
 
     def p(self, n: int, other: int | None = None) -> float:
-        """Two-sided p of Welch's test with ``n`` runs, and as many of the baseline, or ``other``."""
-        std, other_std = (float(one.std or 0) for one in self)
-        return welch_p(self.difference, std, n, other_std, other or n)
+        """Two-sided p of Welch's test (1947) with ``n`` runs, and as many of the baseline, or ``other``.
+
+        nan if neither varies, or if an arm has one run.
+        """
+        sizes = n, other or n
+        variances = [float(one.std or 0) ** 2 / size for one, size in zip(self, sizes, strict=True)]
+        error = math.sqrt(sum(variances))
+        if error == 0 or min(sizes) < 2:
+            return math.nan
+        df = sum(variances) ** 2 / sum(of**2 / (size - 1) for of, size in zip(variances, sizes, strict=True))
+        return t_p(self.difference, error, df)
 
     @property
     def runs(self) -> list[tuple[int, int]]:

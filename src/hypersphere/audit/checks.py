@@ -105,7 +105,14 @@ def audit(cells: Sequence[Cell], sentences: Iterable[tuple[str, str]] = ()) -> l
         effects = list(chance.effects(of_table))
         found += [*averages(of_table), *common_runs(of_table), *digits(of_table), *copies(of_table)]
         found += [*floors(effects), *welch(effects)]
-    found += [claimed(where, sentence, tables) for where, sentence in sentences]
+    for where, sentence in sentences:
+        if where not in tables:
+            raise HypersphereError(f"claim '{sentence}': there is no table '{where}' (there is '{next(iter(tables))}')")
+        check, of, numbers = claims.parse(sentence, tables[where])
+        held, places, fails = claims.outcome([check], numbers)
+        verdict = FITS if held >= claims.HOLDS[of](places) else NOT
+        said = f"“{sentence}” holds in {held} of {places}" + (f"; not at {fails}" if fails else "")
+        found.append(Finding("claims", where, "", "", "", verdict, said, held / places))
     order = list(CHECKS)
     return sorted(found, key=lambda one: order.index(one.check))
 
@@ -280,14 +287,3 @@ def copies(cells: Sequence[Cell]) -> Iterator[Finding]:
                     found = f"{kind} {name} prints {len(numbers)} numbers of {kind} {other}{said}"
                     yield _of("copies", of_line[0], NOT, found)
                 seen.setdefault((metric, part, numbers), name)
-
-
-def claimed(where: str, sentence: str, tables: dict[str, list[Cell]]) -> Finding:
-    """Whether a sentence holds of the numbers of its table."""
-    if where not in tables:
-        raise HypersphereError(f"claim '{sentence}': there is no table '{where}' (there is '{next(iter(tables))}')")
-    check, of, numbers = claims.parse(sentence, tables[where])
-    held, places, fails = claims.outcome([check], numbers)
-    holds = held >= claims.HOLDS[of](places)
-    said = f"“{sentence}” holds in {held} of {places}" + (f"; not at {fails}" if fails else "")
-    return Finding("claims", where, "", "", "", FITS if holds else NOT, said, held / places)

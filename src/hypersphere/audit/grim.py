@@ -162,8 +162,7 @@ def _reach(n: int, spread: int) -> int:
 def _exist(n: int, total: int, low: int, high: int, most: int) -> bool | None:
     """Whether n whole numbers from 0 to ``most`` have this sum, and a sum of squares between two bounds.
 
-    Of two numbers the difference is known, and of three all firsts are tried at once. Four and more have a closed form
-    where no end of the range is near; None elsewhere.
+    Four and more have a closed form where no end of the range is near; None elsewhere.
     """
     whole, rest = divmod(total, n)
     full, part = divmod(total, most)
@@ -172,7 +171,17 @@ def _exist(n: int, total: int, low: int, high: int, most: int) -> bool | None:
     if low > high:
         return False
     if n < 4:
-        return _two_or_three(n, total, low, high, most)
+        # Of two numbers the difference is even as the sum is. Of three, each first that can be is tried.
+        mean, reach = total // 3, _reach(3, 3 * high - total**2)
+        first = np.arange(max(mean - reach, 0), min(mean + 1 + reach, most) + 1) if n == 3 else np.zeros(1, np.int64)
+        others, most_square = total - first, 2 * (high - first**2) - (total - first) ** 2
+        root = np.sqrt(np.maximum(most_square, 0)).astype(np.int64)
+        root -= root**2 > most_square  # a square root in floating point may be one too large, or too small
+        root += (root + 1) ** 2 <= most_square
+        furthest = np.minimum(np.minimum(others, 2 * most - others), root)
+        furthest -= (furthest - others) % 2
+        least_square = 2 * (low - first**2) - others**2
+        return bool(((most_square >= 0) & (furthest >= 0) & (furthest**2 >= least_square)).any())
     last = min(high, low + 2)
     if _reach(n, n * last - total**2) > min(whole, most - whole - 1):
         return None
@@ -181,20 +190,6 @@ def _exist(n: int, total: int, low: int, high: int, most: int) -> bool | None:
     # three squares. One more number can make the sum of four odd.
     quarters = range(low - total**2 // 4, last - total**2 // 4 + 1, 2)
     return n > 4 or total % 2 == 1 or any(_is_three_squares(quarter) for quarter in quarters)
-
-
-def _two_or_three(n: int, total: int, low: int, high: int, most: int) -> bool:
-    """The same for two numbers, whose difference is even as their sum is, or for three by each first that can be."""
-    mean, reach = total // 3, _reach(3, 3 * high - total**2)
-    first = np.arange(max(mean - reach, 0), min(mean + 1 + reach, most) + 1) if n == 3 else np.zeros(1, dtype=np.int64)
-    rest, most_square = total - first, 2 * (high - first**2) - (total - first) ** 2
-    root = np.sqrt(np.maximum(most_square, 0)).astype(np.int64)
-    root -= root**2 > most_square  # a square root in floating point may be one too large, or too small
-    root += (root + 1) ** 2 <= most_square
-    furthest = np.minimum(np.minimum(rest, 2 * most - rest), root)
-    furthest -= (furthest - rest) % 2
-    least_square = 2 * (low - first**2) - rest**2
-    return bool(((most_square >= 0) & (furthest >= 0) & (furthest**2 >= least_square)).any())
 
 
 def _is_three_squares(number: int) -> bool:

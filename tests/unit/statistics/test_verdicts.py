@@ -45,7 +45,7 @@ def test_effects(
     published: float, adjusted: tuple[float, float], primary: tuple[float, float], verdict: str, direction: str
 ) -> None:
     judged = verdicts.of_effect(published, adjusted, primary, RULES)
-    assert (judged.verdict, verdicts.direction(adjusted, published)) == (verdict, direction)
+    assert (judged.verdict, judged.direction) == (verdict, direction)
     shown = primary if verdict == "not reproduced" else adjusted
     assert (judged.low, judged.high) == pytest.approx(shown, nan_ok=True)
 
@@ -61,12 +61,11 @@ def test_verdicts_and_directions_turn_with_the_sign(
     there = verdicts.of_effect(published, adjusted, primary, RULES)
     back = verdicts.of_effect(-published, (-adjusted[1], -adjusted[0]), (-primary[1], -primary[0]), RULES)
     assert there.verdict == back.verdict
-    same = verdicts.direction(adjusted, published)
-    assert verdicts.direction((-adjusted[1], -adjusted[0]), -published) == same
+    assert back.direction == there.direction
     opposite = {"same": "opposite", "opposite": "same", "unclear": "unclear"}
-    assert verdicts.direction(adjusted, -published) == opposite[same]
+    assert verdicts.of_effect(-published, adjusted, primary, RULES).direction == opposite[there.direction]
     # A verdict for the published direction needs that direction, whatever the size.
-    assert (there.verdict in (Verdict.REPRODUCED, Verdict.DIRECTION_ONLY)) == (same == "same")
+    assert (there.verdict in (Verdict.REPRODUCED, Verdict.DIRECTION_ONLY)) == (there.direction == "same")
 
 
 # t(0.95, 10) = 1.8125 and t(0.975, 10) = 2.2281 from tables; with error 0.5: half widths 0.906 and 1.114
@@ -141,8 +140,8 @@ def test_intervals_against_a_margin_of_one(
 ) -> None:
     equal = Claim.model_construct(direction="equal", level=90.0, metric="knn_top1")
     margin_of_one = RULES.model_copy(update={"margin": RULES.margin.model_copy(update={"at_least_high": 1.0})})
-    judged, read = verdicts.compare(equal, verdicts.Intervals((5.0, 6.0), primary, confident), margin_of_one)
-    assert (judged.verdict, read, judged.margin) == (verdict, direction, 1.0)
+    judged = verdicts.compare(equal, verdicts.Intervals((5.0, 6.0), primary, confident), margin_of_one)
+    assert (judged.verdict, judged.direction, judged.margin) == (verdict, direction, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -163,8 +162,8 @@ def test_a_study_has_its_own_margin(
     for said, turned in (("larger", lambda low, high: (low, high)), ("smaller", lambda low, high: (-high, -low))):
         claim = Claim.model_construct(direction=said, reported=None, metric="knn_top1", margin=1.0)
         intervals = verdicts.Intervals(turned(*adjusted), turned(*adjusted), turned(*confident))
-        judged, read = verdicts.compare(claim, intervals, RULES)
-        assert (read, judged.margin) == (direction, 1.0)
+        judged = verdicts.compare(claim, intervals, RULES)
+        assert (judged.direction, judged.margin) == (direction, 1.0)
         found.append((judged.verdict, *turned(judged.low, judged.high)))
     assert found[0] == found[1]
 
