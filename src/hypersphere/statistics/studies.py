@@ -101,24 +101,18 @@ def _of_one(kind: str, claim: Claim, arms: Arms, rules: Rules) -> dict[str, Any]
             columns = {"measured": float(values.mean()), "measured_std": spread(values), "n": len(values)}
             return columns | {"low": low, "high": high, "verdict": Verdict.INCONCLUSIVE}
         case _:
-            return over_seeds(claim, arms["seeds"], rules)
-
-
-def over_seeds(claim: Claim, values: np.ndarray, rules: Rules) -> dict[str, Any]:
-    """A number that varies with the seed, compared with the printed one by two one-sided tests.
-
-    An infinite value is a seed that never converged. A spread below the rounding error of printing is raised to it.
-    """
-    n, printed = len(values), math.nan if claim.reported is None else claim.reported
-    diverged = np.isinf(values)
-    if diverged.any() or math.isinf(printed):
-        all_diverged = Verdict.DIVERGED if math.isinf(printed) else Verdict.NOT_REPRODUCED
-        some_diverged = Verdict.INCONCLUSIVE if diverged.any() else Verdict.NOT_REPRODUCED
-        return {"measured": float(values.mean()), "n": n, "verdict": all_diverged if diverged.all() else some_diverged}
-    mean, std = float(values.mean()), spread(values)
-    margin = rules.margin.of(printed) if claim.of_accuracy else rules.margin.relative * abs(printed)
-    columns = {"measured": mean, "measured_std": std, "n": n, "low_power": n - 1 < rules.low_power_df}
-    return columns | verdicts.judge(claim, mean, n, _raised(std, claim), n - 1, margin, rules)
+            # A number that varies with the seed, by two one-sided tests; infinite for a seed that never converged.
+            values = arms["seeds"]
+            n, diverged = len(values), np.isinf(values)
+            if diverged.any() or math.isinf(reported):
+                verdict = Verdict.INCONCLUSIVE if diverged.any() else Verdict.NOT_REPRODUCED
+                if diverged.all():
+                    verdict = Verdict.DIVERGED if math.isinf(reported) else Verdict.NOT_REPRODUCED
+                return {"measured": float(values.mean()), "n": n, "verdict": verdict}
+            mean, std = float(values.mean()), spread(values)
+            margin = rules.margin.of(reported) if claim.of_accuracy else rules.margin.relative * abs(reported)
+            columns = {"measured": mean, "measured_std": std, "n": n, "low_power": n - 1 < rules.low_power_df}
+            return columns | verdicts.judge(claim, mean, n, _raised(std, claim), n - 1, margin, rules)
 
 
 def effects(family: Sequence[tuple[Claim, Arms]], rules: Rules) -> dict[str, dict[str, Any]]:

@@ -150,18 +150,10 @@ def judge(
     columns: dict[str, Any] = {"p": t_p(mean - printed, error, df), "verdict": Verdict.INCONCLUSIVE}
     if math.isnan(margin):
         return columns
-    half, full, double = (of_value(mean, printed, error, df, margin * factor, rules) for factor in (0.5, 1, 2))
-    columns |= {"margin": margin, "low": full.low, "high": full.high, "verdict": full.verdict}
-    return columns | {"verdict_half": half.verdict, "verdict_double": double.verdict}
-
-
-def of_value(ours: float, published: float, error: float, df: int, margin: float, rules: Rules) -> Judgement:
-    """Judge a printed number by two one-sided tests (points): by the interval of ours less the published number.
-
-    The returned interval is around our mean, to compare with published ± margin.
-    """
-    equal, wide = (t_interval(ours, error, df, level) for level in (rules.equivalence, rules.confidence))
-    confident, primary = ((low - published, high - published) for low, high in (equal, wide))
-    judged = of_equality(confident, primary, margin)
-    low, high = wide if judged.verdict == Verdict.NOT_REPRODUCED else equal
-    return judged._replace(low=low, high=high)
+    equal, wide = (t_interval(mean, error, df, level) for level in (rules.equivalence, rules.confidence))
+    confident, primary = ((low - printed, high - printed) for low, high in (equal, wide))
+    half, full, double = (of_equality(confident, primary, margin * factor).verdict for factor in (0.5, 1, 2))
+    # The interval that decided it, around our mean, to compare with the printed number ± margin.
+    low, high = wide if full == Verdict.NOT_REPRODUCED else equal
+    columns |= {"margin": margin, "low": low, "high": high, "verdict": full}
+    return columns | {"verdict_half": half, "verdict_double": double}

@@ -29,6 +29,10 @@ def of_one(kind: str, claim: Claim, **numbers: float) -> dict[str, Any]:
     return studies._of_one(kind, claim, {arm: np.array([number]) for arm, number in numbers.items()}, RULES)
 
 
+def over_seeds(claim: Claim, values: np.ndarray) -> dict[str, Any]:
+    return studies._of_one("over_seeds", claim, {"seeds": values}, RULES)
+
+
 @pytest.mark.parametrize(
     ("value", "metric", "reading", "verdict"),
     [
@@ -80,20 +84,20 @@ def test_a_range_refutes_allows_or_forces_the_printed_number(low: float, high: f
 
 def test_steps_over_seeds_are_judged_by_two_one_sided_tests() -> None:
     values = np.array([100.0, 101.0, 100.0, 99.0, 101.0, 100.0, 100.0, 99.0])
-    found = studies.over_seeds(of_steps(), values, RULES)
+    found = over_seeds(of_steps(), values)
     std = values.std(ddof=1)
     error = math.sqrt(std**2 / 8 + std**2)  # ours is a mean of eight, theirs counts as one run of the same spread
     low, high = stats.t.interval(0.9, 7, loc=values.mean(), scale=error)
     assert (found["low"], found["high"]) == pytest.approx((low, high))
     assert found["margin"] == pytest.approx(5)  # 5 % of 100
     assert found["verdict"] == "reproduced"
-    assert studies.over_seeds(of_steps(reported=120.0), values, RULES)["verdict"] == "not reproduced"
-    assert studies.over_seeds(of_steps(reported=104.5), values, RULES)["verdict"] == "inconclusive"
+    assert over_seeds(of_steps(reported=120.0), values)["verdict"] == "not reproduced"
+    assert over_seeds(of_steps(reported=104.5), values)["verdict"] == "inconclusive"
 
 
 def test_equal_steps_still_have_the_spread_of_rounding() -> None:
     """A uniform error of one step has a variance of 1/12."""
-    found = studies.over_seeds(of_steps(reported=50.0), np.full(6, 50.0), RULES)
+    found = over_seeds(of_steps(reported=50.0), np.full(6, 50.0))
     error = math.sqrt(1 / 12 / 6 + 1 / 12)
     assert found["high"] - 50 == pytest.approx(stats.t.ppf(0.95, 5) * error)
     assert (found["verdict"], found["measured_std"]) == ("reproduced", 0)
@@ -103,7 +107,7 @@ def test_a_printed_mean_of_n_trials_counts_as_n() -> None:
     values = np.array([75.0, 76.0, 74.5, 75.5, 75.0, 74.0])
     one = of_steps(metric="kmeans_accuracy", reported=75.2, reported_std=1.2)
     many = of_steps(metric="kmeans_accuracy", reported=75.2, reported_std=1.2, reported_n=20)
-    width = [(found := studies.over_seeds(each, values, RULES))["high"] - found["low"] for each in (one, many)]
+    width = [(found := over_seeds(each, values))["high"] - found["low"] for each in (one, many)]
     std = values.std(ddof=1)
     ratio = math.sqrt(std**2 / 6 + 1.44) / math.sqrt(std**2 / 6 + 1.44 / 20)
     assert width[0] / width[1] == pytest.approx(ratio)
@@ -111,7 +115,7 @@ def test_a_printed_mean_of_n_trials_counts_as_n() -> None:
 
 def test_a_number_that_inputs_were_chosen_by_settles_nothing_however_near() -> None:
     values = np.array([75.0, 75.4, 75.2, 75.1, 75.3])
-    near = studies.over_seeds(of_steps(metric="kmeans_accuracy", reported=75.2), values, RULES)
+    near = over_seeds(of_steps(metric="kmeans_accuracy", reported=75.2), values)
     found = studies._of_one("calibrated", of_steps(), {"calibrated": values}, RULES)
     assert (near["verdict"], found["verdict"]) == ("reproduced", "inconclusive")
     low, high = stats.t.interval(0.95, 4, loc=75.2, scale=stats.sem(values))
@@ -129,7 +133,7 @@ def test_a_number_that_inputs_were_chosen_by_settles_nothing_however_near() -> N
     ],
 )
 def test_never_is_an_answer(values: list[float], reported: float, verdict: str) -> None:
-    assert studies.over_seeds(of_steps(reported=reported), np.array(values), RULES)["verdict"] == verdict
+    assert over_seeds(of_steps(reported=reported), np.array(values))["verdict"] == verdict
 
 
 Answered = Callable[..., dict[str, dict[str, Any]]]

@@ -13,7 +13,6 @@ from hypersphere.config.claims import Claim
 from hypersphere.config.rules import Verdict
 from hypersphere.statistics import studies, verdicts
 from hypersphere.statistics.effects import welch
-from hypersphere.t_test import t_p
 
 from .world import RULES, Make, claim, gain
 
@@ -83,9 +82,11 @@ def test_verdicts_and_directions_turn_with_the_sign(
     ],
 )
 def test_values(ours: float, expected: str, half: float) -> None:
-    judged = verdicts.of_value(ours, 60.0, NAN if math.isnan(half) else 0.5, 10, 1.5, RULES)
-    assert judged.verdict == expected
-    assert (judged.low, judged.high) == pytest.approx((ours - half, ours + half), abs=1e-3, nan_ok=True)
+    n, printed = 1 if math.isnan(half) else 4, Claim.model_construct(reported=60.0, reported_std=None, reported_n=None)
+    # ours is a mean of four, the printed one counts as one of the same spread: error sqrt(0.2 (1/4 + 1)) = 0.5
+    judged = verdicts.judge(printed, ours, n, 0.2**0.5, 10, 1.5, RULES)
+    assert judged["verdict"] == expected
+    assert (judged["low"], judged["high"]) == pytest.approx((ours - half, ours + half), abs=1e-3, nan_ok=True)
 
 
 @settings(max_examples=60, deadline=None)
@@ -94,13 +95,13 @@ def test_reproduced_is_two_one_sided_tests_at_five_percent(counts: list[int], ma
     values = np.array(counts) / 100
     assume(np.ptp(values) > 0)
     ours = DescrStatsW(values)
-    # a one-sample layout: error s / sqrt(n), df n - 1, against a point
+    # a one-sample layout: error s / sqrt(n), df n - 1, against a point, which is of a billion runs
     p, _, _ = ours.ttost_mean(60 - margin, 60 + margin)
-    assume(abs(p - 0.05) > 1e-9)
-    error = ours.std_mean
-    judged = verdicts.of_value(float(ours.mean), 60.0, error, len(values) - 1, margin, RULES)
-    assert (judged.verdict == "reproduced") == (p < 0.05)
-    assert t_p(float(ours.mean) - 60, error, len(values) - 1) == pytest.approx(ours.ttest_mean(60)[1])
+    assume(abs(p - 0.05) > 1e-6)
+    n, point = len(values), Claim.model_construct(reported=60.0, reported_std=None, reported_n=10**9)
+    judged = verdicts.judge(point, float(ours.mean), n, float(values.std(ddof=1)), n - 1, margin, RULES)
+    assert (judged["verdict"] == "reproduced") == (p < 0.05)
+    assert judged["p"] == pytest.approx(ours.ttest_mean(60)[1], rel=1e-5)
 
 
 # Sentences that say that there is no effect: tests of equivalence.
