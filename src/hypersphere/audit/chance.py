@@ -127,9 +127,3 @@ def odd_p(odd: int, numbers: int) -> float:
     """Two-sided exact p that each of ``numbers`` digits is odd with probability 1/2."""
     fewer = min(odd, numbers - odd)
     return min(1.0, 2 * float(special.bdtr(fewer, numbers, 0.5)))
-
-
-def spread_p(cell: Cell, n: int) -> float:
-    """Two-sided p of a standard deviation over ``n`` runs, if each run met its own draw of test examples."""
-    square = (n - 1) * float(cell.std or 0) ** 2 / floor(cell) ** 2
-    return float(2 * min(special.chdtr(n - 1, square), special.chdtrc(n - 1, square)))

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from scipy import special
+
 from hypersphere.audit import chance, claims, grim
 from hypersphere.audit.grim import unit
 from hypersphere.audit.table import Cell
@@ -206,8 +208,11 @@ def spread(cell: Cell) -> Iterator[Finding]:
     if not cell.n_test:
         yield _of("spread", cell, NEEDS, "no number of test examples is given")
     elif floor > 0 and (runs := chance.allowed(cell)):
-        most_likely = max(chance.spread_p(cell, n) for n in runs)
+        # If each run met its own examples, (n - 1) ratio^2 would be a chi-square; p is two-sided.
         ratio = float(cell.std) / floor
+        squares = {n - 1: (n - 1) * float(cell.std) ** 2 / floor**2 for n in runs}
+        tails = (min(special.chdtr(df, x), special.chdtrc(df, x)) for df, x in squares.items())
+        most_likely = float(2 * max(tails))
         said = f"{cell.std} is {ratio:.2g} times the floor, {floor:.2g}; p at most {most_likely:.2g}"
         yield _of("spread", cell, FITS if most_likely >= chance.LEVEL else NOT, said, ratio)
 

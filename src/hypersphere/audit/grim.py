@@ -88,7 +88,10 @@ def _fits(mean: str, std: str | None, n: int, assumptions: Assumptions) -> bool 
     # n times the sum of squares, less the squared sum: the same for all numbers moved by a constant.
     scale = n * (n - assumptions.ddof)
     least, highest = squares.first(scale), squares.last(scale)
-    if least > _widest(totals, n, most):
+    # The largest spread of n numbers from 0 to most with one of these sums has as many ends of the range as the sum
+    # allows. Between sums that ends alone make it is convex.
+    ends = {totals[0], totals[-1], *(full * most for full in range(n + 1) if full * most in totals)}
+    if least > max(n * (total // most * most**2 + (total % most) ** 2) - total**2 for total in ends):
         return False
     tried = totals[: TRIES // (2 * _reach(n, highest) if n == 3 else 64)]
     unknown = len(tried) < len(totals)
@@ -136,15 +139,6 @@ def _in_steps(mean: str, std: str | None, assumptions: Assumptions) -> tuple[int
         low, high = interval(std)
         squares = _Interval(max(low, Fraction(0)) ** 2, high**2, truncated)
     return math.floor(100 / assumptions.step), _Interval(*interval(mean), truncated), squares
-
-
-def _widest(totals: range, n: int, most: int) -> int:
-    """The largest spread, as n · squares - sum², of n numbers from 0 to ``most`` with one of these sums.
-
-    It is that of as many ends of the range as the sum allows. Between sums that ends alone make it is convex.
-    """
-    ends = {totals[0], totals[-1], *(full * most for full in range(n + 1) if full * most in totals)}
-    return max(n * (total // most * most**2 + (total % most) ** 2) - total**2 for total in ends)
 
 
 def unit(printed: Decimal) -> Fraction:

@@ -195,25 +195,19 @@ class Judge:
         return verdicts.cannot_be_judged(outcome) if self.declared.cannot_be_judged else outcome
 
     def _seeds(self, *cells: str) -> tuple[dict[str, int], list[str]]:
-        """How many seeds of the cells were declared, diverged and are missing; what a verdict on them has to say.
-
-        At the published scale seeds that are missing may have diverged as well; below it a scale may have begun with
-        fewer.
-        """
+        """How many seeds of the cells were declared, diverged and are missing; what a verdict on them has to say."""
         rows = self.summary.loc[list(cells)]
         diverged, declared = int(rows["n_diverged"].sum()), int(rows["n_declared"].max())
         missing = int(rows["n_declared"].sum() - rows["n"].sum()) - diverged
         said = [f"{missing} of {int(rows['n_declared'].sum())} seeds missing"] if missing else []
+        # Missing seeds may have diverged as well, but below the published scale one may have begun with fewer.
         all_of = rows["n_declared"] if self.limit is None else rows["n"] + rows["n_diverged"]
         if (all_of - rows["n"] > self.rules.most_diverged * all_of).any():
             said.append(TOO_FEW)
         return {"n_diverged": diverged, "n_declared": declared, "n_missing": missing}, said
 
     def _uninformative(self, claim: Claim, cell: str) -> str:
-        """Why a cell is not shown to be better than its control, in words; empty if it is, or if nothing could say so.
-
-        Runs that are all equal have no interval, and show nothing.
-        """
+        """Why a cell is not shown to be better than its control, in words; empty if it is, or nothing says so."""
         measured = MEASURES[claim.metric] if claim.metric else None
         if measured is None or measured.margin == "none" or measured.better == "neither":
             return ""
@@ -224,11 +218,7 @@ class Judge:
         return f"the {arm} is not shown to be better than its control ({level})" if level else ""
 
     def _value(self, claim: Claim) -> dict[str, Any]:
-        """The columns of a printed number: our mean over the runs that finished.
-
-        Below the published scale (``limit``) the interval is the 95 % one of our mean, and nothing is compared with
-        the published number. Three runs have a spread of their own; two take that of the table's rows too.
-        """
+        """The columns of a printed number. Below the published scale nothing is compared with it."""
         if claim.reported is None:
             return {"why": "nothing is printed to compare with"}
         groups = self.arms[layout(claim.coordinates)]
@@ -236,6 +226,7 @@ class Judge:
         values, (seeds, said) = group.to_numpy(dtype=float), self._seeds(claim.text)
         n, mean, std = len(values), float(values.mean()) if len(values) else math.nan, t_test.spread(values)
         low, high = t_test.mean_interval(values, self.rules.confidence)
+        # Three runs have a spread of their own; two take that of the table's rows too.
         used = Pooled(std, n - 1) if n >= ENOUGH else pool_for([group], groups, self.rules)
         outcome = {
             **{"measured": mean, "measured_std": std, "n": n, "verdict": self.limit or Verdict.INCONCLUSIVE},
@@ -253,9 +244,7 @@ class Judge:
     def _comparison(self, claim: Claim) -> dict[str, Any]:
         """The columns of a comparison: our effect, Holm's p, the smaller arm's n.
 
-        Below the published scale (``limit``) the interval is Holm's, and only the direction of the published effect is
-        compared. A gain over a baseline that is no better than its control is at most one of direction, and no effect
-        between such arms is no news.
+        Below the published scale the interval is Holm's, and only the direction of the published effect is compared.
         """
         against = coordinates.text(claim.compared_with)
         rows = self.effects[(self.effects["coordinates"] == claim.text) & (self.effects["baseline"] == against)]
@@ -271,6 +260,8 @@ class Judge:
         )
         judged = verdicts.compare(claim, ours, self.rules)
         equal = claim.direction == "equal"
+        # A gain over a baseline that is no better than its control is at most one of direction, and no effect between
+        # such arms is no news.
         flat = [why for cell in (claim.text, against) if (why := self._uninformative(claim, cell))]
         if equal and flat:
             judged = judged._replace(verdict=Verdict.INCONCLUSIVE, why=flat[0], direction="unclear")

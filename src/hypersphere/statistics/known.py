@@ -5,7 +5,7 @@ every scale on real images, and from scales that were finished here. docs/statis
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -158,31 +158,8 @@ def finished(root: Path) -> list[Path]:
 
 def build(plan: Plan) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Write results/report/{claims,ladder,criteria}.csv, and return the first two as they are read."""
-    root, kept, rules = plan.config.root, plan.config.kept, load_certainty(plan.config.root)
-    # Theorems and exact studies
-    ladder = []
-    exact = pd.concat(tables.as_read(claims.exact(plan, paper), columns.CLAIMS) for paper in plan.config.papers)
-    for row in tables.rows(exact):
-        verdict, rung = Verdict.of(row["verdict"]), RUNG_OF[row["answered_by"]]
-        lacks: dict[Shortcoming, bool] = {
-            "untried": rung == "proof" and verdict in HELD,
-            "undecided": verdict.outcome == "open",
-            "unjudged": verdict.outcome == "unjudged",
-        }
-        if verdict.outcome != "waiting":
-            missing = [name for name, here in lacks.items() if here]
-            ladder.append(_step(row, rung, "", missing, rules) | {"scale": ""})
-    # Trained encoders
-    for scale in recorded_scales(root):
-        path = records_file(root, scale)
-        table = tables.read(check_tidy(path.parent, path.name), {**columns.CLAIMS, **tables.texts("differs")})
-        ladder += _of_encoders(planning.cfg.load(root, kept | {"scale": scale, "evidence_only": True}), table, rules)
-    for path in finished(root):
-        table = tables.read(check_tidy(path.parent, path.name), columns.CLAIMS)
-        trained = table[(table["answered_by"] == "encoder") & (table["verdict"] != NOT_RUN)]
-        ladder += _of_encoders(planning.cfg.load(root, kept | {"scale": path.parent.name}), trained, rules)
-    # The best evidence of each claim, and what would settle it
-    ladder = climbed(ladder)
+    root, rules = plan.config.root, load_certainty(plan.config.root)
+    ladder = climbed(_evidence(plan, rules))
     best = {row["id"]: row for row in reversed(ladder)}
     of_artifact = pd.read_csv(COSTS).set_index(["paper", "artifact"])["device_hours"].to_dict()
     of_pair, judged_by = pd.read_csv(PAIR_COSTS).set_index("id")["device_hours"].to_dict(), rules_file.load(root)
@@ -204,18 +181,41 @@ def build(plan: Plan) -> tuple[pd.DataFrame, pd.DataFrame]:
     return known, steps
 
 
+def _evidence(plan: Plan, rules: Certainty) -> list[Row]:
+    """A row of the ladder for each piece of evidence at hand."""
+    # Theorems and exact studies
+    root, found = plan.config.root, list[Row]()
+    rung: Rung
+    exact = pd.concat(tables.as_read(claims.exact(plan, paper), columns.CLAIMS) for paper in plan.config.papers)
+    for row in tables.rows(exact):
+        verdict, rung = Verdict.of(row["verdict"]), RUNG_OF[row["answered_by"]]
+        lacks: dict[Shortcoming, bool] = {
+            "untried": rung == "proof" and verdict in HELD,
+            "undecided": verdict.outcome == "open",
+            "unjudged": verdict.outcome == "unjudged",
+        }
+        missing = [name for name, here in lacks.items() if here]
+        if verdict.outcome != "waiting":
+            found.append(_step(row, rung, "", missing, rules) | {"scale": ""})
+    # Trained encoders: from records, and from scales that were finished here
+    recorded = [records_file(root, scale) for scale in recorded_scales(root)]
+    for path in (*recorded, *finished(root)):
+        chosen: dict[str, Any] = {"scale": path.parent.name} | ({"evidence_only": True} if path in recorded else {})
+        kinds = columns.CLAIMS | (tables.texts("differs") if path in recorded else {})
+        config = planning.cfg.load(root, plan.config.kept | chosen)
+        superseded = config.scale.superseded or ""
+        rung = "published" if config.scale.level == "paper" else "first_protocol" if superseded else "laptop"
+        table = tables.read(check_tidy(path.parent, path.name), kinds)
+        for row in tables.rows(table[(table["answered_by"] == "encoder") & (table["verdict"] != NOT_RUN)]):
+            missing = shortcomings(row, stands_in(config, row), rules.enough_runs)
+            found.append(_step(row, rung, superseded, missing, rules))
+    return found
+
+
 def climbed(ladder: Sequence[Row]) -> list[Row]:
     """The rows of the ladder, the best evidence first: by rung, then by the number of runs."""
     order = list(RUNGS)
     return sorted(ladder, key=lambda row: (order.index(row["rung"]), -row["n"], row["scale"]))
-
-
-def _of_encoders(config: Config, table: pd.DataFrame, rules: Certainty) -> Iterator[Row]:
-    """The evidence of one scale's encoders, by the rows of its claims.csv."""
-    superseded = config.scale.superseded or ""
-    rung: Rung = "published" if config.scale.level == "paper" else "first_protocol" if superseded else "laptop"
-    for row in tables.rows(table):
-        yield _step(row, rung, superseded, shortcomings(row, stands_in(config, row), rules.enough_runs), rules)
 
 
 def _step(row: Row, rung: Rung, superseded: str, missing: Sequence[Shortcoming], rules: Certainty) -> Row:
