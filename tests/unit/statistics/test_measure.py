@@ -35,29 +35,6 @@ def measured(world: World, artifact: str, name: str = "measurements") -> pd.Data
     return world.table(artifact, name)
 
 
-def test_every_cell_has_the_numbers_of_its_own_coordinates(make_world: Make) -> None:
-    """Epochs, temperatures and targets of one run's weights never stand in for each other."""
-    world = make_world(seeds=[0, 1])
-    said = {
-        ("epochs", at(epoch=0)): [10.0, 11.0],
-        ("epochs", at(epoch=50)): [20.0, 21.0],
-        ("epochs", at(epoch=100)): [30.0, 31.0],
-        ("epochs", at(epoch=50, variant="cut3")): [40.0, 41.0],
-        ("temperatures", at(objective__temperature=0.1)): [50.0, 51.0],
-        ("temperatures", at(objective__temperature=1)): [60.0, 61.0],
-        ("transfers", at(target="hundred", measure="transfer_top1")): [70.0, 71.0],
-        ("transfers", at(dataset="hundred", target="ten", measure="transfer_top1")): [80.0, 81.0],
-    }
-    for (artifact, cell), values in said.items():
-        world.say(artifact, cell, values)
-    world.measure("epochs", "temperatures", "transfers", "table5")
-    for (artifact, cell), values in said.items():
-        assert world.table(artifact, "measurements").loc[cell, "value"].tolist() == values, cell
-    # the last epoch by name, the usual temperature by name, and neither: one run, one number, three artifacts
-    same = [("temperatures", at(objective__temperature=0.5)), ("table5", at())]
-    assert [world.table(name, "measurements").loc[cell, "value"].tolist() for name, cell in same] == [[30.0, 31.0]] * 2
-
-
 def test_what_a_row_says_of_its_cell(make_world: Make) -> None:
     world = make_world(level="quick", seeds=[4])
     cell = at(target="hundred", measure="transfer_top1")
