@@ -1,4 +1,4 @@
-"""The spread of a few values, the interval of their mean, and Student's, Welch's and Holm's tests."""
+"""The spread of a few values, the interval of their mean, and Student's and Holm's tests."""
 
 import math
 from collections.abc import Sequence
@@ -40,16 +40,6 @@ def t_p(difference: float, error: float, df: float) -> float:
     if not error > 0 or df < 1:
         return math.nan
     return float(2 * special.stdtr(df, -abs(difference) / error))
-
-
-def welch_p(difference: float, std: float, n: int, other_std: float, other_n: int) -> float:
-    """Two-sided p of Welch's test (Welch 1947) for two means of ``n`` and ``other_n`` runs; nan if neither varies."""
-    of_one, of_other = std**2 / n, other_std**2 / other_n
-    error = math.sqrt(of_one + of_other)
-    if error == 0 or min(n, other_n) < 2:
-        return math.nan
-    df = (of_one + of_other) ** 2 / (of_one**2 / (n - 1) + of_other**2 / (other_n - 1))
-    return t_p(difference, error, df)
 
 
 def holm(p: Sequence[float], alpha: float, family: int) -> tuple[np.ndarray, np.ndarray]:

@@ -15,7 +15,7 @@ from scipy import special  # not scipy.stats, whose import takes a second
 
 from hypersphere.audit import grim
 from hypersphere.audit.table import Cell
-from hypersphere.t_test import welch_p
+from hypersphere.t_test import t_p
 
 LEVEL = 0.05
 CRITICAL = 1.96
@@ -71,9 +71,17 @@ class Effect(NamedTuple):
         return None not in stds and any(stds)
 
     def p(self, n: int, other: int | None = None) -> float:
-        """Two-sided p of Welch's test with ``n`` runs, and as many of the baseline, or ``other``."""
-        std, other_std = (float(one.std or 0) for one in self)
-        return welch_p(self.difference, std, n, other_std, other or n)
+        """Two-sided p of Welch's test (1947) with ``n`` runs, and as many of the baseline, or ``other``.
+
+        nan if neither varies, or if an arm has one run.
+        """
+        sizes = n, other or n
+        variances = [float(one.std or 0) ** 2 / size for one, size in zip(self, sizes, strict=True)]
+        error = math.sqrt(sum(variances))
+        if error == 0 or min(sizes) < 2:
+            return math.nan
+        df = sum(variances) ** 2 / sum(of**2 / (size - 1) for of, size in zip(variances, sizes, strict=True))
+        return t_p(self.difference, error, df)
 
     @property
     def runs(self) -> list[tuple[int, int]]:
@@ -119,9 +127,3 @@ def odd_p(odd: int, numbers: int) -> float:
     """Two-sided exact p that each of ``numbers`` digits is odd with probability 1/2."""
     fewer = min(odd, numbers - odd)
     return min(1.0, 2 * float(special.bdtr(fewer, numbers, 0.5)))
-
-
-def spread_p(cell: Cell, n: int) -> float:
-    """Two-sided p of a standard deviation over ``n`` runs, if each run met its own draw of test examples."""
-    square = (n - 1) * float(cell.std or 0) ** 2 / floor(cell) ** 2
-    return float(2 * min(special.chdtr(n - 1, square), special.chdtrc(n - 1, square)))

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from scipy import special
+
 from hypersphere.audit import chance, claims, grim
 from hypersphere.audit.grim import unit
 from hypersphere.audit.table import Cell
@@ -105,7 +107,14 @@ def audit(cells: Sequence[Cell], sentences: Iterable[tuple[str, str]] = ()) -> l
         effects = list(chance.effects(of_table))
         found += [*averages(of_table), *common_runs(of_table), *digits(of_table), *copies(of_table)]
         found += [*floors(effects), *welch(effects)]
-    found += [claimed(where, sentence, tables) for where, sentence in sentences]
+    for where, sentence in sentences:
+        if where not in tables:
+            raise HypersphereError(f"claim '{sentence}': there is no table '{where}' (there is '{next(iter(tables))}')")
+        check, of, numbers = claims.parse(sentence, tables[where])
+        held, places, fails = claims.outcome([check], numbers)
+        verdict = FITS if held >= claims.HOLDS[of](places) else NOT
+        said = f"“{sentence}” holds in {held} of {places}" + (f"; not at {fails}" if fails else "")
+        found.append(Finding("claims", where, "", "", "", verdict, said, held / places))
     order = list(CHECKS)
     return sorted(found, key=lambda one: order.index(one.check))
 
@@ -199,8 +208,11 @@ def spread(cell: Cell) -> Iterator[Finding]:
     if not cell.n_test:
         yield _of("spread", cell, NEEDS, "no number of test examples is given")
     elif floor > 0 and (runs := chance.allowed(cell)):
-        most_likely = max(chance.spread_p(cell, n) for n in runs)
+        # If each run met its own examples, (n - 1) ratio^2 would be a chi-square; p is two-sided.
         ratio = float(cell.std) / floor
+        squares = {n - 1: (n - 1) * float(cell.std) ** 2 / floor**2 for n in runs}
+        tails = (min(special.chdtr(df, x), special.chdtrc(df, x)) for df, x in squares.items())
+        most_likely = float(2 * max(tails))
         said = f"{cell.std} is {ratio:.2g} times the floor, {floor:.2g}; p at most {most_likely:.2g}"
         yield _of("spread", cell, FITS if most_likely >= chance.LEVEL else NOT, said, ratio)
 
@@ -280,14 +292,3 @@ def copies(cells: Sequence[Cell]) -> Iterator[Finding]:
                     found = f"{kind} {name} prints {len(numbers)} numbers of {kind} {other}{said}"
                     yield _of("copies", of_line[0], NOT, found)
                 seen.setdefault((metric, part, numbers), name)
-
-
-def claimed(where: str, sentence: str, tables: dict[str, list[Cell]]) -> Finding:
-    """Whether a sentence holds of the numbers of its table."""
-    if where not in tables:
-        raise HypersphereError(f"claim '{sentence}': there is no table '{where}' (there is '{next(iter(tables))}')")
-    check, of, numbers = claims.parse(sentence, tables[where])
-    held, places, fails = claims.outcome([check], numbers)
-    holds = held >= claims.HOLDS[of](places)
-    said = f"“{sentence}” holds in {held} of {places}" + (f"; not at {fails}" if fails else "")
-    return Finding("claims", where, "", "", "", FITS if holds else NOT, said, held / places)

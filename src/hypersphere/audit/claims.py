@@ -69,18 +69,6 @@ class Check(NamedTuple):
     less: Cells | None = None
     """Coordinates of other cells, of which the same is taken, and subtracted."""
 
-    def holds(self, value: float) -> bool:
-        """Whether a number has the relation to the threshold."""
-        low, high = self.than[0], self.than[-1]
-        return {
-            "above": value > low + ROUNDING,
-            "at least": value >= low - ROUNDING,
-            "below": value < low - ROUNDING,
-            "at most": value <= low + ROUNDING,
-            "within": abs(value) <= low + ROUNDING,
-            "between": low - ROUNDING <= value <= high + ROUNDING,
-        }[self.relation]
-
     def places(self, numbers: Sequence[Number]) -> list[tuple[str, float]]:
         """The numbers that it compares with its threshold, each with the name of its place."""
         cells = self._differences(self.cells, numbers)
@@ -129,7 +117,18 @@ def outcome(checks: Sequence[Check], numbers: Sequence[Number]) -> tuple[int, in
             places = check.places(numbers)
         except ValueError as error:
             raise ValueError(f"checks.{at}.{error}") from None
-        bad = [f"{name}: {round(value, 6):g}" for name, value in places if not check.holds(value)]
+        low, high, bad = check.than[0], check.than[-1], []
+        for name, value in places:
+            holds = {
+                "above": value > low + ROUNDING,
+                "at least": value >= low - ROUNDING,
+                "below": value < low - ROUNDING,
+                "at most": value <= low + ROUNDING,
+                "within": abs(value) <= low + ROUNDING,
+                "between": low - ROUNDING <= value <= high + ROUNDING,
+            }
+            if not holds[check.relation]:
+                bad.append(f"{name}: {round(value, 6):g}")
         held, total, failing = held + len(places) - len(bad), total + len(places), failing or "".join(bad[:1])
     return held, total, failing
 

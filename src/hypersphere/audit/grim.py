@@ -62,7 +62,7 @@ def admissible(printed: Printed, assumptions: Assumptions, runs: Sequence[int] =
 
 def common(cells: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """The numbers of runs that all cells allow."""
-    return tuple(n for n in range(1, MOST + 1) if cells and all(n in allowed for allowed in cells))
+    return tuple(n for n in range(1, MOST + 1) if all(n in allowed for allowed in cells))
 
 
 def informative(printed: Printed, assumptions: Assumptions) -> bool:
@@ -88,7 +88,10 @@ def _fits(mean: str, std: str | None, n: int, assumptions: Assumptions) -> bool 
     # n times the sum of squares, less the squared sum: the same for all numbers moved by a constant.
     scale = n * (n - assumptions.ddof)
     least, highest = squares.first(scale), squares.last(scale)
-    if least > _widest(totals, n, most):
+    # The largest spread of n numbers from 0 to most with one of these sums has as many ends of the range as the sum
+    # allows. Between sums that ends alone make it is convex.
+    ends = {totals[0], totals[-1], *(full * most for full in range(n + 1) if full * most in totals)}
+    if least > max(n * (total // most * most**2 + (total % most) ** 2) - total**2 for total in ends):
         return False
     tried = totals[: TRIES // (2 * _reach(n, highest) if n == 3 else 64)]
     unknown = len(tried) < len(totals)
@@ -138,15 +141,6 @@ def _in_steps(mean: str, std: str | None, assumptions: Assumptions) -> tuple[int
     return math.floor(100 / assumptions.step), _Interval(*interval(mean), truncated), squares
 
 
-def _widest(totals: range, n: int, most: int) -> int:
-    """The largest spread, as n · squares - sum², of n numbers from 0 to ``most`` with one of these sums.
-
-    It is that of as many ends of the range as the sum allows. Between sums that ends alone make it is convex.
-    """
-    ends = {totals[0], totals[-1], *(full * most for full in range(n + 1) if full * most in totals)}
-    return max(n * (total // most * most**2 + (total % most) ** 2) - total**2 for total in ends)
-
-
 def unit(printed: Decimal) -> Fraction:
     """One unit of the last printed decimal."""
     exponent = printed.as_tuple().exponent
@@ -162,8 +156,7 @@ def _reach(n: int, spread: int) -> int:
 def _exist(n: int, total: int, low: int, high: int, most: int) -> bool | None:
     """Whether n whole numbers from 0 to ``most`` have this sum, and a sum of squares between two bounds.
 
-    Of two numbers the difference is known, and of three all firsts are tried at once. Four and more have a closed form
-    where no end of the range is near; None elsewhere.
+    Four and more have a closed form where no end of the range is near; None elsewhere.
     """
     whole, rest = divmod(total, n)
     full, part = divmod(total, most)
@@ -172,7 +165,17 @@ def _exist(n: int, total: int, low: int, high: int, most: int) -> bool | None:
     if low > high:
         return False
     if n < 4:
-        return _two_or_three(n, total, low, high, most)
+        # Of two numbers the difference is even as the sum is. Of three, each first that can be is tried.
+        mean, reach = total // 3, _reach(3, 3 * high - total**2)
+        first = np.arange(max(mean - reach, 0), min(mean + 1 + reach, most) + 1) if n == 3 else np.zeros(1, np.int64)
+        others, most_square = total - first, 2 * (high - first**2) - (total - first) ** 2
+        root = np.sqrt(np.maximum(most_square, 0)).astype(np.int64)
+        root -= root**2 > most_square  # a square root in floating point may be one too large, or too small
+        root += (root + 1) ** 2 <= most_square
+        furthest = np.minimum(np.minimum(others, 2 * most - others), root)
+        furthest -= (furthest - others) % 2
+        least_square = 2 * (low - first**2) - others**2
+        return bool(((most_square >= 0) & (furthest >= 0) & (furthest**2 >= least_square)).any())
     last = min(high, low + 2)
     if _reach(n, n * last - total**2) > min(whole, most - whole - 1):
         return None
@@ -181,20 +184,6 @@ def _exist(n: int, total: int, low: int, high: int, most: int) -> bool | None:
     # three squares. One more number can make the sum of four odd.
     quarters = range(low - total**2 // 4, last - total**2 // 4 + 1, 2)
     return n > 4 or total % 2 == 1 or any(_is_three_squares(quarter) for quarter in quarters)
-
-
-def _two_or_three(n: int, total: int, low: int, high: int, most: int) -> bool:
-    """The same for two numbers, whose difference is even as their sum is, or for three by each first that can be."""
-    mean, reach = total // 3, _reach(3, 3 * high - total**2)
-    first = np.arange(max(mean - reach, 0), min(mean + 1 + reach, most) + 1) if n == 3 else np.zeros(1, dtype=np.int64)
-    rest, most_square = total - first, 2 * (high - first**2) - (total - first) ** 2
-    root = np.sqrt(np.maximum(most_square, 0)).astype(np.int64)
-    root -= root**2 > most_square  # a square root in floating point may be one too large, or too small
-    root += (root + 1) ** 2 <= most_square
-    furthest = np.minimum(np.minimum(rest, 2 * most - rest), root)
-    furthest -= (furthest - rest) % 2
-    least_square = 2 * (low - first**2) - rest**2
-    return bool(((most_square >= 0) & (furthest >= 0) & (furthest**2 >= least_square)).any())
 
 
 def _is_three_squares(number: int) -> bool:

@@ -3,7 +3,7 @@
 What fits both yes and no by the plan's words is unclear, and so is what fits neither.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -78,60 +78,63 @@ def of_study(
         }
         yes, no = fits.get("yes", False), fits.get("no", False)
     else:
-        yes, no = RULES[name](Found(family, again, values, rules))
+        yes, no = _by_words(name, family, again, values, rules)
     return "unclear" if yes == no else "yes" if yes else "no"
 
 
-class Found(NamedTuple):
-    """What a rule of a study reads."""
-
-    family: Sequence[Comparison]
-    again: Sequence[Comparison]
-    values: Arms
-    rules: Rules
-
-    def of(self, point: Coordinates) -> pd.Series:
-        """The values of a cell by seed."""
-        return self.values[coordinates.text(point)]
+RULES = ("ours/sentences", "ours/confidence", "ours/losses", "ours/multidigits", "ours/cut_by_steps")
+"""Studies, after their document, of which a plan's ``numbers`` cannot say whether yes and whether no fits."""
 
 
-def _sentences(found: Found) -> tuple[bool, bool]:
-    """Of three tasks; ``helped`` are those on which + DP (summed) is ahead of none, as compared with uniformity."""
-    of_dp = [one for one in found.family if one.arm["variant"] == "dp_sum"]
-    against_none = [one for one in of_dp if one.against["variant"] == "default"]
-    against_uniform = {one.arm["target"]: one.called for one in of_dp if one.against["variant"] == "uniform"}
-    helped = [against_uniform[one.arm["target"]] for one in against_none if "ahead" in one.called]
-    better, worse = any("ahead" in one for one in helped), any("behind" in one for one in helped)
-    return len(helped) >= 2 and better and not worse, all("level" in one or "behind" in one for one in helped)
+def _by_words(
+    name: str, family: Sequence[Comparison], again: Sequence[Comparison], values: Arms, rules: Rules
+) -> tuple[bool, bool]:
+    """Whether yes and whether no fits what one of ``RULES`` found. The words are the plan's ``answers``."""
+    match name:
+        case "ours/sentences":
+            # Of three tasks; helped are those on which + DP (summed) is ahead of none, as compared with uniformity.
+            of_dp = [one for one in family if one.arm["variant"] == "dp_sum"]
+            against_none = [one for one in of_dp if one.against["variant"] == "default"]
+            against_uniform = {one.arm["target"]: one.called for one in of_dp if one.against["variant"] == "uniform"}
+            helped = [against_uniform[one.arm["target"]] for one in against_none if "ahead" in one.called]
+            better, worse = any("ahead" in one for one in helped), any("behind" in one for one in helped)
+            yes = len(helped) >= 2 and better and not worse
+            return yes, all("level" in one or "behind" in one for one in helped)
+        case "ours/confidence":
+            # Of two methods on two sets, the trained encoder against itself before its training.
+            yes = all("beyond" in one.called and one.mean > one.margin for one in family)
+            return yes, all("level" in one.called or "behind" in one.called for one in family)
+        case "ours/losses":
+            # Of fifteen losses against tuned NT-Xent.
+            alike = all(one.low <= 0 <= one.high for one in again)
+            yes = alike and any("beyond" in one.called for one in family)
+            return yes, all(one.high < one.margin for one in family)
+        case "ours/multidigits":
+            return _multidigits(family, values, rules)
+        case _:
+            return _cut_by_steps(family, values, rules)
 
 
-def _confidence(found: Found) -> tuple[bool, bool]:
-    """Of two methods on two sets, the trained encoder against itself before its training."""
-    yes = all("beyond" in one.called and one.mean > one.margin for one in found.family)
-    return yes, all("level" in one.called or "behind" in one.called for one in found.family)
-
-
-def _losses(found: Found) -> tuple[bool, bool]:
-    """Of fifteen losses against tuned NT-Xent."""
-    alike = all(one.low <= 0 <= one.high for one in found.again)
-    yes = alike and any("beyond" in one.called for one in found.family)
-    return yes, all(one.high < one.margin for one in found.family)
-
-
-def _multidigits(found: Found) -> tuple[bool, bool]:
+def _multidigits(family: Sequence[Comparison], values: Arms, rules: Rules) -> tuple[bool, bool]:
     """Of three temperatures; the sizes are those of the second digit, in pixels."""
     curves: dict[float, dict[int, pd.Series]] = {}
     largest = {}
-    for one in found.family:
-        temperature, size = float(one.arm["objective.temperature"]), _size(one.arm)
-        curve = curves.setdefault(temperature, {_size(one.against): found.of(one.against)})
-        curve[size] = found.of(one.arm)
+    for one in family:
+        curve = curves.setdefault(float(one.arm["objective.temperature"]), {})
+        # The side of the second digit ends the name of its set: multidigits_20_80.
+        size, other = (int(str(point["dataset"]).rpartition("_")[2]) for point in (one.arm, one.against))
+        curve[other] = values[coordinates.text(one.against)]
+        curve[size] = values[coordinates.text(one.arm)]
         if size == max(curve):
-            largest[temperature] = "behind" in one.called
-    slopes = [slopes_on_size(curve) for curve in curves.values()]
-    falls = all(mean_interval(slope.to_numpy(), found.rules.confidence)[1] < 0 for slope in slopes)
+            largest[float(one.arm["objective.temperature"])] = "behind" in one.called
+    falls = True
+    for curve in curves.values():
+        # The slope of each seed's values on the size, by least squares, in the measure's unit a pixel.
+        table = pd.DataFrame(curve).dropna()
+        slopes = np.polyfit(np.array(table.columns, dtype=float), table.to_numpy().T, 1)[0]
+        falls = falls and mean_interval(slopes, rules.confidence)[1] < 0
     halves = [half_loss_sizes(curves[temperature]).dropna() for temperature in (min(curves), max(curves))]
-    low, high = effects.welch(*halves).interval(halves[1].mean() - halves[0].mean(), found.rules.confidence)
+    low, high = effects.welch(*halves).interval(halves[1].mean() - halves[0].mean(), rules.confidence)
     behind = [*largest.values()]
     yes = all(behind) and falls and (low > 0 or high < 0)
     return yes, not any(behind) or (all(behind) and low > -SAME_SIZE and high < SAME_SIZE)
@@ -139,17 +142,6 @@ def _multidigits(found: Found) -> tuple[bool, bool]:
 
 SAME_SIZE = 10.0
 """Sizes at half loss that differ by less than these pixels are the same (the plan of ``multidigits``)."""
-
-
-def _size(point: Coordinates) -> int:
-    """The side of the second digit in pixels, which ends the name of its set: ``multidigits_20_80``."""
-    return int(str(point["dataset"]).rpartition("_")[2])
-
-
-def slopes_on_size(curve: Mapping[int, pd.Series]) -> pd.Series:
-    """The slope of each seed's values on the size, by least squares, in the measure's unit a pixel."""
-    table = pd.DataFrame(dict(curve)).dropna()
-    return pd.Series(np.polyfit(np.array(table.columns, dtype=float), table.to_numpy().T, 1)[0], index=table.index)
 
 
 def half_loss_sizes(curve: Mapping[int, pd.Series]) -> pd.Series:
@@ -167,30 +159,19 @@ def half_loss_sizes(curve: Mapping[int, pd.Series]) -> pd.Series:
     return pd.Series(found, dtype=float)
 
 
-def _cut_by_steps(found: Found) -> tuple[bool, bool]:
+def _cut_by_steps(family: Sequence[Comparison], values: Arms, rules: Rules) -> tuple[bool, bool]:
     """Of two methods, the cut at the least and at the most steps; steps are in proportion to epochs."""
     by_method: dict[str, list[Comparison]] = {}
-    for one in sorted(found.family, key=lambda one: float(one.arm["schedule.epochs"])):
+    for one in sorted(family, key=lambda one: float(one.arm["schedule.epochs"])):
         by_method.setdefault(str(one.arm["method"]), []).append(one)
     late = []
     for first, *_, last in by_method.values():
         if "behind" in first.called:
-            arms = [found.of(point) for point in (last.arm, last.against, first.arm, first.against)]
+            arms = [values[coordinates.text(point)] for point in (last.arm, last.against, first.arm, first.against)]
             means = [arm.mean() for arm in arms]
             risen = means[0] - means[1] - (means[2] - means[3])
-            low, _ = effects.welch(*arms).interval(risen, found.rules.confidence)
+            low, _ = effects.welch(*arms).interval(risen, rules.confidence)
             late.append((last.called, low > 0))
     level_or_ahead = all("level" in called or "ahead" in called for called, _ in late)
     yes = bool(late) and level_or_ahead and all(clear for _, clear in late)
     return yes, bool(late) and all("behind" in called for called, _ in late)
-
-
-RULES: dict[str, Callable[[Found], tuple[bool, bool]]] = {
-    "ours/sentences": _sentences,
-    "ours/confidence": _confidence,
-    "ours/losses": _losses,
-    "ours/multidigits": _multidigits,
-    "ours/cut_by_steps": _cut_by_steps,
-}
-"""By document and study. Whether yes and whether no fits what was found, where a plan's ``numbers`` cannot say it. The
-words are the plan's ``answers``."""

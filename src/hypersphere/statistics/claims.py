@@ -18,12 +18,12 @@ from hypersphere.config.cells import CHANCE, UNTRAINED
 from hypersphere.config.claims import NOT_MADE_YET, SENTENCES, Claim, why_not_made, why_not_measured
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
-from hypersphere.config.rules import Verdict
+from hypersphere.config.rules import Rules, Verdict
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.statistics import gather, measure, studies, verdicts
-from hypersphere.statistics.effects import ENOUGH, Arms, Pooled, arms, layout, pool, pool_for
+from hypersphere.statistics.effects import ENOUGH, Pooled, arms, layout, pool, pool_for
 
 TOO_FEW = "an arm lost more of its seeds than the rules allow"
 COLUMNS = columns.CLAIMS
@@ -68,7 +68,7 @@ def build_studies(plan: Plan, paper: str) -> None:
 def build_artifact(plan: Plan, paper: str, artifact: str, made: Mapping[str, pd.DataFrame]) -> None:
     """Write an artifact's claims.csv: its claims that trained encoders answer, by the tables of ``measure.build``."""
     document = plan.config.papers[paper]
-    judge = Judge(plan, document, artifact, made)
+    judge = Judge(plan, document, artifact, made, rules_file.load(plan.config.root))
     claims = [claim for claim in ledger.of(plan.config, paper) if claim.artifact == artifact]
     found = _table(_row(plan, document, claim, judge.of(claim)) for claim in claims)
     tables.write(plan.artifact_folder(paper, artifact), {"claims": (found, COLUMNS)})
@@ -76,14 +76,15 @@ def build_artifact(plan: Plan, paper: str, artifact: str, made: Mapping[str, pd.
 
 def of_encoders(plan: Plan) -> pd.DataFrame:
     """The claims that a plan's trained encoders answer, as claims.csv has them; nothing is written or read."""
-    rows = []
+    rows, rules = [], rules_file.load(plan.config.root)
     for name, paper in plan.config.papers.items():
-        claims = ledger.of(plan.config, name)
-        asked = [key for key in plan.made if key[0] == name and any(claim.artifact == key[1] for claim in claims)]
-        judges = {key[1]: Judge(plan, paper, key[1], measure.judged_tables(plan, *key)) for key in asked}
-        rows += [
-            _row(plan, paper, claim, judges[claim.artifact].of(claim)) for claim in claims if claim.artifact in judges
-        ]
+        judges: dict[str, Judge] = {}
+        for claim in ledger.of(plan.config, name):
+            if (name, claim.artifact) in plan.made:
+                if claim.artifact not in judges:
+                    made = measure.judged_tables(plan, name, claim.artifact, rules)
+                    judges[claim.artifact] = Judge(plan, paper, claim.artifact, made, rules)
+                rows.append(_row(plan, paper, claim, judges[claim.artifact].of(claim)))
     return tables.as_read(_table(rows), COLUMNS)
 
 
@@ -95,7 +96,7 @@ def exact(plan: Plan, paper: str) -> pd.DataFrame:
     config, document, claims = plan.config, plan.config.papers[paper], ledger.of(plan.config, paper)
     answers = config.results / "simulations" / paper / "answers.csv"
     outcomes = studies.judge(claims, config, paper, rules_file.load(config.root)) if answers.is_file() else {}
-    theorems = [claim for claim in claims if claim.kind == "theorem" and claim.id not in outcomes]
+    theorems = [claim for claim in claims if claim.kind == "theorem"]
     if theorems and (config.results / "theory.csv").is_file():
         theory = tables.read(check_tidy(config.results, "theory.csv"), columns.THEORY)
         checked = {(row["id"], row["reading"]): row for row in tables.rows(theory)}
@@ -151,9 +152,8 @@ def answering(paper: Paper, claim: Claim) -> dict[str, str]:
 class Judge:
     """Judges the claims of one artifact made from runs by its tidy tables (``measure.judged_tables``)."""
 
-    def __init__(self, plan: Plan, paper: Paper, name: str, made: Mapping[str, pd.DataFrame]) -> None:
-        self.plan, self.paper, self.declared = plan, paper, paper.measured[name]
-        self.rules = rules_file.load(plan.config.root)
+    def __init__(self, plan: Plan, paper: Paper, name: str, made: Mapping[str, pd.DataFrame], rules: Rules) -> None:
+        self.plan, self.paper, self.declared, self.rules = plan, paper, paper.measured[name], rules
         scale, changed = plan.config.scale, plan.config.scale_name != plan.config.settings.scale
         small = Verdict.LAPTOP_ONLY if scale.level == "laptop" or changed else None
         self.limit = Verdict.QUICK_ONLY if scale.level == "quick" else small
@@ -164,8 +164,7 @@ class Judge:
         )
         self.summary = self.summary.set_index("coordinates", drop=False)
         self.means = {str(cell): float(mean) for cell, mean in self.summary["mean"].items()}
-        self.arms: dict[str, Arms] = {}
-        """By the layout that its cells share."""
+        self.arms = arms(self.measurements, self.declared.points)
 
     def of(self, claim: Claim) -> dict[str, Any]:
         """The measured columns of a claim: with its runs, their device, precision and seeds.
@@ -196,25 +195,19 @@ class Judge:
         return verdicts.cannot_be_judged(outcome) if self.declared.cannot_be_judged else outcome
 
     def _seeds(self, *cells: str) -> tuple[dict[str, int], list[str]]:
-        """How many seeds of the cells were declared, diverged and are missing; what a verdict on them has to say.
-
-        At the published scale seeds that are missing may have diverged as well; below it a scale may have begun with
-        fewer.
-        """
+        """How many seeds of the cells were declared, diverged and are missing; what a verdict on them has to say."""
         rows = self.summary.loc[list(cells)]
         diverged, declared = int(rows["n_diverged"].sum()), int(rows["n_declared"].max())
         missing = int(rows["n_declared"].sum() - rows["n"].sum()) - diverged
         said = [f"{missing} of {int(rows['n_declared'].sum())} seeds missing"] if missing else []
+        # Missing seeds may have diverged as well, but below the published scale one may have begun with fewer.
         all_of = rows["n_declared"] if self.limit is None else rows["n"] + rows["n_diverged"]
         if (all_of - rows["n"] > self.rules.most_diverged * all_of).any():
             said.append(TOO_FEW)
         return {"n_diverged": diverged, "n_declared": declared, "n_missing": missing}, said
 
     def _uninformative(self, claim: Claim, cell: str) -> str:
-        """Why a cell is not shown to be better than its control, in words; empty if it is, or if nothing could say so.
-
-        Runs that are all equal have no interval, and show nothing.
-        """
+        """Why a cell is not shown to be better than its control, in words; empty if it is, or nothing says so."""
         measured = MEASURES[claim.metric] if claim.metric else None
         if measured is None or measured.margin == "none" or measured.better == "neither":
             return ""
@@ -225,21 +218,15 @@ class Judge:
         return f"the {arm} is not shown to be better than its control ({level})" if level else ""
 
     def _value(self, claim: Claim) -> dict[str, Any]:
-        """The columns of a printed number: our mean over the runs that finished.
-
-        Below the published scale (``limit``) the interval is the 95 % one of our mean, and nothing is compared with
-        the published number. Three runs have a spread of their own; two take that of the table's rows too.
-        """
+        """The columns of a printed number. Below the published scale nothing is compared with it."""
         if claim.reported is None:
             return {"why": "nothing is printed to compare with"}
-        shared = layout(claim.coordinates)
-        if shared not in self.arms:
-            self.arms[shared] = arms(self.measurements, self.declared.points, claim.coordinates)
-        groups = self.arms[shared]
+        groups = self.arms[layout(claim.coordinates)]
         group = groups[claim.text]
         values, (seeds, said) = group.to_numpy(dtype=float), self._seeds(claim.text)
         n, mean, std = len(values), float(values.mean()) if len(values) else math.nan, t_test.spread(values)
         low, high = t_test.mean_interval(values, self.rules.confidence)
+        # Three runs have a spread of their own; two take that of the table's rows too.
         used = Pooled(std, n - 1) if n >= ENOUGH else pool_for([group], groups, self.rules)
         outcome = {
             **{"measured": mean, "measured_std": std, "n": n, "verdict": self.limit or Verdict.INCONCLUSIVE},
@@ -257,9 +244,7 @@ class Judge:
     def _comparison(self, claim: Claim) -> dict[str, Any]:
         """The columns of a comparison: our effect, Holm's p, the smaller arm's n.
 
-        Below the published scale (``limit``) the interval is Holm's, and only the direction of the published effect is
-        compared. A gain over a baseline that is no better than its control is at most one of direction, and no effect
-        between such arms is no news.
+        Below the published scale the interval is Holm's, and only the direction of the published effect is compared.
         """
         against = coordinates.text(claim.compared_with)
         rows = self.effects[(self.effects["coordinates"] == claim.text) & (self.effects["baseline"] == against)]
@@ -273,15 +258,17 @@ class Judge:
                 for kind in ("_holm", "", "_equal")
             )
         )
-        judged, direction = verdicts.compare(claim, ours, self.rules)
+        judged = verdicts.compare(claim, ours, self.rules)
         equal = claim.direction == "equal"
+        # A gain over a baseline that is no better than its control is at most one of direction, and no effect between
+        # such arms is no news.
         flat = [why for cell in (claim.text, against) if (why := self._uninformative(claim, cell))]
         if equal and flat:
-            judged, direction = judged._replace(verdict=Verdict.INCONCLUSIVE, why=flat[0]), "unclear"
+            judged = judged._replace(verdict=Verdict.INCONCLUSIVE, why=flat[0], direction="unclear")
         elif judged.verdict == Verdict.REPRODUCED and (why := self._uninformative(claim, against)):
             judged = judged._replace(verdict=Verdict.DIRECTION_ONLY, why=why)
         if self.limit is not None and not equal and effect["level"]:
-            direction = "unclear"
+            judged = judged._replace(direction="unclear")
             said.append(f"an arm is {effect['level']}")
         if judged.why and (self.limit is None or equal):
             said.append(judged.why)
@@ -289,7 +276,7 @@ class Judge:
         low, high = (judged.low, judged.high) if self.limit is None else below
         return {
             **{"measured": float(effect["effect"]), "p": float(effect["p_holm"]), "margin": judged.margin},
-            **{"verdict": self.limit or judged.verdict, "direction": direction if self.limit else None},
+            **{"verdict": self.limit or judged.verdict, "direction": judged.direction if self.limit else None},
             **{"n": int(min(effect["n_variant"], effect["n_baseline"])), "low": low, "high": high},
             **{"low_power": bool(effect["low_power"]), "why": "; ".join(said) or None},
             **{"low_unadjusted": ours.primary[0], "high_unadjusted": ours.primary[1]},

@@ -7,7 +7,7 @@ which stands for the baseline. Every call of a difference among them is wrong. d
 import functools
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,7 @@ import pandas as pd
 from hypersphere.config import rules as rules_file
 from hypersphere.config.plan import Plan
 from hypersphere.config.rules import Rules
-from hypersphere.config.run import Run
-from hypersphere.config.study import CHECKS, PRINTED, TIMES, TUNING, Study
+from hypersphere.config.study import CHECKS, PRINTED, TIMES, TUNING
 from hypersphere.provenance import tables
 from hypersphere.statistics import answers, effects, measure
 from hypersphere.statistics.effects import WELCH
@@ -89,14 +88,14 @@ def of_plan(plan: Plan) -> dict[str, tuple[pd.DataFrame, tables.Columns]]:
         for artifact in (study, study + PRINTED, study + CHECKS):
             if (paper, artifact) not in plan.made:
                 continue
-            found = measure.judged_tables(plan, paper, artifact)
+            found = measure.judged_tables(plan, paper, artifact, rules)
             rows = list(_compared(plan, paper, study, artifact, found))
             compared += rows
             if artifact == study and rows:
                 shown = plan.config.papers[paper].measured[artifact]
                 values: effects.Arms = {}
-                for point in shown.points:
-                    values |= effects.arms(found["measurements"], [point], point)
+                for alike_cells in effects.arms(found["measurements"], shown.points).values():
+                    values |= alike_cells
                 of_all = f"{paper}/{study}", declared.answers, rows, len(shown.comparisons)
                 answered.append({"paper": paper, "study": study, "answer": answers.of_study(*of_all, values, rules)})
             if declared.test == WELCH and artifact != study + CHECKS:
@@ -114,7 +113,12 @@ def _compared(
 ) -> Iterator[dict[str, Any]]:
     """The rows of studies.csv of one artifact."""
     declared = plan.config.papers[paper].studies[study]
-    came_to = {cell.text: _came_to(cell.run, declared) for cell in plan.artifacts[paper, artifact] if cell.run}
+    multiples = [key.removesuffix(TIMES).split(".") for key in declared.tuned if key.endswith(TIMES)]
+    came_to = {
+        cell.text: ", ".join(f"{functools.reduce(getattr, path, cell.run):.2g}" for path in multiples)
+        for cell in plan.artifacts[paper, artifact]
+        if cell.run
+    }
     means = dict(zip(found["summary"]["coordinates"], found["summary"]["mean"], strict=True))
     for row in tables.rows(found["effects"]):
         row |= {"paper": paper, "study": study, "artifact": artifact, "n": min(row["n_variant"], row["n_baseline"])}
@@ -124,12 +128,6 @@ def _compared(
             # The margin is in the unit of the primary measure, and checks are not tested for an answer.
             row |= {"margin": math.nan, "equivalent": False}
         yield row | {"called": "; ".join(answers.called(row))}
-
-
-def _came_to(run: Run, study: Study) -> str:
-    """The number of each tuned field that multiplies a declared one, as it is in a run: ``0.0038``."""
-    paths = [key.removesuffix(TIMES).split(".") for key in study.tuned if key.endswith(TIMES)]
-    return ", ".join(f"{functools.reduce(getattr, path, run):.2g}" for path in paths)
 
 
 def _alike(
@@ -145,40 +143,3 @@ def _alike(
     alike = [runs[name].model_dump_json(exclude={"seed"}) for name in measured["run"]]
     for _, of_run in measured.groupby(alike, sort=False):
         yield of_run["value"].to_numpy(dtype=float), {"run": of_run["run"].iloc[0], "runs": len(of_run)}
-
-
-def by_size(table: pd.DataFrame) -> list[dict[str, float]]:
-    """A row for each number of runs an arm and of arms: how many sets, and their mean, least and greatest share (%)."""
-    ends = {"": "mean", "_least": "min", "_most": "max"}
-    shares = {f"{name}{end}": (name, how) for name in ("called", "level") for end, how in ends.items()}
-    groups = table.groupby(["n", "arms", "margin"], as_index=False)
-    return tables.rows(groups.agg(sets=("called", "size"), **shares))
-
-
-class Called(NamedTuple):
-    """How many A/A comparisons call a difference, with the interval of their share (%), after Clopper and Pearson.
-
-    It is nan of no comparison.
-    """
-
-    comparisons: int
-    called: int
-    low: float = math.nan
-    high: float = math.nan
-
-
-def called(compared: pd.DataFrame, confidence: float) -> Called:
-    """Of the A/A comparisons of studies.csv by a primary measure, those whose interval excludes zero.
-
-    One whose runs are shown twice, at the best values and at the printed ones, counts once.
-    """
-    from scipy import stats
-
-    primary = compared["artifact"].isin([*compared["study"], *(compared["study"] + PRINTED)])
-    again = compared[primary & ~compared["in_family"] & compared["low"].notna()]
-    again = again.drop_duplicates(["paper", "study", "effect", "low", "high"])
-    clear = int(((again["low"] > 0) | (again["high"] < 0)).sum())
-    if again.empty:
-        return Called(0, 0)
-    low, high = stats.binomtest(clear, len(again)).proportion_ci(confidence, method="exact")
-    return Called(len(again), clear, 100 * float(low), 100 * float(high))

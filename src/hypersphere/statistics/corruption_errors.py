@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from hypersphere.config import coordinates
 from hypersphere.config.coordinates import Coordinates
@@ -21,24 +21,10 @@ WHOLE = dict.fromkeys([(CLEAN, 0), *itertools.product(BENCHMARK, range(1, 6))])
 """The places of the whole benchmark."""
 
 
-class CorruptionErrors(NamedTuple):
-    """What a probe found for one run."""
-
-    errors: Errors
-    """The finite ones of the benchmark; others are no part of the mean."""
-    n_test: float
-
-    @property
-    def lacks(self) -> str:
-        """What of the benchmark has no finite error, in words; empty if nothing. The rest has another mean."""
-        name, severity = next((place for place in WHOLE if place not in self.errors), ("", 0))
-        return f"{name} at severity {severity}" if severity else "clean images" if name else ""
-
-
 def corruption_errors(
     answers: Mapping[tuple[str, str], Mapping[str, Any]], readings: Coordinates
-) -> CorruptionErrors | None:
-    """Sort the values of the probe ``corruption`` by corruption and severity; None for a diverged run.
+) -> tuple[Errors, float] | None:
+    """The finite errors of the benchmark that a probe found for one run, and its test images; None if the run diverged.
 
     ``answers`` are rows of one evaluation, by measure and reading (``corruption=fog;severity=3``); those counted have
     all ``readings`` (``augmentation=augmix``).
@@ -54,7 +40,7 @@ def corruption_errors(
         if place in WHOLE and math.isfinite(row["value"]):
             errors[place] = float(row["value"])
         n_test = float(row["n_test"]) if place[0] == CLEAN else n_test
-    return CorruptionErrors(errors, n_test)
+    return errors, n_test
 
 
 def mce(errors: Errors, baseline: Errors, relative: bool = False) -> float:
@@ -71,6 +57,6 @@ def mce(errors: Errors, baseline: Errors, relative: bool = False) -> float:
         }
         for of in (errors, baseline)
     )
-    if not places or any(below <= 0 for below in theirs.values()):
+    if any(below <= 0 for below in theirs.values()):
         return math.nan
     return 100 * math.fsum(ours[name] / theirs[name] for name in theirs) / len(theirs)

@@ -64,12 +64,17 @@ def layout(point: Coordinates) -> str:
     return coordinates.text({key: value for key, value in point.items() if key not in trained})
 
 
-def arms(table: pd.DataFrame, points: Iterable[Coordinates], like: Coordinates) -> Arms:
-    """The measured cells of one artifact that share a layout with ``like``; empty if all runs diverged."""
+def arms(table: pd.DataFrame, points: Iterable[Coordinates]) -> dict[str, Arms]:
+    """The measured cells of one artifact, by layout; without values if all runs diverged."""
     finished = table["value"].where(table["status"] == "finished").set_axis(table["seed"])
-    cells = [coordinates.text(point) for point in points if layout(point) == layout(like)]
-    own = {cell: finished[(table["coordinates"] == cell).to_numpy()] for cell in cells}
-    return {cell: values.dropna() for cell, values in own.items() if len(values)}
+    by_cell = finished.groupby(table["coordinates"].to_numpy(), sort=False)
+    measured = {str(cell): values.dropna() for cell, values in by_cell}
+    found: dict[str, Arms] = {}
+    for point in points:
+        alike, cell = found.setdefault(layout(point), {}), coordinates.text(point)
+        if cell in measured:
+            alike[cell] = measured[cell]
+    return found
 
 
 def pool(arms: Iterable[pd.Series], constant: bool = False) -> Pooled:
@@ -185,8 +190,7 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, declared: Mapping[str, 
     each cell should have.
     """
     points, comparisons = artifact.points, artifact.comparisons
-    layouts = {layout(point): point for pair in comparisons for point in pair}
-    by_layout = {shared: arms(table, points, point) for shared, point in layouts.items()}
+    by_layout = arms(table, points)
     rows: list[dict[str, Any]] = []
     diverged = table.loc[table["status"] == "diverged", "coordinates"].value_counts().to_dict()
     for point, against in comparisons:

@@ -16,7 +16,7 @@ from hypersphere.provenance import tables
 from hypersphere.provenance.columns import CELL, PROBE, RUNS, SUMMARY
 from hypersphere.provenance.manifest import check_evaluation, check_run
 from hypersphere.provenance.tables import EVALUATION
-from hypersphere.statistics.corruption_errors import corruption_errors, mce
+from hypersphere.statistics.corruption_errors import WHOLE, corruption_errors, mce
 from hypersphere.statistics.verdicts import level_with
 from hypersphere.t_test import mean_interval, spread
 
@@ -131,20 +131,23 @@ class Measurer:
             assert one.target is not None
             at = one.epoch, one.target.name
             answers = {key[2:]: row for key, row in self._answers_for(one, one.run.name).items() if key[:2] == at}
-            errors = corruption_errors(answers, coordinates.of_probe(one.coordinates))
-            if errors is None:
+            of_one = corruption_errors(answers, coordinates.of_probe(one.coordinates))
+            if of_one is None:
                 return DIVERGED
-            if errors.lacks and self.plan.records is None:
+            found.append(of_one)
+            lacks = [place for place in WHOLE if place not in of_one[0]]  # the rest has another mean
+            if lacks and self.plan.records is None:
+                name, severity = lacks[0]
+                part = f"{name} at severity {severity}" if severity else "clean images"
                 raise HypersphereError(
-                    f"{one.run.name}: no corruption_error of {errors.lacks} at epoch {one.epoch} on {at[1]}; "
+                    f"{one.run.name}: no corruption_error of {part} at epoch {one.epoch} on {at[1]}; "
                     f"{one.measure} is of the whole benchmark"
                 )
-            found.append(errors)
-        ours, theirs = found
+        (ours, n_test), (theirs, _) = found
         value = math.nan  # where a record that another made lacks a part of it: nothing was measured
-        if not (ours.lacks or theirs.lacks):
-            value = mce(ours.errors, theirs.errors, relative=cell.measure == "relative_mce")
-        return {"value": value, "n_test": ours.n_test, "status": "finished"}
+        if len(ours) == len(theirs) == len(WHOLE):
+            value = mce(ours, theirs, relative=cell.measure == "relative_mce")
+        return {"value": value, "n_test": n_test, "status": "finished"}
 
     def _measured(self, cell: Cell, subject: str, epoch: int) -> Answer:
         """The value of a cell for a run, or for raw pixels."""
@@ -163,24 +166,27 @@ class Measurer:
     def _answers_for(self, cell: Cell, subject: str) -> Answers:
         """All values of a cell's run, or of raw pixels, under its protocol: of a file, or of the record that has it."""
         digest = self._protocol(cell).digest
-        if self.plan.records is None:
-            if (subject, digest) not in self._answers:
-                path = self.plan.evaluation(subject, digest)
-                check_evaluation(path)
-                self._answers[subject, digest] = _by_place(tables.rows(tables.read(path, EVALUATION)))
+        if (subject, digest) in self._answers:
             return self._answers[subject, digest]
-        assert cell.run is not None
-        assert cell.target is not None
-        record = records.measuring(self.plan.records, cell.run.name, digest, cell.epoch, cell.target.name)
-        if record is None:
-            where = f"{self.plan.config.evidence / 'measurements.csv'}: {cell.run.name}"
-            raise HypersphereError(f"{where}: no record has {cell.text} at epoch {cell.epoch}")
-        answers = (answer.model_dump() for answer in record.answers(digest, subject == raw_pixels(cell.target.name)))
-        return _by_place({key: math.nan if one is None else one for key, one in row.items()} for row in answers)
-
-
-def _by_place(rows: Iterable[Answer]) -> Answers:
-    return {(int(row["epoch"]), row["target"], row["measure"], row["reading"]): row for row in rows}
+        if self.plan.records is None:
+            path = self.plan.evaluation(subject, digest)
+            check_evaluation(path)
+            rows = tables.rows(tables.read(path, EVALUATION))
+        else:
+            assert cell.run is not None
+            assert cell.target is not None
+            record = records.measuring(self.plan.records, cell.run.name, digest, cell.epoch, cell.target.name)
+            if record is None:
+                where = f"{self.plan.config.evidence / 'measurements.csv'}: {cell.run.name}"
+                raise HypersphereError(f"{where}: no record has {cell.text} at epoch {cell.epoch}")
+            found = record.answers(digest, subject == raw_pixels(cell.target.name))
+            rows = [
+                {key: math.nan if one is None else one for key, one in answer.model_dump().items()} for answer in found
+            ]
+        answers = {(int(row["epoch"]), row["target"], row["measure"], row["reading"]): row for row in rows}
+        if self.plan.records is None:  # a run may have several records, by epoch and target
+            self._answers[subject, digest] = answers
+        return answers
 
 
 LEVELS = {PIXELS: "at the level of raw pixels", UNTRAINED: "at the level of its untrained encoder"}

@@ -5,9 +5,9 @@ every scale on real images, and from scales that were finished here. docs/statis
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from scipy import special
@@ -23,6 +23,7 @@ from hypersphere.config.project import Config
 from hypersphere.config.records import FOLDER
 from hypersphere.config.rules import LEVEL, RUNGS, SHORTCOMINGS, Certainty, Rung, Shortcoming, Verdict, load_certainty
 from hypersphere.config.run import Run
+from hypersphere.config.study import PRINTED
 from hypersphere.datasets import sizes
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_files, check_tidy, tidy_manifest
@@ -37,6 +38,7 @@ CANNOT_TELL = "cannot tell"
 RUNG_OF: dict[str, Rung] = {"theorem": "proof", "study": "exact", "sentence": "own_table"}
 """The evidence that needs no encoder, by what answers the claim."""
 NOT_RUN = str(Verdict.NOT_RUN)
+HELD = (Verdict.NO_COUNTEREXAMPLE, Verdict.NO_COUNTEREXAMPLE_ERRATUM)
 Row = dict[str, Any]
 
 
@@ -78,11 +80,39 @@ def of_studies(root: Path) -> dict[str, pd.DataFrame]:
     return {name: pd.concat(several[1:] or several) for name, several in found.items()}
 
 
-def nothing_differs(
-    of: Mapping[str, pd.DataFrame], confidence: float
-) -> tuple[list[dict[str, float]], confirmed.Called]:
-    """What ``of_studies`` says where nothing differs: shares by numbers of runs, and the A/A comparisons."""
-    return confirmed.by_size(of["splits"]), confirmed.called(of["studies"], confidence)
+class Called(NamedTuple):
+    """How many A/A comparisons call a difference, with the interval of their share (%), after Clopper and Pearson.
+
+    It is nan of no comparison.
+    """
+
+    comparisons: int
+    called: int
+    low: float = math.nan
+    high: float = math.nan
+
+
+def nothing_differs(of: Mapping[str, pd.DataFrame], confidence: float) -> tuple[list[dict[str, float]], Called]:
+    """What ``of_studies`` says where nothing differs.
+
+    A row for each number of runs an arm and of arms: how many sets, and their mean, least and greatest share (%). And
+    the A/A comparisons by a primary measure whose interval excludes zero. One whose runs are shown twice, at the best
+    values and at the printed ones, counts once.
+    """
+    from scipy import stats
+
+    ends = {"": "mean", "_least": "min", "_most": "max"}
+    shares = {f"{name}{end}": (name, how) for name in ("called", "level") for end, how in ends.items()}
+    groups = of["splits"].groupby(["n", "arms", "margin"], as_index=False)
+    by_size, compared = tables.rows(groups.agg(sets=("called", "size"), **shares)), of["studies"]
+    primary = compared["artifact"].isin([*compared["study"], *(compared["study"] + PRINTED)])
+    again = compared[primary & ~compared["in_family"] & compared["low"].notna()]
+    again = again.drop_duplicates(["paper", "study", "effect", "low", "high"])
+    clear = int(((again["low"] > 0) | (again["high"] < 0)).sum())
+    if again.empty:
+        return by_size, Called(0, 0)
+    low, high = stats.binomtest(clear, len(again)).proportion_ci(confidence, method="exact")
+    return by_size, Called(len(again), clear, 100 * float(low), 100 * float(high))
 
 
 def recorded_scales(root: Path) -> list[str]:
@@ -128,17 +158,8 @@ def finished(root: Path) -> list[Path]:
 
 def build(plan: Plan) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Write results/report/{claims,ladder,criteria}.csv, and return the first two as they are read."""
-    root, kept, rules = plan.config.root, plan.config.kept, load_certainty(plan.config.root)
-    ladder = [*_exact(plan, rules)]
-    for scale in recorded_scales(root):
-        path = records_file(root, scale)
-        table = tables.read(check_tidy(path.parent, path.name), {**columns.CLAIMS, **tables.texts("differs")})
-        ladder += _of_encoders(planning.cfg.load(root, kept | {"scale": scale, "evidence_only": True}), table, rules)
-    for path in finished(root):
-        table = tables.read(check_tidy(path.parent, path.name), columns.CLAIMS)
-        trained = table[(table["answered_by"] == "encoder") & (table["verdict"] != NOT_RUN)]
-        ladder += _of_encoders(planning.cfg.load(root, kept | {"scale": path.parent.name}), trained, rules)
-    ladder = climbed(ladder)
+    root, rules = plan.config.root, load_certainty(plan.config.root)
+    ladder = climbed(_evidence(plan, rules))
     best = {row["id"]: row for row in reversed(ladder)}
     of_artifact = pd.read_csv(COSTS).set_index(["paper", "artifact"])["device_hours"].to_dict()
     of_pair, judged_by = pd.read_csv(PAIR_COSTS).set_index("id")["device_hours"].to_dict(), rules_file.load(root)
@@ -160,34 +181,41 @@ def build(plan: Plan) -> tuple[pd.DataFrame, pd.DataFrame]:
     return known, steps
 
 
+def _evidence(plan: Plan, rules: Certainty) -> list[Row]:
+    """A row of the ladder for each piece of evidence at hand."""
+    # Theorems and exact studies
+    root, found = plan.config.root, list[Row]()
+    rung: Rung
+    exact = pd.concat(tables.as_read(claims.exact(plan, paper), columns.CLAIMS) for paper in plan.config.papers)
+    for row in tables.rows(exact):
+        verdict, rung = Verdict.of(row["verdict"]), RUNG_OF[row["answered_by"]]
+        lacks: dict[Shortcoming, bool] = {
+            "untried": rung == "proof" and verdict in HELD,
+            "undecided": verdict.outcome == "open",
+            "unjudged": verdict.outcome == "unjudged",
+        }
+        missing = [name for name, here in lacks.items() if here]
+        if verdict.outcome != "waiting":
+            found.append(_step(row, rung, "", missing, rules) | {"scale": ""})
+    # Trained encoders: from records, and from scales that were finished here
+    recorded = [records_file(root, scale) for scale in recorded_scales(root)]
+    for path in (*recorded, *finished(root)):
+        chosen: dict[str, Any] = {"scale": path.parent.name} | ({"evidence_only": True} if path in recorded else {})
+        kinds = columns.CLAIMS | (tables.texts("differs") if path in recorded else {})
+        config = planning.cfg.load(root, plan.config.kept | chosen)
+        superseded = config.scale.superseded or ""
+        rung = "published" if config.scale.level == "paper" else "first_protocol" if superseded else "laptop"
+        table = tables.read(check_tidy(path.parent, path.name), kinds)
+        for row in tables.rows(table[(table["answered_by"] == "encoder") & (table["verdict"] != NOT_RUN)]):
+            missing = shortcomings(row, stands_in(config, row), rules.enough_runs)
+            found.append(_step(row, rung, superseded, missing, rules))
+    return found
+
+
 def climbed(ladder: Sequence[Row]) -> list[Row]:
     """The rows of the ladder, the best evidence first: by rung, then by the number of runs."""
     order = list(RUNGS)
     return sorted(ladder, key=lambda row: (order.index(row["rung"]), -row["n"], row["scale"]))
-
-
-def _exact(plan: Plan, rules: Certainty) -> Iterator[Row]:
-    """The evidence of theorems and exact studies."""
-    held = (Verdict.NO_COUNTEREXAMPLE, Verdict.NO_COUNTEREXAMPLE_ERRATUM)
-    found = pd.concat(tables.as_read(claims.exact(plan, paper), columns.CLAIMS) for paper in plan.config.papers)
-    for row in tables.rows(found):
-        verdict = Verdict.of(row["verdict"])
-        rung = RUNG_OF[row["answered_by"]]
-        lacks: dict[Shortcoming, bool] = {
-            "untried": rung == "proof" and verdict in held,
-            "undecided": verdict.outcome == "open",
-            "unjudged": verdict.outcome == "unjudged",
-        }
-        if verdict.outcome != "waiting":
-            yield _step(row, rung, "", [name for name, here in lacks.items() if here], rules) | {"scale": ""}
-
-
-def _of_encoders(config: Config, table: pd.DataFrame, rules: Certainty) -> Iterator[Row]:
-    """The evidence of one scale's encoders, by the rows of its claims.csv."""
-    superseded = config.scale.superseded or ""
-    rung: Rung = "published" if config.scale.level == "paper" else "first_protocol" if superseded else "laptop"
-    for row in tables.rows(table):
-        yield _step(row, rung, superseded, shortcomings(row, stands_in(config, row), rules.enough_runs), rules)
 
 
 def _step(row: Row, rung: Rung, superseded: str, missing: Sequence[Shortcoming], rules: Certainty) -> Row:

@@ -4,7 +4,7 @@ Of single images they are what probes say of them: quantiles of their values, pi
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from hypersphere.config import rules as rules_file
 from hypersphere.config.artifacts import HISTORY
 from hypersphere.config.cells import Cell
 from hypersphere.config.plan import Plan, table_name
+from hypersphere.config.rules import Rules
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance import pictures as png
@@ -32,6 +33,8 @@ WHOSE = ["coordinates", "seed", "run"]
 """The columns that say which cell and run a row is of."""
 BLANK = np.full((1, 1, 3), 255, np.uint8)
 """Stands in the file of pictures where every run diverged."""
+Measured = tuple[Cell, Path, pd.DataFrame, int]
+"""A cell and its probe's file: the rows of the cell's readings, whose index counts all rows, and the number of all."""
 
 
 def build(plan: Plan, paper: str, artifact: str) -> dict[str, pd.DataFrame]:
@@ -39,26 +42,35 @@ def build(plan: Plan, paper: str, artifact: str) -> dict[str, pd.DataFrame]:
 
     docs/results.md lists the columns. After an error nothing has been written. Returns the tables by name.
     """
-    declared, cells = plan.config.papers[paper].measured[artifact], plan.artifacts[paper, artifact]
-    written = judged_tables(plan, paper, artifact)
-    rows = written["measurements"]
-    folder, images, also = plan.artifact_folder(paper, artifact), registry.artifact_kind(declared.draw).images, []
+    images = registry.artifact_kind(plan.config.papers[paper].measured[artifact].draw).images
+    written = judged_tables(plan, paper, artifact, rules_file.load(plan.config.root))
+    folder, also = plan.artifact_folder(paper, artifact), []
+    of_cells = plan, plan.artifacts[paper, artifact], written["measurements"]
     if "distribution.csv" in images:
-        written["distribution"] = distribution(plan, cells, rows)
+        found = [pd.DataFrame(columns=list(DISTRIBUTION))]
+        for cell, _, table, _ in _tables(*of_cells):
+            values = {"quantile": QUANTILES, "value": np.quantile(table[cell.measure], QUANTILES)}
+            found.append(table.iloc[:1][WHOSE].merge(pd.DataFrame(values), how="cross"))
+        written["distribution"] = pd.concat(found[1:] or found)
     if "points.csv" in images:
-        written["points"] = points(plan, cells, rows)
+        found = [pd.DataFrame(columns=list(POINTS))]
+        for _, file, table, _ in _tables(*of_cells, first=True):
+            if not POINTS.keys() <= set(table):
+                raise HypersphereError(f"{file}: this protocol has no points in space; ask for a probe that has")
+            found.append(table[list(POINTS)])
+        written["points"] = pd.concat(found[1:] or found)
     if "pictures.csv" in images:
-        written["pictures"], stacked = pictures(plan, cells, rows)
+        written["pictures"], stacked = pictures(_tables(*of_cells, first=True))
         also.append(folder / "pictures.png")
         png.write(also[0], stacked)
     tables.write(folder, {name: (table, columns.TABLES[name]) for name, table in written.items()}, also)
     return written
 
 
-def judged_tables(plan: Plan, paper: str, artifact: str) -> dict[str, pd.DataFrame]:
+def judged_tables(plan: Plan, paper: str, artifact: str, rules: Rules) -> dict[str, pd.DataFrame]:
     """The tables by which an artifact's claims are judged: measurements, summary, effects and runs."""
     declared, cells = plan.config.papers[paper].measured[artifact], plan.artifacts[paper, artifact]
-    rules, measurer = rules_file.load(plan.config.root), gather.Measurer(plan)
+    measurer = gather.Measurer(plan)
     rows = measurer.rows(cells, declared)
     rows += [*measurer.rows(plan.controls[paper, artifact]), *measurer.controls(cells)]
     kinds = {"seed": "Int64", "epoch": "int64", "n_test": "Int64", "value": "float64", "final": "bool"}
@@ -76,34 +88,14 @@ def judged_tables(plan: Plan, paper: str, artifact: str) -> dict[str, pd.DataFra
     }
 
 
-def distribution(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> pd.DataFrame:
-    """Quantiles over images of a probe's values, for every cell and seed; in the measure's unit.
-
-    ``measured`` holds the cells' measurements. A run that diverged has no quantiles.
-    """
-    found = [
-        table.iloc[:1][WHOSE].merge(
-            pd.DataFrame({"quantile": QUANTILES, "value": np.quantile(table[cell.measure], QUANTILES)}), how="cross"
-        )
-        for cell, _, table, _ in _tables(plan, cells, measured)
-    ]
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=list(DISTRIBUTION))
-
-
-def pictures(
-    plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame
-) -> tuple[pd.DataFrame, list[UInt8[np.ndarray, "h w 3"]]]:
-    """The pictures of each cell's first seed that did not diverge. ``measured`` holds the cells' measurements.
+def pictures(of_cells: Iterable[Measured]) -> tuple[pd.DataFrame, list[UInt8[np.ndarray, "h w 3"]]]:
+    """The pictures of cells, one below the other.
 
     Each has a row of the columns ``PICTURES``, in which ``top`` counts pixels from the top of the stack.
     """
     rows: list[dict[str, Any]] = []
     images: list[UInt8[np.ndarray, "h w 3"]] = []
-    shown: set[str] = set()
-    for cell, file, table, length in _tables(plan, cells, measured):
-        if cell.text in shown:
-            continue
-        shown.add(cell.text)
+    for _, file, table, length in of_cells:
         if not file.with_suffix(".png").is_file():
             raise HypersphereError(f"{file}: this protocol has no pictures; ask for a probe that has")
         stacked = png.read(file.with_suffix(".png"))
@@ -116,26 +108,12 @@ def pictures(
     return pd.DataFrame(rows, columns=list(PICTURES)), images or [BLANK]
 
 
-def points(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame) -> pd.DataFrame:
-    """Single images as points in space: those of each cell's first seed that did not diverge.
+def _tables(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame, first: bool = False) -> Iterator[Measured]:
+    """Each cell that was measured and whose run did not diverge; ``first``: of its seeds the first alone.
 
     ``measured`` holds the cells' measurements.
     """
-    first: dict[str, pd.DataFrame] = {}
-    for cell, file, table, _ in _tables(plan, cells, measured):
-        if not POINTS.keys() <= set(table):
-            raise HypersphereError(f"{file}: this protocol has no points in space; ask for a probe that has")
-        first.setdefault(cell.text, table[list(POINTS)])
-    return pd.concat(first.values(), ignore_index=True) if first else pd.DataFrame(columns=list(POINTS))
-
-
-def _tables(
-    plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame
-) -> Iterator[tuple[Cell, Path, pd.DataFrame, int]]:
-    """Each cell that was measured and whose run did not diverge, with its probe's file and what that says of it.
-
-    That are the rows of the cell's readings, whose index counts all rows of the file, and the number of all.
-    """
+    shown: set[str] = set()
     diverged = set(measured.loc[measured["status"] == "diverged", ["coordinates", "run"]].itertuples(index=False))
     for cell in cells:
         if cell.run is None or cell.target is None or cell.missing or cell.protocol == HISTORY:
@@ -148,6 +126,9 @@ def _tables(
             raise HypersphereError(
                 f"{file}: the protocol {cell.protocol} has no values of single images; ask for a probe that has"
             )
+        if first and cell.text in shown:
+            continue
+        shown.add(cell.text)
         table = pd.read_csv(file, dtype=dict.fromkeys(PLACES, str)).fillna(dict.fromkeys(PLACES, ""))
         length = len(table)
         for key, value in coordinates.of_probe(cell.coordinates).items():

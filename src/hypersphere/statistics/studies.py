@@ -39,95 +39,80 @@ def judge(claims: Sequence[Claim], config: Config, paper: str, rules: Rules) -> 
         return {}
     path = check_tidy(config.results, f"simulations/{paper}/answers.csv")
     table = read(path, COLUMNS)
-    answerable = {claim.id: claim for claim in claims if claim.kind != "theorem"}
+    answerable = {claim.id: claim for claim in claims if claim.kind != "theorem" and claim.artifact in studied}
     answered = set(zip(table["id"], table["reading"], strict=True))
     for claim in answerable.values():
-        if claim.artifact in studied and (claim.id, claim.reading) not in answered:
+        if (claim.id, claim.reading) not in answered:
             raise HypersphereError(f"{path}: no study answers {claim.id} in the reading '{claim.reading}'")
     outcomes: dict[str, dict[str, Any]] = {}
     compared: dict[str, list[tuple[Claim, Arms]]] = {}
-    made_by: dict[str, str] = {}
-    for (identifier, reading, study), rows in table.groupby(["id", "reading", "study"], sort=False):
+    for (identifier, reading), rows in table.groupby(["id", "reading"], sort=False):
         if identifier not in answerable or answerable[identifier].reading != reading:
-            raise HypersphereError(f"{path}: {identifier} in the reading '{reading}' is not a claim of {paper}")
+            raise HypersphereError(
+                f"{path}: {identifier} in the reading '{reading}' is not a claim of an exact study of {paper}"
+            )
         claim = answerable[identifier]
         arms = {str(arm): part["value"].to_numpy(dtype=float) for arm, part in rows.groupby("arm", sort=False)}
-        first = {name: float(values[0]) for name, values in arms.items()}
         kind = next(kind for kind, names in KINDS.items() if arms.keys() <= names)
         answers_to = "comparison" if kind in ("counted", "effect") else "value"
         if answers_to != claim.kind:
             raise HypersphereError(f"{path}: {identifier} is a {claim.kind}, but the answer is for a {answers_to}")
-        made_by[claim.id] = str(study)
-        match kind:
-            case "effect":
-                compared.setdefault(claim.artifact, []).append((claim, arms))
-            case "counted":
-                held, places = int(first["held"]), int(first["places"])
-                outcomes[claim.id] = counted(claim, held, places, int(first.get("needed", places)))
-            case "exactly":
-                outcomes[claim.id] = exact(claim, first["value"])
-            case "between":
-                outcomes[claim.id] = ranged(claim, first["low"], first["high"])
-            case "calibrated":
-                outcomes[claim.id] = calibrated(arms["calibrated"], rules)
-            case _:
-                outcomes[claim.id] = over_seeds(claim, arms["seeds"], rules)
+        if kind == "effect":
+            compared.setdefault(claim.artifact, []).append((claim, arms))
+        else:
+            outcomes[claim.id] = _of_one(kind, claim, arms, rules)
     for family in compared.values():
         outcomes |= effects(family, rules)
     for name, outcome in outcomes.items():
-        if (declared := studied.get(answerable[name].artifact)) and declared.cannot_be_judged:
+        declared = studied[answerable[name].artifact]
+        if declared.cannot_be_judged:
             outcome |= verdicts.cannot_be_judged(outcome)
-        if made_by[name] == SENTENCES:
+        if declared.study == SENTENCES:
             outcome["verdict"] = Verdict.BORNE if outcome["verdict"].outcome == "holds" else Verdict.CONTRADICTED
     return outcomes
 
 
-def counted(claim: Claim, held: int, places: int, needed: int) -> dict[str, Any]:
-    """A sentence checked at every place of an exact computation; ``measured`` is the share where it holds (%).
-
-    It speaks of ``needed`` of the places: of all, unless it says "most" or "can".
-    """
-    holds = Verdict.NO_COUNTEREXAMPLE if claim.reading == PRINTED else Verdict.NO_COUNTEREXAMPLE_ERRATUM
-    return {"measured": 100 * held / places, "n": places, "verdict": holds if held >= needed else Verdict.REFUTED}
-
-
-def exact(claim: Claim, value: float) -> dict[str, Any]:
-    """A number without randomness: exact if it is the printed one to the decimals of its metric."""
-    agrees = claim.reported is not None and abs(value - claim.reported) <= 0.5 * _unit(claim) * (1 + 1e-9)
-    return {"measured": value, "n": 1, "verdict": _as_read(claim) if agrees else Verdict.NOT_REPRODUCED}
-
-
-def ranged(claim: Claim, low: float, high: float) -> dict[str, Any]:
-    """The possible range of a number. The printed one may be off by half its last decimal."""
-    room = 0.5 * _unit(claim) * (1 + 1e-9)
-    possible = claim.reported is not None and low - room <= claim.reported <= high + room
-    forced = possible and high - low <= 2 * room
-    verdict = _as_read(claim) if forced else Verdict.INCONCLUSIVE if possible else Verdict.REFUTED
-    return {"low": low, "high": high, "verdict": verdict}
-
-
-def over_seeds(claim: Claim, values: np.ndarray, rules: Rules) -> dict[str, Any]:
-    """A number that varies with the seed, compared with the printed one by two one-sided tests.
-
-    An infinite value is a seed that never converged. A spread below the rounding error of printing is raised to it.
-    """
-    n, printed = len(values), math.nan if claim.reported is None else claim.reported
-    diverged = np.isinf(values)
-    if diverged.any() or math.isinf(printed):
-        all_diverged = Verdict.DIVERGED if math.isinf(printed) else Verdict.NOT_REPRODUCED
-        some_diverged = Verdict.INCONCLUSIVE if diverged.any() else Verdict.NOT_REPRODUCED
-        return {"measured": float(values.mean()), "n": n, "verdict": all_diverged if diverged.all() else some_diverged}
-    mean, std = float(values.mean()), spread(values)
-    margin = rules.margin.of(printed) if claim.of_accuracy else rules.margin.relative * abs(printed)
-    columns = {"measured": mean, "measured_std": std, "n": n, "low_power": n - 1 < rules.low_power_df}
-    return columns | verdicts.judge(claim, mean, n, _raised(std, claim), n - 1, margin, rules)
-
-
-def calibrated(values: np.ndarray, rules: Rules) -> dict[str, Any]:
-    """A number that the study's inputs were chosen to match: it agrees by construction, which settles nothing."""
-    low, high = mean_interval(values, rules.confidence)
-    columns = {"measured": float(values.mean()), "measured_std": spread(values), "n": len(values)}
-    return columns | {"low": low, "high": high, "verdict": Verdict.INCONCLUSIVE}
+def _of_one(kind: str, claim: Claim, arms: Arms, rules: Rules) -> dict[str, Any]:
+    """The measured columns of an answer that is judged by itself."""
+    first, erratum = {name: float(values[0]) for name, values in arms.items()}, claim.reading != PRINTED
+    as_read = Verdict.EXACT_ERRATUM if erratum else Verdict.EXACT
+    # The printed number may be off by half its last decimal.
+    reported, room = math.nan if claim.reported is None else claim.reported, 0.5 * _unit(claim) * (1 + 1e-9)
+    match kind:
+        case "counted":
+            # A sentence checked at every place of an exact computation; of all, unless it says "most" or "can".
+            holds = Verdict.NO_COUNTEREXAMPLE_ERRATUM if erratum else Verdict.NO_COUNTEREXAMPLE
+            held, places = int(first["held"]), int(first["places"])
+            verdict = holds if held >= first.get("needed", places) else Verdict.REFUTED
+            return {"measured": 100 * held / places, "n": places, "verdict": verdict}
+        case "exactly":
+            agrees = abs(first["value"] - reported) <= room
+            return {"measured": first["value"], "n": 1, "verdict": as_read if agrees else Verdict.NOT_REPRODUCED}
+        case "between":
+            low, high = first["low"], first["high"]
+            possible = low - room <= reported <= high + room
+            forced = possible and high - low <= 2 * room
+            verdict = as_read if forced else Verdict.INCONCLUSIVE if possible else Verdict.REFUTED
+            return {"low": low, "high": high, "verdict": verdict}
+        case "calibrated":
+            # It agrees by construction, which settles nothing.
+            values = arms["calibrated"]
+            low, high = mean_interval(values, rules.confidence)
+            columns = {"measured": float(values.mean()), "measured_std": spread(values), "n": len(values)}
+            return columns | {"low": low, "high": high, "verdict": Verdict.INCONCLUSIVE}
+        case _:
+            # A number that varies with the seed, by two one-sided tests; infinite for a seed that never converged.
+            values = arms["seeds"]
+            n, diverged = len(values), np.isinf(values)
+            if diverged.any() or math.isinf(reported):
+                verdict = Verdict.INCONCLUSIVE if diverged.any() else Verdict.NOT_REPRODUCED
+                if diverged.all():
+                    verdict = Verdict.DIVERGED if math.isinf(reported) else Verdict.NOT_REPRODUCED
+                return {"measured": float(values.mean()), "n": n, "verdict": verdict}
+            mean, std = float(values.mean()), spread(values)
+            margin = rules.margin.of(reported) if claim.of_accuracy else rules.margin.relative * abs(reported)
+            columns = {"measured": mean, "measured_std": std, "n": n, "low_power": n - 1 < rules.low_power_df}
+            return columns | verdicts.judge(claim, mean, n, _raised(std, claim), n - 1, margin, rules)
 
 
 def effects(family: Sequence[tuple[Claim, Arms]], rules: Rules) -> dict[str, dict[str, Any]]:
@@ -142,7 +127,7 @@ def effects(family: Sequence[tuple[Claim, Arms]], rules: Rules) -> dict[str, dic
     outcomes = {}
     for (claim, arms), effect, p_holm, level in zip(family, found, adjusted, levels, strict=True):
         intervals = (t_interval(*effect, confidence) for confidence in (1 - level, rules.confidence, rules.equivalence))
-        judged, _ = verdicts.compare(claim, verdicts.Intervals(*intervals), rules)
+        judged = verdicts.compare(claim, verdicts.Intervals(*intervals), rules)
         outcomes[claim.id] = {
             **{"measured": effect[0], "n": min(len(values) for values in arms.values()), "p": float(p_holm)},
             **{"low": judged.low, "high": judged.high, "verdict": judged.verdict, "why": judged.why or None},
@@ -159,8 +144,3 @@ def _raised(std: float, claim: Claim) -> float:
 def _unit(claim: Claim) -> float:
     """The size of the metric's last printed decimal, in the metric's unit."""
     return 10.0 ** -(MEASURES[claim.metric].decimals if claim.metric else 2)
-
-
-def _as_read(claim: Claim) -> str:
-    """The verdict on a computed number that agrees with the printed one."""
-    return Verdict.EXACT if claim.reading == PRINTED else Verdict.EXACT_ERRATUM

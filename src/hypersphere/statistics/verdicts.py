@@ -22,6 +22,8 @@ class Judgement(NamedTuple):
     verdict: Verdict
     low: float
     high: float
+    direction: Direction = "unclear"
+    """That of the published effect, as it is read below the published scale."""
     why: str = ""
     """Why it is no better, where the interval alone would be taken for more."""
     margin: float = math.nan
@@ -39,8 +41,8 @@ class Intervals(NamedTuple):
     """Of 90 %, for tests of equivalence."""
 
 
-def compare(claim: Claim, ours: Intervals, rules: Rules) -> tuple[Judgement, Direction]:
-    """The verdict on a comparison, and the direction that is read from it at a scale below the published one.
+def compare(claim: Claim, ours: Intervals, rules: Rules) -> Judgement:
+    """The verdict on a comparison, and its direction.
 
     There is no effect if no direction is clear and the 90 % interval lies within the margin of equivalence, unless the
     printed effect itself lies within it: then ours does not speak against it. Within the margin that a study of ours
@@ -50,45 +52,38 @@ def compare(claim: Claim, ours: Intervals, rules: Rules) -> tuple[Judgement, Dir
     if claim.direction == "equal":
         judged = of_equality(ours.confident, ours.primary, margin)
         directions: dict[str, Direction] = {Verdict.REPRODUCED: "same", Verdict.NOT_REPRODUCED: "opposite"}
-        return judged, directions.get(judged.verdict, "unclear")
+        return judged._replace(direction=directions.get(judged.verdict, "unclear"))
     published, signed = claim.difference, claim.direction in SIGNS
-    found = direction(ours.adjusted, published)
+    judged = of_effect(published, ours.adjusted, ours.primary, rules, sized=not signed)
     large = signed or abs(published) > margin
     within = -margin <= ours.confident[0] and ours.confident[1] <= margin
-    if within and (claim.margin or (found == "unclear" and large)):
-        found = "no effect"
-    judged = of_effect(published, ours.adjusted, ours.primary, rules, sized=not signed)
-    return judged._replace(margin=(claim.margin if signed else None) or math.nan), found
+    if within and (claim.margin or (judged.direction == "unclear" and large)):
+        judged = judged._replace(direction="no effect")
+    return judged._replace(margin=(claim.margin if signed else None) or math.nan)
 
 
 def of_effect(published: float, adjusted: Interval, primary: Interval, rules: Rules, sized: bool = True) -> Judgement:
     """Judge a comparison that prints a difference, or, where it is not ``sized``, which mean is the larger.
 
     It is inconclusive without an interval (one run an arm), and where 0 is printed, which has no direction: that needs
-    a test of equivalence. Without a printed size any effect on its side is large enough, and none too large.
+    a test of equivalence. Without a printed size any effect on its side is large enough, and none too large. The
+    direction is unclear if the adjusted interval has 0 in it or is unknown.
     """
-    if published == 0 or any(math.isnan(bound) for bound in (*adjusted, *primary)):
+    if published == 0 or any(math.isnan(bound) for bound in adjusted):
         return Judgement(Verdict.INCONCLUSIVE, *adjusted)
     half = abs(published) / 2 if sized else 0.0
     nearest, furthest = _towards(published, adjusted)
+    direction: Direction = "same" if nearest > 0 else "opposite" if furthest < 0 else "unclear"
+    if any(math.isnan(bound) for bound in primary):
+        return Judgement(Verdict.INCONCLUSIVE, *adjusted, direction)
     if sized and nearest > rules.most_effect * abs(published):
-        return Judgement(Verdict.DIRECTION_ONLY, *adjusted, f"above {rules.most_effect:g} times the printed effect")
+        why = f"above {rules.most_effect:g} times the printed effect"
+        return Judgement(Verdict.DIRECTION_ONLY, *adjusted, direction, why)
     if nearest > 0:
-        return Judgement(Verdict.REPRODUCED if furthest >= half else Verdict.DIRECTION_ONLY, *adjusted)
+        return Judgement(Verdict.REPRODUCED if furthest >= half else Verdict.DIRECTION_ONLY, *adjusted, direction)
     if _towards(published, primary)[1] < half:
-        return Judgement(Verdict.NOT_REPRODUCED, *primary)
-    return Judgement(Verdict.INCONCLUSIVE, *adjusted)
-
-
-def direction(adjusted: Interval, published: float) -> Direction:
-    """Whether our effect has the published direction; unclear if the adjusted interval has 0 in it or is unknown.
-
-    A sentence that prints no difference (``larger``) has any number of its sign as ``published``.
-    """
-    if published == 0 or math.isnan(published) or any(math.isnan(bound) for bound in adjusted):
-        return "unclear"
-    nearest, furthest = _towards(published, adjusted)
-    return "same" if nearest > 0 else "opposite" if furthest < 0 else "unclear"
+        return Judgement(Verdict.NOT_REPRODUCED, *primary, direction)
+    return Judgement(Verdict.INCONCLUSIVE, *adjusted, direction)
 
 
 def _towards(published: float, interval: Interval) -> Interval:
@@ -155,18 +150,10 @@ def judge(
     columns: dict[str, Any] = {"p": t_p(mean - printed, error, df), "verdict": Verdict.INCONCLUSIVE}
     if math.isnan(margin):
         return columns
-    half, full, double = (of_value(mean, printed, error, df, margin * factor, rules) for factor in (0.5, 1, 2))
-    columns |= {"margin": margin, "low": full.low, "high": full.high, "verdict": full.verdict}
-    return columns | {"verdict_half": half.verdict, "verdict_double": double.verdict}
-
-
-def of_value(ours: float, published: float, error: float, df: int, margin: float, rules: Rules) -> Judgement:
-    """Judge a printed number by two one-sided tests (points): by the interval of ours less the published number.
-
-    The returned interval is around our mean, to compare with published ± margin.
-    """
-    equal, wide = (t_interval(ours, error, df, level) for level in (rules.equivalence, rules.confidence))
-    confident, primary = ((low - published, high - published) for low, high in (equal, wide))
-    judged = of_equality(confident, primary, margin)
-    low, high = wide if judged.verdict == Verdict.NOT_REPRODUCED else equal
-    return judged._replace(low=low, high=high)
+    equal, wide = (t_interval(mean, error, df, level) for level in (rules.equivalence, rules.confidence))
+    confident, primary = ((low - printed, high - printed) for low, high in (equal, wide))
+    half, full, double = (of_equality(confident, primary, margin * factor).verdict for factor in (0.5, 1, 2))
+    # The interval that decided it, around our mean, to compare with the printed number ± margin.
+    low, high = wide if full == Verdict.NOT_REPRODUCED else equal
+    columns |= {"margin": margin, "low": low, "high": high, "verdict": full}
+    return columns | {"verdict_half": half, "verdict_double": double}

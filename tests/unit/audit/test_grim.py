@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hypersphere.audit.command import of_one
-from hypersphere.audit.grim import MOST, Assumptions, Printed, _exist, admissible, common, fits
+from hypersphere.audit.grim import MOST, Assumptions, Printed, _exist, admissible, fits
 
 from ...fixtures import Refused
 
@@ -49,21 +49,6 @@ def test_one_run_has_no_spread_and_thousands_have_a_closed_form_far_from_the_end
     assert fits(printed("50.00", "0.70"), 400, thousand)
     assert fits(printed("99.40", "0.70"), 5000, thousand) is None
     assert fits(printed("99.40", "40.00"), 5000, thousand) is False  # the control: of no numbers up to 100
-
-
-def test_a_run_rounded_before_the_mean_moves_in_hundredths() -> None:
-    """8,000 images: 0.0125 a step. 70.0125 is one run's, 70.01 one rounded run's."""
-    raw, rounded = Assumptions(Fraction(100, 8000)), Assumptions(Fraction(1, 100))
-    assert fits(printed("70.0125"), 1, raw)
-    assert not fits(printed("70.0125"), 1, rounded)
-    assert fits(printed("70.010"), 1, rounded)
-    assert not fits(printed("70.010"), 1, raw)
-
-
-def test_what_all_cells_allow() -> None:
-    assert common([(1, 2, 4), (2, 4), (2, 3, 4)]) == (2, 4)
-    assert common([(1,), (2,)]) == ()
-    assert common([]) == ()
 
 
 @settings(max_examples=150, deadline=None)

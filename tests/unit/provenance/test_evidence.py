@@ -15,7 +15,7 @@ from torch import Tensor
 
 from hypersphere import files
 from hypersphere.config import plan as planning
-from hypersphere.config import records
+from hypersphere.config import records, rules
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import Record
 from hypersphere.config.run import Run
@@ -253,7 +253,7 @@ def test_an_untrained_encoder_is_that_of_any_record_of_equal_weights(root: Path)
 
 
 def numbers_of_seeds(plan: Plan) -> dict[str, int]:
-    table = measure.judged_tables(plan, "embedding_norms", "table5")["summary"]
+    table = measure.judged_tables(plan, "embedding_norms", "table5", rules.load(plan.config.root))["summary"]
     return dict(zip(table["coordinates"], table["n"], strict=True))
 
 

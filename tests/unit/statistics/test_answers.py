@@ -204,7 +204,6 @@ def test_the_size_at_half_loss_is_where_the_line_first_falls_to_the_middle() -> 
     values = {30: [90, 80], 40: [80, 90], 50: [70, 50], 60: [60, 70], 70: [50, 45], 80: [40, 60]}
     curve = {size: pd.Series(of, dtype=float) for size, of in values.items()}
     assert list(answers.half_loss_sizes(curve)) == pytest.approx([55, 45])  # at 65 and at 70
-    assert answers.slopes_on_size(curve)[0] == pytest.approx(-1)
     grown = curve | {80: pd.Series([95.0, 60.0])}
     assert np.isnan(answers.half_loss_sizes(grown)[0])
 

@@ -22,6 +22,7 @@ PLAIN: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
         {"artifact": "temperatures", "setting": "objective.temperature=0.1"},
         [{"setting": "objective.temperature=0.2"}, {"setting": ""}],
     ),
+    "start": (AT_EPOCH | {"setting": "epoch=0"}, []),
     "epoch": (AT_EPOCH, [{"setting": "epoch=60"}, {"setting": "epoch=50;split=test"}]),
     "target": (MOVED, [{"setting": "target=ten"}, {"dataset": "hundred"}]),
     "dataset": ({}, [{"dataset": "thousand"}, {"setting": "epoch=100"}]),
@@ -61,7 +62,9 @@ def world(make_world: Make) -> World:
 
 
 def test_each_claim_has_the_number_of_its_own_coordinates_and_of_no_others(world: World) -> None:
+    """Epochs, temperatures and targets of one run's weights never stand in for each other."""
     cells = {
+        "start": ("epochs", at(epoch=0), 61.0),
         "temperature": ("temperatures", at(objective__temperature=0.1), 41.0),
         "epoch": ("epochs", at(epoch=50), 31.0),
         "target": ("transfers", at(target="hundred", measure="transfer_top1"), 21.0),
@@ -80,6 +83,7 @@ def test_each_claim_has_the_number_of_its_own_coordinates_and_of_no_others(world
     assert {sort: float(found[sort]["measured"]) for sort in PLAIN} == pytest.approx(expected)
     assert {(found[sort]["n"], found[sort]["why"]) for sort in PLAIN} == {("3", "")}
     assert found["late"]["runs"] == found["dataset"]["runs"] == found["epoch"]["runs"] != found["temperature"]["runs"]
+    assert world.table("epochs", "measurements").loc[at(epoch=50), "value"].tolist() == [30.9, 31.0, 31.1]  # by seed
     assert (found["back"]["measured_on"], found["target"]["measured_on"]) == ("pairs", "digits")
     for row in (found[one["id"]] for one in strange):
         assert (row["verdict"], row["n"], [row[key] for key in EMPTY]) == ("not run", "0", [""] * len(EMPTY)), row["id"]

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from hypersphere import t_test
-from hypersphere.statistics import confirmed, effects
+from hypersphere.statistics import confirmed, effects, known
 
 from ...golden.released import ROOT, from_records
 from .world import RULES
@@ -65,29 +65,25 @@ def test_a_set_is_every_run_of_a_plan_that_differs_in_its_seed_alone() -> None:
 
 
 def test_a_multiple_is_told_as_what_it_comes_to() -> None:
-    """The rates that the norms paper prints for 256 images (App. C.1)."""
-    plan = from_records("laptop")
-    study = plan.config.papers["ours"].studies["step_size"]
-    cells = {cell.text: cell.run for cell in plan.artifacts["ours", "step_size_printed"] if cell.run}
-    found = {
-        method: {confirmed._came_to(run, study) for cell, run in cells.items() if f"={method};variant=default" in cell}
-        for method in ("simsiam", "simclr")
-    }
-    assert found == {"simsiam": {"0.12"}, "simclr": {"0.18"}}
-    assert confirmed._came_to(next(iter(cells.values())), plan.config.papers["ours"].studies["sentences"]) == ""
+    """The rates that the norms paper prints for 256 images (App. C.1); a study that tunes no multiple has none."""
+    table, _ = confirmed.of_plan(from_records("laptop"))["studies"]
+    printed = table[(table["artifact"] == "step_size_printed") & table["baseline"].str.contains("variant=default")]
+    found = printed.groupby(printed["baseline"].str.extract("method=([a-z0-9]+)", expand=False))["baseline_came_to"]
+    assert found.unique().map(list).to_dict() == {"simsiam": ["0.12"], "simclr": ["0.18"]}
+    assert set(table.loc[table["study"] == "confidence", "came_to"]) == {""}
 
 
 def test_shares_are_averaged_over_sets_of_one_size_and_comparisons_are_counted() -> None:
     splits = pd.DataFrame({"n": [5, 5, 5], "margin": 1.0, "arms": [2, 4, 2], "called": [4.0, 6.0, 5.0], "level": 50.0})
-    two, four = confirmed.by_size(splits)
-    assert (two["sets"], two["arms"], two["called"], two["called_least"], two["called_most"]) == (2, 2, 4.5, 4, 5)
-    assert (four["sets"], four["arms"], four["called"], four["level_most"]) == (1, 4, 6, 50)
     ends = {"low": [-1.0, 0.1, -2.0, -2.0], "high": [1.0, 0.4, -0.1, -0.1], "effect": [0.0, 0.2, -1.0, -1.0]}
     rows = pd.DataFrame(
         {"paper": "p", "study": "s", "artifact": ["s", "s", "s", "s_printed"], "in_family": False, **ends}
     )
     others = [rows.assign(in_family=True), rows.assign(artifact="s_checks", effect=5.0)]
-    compared = confirmed.called(pd.concat([rows, *others]), 0.95)
+    sizes, compared = known.nothing_differs({"splits": splits, "studies": pd.concat([rows, *others])}, 0.95)
+    two, four = sizes
+    assert (two["sets"], two["arms"], two["called"], two["called_least"], two["called_most"]) == (2, 2, 4.5, 4, 5)
+    assert (four["sets"], four["arms"], four["called"], four["level_most"]) == (1, 4, 6, 50)
     assert (compared.comparisons, compared.called) == (3, 2)
     # Clopper and Pearson (1934), by hand: the share at which P(X >= 2 of 3) = 3 p^2 - 2 p^3 is 0.025
     share = compared.low / 100

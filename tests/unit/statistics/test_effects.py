@@ -264,18 +264,8 @@ def test_an_epoch_may_be_the_baseline(make_world: Make) -> None:
         assert last["pooled_std"] == pytest.approx(2.5**0.5)  # variances 1, 1, 4, 4
 
 
-def test_shared_seeds_are_paired_by_seed(make_world: Make) -> None:
-    """Of seeds 3, 5 and 8 one diverged in each arm: one pair is left."""
-    world = make_world(seeds=[3, 5, 8])
-    world.say("table5", cell("simclr.default"), [50.0, None, 52.0])
-    world.say("table5", cell("simclr.cut3"), [None, 54.0, 55.0])
-    found = table(world, "table5").loc[cell("simclr.cut3")]
-    assert found["effect"] == 54.5 - 51.0
-    assert found["n_pairs"] == 1
-
-
 def test_two_readings_of_the_same_encoders_are_paired(make_world: Make) -> None:
-    """statsmodels' test of the differences; another variant, the control, is not paired."""
+    """statsmodels' test of the differences. Another variant, the control, is not, and has pairs by seed beside it."""
     rows = {"by": ["knn", "knn_few"], "variant": ["default", "cut3"]}
     fixed = {"method": "simclr", "dataset": "ten"}
     choices = {"draw": "dots", "title": "t", "x": rows, "fixed": fixed, "measure": "knn_top1"}
@@ -292,8 +282,10 @@ def test_two_readings_of_the_same_encoders_are_paired(make_world: Make) -> None:
     assert (row["test"], row["df"], row["effect"]) == ("paired", 2, pytest.approx(4 / 3))
     assert [row["low"], row["high"]] == pytest.approx(differences.tconfint_mean())
     assert row["p"] == pytest.approx(differences.ttest_mean(0)[1])
-    world.say("variants", cell("simclr.cut3", by="knn"), [40.0, 42.0, 45.0])
-    assert table(world, "variants").loc[cell("simclr.cut3", by="knn"), "test"] == "welch"
+    world.say("variants", cell("simclr.cut3", by="knn"), [None, 42.0, 45.0])
+    other = table(world, "variants").loc[cell("simclr.cut3", by="knn")]
+    assert (other["test"], other["effect"], other["n_pairs"]) == ("pooled", 43.5 - 60, 2)
+    assert (other["paired_low"] + other["paired_high"]) / 2 == pytest.approx((42 - 60 + 45 - 70) / 2)
 
 
 def test_only_encoders_with_both_readings_are_compared() -> None:

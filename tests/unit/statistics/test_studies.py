@@ -25,6 +25,14 @@ def of_steps(**changed: Any) -> Claim:
     return Claim.model_validate(STEPS | changed)
 
 
+def of_one(kind: str, claim: Claim, **numbers: float) -> dict[str, Any]:
+    return studies._of_one(kind, claim, {arm: np.array([number]) for arm, number in numbers.items()}, RULES)
+
+
+def over_seeds(claim: Claim, values: np.ndarray) -> dict[str, Any]:
+    return studies._of_one("over_seeds", claim, {"seeds": values}, RULES)
+
+
 @pytest.mark.parametrize(
     ("value", "metric", "reading", "verdict"),
     [
@@ -38,7 +46,7 @@ def of_steps(**changed: Any) -> Claim:
 def test_a_number_without_chance_is_exact_to_its_decimals(
     value: float, metric: str, reading: str, verdict: str
 ) -> None:
-    found = studies.exact(of_steps(metric=metric, reading=reading), value)
+    found = of_one("exactly", of_steps(metric=metric, reading=reading), value=value)
     assert (found["verdict"], found["measured"]) == (verdict, value)
 
 
@@ -55,7 +63,7 @@ def test_a_number_without_chance_is_exact_to_its_decimals(
 )
 def test_a_sentence_is_refuted_by_too_many_places(held: int, needed: int, reading: str, verdict: str) -> None:
     sentence = of_steps(kind="comparison", variant="", reported=None, metric="share", reading=reading)
-    found = studies.counted(sentence, held, 400, needed)
+    found = of_one("counted", sentence, held=held, places=400, needed=needed)
     assert (found["verdict"], found["measured"]) == (verdict, held / 4)
 
 
@@ -71,25 +79,25 @@ def test_a_sentence_is_refuted_by_too_many_places(held: int, needed: int, readin
 )
 def test_a_range_refutes_allows_or_forces_the_printed_number(low: float, high: float, verdict: str) -> None:
     """8.3 stands for 8.25 to 8.35."""
-    assert studies.ranged(of_steps(metric="entropy", reported=8.3), low, high)["verdict"] == verdict
+    assert of_one("between", of_steps(metric="entropy", reported=8.3), low=low, high=high)["verdict"] == verdict
 
 
 def test_steps_over_seeds_are_judged_by_two_one_sided_tests() -> None:
     values = np.array([100.0, 101.0, 100.0, 99.0, 101.0, 100.0, 100.0, 99.0])
-    found = studies.over_seeds(of_steps(), values, RULES)
+    found = over_seeds(of_steps(), values)
     std = values.std(ddof=1)
     error = math.sqrt(std**2 / 8 + std**2)  # ours is a mean of eight, theirs counts as one run of the same spread
     low, high = stats.t.interval(0.9, 7, loc=values.mean(), scale=error)
     assert (found["low"], found["high"]) == pytest.approx((low, high))
     assert found["margin"] == pytest.approx(5)  # 5 % of 100
     assert found["verdict"] == "reproduced"
-    assert studies.over_seeds(of_steps(reported=120.0), values, RULES)["verdict"] == "not reproduced"
-    assert studies.over_seeds(of_steps(reported=104.5), values, RULES)["verdict"] == "inconclusive"
+    assert over_seeds(of_steps(reported=120.0), values)["verdict"] == "not reproduced"
+    assert over_seeds(of_steps(reported=104.5), values)["verdict"] == "inconclusive"
 
 
 def test_equal_steps_still_have_the_spread_of_rounding() -> None:
     """A uniform error of one step has a variance of 1/12."""
-    found = studies.over_seeds(of_steps(reported=50.0), np.full(6, 50.0), RULES)
+    found = over_seeds(of_steps(reported=50.0), np.full(6, 50.0))
     error = math.sqrt(1 / 12 / 6 + 1 / 12)
     assert found["high"] - 50 == pytest.approx(stats.t.ppf(0.95, 5) * error)
     assert (found["verdict"], found["measured_std"]) == ("reproduced", 0)
@@ -99,7 +107,7 @@ def test_a_printed_mean_of_n_trials_counts_as_n() -> None:
     values = np.array([75.0, 76.0, 74.5, 75.5, 75.0, 74.0])
     one = of_steps(metric="kmeans_accuracy", reported=75.2, reported_std=1.2)
     many = of_steps(metric="kmeans_accuracy", reported=75.2, reported_std=1.2, reported_n=20)
-    width = [(found := studies.over_seeds(each, values, RULES))["high"] - found["low"] for each in (one, many)]
+    width = [(found := over_seeds(each, values))["high"] - found["low"] for each in (one, many)]
     std = values.std(ddof=1)
     ratio = math.sqrt(std**2 / 6 + 1.44) / math.sqrt(std**2 / 6 + 1.44 / 20)
     assert width[0] / width[1] == pytest.approx(ratio)
@@ -107,8 +115,8 @@ def test_a_printed_mean_of_n_trials_counts_as_n() -> None:
 
 def test_a_number_that_inputs_were_chosen_by_settles_nothing_however_near() -> None:
     values = np.array([75.0, 75.4, 75.2, 75.1, 75.3])
-    near = studies.over_seeds(of_steps(metric="kmeans_accuracy", reported=75.2), values, RULES)
-    found = studies.calibrated(values, RULES)
+    near = over_seeds(of_steps(metric="kmeans_accuracy", reported=75.2), values)
+    found = studies._of_one("calibrated", of_steps(), {"calibrated": values}, RULES)
     assert (near["verdict"], found["verdict"]) == ("reproduced", "inconclusive")
     low, high = stats.t.interval(0.95, 4, loc=75.2, scale=stats.sem(values))
     assert (found["measured"], found["low"], found["high"]) == pytest.approx((75.2, low, high))
@@ -125,7 +133,7 @@ def test_a_number_that_inputs_were_chosen_by_settles_nothing_however_near() -> N
     ],
 )
 def test_never_is_an_answer(values: list[float], reported: float, verdict: str) -> None:
-    assert studies.over_seeds(of_steps(reported=reported), np.array(values), RULES)["verdict"] == verdict
+    assert over_seeds(of_steps(reported=reported), np.array(values))["verdict"] == verdict
 
 
 Answered = Callable[..., dict[str, dict[str, Any]]]
@@ -138,7 +146,7 @@ def answered(make_world: Make) -> Answered:
     def judge(
         claims: list[Claim], *rows: tuple[str, str, str, int, float], **declared: str
     ) -> dict[str, dict[str, Any]]:
-        world = make_world(paper={"artifacts": {"a": FIGURE | declared}})
+        world = make_world(paper={"artifacts": {"a": FIGURE | declared, "b": FIGURE}})
         world.answers("entropy_limits", *rows)
         return studies.judge(claims, world.plan.config, "norms", RULES)
 
@@ -188,18 +196,19 @@ def test_an_effect_of_printed_size_is_judged_by_it(answered: Answered) -> None:
         [(name, "as printed", "value", 0, 1.0) for name in "cd"],
         [("c", "as printed", "held", 0, 1.0), ("c", "as printed", "places", 0, 1.0)],
     ],
-    ids=["no answer", "another reading", "no claim", "another kind"],
+    ids=["no answer", "another reading", "no claim of a study", "another kind"],
 )
 def test_claims_and_answers_must_match(answered: Answered, refused: Refused, rows: list[Any]) -> None:
+    """``d`` is a claim that trained encoders answer."""
     with refused():
-        answered([of_steps()], *rows)
+        answered([of_steps(), of_steps(id="d", artifact="table5")], *rows)
 
 
 def test_what_a_document_leaves_out_is_measured_and_not_judged(answered: Answered) -> None:
-    """The artifact says what is missing; claims of other artifacts need no answer, and keep the verdict of one."""
+    """The artifact says what is missing; claims of other artifacts keep their verdict, or need none."""
     rows = [("c", "as printed", "value", 0, 100.0), ("d", "as printed", "value", 0, 100.0)]
     both = [of_steps(), of_steps(id="d", artifact="b")]
-    assert set(answered(both, rows[0])) == {"c"}
+    assert set(answered([both[0], of_steps(id="e", artifact="table5")], rows[0])) == {"c"}
     assert [each["verdict"] for each in answered(both, *rows).values()] == ["exact", "exact"]
     found = answered(both, *rows, cannot_be_judged="the shapes of the data")
     assert [each["verdict"] for each in found.values()] == ["cannot be judged", "exact"]
