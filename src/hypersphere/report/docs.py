@@ -70,14 +70,13 @@ def laptop(config: Config, known: Known) -> str:
     for name, paper in config.papers.items():
         asked, differs, answers = list[dict[str, Any]](), dict[str, None](), dict[str, str]()
         for row in (row for row in known.findings if row["paper"] == name):
-            reasons = row["reasons"]
-            answers[row["id"]] = _answer(row, reasons)
-            for protocol in superseded:
+            reasons, of_study = f" ({row['reasons']})" if row["reasons"] else "", row["id"] in paper.studies
+            for protocol in () if of_study else superseded:
                 reasons = reasons.replace(protocol, "first protocol")
+            answers[row["id"]] = f"{row['sentence']} Certainty: {row['certainty']}{reasons}."
             chosen = [small[one] for one in row["about"].split() if one in small]
-            if chosen and row["id"] not in paper.studies:
-                answer = {"question": row["question"], "answer": _answer(row, reasons)}
-                asked.append(answer | _compared(paper, chosen))
+            if chosen and not of_study:
+                asked.append({"question": row["question"], "answer": answers[row["id"]], **_compared(paper, chosen)})
                 differs |= dict.fromkeys(part for one in chosen for part in one["differs"].split("; ") if part)
         begun = []
         for study in (one for one in studies if one["paper"] == name):
@@ -100,11 +99,6 @@ def measured(known: Known) -> dict[str, Row]:
     listed = {row["id"]: row for row in known.claims if row["kind"] == "comparison"}
     steps = [row for row in known.ladder if row["rung"] in SMALL and row["id"] in listed]
     return {row["id"]: listed[row["id"]] | row for row in sorted(steps, key=lambda row: -SMALL.index(row["rung"]))}
-
-
-def _answer(row: Row, reasons: str) -> str:
-    """The sentence of a finding, with its certainty and the reasons."""
-    return f"{row['sentence']} Certainty: {row['certainty']}{f' ({reasons})' if reasons else ''}."
 
 
 def _compared(paper: Paper, chosen: Sequence[Row]) -> dict[str, Any]:

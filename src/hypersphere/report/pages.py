@@ -2,7 +2,6 @@
 
 import base64
 import io
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,13 +49,8 @@ def render(template: str, values: Mapping[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"counted": counted, "pipes": pipes, "prose": prose}
+    environment.filters |= {"counted": counted, "pipes": pipes}
     return environment.get_template(template).render(values).rstrip() + "\n"
-
-
-def prose(text: str) -> str:
-    """A paragraph of Markdown, in lines of 120 letters."""
-    return textwrap.fill(" ".join(text.split()), 120, break_on_hyphens=False)
 
 
 class Choice(NamedTuple):
@@ -79,7 +73,7 @@ def choices(config: Config, entries: Sequence[Entry], names: Sequence[str]) -> l
     verdicts = {str(verdict): str(verdict) for verdict in Verdict} | claims.EFFECTS
     rungs = {str(rung): heading for rung, heading in RUNGS.items()}
     answers = {answer: answer for answer in claims.ANSWERS if answer}
-    printed = {key: printed_as(config, key)[0] for key in groups(config, entries)}
+    printed = {group["id"]: group["printed"] for group in groups(config, entries)}
     within = {key: titles[key.partition("/")[0]] for key in printed}
     offered = (
         Choice("document", "Document", "All documents", titles),
@@ -99,19 +93,19 @@ def choices(config: Config, entries: Sequence[Entry], names: Sequence[str]) -> l
     return found
 
 
-def groups(config: Config, entries: Iterable[Entry]) -> dict[str, dict[str, Any]]:
+def groups(config: Config, entries: Iterable[Entry]) -> list[dict[str, Any]]:
     """Claims by the table or figure that prints them (``margins/table2``), or as a document's theorems and identities.
 
-    The groups have the order of the claims; each has its name in print, its title and its claims.
+    The groups have the order of the claims; each has its anchor, its name in print, its title and its claims.
     """
     found: dict[str, dict[str, Any]] = {}
     for entry in entries:
         key = entry.keys["artifact"]
         if key not in found:
             printed, title = printed_as(config, key)
-            found[key] = {"id": key, "printed": printed, "title": title, "claims": []}
+            found[key] = {"id": key, "anchor": key.replace("/", "-"), "printed": printed, "title": title, "claims": []}
         found[key]["claims"].append(entry)
-    return found
+    return list(found.values())
 
 
 def printed_as(config: Config, key: str) -> tuple[str, str]:

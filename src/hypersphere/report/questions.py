@@ -216,7 +216,7 @@ def outcome(found: Sequence[Outcome], rule: str) -> Outcome:
 def arms(config: Config, paper: str, rows: Sequence[Row]) -> dict[str, str]:
     """The arms of a study that are ahead, beyond, level and behind; an arm can be two of these, or none (open)."""
     named = list(zip(confirmed.short_names(config, paper, rows), rows, strict=True))
-    found = {str(key): [arm for arm, row in named if key in confirmed.called(row)] for key in COUNTED}
+    found = {str(key): [arm for arm, row in named if key in row["called"].split("; ")] for key in COUNTED}
     found["open"] = [arm for arm, row in named if not (row["called"] or row["level"])]
     found["unread"] = [arm for arm, row in named if row["level"]]
     return {f"which_{key}": ", ".join(arms) or "none" for key, arms in found.items()}

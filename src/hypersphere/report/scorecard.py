@@ -11,8 +11,8 @@ from hypersphere.config.project import Config
 from hypersphere.files import write_json, write_text
 from hypersphere.provenance import tables
 from hypersphere.report import claims, notes, pages, words, writer
-from hypersphere.report.artifact import Grid, Points, Shown
-from hypersphere.report.claims import Entry, Link
+from hypersphere.report.artifact import Points, Shown
+from hypersphere.report.claims import Entry
 from hypersphere.report.proofs import Proofs
 from hypersphere.report.results import Results
 
@@ -61,24 +61,19 @@ def _paper(results: Results, paper: Paper, entries: list[Entry], proofs: Proofs)
     config, of_paper = results.config, [claim for claim in entries if claim.row["paper"] == paper.paper]
     measured, studied, missing = pages.document(results, paper.paper)
     visible = [*studied, *measured]
-    names = [*(one.id for one in visible), *(one["id"] for one in missing)]
-    grouped: dict[bool, list[dict[str, Any]]] = {}
-    for idle in (False, True):
-        listed = [claim for claim in of_paper if (claim.says == words.NOT_RUN) is idle]
-        grouped[idle] = []
-        for group in pages.groups(config, listed).values():
-            _, _, name = group["id"].partition("/")
-            shown = [Link("table or figure", f"#{paper.paper}-{name}")] if name in names else []
-            about = {"anchor": "", "settle": "", "links": [*proofs.of(group["claims"]), *shown]}
-            grouped[idle].append(group | about)
+    run, idle = (
+        pages.groups(config, [claim for claim in of_paper if (claim.says == words.NOT_RUN) is waits])
+        for waits in (False, True)
+    )
     claimed = {claim.row["artifact"] for claim in of_paper}
     return {
         "id": paper.paper,
         "title": paper.title,
         "total": len(of_paper),
         "protocols": list(dict.fromkeys(notes.protocol(results.plan, paper, one.id) for one in measured)),
-        "groups": grouped[False],
-        "idle": grouped[True],
+        "groups": run,
+        "idle": idle,
+        "anchors": [f"{paper.paper}-{name}" for name in (*(one.id for one in visible), *(one["id"] for one in missing))],
         "shown": [_shown(config, paper, one, proofs, one.id in claimed) for one in visible],
         "missing": missing,
         "choices": [{"scope": paper.label(key), "items": items} for key, items in paper.open_choices.items()],
@@ -86,29 +81,26 @@ def _paper(results: Results, paper: Paper, entries: list[Entry], proofs: Proofs)
 
 
 def _shown(config: Config, paper: Paper, artifact: Shown, proofs: Proofs, claimed: bool) -> dict[str, Any]:
-    """A table with the alignment of its columns, or a figure with its drawing, and their files."""
+    """A table with the alignment of its columns and headings, or a figure with its drawing, and their files."""
     long, short = words.scale_note(config), f"Scale {config.scale_name}. {words.short_notice(config)}"
+    table: dict[str, Any] = {}
+    if grid := artifact.grid:
+        sides, head = ["num" if side == "r" else "" for side in writer.alignment(grid)[len(grid.corner) :]], []
+        for depth, heads in enumerate(grid.head):
+            last, column, row = depth == len(grid.head) - 1, 0, []
+            for heading in heads:  # one over several columns is centred
+                row.append({**heading._asdict(), "side": sides[column] if last and heading.span == 1 else "group"})
+                column += heading.span
+            head.append(row)
+        table = {"head": head, "corner": grid.corner, "lines": grid.lines, "sides": sides}
     return {
         **artifact._asdict(),
         "notes": [short if note == long else note for note in artifact.notes],  # the long one is at the page's top
-        "table": _table(artifact.grid) if artifact.grid else None,
-        "data": "" if artifact.grid else picture(pages.drawing(config, paper.paper, artifact.id)),
+        "table": table,
+        "data": "" if table else picture(pages.drawing(config, paper.paper, artifact.id)),
         "links": proofs.artifact(paper, artifact.id),
         "answers": claims.address(artifact=f"{paper.paper}/{artifact.id}") if claimed else "",
     }
-
-
-def _table(grid: Grid) -> dict[str, Any]:
-    """The alignment of each column and heading; headings over several columns are centred (``group``)."""
-    sides = ["num" if side == "r" else "" for side in writer.alignment(grid)[len(grid.corner) :]]
-    head = []
-    for depth, heads in enumerate(grid.head):
-        last, column, row = depth == len(grid.head) - 1, 0, []
-        for heading in heads:
-            row.append({**heading._asdict(), "side": sides[column] if last and heading.span == 1 else "group"})
-            column += heading.span
-        head.append(row)
-    return {"head": head, "corner": grid.corner, "lines": grid.lines, "sides": sides}
 
 
 def picture(svg: Path) -> str:
