@@ -162,10 +162,7 @@ def drawing(config: Config, paper: str, name: str) -> Path:
 
 
 def ledger(config: Config) -> list[dict[str, Any]]:
-    """The errata by document, in the order of config/papers. Errata of several documents come last."""
-    entries = load_errata(config)
-    titles = {key: paper.title for key, paper in config.papers.items()} | {SEVERAL: "Across the documents"}
-    listed = {
-        title: [entry.model_dump() for entry in entries if entry.document == key] for key, title in titles.items()
-    }
-    return [{"title": title, "entries": group} for title, group in listed.items() if group]
+    """The errata with the titles of their documents, in the order of config/papers; those of several come last."""
+    titles, entries = {key: paper.title for key, paper in config.papers.items()}, load_errata(config)
+    titles[SEVERAL] = "Across the documents"
+    return [one.model_dump() | {"title": titles[key]} for key in titles for one in entries if one.document == key]

@@ -73,7 +73,9 @@ def _paper(results: Results, paper: Paper, entries: list[Entry], proofs: Proofs)
         "protocols": list(dict.fromkeys(notes.protocol(results.plan, paper, one.id) for one in measured)),
         "groups": run,
         "idle": idle,
-        "anchors": [f"{paper.paper}-{name}" for name in (*(one.id for one in visible), *(one["id"] for one in missing))],
+        "anchors": [
+            f"{paper.paper}-{name}" for name in (*(one.id for one in visible), *(one["id"] for one in missing))
+        ],
         "shown": [_shown(config, paper, one, proofs, one.id in claimed) for one in visible],
         "missing": missing,
         "choices": [{"scope": paper.label(key), "items": items} for key, items in paper.open_choices.items()],
