@@ -42,8 +42,8 @@ def comparisons(config: Config, paper: str, name: str, compared: pd.DataFrame) -
     """The comparisons by the primary measure, at the best values of each arm and at printed ones, each with a title.
 
     Each is a table, the first row of which is its head. If anything was tuned, the second column is named by it, ``rate
-    ÷ printed rate (rate)``, with the values of an arm, and of its baseline if others: ``0.1 (0.02)``; ``–`` where nothing
-    is tuned. An A/A comparison is in no family, so that it has no corrected interval.
+    ÷ printed rate (rate)``, with the values of an arm, and of its baseline if others: ``0.1 (0.02)``; ``–`` for an arm
+    that was not tuned. An A/A comparison is in no family, so that it has no corrected interval.
     """
     about, study = config.papers[paper], config.papers[paper].studies[name]
     chosen = config.selected.get((paper, name), {})
@@ -110,7 +110,7 @@ def checks(config: Config, paper: str, name: str, compared: pd.DataFrame) -> lis
     Arms are rows, unless there are too many readings for the width of a page.
     """
     about, study = config.papers[paper], config.papers[paper].studies[name]
-    of_arm: dict[str, dict[str, str]] = {}
+    found: dict[tuple[str, str], str] = {}
     for row in tables.rows(compared[(compared["paper"] == paper) & (compared["artifact"] == name + CHECKS)]):
         point = coordinates.parse(row["coordinates"], name)
         readings = {key: value for key, value in point.items() if key in coordinates.READINGS and key != "by"}
@@ -119,13 +119,16 @@ def checks(config: Config, paper: str, name: str, compared: pd.DataFrame) -> lis
         shown = (words.number(row[key], decimals) for key in ("mean", "baseline_mean"))
         if point["variant"] != AGAIN:
             # An arm that is compared with several things has its own baseline first.
-            of_arm.setdefault(arm, {}).setdefault(words.point(about, readings, readings), "{} ({})".format(*shown))
-    columns = list(dict.fromkeys(column for cells in of_arm.values() for column in cells))
-    if len(columns) > WIDEST:
-        by_reading = [[column, *(cells.get(column, "–") for cells in of_arm.values())] for column in columns]
-        return [["mean of the arm (of its baseline)", *of_arm], *by_reading]
-    by_arm = [[arm, *(cells.get(column, "–") for column in columns)] for arm, cells in of_arm.items()]
-    return [["arm (its baseline)", *columns], *by_arm]
+            found.setdefault((arm, words.point(about, readings, readings)), "{} ({})".format(*shown))
+    if len({reading for _, reading in found}) > WIDEST:
+        return crossed("mean of the arm (of its baseline)", {(key[1], key[0]): text for key, text in found.items()})
+    return crossed("arm (its baseline)", found)
+
+
+def crossed(corner: str, cells: Mapping[tuple[str, str], str]) -> list[list[str]]:
+    """A table of cells by row and column, in their order; the first row is the head. A dash where there is no cell."""
+    rows, columns = dict.fromkeys(row for row, _ in cells), dict.fromkeys(column for _, column in cells)
+    return [[corner, *columns], *([row, *(cells.get((row, column), "–") for column in columns)] for row in rows)]
 
 
 def _forest(config: Config, compared: pd.DataFrame) -> Iterator[tuple[str, str, list[tuple[str, str, Row]]]]:

@@ -84,7 +84,7 @@ def write(plan: Plan, shown: Known, folder: Path) -> None:
         own = [claim for claim in entries.values() if claim.row["paper"] == name]
         about = {"id": name, "title": title, "groups": pages.groups(config, own)}
         documents.append(about | {"idle": [], "total": len(own), "anchors": []})
-    chosen, certainty = rules.load(config.root), rules.load_certainty(config.root)
+    certainty = rules.load_certainty(config.root)
     values = {
         "titles": titles,
         "lead": questions.leads(asked),
@@ -117,9 +117,7 @@ def write(plan: Plan, shown: Known, folder: Path) -> None:
         "certainty": claims.certainty_in_words(certainty),
         "enough": certainty.enough_runs,
         "confidence": words.confidence(config),
-        "equivalence": f"{100 * chosen.equivalence:g} %",
-        "margin": chosen.margin,
-        "root": proofs.root,
+        "rules": rules.load(config.root),
         "few": FEW,
         "graded": True,
     }

@@ -32,12 +32,7 @@ def webp(file: Path, width: int | None = None, **quality: Any) -> str:
             wide = min(width, image.width)
             shown = shown.resize((wide, round(image.height * wide / image.width)), Image.Resampling.LANCZOS)
         shown.save(written, "WEBP", **(quality or {"lossless": True, "method": 4}))
-    return embedded("webp", written.getvalue())
-
-
-def embedded(kind: str, content: bytes) -> str:
-    """A picture as the address of an image, in the page itself."""
-    return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
+    return f"data:image/webp;base64,{base64.b64encode(written.getvalue()).decode('ascii')}"
 
 
 def render(template: str, values: Mapping[str, Any]) -> str:

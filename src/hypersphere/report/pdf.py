@@ -80,19 +80,19 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
             raise HypersphereError(
                 f"{config.paper_file(name)}: report.gravest: {unknown[0]} is no printed statement with a counterexample"
             )
-        named[name], numbers = part.short, _by_answer(own)
-        evidence.append([part.short, f"{len(own):,}", *(f"{numbers[key]:,}" for key in EVIDENCE)])
-        section = _section(plan, about, part, known, asked)
-        counted_here = {key: _in_a_sentence(number) for key, number in numbers.items()}
-        papers.append(section | {"counts": counted_here, "gravest": [statements[one] for one in part.gravest]})
+        named[name] = part.short
+        gravest = [statements[one] for one in part.gravest]
+        papers.append(_section(plan, about, part, known, asked) | {"gravest": gravest})
         rows = [statements[claim["id"]] for claim in own if claim["id"] in statements]
         failed += [about.title, *rows] if rows else []
         for artifact, declared in about.studied.items():
             if declared.study == OF_PRINTED_NUMBERS and declared.draw == "study_figure":
                 drawing = _drawing(plan, about, artifact)
                 audit += [{"document": part.short, "text": drawing.finding}] if drawing and drawing.finding else []
-    numbers = _by_answer(printed)
-    evidence.append(["all", f"{len(printed):,}", *(f"{numbers[key]:,}" for key in EVIDENCE)])
+    for name, short in {**named, "": "all"}.items():
+        own = [claim for claim in printed if name in ("", claim["paper"])]
+        numbers = _by_answer(own)
+        evidence.append([short, f"{len(own):,}", *(f"{numbers[key]:,}" for key in EVIDENCE)])
     cited = read_yaml(config.root / "CITATION.cff") or {}
     authors = [one.get("name") or f"{one['given-names']} {one['family-names']}" for one in cited.get("authors", [])]
     return {
@@ -196,6 +196,7 @@ def _section(
     named = dict.fromkeys(name for one in asked for name in (one["leading"], *one["about"].split()))
     place = {name: at for at, name in enumerate(named)}
     first = sorted(compared, key=lambda claim: (claim["answer"] == "cannot tell", place.get(claim["id"], len(place))))
+    numbers = _by_answer([claim for claim in own if claim["origin"] == "printed"])
     once = sum(claim["answered_by"] == "encoder" and claim["n"] == 1 and claim["kind"] == "comparison" for claim in own)
     file = pages.drawing(plan.config, about.paper, part.figure or "")
     made = _drawing(plan, about, part.figure) if part.figure and file.is_file() else None
@@ -208,6 +209,7 @@ def _section(
         "id": about.paper,
         "title": about.title,
         "short": part.short,
+        "counts": {key: _in_a_sentence(number) for key, number in numbers.items()},
         "questions": asked,
         "figure": figure,
         "effects": [_effect(about, claim) for claim in first[:MOST]],

@@ -66,7 +66,7 @@ class Proofs:
         return pages.ledger(self.plan.config)
 
     @cached_property
-    def _cells(self) -> dict[tuple[str, ...], Run]:
+    def _alike(self) -> dict[tuple[str, ...], Run]:
         """The first run of each method and variant of a document."""
         found: dict[tuple[str, ...], Run] = {}
         for cell in (self.cells or self.plan).cells:
@@ -129,7 +129,7 @@ class Proofs:
         if row["answered_by"] != "encoder" or (self.folder == self.plan.config.results and not names):
             return []
         runs = [self.plan.runs[name] for name in names if name in self.plan.runs]
-        if not runs and (alike := self._cells.get((row["paper"], row["method"], row["variant"]))):
+        if not runs and (alike := self._alike.get((row["paper"], row["method"], row["variant"]))):
             runs = [alike]
         used = dict.fromkeys(part for run in runs for part in run.components if part[0] in registry.OBJECTIVES)
         places = [(name, registry.components(kind)[name].place) for kind, name in used]

@@ -102,7 +102,7 @@ def _row(
     for field, identifier in {"leading": leading, **{f"also.{key}": at for key, at in one.also.items()}}.items():
         if identifier not in listed:
             raise HypersphereError(f"{where}: {field}: there is no claim '{identifier}'")
-    found = outcomes([claim["answer"] for claim in about.values()])
+    found, result = _outcomes([claim["answer"] for claim in about.values()], one.rule)
     by_outcome: dict[Outcome, list[Row]] = {
         its: [claim for claim, of in zip(about.values(), found, strict=True) if of == its] for its in questions.OUTCOMES
     }
@@ -117,7 +117,7 @@ def _row(
         "ours": _ours(list(about.values())),
         "printed_range": spanned([(float(claim["reported"]), decimals_of(claim)) for claim in printed]),
     }
-    said: Said = outcome(found, one.rule)
+    said: Said = result
     answer = ""
     if one.study is not None:
         compared, answers = studies["studies"], studies["answers"]
@@ -125,7 +125,7 @@ def _row(
         together |= arms(config, one.paper, tables.rows(mine[mine["in_family"].astype(bool)]))
         answer = "".join(answers[(answers["paper"] == one.paper) & (answers["study"] == one.study)]["answer"])
         said = ANSWERS[answer]
-    result: Outcome = "cannot tell" if said == "unclear" or said == "level" else said
+    result = "cannot tell" if said == "unclear" or said == "level" else said
     also = {key: listed[at] for key, at in one.also.items()}
     known = {"": numbers(listed[leading]) | together} | {key: numbers(claim) for key, claim in also.items()}
     sentence = _filled(f"{where}: says.{said}", one.says[said], known)
@@ -191,26 +191,22 @@ def spanned(numbers: Sequence[tuple[float, int]]) -> str:
     return " to ".join(dict.fromkeys((shown[0], shown[-1]))) if shown else ""
 
 
-def outcomes(answers: Sequence[str]) -> list[Outcome]:
-    """The answers of some claims as outcomes.
+def _outcomes(answers: Sequence[str], rule: str) -> tuple[list[Outcome], Outcome]:
+    """The answers of some claims as outcomes, and what these come to together.
 
     Sentences that only their own tables speak of are counted where all are of that kind, as a question about the text.
     """
     of_text: dict[str, Outcome] = {Verdict.BORNE: "holds", Verdict.CONTRADICTED: "fails"}
     of_world: dict[str, Outcome] = {"holds": "holds", "fails": "fails", "opposite": "opposite"}
     only_text = all(answer in of_text for answer in answers)
-    return [(of_text if only_text else of_world).get(answer, "cannot tell") for answer in answers]
-
-
-def outcome(found: Sequence[Outcome], rule: str) -> Outcome:
-    """What the outcomes of some claims come to together."""
+    found: list[Outcome] = [(of_text if only_text else of_world).get(answer, "cannot tell") for answer in answers]
     answers_in_order: tuple[Outcome, ...] = ("opposite", "fails", "holds")
     for one in answers_in_order:
         if rule == "most" and 2 * found.count(one) > len(found):
-            return one
+            return found, one
         if rule == "all" and (one in found if one != "holds" else all(its == "holds" for its in found)):
-            return one
-    return "cannot tell"
+            return found, one
+    return found, "cannot tell"
 
 
 def arms(config: Config, paper: str, rows: Sequence[Row]) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """scorecard.html: every claim, its verdict and the proof behind it, on one page that needs no network."""
 
+import base64
 import math
 from pathlib import Path
 from typing import Any
@@ -35,18 +36,12 @@ def build(plan: Plan) -> None:
 
 def context(results: Results) -> dict[str, Any]:
     """The values of the template."""
-    config, entries, chosen = results.config, claims.entries(results), rules.load(results.config.root)
+    config, entries = results.config, claims.entries(results)
     proofs = Proofs(results.plan, frozenset(claim.row["id"] for claim in entries), config.results)
     return {
         "scale": pages.scale(results) | {"folder": config.results.name},
         "confidence": words.confidence(config),
-        "rules": {
-            "equivalence": f"{100 * chosen.equivalence:g} %",
-            "high": f"{chosen.margin.high:g}",
-            "at_least_high": f"{chosen.margin.at_least_high:g}",
-            "below_high": f"{chosen.margin.below_high:g}",
-            "relative": f"{100 * chosen.margin.relative:g} %",
-        },
+        "rules": rules.load(config.root),
         "told": list(claims.in_words(claim.row for claim in entries)),
         "choices": pages.choices(config, entries, FILTERS),
         "papers": [_paper(results, paper, entries, proofs) for paper in config.papers.values()],
@@ -61,6 +56,7 @@ def _paper(results: Results, paper: Paper, entries: list[Entry], proofs: Proofs)
     config, of_paper = results.config, [claim for claim in entries if claim.row["paper"] == paper.paper]
     measured, studied, missing = pages.document(results, paper.paper)
     visible = [*studied, *measured]
+    names = [*(one.id for one in visible), *(one["id"] for one in missing)]
     run, idle = (
         pages.groups(config, [claim for claim in of_paper if (claim.says == words.NOT_RUN) is waits])
         for waits in (False, True)
@@ -73,9 +69,7 @@ def _paper(results: Results, paper: Paper, entries: list[Entry], proofs: Proofs)
         "protocols": list(dict.fromkeys(notes.protocol(results.plan, paper, one.id) for one in measured)),
         "groups": run,
         "idle": idle,
-        "anchors": [
-            f"{paper.paper}-{name}" for name in (*(one.id for one in visible), *(one["id"] for one in missing))
-        ],
+        "anchors": [f"{paper.paper}-{name}" for name in names],
         "shown": [_shown(config, paper, one, proofs, one.id in claimed) for one in visible],
         "missing": missing,
         "choices": [{"scope": paper.label(key), "items": items} for key, items in paper.open_choices.items()],
@@ -107,7 +101,8 @@ def _shown(config: Config, paper: Paper, artifact: Shown, proofs: Proofs, claime
 
 def picture(svg: Path) -> str:
     """A figure as the address of an image: its svg or a picture of the png beside it, whichever is smaller."""
-    ways, png = [pages.embedded("svg+xml", svg.read_bytes())], svg.with_suffix(".png")
+    ways = [f"data:image/svg+xml;base64,{base64.b64encode(svg.read_bytes()).decode('ascii')}"]
+    png = svg.with_suffix(".png")
     if png.is_file():
         ways.append(pages.webp(png, WIDTH, quality=QUALITY, method=6))
     return min(ways, key=len)

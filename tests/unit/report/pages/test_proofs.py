@@ -68,10 +68,10 @@ def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(t
     found = Proofs(plan, frozenset(), results)
     files = "https://code.example/us/ours/blob/HEAD" if hosted else "../.."
     assert found.test("tests/unit/a.py::test_b", "alpha").href == f"{files}/tests/unit/a.py"
-    assert found.run("run") == [Link("run 1", f"{files}/evidence/quick/runs.csv")]
-    assert found.run("another") == []
+    claim: Any = SimpleNamespace(steps=(), row={"runs": "run another simclr-cut-s0-14c7"})
+    assert found.runs(claim) == [Link("run 1", f"{files}/evidence/quick/runs.csv")]
     plan.records = None
-    assert found.run("simclr-cut-s0-14c7") == [Link("s0-14c7", "runs/simclr-cut-s0-14c7/")]
+    assert found.runs(claim)[-1] == Link("s0-14c7", "runs/simclr-cut-s0-14c7/")
 
 
 @pytest.mark.parametrize("given", ["ours", "javascript:alert(1)", "[1]"])
