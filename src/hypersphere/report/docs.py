@@ -55,10 +55,9 @@ def lead(known: Known) -> str:
 def laptop(config: Config, known: Known) -> str:
     """What small encoders say: the criteria of replication, then each question."""
     small, rules = measured(known), rules_file.load(config.root)
-    scales = (
-        planning.cfg.load(config.root, {"scale": scale}).scale for scale in {one["scale"] for one in small.values()}
-    )
-    superseded = [scale.superseded for scale in scales if scale.superseded]
+    scales = {one["scale"] for one in small.values()}
+    flaws = (planning.cfg.load(config.root, {"scale": scale}).scale.superseded for scale in scales)
+    superseded = list(filter(None, flaws))
     criteria = [
         [config.papers[row["paper"]].title, RUNGS[row["rung"]], *(f"{row[name]:.0f}" for name in CRITERIA)]
         for row in known.criteria

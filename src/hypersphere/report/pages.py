@@ -4,7 +4,7 @@ import base64
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jinja2
 from PIL import Image
@@ -48,43 +48,31 @@ def render(template: str, values: Mapping[str, Any]) -> str:
     return environment.get_template(template).render(values).rstrip() + "\n"
 
 
-class Choice(NamedTuple):
-    """A filter of a page's claims."""
+def choices(config: Config, entries: Sequence[Entry], names: Sequence[str]) -> list[dict[str, Any]]:
+    """The filters of a page, by their names in its address, each with the words of the values that occur on the page.
 
-    name: str
-    """The key in the page's address, and in ``Entry.keys``."""
-    label: str
-    every: str
-    """What it says where nothing is chosen."""
-    options: Mapping[str, str]
-    """Words by value."""
-    within: Mapping[str, str] = {}
-    """The heading of a value among the options, if they have headings."""
-
-
-def choices(config: Config, entries: Sequence[Entry], names: Sequence[str]) -> list[Choice]:
-    """The filters of a page, by their names, each with what occurs on the page."""
+    ``every`` is what it says where nothing is chosen; ``within`` has the heading of a value, of tables and figures.
+    """
     titles = {name: paper.title for name, paper in config.papers.items()}
-    verdicts = {str(verdict): str(verdict) for verdict in Verdict} | claims.EFFECTS
-    rungs = {str(rung): heading for rung, heading in RUNGS.items()}
-    answers = {answer: answer for answer in claims.ANSWERS if answer}
+    verdicts = {str(verdict): str(verdict) for verdict in Verdict}
     printed = {group["id"]: group["printed"] for group in groups(config, entries)}
-    within = {key: titles[key.partition("/")[0]] for key in printed}
-    offered = (
-        Choice("document", "Document", "All documents", titles),
-        Choice("verdict", "Verdict or direction", "All verdicts", verdicts),
-        Choice("kind", "Kind", "All kinds", claims.HEADINGS),
-        Choice("rung", "Evidence", "All evidence", rungs),
-        Choice("answer", "Answer", "All answers", answers),
-        Choice("certainty", "Certainty", "Any certainty", {grade: grade for grade in GRADES}),
-        Choice("origin", "Origin", "All origins", claims.ORIGINS),
-        Choice("artifact", "Table or figure", "All tables and figures", printed, within),
-    )
+    offered: dict[str, tuple[str, str, Mapping[str, str]]] = {
+        "document": ("Document", "All documents", titles),
+        "verdict": ("Verdict or direction", "All verdicts", verdicts | claims.EFFECTS),
+        "kind": ("Kind", "All kinds", claims.HEADINGS),
+        "rung": ("Evidence", "All evidence", {str(rung): heading for rung, heading in RUNGS.items()}),
+        "answer": ("Answer", "All answers", {answer: answer for answer in claims.ANSWERS if answer}),
+        "certainty": ("Certainty", "Any certainty", {grade: grade for grade in GRADES}),
+        "origin": ("Origin", "All origins", claims.ORIGINS),
+        "artifact": ("Table or figure", "All tables and figures", printed),
+    }
     found = []
-    for one in offered:
-        if one.name in names:
-            present = {value for entry in entries for value in entry.keys[one.name].split("|")}
-            found.append(one._replace(options={key: text for key, text in one.options.items() if key in present}))
+    for name, (label, every, options) in offered.items():
+        if name in names:
+            present = {value for entry in entries for value in entry.keys[name].split("|")}
+            chosen = {key: text for key, text in options.items() if key in present}
+            within = {key: titles[key.partition("/")[0]] for key in chosen} if name == "artifact" else {}
+            found.append({"name": name, "label": label, "every": every, "options": chosen, "within": within})
     return found
 
 
