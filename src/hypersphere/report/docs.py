@@ -54,7 +54,11 @@ def lead(known: Known) -> str:
 
 def laptop(config: Config, known: Known) -> str:
     """What small encoders say: the criteria of replication, then each question."""
-    small, rules = measured(known), rules_file.load(config.root)
+    rules = rules_file.load(config.root)
+    listed = {row["id"]: row for row in known.claims if row["kind"] == "comparison"}
+    steps = [row for row in known.ladder if row["rung"] in SMALL and row["id"] in listed]
+    steps.sort(key=lambda row: -SMALL.index(row["rung"]))  # the better protocol replaces the other
+    small = {row["id"]: listed[row["id"]] | row for row in steps}
     scales = {one["scale"] for one in small.values()}
     flaws = (planning.cfg.load(config.root, {"scale": scale}).scale.superseded for scale in scales)
     superseded = list(filter(None, flaws))
@@ -93,13 +97,6 @@ def laptop(config: Config, known: Known) -> str:
         **{"prices": _prices(config, known.claims, rules), "rules": rules, "most": MOST_RUNS},
     }
     return pages.render("laptop.md", values).rstrip()
-
-
-def measured(known: Known) -> dict[str, Row]:
-    """The comparisons of which small encoders say something, by id: the claim, with the better protocol's evidence."""
-    listed = {row["id"]: row for row in known.claims if row["kind"] == "comparison"}
-    steps = [row for row in known.ladder if row["rung"] in SMALL and row["id"] in listed]
-    return {row["id"]: listed[row["id"]] | row for row in sorted(steps, key=lambda row: -SMALL.index(row["rung"]))}
 
 
 def _compared(paper: Paper, chosen: Sequence[Row]) -> dict[str, Any]:

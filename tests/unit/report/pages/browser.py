@@ -110,18 +110,6 @@ class Tab:
         self.call("Emulation.setEmulatedMedia", media=kind, features=features)
         self.settle()
 
-    def requests(self) -> list[str]:
-        """Addresses that were asked for since the page was opened."""
-        sent = [
-            event["params"]["request"]["url"] for event in self.events if event["method"] == "Network.requestWillBeSent"
-        ]
-        return [address for address in sent if not address.startswith("data:")]
-
-    def complaints(self) -> list[str]:
-        """Errors of the script, and lines of the console."""
-        kinds = ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")
-        return [json.dumps(event["params"]) for event in self.events if event.get("method") in kinds]
-
 
 @contextmanager
 def tab() -> Iterator[Tab]:

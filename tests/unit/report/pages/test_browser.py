@@ -13,6 +13,9 @@ from . import browser
 
 pytestmark = pytest.mark.skipif(browser.program() is None, reason="there is no Chromium on the path")
 
+SENT = "Network.requestWillBeSent"
+COMPLAINTS = ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")
+"""Errors of the script, and lines of the console."""
 REPOSITORY = Path(__file__).parents[4]
 
 
@@ -82,8 +85,10 @@ def card(opened: Any) -> Opened:
 
 
 def test_it_needs_no_network_and_its_script_does_not_complain(page: Opened) -> None:
-    assert page.tab.requests() == [page.address]
-    assert page.tab.complaints() == []
+    of = {kind: [one["params"] for one in page.tab.events if one["method"] == kind] for kind in (SENT, *COMPLAINTS)}
+    sent = [one["request"]["url"] for one in of.pop(SENT)]
+    assert [address for address in sent if not address.startswith("data:")] == [page.address]
+    assert not any(of.values())
 
 
 def test_a_permalink_unfolds_its_claim_wherever_it_is(page: Opened) -> None:

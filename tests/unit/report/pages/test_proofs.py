@@ -52,11 +52,6 @@ def test_a_measured_claim_links_the_code_of_its_loss(proofs: Proofs, entries: di
     assert proofs.code(entries["alpha.rate"]) == []
 
 
-def test_claims_of_one_artifact_name_each_proof_once(proofs: Proofs, entries: dict[str, Entry]) -> None:
-    listed = proofs.of(entries.values())
-    assert len(listed) == len(set(listed))
-
-
 @pytest.mark.parametrize("hosted", [False, True])
 def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(tmp_path: Path, hosted: bool) -> None:
     """Results stay beside the page: they are not in the repository. A run is a folder, or its records."""
