@@ -77,11 +77,7 @@ def leads(findings: Sequence[Mapping[str, Any]]) -> list[Any]:
 
 
 def answered(config: Config, known: pd.DataFrame, studies: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """findings.csv: every question with its outcome and its sentence, by claims.csv and the tables of our studies.
-
-    Raises:
-        HypersphereError: The file asks for a claim that does not exist, or a sentence for a number that is not there.
-    """
+    """findings.csv: every question with its outcome and its sentence, by claims.csv and the tables of our studies."""
     listed, rows = {str(row["id"]): row for row in tables.rows(known)}, []
     for name, (file, one) in questions.load(config).items():
         rows.append({"id": name} | _row(config, f"{file}: {name}", one, listed, studies))

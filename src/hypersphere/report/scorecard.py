@@ -13,7 +13,6 @@ from hypersphere.files import write_json, write_text
 from hypersphere.provenance import tables
 from hypersphere.report import claims, notes, pages, words, writer
 from hypersphere.report.artifact import Points, Shown
-from hypersphere.report.claims import Entry
 from hypersphere.report.proofs import Proofs
 from hypersphere.report.results import Results
 
@@ -38,41 +37,33 @@ def context(results: Results) -> dict[str, Any]:
     """The values of the template."""
     config, entries = results.config, claims.entries(results)
     proofs = Proofs(results.plan, frozenset(claim.row["id"] for claim in entries), config.results)
+    papers = []
+    for name, paper in config.papers.items():
+        own = [claim for claim in entries if claim.row["paper"] == name]
+        claimed, (measured, studied, missing) = {claim.row["artifact"] for claim in own}, pages.document(results, name)
+        visible = [*studied, *measured]
+        run, idle = (
+            pages.groups(config, [claim for claim in own if (claim.says == words.NOT_RUN) is waits])
+            for waits in (False, True)
+        )
+        about: dict[str, Any] = {"id": name, "title": paper.title, "total": len(own), "groups": run, "idle": idle}
+        about["protocols"] = list(dict.fromkeys(notes.protocol(results.plan, paper, one.id) for one in measured))
+        about["shown"] = [_shown(config, paper, one, proofs, one.id in claimed) for one in visible]
+        about["missing"] = missing
+        about["anchors"] = [f"{name}-{one}" for one in (*(one.id for one in visible), *(one["id"] for one in missing))]
+        about["choices"] = [{"scope": paper.label(key), "items": items} for key, items in paper.open_choices.items()]
+        papers.append(about)
     return {
         "scale": pages.scale(results) | {"folder": config.results.name},
         "confidence": words.confidence(config),
         "rules": rules.load(config.root),
         "told": list(claims.in_words(claim.row for claim in entries)),
         "choices": pages.choices(config, entries, FILTERS),
-        "papers": [_paper(results, paper, entries, proofs) for paper in config.papers.values()],
+        "papers": papers,
         "graded": False,
         "proofs": proofs,
         "errata": proofs.errata_by_kind(),
         "runs": len(results.runs),
-    }
-
-
-def _paper(results: Results, paper: Paper, entries: list[Entry], proofs: Proofs) -> dict[str, Any]:
-    config, of_paper = results.config, [claim for claim in entries if claim.row["paper"] == paper.paper]
-    measured, studied, missing = pages.document(results, paper.paper)
-    visible = [*studied, *measured]
-    names = [*(one.id for one in visible), *(one["id"] for one in missing)]
-    run, idle = (
-        pages.groups(config, [claim for claim in of_paper if (claim.says == words.NOT_RUN) is waits])
-        for waits in (False, True)
-    )
-    claimed = {claim.row["artifact"] for claim in of_paper}
-    return {
-        "id": paper.paper,
-        "title": paper.title,
-        "total": len(of_paper),
-        "protocols": list(dict.fromkeys(notes.protocol(results.plan, paper, one.id) for one in measured)),
-        "groups": run,
-        "idle": idle,
-        "anchors": [f"{paper.paper}-{name}" for name in names],
-        "shown": [_shown(config, paper, one, proofs, one.id in claimed) for one in visible],
-        "missing": missing,
-        "choices": [{"scope": paper.label(key), "items": items} for key, items in paper.open_choices.items()],
     }
 
 
