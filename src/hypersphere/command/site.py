@@ -8,6 +8,8 @@ folders. Pictures are of any scale, because an exact figure is the same at all.
 import ast
 import re
 import shutil
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,9 +100,9 @@ def errata(config: project.Config) -> str:
     """The page of what the documents get wrong, contradict themselves in, or leave open."""
     lines = ["# What the documents get wrong", ""]
     lines += ["Each entry names what is printed, what we take instead, why, and the tests or statements that show it."]
-    for group in pages.ledger(config):
-        lines += ["", f"## {group['title']}"]
-        for one in group["entries"]:
+    for title, entries in groupby(pages.ledger(config), itemgetter("title")):
+        lines += ["", f"## {title}"]
+        for one in entries:
             lines += ["", f"### {one['id']}: {one['place']} {{ #{one['id']} }}", "", f"**Printed.** {one['printed']}"]
             lines += ["", f"**Taken.** {one['chosen']}", "", f"**Why.** {one['decided']}", ""]
             lines += ["Shown by " + ", ".join(f"`{test}`" for test in one["tests"]) + "."] if one["tests"] else []

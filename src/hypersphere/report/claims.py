@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from hypersphere.config import coordinates
-from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import PRINTED, SIGNS
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Certainty, Verdict
-from hypersphere.provenance import tables
+from hypersphere.provenance import columns, tables
 from hypersphere.report import words
 from hypersphere.report.artifact import Grid, Head, Line, Shown, Text
 from hypersphere.report.results import Results, Row, settles
@@ -147,8 +146,9 @@ def entries(results: Results) -> list[Entry]:
 
 def of_artifact(results: Results, paper: str, artifact: str) -> Shown | None:
     """The verdicts on an artifact's claims as a table, which follows it; None if its runs answer none."""
-    judged, config = results.judged_of(paper, artifact), results.config
-    every = [] if judged is None else [entry(config, row) for row in tables.rows(judged)]
+    config, path = results.config, results.plan.artifact_folder(paper, artifact) / "claims.csv"
+    judged = tables.rows(tables.read(results.checked(path), columns.CLAIMS)) if path.is_file() else []
+    every = [entry(config, row) for row in judged]
     answered = [claim for claim in every if claim.says != words.NOT_RUN]
     if not answered:
         return None
@@ -227,10 +227,14 @@ def entry(config: Config, row: Row) -> Entry:
     interval, holm = words.interval(row["low"], row["high"], decimals, sign=compares), ""
     if compares and encoders:
         interval, holm = words.interval(row["low_unadjusted"], row["high_unadjusted"], decimals), interval
+    said = {"setting": "", "baseline": paper.label(row["baseline"])}
+    for column in said:
+        if "=" in row[column]:
+            point = coordinates.parse(row[column], f"claims.csv: {row['id']}: {column}")
+            said[column] = words.point(paper, point, point)
     subject = ", ".join(paper.label(row[name]) for name in ("method", "variant") if row[name])
     if compares:
-        other = _in_words(paper, row, "baseline") if "=" in row["baseline"] else paper.label(row["baseline"])
-        subject += f" against {other}"
+        subject += f" against {said['baseline']}"
     if stated or (not encoders and row["sentence"]):
         subject = row["sentence"]
     measured = ""
@@ -248,14 +252,14 @@ def entry(config: Config, row: Row) -> Entry:
     elif encoders and verdict.tone == "disagree" and row.get("unstated", "") not in ("", "0"):
         reading = f"under our reading: {reading}"
     instead = encoders and row["measured_on"] not in ("", row["dataset"])
-    found, failed = checked(row) if stated else ours(row), counterexample(row["counterexample"])
+    found, failed = ours(row), counterexample(row["counterexample"])
     return Entry(
         row=row,
         subject=subject,
         dataset=paper.label(row["dataset"]),
         stand_in=f"measured on {row['measured_on']}" if instead else "",
         metric=measured,
-        setting=_in_words(paper, row, "setting"),
+        setting=said["setting"],
         published=published(row),
         ours=found,
         interval=interval,
@@ -292,12 +296,6 @@ def _facts(row: Row, subject: str, reading: str, found: str, failed: str) -> dic
     return {name: str(text) for name, text in facts.items() if text}
 
 
-def _in_words(paper: Paper, row: Row, column: str) -> str:
-    """``batch size = 512, epoch 100``."""
-    point = coordinates.parse(row[column], f"claims.csv: {row['id']}: {column}")
-    return words.point(paper, point, point)
-
-
 def prints_number(row: Mapping[str, Any]) -> bool:
     """Whether a document prints a number, and not only that something is larger, smaller or equal."""
     return row["reported"] not in ("", *DIRECTIONS)
@@ -321,7 +319,17 @@ def published(row: Mapping[str, Any]) -> str:
 
 
 def ours(row: Row) -> str:
-    """What was found on a claim: ``+1.2 ± 0.3 (n = 5)``, ``6 of 7``; a dash where nothing was."""
+    """What was found on a claim: ``+1.2 ± 0.3 (n = 5)``, ``6 of 7``; a dash where nothing was.
+
+    Of a theorem ``9812 of 10000 draws meet the hypothesis, none violates it (deviation at most 3.1e-15)``.
+    """
+    if row["kind"] == "theorem":
+        if math.isnan(row["draws"]):
+            return "not checked"
+        draws, met, violated = (int(row[name]) for name in ("draws", "met", "violated"))
+        verb = counted(violated, "violates", "violate")
+        outcome = f"{verb} it (by up to" if violated else "none violates it (deviation at most"
+        return f"{met} of {draws} draws meet the hypothesis, {outcome} {max(0.0, float(row['measured'])):.2g})"
     measured, decimals = float(row["measured"] or "nan"), decimals_of(row)
     diverged, missing = words.whole(row.get("n_diverged", math.nan)), words.whole(row["n_missing"])
     if math.isnan(measured):
@@ -337,16 +345,6 @@ def ours(row: Row) -> str:
     spread = "" if math.isnan(std) else f" ± {words.number(std, decimals)}"
     lost = "".join(f"; {count} {how}" for count, how in ((diverged, "diverged"), (missing, "missing")) if count)
     return f"{mean}{spread} (n = {places}{lost}{'; low power' if row.get('low_power') else ''})"
-
-
-def checked(row: Row) -> str:
-    """``9812 of 10000 draws meet the hypothesis, none violates it (deviation at most 3.1e-15)``."""
-    if math.isnan(row["draws"]):
-        return "not checked"
-    draws, met, violated = (int(row[name]) for name in ("draws", "met", "violated"))
-    verb = counted(violated, "violates", "violate")
-    outcome = f"{verb} it (by up to" if violated else "none violates it (deviation at most"
-    return f"{met} of {draws} draws meet the hypothesis, {outcome} {max(0.0, float(row['measured'])):.2g})"
 
 
 def counterexample(text: str) -> str:

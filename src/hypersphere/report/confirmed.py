@@ -41,10 +41,12 @@ def studied(config: Config, compared: pd.DataFrame) -> Iterator[dict[str, Any]]:
 def comparisons(config: Config, paper: str, name: str, compared: pd.DataFrame) -> Iterator[tuple[str, list[list[str]]]]:
     """The comparisons by the primary measure, at the best values of each arm and at printed ones, each with a title.
 
-    Each is a table, the first row of which is its head. If anything was tuned, the second column is named by it: ``rate
-    ÷ printed rate (rate)``. An A/A comparison is in no family, so that it has no corrected interval.
+    Each is a table, the first row of which is its head. If anything was tuned, the second column is named by it, ``rate
+    ÷ printed rate (rate)``, with the values of an arm, and of its baseline if others: ``0.1 (0.02)``; ``–`` for an arm
+    that was not tuned. An A/A comparison is in no family, so that it has no corrected interval.
     """
     about, study = config.papers[paper], config.papers[paper].studies[name]
+    chosen = config.selected.get((paper, name), {})
     multiplied = [about.label(key.removesuffix(TIMES)) for key in study.tuned if key.endswith(TIMES)]
     tuned = " and ".join(map(about.label, study.tuned)) + (f" ({', '.join(multiplied)})" if multiplied else "")
     head = ["arm", *([tuned] if tuned else []), "arm’s mean", "baseline’s", "difference", *INTERVALS[study.test]]
@@ -55,7 +57,14 @@ def comparisons(config: Config, paper: str, name: str, compared: pd.DataFrame) -
         for arm, row in zip(short_names(config, paper, rows), rows, strict=True):
             decimals = MEASURES[row["measure"]].decimals
             declared = study.seeds.again if AGAIN in row["coordinates"] else study.seeds.confirmation
-            found.append([arm, _tuned(config, paper, name, row)] if tuned else [arm])
+            values = list[str]()  # of the arm and of its baseline: what was selected, or its own
+            for cell, number in ((row["coordinates"], row["came_to"]), (row["baseline"], row["baseline_came_to"])):
+                point = coordinates.parse(cell, cell)
+                selected = chosen.get(study.arm(point), {}) if BEST in point.values() else {}
+                given = [selected.get(key, point.get(key)) for key in study.tuned]
+                shown = ", ".join(coordinates.show(value) for value in given if value is not None) or "–"
+                values.append(f"{shown} ({number})" if number else shown)
+            found.append([arm, " against ".join(dict.fromkeys(values))] if tuned else [arm])
             found[-1] += [words.number(row[key], decimals) for key in ("mean", "baseline_mean")]
             found[-1] += [words.signed(row["effect"], decimals)]
             found[-1] += [words.interval(row[f"low{kind}"], row[f"high{kind}"], decimals) for kind in ("", "_holm")]
@@ -87,32 +96,12 @@ def short_names(config: Config, paper: str, rows: Sequence[Row]) -> list[str]:
     return found
 
 
-def _tuned(config: Config, paper: str, name: str, row: Row) -> str:
-    """The selected values of an arm, or its own, with what they came to, and of its baseline if others: ``0.1 (0.02)``.
-
-    ``–`` where nothing is tuned.
-    """
-    study, found = config.papers[paper].studies[name], []
-    for cell, number in ((row["coordinates"], row["came_to"]), (row["baseline"], row["baseline_came_to"])):
-        point = coordinates.parse(cell, cell)
-        selected = config.selected.get((paper, name), {}).get(study.arm(point), {}) if BEST in point.values() else {}
-        values = [selected.get(key, point.get(key)) for key in study.tuned]
-        shown = ", ".join(coordinates.show(value) for value in values if value is not None) or "–"
-        found.append(f"{shown} ({number})" if number else shown)
-    return " against ".join(dict.fromkeys(found))
-
-
-def called(row: Row) -> list[str]:
-    """What a comparison is counted as, of ``Counted``; empty: none of these."""
-    return row["called"].split("; ") if row["called"] else []
-
-
 def direction(row: Row) -> str:
     """``ahead`` or ``behind``, and ``within 1`` if within the study's margin; else ``open``, or why none is read."""
     if row["n_missing"] or row["level"]:
         return "not finished" if row["n_missing"] else "not read: an arm is level"
     said = {"ahead": "ahead", "behind": "behind", "level": f"within {row['margin']:g}"}
-    return ", ".join(text for one, text in said.items() if one in called(row)) or "open"
+    return ", ".join(text for one, text in said.items() if one in row["called"].split("; ")) or "open"
 
 
 def checks(config: Config, paper: str, name: str, compared: pd.DataFrame) -> list[list[str]]:
@@ -121,7 +110,7 @@ def checks(config: Config, paper: str, name: str, compared: pd.DataFrame) -> lis
     Arms are rows, unless there are too many readings for the width of a page.
     """
     about, study = config.papers[paper], config.papers[paper].studies[name]
-    of_arm: dict[str, dict[str, str]] = {}
+    found: dict[tuple[str, str], str] = {}
     for row in tables.rows(compared[(compared["paper"] == paper) & (compared["artifact"] == name + CHECKS)]):
         point = coordinates.parse(row["coordinates"], name)
         readings = {key: value for key, value in point.items() if key in coordinates.READINGS and key != "by"}
@@ -130,13 +119,16 @@ def checks(config: Config, paper: str, name: str, compared: pd.DataFrame) -> lis
         shown = (words.number(row[key], decimals) for key in ("mean", "baseline_mean"))
         if point["variant"] != AGAIN:
             # An arm that is compared with several things has its own baseline first.
-            of_arm.setdefault(arm, {}).setdefault(words.point(about, readings, readings), "{} ({})".format(*shown))
-    columns = list(dict.fromkeys(column for cells in of_arm.values() for column in cells))
-    if len(columns) > WIDEST:
-        by_reading = [[column, *(cells.get(column, "–") for cells in of_arm.values())] for column in columns]
-        return [["mean of the arm (of its baseline)", *of_arm], *by_reading]
-    by_arm = [[arm, *(cells.get(column, "–") for column in columns)] for arm, cells in of_arm.items()]
-    return [["arm (its baseline)", *columns], *by_arm]
+            found.setdefault((arm, words.point(about, readings, readings)), "{} ({})".format(*shown))
+    if len({reading for _, reading in found}) > WIDEST:
+        return crossed("mean of the arm (of its baseline)", {(key[1], key[0]): text for key, text in found.items()})
+    return crossed("arm (its baseline)", found)
+
+
+def crossed(corner: str, cells: Mapping[tuple[str, str], str]) -> list[list[str]]:
+    """A table of cells by row and column, in their order; the first row is the head. A dash where there is no cell."""
+    rows, columns = dict.fromkeys(row for row, _ in cells), dict.fromkeys(column for _, column in cells)
+    return [[corner, *columns], *([row, *(cells.get((row, column), "–") for column in columns)] for row in rows)]
 
 
 def _forest(config: Config, compared: pd.DataFrame) -> Iterator[tuple[str, str, list[tuple[str, str, Row]]]]:

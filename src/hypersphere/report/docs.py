@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from hypersphere import files
 from hypersphere.config import coordinates
 from hypersphere.config import plan as planning
@@ -56,11 +54,14 @@ def lead(known: Known) -> str:
 
 def laptop(config: Config, known: Known) -> str:
     """What small encoders say: the criteria of replication, then each question."""
-    small, rules = measured(known), rules_file.load(config.root)
-    scales = (
-        planning.cfg.load(config.root, {"scale": scale}).scale for scale in {one["scale"] for one in small.values()}
-    )
-    superseded = [scale.superseded for scale in scales if scale.superseded]
+    rules = rules_file.load(config.root)
+    listed = {row["id"]: row for row in known.claims if row["kind"] == "comparison"}
+    steps = [row for row in known.ladder if row["rung"] in SMALL and row["id"] in listed]
+    steps.sort(key=lambda row: -SMALL.index(row["rung"]))  # the better protocol replaces the other
+    small = {row["id"]: listed[row["id"]] | row for row in steps}
+    scales = {one["scale"] for one in small.values()}
+    flaws = (planning.cfg.load(config.root, {"scale": scale}).scale.superseded for scale in scales)
+    superseded = list(filter(None, flaws))
     criteria = [
         [config.papers[row["paper"]].title, RUNGS[row["rung"]], *(f"{row[name]:.0f}" for name in CRITERIA)]
         for row in known.criteria
@@ -70,14 +71,13 @@ def laptop(config: Config, known: Known) -> str:
     for name, paper in config.papers.items():
         asked, differs, answers = list[dict[str, Any]](), dict[str, None](), dict[str, str]()
         for row in (row for row in known.findings if row["paper"] == name):
-            reasons = row["reasons"]
-            answers[row["id"]] = _answer(row, reasons)
-            for protocol in superseded:
+            reasons, of_study = f" ({row['reasons']})" if row["reasons"] else "", row["id"] in paper.studies
+            for protocol in () if of_study else superseded:
                 reasons = reasons.replace(protocol, "first protocol")
+            answers[row["id"]] = f"{row['sentence']} Certainty: {row['certainty']}{reasons}."
             chosen = [small[one] for one in row["about"].split() if one in small]
-            if chosen and row["id"] not in paper.studies:
-                answer = {"question": row["question"], "answer": _answer(row, reasons)}
-                asked.append(answer | _compared(paper, chosen))
+            if chosen and not of_study:
+                asked.append({"question": row["question"], "answer": answers[row["id"]], **_compared(paper, chosen)})
                 differs |= dict.fromkeys(part for one in chosen for part in one["differs"].split("; ") if part)
         begun = []
         for study in (one for one in studies if one["paper"] == name):
@@ -86,25 +86,17 @@ def laptop(config: Config, known: Known) -> str:
             about |= {"tuned": " and ".join(map(paper.label, plan.tuned)), "answer": answers.get(label, "")}
             begun += [study | about] if about["curves"] or study["comparisons"] else []
         documents.append({"title": paper.title, "questions": asked, "differs": "; ".join(differs), "studies": begun})
+    progress = dict[tuple[str, str], str]()
+    for row in tables.rows(known.studies["progress"]):
+        question = config.papers[row["paper"]].studies[row["study"]].question
+        progress[question, row["part"]] = f"{row['recorded']:g} of {row['planned']:g}"
     splits, called = nothing_differs(known.studies, rules.confidence)
     values = {
-        **{"criteria": criteria, "documents": documents, "progress": _progress(config, known.studies["progress"])},
+        **{"criteria": criteria, "documents": documents, "progress": confirmed.crossed("question", progress)},
         **{"splits": splits, "called": called, "confidence": words.confidence(config)},
         **{"prices": _prices(config, known.claims, rules), "rules": rules, "most": MOST_RUNS},
     }
     return pages.render("laptop.md", values).rstrip()
-
-
-def measured(known: Known) -> dict[str, Row]:
-    """The comparisons of which small encoders say something, by id: the claim, with the better protocol's evidence."""
-    listed = {row["id"]: row for row in known.claims if row["kind"] == "comparison"}
-    steps = [row for row in known.ladder if row["rung"] in SMALL and row["id"] in listed]
-    return {row["id"]: listed[row["id"]] | row for row in sorted(steps, key=lambda row: -SMALL.index(row["rung"]))}
-
-
-def _answer(row: Row, reasons: str) -> str:
-    """The sentence of a finding, with its certainty and the reasons."""
-    return f"{row['sentence']} Certainty: {row['certainty']}{f' ({reasons})' if reasons else ''}."
 
 
 def _compared(paper: Paper, chosen: Sequence[Row]) -> dict[str, Any]:
@@ -136,36 +128,15 @@ def _compared(paper: Paper, chosen: Sequence[Row]) -> dict[str, Any]:
 def _curves(config: Config, paper: Paper, name: str) -> list[list[str]]:
     """The curves that the arms of a study were tuned by, if any; the first row is the head."""
     study, file = paper.studies[name], selection_file(config.root, paper.paper, name)
-    curves: dict[str, dict[str, str]] = {}
-    for one in read_curve(file, study) if file.is_file() else []:
+    tried, cells = read_curve(file, study) if file.is_file() else [], dict[tuple[str, str], str]()
+    points = {text: coordinates.parse(text, str(file)) for one in tried for text in (one.arm, one.value)}
+    alone = len({key for one in tried for key in points[one.value]}) == 1  # which the line above the table names
+    for one in tried:
         shown = words.number(one.mean, MEASURES[study.measure].decimals) if one.n else "diverged"
-        curves.setdefault(one.arm, {})[one.value] = f"**{shown}**" if one.chosen else shown
-    values = {value: coordinates.parse(value, str(file)) for curve in curves.values() for value in curve}
-    alone = len({key for point in values.values() for key in point}) == 1  # which the line above the table names
-    heads = [
-        ", ".join(map(coordinates.show, point.values())) if alone else words.point(paper, point, [*point])
-        for point in values.values()
-    ]
-    arms = {arm: coordinates.parse(arm, str(file)) for arm in curves}
-    rows = [
-        [words.point(paper, arms[arm], [*arms[arm]]), *(curve.get(value, NOTHING) for value in values)]
-        for arm, curve in curves.items()
-    ]
-    return [["arm", *heads], *rows] if rows else []
-
-
-def _progress(config: Config, progress: pd.DataFrame) -> list[list[str]]:
-    """How far the runs of each study are; the first row is the head."""
-    parts = [*dict.fromkeys(progress["part"])]
-    of_study: dict[tuple[str, str], dict[str, str]] = {}
-    for row in tables.rows(progress):
-        shown = f"{row['recorded']:g} of {row['planned']:g}"
-        of_study.setdefault((row["paper"], row["study"]), {})[row["part"]] = shown
-    listed = [
-        [config.papers[paper].studies[study].question, *(found.get(part, NOTHING) for part in parts)]
-        for (paper, study), found in of_study.items()
-    ]
-    return [["question", *parts], *listed] if listed else []
+        arm, value = (words.point(paper, points[text], points[text]) for text in (one.arm, one.value))
+        head = ", ".join(map(coordinates.show, points[one.value].values())) if alone else value
+        cells[arm, head] = f"**{shown}**" if one.chosen else shown
+    return confirmed.crossed("arm", cells) if tried else []
 
 
 def _prices(config: Config, known: Sequence[Row], rules: Rules) -> list[tuple[str, ...]]:

@@ -79,23 +79,12 @@ def write(plan: Plan, shown: Known, folder: Path) -> None:
     ]
     printed = [row for row in listed if row["origin"] == "printed"]
     counts = claims.answers(printed)
-    settling = []
-    for name, number, hours in known.settling(pd.DataFrame(listed), HOURS):
-        about = {"title": titles[name.partition("/")[0]], "printed": pages.printed_as(config, name)[0]}
-        command = f"make reproduce SCALE=paper ONLY={name}"
-        about |= {"anchor": name.replace("/", "-"), "hours": words.number(hours, 1), "command": command}
-        settling.append({**about, "claims": number})
     documents = []
     for name, title in titles.items():
         own = [claim for claim in entries.values() if claim.row["paper"] == name]
-        groups = []
-        for group in pages.groups(config, own).values():
-            settle = next((claim.row for claim in group["claims"] if claim.row["settle"]), None)
-            cost = {"settle": settle["settle"], "hours": words.number(settle["gpu_hours"], 1)} if settle else {}
-            links = {"anchor": group["id"].replace("/", "-"), "links": proofs.of(group["claims"])}
-            groups.append({**group, **links, "settle": "", **cost})
-        documents.append({"id": name, "title": title, "groups": groups, "idle": [], "total": len(own)})
-    chosen, certainty = rules.load(config.root), rules.load_certainty(config.root)
+        about = {"id": name, "title": title, "groups": pages.groups(config, own)}
+        documents.append(about | {"idle": [], "total": len(own), "anchors": []})
+    certainty = rules.load_certainty(config.root)
     values = {
         "titles": titles,
         "lead": questions.leads(asked),
@@ -113,7 +102,10 @@ def write(plan: Plan, shown: Known, folder: Path) -> None:
             for name, title in ({SEVERAL: "Across the documents"} | titles).items()
             if (found := [question for question in asked if question["paper"] == name])
         ],
-        "settling": settling,
+        "settling": [
+            (name, pages.printed_as(config, name)[0], number, hours)
+            for name, number, hours in known.settling(pd.DataFrame(listed), HOURS)
+        ],
         "hours": HOURS,
         "papers": documents,
         "documents": [title for name, title in titles.items() if name in {row["paper"] for row in printed}],
@@ -125,9 +117,7 @@ def write(plan: Plan, shown: Known, folder: Path) -> None:
         "certainty": claims.certainty_in_words(certainty),
         "enough": certainty.enough_runs,
         "confidence": words.confidence(config),
-        "equivalence": f"{100 * chosen.equivalence:g} %",
-        "margin": chosen.margin,
-        "root": proofs.root,
+        "rules": rules.load(config.root),
         "few": FEW,
         "graded": True,
     }

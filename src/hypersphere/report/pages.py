@@ -2,10 +2,9 @@
 
 import base64
 import io
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jinja2
 from PIL import Image
@@ -33,12 +32,7 @@ def webp(file: Path, width: int | None = None, **quality: Any) -> str:
             wide = min(width, image.width)
             shown = shown.resize((wide, round(image.height * wide / image.width)), Image.Resampling.LANCZOS)
         shown.save(written, "WEBP", **(quality or {"lossless": True, "method": 4}))
-    return embedded("webp", written.getvalue())
-
-
-def embedded(kind: str, content: bytes) -> str:
-    """A picture as the address of an image, in the page itself."""
-    return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
+    return f"data:image/webp;base64,{base64.b64encode(written.getvalue()).decode('ascii')}"
 
 
 def render(template: str, values: Mapping[str, Any]) -> str:
@@ -50,68 +44,51 @@ def render(template: str, values: Mapping[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"counted": counted, "pipes": pipes, "prose": prose}
+    environment.filters |= {"counted": counted, "pipes": pipes}
     return environment.get_template(template).render(values).rstrip() + "\n"
 
 
-def prose(text: str) -> str:
-    """A paragraph of Markdown, in lines of 120 letters."""
-    return textwrap.fill(" ".join(text.split()), 120, break_on_hyphens=False)
+def choices(config: Config, entries: Sequence[Entry], names: Sequence[str]) -> list[dict[str, Any]]:
+    """The filters of a page, by their names in its address, each with the words of the values that occur on the page.
 
-
-class Choice(NamedTuple):
-    """A filter of a page's claims."""
-
-    name: str
-    """The key in the page's address, and in ``Entry.keys``."""
-    label: str
-    every: str
-    """What it says where nothing is chosen."""
-    options: Mapping[str, str]
-    """Words by value."""
-    within: Mapping[str, str] = {}
-    """The heading of a value among the options, if they have headings."""
-
-
-def choices(config: Config, entries: Sequence[Entry], names: Sequence[str]) -> list[Choice]:
-    """The filters of a page, by their names, each with what occurs on the page."""
+    ``every`` is what it says where nothing is chosen; ``within`` has the heading of a value, of tables and figures.
+    """
     titles = {name: paper.title for name, paper in config.papers.items()}
-    verdicts = {str(verdict): str(verdict) for verdict in Verdict} | claims.EFFECTS
-    rungs = {str(rung): heading for rung, heading in RUNGS.items()}
-    answers = {answer: answer for answer in claims.ANSWERS if answer}
-    printed = {key: printed_as(config, key)[0] for key in groups(config, entries)}
-    within = {key: titles[key.partition("/")[0]] for key in printed}
-    offered = (
-        Choice("document", "Document", "All documents", titles),
-        Choice("verdict", "Verdict or direction", "All verdicts", verdicts),
-        Choice("kind", "Kind", "All kinds", claims.HEADINGS),
-        Choice("rung", "Evidence", "All evidence", rungs),
-        Choice("answer", "Answer", "All answers", answers),
-        Choice("certainty", "Certainty", "Any certainty", {grade: grade for grade in GRADES}),
-        Choice("origin", "Origin", "All origins", claims.ORIGINS),
-        Choice("artifact", "Table or figure", "All tables and figures", printed, within),
-    )
+    verdicts = {str(verdict): str(verdict) for verdict in Verdict}
+    printed = {group["id"]: group["printed"] for group in groups(config, entries)}
+    offered: dict[str, tuple[str, str, Mapping[str, str]]] = {
+        "document": ("Document", "All documents", titles),
+        "verdict": ("Verdict or direction", "All verdicts", verdicts | claims.EFFECTS),
+        "kind": ("Kind", "All kinds", claims.HEADINGS),
+        "rung": ("Evidence", "All evidence", {str(rung): heading for rung, heading in RUNGS.items()}),
+        "answer": ("Answer", "All answers", {answer: answer for answer in claims.ANSWERS if answer}),
+        "certainty": ("Certainty", "Any certainty", {grade: grade for grade in GRADES}),
+        "origin": ("Origin", "All origins", claims.ORIGINS),
+        "artifact": ("Table or figure", "All tables and figures", printed),
+    }
     found = []
-    for one in offered:
-        if one.name in names:
-            present = {value for entry in entries for value in entry.keys[one.name].split("|")}
-            found.append(one._replace(options={key: text for key, text in one.options.items() if key in present}))
+    for name, (label, every, options) in offered.items():
+        if name in names:
+            present = {value for entry in entries for value in entry.keys[name].split("|")}
+            chosen = {key: text for key, text in options.items() if key in present}
+            within = {key: titles[key.partition("/")[0]] for key in chosen} if name == "artifact" else {}
+            found.append({"name": name, "label": label, "every": every, "options": chosen, "within": within})
     return found
 
 
-def groups(config: Config, entries: Iterable[Entry]) -> dict[str, dict[str, Any]]:
+def groups(config: Config, entries: Iterable[Entry]) -> list[dict[str, Any]]:
     """Claims by the table or figure that prints them (``margins/table2``), or as a document's theorems and identities.
 
-    The groups have the order of the claims; each has its name in print, its title and its claims.
+    The groups have the order of the claims; each has its anchor, its name in print, its title and its claims.
     """
     found: dict[str, dict[str, Any]] = {}
     for entry in entries:
         key = entry.keys["artifact"]
         if key not in found:
             printed, title = printed_as(config, key)
-            found[key] = {"id": key, "printed": printed, "title": title, "claims": []}
+            found[key] = {"id": key, "anchor": key.replace("/", "-"), "printed": printed, "title": title, "claims": []}
         found[key]["claims"].append(entry)
-    return found
+    return list(found.values())
 
 
 def printed_as(config: Config, key: str) -> tuple[str, str]:
@@ -168,10 +145,7 @@ def drawing(config: Config, paper: str, name: str) -> Path:
 
 
 def ledger(config: Config) -> list[dict[str, Any]]:
-    """The errata by document, in the order of config/papers. Errata of several documents come last."""
-    entries = load_errata(config)
-    titles = {key: paper.title for key, paper in config.papers.items()} | {SEVERAL: "Across the documents"}
-    listed = {
-        title: [entry.model_dump() for entry in entries if entry.document == key] for key, title in titles.items()
-    }
-    return [{"title": title, "entries": group} for title, group in listed.items() if group]
+    """The errata with the titles of their documents, in the order of config/papers; those of several come last."""
+    titles, entries = {key: paper.title for key, paper in config.papers.items()}, load_errata(config)
+    titles[SEVERAL] = "Across the documents"
+    return [one.model_dump() | {"title": titles[key]} for key in titles for one in entries if one.document == key]

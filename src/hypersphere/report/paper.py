@@ -16,18 +16,18 @@ from hypersphere.errors import HypersphereError
 from hypersphere.files import replacing, write_json
 from hypersphere.report import claims, pages, studies, style, words, writer
 from hypersphere.report.artifact import Shown
-from hypersphere.report.claims import Entry
 from hypersphere.report.results import Results
 
 SOURCE = "paper/supplement.typ"
 COUNTED = {"encoder": "claims", "study": "studied", "theorem": "statements", "sentence": "said"}
 """The names of counts in the content, by what answers the claims."""
-THEOREM = ("subject", "source", "reading", "ours", "counterexample", "verdict")
-COMPARISON = (
-    *("subject", "setting", "dataset", "stand_in", "published", "ours", "interval", "verdict", "direction"),
-    *("reading", "origin"),
-)
-ANSWER = ("subject", "setting", "dataset", "published", "ours", "interval", "verdict", "reading", "source", "metric")
+MEASURED = ("subject", "setting", "dataset", "published", "ours", "interval", "verdict", "reading")
+FIELDS = {
+    "comparisons": (*MEASURED, "stand_in", "direction", "origin"),
+    "studied": (*MEASURED, "source", "metric"),
+    "theorems": ("subject", "source", "reading", "ours", "counterexample", "verdict"),
+}
+"""What the tables of answers show of a claim."""
 TIMESTAMP = 0
 """Seconds since 1970 in the PDF's metadata: fixed, so that equal content is equal bytes."""
 
@@ -67,39 +67,32 @@ def content(results: Results) -> dict[str, Any]:
         for origin, numbers in by_origin.items():
             listed = [{"verdict": verdict, "count": str(number)} for verdict, number in numbers.items()]
             counts[COUNTED[kind]].append({"origin": origin, "total": str(sum(numbers.values())), "verdicts": listed})
+    papers = []
+    for paper in config.papers.values():
+        measured, studied, missing = pages.document(results, paper.paper)
+        names = [artifact.id for artifact in measured]
+        own = [claim for claim in entries if claim.row["paper"] == paper.paper]
+        found = [claim for claim in own if claim.says != words.NOT_RUN or claim.row["kind"] == "theorem"]
+        by = {kind: [one for one in found if one.row["answered_by"] == kind] for kind in claims.KINDS}
+        compared = [one for one in by["encoder"] if one.row["kind"] == "comparison" and one.row["artifact"] in names]
+        answers = {"comparisons": compared, "studied": by["study"] + by["sentence"], "theorems": by["theorem"]}
+        choices = [
+            {"scope": "" if key == "all" else paper.label(key), "items": items}
+            for key, items in paper.open_choices.items()
+        ]
+        about: dict[str, Any] = {
+            name: [{key: quoted((one.row | vars(one))[key]) for key in FIELDS[name]} for one in listed]
+            for name, listed in answers.items()
+        }
+        about |= {"title": paper.title, "choices": choices if names else [], "missing": missing}
+        about |= {"shown": shown(results, paper, measured), "studied_shown": shown(results, paper, studied)}
+        papers.append(about)
     return {
         "scale": scale | {"line": words.scale_line(config), "conditions": conditions},
         "confidence": words.confidence(config),
         "counts": counts,
-        "papers": [_paper(results, paper, entries) for paper in config.papers.values()],
+        "papers": papers,
     }
-
-
-def _paper(results: Results, paper: Paper, entries: list[Entry]) -> dict[str, Any]:
-    measured, studied, missing = pages.document(results, paper.paper)
-    names = [artifact.id for artifact in measured]
-    of: dict[str, list[Entry]] = {kind: [] for kind in claims.KINDS}
-    for claim in entries:
-        if claim.row["paper"] == paper.paper and (claim.says != words.NOT_RUN or claim.row["kind"] == "theorem"):
-            of[claim.row["answered_by"]].append(claim)
-    compared = [one for one in of["encoder"] if one.row["kind"] == "comparison" and one.row["artifact"] in names]
-    choices = [
-        {"scope": "" if key == "all" else paper.label(key), "items": items} for key, items in paper.open_choices.items()
-    ]
-    return {
-        "title": paper.title,
-        "choices": choices if names else [],
-        "shown": shown(results, paper, measured),
-        "comparisons": _fields(compared, COMPARISON),
-        "studied_shown": shown(results, paper, studied),
-        "studied": _fields([*of["study"], *of["sentence"]], ANSWER),
-        "theorems": _fields(of["theorem"], THEOREM),
-        "missing": missing,
-    }
-
-
-def _fields(listed: Sequence[Entry], shown: Sequence[str]) -> list[dict[str, str]]:
-    return [{key: quoted((claim.row | vars(claim))[key]) for key in shown} for claim in listed]
 
 
 def quoted(text: str) -> str:

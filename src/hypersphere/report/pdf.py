@@ -58,8 +58,19 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
     if not leads:
         raise HypersphereError(f"{folder / 'findings.csv'}: no question leads, so the abstract has no findings")
     printed = [claim for claim in known if claim["origin"] == "printed"]
-    statements, named = _statements(config, printed), dict[str, str]()
+    errata = load_errata(config)
+    statements = {
+        claim["id"]: {
+            "statement": paper.quoted(claim["sentence"]),
+            "source": claim["source"],
+            "counterexample": claims.counterexample(claim["counterexample"]),
+            "erratum": "; ".join(f"{one.id}: {one.chosen}" for one in errata if claim["id"] in one.tests),
+        }
+        for claim in printed
+        if (claim["answered_by"], claim["answer"]) == ("theorem", "fails")
+    }
     papers, failed, audit = list[Any](), list[Any](), list[dict[str, str]]()
+    named, evidence = dict[str, str](), list[list[str]]()
     for name, about in config.papers.items():
         own = [claim for claim in printed if claim["paper"] == name]
         if not own:
@@ -78,11 +89,15 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
             if declared.study == OF_PRINTED_NUMBERS and declared.draw == "study_figure":
                 drawing = _drawing(plan, about, artifact)
                 audit += [{"document": part.short, "text": drawing.finding}] if drawing and drawing.finding else []
+    for name, short in {**named, "": "all"}.items():
+        own = [claim for claim in printed if name in ("", claim["paper"])]
+        numbers = _by_answer(own)
+        evidence.append([short, f"{len(own):,}", *(f"{numbers[key]:,}" for key in EVIDENCE)])
     cited = read_yaml(config.root / "CITATION.cff") or {}
     authors = [one.get("name") or f"{one['given-names']} {one['family-names']}" for one in cited.get("authors", [])]
     return {
         "about": {"authors": ", ".join(authors)} | {name: str(cited.get(key, "")) for name, key in ABOUT.items()},
-        "counts": counts(known) | {"documents": str(len(papers)), "errata": str(len(load_errata(config)))},
+        "counts": counts(known) | {"documents": str(len(papers)), "errata": str(len(errata))},
         "confidence": words.confidence(config),
         "leads": leads,
         "across": [one for one in asked if one["paper"] not in config.papers and not one["lead"]],
@@ -96,7 +111,7 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
             **{"title": "Studies of our own", "inches": figures.WIDTH, "alt": confirmed.caption(config, compared)},
         },
         "criteria": _criteria(shown.criteria, named),
-        "evidence": _evidence(printed, named),
+        "evidence": evidence,
         "papers": papers,
         "failed": failed,
         "audit": audit,
@@ -107,24 +122,6 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
         ],
         "ladder": [list(row.values()) for row in claims.certainty_in_words(rules.load_certainty(config.root))],
         "scales": _scales(config, known),
-    }
-
-
-def _statements(config: Config, printed: Sequence[Row]) -> dict[str, dict[str, str]]:
-    """The printed statements with a counterexample, by id, each with the errata that name it among their tests."""
-    errata: dict[str, list[str]] = {}
-    for entry in load_errata(config):
-        for name in entry.tests:
-            errata.setdefault(name, []).append(f"{entry.id}: {entry.chosen}")
-    return {
-        claim["id"]: {
-            "statement": paper.quoted(claim["sentence"]),
-            "source": claim["source"],
-            "counterexample": claims.counterexample(claim["counterexample"]),
-            "erratum": "; ".join(errata.get(claim["id"], [])),
-        }
-        for claim in printed
-        if (claim["answered_by"], claim["answer"]) == ("theorem", "fails")
     }
 
 
@@ -174,16 +171,6 @@ def _by_answer(shown: Sequence[Row]) -> dict[str, int]:
     }
 
 
-def _evidence(printed: Sequence[Row], named: Mapping[str, str]) -> list[list[str]]:
-    """Printed claims by document and kind of evidence, and a last row for all."""
-    listed = []
-    for name, short in {**named, "": "all"}.items():
-        shown = [claim for claim in printed if name in ("", claim["paper"])]
-        numbers = _by_answer(shown)
-        listed.append([short, f"{len(shown):,}", *(f"{numbers[key]:,}" for key in EVIDENCE)])
-    return listed
-
-
 def _criteria(rows: Sequence[Row], named: Mapping[str, str]) -> list[list[str]]:
     """Each criterion as ``12 of 26``, by document and rung; a last row for all."""
     total = {key: sum(row[key] for row in rows) for key in (*CRITERIA, *CRITERIA.values())}
@@ -202,21 +189,29 @@ def _criteria(rows: Sequence[Row], named: Mapping[str, str]) -> list[list[str]]:
 def _section(
     plan: Plan, about: Paper, part: Section, known: Sequence[Row], findings: Sequence[dict[str, str]]
 ) -> dict[str, Any]:
+    """A document with its questions, its comparisons and, if it was drawn, the figure of an exact study."""
     own = [claim for claim in known if claim["paper"] == about.paper]
     asked = [one for one in findings if one["paper"] == about.paper]
     compared = [claim for claim in own if _compared(claim)]
     named = dict.fromkeys(name for one in asked for name in (one["leading"], *one["about"].split()))
     place = {name: at for at, name in enumerate(named)}
     first = sorted(compared, key=lambda claim: (claim["answer"] == "cannot tell", place.get(claim["id"], len(place))))
-    once = sum(claim["answered_by"] == "encoder" and claim["n"] == 1 and claim["kind"] == "comparison" for claim in own)
     numbers = _by_answer([claim for claim in own if claim["origin"] == "printed"])
+    once = sum(claim["answered_by"] == "encoder" and claim["n"] == 1 and claim["kind"] == "comparison" for claim in own)
+    file = pages.drawing(plan.config, about.paper, part.figure or "")
+    made = _drawing(plan, about, part.figure) if part.figure and file.is_file() else None
+    figure: dict[str, Any] | None = None
+    if part.figure and made:
+        declared = about.artifacts[part.figure]
+        figure = {"title": made.finding or declared.title, "original": declared.printed or "", "notes": [made.note]}
+        figure |= {"alt": made.note, "inches": made.size[0], "path": paper.address(plan.config.root, file)}
     return {
         "id": about.paper,
         "title": about.title,
         "short": part.short,
         "counts": {key: _in_a_sentence(number) for key, number in numbers.items()},
         "questions": asked,
-        "figure": _figure(plan, about, part.figure),
+        "figure": figure,
         "effects": [_effect(about, claim) for claim in first[:MOST]],
         "all_effects": [_effect(about, claim) for claim in compared],
         "compared": str(len(compared)),
@@ -247,21 +242,6 @@ def _drawing(plan: Plan, about: Paper, name: str) -> studies.Drawing | None:
     results = Results(plan)
     ran = results.simulated(about.paper, name).is_file()
     return studies.made(Context(results, about, name)) if ran else None
-
-
-def _figure(plan: Plan, about: Paper, name: str | None) -> dict[str, Any] | None:
-    """The exact figure of a section, if it has one that was drawn."""
-    file = pages.drawing(plan.config, about.paper, name or "")
-    made = _drawing(plan, about, name) if name and file.is_file() else None
-    if name is None or made is None:
-        return None
-    declared = about.artifacts[name]
-    return {
-        "title": made.finding or declared.title,
-        "original": declared.printed or "",
-        "notes": [made.note],
-        **{"alt": made.note, "inches": made.size[0], "path": paper.address(plan.config.root, file)},
-    }
 
 
 def _studies(config: Config, findings: Sequence[dict[str, str]], compared: pd.DataFrame) -> dict[str, Any]:

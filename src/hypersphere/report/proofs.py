@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,6 @@ from hypersphere.errors import HypersphereError
 from hypersphere.files import read_yaml
 from hypersphere.report import pages
 from hypersphere.report.claims import Entry, Link
-from hypersphere.report.results import Row
 from hypersphere.report.words import NOT_RUN
 
 NAMES = re.compile(r"[A-Z]\d+[a-z]?")
@@ -65,53 +66,39 @@ class Proofs:
         return pages.ledger(self.plan.config)
 
     @cached_property
-    def _shown_by(self) -> dict[str, list[str]]:
-        """The errata on the page, and those that name a claim among their tests, by name."""
-        found: dict[str, list[str]] = {}
-        for entry in (entry for group in self._ledger for entry in group["entries"]):
-            for name in (entry["id"], *entry["tests"]):
-                found.setdefault(name, []).append(entry["id"])
-        return found
-
-    @cached_property
-    def _losses(self) -> dict[tuple[str, ...], list[Link]]:
-        """The losses of a method and variant of a document, and what changes their logits or gradients."""
-        found: dict[tuple[str, ...], list[Link]] = {}
+    def _alike(self) -> dict[tuple[str, ...], Run]:
+        """The first run of each method and variant of a document."""
+        found: dict[tuple[str, ...], Run] = {}
         for cell in (self.cells or self.plan).cells:
-            key = (cell.paper, str(cell.coordinates["method"]), str(cell.coordinates["variant"]))
-            if cell.run is not None and key not in found:
-                found[key] = self._code_of([cell.run])
+            if cell.run is not None:
+                key = (cell.paper, str(cell.coordinates["method"]), str(cell.coordinates["variant"]))
+                found.setdefault(key, cell.run)
         return found
-
-    def _code_of(self, runs: Iterable[Run]) -> list[Link]:
-        used = dict.fromkeys(part for run in runs for part in run.components if part[0] in registry.OBJECTIVES)
-        places = [(name, registry.components(kind)[name].place) for kind, name in used]
-        return [Link(name, f"{self.root}/{place}") for name, place in places if place]
 
     def of(self, claims: Iterable[Entry]) -> list[Link]:
-        """What proves the claims of one artifact: data, code and test, each once, the nearest proof first."""
-        return list(dict.fromkeys(link for claim in claims for link in self._proof(claim.row)))
+        """What proves the claims of one artifact: data, code and test, each once, the nearest proof first.
 
-    def _proof(self, row: Row) -> list[Link]:
-        """Of an encoder the cells of its artifact, on the page of its scale: the report has evidence of several."""
-        plan, config, paper = self.plan, self.plan.config, row["paper"]
-        found = []
-        if row["answered_by"] == "theorem":
-            found = [Link("theory.csv", self._near(config.results / "theory.csv")), *self.exact_code(paper)]
-        elif row["answered_by"] == "encoder":
-            if row["runs"] and self.folder == config.results:
-                folder = self._near(plan.artifact_folder(paper, row["artifact"]))
-                found = [Link(name, f"{folder}/{name}") for name in ("measurements.csv", "effects.csv")]
-            found.append(Link("how it is set up", self._file(config.paper_file(paper))))
-        else:
-            if row["verdict"] != NOT_RUN:
-                folder = self._near(config.results / "simulations" / paper)
-                made = row["artifact"] in config.studied(paper)
-                found = [Link("study's table", f"{folder}/{row['artifact']}.csv")] if made else []
-                found.append(Link("answers", f"{folder}/answers.csv"))
-            found += self.exact_code(paper, row["study"])
-        printed = config.claims_file(paper)
-        return [*found, Link("printed claims", self._file(printed))] if printed.is_file() else found
+        Of encoders the cells of their artifact, on the page of its scale: the report has evidence of several.
+        """
+        plan, config, found = self.plan, self.plan.config, list[Link]()
+        for row in (claim.row for claim in claims):
+            paper, name = row["paper"], row["artifact"]
+            if row["answered_by"] == "theorem":
+                found += [Link("theory.csv", self._near(config.results / "theory.csv")), *self.exact_code(paper)]
+            elif row["answered_by"] == "encoder":
+                if row["runs"] and self.folder == config.results:
+                    folder = self._near(plan.artifact_folder(paper, name))
+                    found += [Link(file, f"{folder}/{file}") for file in ("measurements.csv", "effects.csv")]
+                found.append(Link("how it is set up", self._file(config.paper_file(paper))))
+            else:
+                if row["verdict"] != NOT_RUN:
+                    folder = self._near(config.results / "simulations" / paper)
+                    found += [Link("study's table", f"{folder}/{name}.csv")] if name in config.studied(paper) else []
+                    found.append(Link("answers", f"{folder}/answers.csv"))
+                found += self.exact_code(paper, row["study"])
+            if (printed := config.claims_file(paper)).is_file():
+                found.append(Link("printed claims", self._file(printed)))
+        return list(dict.fromkeys(found))
 
     def exact_code(self, paper: str, study: str = "") -> list[Link]:
         """The code and the test of an exact study, or without one of a document's statements.
@@ -133,36 +120,37 @@ class Proofs:
     def errata(self, claim: Entry) -> list[Link]:
         """The errata that a claim's reading names or that name the claim."""
         names = [*NAMES.findall(claim.reading), claim.row["id"]]
-        listed = dict.fromkeys(entry for name in names for entry in self._shown_by.get(name, []))
-        return [Link(f"erratum {name}", f"#{name}") for name in listed]
+        found = [one["id"] for name in names for one in self._ledger if name in (one["id"], *one["tests"])]
+        return [Link(f"erratum {name}", f"#{name}") for name in dict.fromkeys(found)]
 
     def code(self, claim: Entry) -> list[Link]:
         """The code of the losses of the runs behind a claim; of runs of other scales, of its method and variant."""
         row, names = claim.row, claim.row["runs"].split()
         if row["answered_by"] != "encoder" or (self.folder == self.plan.config.results and not names):
             return []
-        if known := [self.plan.runs[name] for name in names if name in self.plan.runs]:
-            return self._code_of(known)
-        return self._losses.get((row["paper"], row["method"], row["variant"]), [])
+        runs = [self.plan.runs[name] for name in names if name in self.plan.runs]
+        if not runs and (alike := self._alike.get((row["paper"], row["method"], row["variant"]))):
+            runs = [alike]
+        used = dict.fromkeys(part for run in runs for part in run.components if part[0] in registry.OBJECTIVES)
+        places = [(name, registry.components(kind)[name].place) for kind, name in used]
+        return [Link(name, f"{self.root}/{place}") for name, place in places if place]
 
     def runs(self, claim: Entry) -> list[Link]:
         """Every run behind a claim, or its records where all numbers come from records.
 
         Of the report, by scale: its records in the repository, or its claims, if it was finished here.
         """
-        found = []
+        found, names = list[Link](), claim.row["runs"].split()
         for scale in dict.fromkeys(step.row["scale"] for step in claim.steps if step.row["scale"]):
             records = self.plan.config.root / FOLDER / scale / "runs.csv"
             file = self._file(records) if records.is_file() else f"../{scale}/claims.csv"
             found.append(Link(f"records, {scale}", file))
-        return found if claim.steps else [link for run in claim.row["runs"].split() for link in self.run(run)]
-
-    def run(self, name: str) -> list[Link]:
-        """A run's folder, or its records."""
+        if claim.steps:
+            return found
         if self.plan.records is None:
-            return [Link("-".join(name.split("-")[-2:]), f"runs/{name}/")]  # its seed and its hash
+            return [Link("-".join(name.split("-")[-2:]), f"runs/{name}/") for name in names]  # its seed and its hash
         file = self._file(self.plan.config.evidence / "runs.csv")
-        return [Link(f"{name} {record.key}", file) for record in self.plan.records.get(name, ())]
+        return [Link(f"{name} {one.key}", file) for name in names for one in self.plan.records.get(name, ())]
 
     def artifact(self, paper: Paper, name: str) -> list[Link]:
         """The files of a table or figure."""
@@ -185,14 +173,12 @@ class Proofs:
         """Errata by kind, the worst first, and by document within a kind, with links to what shows them."""
         groups = []
         for kind, meaning in ERRATUM_KINDS.items():
-            documents, total = [], 0
-            for group in self._ledger:
-                entries = [
-                    {**entry, "links": [self.test(one, entry["document"]) for one in entry["tests"]]}
-                    for entry in group["entries"]
-                    if entry["kind"] == kind
-                ]
-                total += len(entries)
-                documents += [{"title": group["title"], "entries": entries}] if entries else []
-            groups += [{"kind": kind, "meaning": meaning, "total": total, "documents": documents}] if total else []
+            entries = [
+                entry | {"links": [self.test(one, entry["document"]) for one in entry["tests"]]}
+                for entry in self._ledger
+                if entry["kind"] == kind
+            ]
+            documents = [(title, list(own)) for title, own in groupby(entries, itemgetter("title"))]
+            about = {"kind": kind, "meaning": meaning, "total": len(entries), "documents": documents}
+            groups += [about] if entries else []
         return groups

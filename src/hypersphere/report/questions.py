@@ -77,11 +77,7 @@ def leads(findings: Sequence[Mapping[str, Any]]) -> list[Any]:
 
 
 def answered(config: Config, known: pd.DataFrame, studies: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """findings.csv: every question with its outcome and its sentence, by claims.csv and the tables of our studies.
-
-    Raises:
-        HypersphereError: The file asks for a claim that does not exist, or a sentence for a number that is not there.
-    """
+    """findings.csv: every question with its outcome and its sentence, by claims.csv and the tables of our studies."""
     listed, rows = {str(row["id"]): row for row in tables.rows(known)}, []
     for name, (file, one) in questions.load(config).items():
         rows.append({"id": name} | _row(config, f"{file}: {name}", one, listed, studies))
@@ -102,7 +98,7 @@ def _row(
     for field, identifier in {"leading": leading, **{f"also.{key}": at for key, at in one.also.items()}}.items():
         if identifier not in listed:
             raise HypersphereError(f"{where}: {field}: there is no claim '{identifier}'")
-    found = outcomes([claim["answer"] for claim in about.values()])
+    found, result = _outcomes([claim["answer"] for claim in about.values()], one.rule)
     by_outcome: dict[Outcome, list[Row]] = {
         its: [claim for claim, of in zip(about.values(), found, strict=True) if of == its] for its in questions.OUTCOMES
     }
@@ -117,7 +113,7 @@ def _row(
         "ours": _ours(list(about.values())),
         "printed_range": spanned([(float(claim["reported"]), decimals_of(claim)) for claim in printed]),
     }
-    said: Said = outcome(found, one.rule)
+    said: Said = result
     answer = ""
     if one.study is not None:
         compared, answers = studies["studies"], studies["answers"]
@@ -125,7 +121,7 @@ def _row(
         together |= arms(config, one.paper, tables.rows(mine[mine["in_family"].astype(bool)]))
         answer = "".join(answers[(answers["paper"] == one.paper) & (answers["study"] == one.study)]["answer"])
         said = ANSWERS[answer]
-    result: Outcome = "cannot tell" if said == "unclear" or said == "level" else said
+    result = "cannot tell" if said == "unclear" or said == "level" else said
     also = {key: listed[at] for key, at in one.also.items()}
     known = {"": numbers(listed[leading]) | together} | {key: numbers(claim) for key, claim in also.items()}
     sentence = _filled(f"{where}: says.{said}", one.says[said], known)
@@ -191,32 +187,28 @@ def spanned(numbers: Sequence[tuple[float, int]]) -> str:
     return " to ".join(dict.fromkeys((shown[0], shown[-1]))) if shown else ""
 
 
-def outcomes(answers: Sequence[str]) -> list[Outcome]:
-    """The answers of some claims as outcomes.
+def _outcomes(answers: Sequence[str], rule: str) -> tuple[list[Outcome], Outcome]:
+    """The answers of some claims as outcomes, and what these come to together.
 
     Sentences that only their own tables speak of are counted where all are of that kind, as a question about the text.
     """
     of_text: dict[str, Outcome] = {Verdict.BORNE: "holds", Verdict.CONTRADICTED: "fails"}
     of_world: dict[str, Outcome] = {"holds": "holds", "fails": "fails", "opposite": "opposite"}
     only_text = all(answer in of_text for answer in answers)
-    return [(of_text if only_text else of_world).get(answer, "cannot tell") for answer in answers]
-
-
-def outcome(found: Sequence[Outcome], rule: str) -> Outcome:
-    """What the outcomes of some claims come to together."""
+    found: list[Outcome] = [(of_text if only_text else of_world).get(answer, "cannot tell") for answer in answers]
     answers_in_order: tuple[Outcome, ...] = ("opposite", "fails", "holds")
     for one in answers_in_order:
         if rule == "most" and 2 * found.count(one) > len(found):
-            return one
+            return found, one
         if rule == "all" and (one in found if one != "holds" else all(its == "holds" for its in found)):
-            return one
-    return "cannot tell"
+            return found, one
+    return found, "cannot tell"
 
 
 def arms(config: Config, paper: str, rows: Sequence[Row]) -> dict[str, str]:
     """The arms of a study that are ahead, beyond, level and behind; an arm can be two of these, or none (open)."""
     named = list(zip(confirmed.short_names(config, paper, rows), rows, strict=True))
-    found = {str(key): [arm for arm, row in named if key in confirmed.called(row)] for key in COUNTED}
+    found = {str(key): [arm for arm, row in named if key in row["called"].split("; ")] for key in COUNTED}
     found["open"] = [arm for arm, row in named if not (row["called"] or row["level"])]
     found["unread"] = [arm for arm, row in named if row["level"]]
     return {f"which_{key}": ", ".join(arms) or "none" for key, arms in found.items()}

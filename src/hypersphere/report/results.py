@@ -88,11 +88,6 @@ class Results:
         """A file of the results folder that is as its manifest says."""
         return check_tidy(self.config.results, path.relative_to(self.config.results).as_posix())
 
-    def judged_of(self, paper: str, artifact: str) -> pd.DataFrame | None:
-        """The claims of an artifact made from runs that its runs answer; None where they were not judged."""
-        path = self.plan.artifact_folder(paper, artifact) / "claims.csv"
-        return tables.read(self.checked(path), columns.CLAIMS) if path.is_file() else None
-
     def judged(self, paper: str) -> pd.DataFrame:
         """The claims of a paper that exact studies and theorems answer without any run."""
         return tables.read(check_tidy(self.config.results, f"statistics/{paper}/studies.csv"), columns.CLAIMS)

@@ -1,5 +1,6 @@
 """scorecard.html: every claim, its verdict and the proof behind it, on one page that needs no network."""
 
+import base64
 import math
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,7 @@ from hypersphere.config.project import Config
 from hypersphere.files import write_json, write_text
 from hypersphere.provenance import tables
 from hypersphere.report import claims, notes, pages, words, writer
-from hypersphere.report.artifact import Grid, Points, Shown
-from hypersphere.report.claims import Entry, Link
+from hypersphere.report.artifact import Points, Shown
 from hypersphere.report.proofs import Proofs
 from hypersphere.report.results import Results
 
@@ -35,21 +35,31 @@ def build(plan: Plan) -> None:
 
 def context(results: Results) -> dict[str, Any]:
     """The values of the template."""
-    config, entries, chosen = results.config, claims.entries(results), rules.load(results.config.root)
+    config, entries = results.config, claims.entries(results)
     proofs = Proofs(results.plan, frozenset(claim.row["id"] for claim in entries), config.results)
+    papers = []
+    for name, paper in config.papers.items():
+        own = [claim for claim in entries if claim.row["paper"] == name]
+        claimed, (measured, studied, missing) = {claim.row["artifact"] for claim in own}, pages.document(results, name)
+        visible = [*studied, *measured]
+        run, idle = (
+            pages.groups(config, [claim for claim in own if (claim.says == words.NOT_RUN) is waits])
+            for waits in (False, True)
+        )
+        about: dict[str, Any] = {"id": name, "title": paper.title, "total": len(own), "groups": run, "idle": idle}
+        about["protocols"] = list(dict.fromkeys(notes.protocol(results.plan, paper, one.id) for one in measured))
+        about["shown"] = [_shown(config, paper, one, proofs, one.id in claimed) for one in visible]
+        about["missing"] = missing
+        about["anchors"] = [f"{name}-{one}" for one in (*(one.id for one in visible), *(one["id"] for one in missing))]
+        about["choices"] = [{"scope": paper.label(key), "items": items} for key, items in paper.open_choices.items()]
+        papers.append(about)
     return {
         "scale": pages.scale(results) | {"folder": config.results.name},
         "confidence": words.confidence(config),
-        "rules": {
-            "equivalence": f"{100 * chosen.equivalence:g} %",
-            "high": f"{chosen.margin.high:g}",
-            "at_least_high": f"{chosen.margin.at_least_high:g}",
-            "below_high": f"{chosen.margin.below_high:g}",
-            "relative": f"{100 * chosen.margin.relative:g} %",
-        },
+        "rules": rules.load(config.root),
         "told": list(claims.in_words(claim.row for claim in entries)),
         "choices": pages.choices(config, entries, FILTERS),
-        "papers": [_paper(results, paper, entries, proofs) for paper in config.papers.values()],
+        "papers": papers,
         "graded": False,
         "proofs": proofs,
         "errata": proofs.errata_by_kind(),
@@ -57,63 +67,33 @@ def context(results: Results) -> dict[str, Any]:
     }
 
 
-def _paper(results: Results, paper: Paper, entries: list[Entry], proofs: Proofs) -> dict[str, Any]:
-    config, of_paper = results.config, [claim for claim in entries if claim.row["paper"] == paper.paper]
-    measured, studied, missing = pages.document(results, paper.paper)
-    visible = [*studied, *measured]
-    names = [*(one.id for one in visible), *(one["id"] for one in missing)]
-    grouped: dict[bool, list[dict[str, Any]]] = {}
-    for idle in (False, True):
-        listed = [claim for claim in of_paper if (claim.says == words.NOT_RUN) is idle]
-        grouped[idle] = []
-        for group in pages.groups(config, listed).values():
-            _, _, name = group["id"].partition("/")
-            shown = [Link("table or figure", f"#{paper.paper}-{name}")] if name in names else []
-            about = {"anchor": "", "settle": "", "links": [*proofs.of(group["claims"]), *shown]}
-            grouped[idle].append(group | about)
-    claimed = {claim.row["artifact"] for claim in of_paper}
-    return {
-        "id": paper.paper,
-        "title": paper.title,
-        "total": len(of_paper),
-        "protocols": list(dict.fromkeys(notes.protocol(results.plan, paper, one.id) for one in measured)),
-        "groups": grouped[False],
-        "idle": grouped[True],
-        "shown": [_shown(config, paper, one, proofs, one.id in claimed) for one in visible],
-        "missing": missing,
-        "choices": [{"scope": paper.label(key), "items": items} for key, items in paper.open_choices.items()],
-    }
-
-
 def _shown(config: Config, paper: Paper, artifact: Shown, proofs: Proofs, claimed: bool) -> dict[str, Any]:
-    """A table with the alignment of its columns, or a figure with its drawing, and their files."""
+    """A table with the alignment of its columns and headings, or a figure with its drawing, and their files."""
     long, short = words.scale_note(config), f"Scale {config.scale_name}. {words.short_notice(config)}"
+    table: dict[str, Any] = {}
+    if grid := artifact.grid:
+        sides, head = ["num" if side == "r" else "" for side in writer.alignment(grid)[len(grid.corner) :]], []
+        for depth, heads in enumerate(grid.head):
+            last, column, row = depth == len(grid.head) - 1, 0, []
+            for heading in heads:  # one over several columns is centred
+                row.append({**heading._asdict(), "side": sides[column] if last and heading.span == 1 else "group"})
+                column += heading.span
+            head.append(row)
+        table = {"head": head, "corner": grid.corner, "lines": grid.lines, "sides": sides}
     return {
         **artifact._asdict(),
         "notes": [short if note == long else note for note in artifact.notes],  # the long one is at the page's top
-        "table": _table(artifact.grid) if artifact.grid else None,
-        "data": "" if artifact.grid else picture(pages.drawing(config, paper.paper, artifact.id)),
+        "table": table,
+        "data": "" if table else picture(pages.drawing(config, paper.paper, artifact.id)),
         "links": proofs.artifact(paper, artifact.id),
         "answers": claims.address(artifact=f"{paper.paper}/{artifact.id}") if claimed else "",
     }
 
 
-def _table(grid: Grid) -> dict[str, Any]:
-    """The alignment of each column and heading; headings over several columns are centred (``group``)."""
-    sides = ["num" if side == "r" else "" for side in writer.alignment(grid)[len(grid.corner) :]]
-    head = []
-    for depth, heads in enumerate(grid.head):
-        last, column, row = depth == len(grid.head) - 1, 0, []
-        for heading in heads:
-            row.append({**heading._asdict(), "side": sides[column] if last and heading.span == 1 else "group"})
-            column += heading.span
-        head.append(row)
-    return {"head": head, "corner": grid.corner, "lines": grid.lines, "sides": sides}
-
-
 def picture(svg: Path) -> str:
     """A figure as the address of an image: its svg or a picture of the png beside it, whichever is smaller."""
-    ways, png = [pages.embedded("svg+xml", svg.read_bytes())], svg.with_suffix(".png")
+    ways = [f"data:image/svg+xml;base64,{base64.b64encode(svg.read_bytes()).decode('ascii')}"]
+    png = svg.with_suffix(".png")
     if png.is_file():
         ways.append(pages.webp(png, WIDTH, quality=QUALITY, method=6))
     return min(ways, key=len)

@@ -4,14 +4,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import pandas as pd
 import pytest
 
 from hypersphere.config import plan as planning
 from hypersphere.config.project import Config
 from hypersphere.provenance import columns, tables
-from hypersphere.report import docs, questions
+from hypersphere.report import confirmed, docs, forest, page, questions
 from hypersphere.report.results import Known
 from hypersphere.statistics import known
+from hypersphere.statistics.confirmed import COMPARED
 
 from . import made_up
 from .pages import browser
@@ -44,8 +46,15 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
 @pytest.fixture(scope="session")
 def report_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report's page of made-up claims on the released documents."""
-    plan = planning.make(ROOT, {"scale": "laptop", "evidence_only": True})
-    return made_up.page(plan, tmp_path_factory.mktemp("report"))
+    plan, folder = planning.make(ROOT, {"scale": "laptop", "evidence_only": True}), tmp_path_factory.mktemp("report")
+    every, compared = made_up.table(made_up.CLAIMS), pd.DataFrame(columns=list(COMPARED))
+    answered = [row for row in (*made_up.CLAIMS, made_up.OLDER) if row["rung"] != "nothing"]
+    steps = tables.as_read(pd.DataFrame(answered, columns=list(columns.LADDER)), columns.LADDER)
+    forest.build(plan.config, every, folder)
+    confirmed.build(plan.config, compared, folder)
+    listed, ladder, criteria = (tables.rows(one) for one in (every, steps, known.criteria(every)))
+    page.write(plan, Known(listed, ladder, criteria, [made_up.FINDING], {"studies": compared}), folder)
+    return folder / "index.html"
 
 
 @pytest.fixture(scope="module")

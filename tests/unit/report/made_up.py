@@ -1,18 +1,11 @@
 """Made-up rows of results/report/{claims,ladder,criteria,findings}.csv, on documents of the released config."""
 
 import math
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from hypersphere.config.plan import Plan
 from hypersphere.provenance import columns, tables
-from hypersphere.report import confirmed, forest
-from hypersphere.report import page as report_page
-from hypersphere.report.results import Known
-from hypersphere.statistics import known
-from hypersphere.statistics.confirmed import COMPARED
 
 EMPTY: dict[str, Any] = {name: math.nan if kind == "number" else "" for name, kind in columns.KNOWN.items()}
 """A row that says nothing."""
@@ -83,15 +76,3 @@ FINDING = {
     **{"outcome": "opposite", "sentence": "It harms it.", "lead": "1", "about": "cut.gain", "leading": "cut.gain"},
     **{"certainty": "low", "reasons": "few images", "holds": 0, "fails": 0, "opposite": 1, "unknown": 0},
 }
-
-
-def page(plan: Plan, folder: Path) -> Path:
-    """The page of these claims, in a folder."""
-    claims, compared = table(CLAIMS), pd.DataFrame(columns=list(COMPARED))
-    steps = pd.DataFrame([row for row in (*CLAIMS, OLDER) if row["rung"] != "nothing"], columns=list(columns.LADDER))
-    forest.build(plan.config, claims, folder)
-    confirmed.build(plan.config, compared, folder)
-    listed, ladder = tables.rows(claims), tables.rows(tables.as_read(steps, columns.LADDER))
-    shown = Known(listed, ladder, tables.rows(known.criteria(claims)), [FINDING], {"studies": compared})
-    report_page.write(plan, shown, folder)
-    return folder / "index.html"

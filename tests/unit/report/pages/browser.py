@@ -42,11 +42,7 @@ class Tab:
             self.call(f"{domain}.enable")
 
     def call(self, method: str, **given: Any) -> dict[str, Any]:
-        """Send a command and wait for its answer.
-
-        Raises:
-            RuntimeError: the browser refused it or is gone.
-        """
+        """Send a command and wait for its answer."""
         self._count += 1
         message = {"id": self._count, "method": method, "params": given}
         if self._session:
@@ -79,11 +75,7 @@ class Tab:
             pass
 
     def run(self, script: str) -> Any:
-        """The value of an expression of JavaScript; a promise is awaited.
-
-        Raises:
-            RuntimeError: it failed.
-        """
+        """The value of an expression of JavaScript; a promise is awaited."""
         done = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in done:
             raise RuntimeError(done["exceptionDetails"]["exception"]["description"])
@@ -117,18 +109,6 @@ class Tab:
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.call("Emulation.setEmulatedMedia", media=kind, features=features)
         self.settle()
-
-    def requests(self) -> list[str]:
-        """Addresses that were asked for since the page was opened."""
-        sent = [
-            event["params"]["request"]["url"] for event in self.events if event["method"] == "Network.requestWillBeSent"
-        ]
-        return [address for address in sent if not address.startswith("data:")]
-
-    def complaints(self) -> list[str]:
-        """Errors of the script, and lines of the console."""
-        kinds = ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")
-        return [json.dumps(event["params"]) for event in self.events if event.get("method") in kinds]
 
 
 @contextmanager

@@ -52,11 +52,6 @@ def test_a_measured_claim_links_the_code_of_its_loss(proofs: Proofs, entries: di
     assert proofs.code(entries["alpha.rate"]) == []
 
 
-def test_claims_of_one_artifact_name_each_proof_once(proofs: Proofs, entries: dict[str, Entry]) -> None:
-    listed = proofs.of(entries.values())
-    assert len(listed) == len(set(listed))
-
-
 @pytest.mark.parametrize("hosted", [False, True])
 def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(tmp_path: Path, hosted: bool) -> None:
     """Results stay beside the page: they are not in the repository. A run is a folder, or its records."""
@@ -68,10 +63,10 @@ def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(t
     found = Proofs(plan, frozenset(), results)
     files = "https://code.example/us/ours/blob/HEAD" if hosted else "../.."
     assert found.test("tests/unit/a.py::test_b", "alpha").href == f"{files}/tests/unit/a.py"
-    assert found.run("run") == [Link("run 1", f"{files}/evidence/quick/runs.csv")]
-    assert found.run("another") == []
+    claim: Any = SimpleNamespace(steps=(), row={"runs": "run another simclr-cut-s0-14c7"})
+    assert found.runs(claim) == [Link("run 1", f"{files}/evidence/quick/runs.csv")]
     plan.records = None
-    assert found.run("simclr-cut-s0-14c7") == [Link("s0-14c7", "runs/simclr-cut-s0-14c7/")]
+    assert found.runs(claim)[-1] == Link("s0-14c7", "runs/simclr-cut-s0-14c7/")
 
 
 @pytest.mark.parametrize("given", ["ours", "javascript:alert(1)", "[1]"])
