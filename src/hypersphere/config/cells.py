@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from operator import attrgetter
 
 from hypersphere.config import coordinates, registry
 from hypersphere.config import project as cfg
@@ -13,7 +13,7 @@ from hypersphere.config.artifacts import Measured, Paper, Protocol
 from hypersphere.config.coordinates import Coordinates, Scalar
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.records import FOLDER, Answer, Record, Records
-from hypersphere.config.resolve import Resolved, resolve, shrinking
+from hypersphere.config.resolve import Resolved, resolve
 from hypersphere.config.run import Dataset, Run
 from hypersphere.config.study import BEST
 from hypersphere.config.validation import not_one_of, validate
@@ -63,11 +63,6 @@ class Cell:
     def reading(self) -> str:
         """Which of a probe's values for the measure: ``split=train``; empty if there is only one."""
         return coordinates.text(coordinates.of_probe(self.coordinates))
-
-    @property
-    def final(self) -> bool:
-        """Whether it is measured at the end of training."""
-        return self.run is not None and self.epoch == self.run.schedule.epochs
 
 
 class Cells:
@@ -153,7 +148,8 @@ class Cells:
     def _reasons(self, cell: Cell, artifact: Measured, used: Mapping[str, Dataset | None]) -> Iterator[str]:
         """Why this scale makes no cell of a point, whatever its seed."""
         point, resolved = cell.coordinates, cell.resolved
-        if any(one.leaves_out for _, _, one in shrinking(self.config, cell.paper, point)):
+        described = {**point, "paper": cell.paper}
+        if any(one.leaves_out and one.matches(described) for one in self.config.scale.overrides):
             yield LEFT_OUT
         for published, dataset in used.items():
             if dataset is None:
@@ -320,16 +316,15 @@ def _reason(cell: Cell, paper: Paper, records: Records, folder: str) -> str:
         return f"no record of this run in {folder}"
     if (plan := confirms(cell, paper)) and not any(plan in one.plan.split(";") for one in of_run):
         return f"the record in {folder} was made under another plan than {plan}"
-    if cell.how is None or _measures(next(filter(None, (_rows(record, cell) for record in of_run)), []), cell):
-        return ""
-    return f"the records in {folder} were measured by another protocol, or at other epochs"
+    measured = cell.how is None or _measures(_rows(of_run, cell), cell)
+    return "" if measured else f"the records in {folder} were measured by another protocol, or at other epochs"
 
 
 def _readings(cell: Cell, records: Records) -> set[tuple[str, str]]:
     """The measures and readings behind a cell's number, without what they share (``augmentation=augmix``)."""
     assert cell.run is not None
     own = set(filter(None, cell.reading.split(";")))
-    rows = next(filter(None, (_rows(record, cell) for record in records[cell.run.name])))
+    rows = _rows(records[cell.run.name], cell)
     read = [(one.measure, set(one.reading.split(";"))) for one in rows if one.status == "finished"]
     return {(measure, ";".join(sorted(reading - own))) for measure, reading in read if own <= reading}
 
@@ -340,10 +335,7 @@ def recorded_controls(cells: Iterable[Cell], records: Records) -> list[Cell]:
     An untrained encoder depends on the seed and on nothing that training reads, so the first record of the same
     encoder, heads, seed and dataset has its numbers too.
     """
-
-    def start(run: Run) -> tuple[Any, ...]:
-        return run.kind, run.encoder, run.method, run.initialisation, run.dataset, run.seed
-
+    start = attrgetter("kind", "encoder", "method", "initialisation", "dataset", "seed")
     every = [(record, start(record.run)) for of in records.values() for record in of]
     found = []
     for cell in cells:
@@ -351,18 +343,19 @@ def recorded_controls(cells: Iterable[Cell], records: Records) -> list[Cell]:
         own = start(cell.run)
         others = (record for record, other in every if other == own)
         for record in itertools.chain(records.get(cell.run.name, ()), others):
-            if _measures(_rows(record, cell), cell):
+            if _measures(_rows([record], cell), cell):
                 found.append(replace(cell, run=record.run))
                 break
     return found
 
 
-def _rows(record: Record, cell: Cell) -> list[Answer]:
-    """What a record says of a cell's epoch and target under its protocol."""
+def _rows(several: Sequence[Record], cell: Cell) -> list[Answer]:
+    """What the first record that measures a cell's epoch and target under its protocol says of them."""
     assert cell.how is not None
     assert cell.target is not None
-    at = cell.epoch, cell.target.name
-    return [one for one in record.answers(cell.how.digest) if (one.epoch, one.target) == at]
+    digest, at = cell.how.digest, (cell.epoch, cell.target.name)
+    found = ([one for one in record.answers(digest) if (one.epoch, one.target) == at] for record in several)
+    return next(filter(None, found), [])
 
 
 def _measures(rows: list[Answer], cell: Cell) -> bool:

@@ -34,7 +34,6 @@ from hypersphere.config.validation import (
     PositiveInt,
     Strict,
     Text,
-    read_mapping,
     read_table,
     validate,
 )
@@ -276,15 +275,10 @@ class Check(Strict):
 
 
 class Sentence(Strict):
-    """The checks of one sentence, and of how many of their places it speaks."""
+    """The checks of one sentence, and of how many of their places it speaks (sentences.yaml, by the claim's id)."""
 
     checks: list[Check] = Field(min_length=1)
     holds: Literal["all", "most", "some"] = "all"
-
-
-def load_sentences(file: Path) -> dict[str, Sentence]:
-    """The sentences of a document's sentences.yaml, by the id of their claim."""
-    return {name: validate(Sentence, sentence, file, str(name)) for name, sentence in read_mapping(file).items()}
 
 
 ERRATA = "errata.yaml"

@@ -10,7 +10,7 @@ import yaml
 
 from hypersphere import files
 from hypersphere.config import plan as planning
-from hypersphere.config.cells import LEFT_OUT, Cell
+from hypersphere.config.cells import LEFT_OUT, Cell, confirms
 from hypersphere.config.coordinates import text
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
@@ -40,7 +40,8 @@ def of_cells(cells: list[Cell], numbers: dict[str, str]) -> Iterator[str]:
 
     def line(cell: Cell) -> str:
         run = f"{numbers[cell.run.name]} of {cell.run.dataset.name}" if cell.run else "no run"
-        epoch = f"{'last ' if cell.final else ''}epoch {cell.epoch}"
+        last = cell.run is not None and cell.epoch == cell.run.schedule.epochs
+        epoch = f"{'last ' if last else ''}epoch {cell.epoch}"
         how = f"{run}, {epoch}, on {cell.target and cell.target.name} by {cell.protocol}"
         return f"{cell.text}: {cell.missing or how}"
 
@@ -57,7 +58,8 @@ def of_run(plan: Plan, run: Run) -> str:
         assert one.protocol.probe is not None
         places = listed(f"{epoch} {dataset}" for epoch, dataset in sorted(one.at))
         fields.append(f"{one.protocol.probe.name}({text(one.protocol.probe.parameters)}) at {places}")
-    study = [f"plan {named.rpartition('=')[0]}" for named in filter(None, [plan.plans_of(run)])]
+    studies = {confirms(cell, plan.config.papers["p"]) for cell in plan.cells if cell.run and cell.run.name == run.name}
+    study = [f"plan {named.rpartition('=')[0]}" for named in sorted(studies - {""})]
     return "; ".join([*fields, f"kept {listed(plan.kept_epochs(run))}", *study])
 
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from hypersphere.config import registry
 
-from ...fixtures import Approve, Refused
+from ...fixtures import Approve
 
 ALL = [(kind, name) for kind in registry.KINDS for name in registry.names(kind)]
 
@@ -39,8 +39,8 @@ def test_needs_are_two_batches_by_position_and_the_rest_by_name() -> None:
     gives = {one for name in registry.names("methods") for one in registry.read_constant("methods", name, "GIVES", ())}
     for name in registry.names("objectives"):  # a misspelt `z_A` would be taken for something that a method has to give
         assert set(registry.needs(name)) <= gives, name
-    assert [name for name in registry.names("objectives") if registry.takes_logits(name)] == ["generalised_info_nce"]
     assert registry.tensors("objectives", "momentum_contrast") == ("q", "k", "queue")
+    assert registry.tensors("objectives", "generalised_info_nce") == ("z_a", "z_b", "to_logits")
     assert registry.tensors("logits", "cosine_logits") == ("cosines", "targets")
 
 
@@ -93,25 +93,3 @@ def test_reading_signatures_imports_nothing() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["hypersphere.config.validation", "hypersphere.config.registry"]
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ('GIVES = ("a", "b")', ("a", "b")),
-        ('GIVES: tuple[str, ...] = ("a", "b")', ("a", "b")),
-        ('USES = GIVES = ("a",)', ("a",)),
-        ("GIVES: tuple[str, ...]", "default"),
-        ("import nothing_such", "default"),
-    ],
-)
-def test_a_constant_is_read_however_it_is_assigned(tmp_path: Path, text: str, value: object) -> None:
-    (tmp_path / "x.py").write_text(text)
-    assert registry.read_literal(tmp_path / "x.py", "GIVES", "default") == value
-
-
-def test_a_constant_that_is_no_literal_is_refused(tmp_path: Path, refused: Refused) -> None:
-    for text in ("GIVES = tuple(NAMES)", "GIVES: tuple[str, ...] = (NAME,)"):
-        (tmp_path / "x.py").write_text(text)
-        with refused():
-            registry.read_literal(tmp_path / "x.py", "GIVES", ())
