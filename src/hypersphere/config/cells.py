@@ -86,7 +86,13 @@ class Cells:
         self.seeded: dict[tuple[str, int], Run] = {}
 
     def of(self, paper: Paper, name: str, artifact: Measured) -> list[Cell]:
-        """The cells of one artifact: every point for every seed."""
+        """The cells of one artifact: every point for every seed.
+
+        At a scale that measures ``most_values`` of an axis these are the first that can be measured, the last, and
+        others between them at even distances, and the baselines of these. Every other cell is marked as missing, once
+        for all its seeds. What two cells turn out to share (``without_repeats``) is left out later, so that an axis may
+        end with fewer values.
+        """
         scale, place = self.config.scale, f"{paper.paper}/{name}"
         of_all = artifact.seeds
         if isinstance(of_all, str):
@@ -95,8 +101,24 @@ class Cells:
         for point in artifact.points:
             seeds = artifact.seeds_of.get(str(point["variant"]), of_all)
             cells += self._of_point(paper, name, artifact, point, seeds)
-        most = None if place in scale.whole else scale.most_values
-        return thinned(cells, artifact, most) if most else cells
+        if (most := scale.most_values) is None or place in scale.whole:
+            return cells
+        measured = {cell.text: cell.coordinates for cell in cells if not cell.missing}
+        kept = list(measured.values())
+        for axis in artifact.axes.values():
+            values = [one for one in axis if any(one.items() <= point.items() for point in measured.values())]
+            if len(values) > most and not any("measure" in one for one in values):
+                chosen = [values[round(at * (len(values) - 1) / (most - 1))] for at in range(most)]
+                kept = [point for point in kept if any(one.items() <= point.items() for one in chosen)]
+        kept += [other for one, other in artifact.comparisons if one in kept]
+        stay = {coordinates.text(point) for point in kept}
+        found: dict[tuple[str, int], Cell] = {}
+        for at, cell in enumerate(cells):
+            if cell.missing or cell.text in stay:
+                found[cell.text, at] = cell
+            else:
+                found.setdefault((cell.text, -1), replace(cell, run=None, epoch=0, missing=THINNED))
+        return list(found.values())
 
     def _of_point(
         self, paper: Paper, name: str, artifact: Measured, point: dict[str, Scalar], seeds: list[int]
@@ -191,31 +213,6 @@ class Cells:
         return self.resolved[key]
 
 
-def thinned(cells: list[Cell], artifact: Measured, most: int) -> list[Cell]:
-    """Keeps the cells with ``most`` values of each axis, and the baselines of these.
-
-    Of the values of an axis that can be measured they are the first, the last, and others between them at even
-    distances; an axis of measures stays whole. Every other cell is marked as missing, once for all its seeds. What two
-    cells turn out to share (``without_repeats``) is left out later, so that an axis may end with fewer values.
-    """
-    measured = {cell.text: cell.coordinates for cell in cells if not cell.missing}
-    kept = list(measured.values())
-    for axis in artifact.axes.values():
-        values = [one for one in axis if any(one.items() <= point.items() for point in measured.values())]
-        if len(values) > most and not any("measure" in one for one in values):
-            chosen = [values[round(at * (len(values) - 1) / (most - 1))] for at in range(most)]
-            kept = [point for point in kept if any(one.items() <= point.items() for one in chosen)]
-    kept += [other for one, other in artifact.comparisons if one in kept]
-    stay = {coordinates.text(point) for point in kept}
-    found: dict[tuple[str, int], Cell] = {}
-    for at, cell in enumerate(cells):
-        if cell.missing or cell.text in stay:
-            found[cell.text, at] = cell
-        else:
-            found.setdefault((cell.text, -1), replace(cell, run=None, epoch=0, missing=THINNED))
-    return list(found.values())
-
-
 def without_repeats(cells: list[Cell]) -> list[Cell]:
     """Mark cells as missing where two different published numbers of a paper would show one measured number.
 
@@ -288,8 +285,22 @@ def mark(cells: Sequence[Cell], config: cfg.Config, records: Records) -> list[Ce
     """
     marked, folder = list(cells), f"{FOLDER}/{config.scale_name}"
     for at, cell in enumerate(cells):
-        if not cell.missing and (reason := _reason(cell, config.papers[cell.paper], records, folder)):
-            marked[at] = replace(cell, missing=reason)
+        if cell.missing:
+            continue
+        assert cell.run is not None
+        paper, of_run = config.papers[cell.paper], records.get(cell.run.name, ())
+        plan = confirms(cell, paper)
+        if registry.artifact_kind(paper.measured[cell.artifact].draw).images:
+            reason = "records of evidence hold no values of single images"
+        elif not of_run:
+            reason = f"no record of this run in {folder}"
+        elif plan and not any(plan in one.plan.split(";") for one in of_run):
+            reason = f"the record in {folder} was made under another plan than {plan}"
+        elif cell.how is not None and not _measures(_rows(of_run, cell), cell):
+            reason = f"the records in {folder} were measured by another protocol, or at other epochs"
+        else:
+            continue
+        marked[at] = replace(cell, missing=reason)
     whole = {
         (cell.paper, cell.artifact, cell.text, cell.run.seed): cell for cell in marked if cell.run and not cell.missing
     }
@@ -304,20 +315,6 @@ def mark(cells: Sequence[Cell], config: cfg.Config, records: Records) -> list[Ce
             reason = f"the record in {folder} was measured at fewer readings than that of its baseline"
             marked[at] = replace(cell, missing=reason)
     return marked
-
-
-def _reason(cell: Cell, paper: Paper, records: Records, folder: str) -> str:
-    """Why no record gives a cell's number; empty if one does."""
-    assert cell.run is not None
-    if registry.artifact_kind(paper.measured[cell.artifact].draw).images:
-        return "records of evidence hold no values of single images"
-    of_run = records.get(cell.run.name, ())
-    if not of_run:
-        return f"no record of this run in {folder}"
-    if (plan := confirms(cell, paper)) and not any(plan in one.plan.split(";") for one in of_run):
-        return f"the record in {folder} was made under another plan than {plan}"
-    measured = cell.how is None or _measures(_rows(of_run, cell), cell)
-    return "" if measured else f"the records in {folder} were measured by another protocol, or at other epochs"
 
 
 def _readings(cell: Cell, records: Records) -> set[tuple[str, str]]:

@@ -112,11 +112,6 @@ class Claim(Strict):
         return (self.text, text(self.compared_with)) if self.kind == "comparison" else (self.text,)
 
     @property
-    def difference(self) -> float:
-        """The printed difference of a comparison; 1 or -1 if only a direction is said."""
-        return SIGNS.get(self.direction or "", self.reported or 0.0)
-
-    @property
     def of_accuracy(self) -> bool:
         """Whether it is about an accuracy: other measures have no margin of equivalence in points."""
         return self.metric is not None and MEASURES[self.metric].margin == "accuracy"

@@ -244,14 +244,14 @@ class Plan:
             """A file of the project as people type it; the command line stays as it is."""
             return (file.relative_to(self.config.root) if file.is_relative_to(self.config.root) else file).as_posix()
 
-        run, scale = self.run(name), said(self.config.scale_file)
+        run, scale = self.run(name), f"config/scales/{self.config.settings.scale}.yaml"
         cell = next(cell for cell in self.cells if cell.run is not None and cell.run.name == run.name)
         # Anew, because cells of several artifacts share what was resolved for the first of them.
         paper, maker = self.config.papers[cell.paper], Cells(self.config)
         resolved = maker.resolved_of(paper, cell.artifact, cell.coordinates, run.dataset)
         assert resolved is not None
         rows = [("dataset", run.dataset.name, f"{scale}: datasets"), ("seed", str(run.seed), f"{scale}: seeds")]
-        for path, value in _leaves(run.model_dump(mode="json", exclude={"dataset", "seed"})):
+        for path, value in leaves(run.model_dump(mode="json", exclude={"dataset", "seed"})):
             layer = resolved.layers.setting(path)
             shown = value if isinstance(value, str) else files.canonical_json(value)
             rows.append((".".join(path), shown, f"{said(layer.file)}: {layer.section}" if layer else "default"))
@@ -287,11 +287,11 @@ class Plan:
         return [self.config.results / kind.folder / paper / f"{artifact}.{form}" for form in kind.formats]
 
 
-def _leaves(fields: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[list[str], Any]]:
+def leaves(fields: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[list[str], Any]]:
     """The innermost fields of a run, by path."""
     for key, value in fields.items():
         if isinstance(value, Mapping) and value:
-            yield from _leaves(value, (*above, key))
+            yield from leaves(value, (*above, key))
         else:
             yield [*above, key], value
 

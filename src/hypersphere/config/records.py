@@ -247,14 +247,13 @@ def measuring(records: Records, run: str, protocol: str, epoch: int, target: str
 # Reading
 
 
-def read_all(folder: Path, level: Level | None = None) -> Records:
-    """All records of a scale's folder; none if it does not exist. One that is malformed or contradicts is refused."""
-    return grouped(read_folder(folder, folder.name, level))
+def read_all(folder: Path, level: Level | None = None, scale: str | None = None) -> Records:
+    """All records of a folder, which may not exist, and whose name is that of the ``scale`` if none is given.
 
-
-def grouped(records: Iterable[Record]) -> Records:
-    """Records by the name of their run, those in float32 before others, and else in the order in which they came."""
+    One that is malformed or contradicts another is refused.
+    """
     by_run: dict[str, list[Record]] = {}
+    records = read_folder(folder, scale or folder.name, level)
     for record in sorted(records, key=lambda record: record.numerics.get("precision", "float32") != "float32"):
         by_run.setdefault(record.name, []).append(record)
     return {name: tuple(several) for name, several in by_run.items()}

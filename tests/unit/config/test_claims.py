@@ -15,6 +15,7 @@ from hypersphere.config import project
 from hypersphere.config.checks import check_texts
 from hypersphere.config.claims import (
     PRINTED,
+    SIGNS,
     Claim,
     load,
     load_errata,
@@ -124,8 +125,10 @@ SAY_LOSS = (
 
 def printed_gain(claim: Claim) -> float:
     """Above 0 if the printed difference is a gain, below 0 if a loss; where no value is better, more is a gain."""
-    lower = claim.metric is not None and MEASURES[claim.metric].better == "lower"
-    return 0.0 if claim.direction == "equal" else -claim.difference if lower else claim.difference
+    if claim.direction == "equal":
+        return 0.0
+    difference = SIGNS.get(claim.direction or "", claim.reported or 0.0)
+    return -difference if claim.metric and MEASURES[claim.metric].better == "lower" else difference
 
 
 def test_what_is_printed_as_a_loss_is_no_sentence_of_gain() -> None:

@@ -16,7 +16,6 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 
 from ...fixtures import Approve, Project
-from .conftest import whole
 
 PLANS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("plans.yaml").read_text(encoding="utf-8"))
 del PLANS["parts"]
@@ -99,7 +98,7 @@ def check_batches(plan: Plan) -> None:
 
 @pytest.mark.parametrize("name", PLANS)
 def test_plan(project: Project, approve: Approve, name: str) -> None:
-    changes = whole(PLANS[name])
+    changes = dict(PLANS[name])
     command, texts = changes.pop("command", {}), changes.pop("files", {})
     root = project(**changes)
     for file, content in texts.items():
