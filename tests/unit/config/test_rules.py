@@ -27,10 +27,5 @@ def test_the_level_of_a_table_is_exactly_what_its_confidence_leaves() -> None:
 def test_colours(approve: Approve) -> None:
     for tone in ("agree", "disagree", "neutral"):
         approve(f"{tone}: {', '.join(verdict for verdict in Verdict if verdict.tone == tone)}")
+    approve(f"settles: {', '.join(verdict for verdict in Verdict if verdict.settles)}")
     assert json.dumps([Verdict.NOT_RUN]) == '["not run"]' == f'["{Verdict.NOT_RUN}"]'
-
-
-def test_a_coloured_verdict_and_a_direction_settle_and_nothing_else_does() -> None:
-    assert {one for one in Verdict if one.settles} == {one for one in Verdict if one.tone != "neutral"} | {
-        Verdict.DIRECTION_ONLY
-    }
