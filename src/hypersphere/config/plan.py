@@ -239,11 +239,6 @@ class Plan:
 
     def explained(self, name: str) -> list[tuple[str, str, str]]:
         """Every field of a run by its path, with its value, and the file and section that set it or ``default``."""
-
-        def said(file: Path) -> str:
-            """A file of the project as people type it; the command line stays as it is."""
-            return (file.relative_to(self.config.root) if file.is_relative_to(self.config.root) else file).as_posix()
-
         run, scale = self.run(name), f"config/scales/{self.config.settings.scale}.yaml"
         cell = next(cell for cell in self.cells if cell.run is not None and cell.run.name == run.name)
         # Anew, because cells of several artifacts share what was resolved for the first of them.
@@ -252,9 +247,12 @@ class Plan:
         assert resolved is not None
         rows = [("dataset", run.dataset.name, f"{scale}: datasets"), ("seed", str(run.seed), f"{scale}: seeds")]
         for path, value in leaves(run.model_dump(mode="json", exclude={"dataset", "seed"})):
-            layer = resolved.layers.setting(path)
-            shown = value if isinstance(value, str) else files.canonical_json(value)
-            rows.append((".".join(path), shown, f"{said(layer.file)}: {layer.section}" if layer else "default"))
+            where = "default"
+            if layer := resolved.layers.setting(path):  # a file of the project is said as people type it
+                inside = layer.file.is_relative_to(self.config.root)
+                file = layer.file.relative_to(self.config.root) if inside else layer.file
+                where = f"{file.as_posix()}: {layer.section}"
+            rows.append((".".join(path), value if isinstance(value, str) else files.canonical_json(value), where))
         return rows
 
     def run_folder(self, name: str) -> Path:

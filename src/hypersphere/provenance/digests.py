@@ -110,8 +110,7 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
         return files.digest([asked, code_digest(WRITER, module, registry.drawing(declared.study))])
     cells, runs = [], set[str]()
     for cell in (*plan.artifacts[paper, artifact], *plan.controls[paper, artifact]):
-        measured_by = HISTORY if cell.protocol == HISTORY else plan.protocols[cell.paper][cell.protocol].digest
-        name = cell.run.name if cell.run else ""
+        name, measured_by = cell.run.name if cell.run else "", cell.how.digest if cell.how else HISTORY
         cells.append([cell.text, name, cell.epoch, cell.missing, measured_by])
         runs.add(name)
     recorded = [  # none where numbers come from runs here
