@@ -336,10 +336,8 @@ def why_not_made(plan: Plan, paper: str, artifact: str) -> str:
             return ""
         unusable = registry.unusable("simulations", declared.study)
         return unusable or f"needs {', '.join(declared.needs).replace('_', ' ')}, which are not here"
-    if declared.missing:
-        return declared.missing
-    if not config.makes(paper, artifact):
-        return LEFT_OUT
+    if (paper, artifact) not in plan.artifacts:
+        return declared.missing or LEFT_OUT
     reasons = dict.fromkeys(cell.missing for cell in plan.artifacts[paper, artifact])
     return "" if "" in reasons else "; ".join(reasons)
 

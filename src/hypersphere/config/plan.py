@@ -306,13 +306,12 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
     """Load config/ under ``root`` and expand it."""
     config = cfg.load(root, overrides or {})
     maker = Cells(config)
-    cells = [
-        cell
-        for paper in config.papers.values()
-        for name, artifact in paper.measured.items()
-        if not artifact.missing and config.makes(paper.paper, name)
-        for cell in maker.of(paper, name, artifact)
-    ]
+    cells: list[Cell] = []
+    for paper in config.papers.values():
+        for name, artifact in paper.measured.items():
+            here = artifact.made_at is None or config.settings.scale in artifact.made_at
+            if here and not artifact.missing and f"{paper.paper}/{name}" not in config.scale.leaves_out:
+                cells += maker.of(paper, name, artifact)
     cells, records = of_cells.without_repeats(cells), None
     if config.settings.evidence_only:
         records = read_all(config.evidence, config.scale.level)

@@ -241,12 +241,6 @@ class Config(BaseModel):
         only = self.settings.only
         return not only or paper in only or f"{paper}/{artifact}" in only
 
-    def makes(self, paper: str, artifact: str) -> bool:
-        """Whether this scale makes an artifact that is made from runs."""
-        made_at = self.papers[paper].measured[artifact].made_at
-        named = made_at is None or self.settings.scale in made_at
-        return named and f"{paper}/{artifact}" not in self.scale.leaves_out
-
     def studies(self, paper: str) -> list[str]:
         """The studies that make a paper's artifacts at this scale, each once."""
         return list(dict.fromkeys(artifact.study for artifact in self.studied(paper).values()))

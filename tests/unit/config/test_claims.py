@@ -27,9 +27,9 @@ from hypersphere.config.measures import MEASURES
 from hypersphere.theory import build
 
 from ...fixtures import Planned, Refused
+from ...golden.released import ROOT
 from .conftest import CELL, COMPARED, FIELDS, VALUE, table
 
-ROOT = Path(__file__).resolve().parents[3]
 FILES = sorted((ROOT / "config" / "papers").glob("*/claims.csv"))
 
 
@@ -256,8 +256,7 @@ def test_a_wrong_line_of_the_rules(project_root: Path, refused: Refused, old: st
         check_texts(planning.make(project_root))
 
 
-CONFIG = project.load(ROOT, {})
-LEDGER = load_errata(CONFIG)
+LEDGER = load_errata(project.load(ROOT, {}))
 STATEMENTS = {statement.id for paper in build.documents() for statement in build.statements(paper)}
 ANSWERED = {claim.id for claim in claims()}
 """Claims: test_present_studies.py checks that exact studies answer those of their artifacts."""
