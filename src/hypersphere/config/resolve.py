@@ -127,7 +127,7 @@ def resolve(
     for kind, name, declared in (("methods", method, paper.methods), ("variants", variant, paper.variants)):
         if name not in declared:
             raise HypersphereError(f"{file}: {kind}: {not_one_of(name, declared)}")
-    described = {**identity, **paths}
+    described = {**identity, **paths, "paper": paper.paper}
     document = [
         Layer(file, "run", paper.run),
         Layer(file, f"methods.{method}", paper.methods[method]),
@@ -142,7 +142,7 @@ def resolve(
     asked = run_published.schedule.epochs
     usual = Layers(*document).number("schedule.epochs", f"{file}: methods.{method}")
 
-    overrides = [placed for placed in config.placed if placed[2].matches({**described, "paper": paper.paper})]
+    overrides = [placed for placed in config.placed if placed[2].matches(described)]
     # An encoder that a variant names is what the variant is about: only an override of variants replaces it.
     kept = {"encoder"} if "name" in paper.variants[variant].get("encoder", {}) else set[str]()
     before, after = list[Layer](), list[Layer]()
