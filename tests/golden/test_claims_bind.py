@@ -32,9 +32,6 @@ def test_every_claim_has_its_cell(paper: str) -> None:
     claims = of_runs(paper)
     assert len(claims) > 20
     assert [claim.id for claim in claims if claim.text not in cells(paper, claim.artifact)] == []
-    compared = [claim for claim in claims if claim.kind == "comparison"]
-    lost = [c.id for c in compared if coordinates.text(c.compared_with) not in cells(paper, c.artifact)]
-    assert lost == []
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -54,7 +51,6 @@ def test_a_claim_with_another_coordinate_has_none(paper: str) -> None:
     """The control: each coordinate in turn that has no column of its own, changed or added."""
     for claim in of_runs(paper):
         own = coordinates.parse(claim.setting, claim.id)
-        slips = [{**own, key: 7.7} for key in (*own, "epoch", "objective.temperature", "target")]
-        for slip in slips:
-            wrong = Claim(**{**claim.model_dump(), "setting": coordinates.text(slip)})
+        for key in (*own, "epoch", "objective.temperature", "target"):
+            wrong = Claim(**{**claim.model_dump(), "setting": coordinates.text({**own, key: 7.7})})
             assert wrong.text not in cells(paper, claim.artifact), claim.id

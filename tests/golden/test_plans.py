@@ -1,10 +1,9 @@
 """The plans of our studies as they were when their runs began: records carry these digests."""
 
-from pathlib import Path
-
 from hypersphere.config import project as cfg
 
-ROOT = Path(__file__).resolve().parents[2]
+from .released import ROOT
+
 PLANS = {
     "step_size": "240dde24",
     "sentences": "c1d2959c",

@@ -79,8 +79,7 @@ def pending(plan: Plan, part: tuple[int, int] = WHOLE) -> list[BatchOfRuns]:
     """
     number, count = part
     mine = {batch.id for batch in order(plan, {})[number - 1 :: count]}
-    there = records.read_folder(evidence.folder_of(plan), plan.config.scale_name, plan.config.scale.level)
-    known = records.grouped(there)
+    known = records.read_all(evidence.folder_of(plan), plan.config.scale.level, plan.config.scale_name)
     return [batch for batch in order(plan, known) if batch.id in mine]
 
 

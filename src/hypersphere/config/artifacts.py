@@ -323,10 +323,6 @@ class Paper(Strict):
         """The name of a method, variant, dataset or key in print."""
         return self.datasets.get(name) or self.labels.get(name) or name
 
-    def phrase(self, name: str) -> str:
-        """The name of a variant in a sentence."""
-        return self.phrases.get(name) or self.label(name)
-
     def protocol(self, artifact: Measured, point: Mapping[str, Scalar]) -> str:
         """The name of the protocol that gives the measure of a cell; a ValueError if none does, or several unnamed."""
         measure, by = str(point["measure"]), point.get("by", artifact.by)

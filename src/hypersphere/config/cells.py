@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from operator import attrgetter
 
 from hypersphere.config import coordinates, registry
 from hypersphere.config import project as cfg
@@ -13,7 +13,7 @@ from hypersphere.config.artifacts import Measured, Paper, Protocol
 from hypersphere.config.coordinates import Coordinates, Scalar
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.records import FOLDER, Answer, Record, Records
-from hypersphere.config.resolve import Resolved, resolve, shrinking
+from hypersphere.config.resolve import Resolved, resolve
 from hypersphere.config.run import Dataset, Run
 from hypersphere.config.study import BEST
 from hypersphere.config.validation import not_one_of, validate
@@ -64,11 +64,6 @@ class Cell:
         """Which of a probe's values for the measure: ``split=train``; empty if there is only one."""
         return coordinates.text(coordinates.of_probe(self.coordinates))
 
-    @property
-    def final(self) -> bool:
-        """Whether it is measured at the end of training."""
-        return self.run is not None and self.epoch == self.run.schedule.epochs
-
 
 class Cells:
     """Makes the cells of a scale's artifacts, and each distinct run once."""
@@ -91,7 +86,13 @@ class Cells:
         self.seeded: dict[tuple[str, int], Run] = {}
 
     def of(self, paper: Paper, name: str, artifact: Measured) -> list[Cell]:
-        """The cells of one artifact: every point for every seed."""
+        """The cells of one artifact: every point for every seed.
+
+        At a scale that measures ``most_values`` of an axis these are the first that can be measured, the last, and
+        others between them at even distances, and the baselines of these. Every other cell is marked as missing, once
+        for all its seeds. What two cells turn out to share (``without_repeats``) is left out later, so that an axis may
+        end with fewer values.
+        """
         scale, place = self.config.scale, f"{paper.paper}/{name}"
         of_all = artifact.seeds
         if isinstance(of_all, str):
@@ -100,8 +101,24 @@ class Cells:
         for point in artifact.points:
             seeds = artifact.seeds_of.get(str(point["variant"]), of_all)
             cells += self._of_point(paper, name, artifact, point, seeds)
-        most = None if place in scale.whole else scale.most_values
-        return thinned(cells, artifact, most) if most else cells
+        if (most := scale.most_values) is None or place in scale.whole:
+            return cells
+        measured = {cell.text: cell.coordinates for cell in cells if not cell.missing}
+        kept = list(measured.values())
+        for axis in artifact.axes.values():
+            values = [one for one in axis if any(one.items() <= point.items() for point in measured.values())]
+            if len(values) > most and not any("measure" in one for one in values):
+                chosen = [values[round(at * (len(values) - 1) / (most - 1))] for at in range(most)]
+                kept = [point for point in kept if any(one.items() <= point.items() for one in chosen)]
+        kept += [other for one, other in artifact.comparisons if one in kept]
+        stay = {coordinates.text(point) for point in kept}
+        found: dict[tuple[str, int], Cell] = {}
+        for at, cell in enumerate(cells):
+            if cell.missing or cell.text in stay:
+                found[cell.text, at] = cell
+            else:
+                found.setdefault((cell.text, -1), replace(cell, run=None, epoch=0, missing=THINNED))
+        return list(found.values())
 
     def _of_point(
         self, paper: Paper, name: str, artifact: Measured, point: dict[str, Scalar], seeds: list[int]
@@ -153,7 +170,8 @@ class Cells:
     def _reasons(self, cell: Cell, artifact: Measured, used: Mapping[str, Dataset | None]) -> Iterator[str]:
         """Why this scale makes no cell of a point, whatever its seed."""
         point, resolved = cell.coordinates, cell.resolved
-        if any(one.leaves_out for _, _, one in shrinking(self.config, cell.paper, point)):
+        described = {**point, "paper": cell.paper}
+        if any(one.leaves_out and one.matches(described) for one in self.config.scale.overrides):
             yield LEFT_OUT
         for published, dataset in used.items():
             if dataset is None:
@@ -193,31 +211,6 @@ class Cells:
             where = f"artifacts.{name}" if source is paper else f"{paper.paper}/{name}"
             self.resolved[key] = resolve(self.config, source, identity, paths, dataset, where)
         return self.resolved[key]
-
-
-def thinned(cells: list[Cell], artifact: Measured, most: int) -> list[Cell]:
-    """Keeps the cells with ``most`` values of each axis, and the baselines of these.
-
-    Of the values of an axis that can be measured they are the first, the last, and others between them at even
-    distances; an axis of measures stays whole. Every other cell is marked as missing, once for all its seeds. What two
-    cells turn out to share (``without_repeats``) is left out later, so that an axis may end with fewer values.
-    """
-    measured = {cell.text: cell.coordinates for cell in cells if not cell.missing}
-    kept = list(measured.values())
-    for axis in artifact.axes.values():
-        values = [one for one in axis if any(one.items() <= point.items() for point in measured.values())]
-        if len(values) > most and not any("measure" in one for one in values):
-            chosen = [values[round(at * (len(values) - 1) / (most - 1))] for at in range(most)]
-            kept = [point for point in kept if any(one.items() <= point.items() for one in chosen)]
-    kept += [other for one, other in artifact.comparisons if one in kept]
-    stay = {coordinates.text(point) for point in kept}
-    found: dict[tuple[str, int], Cell] = {}
-    for at, cell in enumerate(cells):
-        if cell.missing or cell.text in stay:
-            found[cell.text, at] = cell
-        else:
-            found.setdefault((cell.text, -1), replace(cell, run=None, epoch=0, missing=THINNED))
-    return list(found.values())
 
 
 def without_repeats(cells: list[Cell]) -> list[Cell]:
@@ -292,8 +285,22 @@ def mark(cells: Sequence[Cell], config: cfg.Config, records: Records) -> list[Ce
     """
     marked, folder = list(cells), f"{FOLDER}/{config.scale_name}"
     for at, cell in enumerate(cells):
-        if not cell.missing and (reason := _reason(cell, config.papers[cell.paper], records, folder)):
-            marked[at] = replace(cell, missing=reason)
+        if cell.missing:
+            continue
+        assert cell.run is not None
+        paper, of_run = config.papers[cell.paper], records.get(cell.run.name, ())
+        plan = confirms(cell, paper)
+        if registry.artifact_kind(paper.measured[cell.artifact].draw).images:
+            reason = "records of evidence hold no values of single images"
+        elif not of_run:
+            reason = f"no record of this run in {folder}"
+        elif plan and not any(plan in one.plan.split(";") for one in of_run):
+            reason = f"the record in {folder} was made under another plan than {plan}"
+        elif cell.how is not None and not _measures(_rows(of_run, cell), cell):
+            reason = f"the records in {folder} were measured by another protocol, or at other epochs"
+        else:
+            continue
+        marked[at] = replace(cell, missing=reason)
     whole = {
         (cell.paper, cell.artifact, cell.text, cell.run.seed): cell for cell in marked if cell.run and not cell.missing
     }
@@ -310,26 +317,11 @@ def mark(cells: Sequence[Cell], config: cfg.Config, records: Records) -> list[Ce
     return marked
 
 
-def _reason(cell: Cell, paper: Paper, records: Records, folder: str) -> str:
-    """Why no record gives a cell's number; empty if one does."""
-    assert cell.run is not None
-    if registry.artifact_kind(paper.measured[cell.artifact].draw).images:
-        return "records of evidence hold no values of single images"
-    of_run = records.get(cell.run.name, ())
-    if not of_run:
-        return f"no record of this run in {folder}"
-    if (plan := confirms(cell, paper)) and not any(plan in one.plan.split(";") for one in of_run):
-        return f"the record in {folder} was made under another plan than {plan}"
-    if cell.how is None or _measures(next(filter(None, (_rows(record, cell) for record in of_run)), []), cell):
-        return ""
-    return f"the records in {folder} were measured by another protocol, or at other epochs"
-
-
 def _readings(cell: Cell, records: Records) -> set[tuple[str, str]]:
     """The measures and readings behind a cell's number, without what they share (``augmentation=augmix``)."""
     assert cell.run is not None
     own = set(filter(None, cell.reading.split(";")))
-    rows = next(filter(None, (_rows(record, cell) for record in records[cell.run.name])))
+    rows = _rows(records[cell.run.name], cell)
     read = [(one.measure, set(one.reading.split(";"))) for one in rows if one.status == "finished"]
     return {(measure, ";".join(sorted(reading - own))) for measure, reading in read if own <= reading}
 
@@ -340,10 +332,7 @@ def recorded_controls(cells: Iterable[Cell], records: Records) -> list[Cell]:
     An untrained encoder depends on the seed and on nothing that training reads, so the first record of the same
     encoder, heads, seed and dataset has its numbers too.
     """
-
-    def start(run: Run) -> tuple[Any, ...]:
-        return run.kind, run.encoder, run.method, run.initialisation, run.dataset, run.seed
-
+    start = attrgetter("kind", "encoder", "method", "initialisation", "dataset", "seed")
     every = [(record, start(record.run)) for of in records.values() for record in of]
     found = []
     for cell in cells:
@@ -351,18 +340,19 @@ def recorded_controls(cells: Iterable[Cell], records: Records) -> list[Cell]:
         own = start(cell.run)
         others = (record for record, other in every if other == own)
         for record in itertools.chain(records.get(cell.run.name, ()), others):
-            if _measures(_rows(record, cell), cell):
+            if _measures(_rows([record], cell), cell):
                 found.append(replace(cell, run=record.run))
                 break
     return found
 
 
-def _rows(record: Record, cell: Cell) -> list[Answer]:
-    """What a record says of a cell's epoch and target under its protocol."""
+def _rows(several: Sequence[Record], cell: Cell) -> list[Answer]:
+    """What the first record that measures a cell's epoch and target under its protocol says of them."""
     assert cell.how is not None
     assert cell.target is not None
-    at = cell.epoch, cell.target.name
-    return [one for one in record.answers(cell.how.digest) if (one.epoch, one.target) == at]
+    digest, at = cell.how.digest, (cell.epoch, cell.target.name)
+    found = ([one for one in record.answers(digest) if (one.epoch, one.target) == at] for record in several)
+    return next(filter(None, found), [])
 
 
 def _measures(rows: list[Answer], cell: Cell) -> bool:

@@ -34,7 +34,6 @@ from hypersphere.config.validation import (
     PositiveInt,
     Strict,
     Text,
-    read_mapping,
     read_table,
     validate,
 )
@@ -111,11 +110,6 @@ class Claim(Strict):
     def cells(self) -> tuple[str, ...]:
         """The coordinates, as text, of the cells that it is about: its own, and of a comparison its baseline's."""
         return (self.text, text(self.compared_with)) if self.kind == "comparison" else (self.text,)
-
-    @property
-    def difference(self) -> float:
-        """The printed difference of a comparison; 1 or -1 if only a direction is said."""
-        return SIGNS.get(self.direction or "", self.reported or 0.0)
 
     @property
     def of_accuracy(self) -> bool:
@@ -276,15 +270,10 @@ class Check(Strict):
 
 
 class Sentence(Strict):
-    """The checks of one sentence, and of how many of their places it speaks."""
+    """The checks of one sentence, and of how many of their places it speaks (sentences.yaml, by the claim's id)."""
 
     checks: list[Check] = Field(min_length=1)
     holds: Literal["all", "most", "some"] = "all"
-
-
-def load_sentences(file: Path) -> dict[str, Sentence]:
-    """The sentences of a document's sentences.yaml, by the id of their claim."""
-    return {name: validate(Sentence, sentence, file, str(name)) for name, sentence in read_mapping(file).items()}
 
 
 ERRATA = "errata.yaml"
@@ -347,10 +336,8 @@ def why_not_made(plan: Plan, paper: str, artifact: str) -> str:
             return ""
         unusable = registry.unusable("simulations", declared.study)
         return unusable or f"needs {', '.join(declared.needs).replace('_', ' ')}, which are not here"
-    if declared.missing:
-        return declared.missing
-    if not config.makes(paper, artifact):
-        return LEFT_OUT
+    if (paper, artifact) not in plan.artifacts:
+        return declared.missing or LEFT_OUT
     reasons = dict.fromkeys(cell.missing for cell in plan.artifacts[paper, artifact])
     return "" if "" in reasons else "; ".join(reasons)
 

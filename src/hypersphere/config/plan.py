@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ from hypersphere.config.artifacts import Protocol
 from hypersphere.config.cells import Cell, Cells
 from hypersphere.config.records import Records, read_all
 from hypersphere.config.run import Dataset, Run
-from hypersphere.config.validation import find
+from hypersphere.config.validation import SHOWN, either
+from hypersphere.errors import HypersphereError
 
 MANIFEST = "manifest.json"
 UNFINISHED = "unfinished-"
@@ -123,7 +125,7 @@ class Plan:
     @cached_property
     def runs(self) -> dict[str, Run]:
         """The distinct runs to train, by name; a run that several cells share is listed once."""
-        return _measured_runs(self.cells)
+        return {cell.run.name: cell.run for cell in self.cells if cell.run is not None and not cell.missing}
 
     @cached_property
     def unmeasured(self) -> dict[str, str]:
@@ -158,12 +160,6 @@ class Plan:
                     for _, dataset in one.at:
                         protocols.setdefault(dataset, {})[digest] = one.protocol
         return {dataset: dict(sorted(protocols[dataset].items())) for dataset in sorted(protocols)}
-
-    def plans_of(self, run: Run) -> str:
-        """The plans of the studies that a run confirms, as its record says: ``ours/step_size=1a2b3c4d``."""
-        cells = (cell for cell in self.cells if cell.run is not None and cell.run.name == run.name)
-        found = {of_cells.confirms(cell, self.config.papers[cell.paper]) for cell in cells}
-        return ";".join(sorted(found - {""}))
 
     def kept_epochs(self, run: Run) -> list[int]:
         """The epochs after which a run's weights are saved, because a probe needs them."""
@@ -207,11 +203,6 @@ class Plan:
             batches.append(BatchOfRuns(identifier, tuple(job)))
         return tuple(batches)
 
-    def batch(self, identifier: str) -> BatchOfRuns:
-        """The batch of that id, which may be given without its digest if no other batch begins so."""
-        batches = {batch.id: batch for batch in self.batches}
-        return batches[find(identifier, batches, "batch", self.config.scale_name)]
-
     @cached_property
     def batch_of(self) -> dict[str, BatchOfRuns]:
         """The batch that trains each run of this plan, by the run's name."""
@@ -219,7 +210,8 @@ class Plan:
 
     def runs_of(self, paper: str, artifact: str) -> dict[str, Run]:
         """The distinct runs that an artifact shows, by name."""
-        return _measured_runs(self.artifacts[paper, artifact])
+        cells = self.artifacts[paper, artifact]
+        return {cell.run.name: cell.run for cell in cells if cell.run is not None and not cell.missing}
 
     def batches_of(self, paper: str, artifact: str) -> list[BatchOfRuns]:
         """The batches that train an artifact's runs; none where they are recorded."""
@@ -228,38 +220,39 @@ class Plan:
         batches = (self.batch_of[run] for run in self.runs_of(paper, artifact))
         return list({batch.id: batch for batch in batches}.values())
 
-    def records_of(self, paper: str, artifact: str) -> list[str]:
-        """The seals of the records behind an artifact and its controls; none where numbers come from runs here."""
-        cells = (*self.artifacts[paper, artifact], *self.controls[paper, artifact])
-        names = sorted({cell.run.name for cell in cells if cell.run is not None})
-        return [
-            files.digest([record.seal, [one.model_dump() for one in (*record.evaluations, *record.pixels)]])
-            for name in names
-            for record in (self.records or {}).get(name, ())
-        ]
-
     def run(self, name: str) -> Run:
         """The run of that name, which may be given without its digest if no other run begins so."""
-        return self.runs[find(name, self.runs, "run", self.config.scale_name, self.unmeasured)]
+        scale, begins = self.config.scale_name, f"{name}-"
+        matches = [name] if name in self.runs else [one for one in self.runs if one.startswith(begins)]
+        if len(matches) == 1:
+            return self.runs[matches[0]]
+        if matches:
+            more = f" and {len(matches) - SHOWN} more" if len(matches) > SHOWN else ""
+            shown = ", ".join(matches[:SHOWN])
+            raise HypersphereError(f"run '{name}': {len(matches)} begin so at scale {scale}: {shown}{more}; name one")
+        for one, reason in self.unmeasured.items():
+            if one == name or one.startswith(begins):
+                raise HypersphereError(f"run '{one}' is not made at scale {scale}: {reason}")
+        near = get_close_matches(name, self.runs, SHOWN)
+        hint = f"did you mean {either(near)}?" if near else "`hypersphere plan --verbose` lists those there are"
+        raise HypersphereError(f"no run '{name}' at scale {scale}; {hint}")
 
     def explained(self, name: str) -> list[tuple[str, str, str]]:
         """Every field of a run by its path, with its value, and the file and section that set it or ``default``."""
-
-        def said(file: Path) -> str:
-            """A file of the project as people type it; the command line stays as it is."""
-            return (file.relative_to(self.config.root) if file.is_relative_to(self.config.root) else file).as_posix()
-
-        run, scale = self.run(name), said(self.config.scale_file)
+        run, scale = self.run(name), f"config/scales/{self.config.settings.scale}.yaml"
         cell = next(cell for cell in self.cells if cell.run is not None and cell.run.name == run.name)
         # Anew, because cells of several artifacts share what was resolved for the first of them.
         paper, maker = self.config.papers[cell.paper], Cells(self.config)
         resolved = maker.resolved_of(paper, cell.artifact, cell.coordinates, run.dataset)
         assert resolved is not None
         rows = [("dataset", run.dataset.name, f"{scale}: datasets"), ("seed", str(run.seed), f"{scale}: seeds")]
-        for path, value in _leaves(run.model_dump(mode="json", exclude={"dataset", "seed"})):
-            layer = resolved.layers.setting(path)
-            shown = value if isinstance(value, str) else files.canonical_json(value)
-            rows.append((".".join(path), shown, f"{said(layer.file)}: {layer.section}" if layer else "default"))
+        for path, value in leaves(run.model_dump(mode="json", exclude={"dataset", "seed"})):
+            where = "default"
+            if layer := resolved.layers.setting(path):  # a file of the project is said as people type it
+                inside = layer.file.is_relative_to(self.config.root)
+                file = layer.file.relative_to(self.config.root) if inside else layer.file
+                where = f"{file.as_posix()}: {layer.section}"
+            rows.append((".".join(path), value if isinstance(value, str) else files.canonical_json(value), where))
         return rows
 
     def run_folder(self, name: str) -> Path:
@@ -293,40 +286,33 @@ class Plan:
         return [self.config.results / kind.folder / paper / f"{artifact}.{form}" for form in forms]
 
 
-def _leaves(fields: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[list[str], Any]]:
+def leaves(fields: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[list[str], Any]]:
     """The innermost fields of a run, by path."""
     for key, value in fields.items():
         if isinstance(value, Mapping) and value:
-            yield from _leaves(value, (*above, key))
+            yield from leaves(value, (*above, key))
         else:
             yield [*above, key], value
 
 
 def table_name(path: Path, at: At) -> Path:
-    """The file, beside the evaluation ``path``, of a probe's table for one epoch and dataset."""
+    """The file, beside the evaluation ``path``, of a probe's table for one epoch and dataset.
+
+    Its pictures, one for each row, are one image of that name.
+    """
     return path.with_name(f"{path.stem}.{at[0]:04d}.{at[1]}.csv")
-
-
-def pictures_name(path: Path, at: At) -> Path:
-    """The file, beside a probe's table, of its pictures: one for each row, in one image."""
-    return table_name(path, at).with_suffix(".png")
-
-
-def _measured_runs(cells: Iterable[Cell]) -> dict[str, Run]:
-    return {cell.run.name: cell.run for cell in cells if cell.run is not None and not cell.missing}
 
 
 def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
     """Load config/ under ``root`` and expand it."""
     config = cfg.load(root, overrides or {})
     maker = Cells(config)
-    cells = [
-        cell
-        for paper in config.papers.values()
-        for name, artifact in paper.measured.items()
-        if not artifact.missing and config.makes(paper.paper, name)
-        for cell in maker.of(paper, name, artifact)
-    ]
+    cells: list[Cell] = []
+    for paper in config.papers.values():
+        for name, artifact in paper.measured.items():
+            here = artifact.made_at is None or config.settings.scale in artifact.made_at
+            if here and not artifact.missing and f"{paper.paper}/{name}" not in config.scale.leaves_out:
+                cells += maker.of(paper, name, artifact)
     cells, records = of_cells.without_repeats(cells), None
     if config.settings.evidence_only:
         records = read_all(config.evidence, config.scale.level)

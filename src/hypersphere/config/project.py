@@ -1,8 +1,7 @@
 """Read and validate everything under config/, with one clear sentence for anything wrong."""
 
 import os
-from collections.abc import Collection, Mapping
-from functools import cached_property
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -166,6 +165,8 @@ class Config(BaseModel):
     """The selected values of each study, by document and study; empty before `hypersphere select`."""
     sources: dict[str, Path]
     """Where each setting, and each field of the scale, was set last: a file, or ``COMMAND_LINE``."""
+    placed: list[tuple[Path, str, ScaleOverride]]
+    """The scale's overrides, each with its file, or ``COMMAND_LINE``, and its section there."""
 
     @property
     def scale_name(self) -> str:
@@ -173,9 +174,8 @@ class Config(BaseModel):
 
         How runs are shared out among jobs, and what a job asks a cluster for, change no byte.
         """
-        changed = _of_scale(self.overrides)
-        of_jobs = {"runs_per_job", "artifacts_per_job", "resources"}
-        changed = {key: value for key, value in changed.items() if key not in of_jobs}
+        numbers = Scale.model_fields.keys() - {"scale", "runs_per_job", "artifacts_per_job", "resources"}
+        changed = {key: value for key, value in self.overrides.items() if key in numbers}
         return f"{self.settings.scale}-{files.digest(changed, 6)}" if changed else self.settings.scale
 
     @property
@@ -206,14 +206,6 @@ class Config(BaseModel):
         name = named.get(f"{paper}/{published}", named.get(published, other))
         return None if name is None else self.datasets[name]
 
-    @cached_property
-    def placed(self) -> list[tuple[Path, str, ScaleOverride]]:
-        """The scale's overrides, each with the file that has it, or the command line, and its section there."""
-        own = len(self.scale.overrides) - len(self.overrides.get("overrides", []))
-        places = [(self.scale_file, at) for at in range(own)]
-        places += [(COMMAND_LINE, at) for at in range(len(self.scale.overrides) - own)]
-        return [(file, f"overrides.{at}", one) for (file, at), one in zip(places, self.scale.overrides, strict=True)]
-
     @property
     def data(self) -> Path:
         """The folder data/, with what is downloaded and what is prepared of it."""
@@ -223,11 +215,6 @@ class Config(BaseModel):
     def downloads(self) -> Path:
         """The folder that holds datasets as they are published: ``data_root``, or data/raw."""
         return Path(self.settings.data_root) if self.settings.data_root else self.data / "raw"
-
-    @property
-    def scale_file(self) -> Path:
-        """config/scales/<scale>.yaml."""
-        return self.root / "config" / "scales" / f"{self.settings.scale}.yaml"
 
     def paper_file(self, paper: str) -> Path:
         """The declaration of a document."""
@@ -250,12 +237,6 @@ class Config(BaseModel):
         """Whether ``only`` asks for an artifact."""
         only = self.settings.only
         return not only or paper in only or f"{paper}/{artifact}" in only
-
-    def makes(self, paper: str, artifact: str) -> bool:
-        """Whether this scale makes an artifact that is made from runs."""
-        made_at = self.papers[paper].measured[artifact].made_at
-        named = made_at is None or self.settings.scale in made_at
-        return named and f"{paper}/{artifact}" not in self.scale.leaves_out
 
     def studies(self, paper: str) -> list[str]:
         """The studies that make a paper's artifacts at this scale, each once."""
@@ -284,9 +265,11 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
     scale = validate(Scale, written, scale_file)  # before the command line's, so that the file is blamed for its own
     if scale.scale != scale_file.stem:
         raise HypersphereError(f"{scale_file}: scale: must be the file's own name (given: '{scale.scale}')")
-    if replaced := _of_scale(overrides):
+    placed = [(scale_file, f"overrides.{at}", one) for at, one in enumerate(scale.overrides)]
+    if replaced := {key: value for key, value in overrides.items() if key in Scale.model_fields and key != "scale"}:
         changed = validate(Scale, {**written, **replaced}, COMMAND_LINE)
         own = changed.overrides if "overrides" in replaced else []
+        placed += [(COMMAND_LINE, f"overrides.{at}", one) for at, one in enumerate(own)]
         scale = changed.model_copy(update={"overrides": [*scale.overrides, *own]})
     sources |= {key: COMMAND_LINE if key in replaced else scale_file for key in Scale.model_fields if key != "scale"}
 
@@ -324,6 +307,7 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
             for study, declared in paper.studies.items()
         },
         sources=sources,
+        placed=placed,
     )
     _cross_check(config, scales)
     return config
@@ -366,11 +350,6 @@ def _settings(root: Path, overrides: dict[str, Any]) -> tuple[Settings, dict[str
         )
     absolute = {"papers": [*map(str, papers)], "data_root": str(data) if data else None}
     return settings.model_copy(update=absolute), sources
-
-
-def _of_scale(overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """The overrides that change the scale itself, which makes it another scale."""
-    return {key: value for key, value in overrides.items() if key in Scale.model_fields and key != "scale"}
 
 
 def _typed(value: Any) -> Any:

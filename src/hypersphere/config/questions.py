@@ -1,10 +1,8 @@
 """findings.yaml: what a reader would ask, the claims that answer it, and a sentence for each outcome."""
 
-from collections.abc import Mapping
-from fnmatch import fnmatchcase
 from pathlib import Path
 from string import Formatter
-from typing import Any, Literal, Self, get_args
+from typing import Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
@@ -101,16 +99,3 @@ def load(config: Config) -> dict[str, tuple[Path, Question]]:
                     raise HypersphereError(f"{file}: {name}: says: needs a sentence for 'level'")
             found[str(name)] = file, question
     return found
-
-
-def limits(config: Config) -> dict[str, list[str]]:
-    """What the answer to each question does not say, by the question's id."""
-    return {name: one.limits for name, (_, one) in load(config).items()}
-
-
-def selects(selection: dict[Column, str | list[str]], claim: Mapping[str, Any]) -> bool:
-    """Whether a claim's columns are those that are asked for."""
-    return all(
-        any(fnmatchcase(claim[column], one) for one in ([wanted] if isinstance(wanted, str) else wanted))
-        for column, wanted in selection.items()
-    )

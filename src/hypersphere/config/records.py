@@ -150,11 +150,6 @@ class Record(Recorded):
         """Digest of all but the measurements, which may be added to."""
         return files.digest(self.model_dump(mode="json", exclude={"evaluations", "pixels", "evaluated_by"}))
 
-    @property
-    def precision(self) -> str:
-        """The precision of training: ``float32``, unless it is recorded otherwise."""
-        return str(self.numerics.get("precision", "float32"))
-
     def answers(self, protocol: str, of_pixels: bool = False) -> list[Answer]:
         """The answers of one protocol, by its digest."""
         return [one for one in (self.pixels if of_pixels else self.evaluations) if one.protocol == protocol]
@@ -166,7 +161,7 @@ class Record(Recorded):
             if not holds:
                 raise HypersphereError(f"{folder / table}.csv: {_short(self.name)}: {sentence}")
 
-        last, precision = self.run.schedule.epochs, self.precision
+        last, precision = self.run.schedule.epochs, self.numerics.get("precision", "float32")
         check("runs", self.name == self.run.name, f"name: the record's content is named {self.run.name}")
         for name in ("encoder.safetensors", "history.csv"):
             check("runs", name in self.files, f"files: has no checksum of {name}")
@@ -252,15 +247,14 @@ def measuring(records: Records, run: str, protocol: str, epoch: int, target: str
 # Reading
 
 
-def read_all(folder: Path, level: Level | None = None) -> Records:
-    """All records of a scale's folder; none if it does not exist. One that is malformed or contradicts is refused."""
-    return grouped(read_folder(folder, folder.name, level))
+def read_all(folder: Path, level: Level | None = None, scale: str | None = None) -> Records:
+    """All records of a folder, which may not exist, and whose name is that of the ``scale`` if none is given.
 
-
-def grouped(records: Iterable[Record]) -> Records:
-    """Records by the name of their run, those in float32 before others, and else in the order in which they came."""
+    One that is malformed or contradicts another is refused.
+    """
     by_run: dict[str, list[Record]] = {}
-    for record in sorted(records, key=lambda record: record.precision != "float32"):
+    records = read_folder(folder, scale or folder.name, level)
+    for record in sorted(records, key=lambda record: record.numerics.get("precision", "float32") != "float32"):
         by_run.setdefault(record.name, []).append(record)
     return {name: tuple(several) for name, several in by_run.items()}
 

@@ -121,12 +121,6 @@ class Found(NamedTuple):
     function: ast.FunctionDef
 
     @property
-    def module(self) -> str:
-        """The dotted module that holds it."""
-        parts = self.file.relative_to(self.package.folder).with_suffix("").parts
-        return ".".join((self.package.name, *parts))
-
-    @property
     def place(self) -> str:
         """The path of its file in the checkout; empty for one outside."""
         return self.file.relative_to(CHECKOUT).as_posix() if self.file.is_relative_to(CHECKOUT) else ""
@@ -179,7 +173,8 @@ def _defined(path: Path) -> dict[str, ast.AST]:
 
 def module_name(kind: Named, name: str) -> str:
     """The dotted module that holds a component."""
-    return components(kind)[name].module
+    file, package, _ = components(kind)[name]
+    return ".".join((package.name, *file.relative_to(package.folder).with_suffix("").parts))
 
 
 def names(kind: Named) -> tuple[str, ...]:
@@ -226,11 +221,6 @@ def needs(objective: str) -> tuple[str, ...]:
     return (*([PAIR] if arguments[:2] in PAIRS else []), *(name for name in others if name != TO_LOGITS))
 
 
-def takes_logits(objective: str) -> bool:
-    """Whether an objective leaves the map from cosines to logits open."""
-    return TO_LOGITS in tensors("objectives", objective)
-
-
 def read_constant(kind: Named, name: str, constant: str, default: Any) -> Any:
     """The literal that a component's file assigns to ``constant``, read without importing it.
 
@@ -238,11 +228,7 @@ def read_constant(kind: Named, name: str, constant: str, default: Any) -> Any:
     it takes (VIEWS, by default 2) and the only encoders that it can train (ENCODERS, by default all). A trainer
     declares whether its runs see augmented views of images (IMAGES, by default no).
     """
-    return read_literal(components(kind)[name].file, constant, default)
-
-
-def read_literal(file: Path, constant: str, default: Any) -> Any:
-    """The literal that a file assigns to ``constant`` at its top level, read without importing it."""
+    file = components(kind)[name].file
     node = _defined(file).get(constant)
     if node is None:
         return default

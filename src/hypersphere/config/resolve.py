@@ -8,6 +8,7 @@ no scale replaces: the encoder that a variant names.
 
 import re
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from hypersphere.config.coordinates import Scalar
 from hypersphere.config.project import ScaleOverride, UsualEpochs
 from hypersphere.config.run import Dataset, Run
 from hypersphere.config.study import TIMES
-from hypersphere.config.validation import nearest, not_one_of, sentence, validate
+from hypersphere.config.validation import not_one_of, sentence, validate
 from hypersphere.errors import HypersphereError
 
 ANY_SEED = 0
@@ -118,7 +119,7 @@ def resolve(
         field, *rest = path.split(".")
         if field not in Run.model_fields or field in ("seed", "dataset"):
             known = (*coordinates.IDENTITY, *coordinates.READINGS)
-            near = nearest(field, [*Run.model_fields, *known])
+            near = get_close_matches(field, [*Run.model_fields, *known], 1)
             hint = f"; did you mean {'.'.join([near[0], *rest])}?" if near else ""
             raise HypersphereError(
                 f"{file}: {where}: '{path}' is no field of a run and none of {', '.join(known)}{hint}"
@@ -126,7 +127,7 @@ def resolve(
     for kind, name, declared in (("methods", method, paper.methods), ("variants", variant, paper.variants)):
         if name not in declared:
             raise HypersphereError(f"{file}: {kind}: {not_one_of(name, declared)}")
-    described = {**identity, **paths}
+    described = {**identity, **paths, "paper": paper.paper}
     document = [
         Layer(file, "run", paper.run),
         Layer(file, f"methods.{method}", paper.methods[method]),
@@ -141,7 +142,7 @@ def resolve(
     asked = run_published.schedule.epochs
     usual = Layers(*document).number("schedule.epochs", f"{file}: methods.{method}")
 
-    overrides = shrinking(config, paper.paper, described)
+    overrides = [placed for placed in config.placed if placed[2].matches(described)]
     # An encoder that a variant names is what the variant is about: only an override of variants replaces it.
     kept = {"encoder"} if "name" in paper.variants[variant].get("encoder", {}) else set[str]()
     before, after = list[Layer](), list[Layer]()
@@ -160,20 +161,13 @@ def resolve(
     return Resolved(run, asked, run_published.name, scaled)
 
 
-Placed = tuple[Path, str, ScaleOverride]
-"""An override of a scale, with its file and its section there."""
-
-
-def shrinking(config: cfg.Config, paper: str, run: Mapping[str, Scalar]) -> list[Placed]:
-    """The scale's overrides that match a run of a paper, by the coordinates that identify it, as published."""
-    described = {**run, "paper": paper}
-    return [placed for placed in config.placed if placed[2].matches(described)]
-
-
-def _shrink(run: Layers, config: cfg.Config, overrides: list[Placed], asked: int, usual: int) -> None:
+def _shrink(
+    run: Layers, config: cfg.Config, overrides: list[tuple[Path, str, ScaleOverride]], asked: int, usual: int
+) -> None:
     """Lay the scale's arithmetic over a run: the only place where a scale computes with a document's numbers.
 
-    ``asked`` is the epochs of this run in the document, ``usual`` those of its runs of this method and variant.
+    ``overrides`` are those of the scale that match the run, each with its file and its section there. ``asked`` is the
+    epochs of this run in the document, ``usual`` those of its runs of this method and variant.
     """
     scale, sources = config.scale, config.sources
     # Epochs: the usual number becomes the scale's, others shrink in proportion, and a longer horizon with them.

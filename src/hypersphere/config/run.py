@@ -126,8 +126,9 @@ class Run(Strict):
             problem = registry.misfit(self.method.name, name, main=field == "objective") if name else None
             if problem:
                 raise ValueError(f"{field}: {problem}")
-        mapped = [name for name in terms.values() if name and registry.takes_logits(name)]
-        if bool(mapped) != (self.logits is not None):
+        taken = [registry.tensors("objectives", name) for name in terms.values() if name]
+        mapped = any(registry.TO_LOGITS in arguments for arguments in taken)
+        if mapped != (self.logits is not None):
             known = ", ".join(registry.names("logits"))
             verb = f"needs one of {known}" if self.logits is None else "takes none: leave it out"
             raise ValueError(f"logits: {self.objective.name} {verb}")
@@ -168,23 +169,20 @@ class Run(Strict):
                 f"{self.dataset.name}"
             )
 
-    @property
-    def tag(self) -> str:
-        """A readable word for the run's difference from its plain method: ``default``, ``cut3``, ``gradscale1``."""
+    @cached_property
+    def name(self) -> str:
+        """Content name, for example ``simclr-cut3-cifar10_lt-s0-1f3a9c2e``.
+
+        ``cut3`` is a readable word for its difference from the plain method; ``default`` if there is none.
+        """
         changes = [part for part in (self.logits, self.regulariser, self.initialisation, self.gradient) if part]
         words = [
             part.name.removesuffix("_initialisation").replace("_", "")
             + "_".join(f"{v:g}" if isinstance(v, int | float) else v for v in part.parameters.values())
             for part in changes
         ]
-        return "-".join(words) or "default"
-
-    @cached_property
-    def name(self) -> str:
-        """Content name, for example ``simclr-cut3-cifar10_lt-s0-1f3a9c2e``."""
-        scientific = self.model_dump(exclude_defaults=True, mode="json")
-        digest = files.digest(scientific, 8)
-        return "-".join((self.method.name, self.tag, self.dataset.name, f"s{self.seed}", digest))
+        digest = files.digest(self.model_dump(exclude_defaults=True, mode="json"), 8)
+        return "-".join((self.method.name, *(words or ["default"]), self.dataset.name, f"s{self.seed}", digest))
 
 
 def _check_fields(fields: dict[str, Any]) -> dict[str, Any]:

@@ -226,12 +226,15 @@ class Study(Strict):
                 title = f"{self.title}: other measures along the grid"
                 found[name + CURVES] = along | {"title": title, "panels": of_curves, "measure": None, "by": None}
 
-        groups = self.groups[: len(self.arms)]
-        also = [contrast.model_dump() for contrast in self.also]
+        contrasts: list[list[dict[str, Any]]] = [  # each arm of each group against the group's first
+            [{"of": arm, "against": {key: first[key] for key in arm if first.get(key) != arm[key]}} for arm in others]
+            for first, *others in ([arm.point for arm in arms] for arms in self.groups)
+        ]
+        groups, also = self.groups[: len(self.arms)], [contrast.model_dump() for contrast in self.also]
         confirmed = shared | {
             **{"draw": "table", "test": self.test, "margin": self.margin},
             "rows": [arm.point for arms in groups for arm in arms],
-            "also": _contrasts(groups) + also,
+            "also": [*chain.from_iterable(contrasts[: len(groups)]), *also],
             "seeds": self.seeds.confirmation,
             "seeds_of": {AGAIN: self.seeds.again} if self.seeds.again else {},
         }
@@ -248,7 +251,7 @@ class Study(Strict):
                 "title": f"{self.title}: checks",
                 "rows": [arm.point for arm in self.every_arm],
                 **{"columns": self.checks, "fixed": best, "left_out": self.left_out},
-                "also": _contrasts(self.groups) + also,
+                "also": [*chain.from_iterable(contrasts), *also],
             }
         return found
 
@@ -286,15 +289,6 @@ class Study(Strict):
         several = dict.fromkeys(tuple(key for key in others if key in arm.grids) for arm in shown)
         by_group = [{**panel, **{key: union[key] for key in own}} for panel in panels.values() for own in several]
         return {"lines": [*lines.values()], "x": {x: union[x]}, "left_out": left_out}, by_group
-
-
-def _contrasts(groups: list[list[Arm]]) -> list[dict[str, Any]]:
-    """Each arm of each group against the group's first."""
-    return [
-        {"of": arm, "against": {key: first[key] for key in arm if first.get(key) != arm[key]}}
-        for first, *others in ([arm.point for arm in arms] for arms in groups)
-        for arm in others
-    ]
 
 
 class Tried(NamedTuple):

@@ -1,11 +1,11 @@
 """Read files by models; a complaint is one clear sentence, which names the file and the field and what is allowed."""
 
 import csv
-import difflib
 import io
 import re
 import typing
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -123,11 +123,6 @@ def read_table(file: Path, known: Collection[str], required: Collection[str] | N
     return rows
 
 
-def nearest(name: str, names: Iterable[str], count: int = 1) -> list[str]:
-    """The names that ``name`` may be a misspelling of, the likeliest first."""
-    return difflib.get_close_matches(name, list(names), count)
-
-
 def either(names: list[str]) -> str:
     """``a, b or c``."""
     return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
@@ -138,7 +133,7 @@ def not_one_of(name: str, names: Iterable[str]) -> str:
     names = list(names)
     if not names:
         return f"'{name}' does not exist; there is none to choose from"
-    matches = nearest(name, names, 3)
+    matches = get_close_matches(name, names)
     if len(names) > LISTED and matches:
         return f"'{name}' is not one of {len(names)} names; did you mean {either(matches)}?"
     suggestion = f"; did you mean {matches[0]}?" if matches else ""
@@ -169,7 +164,7 @@ def unknown_key(key: str, allowed: Iterable[str], owner: str = "") -> str:
     names = list(allowed)
     if not names and not owner:
         return "unknown"
-    hint = "".join(f"did you mean {match}? " for match in nearest(key, names))
+    hint = "".join(f"did you mean {match}? " for match in get_close_matches(key, names, 1))
     listed = ", ".join(names)
     if owner:
         return f"unknown; {hint}{owner} takes {listed or 'no parameters'}"
@@ -204,24 +199,3 @@ def sentence(error: ValidationError, prefix: str = "") -> str:
     listed = list(said.values())
     more = [f"{len(listed) - SHOWN} more fields are wrong"] if len(listed) > SHOWN else []
     return "; ".join([*listed[:SHOWN], *more])
-
-
-def find(name: str, names: Collection[str], kind: str, scale: str, unplanned: Mapping[str, str] | None = None) -> str:
-    """The one of ``names`` that is ``name``, or the only one that continues it with a dash: its digest may be left out.
-
-    Errors tell the ``kind`` (run or batch), the scale and, of ``unplanned`` names, why they cannot be chosen.
-    """
-    matches = [name] if name in names else [one for one in names if one.startswith(f"{name}-")]
-    if len(matches) == 1:
-        return matches[0]
-    if matches:
-        more = f" and {len(matches) - SHOWN} more" if len(matches) > SHOWN else ""
-        raise HypersphereError(
-            f"{kind} '{name}': {len(matches)} begin so at scale {scale}: {', '.join(matches[:SHOWN])}{more}; name one"
-        )
-    for one, reason in (unplanned or {}).items():
-        if one == name or one.startswith(f"{name}-"):
-            raise HypersphereError(f"{kind} '{one}' is not made at scale {scale}: {reason}")
-    near = nearest(name, names, SHOWN)
-    hint = f"did you mean {either(near)}?" if near else "`hypersphere plan --verbose` lists those there are"
-    raise HypersphereError(f"no {kind} '{name}' at scale {scale}; {hint}")

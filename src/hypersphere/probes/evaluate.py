@@ -17,7 +17,7 @@ from hypersphere import files
 from hypersphere.config import registry
 from hypersphere.config.artifacts import Protocol
 from hypersphere.config.cells import PIXELS, raw_pixels
-from hypersphere.config.plan import Asked, At, BatchOfRuns, Plan, pictures_name, table_name
+from hypersphere.config.plan import Asked, At, BatchOfRuns, Plan, table_name
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import HypersphereError, NotFiniteError
@@ -206,7 +206,8 @@ def _write(
         integers = {column: "Int64" for column in ("n_test", "classes") if column in table}
         text = table.astype(integers).to_csv(index=False, lineterminator="\n", float_format="%.6f")
         files.write_text(file, text)
-    drawn = {pictures_name(path, at): one.pictures for at, one in results.items() if one.pictures is not None}
+    drawn = {table_name(path, at): one.pictures for at, one in results.items() if one.pictures is not None}
+    drawn = {file.with_suffix(".png"): images for file, images in drawn.items()}
     for file, images in drawn.items():
         pictures.write(file, list(images))
     manifest = about | {

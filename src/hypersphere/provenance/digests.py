@@ -103,13 +103,19 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
     asked += [document.title, document.datasets, document.labels]
     if isinstance(declared, Studied):
         return files.digest([asked, code_digest(WRITER, module, registry.drawing(declared.study))])
-    cells = []
+    cells, runs = [], set[str]()
     for cell in (*plan.artifacts[paper, artifact], *plan.controls[paper, artifact]):
-        measured_by = HISTORY if cell.protocol == HISTORY else plan.protocols[cell.paper][cell.protocol].digest
-        cells.append([cell.text, cell.run.name if cell.run else "", cell.epoch, cell.missing, measured_by])
+        name, measured_by = cell.run.name if cell.run else "", cell.how.digest if cell.how else HISTORY
+        cells.append([cell.text, name, cell.epoch, cell.missing, measured_by])
+        runs.add(name)
+    recorded = [  # none where numbers come from runs here
+        files.digest([record.seal, [one.model_dump() for one in (*record.evaluations, *record.pixels)]])
+        for name in sorted(runs)
+        for record in (plan.records or {}).get(name, ())
+    ]
     code = code_digest("hypersphere.statistics.measure", "hypersphere.statistics.claims", WRITER, module)
     choices = {name: len(said) for name, said in document.open_choices.items()}  # their number is a column of claims
-    return files.digest([asked, choices, cells, _scale(plan), *plan.records_of(paper, artifact), code])
+    return files.digest([asked, choices, cells, _scale(plan), *recorded, code])
 
 
 def studies_digest(plan: Plan, paper: str) -> str:

@@ -12,7 +12,7 @@ from filelock import FileLock
 
 from hypersphere import files
 from hypersphere.config import records
-from hypersphere.config.cells import on_pixels, raw_pixels
+from hypersphere.config.cells import confirms, on_pixels, raw_pixels
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import Answer, Record, Row
 from hypersphere.config.run import Run
@@ -58,7 +58,9 @@ def pack(plan: Plan, run: Run) -> Path:
         evaluations += answers(run.name, digest)
         for dataset in sorted({target for _, target in asked.at}) if on_pixels(asked.protocol) else ():
             pixels += [row for row in answers(raw_pixels(dataset), digest) if row["target"] == dataset]
-    content |= {"plan": plan.plans_of(run), "history": history, "evaluated_by": measured_by}
+    shown = [cell for cell in plan.cells if cell.run is not None and cell.run.name == run.name]
+    confirmed = {confirms(cell, config.papers[cell.paper]) for cell in shown} - {""}
+    content |= {"plan": ";".join(sorted(confirmed)), "history": history, "evaluated_by": measured_by}
     record = validate(Record, content | {"evaluations": evaluations, "pixels": pixels}, folder)
     target = folder_of(plan)
     record.check(target)

@@ -30,7 +30,7 @@ def studied(config: Config, compared: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
     Without a confirmation run it has no ``comparisons``.
     """
-    limits = questions.limits(config)
+    limits = {name: one.limits for name, (_, one) in questions.load(config).items()}
     for paper, about in config.papers.items():
         for name, study in about.studies.items():
             found = {"paper": paper, "name": name, "plan": study, "measure": words.measure(study.measure)}

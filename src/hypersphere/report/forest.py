@@ -119,12 +119,13 @@ def _point(claim: Claim) -> dict[str, Any]:
 def _arms(paper: Paper, claim: Claim) -> str:
     """Method and variant in words, and what they are compared with if it is not the table's own baseline."""
     baseline = paper.measured[claim["artifact"]].baseline
-    said = f"{paper.label(claim['method'])}, {paper.phrase(claim['variant'])}"
+    variant, against = (paper.phrases.get(claim[key]) or paper.label(claim[key]) for key in ("variant", "baseline"))
+    said = f"{paper.label(claim['method'])}, {variant}"
     if "=" in claim["baseline"]:
         other = coordinates.parse(claim["baseline"], claim["id"])
         return f"{said}, against {words.point(paper, other, other)}"
     plain = baseline.get("variant") if baseline else None
-    return said if claim["baseline"] == plain else f"{said}, against {paper.phrase(claim['baseline'])}"
+    return said if claim["baseline"] == plain else f"{said}, against {against}"
 
 
 def short(listed: Sequence[Row]) -> list[Row]:

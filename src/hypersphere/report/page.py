@@ -72,7 +72,7 @@ def write(plan: Plan, shown: Known, folder: Path) -> None:
     for step in shown.ladder:
         steps.setdefault(step["id"], []).append(step)
     entries = {row["id"]: _entry(config, row, steps.get(row["id"], [])) for row in listed}
-    limits = ask.limits(config)
+    limits = {name: one.limits for name, (_, one) in ask.load(config).items()}
     asked = [
         {**row, "claims": [entries[name] for name in row["about"].split()], "limits": limits.get(row["id"], [])}
         for row in shown.findings

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from string import Formatter
 from typing import Any
 
@@ -90,7 +91,12 @@ def _row(
     about: dict[str, Row] = {}
     of_study: list[dict[questions.Column, str | list[str]]] = [{"id": f"{one.paper}.{one.study}.*"}]
     for place, selection in enumerate(one.about or of_study):
-        chosen = {key: claim for key, claim in listed.items() if questions.selects(selection, claim)}
+        wanted = {column: [one] if isinstance(one, str) else one for column, one in selection.items()}
+        chosen = {
+            key: claim
+            for key, claim in listed.items()
+            if all(any(fnmatchcase(claim[column], one) for one in of) for column, of in wanted.items())
+        }
         if not chosen:
             raise HypersphereError(f"{where}: about.{place}: finds no claim")
         about |= chosen

@@ -98,7 +98,7 @@ class Measurer:
             "measured_on": cell.run.dataset.name if cell.run else "",
             "probed_on": cell.target.name if cell.target else "",
             "epoch": cell.epoch,
-            "final": cell.final,
+            "final": cell.run is not None and cell.epoch == cell.run.schedule.epochs,
             "protocol": cell.protocol,
             "protocol_digest": "" if cell.protocol == HISTORY else self._protocol(cell).digest,
         }

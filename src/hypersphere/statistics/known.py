@@ -358,9 +358,7 @@ def criteria(known: pd.DataFrame) -> pd.DataFrame:
     reported = pd.to_numeric(known["reported"], errors="coerce")
     measured = pd.to_numeric(known["measured"], errors="coerce")
     low, high = known["low_unadjusted"], known["high_unadjusted"]
-    compared = (
-        (known["kind"] == "comparison") & (known["answered_by"] == "encoder") & (reported.abs() > 0) & low.notna()
-    )
+    compared = (reported.abs() > 0) & pd.Series(map(has_interval, tables.rows(known)), known.index, dtype=bool)
     sign = reported.map(lambda value: math.copysign(1.0, value))
     flags = pd.DataFrame(
         {

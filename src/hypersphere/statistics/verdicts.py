@@ -53,7 +53,7 @@ def compare(claim: Claim, ours: Intervals, rules: Rules) -> Judgement:
         judged = of_equality(ours.confident, ours.primary, margin)
         directions: dict[str, Direction] = {Verdict.REPRODUCED: "same", Verdict.NOT_REPRODUCED: "opposite"}
         return judged._replace(direction=directions.get(judged.verdict, "unclear"))
-    published, signed = claim.difference, claim.direction in SIGNS
+    published, signed = SIGNS.get(claim.direction or "", claim.reported or 0.0), claim.direction in SIGNS
     judged = of_effect(published, ours.adjusted, ours.primary, rules, sized=not signed)
     large = signed or abs(published) > margin
     within = -margin <= ours.confident[0] and ours.confident[1] <= margin

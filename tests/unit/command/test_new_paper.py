@@ -11,6 +11,7 @@ from hypersphere.command import cli
 from hypersphere.config import claims, project, questions
 from hypersphere.config import plan as planning
 from hypersphere.config.project import Config
+from hypersphere.config.validation import read_mapping
 
 from ...fixtures import Refused
 
@@ -36,7 +37,9 @@ def test_the_written_folder_is_a_whole_document_and_leaves_no_trace(root: Path) 
     assert len(plan.runs_of("mine", "table1")) == 2 * 2  # two variants, two seeds
     listed = claims.load(plan.config.claims_file("mine"))
     assert not any(claims.why_not_measured(plan, "mine", one) for one in listed)
-    assert claims.load_sentences(plan.config.sentences_file("mine")).keys() <= {one.id for one in listed}
+    said = read_mapping(plan.config.sentences_file("mine"))
+    assert said.keys() <= {one.id for one in listed}
+    assert all(claims.Sentence.model_validate(one) for one in said.values())
     assert questions.load(plan.config)["mine_temperature"][0] == folder / "findings.yaml"
     (folder / "claims.csv").unlink()  # the document is made without claims, and others are judged
     plan = planning.make(root, {})

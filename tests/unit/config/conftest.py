@@ -95,22 +95,15 @@ def table(folder: Path, *rows: dict[str, str]) -> Path:
     return file
 
 
-def whole(change: Any) -> Any:
-    """A change of conftest's project, in which ``...`` removes a key."""
-    if isinstance(change, dict):
-        return {key: whole(value) for key, value in change.items()}
-    return ... if change == "(removed)" else change
-
-
 def _changed(content: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy with ``{"run.batch.size": 3}`` set; ``...`` removes a key."""
+    """A copy with ``{"run.batch.size": 3}`` set; ``"(removed)"`` removes a key."""
     content = copy.deepcopy(content)
     for path, value in changes.items():
         inner = content
         *outer, last = path.split(".")
         for key in outer:
             inner = inner.setdefault(key, {})
-        if value is ...:
+        if value == "(removed)":
             del inner[last]
         else:
             inner[last] = value

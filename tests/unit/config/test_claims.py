@@ -15,6 +15,7 @@ from hypersphere.config import project
 from hypersphere.config.checks import check_texts
 from hypersphere.config.claims import (
     PRINTED,
+    SIGNS,
     Claim,
     load,
     load_errata,
@@ -26,9 +27,9 @@ from hypersphere.config.measures import MEASURES
 from hypersphere.theory import build
 
 from ...fixtures import Planned, Refused
+from ...golden.released import ROOT
 from .conftest import CELL, COMPARED, FIELDS, VALUE, table
 
-ROOT = Path(__file__).resolve().parents[3]
 FILES = sorted((ROOT / "config" / "papers").glob("*/claims.csv"))
 
 
@@ -136,8 +137,10 @@ SAY_LOSS = (
 
 def printed_gain(claim: Claim) -> float:
     """Above 0 if the printed difference is a gain, below 0 if a loss; where no value is better, more is a gain."""
-    lower = claim.metric is not None and MEASURES[claim.metric].better == "lower"
-    return 0.0 if claim.direction == "equal" else -claim.difference if lower else claim.difference
+    if claim.direction == "equal":
+        return 0.0
+    difference = SIGNS.get(claim.direction or "", claim.reported or 0.0)
+    return -difference if claim.metric and MEASURES[claim.metric].better == "lower" else difference
 
 
 def test_what_is_printed_as_a_loss_is_no_sentence_of_gain() -> None:
@@ -265,8 +268,7 @@ def test_a_wrong_line_of_the_rules(project_root: Path, refused: Refused, old: st
         check_texts(planning.make(project_root))
 
 
-CONFIG = project.load(ROOT, {})
-LEDGER = load_errata(CONFIG)
+LEDGER = load_errata(project.load(ROOT, {}))
 STATEMENTS = {statement.id for paper in build.documents() for statement in build.statements(paper)}
 ANSWERED = {claim.id for claim in claims()}
 """Claims: test_present_studies.py checks that exact studies answer those of their artifacts."""

@@ -1,4 +1,7 @@
-"""Whole plans as text: cells, controls and comparisons, runs and who set what in them, batches, jobs and data."""
+"""Whole plans as text (plans.yaml): cells, controls and comparisons, runs and who set what in them, batches and jobs.
+
+And what all have in common, however they are configured: each run once, in one batch.
+"""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -10,13 +13,14 @@ import yaml
 
 from hypersphere import files
 from hypersphere.config import plan as planning
-from hypersphere.config.cells import LEFT_OUT, Cell
+from hypersphere.config.cells import LEFT_OUT, Cell, confirms
+from hypersphere.config.checks import check_sizes
 from hypersphere.config.coordinates import text
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 
-from ...fixtures import Approve, Project
-from .conftest import whole
+from ...fixtures import Approve, Planned, Project, Refused
+from ...golden.released import ROOT, released
 
 PLANS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("plans.yaml").read_text(encoding="utf-8"))
 del PLANS["parts"]
@@ -40,7 +44,8 @@ def of_cells(cells: list[Cell], numbers: dict[str, str]) -> Iterator[str]:
 
     def line(cell: Cell) -> str:
         run = f"{numbers[cell.run.name]} of {cell.run.dataset.name}" if cell.run else "no run"
-        epoch = f"{'last ' if cell.final else ''}epoch {cell.epoch}"
+        last = cell.run is not None and cell.epoch == cell.run.schedule.epochs
+        epoch = f"{'last ' if last else ''}epoch {cell.epoch}"
         how = f"{run}, {epoch}, on {cell.target and cell.target.name} by {cell.protocol}"
         return f"{cell.text}: {cell.missing or how}"
 
@@ -57,7 +62,8 @@ def of_run(plan: Plan, run: Run) -> str:
         assert one.protocol.probe is not None
         places = listed(f"{epoch} {dataset}" for epoch, dataset in sorted(one.at))
         fields.append(f"{one.protocol.probe.name}({text(one.protocol.probe.parameters)}) at {places}")
-    study = [f"plan {named.rpartition('=')[0]}" for named in filter(None, [plan.plans_of(run)])]
+    studies = {confirms(cell, plan.config.papers["p"]) for cell in plan.cells if cell.run and cell.run.name == run.name}
+    study = [f"plan {named.rpartition('=')[0]}" for named in sorted(studies - {""})]
     return "; ".join([*fields, f"kept {listed(plan.kept_epochs(run))}", *study])
 
 
@@ -97,7 +103,7 @@ def check_batches(plan: Plan) -> None:
 
 @pytest.mark.parametrize("name", PLANS)
 def test_plan(project: Project, approve: Approve, name: str) -> None:
-    changes = whole(PLANS[name])
+    changes = dict(PLANS[name])
     command, texts = changes.pop("command", {}), changes.pop("files", {})
     root = project(**changes)
     for file, content in texts.items():
@@ -118,3 +124,136 @@ def test_batches_hold_no_more_runs_than_they_may(project: Project, size: int, jo
     plan = planning.make(project(**shared, scale={"runs_per_job": size}))
     assert [len(batch.runs) for batch in plan.batches] == jobs
     check_batches(plan)
+
+
+SCALES = {path.stem for path in (ROOT / "config" / "scales").glob("*.yaml")}
+PLANNED = {"paper", "quick", "smoke", "workstation", "laptop1"}
+"""Scales of which golden/test_run_names.py plans every run."""
+ONE_SEED = {"seeds": [0]}
+
+
+def table(**fields: Any) -> dict[str, Any]:
+    return {"draw": "table", "title": "A table", "measure": "knn_top1", **fields}
+
+
+@pytest.mark.parametrize("scale", sorted(SCALES - PLANNED))
+def test_the_released_config_is_planned_at_every_other_scale(scale: str) -> None:
+    plan = released(scale)
+    assert plan.made
+    check_batches(plan)
+
+
+@pytest.mark.parametrize(("k", "asked"), [(200, 1), (5, 2)])
+def test_two_papers_of_one_run_train_it_once_and_each_has_its_protocol(project: Project, k: int, asked: int) -> None:
+    root = project()
+    text = (root / "config/papers/p/paper.yaml").read_text().replace("paper: p\n", "paper: q\n")
+    files.write_text(root / "config/papers/q/paper.yaml", text.replace("k: 200", f"k: {k}"))
+    plan = planning.make(root)
+    assert len(plan.cells) == 2 * 16
+    assert len(plan.runs) == 16
+    assert {cell.missing for cell in plan.cells} == {""}
+    assert {len(protocols) for protocols in plan.asked.values() if protocols} == {asked}
+
+
+PARTS = ("method", "objective", "logits", "gradient", "regulariser", "initialisation", "encoder", "optimiser")
+
+
+def exercised(plan: Plan) -> set[tuple[str, ...]]:
+    """What making a plan's artifacts exercises: kinds, probes, measures, datasets, and the parts of runs."""
+    found: set[tuple[str, ...]] = set()
+    for paper, name in plan.made:
+        found.add(("draw", paper, name))
+        for cell in plan.artifacts[paper, name]:
+            if cell.run is not None and not cell.missing:
+                found |= {("measure", cell.measure), ("probe", paper, cell.protocol), ("kind", cell.run.kind)}
+                found |= {(part, one.name) for part in PARTS if (one := getattr(cell.run, part)) is not None}
+                found |= {("dataset", one.source.name) for one in (cell.run.dataset, cell.target) if one and one.source}
+    return found
+
+
+def test_quick_exercises_all_that_it_would_with_every_value() -> None:
+    quick, every = released("quick"), planning.make(ROOT, {"most_values": 1000})
+    assert exercised(quick) == exercised(every)
+    assert len(quick.runs) < len(every.runs) / 2
+
+
+@pytest.mark.parametrize("epoch", [{}, {"epoch": 100}])
+@pytest.mark.parametrize(
+    ("again", "field"),
+    [
+        ({"variant": "baseline"}, {"objective.temperature": 1}),  # where the variant writes 1.0
+        ({"variant": "baseline"}, {"objective.temperature": 1.0, "optimiser.momentum": 0.9}),  # a default written out
+        ({"variant": "hot"}, {"schedule.epochs": 100}),
+    ],
+)
+@pytest.mark.parametrize("shrunk", ["published", 10])
+def test_one_thing_described_twice_is_shown_twice(
+    planned: Planned, again: dict[str, Any], field: dict[str, Any], epoch: dict[str, Any], shrunk: Any
+) -> None:
+    columns = {"method": "simclr", "dataset": "cats"}
+    one = table(rows={"variant": "hot"}, columns=columns)
+    two = table(rows=again | field | epoch, columns=columns)
+    paper = {"artifacts.table": "(removed)", "artifacts.one": one, "artifacts.two": two}
+    plan = planned(paper=paper, scale=ONE_SEED | {"epochs": shrunk})
+    assert [cell.missing for cell in plan.cells] == ["", ""]
+    assert len(plan.runs) == 1
+
+
+def test_a_job_has_runs_of_the_same_papers_alone(project: Project) -> None:
+    root = project(scale={"runs_per_job": 100})
+    other = yaml.safe_load((root / "config/papers/p/paper.yaml").read_text()) | {"paper": "q"}
+    other["artifacts"]["table"]["rows"] = {"method": ["simclr"], "variant": ["baseline", "hot"]}
+    files.write_text(root / "config/papers/q/paper.yaml", yaml.safe_dump(other))
+    plan = planning.make(root)
+    shown = {run: "".join(paper for paper in "pq" if run in plan.runs_of(paper, "table")) for run in plan.runs}
+    assert [{shown[run.name] for run in batch.runs} for batch in plan.batches] == [{"pq"}, {"p"}, {"q"}]
+
+
+def test_a_batch_is_named_by_its_runs(planned: Planned) -> None:
+    def batches(**scale: Any) -> dict[str, list[str]]:
+        return {batch.id: [run.name for run in batch.runs] for batch in planned(scale=scale).batches}
+
+    before = batches()
+    assert batches(threads=2, describe="other", resources={"mem_mb": 1, "runtime": 1, "gpu": 0}) == before
+    assert not before.keys() & batches(seeds=[2, 3]).keys()
+
+
+def prepared(root: Path, dataset: str, images: int) -> None:
+    """The manifest of a prepared dataset, as far as sizes are concerned."""
+    plan = planning.make(root)
+    manifest = plan.data_folder(plan.datasets[dataset]) / "manifest.json"
+    files.write_json(manifest, {"splits": {"train": {"images": images}}})
+
+
+def test_a_batch_larger_than_the_dataset(project_root: Path, refused: Refused) -> None:
+    plan = planning.make(project_root)
+    check_sizes(plan)  # nothing is prepared, so nothing is known
+    largest = max(run.batch.size for run in plan.runs.values() if run.dataset.name == "upright")
+    prepared(project_root, "upright", max(largest, 1000))
+    check_sizes(plan)
+    prepared(project_root, "upright", largest - 1)
+    with refused():
+        check_sizes(plan)
+    check_sizes(plan, ["turned"])  # asked about another one
+
+
+def test_more_neighbours_than_the_bank(project_root: Path, refused: Refused) -> None:
+    largest = max(run.batch.size for run in planning.make(project_root).runs.values())
+    prepared(project_root, "upright", largest)
+    check_sizes(planning.make(project_root))
+    plan = planning.make(project_root, {"probes": {"knn": {"k": largest + 1}}})
+    with refused():
+        check_sizes(plan)
+
+
+def test_the_digest_may_be_left_out_where_one_name_begins_so(planned: Planned) -> None:
+    plan = planned(scale={"seeds": [1, 10]})
+    assert all(plan.run(name) is plan.run(name[:-9]) is run for name, run in plan.runs.items())
+
+
+@pytest.mark.parametrize("name", ["simclr-cut3-cats", "simclr-cut3-cats-s", "x", "simclr-cut3-birds", "simsiam"])
+def test_what_is_not_one_name_is_a_sentence(planned: Planned, refused: Refused, name: str) -> None:
+    """Of many that begin so, a few are listed; one that nothing can measure has its reason."""
+    plan = planned(paper={"artifacts.table.columns.dataset": ["cats", "birds"]}, scale={"seeds": [0, 1]})
+    with refused():
+        plan.run(name)

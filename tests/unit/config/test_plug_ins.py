@@ -74,6 +74,27 @@ def test_a_loss_is_found_checked_and_loaded_from_its_file(install: Install) -> N
     assert registry.load("objectives", "tug").__module__ == "first.objectives.tug"
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('GIVES = ("a", "b")', ("a", "b")),
+        ('GIVES: tuple[str, ...] = ("a", "b")', ("a", "b")),
+        ('USES = GIVES = ("a",)', ("a",)),
+        ("GIVES: tuple[str, ...]", "default"),
+    ],
+)
+def test_a_constant_is_read_however_it_is_assigned(install: Install, text: str, value: object) -> None:
+    install("first", {"objectives/tug.py": f"{text}\n{loss('tug')['objectives/tug.py']}"})
+    assert registry.read_constant("objectives", "tug", "GIVES", "default") == value
+
+
+@pytest.mark.parametrize("text", ["GIVES = tuple(NAMES)", "GIVES: tuple[str, ...] = (NAME,)"])
+def test_a_constant_that_is_no_literal_is_refused(install: Install, refused: Refused, text: str) -> None:
+    install("first", {"objectives/tug.py": f"{text}\n{loss('tug')['objectives/tug.py']}"})
+    with refused():
+        registry.read_constant("objectives", "tug", "GIVES", ())
+
+
 def test_the_digest_of_its_code_follows_its_package_and_ours(install: Install) -> None:
     text = "import first.helper\nfrom hypersphere.objectives import geometry\n"
     folder = install("first", {**loss("tug"), "objectives/other.py": text, "helper.py": "x = 1\n"})

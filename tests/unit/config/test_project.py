@@ -17,7 +17,7 @@ from hypersphere.config.project import Config
 from hypersphere.errors import HypersphereError
 
 from ...fixtures import Approve, Project, Refused
-from .conftest import table, whole
+from .conftest import table
 
 STUDY = {"draw": "study_table", "title": "A study", "study": "cosine_field"}
 MISTAKES: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("mistakes.yaml").read_text(encoding="utf-8"))
@@ -33,7 +33,7 @@ def read(root: Path, command: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", MISTAKES)
 def test_mistakes(project: Project, approve: Approve, name: str) -> None:
     """Of components there may be more: their list is approved as an ellipsis."""
-    changes = whole(MISTAKES[name])
+    changes = dict(MISTAKES[name])
     command, texts = changes.pop("command", {}), changes.pop("files", {})
     rows, errata = changes.pop("claims", []), changes.pop("errata", [])
     root = project(**changes)
@@ -126,13 +126,9 @@ def test_the_environment_may_name_the_folder_of_data(
     assert loaded().settings.data_root is None
 
 
-def test_a_folder_of_data_that_does_not_exist_is_an_error(
+def test_a_folder_of_data_that_the_environment_names_and_that_does_not_exist(
     loaded: Callable[..., Config], refused: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with refused():
-        loaded({"data_root": "gone"})
-    with refused():
-        loaded(config={"data_root": "gone"})
     monkeypatch.setenv("HYPERSPHERE_DATA", "gone")
     with refused():
         loaded()

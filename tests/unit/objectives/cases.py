@@ -138,7 +138,7 @@ def cases() -> Iterator[Case]:
     """All that the registry finds; None stands for a setting that the tables do not have."""
     for name in registry.names("objectives"):
         for count, setting in enumerate(OBJECTIVES.get(name, [None])):  # type: ignore[list-item]
-            if not registry.takes_logits(name):
+            if registry.TO_LOGITS not in registry.tensors("objectives", name):
                 yield Case(name, setting)
                 continue
             for logits in registry.names("logits"):

@@ -81,7 +81,7 @@ def everything(plan: Plan) -> dict[str, str]:
     asked = [one.protocol for one in plan.asked[batch.runs[0].name].values()]
     of_pixels = plan.asked_of_pixels(batch.runs)["upright"].values()
     return {
-        **{f"{run.method.name}-{run.tag}": digests.run_digest(run) for run in plan.runs.values()},
+        **{run.name.partition(f"-{run.dataset.name}-")[0]: digests.run_digest(run) for run in plan.runs.values()},
         **{one.probe.name: digests.protocol_digest(one, batch.runs[0]) for one in asked if one.probe},
         **{f"{one.probe.name} of pixels": digests.protocol_digest(one, None) for one in of_pixels if one.probe},
         **{name: digests.artifact_digest(plan, of, name) for of, name in plan.made},

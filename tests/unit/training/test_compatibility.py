@@ -35,7 +35,8 @@ def component(kind: registry.Kind, name: str) -> dict[str, Any]:
 def pair(method: str, objective: str, logits: str = "cosine_logits") -> dict[str, Any]:
     """Two epochs of one step of two passes; the encoder that the method can train."""
     (encoder, *_) = registry.read_constant("methods", method, "ENCODERS", ("resnet8",))
-    mapped = {"logits": component("logits", logits)} if registry.takes_logits(objective) else {}
+    open_map = registry.TO_LOGITS in registry.tensors("objectives", objective)
+    mapped = {"logits": component("logits", logits)} if open_map else {}
     narrow = {"width": 2} if "width" in registry.schema("encoders", encoder).model_fields else {}
     return mapped | {
         "method": component("methods", method),
@@ -51,7 +52,7 @@ FITTING = [(m, o) for m in OF_IMAGES for o in OBJECTIVES if registry.misfit(m, o
 MAPPED = [
     (method, objective, logits)
     for method, objective in FITTING
-    if registry.takes_logits(objective)
+    if registry.TO_LOGITS in registry.tensors("objectives", objective)
     for logits in registry.names("logits")
     if logits != "cosine_logits" and (method == "simclr" or logits == "margin_logits")
 ]

@@ -8,6 +8,7 @@ import pandas as pd
 
 from hypersphere.audit.claims import HOLDS, READING, Cells, Check, Number, outcome
 from hypersphere.config import claims, coordinates
+from hypersphere.config.validation import read_mapping, validate
 from hypersphere.errors import HypersphereError
 from hypersphere.simulations.study import Context, Study, counted
 
@@ -35,7 +36,8 @@ def sentences(context: Context) -> Study:
         if one.kind == "value" and one.reported is not None:
             at = coordinates.ordered({"artifact": one.artifact, READING: one.reading, **one.coordinates})
             numbers.append(Number({key: coordinates.show(value) for key, value in at.items()}, one.reported))
-    for claim, sentence in claims.load_sentences(file).items():
+    said = {str(name): validate(claims.Sentence, one, file, str(name)) for name, one in read_mapping(file).items()}
+    for claim, sentence in said.items():
         if claim not in readings:
             raise HypersphereError(f"{file}: {claim}: is no claim of {context.config.claims_file(context.paper)}")
         try:
