@@ -229,7 +229,7 @@ def test_further_comparisons_are_of_the_same_family(make_world: Make) -> None:
     assert last["effect"] == pytest.approx(np.mean(FINALS["simclr.default"]) - np.mean(FINALS["simsiam.default"]))
     assert found["p_holm"].min() == pytest.approx(10 * found["p"].min())
     shown = Points(Results(world.plan), world.plan.config.papers["norms"], "table5")
-    assert [row["effect"] for row in shown.effects.values()] == found["effect"].tolist()
+    assert shown.table("effects")["effect"].tolist() == found["effect"].tolist()
 
 
 def test_spreads_are_pooled_over_training_alone(make_world: Make) -> None:
