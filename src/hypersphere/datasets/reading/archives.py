@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, NoReturn
 
 from hypersphere import files
 from hypersphere.errors import HypersphereError
@@ -40,12 +40,24 @@ class Shelf:
         files.check_regular(path)
         if not path.exists():
             raise HypersphereError(f"{path}: no such folder")
-        self._members: dict[str, Callable[[], IO[bytes] | None]] = {}
+        found: dict[str, Callable[[], IO[bytes] | None]] = {}
         with _readable(str(path)):
-            if not path.is_dir():
-                members = {name.removeprefix("./"): opener for name, opener in _members(path, in_order)}
-                below = f"{folder}/" if folder else ""
-                self._members = {name[len(below) :]: members[name] for name in members if name.startswith(below)}
+            if path.suffix == ".zip" and not path.is_dir():
+                packed = zipfile.ZipFile(path)
+                members = [one for one in packed.infolist() if not one.is_dir()]
+                found = {one.filename.removeprefix("./"): partial(packed.open, one) for one in members}
+            elif not path.is_dir():
+                if path.suffix == ".tar" or in_order:
+                    tar = tarfile.open(path)  # noqa: SIM115  (the shelf keeps it)
+                else:
+                    plain = tempfile.TemporaryFile()  # noqa: SIM115
+                    with gzip.open(path) as zipped:
+                        shutil.copyfileobj(zipped, plain, 2**20)
+                    plain.seek(0)
+                    tar = tarfile.open(fileobj=plain)  # noqa: SIM115
+                found = {one.name.removeprefix("./"): partial(tar.extractfile, one) for one in tar if one.isfile()}
+        below = f"{folder}/" if folder else ""
+        self._members = {name[len(below) :]: found[name] for name in found if name.startswith(below)}
 
     def names(self) -> list[str]:
         """Names of all files, sorted, with / between folders; without hidden ones. An empty folder's name ends in /."""
@@ -90,20 +102,3 @@ def _readable(place: str) -> Iterator[None]:
 
 def _raise(error: OSError) -> NoReturn:
     raise error
-
-
-def _members(path: Path, in_order: bool) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Name and opener of each regular file of an archive."""
-    if path.suffix == ".zip":
-        packed = zipfile.ZipFile(path)
-        yield from ((one.filename, partial(packed.open, one)) for one in packed.infolist() if not one.is_dir())
-        return
-    if path.suffix == ".tar" or in_order:
-        tar = tarfile.open(path)  # noqa: SIM115  (the shelf keeps it)
-    else:
-        plain = tempfile.TemporaryFile()  # noqa: SIM115
-        with gzip.open(path) as zipped:
-            shutil.copyfileobj(zipped, plain, 2**20)
-        plain.seek(0)
-        tar = tarfile.open(fileobj=plain)  # noqa: SIM115
-    yield from ((one.name, partial(tar.extractfile, one)) for one in tar if one.isfile())
