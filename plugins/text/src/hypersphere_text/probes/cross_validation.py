@@ -1,6 +1,6 @@
 """Cross-validated logistic regression on frozen embeddings of sentences (LMCL, Table 4)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -74,6 +74,7 @@ def accuracy(
         penalties: on the weights, as in the probe ``linear``.
     """
     bank, truth = features[TRAIN], labels[TRAIN]
+    rounds: Iterable[tuple[Tensor, Tensor, Tensor, Tensor]]
     if TEST in features:
         rounds = [(bank, truth, features[TEST], labels[TEST])]
     else:
@@ -81,7 +82,7 @@ def accuracy(
             needs = f"must be at least 2, with {INNER} examples or more in each training part"
             raise HypersphereError(f"cross-validation: folds: {needs} (given: {folds}, of {len(truth)} examples)")
         fits_on = ((np.setdiff1d(np.arange(len(truth)), test), test) for test in parts(len(truth), folds, "outer"))
-        rounds = [(bank[fit], truth[fit], bank[test], truth[test]) for fit, test in fits_on]
+        rounds = ((bank[fit], truth[fit], bank[test], truth[test]) for fit, test in fits_on)
     classes, strongest_first, right = int(truth.max()) + 1, sorted(penalties, reverse=True), []
     for known, known_labels, asked, asked_labels in rounds:
         # The penalty, by folds of what is known.
