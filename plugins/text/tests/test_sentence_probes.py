@@ -13,16 +13,7 @@ from torch import Tensor
 
 from hypersphere.probes.distances import distance
 from hypersphere.probes.linear import fit_logistic, standardise
-from hypersphere_text.probes.cross_validation import (
-    INNER,
-    cross_validated,
-    cross_validation,
-    divided,
-    fits,
-    of_pairs,
-    parts,
-    represented,
-)
+from hypersphere_text.probes.cross_validation import INNER, accuracy, cross_validation, fits, of_pairs, parts
 from hypersphere_text.probes.sentence_controls import sentence_controls
 from hypersphere_text.probes.sentence_distances import sentence_distances
 
@@ -43,20 +34,22 @@ def test_the_penalty_is_chosen_on_training_folds_and_hits_are_scikit_learns() ->
         inner = [(np.setdiff1d(np.arange(len(train)), held), held) for held in parts(len(train), INNER, "inner")]
         right = {penalty: sum(hits(x[train], y[train], *fold, penalty) for fold in inner) for penalty in penalties}
         found += hits(x, y, train, test, max(penalties, key=right.__getitem__))
-    ours = cross_validated(torch.from_numpy(x), torch.from_numpy(y), folds=5, penalties=penalties)
-    assert ours == pytest.approx(100 * found / 90)
+    given = {"train": torch.from_numpy(x)}, {"train": torch.from_numpy(y)}
+    assert accuracy(*given, folds=5, iterations=200, penalties=penalties) == pytest.approx(100 * found / 90)
 
 
 def test_one_class_and_constant_features() -> None:
-    assert cross_validated(torch.randn(20, 3), torch.zeros(20, dtype=torch.int64), folds=4) == 100
-    labels = torch.tensor([0, 0, 1] * 10)
-    assert cross_validated(torch.ones(30, 3), labels, folds=5, penalties=(0.1,)) == pytest.approx(200 / 3)
+    one_class = {"train": torch.zeros(20, dtype=torch.int64)}
+    assert accuracy({"train": torch.randn(20, 3)}, one_class, folds=4, iterations=200) == 100
+    labels = {"train": torch.tensor([0, 0, 1] * 10)}
+    found = accuracy({"train": torch.ones(30, 3)}, labels, folds=5, iterations=200, penalties=(0.1,))
+    assert found == pytest.approx(200 / 3)
 
 
 @pytest.mark.parametrize(("n", "folds"), [(30, 1), (5, 5), (3, 10)])
 def test_too_few_examples_are_a_sentence(n: int, folds: int, refused: Any) -> None:
     with refused():
-        cross_validated(torch.randn(n, 2), torch.zeros(n, dtype=torch.int64), folds=folds)
+        accuracy({"train": torch.randn(n, 2)}, {"train": torch.zeros(n).long()}, folds=folds, iterations=9)
 
 
 def test_every_example_is_in_one_part() -> None:
@@ -143,8 +136,8 @@ def task(sentences: int, sizes: dict[str, int], seed: int = 0) -> Any:
 def test_a_task_without_test_set_is_cross_validated() -> None:
     given = task(1, {"train": 90})
     found = cross_validation(given, folds=3, iterations=20)
-    features = given.encode(torch.from_numpy(given.images("train")))
-    expected = cross_validated(features, given.labels("train"), folds=3, iterations=20)
+    features = {"train": given.encode(torch.from_numpy(given.images("train")))}
+    expected = accuracy(features, {"train": given.labels("train")}, folds=3, iterations=20)
     assert found.values == {"text_accuracy": expected}
     assert found.n == 90
     assert expected > 66
@@ -156,11 +149,11 @@ def test_an_official_test_set_is_scikit_learns() -> None:
     Of two classes scikit-learn fits one vector of weights, and the probe two, opposite ones: half of each penalty.
     """
     given = task(2, {"train": 80, "test": 60})
-    x, q = (represented(given, split) for split in ("train", "test"))
+    features = {one: of_pairs(given.encode(torch.from_numpy(given.images(one))), 2) for one in given.splits}
     model = make_pipeline(StandardScaler(), LogisticRegression(C=2 / (0.1 * 80), max_iter=5000, tol=1e-9))
-    model.fit(x.numpy(), given.labels("train").numpy())
-    expected = 100 * model.score(q.numpy(), given.labels("test").numpy())
-    one = divided(x, given.labels("train"), q, given.labels("test"), penalties=(0.1,))
+    model.fit(features["train"].numpy(), given.labels("train").numpy())
+    expected = 100 * model.score(features["test"].numpy(), given.labels("test").numpy())
+    one = accuracy(features, given.truth, folds=10, iterations=200, penalties=(0.1,))
     assert one == pytest.approx(expected)
     assert cross_validation(given, iterations=5).n == 60
 
@@ -188,7 +181,8 @@ def test_controls_of_a_task_with_a_test_set() -> None:
         u, v = torch.tensor(rows).unbind(dim=1)
         return torch.cat([(u - v).abs(), u * v], dim=1)
 
-    expected = divided(bag("train"), given.labels("train"), bag("test"), given.labels("test"), iterations=20)
+    bags = {split: bag(split) for split in given.splits}
+    expected = accuracy(bags, given.truth, folds=10, iterations=20)
     assert found.values["bag_of_words_accuracy"] == pytest.approx(expected)
     assert found.n == 60
 

@@ -3,6 +3,7 @@ recurrent encoder, against a plain loop over words, and what every encoder promi
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from hypersphere.training.checkpoint import Progress
 from hypersphere.training.frozen import load_frozen
 from hypersphere_text.encoders.gru import GRU, gru
 from hypersphere_text.methods.quick_thoughts import QuickThoughts
-from hypersphere_text.trainers.text import train
+from hypersphere_text.trainers.text import pretrain
 
 pytestmark = pytest.mark.heavy
 
@@ -58,7 +59,9 @@ TOKENS = drawn()
 
 
 def execute(run: Run, folder: Path, tokens: np.ndarray = TOKENS, **changes: Any) -> Progress:
-    return train(run, tokens, execution(run, **changes), folder)
+    """Pretrain on these tokens, as if a dataset had been prepared of them."""
+    data: Any = SimpleNamespace(split=lambda name: SimpleNamespace(images=tokens))
+    return pretrain(run, data, execution(run, **changes), folder)
 
 
 def test_killed_and_resumed_gives_the_same_bytes(tmp_path: Path) -> None:

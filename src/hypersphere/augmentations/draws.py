@@ -5,7 +5,7 @@ number: order, batch size and device do not change which crop an image gets. Eac
 adding one changes no other's draws.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -49,10 +49,6 @@ class Draws(NamedTuple):
         """The draws of the images ``index``."""
         return Draws(*(part[index] for part in self))
 
-    def to(self, device: torch.device) -> "Draws":
-        """These draws on another device."""
-        return Draws(*(part.to(device) for part in self))
-
 
 def draw(branches: Sequence[Views], images: int, size: int, seed: int, epoch: int) -> Draws:
     """Draw all views of one epoch on the CPU.
@@ -69,53 +65,43 @@ def draw(branches: Sequence[Views], images: int, size: int, seed: int, epoch: in
     def uniform(purpose: str, *more: int) -> Float[np.ndarray, "n v ..."]:
         return prng.uniform((images, VIEWS, *more), seed, purpose, epoch)
 
-    drawn = [
-        _draw_one(views, size, lambda purpose, *more, v=v: uniform(purpose, *more)[:, v])
-        for v, views in enumerate(branches)
-    ]
-    return Draws(**{name: torch.from_numpy(np.stack([one[name] for one in drawn], axis=1)) for name in Draws._fields})
-
-
-def _draw_one(views: Views, size: int, uniform: Callable[..., Float[np.ndarray, "n ..."]]) -> dict[str, np.ndarray]:
-    """The fields of ``Draws`` for one view, without the axis of views; ``uniform`` draws by purpose."""
-    if views.blur and views.blur_kernel // 2 >= size:
-        limit = f"at most {2 * size - 1} for images of {size} pixels"
-        raise HypersphereError(f"views: blur_kernel: must be {limit} (given: {views.blur_kernel})")
-
     def between(
-        purpose: str, low: float, high: float, probability: float, otherwise: float, coin: str = ""
-    ) -> np.ndarray:
-        """Uniform from ``low`` to ``high`` with this probability, else ``otherwise``.
+        v: int, purpose: str, low: float, high: float, probability: float, otherwise: float, coin: str = ""
+    ) -> Float[np.ndarray, "n"]:
+        """Of view ``v``, uniform from ``low`` to ``high`` with this probability, else ``otherwise``.
 
         ``coin`` names the purpose of a draw that decides in place of this purpose's own.
         """
-        value, own = np.moveaxis(uniform(purpose, 2), -1, 0)
-        applies = (uniform(coin) if coin else own) < probability
+        value, own = np.moveaxis(uniform(purpose, 2)[:, v], -1, 0)
+        applies = (uniform(coin)[:, v] if coin else own) < probability
         return np.where(applies, low + value * (high - low), otherwise).astype(np.float32)
 
-    place = uniform("place", 2)
-    if views.crop_padding is None:
-        box = _boxes(uniform("crop", CROP_TRIES, 2), place, views.crop_scale, size)
-    else:
-        corner = np.floor(place * (2 * views.crop_padding + 1)) - views.crop_padding
-        box = np.concatenate([corner, np.full_like(corner, size)], axis=-1).astype(np.float32)
-    factors, coin = {}, "jitter" if views.jitter_coins == "shared" else ""
-    for name in JITTERS:  # uniform in centre ± strength, and the centre, which changes nothing, where it does not apply
-        strength, centre = getattr(views, name), 0.0 if name == "hue" else 1.0
-        low = max(0.0, centre - strength) if centre else -strength
-        factors[name] = between(name, low, centre + strength, views.jitter_probability, centre, coin)
-    order = np.tile(np.arange(len(JITTERS)), (len(place), 1))
-    if views.jitter_order == "random":  # that of four random numbers of each image: uniform over all 24 orders
-        order = uniform("jitter order", len(JITTERS)).argsort(axis=-1, kind="stable")
-    return {
-        "box": box,
-        "flip": uniform("flip") < views.flip,
-        **factors,
-        "order": order,
-        "gray": uniform("gray") < views.grayscale,
-        "sigma": between("blur", *views.blur_sigma, views.blur, otherwise=0.0),
-        "solarize": uniform("solarize") < views.solarize,
-    }
+    drawn: dict[str, list[np.ndarray]] = {name: [] for name in Draws._fields}
+    for v, views in enumerate(branches):
+        if views.blur and views.blur_kernel // 2 >= size:
+            limit = f"at most {2 * size - 1} for images of {size} pixels"
+            raise HypersphereError(f"views: blur_kernel: must be {limit} (given: {views.blur_kernel})")
+        place = uniform("place", 2)[:, v]
+        if views.crop_padding is None:
+            box = _boxes(uniform("crop", CROP_TRIES, 2)[:, v], place, views.crop_scale, size)
+        else:
+            corner = np.floor(place * (2 * views.crop_padding + 1)) - views.crop_padding
+            box = np.concatenate([corner, np.full_like(corner, size)], axis=-1).astype(np.float32)
+        drawn["box"].append(box)
+        # Uniform in centre ± strength; and the centre, which changes nothing, where a jitter does not apply.
+        coin = "jitter" if views.jitter_coins == "shared" else ""
+        for name in JITTERS:
+            strength, centre = getattr(views, name), 0.0 if name == "hue" else 1.0
+            low = max(0.0, centre - strength) if centre else -strength
+            drawn[name].append(between(v, name, low, centre + strength, views.jitter_probability, centre, coin))
+        order = np.tile(np.arange(len(JITTERS)), (images, 1))
+        if views.jitter_order == "random":  # that of four random numbers of each image: uniform over all 24 orders
+            order = uniform("jitter order", len(JITTERS))[:, v].argsort(axis=-1, kind="stable")
+        drawn["order"].append(order)
+        for name, share in (("flip", views.flip), ("gray", views.grayscale), ("solarize", views.solarize)):
+            drawn[name].append(uniform(name)[:, v] < share)
+        drawn["sigma"].append(between(v, "blur", *views.blur_sigma, views.blur, otherwise=0.0))
+    return Draws(**{name: torch.from_numpy(np.stack(of_views, axis=1)) for name, of_views in drawn.items()})
 
 
 def _boxes(

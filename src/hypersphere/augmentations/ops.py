@@ -7,7 +7,7 @@ with the torchvision function that its docstring names. Parameters may be on the
 from collections.abc import Callable, Sequence
 
 import torch
-from jaxtyping import Bool, Float, Int, UInt8
+from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 
 from hypersphere.augmentations.draws import JITTERS, Draws
@@ -24,17 +24,23 @@ HUE = JITTERS.index("hue")
 
 
 def make_views(images: UInt8[Tensor, "n h w 3"], draws: Draws, branches: Sequence[Views]) -> Float[Tensor, "v n 3 h w"]:
-    """All views of a batch; ``draws`` holds the same images in the same order.
+    """All views of a batch; ``draws`` holds the same images in the same order, on the CPU.
 
-    Draws decide which operations run: those on the CPU make no GPU wait.
+    Draws decide which operations run: there they make no GPU wait.
     """
     n, size = images.shape[:2]
-    draws = draws.to(torch.device("cpu"))
     made = torch.empty(len(branches) * n, 3, size, size, device=images.device)
     for views in dict.fromkeys(branches):  # branches of equal settings are augmented together
         rows = torch.cat([torch.arange(v * n, v * n + n) for v, one in enumerate(branches) if one == views])
         of_rows = Draws(*(part.transpose(0, 1).flatten(0, 1)[rows] for part in draws))
-        for chunk in _chunks(of_rows, 12 * size**2 if images.device.type == "cpu" else 0):
+        chunks, limit = [torch.arange(len(rows))], CHUNK_BYTES // (12 * size**2)
+        if images.device.type == "cpu" and len(rows) > limit:
+            # Those that take hue at the same place; of these, such that turn grey or are blurred become neighbours.
+            place = torch.where(of_rows.hue == 0, len(JITTERS), of_rows.order.argsort(dim=1)[:, HUE])
+            order = (4 * place + 2 * (of_rows.sigma > 0) + of_rows.gray).argsort(stable=True)
+            groups = [group for group in order.split(place.bincount().tolist()) if len(group)]
+            chunks = [chunk for group in groups for chunk in group.chunk(-(-len(group) // max(1, limit)))]
+        for chunk in chunks:
             row = rows[chunk].to(images.device)
             made.index_copy_(0, row, _view(to_float(images.index_select(0, row % n)), of_rows.take(chunk), views))
     return made.unflatten(0, (len(branches), n))
@@ -43,20 +49,6 @@ def make_views(images: UInt8[Tensor, "n h w 3"], draws: Draws, branches: Sequenc
 def to_float(images: UInt8[Tensor, "n h w 3"]) -> Images:
     """Bytes to [0, 1], channels first; mean and standard deviation are left as they are."""
     return (images.float() / 255).permute(0, 3, 1, 2)
-
-
-def _chunks(draws: Draws, bytes_of_one: int) -> list[Int[Tensor, "m"]]:
-    """Which images to augment together: all; or, if they are too large, those that take hue at the same place.
-
-    Images that turn grey, or are blurred, become neighbours.
-    """
-    limit = CHUNK_BYTES // bytes_of_one if bytes_of_one else len(draws.gray)
-    if len(draws.gray) <= limit:
-        return [torch.arange(len(draws.gray))]
-    place = torch.where(draws.hue == 0, len(JITTERS), draws.order.argsort(dim=1)[:, HUE])
-    order = (4 * place + 2 * (draws.sigma > 0) + draws.gray).argsort(stable=True)
-    groups = order.split(place.bincount().tolist())
-    return [chunk for group in groups if len(group) for chunk in group.chunk(-(-len(group) // max(1, limit)))]
 
 
 def _view(images: Images, draws: Draws, views: Views) -> Images:

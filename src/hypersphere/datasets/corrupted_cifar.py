@@ -57,7 +57,7 @@ def corrupted_cifar(
         for place, name in enumerate(CORRUPTIONS):
             chosen = np.flatnonzero(bias[numbers] == place)
             if len(chosen):
-                made[chosen] = corrupt(images[chosen], name, SEVERITY, numbers[chosen], seed, part)
+                made[chosen] = corrupt(images[chosen], numbers[chosen], name, SEVERITY, seed, part)
         return made
 
     how = "corrupted after Hendrycks and Dietterich 2019"

@@ -201,23 +201,22 @@ def spatter(
         opaque = np.where(opaque < 0.8, 0, opaque)[..., None]
         return images * (1 - opaque) + MUD * opaque
     layers = np.floor(np.where(liquid < threshold, 0, liquid) * 255)
-    shine = np.stack([layer * _relief(layer > 0) for layer in layers]) if len(layers) else layers
+    # A drop shines by its depth, and by its height: distance from the rim, levelled by rank, lit from one side.
+    shine = np.empty_like(layers)
+    for place, layer in enumerate(layers):
+        wet = layer > 0
+        rim = wet & ~ndimage.binary_erosion(wet, border_value=1)
+        away = ndimage.distance_transform_edt(~rim) if rim.any() else np.full(wet.shape, FARTHEST)
+        height = ndimage.uniform_filter(np.minimum(away, FARTHEST).astype(np.float64), 3, mode="mirror")
+        # Each height becomes the share of pixels that are not above it, 0 … 255; the least becomes 0.
+        _, rank, count = np.unique(np.floor(height + 0.5), return_inverse=True, return_counts=True)
+        below = np.cumsum(count)
+        span = max(height.size - below[0], 1)
+        level = np.rint((below - below[0]) / span * 255)[rank].reshape(height.shape)
+        lit = np.clip(ndimage.correlate(level, EMBOSS.astype(np.float64), mode="mirror"), 0, 255)
+        shine[place] = layer * ndimage.uniform_filter(lit, 3, mode="mirror")
     brightest = shine.max(axis=(1, 2), keepdims=True)
     return images + (strength * shine / np.where(brightest > 0, brightest, 1))[..., None] * WATER
-
-
-def _relief(wet: np.ndarray) -> Float[np.ndarray, "H W"]:
-    """How brightly each pixel of the drops shines, 0 … 255: their height, levelled by rank, lit from one side."""
-    rim = wet & ~ndimage.binary_erosion(wet, border_value=1)
-    away = ndimage.distance_transform_edt(~rim) if rim.any() else np.full(wet.shape, FARTHEST)
-    height = np.floor(ndimage.uniform_filter(np.minimum(away, FARTHEST).astype(np.float64), 3, mode="mirror") + 0.5)
-    # Each height becomes the share of pixels that are not above it, 0 … 255; the least becomes 0.
-    _, place, count = np.unique(height, return_inverse=True, return_counts=True)
-    below = np.cumsum(count)
-    span = max(height.size - below[0], 1)
-    level = np.rint((below - below[0]) / span * 255)[place].reshape(height.shape)
-    lit = ndimage.correlate(level, EMBOSS.astype(np.float64), mode="mirror")
-    return np.asarray(ndimage.uniform_filter(np.clip(lit, 0, 255), 3, mode="mirror"))
 
 
 def contrast(images: Images, draws: Draws, *, factor: float) -> Images:
@@ -240,29 +239,22 @@ def saturate(images: Images, draws: Draws, *, factor: float, more: float) -> Ima
 
 def jpeg_compression(images: Images, draws: Draws, *, quality: int) -> Images:
     """Stored as JPEG of this quality, and read again."""
-
-    def stored(image: Image.Image) -> Image.Image:
+    changed = np.empty_like(images)
+    for place, image in enumerate(np.rint(images * 255).astype(np.uint8)):
         buffer = io.BytesIO()
-        image.save(buffer, "JPEG", quality=quality)
-        return Image.open(buffer)
-
-    return _through_pillow(images, stored)
+        Image.fromarray(image).save(buffer, "JPEG", quality=quality)
+        changed[place] = np.asarray(Image.open(buffer)) / 255
+    return changed
 
 
 def pixelate(images: Images, draws: Draws, *, share: float) -> Images:
     """Shrunk to this share of the side, and enlarged again, by area averages."""
-
-    def coarse(image: Image.Image) -> Image.Image:
-        small = (max(int(image.width * share), 1), max(int(image.height * share), 1))
-        return image.resize(small, Image.Resampling.BOX).resize(image.size, Image.Resampling.BOX)
-
-    return _through_pillow(images, coarse)
-
-
-def _through_pillow(images: Images, change: Callable[[Image.Image], Image.Image]) -> Images:
-    bytes_ = np.rint(images * 255).astype(np.uint8)
-    changed = [np.asarray(change(Image.fromarray(image))) for image in bytes_]
-    return np.stack(changed) / 255 if changed else images
+    height, width = images.shape[1:3]
+    small, changed = (max(int(width * share), 1), max(int(height * share), 1)), np.empty_like(images)
+    for place, image in enumerate(np.rint(images * 255).astype(np.uint8)):
+        coarse = Image.fromarray(image).resize(small, Image.Resampling.BOX)
+        changed[place] = np.asarray(coarse.resize((width, height), Image.Resampling.BOX)) / 255
+    return changed
 
 
 def elastic_transform(images: Images, draws: Draws, *, reach: float, sigma: float, jitter: float) -> Images:
@@ -403,9 +395,9 @@ def parameters() -> dict[tuple[str, str, int], dict[str, Any]]:
 
 def corrupt(
     images: UInt8[np.ndarray, "N H H 3"],
+    numbers: Int[np.ndarray, "N"],
     name: str,
     severity: int,
-    numbers: Int[np.ndarray, "N"],
     seed: int,
     *purpose: str | int,
 ) -> UInt8[np.ndarray, "N H H 3"]:

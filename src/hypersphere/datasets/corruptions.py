@@ -12,8 +12,9 @@ that is not the order of Tiny ImageNet's validation images, so each split has it
 """
 
 import io
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import lru_cache, partial
+from itertools import product
 from pathlib import Path
 from typing import Literal
 
@@ -66,80 +67,67 @@ def corruptions(
         root, download, base=base, side=side, train_per_class=train_per_class, test_per_class=test_per_class, seed=seed
     )
     test, clean = plain.splits[TEST], plain.about
-    tiny = base == "tiny_imagenet" and origin == "official"
-    ways = [(name, severity) for name in (BENCHMARK if tiny else FUNCTIONS) for severity in SEVERITIES]
     if origin == "made":
-
-        def made(name: str, severity: int) -> Pieces:
-            return changed(test.images, lambda some, numbers: corrupt(some, name, severity, numbers, seed))
-
-        corrupted = {way: Split(made(*way), test.labels) for way in ways}
+        corrupted = {}
+        for name, severity in product(FUNCTIONS, SEVERITIES):
+            change = partial(corrupt, name=name, severity=severity, seed=seed)
+            corrupted[f"{name}-{severity}"] = Split(changed(test.images, change), test.labels)
         about = {
             "source": "corrupted here, as Hendrycks and Dietterich 2019 define it, not their files: " + clean["source"],
             "licence": clean["licence"],
             "citation": f"{published.table()['cifar10_c'].citation}; {clean['citation']}",
         }
     else:
-        if tiny:
-            ids = [name.split()[0] for name in plain.class_names[CLASS]]
-            corrupted = official_tiny(root, download, ways, ids)
+        folder, listed = root / FOLDERS[base], published.table()[f"{base}_c"]
+        shelf = published.shelf(folder, listed.files[f"{folder.name}.tar"], download)
+        if base == "tiny_imagenet":
+            corrupted = official_tiny(shelf, [name.split()[0] for name in plain.class_names[CLASS]])
         else:
-            images = official(root, download, base, test.labels[CLASS])
-
-            def rows(name: str, severity: int) -> Pieces:
-                first = (severity - 1) * len(test.images)
-                return Pieces(test.images.shape, lambda numbers: images(name)[first + numbers])
-
-            corrupted = {way: Split(rows(*way), test.labels) for way in ways}
-        own = published.table()[f"{base}_c"].about()
+            corrupted = official(shelf, base, test)
+        own = listed.about()
         about = {
             "source": f"{own['source']}; clean images: {clean['source']}",
             "licence": f"{clean['licence']}; corrupted images: {own['licence']}",
             "citation": f"{own['citation']}; {clean['citation']}",
         }
-    named = {f"{name}-{severity}": split for (name, severity), split in corrupted.items()}
-    return plain._replace(splits={**plain.splits, **named}, about=about)
+    return plain._replace(splits={**plain.splits, **corrupted}, about=about)
 
 
-def official(
-    root: Path, download: bool, base: str, tests: Int64[np.ndarray, "N"]
-) -> Callable[[str], UInt8[np.ndarray, "5N 32 32 3"]]:
-    """A function from a corruption's name to its images, which reads its file. The last one, 150 MB, is kept.
+def official(shelf: Shelf, base: str, test: Split) -> dict[str, Split]:
+    """The splits of CIFAR-C. A corruption's file is read when its images are; the last one, 150 MB, is kept.
 
-    The set's labels must repeat ``tests``, those of the clean test set ``base``.
+    The set's labels must repeat those of ``test``, the clean test images of ``base``.
     """
-    shelf = _shelf(root, download, base)
 
+    @lru_cache(maxsize=1)
     def array(name: str) -> UInt8[np.ndarray, "..."]:
         content = shelf.read(f"{name}.npy")
         if shelf.path.is_dir():  # an archive's checksum was compared as a whole
             content = published.checked(content, f"{FOLDERS[base]}/{name}.npy", f"{shelf.place}/{name}.npy", None)
         return np.load(io.BytesIO(content))
 
-    if not np.array_equal(array(LABELS), np.tile(tests, len(SEVERITIES))):
+    def rows(name: str, first: int, numbers: Int64[np.ndarray, "K"]) -> UInt8[np.ndarray, "K 32 32 3"]:
+        return array(name)[first + numbers]
+
+    if not np.array_equal(array(LABELS), np.tile(test.labels[CLASS], len(SEVERITIES))):
         raise HypersphereError(f"{shelf.place}/{LABELS}.npy: does not repeat the labels of the test set of {base}")
-    return lru_cache(maxsize=1)(array)
+    splits = {}
+    for name, severity in product(FUNCTIONS, SEVERITIES):
+        images = Pieces(test.images.shape, partial(rows, name, (severity - 1) * len(test.images)))
+        splits[f"{name}-{severity}"] = Split(images, test.labels)
+    return splits
 
 
-def official_tiny(
-    root: Path, download: bool, ways: Sequence[tuple[str, int]], ids: Sequence[str]
-) -> dict[tuple[str, int], Split]:
-    """The splits of Tiny-ImageNet-C by corruption and severity; images are decoded when they are read.
+def official_tiny(shelf: Shelf, ids: Sequence[str]) -> dict[str, Split]:
+    """The splits of Tiny-ImageNet-C; images are decoded when they are read.
 
     ``ids`` are the WordNet ids of the classes, in the order of the labels.
     """
-    shelf = _shelf(root, download, "tiny_imagenet")
-    names = shelf.names()
-    splits = {}
-    for name, severity in ways:
+    names, splits = shelf.names(), {}
+    for name, severity in product(BENCHMARK, SEVERITIES):
         members = [one for one in names if one.startswith(f"{name}/{severity}/")]
         if len(members) != TINY_PER_CLASS * len(ids):
             found = f"holds {len(members):,} images, and should hold {TINY_PER_CLASS * len(ids):,}"
             raise HypersphereError(f"{shelf.place}/{name}/{severity}: {found}")
-        splits[name, severity] = by_class(shelf, members, ids, TINY_SIZE, depth=2)
+        splits[f"{name}-{severity}"] = by_class(shelf, members, ids, TINY_SIZE, depth=2)
     return splits
-
-
-def _shelf(root: Path, download: bool, base: str) -> Shelf:
-    folder = root / FOLDERS[base]
-    return published.shelf(folder, published.table()[f"{base}_c"].files[f"{folder.name}.tar"], download)

@@ -12,8 +12,8 @@ from scipy.io import loadmat
 
 from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.reading import published
-from hypersphere.datasets.reading.image_files import labelled
-from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
+from hypersphere.datasets.reading.image_files import images
+from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 from hypersphere.errors import HypersphereError
 
 FOLDER, ARCHIVE, IMAGES = "flowers-102", "102flowers.tgz", "jpg"
@@ -52,6 +52,6 @@ def flowers102(
     for ours, theirs in ((TRAIN, train), (TEST, test)):
         numbers = np.sort(tables[OFFICIAL[theirs]].reshape(-1)).astype(np.int64)
         names = [f"image_{number:05d}.jpg" for number in numbers]
-        splits[ours] = labelled(shelf, names, labels[numbers - 1].tolist(), size)
+        splits[ours] = Split(images(shelf, names, size), {CLASS: labels[numbers - 1]})
     classes = tuple(f"flower {number}" for number in range(1, CLASSES + 1))
     return Arrays(splits, {CLASS: classes}, about.about())

@@ -14,6 +14,7 @@ from hypersphere.datasets.reading.image_files import by_class
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
 
 LIST = published.DATA / "imagenet100.txt"
+"""WordNet ids of the hundred classes."""
 LISTED = "{path}"
 
 
@@ -24,15 +25,10 @@ def imagenet100(root: Path, download: bool = True, *, path: str = "imagenet", si
         path: the folder of ImageNet below ``root``; it is not downloaded.
         size: side of the square to which each image is cut and resized, pixels.
     """
-    ids = class_ids()
+    ids = sorted(LIST.read_text(encoding="ascii").split())
     splits = {}
     for part, folder in ((TRAIN, "train"), (TEST, "val")):
         shelf = Shelf(root / path / folder)
         names = [f"{one}/{name}" for one in ids for name in Shelf(root / path / folder / one).names()]
         splits[part] = by_class(shelf, names, ids, size)
     return Arrays(splits, {CLASS: tuple(ids)}, published.table()["imagenet100"].about())
-
-
-def class_ids() -> list[str]:
-    """WordNet ids of the hundred classes, sorted."""
-    return sorted(LIST.read_text(encoding="ascii").split())

@@ -43,21 +43,18 @@ def mnist(root: Path, download: bool = True) -> Arrays:
 
 
 def load(root: Path, download: bool = True) -> dict[str, Scans]:
-    """The grey scans of both parts, by name of the split. Arguments are those of ``mnist``."""
+    """The scans of both parts, by name of the split. Arguments are those of ``mnist``."""
     found = {}
     for part, names in FILES.items():
-        images, labels = (_content(root / FOLDER / name, download) for name in names)
-        digit = np.frombuffer(labels, np.uint8, offset=LABELS).astype(np.int64)
-        pixels = np.frombuffer(images, np.uint8, offset=IMAGES).reshape(-1, SIDE, SIDE)
-        found[part] = Scans(pixels, digit)
+        contents = []
+        for name in names:
+            plain = root / FOLDER / name
+            path = plain if plain.exists() else plain.with_name(f"{name}.gz")
+            if path != plain:
+                published.require(published.table()["mnist"].files[path.name], path, download)
+            content = Shelf(path.parent).read(path.name)
+            content = content if path == plain else gzip.decompress(content)  # the md5 of the packed file is right
+            contents.append(published.checked(content, str(FOLDER / name), path, path if download else None))
+        pixels = np.frombuffer(contents[0], np.uint8, offset=IMAGES).reshape(-1, SIDE, SIDE)
+        found[part] = Scans(pixels, np.frombuffer(contents[1], np.uint8, offset=LABELS).astype(np.int64))
     return found
-
-
-def _content(plain: Path, download: bool) -> bytes:
-    """The unpacked bytes of one file, checked."""
-    path = plain if plain.exists() else plain.with_name(f"{plain.name}.gz")
-    if path != plain:
-        published.require(published.table()["mnist"].files[path.name], path, download)
-    content = Shelf(path.parent).read(path.name)
-    content = content if path == plain else gzip.decompress(content)  # the md5 of the packed file is right
-    return published.checked(content, str(FOLDER / plain.name), path, path if download else None)

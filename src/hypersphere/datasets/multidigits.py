@@ -121,8 +121,10 @@ def _split(scans: Scans, sides: tuple[int, ...], placement: str, canvas: int, dr
         some = Draws(numbers, draws.seed, draws.purpose)
         if placement == "apart":
             places = apart(some, canvas, *sides)
-        else:
-            places = (cells if placement == "grid" else corners)(some, canvas, sides[0], len(sides))
+        elif placement == "grid":
+            places = cells(some, canvas, sides[0], len(sides))
+        else:  # uniform over the canvas and independent: they may overlap
+            places = some.below("corners", canvas - sides[0] + 1, len(sides), 2)
         images = np.zeros((len(numbers), canvas, canvas), np.uint8)
         for image, at, chosen in zip(images, places, shown[numbers], strict=True):
             for (row, column), side, scan in zip(at, sides, chosen, strict=True):
@@ -132,11 +134,6 @@ def _split(scans: Scans, sides: tuple[int, ...], placement: str, canvas: int, dr
 
     images = Pieces((len(shown), canvas, canvas, 3), read)
     return Split(images, {CLASS: labels[DIGIT.format(1)], **labels})
-
-
-def corners(draws: Draws, canvas: int, side: int, count: int) -> Int64[np.ndarray, "N count 2"]:
-    """Row and column of ``count`` squares, uniform over the canvas and independent: they may overlap."""
-    return draws.below("corners", canvas - side + 1, count, 2)
 
 
 def cells(draws: Draws, canvas: int, side: int, count: int) -> Int64[np.ndarray, "N count 2"]:

@@ -1,7 +1,6 @@
 """How many examples a dataset has, and how large they are, before any of it is on disk (data/images.csv)."""
 
 import csv
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,7 +30,8 @@ def stated(dataset: Dataset) -> Size | None:
         return None
     name = dataset.source.name
     given = registry.schema("datasets", name).model_validate(dataset.source.parameters).model_dump()
-    rows = _images()
+    with TABLE.open(encoding="utf-8", newline="") as handle:
+        rows = {row["name"]: row for row in csv.DictReader(handle)}
     own = registry.read_constant("datasets", name, "SIZED", "").format(**given)
     parts = [f"{name}{given.get('classes')}", f"{name}_{given.get('task')}", f"{name}_{given.get('train')}"]
     row = next((rows[one] for one in (given.get("base"), own, *parts, name) if one in rows), None)
@@ -50,9 +50,3 @@ def stated(dataset: Dataset) -> Size | None:
     if dataset.imbalance is not None:
         train = sum(store.images_per_class(dataset.imbalance, classes))
     return Size(float(side), classes, train, row["about"] == "yes")
-
-
-@cache
-def _images() -> dict[str, dict[str, str]]:
-    with TABLE.open(encoding="utf-8", newline="") as handle:
-        return {row["name"]: row for row in csv.DictReader(handle)}

@@ -101,10 +101,6 @@ class Prepared:
         """Names of the classes of these labels, from label 0 on."""
         return tuple(Named(self.manifest["class_names"], f"dataset {self.manifest['name']}: labels")[label])
 
-    def classes(self, label: str = CLASS) -> int:
-        """Number of classes of these labels."""
-        return len(self.class_names(label))
-
 
 def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
     """Make sure that ``data/processed/<dataset.folder>`` exists, and return it.

@@ -5,9 +5,11 @@ The labels of its test images were never published. Papers test on the validatio
 
 from pathlib import Path
 
+import numpy as np
+
 from hypersphere.datasets.reading import published
-from hypersphere.datasets.reading.image_files import labelled
-from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
+from hypersphere.datasets.reading.image_files import images
+from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 from hypersphere.errors import HypersphereError
 
 FOLDER, ARCHIVE = "tiny-imagenet-200", "tiny-imagenet-200.zip"
@@ -39,7 +41,8 @@ def tiny_imagenet(root: Path, download: bool = True) -> Arrays:
                 f"of no others; it has {len(found):,} images"
             )
         names, classes = zip(*found, strict=True)
-        splits[part] = labelled(shelf, names, [ids.index(identifier) for identifier in classes], SIZE)
+        labels = np.array([ids.index(identifier) for identifier in classes], np.int64)
+        splits[part] = Split(images(shelf, names, SIZE), {CLASS: labels})
     # Different classes may share their first word or words, so the id stands beside them.
     words = dict(line.split("\t", 1) for line in shelf.text("words.txt").splitlines() if "\t" in line)
     shown = tuple(f"{identifier} {words.get(identifier, '').split(',')[0]}".strip() for identifier in ids)

@@ -96,7 +96,7 @@ def _evaluate_run(plan: Plan, run: Run, device: torch.device, known: Known) -> N
                     frozen = encoders.at(epoch, target, protocol)
                     known[key] = _probe(run.name, protocol, (epoch, target), frozen)
                 result = known[key]
-            rows += _rows(run.name, protocol, (epoch, target), result, _open(plan, target).classes())
+            rows += _rows(run.name, protocol, (epoch, target), result, len(_open(plan, target).class_names()))
             if result is not None:
                 results[epoch, target] = result
         _write(path, rows, results, about, device)

@@ -133,7 +133,7 @@ class Frozen:
 
     def classes(self, name: str = CLASS) -> int:
         """Number of classes of the labels of this name."""
-        return self._data.classes(name)
+        return len(self.class_names(name))
 
     def class_names(self, name: str = CLASS) -> tuple[str, ...]:
         """Names of the classes of the labels of this name, from label 0 on."""

@@ -71,20 +71,21 @@ def listing(folder: Path) -> str:
     Hidden files and folders are left out.
     """
     try:
-        return files.digest(sorted(_entries(folder, "", DEPTH)), 64)
+        return files.digest(sorted(entries(folder)), 64)
     except OSError as error:
         raise HypersphereError(f"{folder}: cannot be listed ({files.reason(error)})") from None
 
 
-def _entries(folder: Path, prefix: str, depth: int) -> Iterator[tuple[str, int, int]]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
+def entries(folder: Path, prefix: str = "", depth: int = DEPTH) -> Iterator[tuple[str, int, int]]:
+    """Path below ``folder``, size and time of change of each file that is not hidden; a folder's path ends in /."""
+    with os.scandir(folder) as found:
+        for entry in found:
             if entry.name.startswith("."):
                 continue
             if entry.is_dir():
                 yield f"{prefix}{entry.name}/", 0, 0
                 if depth:
-                    yield from _entries(Path(entry.path), f"{prefix}{entry.name}/", depth - 1)
+                    yield from entries(Path(entry.path), f"{prefix}{entry.name}/", depth - 1)
             else:
                 status = entry.stat(follow_symlinks=os.path.exists(entry.path))
                 yield f"{prefix}{entry.name}", status.st_size, status.st_mtime_ns

@@ -107,8 +107,7 @@ def stl10() -> dict[str, bytes]:
     files = {"class_names.txt": ("\n".join(STL10_NAMES) + "\n").encode(), "fold_indices.txt": b"0 1 2\n"}
     for place, (part, count) in enumerate(STL10_COUNTS.items()):
         files[f"{part}_X.bin"] = noise(place, count, 3, 96, 96).tobytes()
-        if part != "unlabeled":
-            files[f"{part}_y.bin"] = (np.arange(count) % 10 + 1).astype(np.uint8).tobytes()
+        files[f"{part}_y.bin"] = (np.arange(count) % 10 + 1).astype(np.uint8).tobytes()
     return files
 
 

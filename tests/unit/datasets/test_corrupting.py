@@ -337,7 +337,7 @@ def test_each_severity_is_further_from_the_clean_image(name: str, side: int) -> 
     pieces = [one[row : row + 128, column : column + 128] for one in photographs for row, column in corners]
     images = shrunk(np.stack(pieces), side)
     severities = (1, 2, 3, 5) if name in ALIKE else (1, 2, 3, 4, 5)
-    errors = [((corrupt(images, name, s, NUMBERS, 0) / 255 - images / 255) ** 2).mean() for s in severities]
+    errors = [((corrupt(images, NUMBERS, name, s, 0) / 255 - images / 255) ** 2).mean() for s in severities]
     assert errors[0] > 0
     assert errors == sorted(errors)
 
@@ -345,15 +345,15 @@ def test_each_severity_is_further_from_the_clean_image(name: str, side: int) -> 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_piece_has_the_bytes_of_the_whole_and_another_key_others(name: str) -> None:
     """Another seed, number or purpose changes what is drawn, and nothing else."""
-    whole = corrupt(SMALL, name, 3, NUMBERS, 0)
+    whole = corrupt(SMALL, NUMBERS, name, 3, 0)
     assert (whole.dtype, whole.shape) == (np.uint8, SMALL.shape)
     for piece in (NUMBERS[7:8], NUMBERS[[2, 5, 6, 23]], NUMBERS[::-1], NUMBERS[:0]):
-        np.testing.assert_array_equal(corrupt(SMALL[piece], name, 3, piece, 0), whole[piece])
+        np.testing.assert_array_equal(corrupt(SMALL[piece], piece, name, 3, 0), whole[piece])
     few, numbers = SMALL[:3], NUMBERS[:3]
     others = (
-        corrupt(few, name, 3, numbers, 1),
-        corrupt(few, name, 3, numbers + 3, 0),
-        corrupt(few, name, 3, numbers, 0, "train"),
+        corrupt(few, numbers, name, 3, 1),
+        corrupt(few, numbers + 3, name, 3, 0),
+        corrupt(few, numbers, name, 3, 0, "train"),
     )
     for other in others:
         assert np.array_equal(other, whole[:3]) == (name in WITHOUT_DRAWS.split())
@@ -364,14 +364,14 @@ def test_parameters_are_those_of_the_images_size(side: int, size: str) -> None:
     """Values are cut to whole numbers."""
     images, draws = np.resize(SMALL, (2, side, side, 3)), Draws(NUMBERS[:2], 0, ("corruption", "snow", 4))
     expected = FUNCTIONS["snow"](images / 255, draws, **parameters()[size, "snow", 4])
-    found = corrupt(images, "snow", 4, NUMBERS[:2], 0)
+    found = corrupt(images, NUMBERS[:2], "snow", 4, 0)
     np.testing.assert_array_equal(found, np.floor(np.clip(expected, 0, 1) * 255))
 
 
 def test_large_batches_are_cut_without_a_seam(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = corrupt(SMALL, "shot_noise", 2, NUMBERS, 0)
+    whole = corrupt(SMALL, NUMBERS, "shot_noise", 2, 0)
     monkeypatch.setattr(corrupting, "BATCH", 5)
-    np.testing.assert_array_equal(corrupt(SMALL, "shot_noise", 2, NUMBERS, 0), whole)
+    np.testing.assert_array_equal(corrupt(SMALL, NUMBERS, "shot_noise", 2, 0), whole)
 
 
 def test_names_are_the_benchmarks() -> None:

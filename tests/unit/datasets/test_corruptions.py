@@ -35,7 +35,7 @@ def test_there_are_nineteen_times_five_corrupted_splits_of_the_test_images() -> 
         assert split.labels["class"].tolist() == of.labels["class"].tolist()
         if name in clean.splits:
             np.testing.assert_array_equal(split.images[numbers], of.images[numbers])
-    expected = corrupt(clean.splits["test"].images, "fog", 4, numbers, 0)
+    expected = corrupt(clean.splits["test"].images, numbers, "fog", 4, 0)
     np.testing.assert_array_equal(made.splits["fog-4"].images[numbers], expected)
     assert "not their files" in made.about["source"]
 

@@ -12,7 +12,7 @@ from hypersphere.datasets import digits as scikit
 from hypersphere.datasets import mnist
 from hypersphere.datasets.composing import Draws
 from hypersphere.datasets.digits import digits
-from hypersphere.datasets.multidigits import apart, cells, corners, multidigits, resized
+from hypersphere.datasets.multidigits import apart, cells, multidigits, resized
 
 NOWHERE = Path("/nonexistent")
 BARE: dict[str, Any] = {"shift": 0, "clutter": 0, "noise": 0}
@@ -93,7 +93,7 @@ Place = Callable[[Draws, int], np.ndarray]
 @pytest.mark.parametrize(
     ("asked", "place", "sides"),
     [
-        ({"count": 3}, lambda draws, count: corners(draws, 32, 8, count), [8] * 3),
+        ({"count": 3}, lambda draws, count: draws.below("corners", 25, count, 2), [8] * 3),
         ({"count": 12, "placement": "grid"}, lambda draws, count: cells(draws, 32, 8, count), [8] * 12),
         ({"side": 6, "second_side": 23}, lambda draws, count: apart(draws, 32, 6, 23), [6, 23]),
     ],
@@ -102,7 +102,10 @@ Place = Callable[[Draws, int], np.ndarray]
 def test_an_image_is_the_brightest_of_its_digits_at_their_places(
     asked: dict[str, Any], place: Place, sides: list[int]
 ) -> None:
-    """Image i shows scan i of its part first. Of digits of one size, probe and test images show the first alone."""
+    """Image i shows scan i of its part first. Of digits of one size, probe and test images show the first alone.
+
+    A square of 8 on 32 pixels has 25 places along each axis.
+    """
     scans, digit = scikit.load()
     parts = dict(zip(("train", "test"), scikit.split(digit, 0), strict=True))
     sized = {side: resized(np.rint(scans * 255).astype(np.uint8), side) for side in sides}
@@ -146,15 +149,6 @@ def test_mnist_is_its_scans_on_112_pixels(monkeypatch: pytest.MonkeyPatch) -> No
 
 def draws(count: int) -> Draws:
     return Draws(np.arange(count), 0, ("test",))
-
-
-def test_corners_reach_every_place_of_the_canvas() -> None:
-    """A square of 3 on 5 pixels has three places along each axis."""
-    places = corners(draws(500), 5, 3, 4)
-    assert places.shape == (500, 4, 2)
-    counts = np.bincount(places.ravel(), minlength=3) / places.size
-    assert len(counts) == 3
-    assert np.abs(counts - 1 / 3).max() < 5 * np.sqrt(2 / 9 / places.size)
 
 
 def test_cells_are_different_ones_of_a_grid_in_the_middle() -> None:

@@ -48,11 +48,8 @@ class Data:
             attributes["conflicting"] = np.arange(n) < 2
         return PreparedSplit(images, Named(labels, "labels"), Named(attributes, "attribute"), np.arange(n))
 
-    def classes(self, label: str = "class") -> int:
-        return {"class": 10, "coarse": 2}[label]
-
     def class_names(self, label: str = "class") -> tuple[str, ...]:
-        return tuple(f"{label} {number}" for number in range(self.classes(label)))
+        return tuple(f"{label} {number}" for number in range({"class": 10, "coarse": 2}[label]))
 
 
 DATA: Any = Data()

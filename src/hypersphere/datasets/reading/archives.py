@@ -4,7 +4,6 @@ So a member's name never becomes a path, and links, absolute paths and ``..`` in
 """
 
 import gzip
-import os
 import shutil
 import tarfile
 import tempfile
@@ -13,11 +12,13 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO
 
 from hypersphere import files
 from hypersphere.errors import HypersphereError
+from hypersphere.provenance import data_files
 
 BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, UnicodeError, OSError)
 """What reading a broken archive raises. A broken gzip is an OSError; an encrypted or unknown member a RuntimeError."""
@@ -40,24 +41,37 @@ class Shelf:
         files.check_regular(path)
         if not path.exists():
             raise HypersphereError(f"{path}: no such folder")
-        self._members: dict[str, Callable[[], IO[bytes] | None]] = {}
+        found: dict[str, Callable[[], IO[bytes] | None]] = {}
         with _readable(str(path)):
-            if not path.is_dir():
-                members = {name.removeprefix("./"): opener for name, opener in _members(path, in_order)}
-                below = f"{folder}/" if folder else ""
-                self._members = {name[len(below) :]: members[name] for name in members if name.startswith(below)}
+            if path.is_dir():
+                pass  # it is listed when it is asked for
+            elif path.suffix == ".zip":
+                packed = zipfile.ZipFile(path)
+                members = [one for one in packed.infolist() if not one.is_dir()]
+                found = {one.filename.removeprefix("./"): partial(packed.open, one) for one in members}
+            else:
+                if path.suffix == ".tar" or in_order:
+                    tar = tarfile.open(path)  # noqa: SIM115  (the shelf keeps it)
+                else:
+                    plain = tempfile.TemporaryFile()  # noqa: SIM115
+                    with gzip.open(path) as zipped:
+                        shutil.copyfileobj(zipped, plain, 2**20)
+                    plain.seek(0)
+                    tar = tarfile.open(fileobj=plain)  # noqa: SIM115
+                found = {one.name.removeprefix("./"): partial(tar.extractfile, one) for one in tar if one.isfile()}
+        below = f"{folder}/" if folder else ""
+        self._members = {name[len(below) :]: found[name] for name in found if name.startswith(below)}
 
     def names(self) -> list[str]:
         """Names of all files, sorted, with / between folders; without hidden ones. An empty folder's name ends in /."""
-        found = list(self._members)
-        if self.path.is_dir():
-            with _readable(str(self.path)):
-                for at, folders, names in os.walk(self.path, followlinks=True, onerror=_raise):
-                    folders[:] = [name for name in folders if not name.startswith(".")]
-                    shown = [name for name in names if not name.startswith(".")]
-                    prefix = os.path.relpath(at, self.path) + "/"
-                    found += [f"{prefix}{name}".removeprefix("./") for name in shown or [""] * (not folders)]
-        return sorted(name for name in found if name and not any(part.startswith(".") for part in name.split("/")))
+        if not self.path.is_dir():
+            members = (name for name in self._members if name)
+            return sorted(name for name in members if not any(part.startswith(".") for part in name.split("/")))
+        with _readable(str(self.path)):
+            found = sorted(name for name, _, _ in data_files.entries(self.path))
+        # What a folder holds comes right after it.
+        after = dict(pairwise(found))
+        return [name for name in found if not name.endswith("/") or not after.get(name, "").startswith(name)]
 
     def read(self, name: str) -> bytes:
         """A file's content."""
@@ -86,24 +100,3 @@ def _readable(place: str) -> Iterator[None]:
     except BROKEN as error:
         words = " ".join(str(error).split()) or type(error).__name__
         raise HypersphereError(f"{place}: cannot be read ({words})") from None
-
-
-def _raise(error: OSError) -> NoReturn:
-    raise error
-
-
-def _members(path: Path, in_order: bool) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Name and opener of each regular file of an archive."""
-    if path.suffix == ".zip":
-        packed = zipfile.ZipFile(path)
-        yield from ((one.filename, partial(packed.open, one)) for one in packed.infolist() if not one.is_dir())
-        return
-    if path.suffix == ".tar" or in_order:
-        tar = tarfile.open(path)  # noqa: SIM115  (the shelf keeps it)
-    else:
-        plain = tempfile.TemporaryFile()  # noqa: SIM115
-        with gzip.open(path) as zipped:
-            shutil.copyfileobj(zipped, plain, 2**20)
-        plain.seek(0)
-        tar = tarfile.open(fileobj=plain)  # noqa: SIM115
-    yield from ((one.name, partial(tar.extractfile, one)) for one in tar if one.isfile())

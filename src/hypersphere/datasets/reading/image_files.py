@@ -84,11 +84,6 @@ def squares(count: int, size: int, one: Callable[[int], UInt8[np.ndarray, "size 
     return Pieces((count, size, size, 3), read)
 
 
-def labelled(shelf: Shelf, names: Sequence[str], labels: Sequence[int], size: int) -> Split:
-    """A split of the named files, with the number of the class of each."""
-    return Split(images(shelf, names, size), {CLASS: np.array(labels, np.int64)})
-
-
 def by_class(shelf: Shelf, names: Sequence[str], classes: Sequence[str], size: int, depth: int = 0) -> Split:
     """A split of files in a folder for each class, class after class and in the order of names.
 
@@ -108,4 +103,4 @@ def by_class(shelf: Shelf, names: Sequence[str], classes: Sequence[str], size: i
             labels.append(numbers[folder])
     if empty := sorted(numbers.keys() - {classes[label] for label in labels}):
         raise HypersphereError(f"{'/'.join([shelf.place, *names[0].split('/')[:depth], empty[0]])}: has no images")
-    return labelled(shelf, found, labels, size)
+    return Split(images(shelf, found, size), {CLASS: np.array(labels, np.int64)})

@@ -64,10 +64,10 @@ def rows(path: Path) -> Iterator[dict[str, str]]:
 
 
 @cache
-def table(path: Path = DATA / "datasets.csv") -> dict[str, Published]:
+def table() -> dict[str, Published]:
     """All published datasets by name."""
     found: dict[str, Published] = {}
-    for row in rows(path):
+    for row in rows(DATA / "datasets.csv"):
         name = row["dataset"]
         if name not in found:
             words = {key: row[key] for key in Published._fields[1:-1]}

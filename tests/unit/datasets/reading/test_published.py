@@ -10,6 +10,7 @@ import pytest
 import torchvision
 
 from hypersphere.datasets import corruptions as official
+from hypersphere.datasets import showing
 from hypersphere.datasets.cifar import SETS
 from hypersphere.datasets.corrupting import FUNCTIONS
 from hypersphere.datasets.reading import download, human
@@ -18,6 +19,11 @@ from hypersphere.errors import HypersphereError
 
 CONTENT = b"published bytes" * 99
 MD5 = hashlib.md5(CONTENT).hexdigest()
+
+
+def test_the_page_is_current() -> None:
+    page = (Path(__file__).resolve().parents[4] / "docs" / "datasets.md").read_text(encoding="utf-8")
+    assert page == showing.page(table()), "run: python -m hypersphere.datasets.showing docs/datasets.md"
 
 
 def test_every_dataset_says_what_it_is() -> None:

@@ -1,10 +1,10 @@
 """Cross-validated logistic regression on frozen embeddings of sentences (LMCL, Table 4)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Float64, Int
+from jaxtyping import Float, Float64, Int
 from torch import Tensor
 
 from hypersphere import prng
@@ -35,18 +35,13 @@ def cross_validation(frozen: Frozen, *, folds: PositiveInt = 10, iterations: Pos
         folds: of a task without a test set.
         iterations: upper limit of L-BFGS, in each fit.
     """
-    train, labels = represented(frozen, TRAIN), frozen.labels(TRAIN)
-    if TEST not in frozen.splits:
-        found = cross_validated(train, labels, folds=folds, iterations=iterations)
-        return ProbeResult({MEASURES[0]: found}, n=len(labels))
-    test, truth = represented(frozen, TEST), frozen.labels(TEST)
-    return ProbeResult({MEASURES[0]: divided(train, labels, test, truth, iterations=iterations)}, n=len(truth))
-
-
-def represented(frozen: Frozen, split: str) -> Float[Tensor, "n d"]:
-    """An embedding of each sentence of a split, or |u - v| and u · v of each pair."""
-    tokens = torch.from_numpy(np.array(frozen.images(split)))
-    return of_pairs(frozen.encode(tokens), tokens.shape[1])
+    features = {}
+    for split in frozen.splits:
+        tokens = torch.from_numpy(np.array(frozen.images(split)))
+        features[split] = of_pairs(frozen.encode(tokens), tokens.shape[1])
+    labels = {split: frozen.labels(split) for split in features}
+    found = accuracy(features, labels, folds=folds, iterations=iterations)
+    return ProbeResult({MEASURES[0]: found}, n=len(labels[TEST if TEST in labels else TRAIN]))
 
 
 def of_pairs(features: Float[Tensor, "n d"], sentences: int) -> Float[Tensor, "n d"]:
@@ -59,79 +54,56 @@ def of_pairs(features: Float[Tensor, "n d"], sentences: int) -> Float[Tensor, "n
     return torch.cat([(u - v).abs(), u * v], dim=1)
 
 
-def divided(
-    features: Float[Tensor, "n d"],
-    labels: Int[Tensor, "n"],
-    queries: Float[Tensor, "m d"],
-    truth: Int[Tensor, "m"],
+def accuracy(
+    features: Mapping[str, Float[Tensor, "n d"]],
+    labels: Mapping[str, Int[Tensor, "n"]],
     *,
+    folds: int,
+    iterations: int,
     penalties: Sequence[float] = PENALTIES,
-    iterations: int = 200,
 ) -> float:
-    """Accuracy, percent, on ``queries`` of logistic regression fitted on ``features``.
+    """Accuracy, percent, of logistic regression on examples that it was not fitted on, each once.
 
-    The penalty is chosen by cross-validation within ``features``, as in ``cross_validated``.
-    """
-    right = _right(features, labels, queries, truth, int(labels.max()) + 1, penalties, iterations)
-    return 100 * float(right.double().mean())
-
-
-def cross_validated(
-    features: Float[Tensor, "n d"],
-    labels: Int[Tensor, "n"],
-    *,
-    folds: int = 10,
-    penalties: Sequence[float] = PENALTIES,
-    iterations: int = 200,
-) -> float:
-    """Accuracy, percent, of logistic regression on images or sentences that it was not fitted on, each once.
-
-    The penalty of each fold is the one that predicts best within the fold's training part, by cross-validation in it;
-    of equals, the strongest. The fold's own test part is never used for that. Which examples are in which fold is drawn
-    by a fixed key.
+    With a split ``test`` it is fitted on all of ``train``; else each fold of ``train`` is predicted from the others.
+    The penalty is the one that predicts best within the part to fit on, by cross-validation in it; of equals, the
+    strongest. Examples to be tested are never used for that. Which ones are in which fold is drawn by a fixed key.
 
     Args:
-        features: standardised by the training part's mean and standard deviation.
-        labels: from 0 on.
+        features: by split; standardised by the mean and standard deviation of what is fitted on.
+        labels: by split, from 0 on.
         penalties: on the weights, as in the probe ``linear``.
     """
-    if folds < 2 or len(labels) - -(-len(labels) // max(folds, 1)) < INNER:
-        needs = f"must be at least 2, with {INNER} examples or more in each training part"
-        raise HypersphereError(f"cross-validation: folds: {needs} (given: {folds}, of {len(labels)} examples)")
-    classes, found = int(labels.max()) + 1, []
-    for test in parts(len(labels), folds, "outer"):
-        train = np.setdiff1d(np.arange(len(labels)), test)
-        of_fold = features[train], labels[train], features[test], labels[test]
-        found.append(_right(*of_fold, classes, penalties, iterations))
-    return 100 * float(torch.cat(found).double().mean())
+    bank, truth = features[TRAIN], labels[TRAIN]
+    rounds: Iterable[tuple[Tensor, Tensor, Tensor, Tensor]]
+    if TEST in features:
+        rounds = [(bank, truth, features[TEST], labels[TEST])]
+    else:
+        if folds < 2 or len(truth) - -(-len(truth) // folds) < INNER:
+            needs = f"must be at least 2, with {INNER} examples or more in each training part"
+            raise HypersphereError(f"cross-validation: folds: {needs} (given: {folds}, of {len(truth)} examples)")
+        fits_on = ((np.setdiff1d(np.arange(len(truth)), test), test) for test in parts(len(truth), folds, "outer"))
+        rounds = ((bank[fit], truth[fit], bank[test], truth[test]) for fit, test in fits_on)
+    classes, strongest_first, right = int(truth.max()) + 1, sorted(penalties, reverse=True), []
+    for known, known_labels, asked, asked_labels in rounds:
+        # The penalty, by folds of what is known.
+        hits = dict.fromkeys(strongest_first, 0)
+        for held in parts(len(known), INNER, "inner") if len(penalties) > 1 else ():
+            fit = np.setdiff1d(np.arange(len(known)), held)
+            fitted, held_out = standardise(known[fit], known[held])
+            for penalty, weights, bias in fits(fitted, known_labels[fit], classes, strongest_first, iterations):
+                predicted = torch.addmm(bias, held_out, weights).argmax(dim=1)
+                hits[penalty] += int((predicted == known_labels[held]).sum())
+        best = max(strongest_first, key=hits.__getitem__)
+        # The examples that are asked about, by all that is known.
+        fitted, queries = standardise(known, asked)
+        ((_, weights, bias),) = fits(fitted, known_labels, classes, [best], iterations)
+        right.append(torch.addmm(bias, queries, weights).argmax(dim=1) == asked_labels)
+    return 100 * float(torch.cat(right).double().mean())
 
 
 def parts(n: int, folds: int, purpose: str) -> list[Int[np.ndarray, "k"]]:
     """Places 0 … n-1 in ``folds`` parts whose sizes differ by at most one."""
     return [np.sort(part) for part in np.array_split(prng.permutation(n, 0, "cross-validation", purpose), folds)]
-
-
-def _right(
-    features: Float[Tensor, "n d"],
-    labels: Int[Tensor, "n"],
-    queries: Float[Tensor, "m d"],
-    truth: Int[Tensor, "m"],
-    classes: int,
-    penalties: Sequence[float],
-    iterations: int,
-) -> Bool[Tensor, "m"]:
-    """Whether each query is predicted by a classifier fitted on ``features``; folds of them choose its penalty."""
-    strongest_first = sorted(penalties, reverse=True)
-    hits = dict.fromkeys(strongest_first, 0)
-    for test in parts(len(labels), INNER, "inner") if len(penalties) > 1 else ():
-        train = np.setdiff1d(np.arange(len(labels)), test)
-        bank, held_out = standardise(features[train], features[test])
-        for penalty, weights, bias in fits(bank, labels[train], classes, strongest_first, iterations):
-            hits[penalty] += int((torch.addmm(bias, held_out, weights).argmax(dim=1) == labels[test]).sum())
-    best = max(strongest_first, key=hits.__getitem__)
-    bank, asked = standardise(features, queries)
-    ((_, weights, bias),) = fits(bank, labels, classes, [best], iterations)
-    return torch.addmm(bias, asked, weights).argmax(dim=1) == truth
 
 
 def fits(

@@ -8,7 +8,7 @@ from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.result import ProbeResult
 from hypersphere_text.datasets.reading.words import UNKNOWN
-from hypersphere_text.probes.cross_validation import cross_validated, divided, of_pairs, parts
+from hypersphere_text.probes.cross_validation import accuracy, of_pairs, parts
 
 MEASURES = ("bag_of_words_accuracy", "majority_accuracy")
 PIXELS = False
@@ -29,21 +29,19 @@ def sentence_controls(
     Returns:
         ``bag_of_words_accuracy``, and ``majority_accuracy``, for which training examples alone are counted.
     """
-    bags, labels = {}, frozen.labels(TRAIN)
-    for split in frozen.splits:
+    bags, labels = {}, {split: frozen.labels(split) for split in frozen.splits}
+    for split in labels:
         tokens = torch.from_numpy(np.array(frozen.images(split))).long().to(frozen.device)
         examples, sentences, _ = tokens.shape
         counted = torch.zeros(examples, sentences, UNKNOWN + 1 + words, device=frozen.device)
         counted.scatter_(2, tokens.clamp_max(UNKNOWN + words) * (tokens <= UNKNOWN + words), 1.0)
         bags[split] = of_pairs(counted[:, :, UNKNOWN + 1 :].flatten(1), sentences)
-    if TEST in frozen.splits:
-        truth = frozen.labels(TEST)
-        guessed = labels.bincount().argmax().expand(len(truth))
-        found = divided(bags[TRAIN], labels, bags[TEST], truth, iterations=iterations)
-    else:
-        truth, guessed = labels, torch.empty_like(labels)
-        for test in parts(len(labels), folds, "outer"):
-            guessed[test] = labels[np.setdiff1d(np.arange(len(labels)), test)].bincount().argmax()
-        found = cross_validated(bags[TRAIN], labels, folds=folds, iterations=iterations)
+    found = accuracy(bags, labels, folds=folds, iterations=iterations)
+    train = labels[TRAIN]
+    truth = labels.get(TEST, train)
+    guessed = train.bincount().argmax().repeat(len(truth))
+    if TEST not in labels:
+        for test in parts(len(train), folds, "outer"):
+            guessed[test] = train[np.setdiff1d(np.arange(len(train)), test)].bincount().argmax()
     most_frequent = 100 * (guessed == truth).double().mean().item()
     return ProbeResult(dict(zip(MEASURES, (found, most_frequent), strict=True)), n=len(truth))

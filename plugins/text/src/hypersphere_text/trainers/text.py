@@ -25,13 +25,8 @@ if TYPE_CHECKING:
 
 
 def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> Progress:
-    """Train one run on the training sentences of a prepared dataset: see ``loop.train``."""
-    return train(run, np.array(data.split(TRAIN).images), execution, folder)
-
-
-def train(run: Run, tokens: Int[np.ndarray, "N 2 L"], execution: Execution, folder: Path) -> Progress:
-    """Train one run on pairs of sentences: see ``loop.train``. Row i of ``tokens`` is a sentence with the next one."""
-    where = f"run {run.name}: dataset {run.dataset.name}"
+    """Train one run on the pairs of sentences that a prepared dataset has for training: see ``loop.train``."""
+    tokens, where = np.array(data.split(TRAIN).images), f"run {run.name}: dataset {run.dataset.name}"
     if tokens.ndim != 3 or tokens.shape[1] != 2:
         raise HypersphereError(f"{where}: holds arrays {tokens.shape[1:]}, and no pairs of neighbouring sentences")
     known, most = int(run.encoder.parameters.get("vocabulary", 0)), int(tokens.max())

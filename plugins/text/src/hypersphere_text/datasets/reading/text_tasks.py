@@ -1,13 +1,11 @@
 """Sentences with labels: six public tasks from their raw files, and two made from the chapters in this repository."""
 
-from collections.abc import Callable
 from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.types import TEST, TRAIN
-from hypersphere.errors import HypersphereError
 from hypersphere_text.datasets.reading import corpora, words
 
 FOLDER = "text/tasks"
@@ -47,80 +45,61 @@ MSRP = {TRAIN: "msr_paraphrase_train.txt", TEST: "msr_paraphrase_test.txt"}
 
 
 def task(root: Path, name: str) -> Task:
-    """A task by its name, one of ``TASKS``; the raw files are in text/tasks of the data folder."""
-    if name not in TASKS:
-        raise HypersphereError(f"text task: '{name}' is not one of {', '.join(sorted(TASKS))}")
-    return TASKS[name](root, name)
+    """A task by its name, as ``text_task`` takes it; the raw files are in text/tasks of the data folder."""
+    if name in ("speech", "neighbours"):
+        return _made(name)
+    listed = published.table()[name]
+
+    def lines(file: str, encoding: str) -> list[str]:
+        content = corpora.text(root / FOLDER / file, encoding, listed.files[file])
+        # Not splitlines(), which splits at other marks too. Empty lines count in print (CR, MPQA).
+        return [line.strip() for line in content.removesuffix("\n").split("\n")]
+
+    splits: dict[str, list[Example]] = {}
+    class_names: tuple[str, ...]
+    if name == "trec":
+        class_names = QUESTIONS
+        for split, file in TREC.items():
+            rows = [line.partition(" ") for line in lines(file, LATIN)]
+            splits[split] = [Example((text,), QUESTIONS.index(label.partition(":")[0])) for label, _, text in rows]
+    elif name == "msrp":
+        class_names = ("other", "paraphrase")
+        for split, file in MSRP.items():
+            fields = [line.split("\t") for line in lines(file, "utf-8-sig")[1:]]  # below a line of headings
+            splits[split] = [Example((first, second), int(label)) for label, _, _, first, second in fields]
+    else:
+        files, class_names = SORTED[name]
+        of_classes = enumerate(lines(file, encoding) for file, encoding in files.items())
+        splits[TRAIN] = [Example((line,), label) for label, of_class in of_classes for line in of_class]
+    return Task(splits, class_names, listed.about())
 
 
-def _sorted(root: Path, name: str) -> Task:
-    files, class_names = SORTED[name]
-    lines = enumerate(_lines(root, name, file, encoding) for file, encoding in files.items())
-    examples = [Example((line,), label) for label, of_class in lines for line in of_class]
-    return Task({TRAIN: examples}, class_names, published.table()[name].about())
+def _made(name: str) -> Task:
+    """A task of the chapters that are left for tasks.
 
-
-def _trec(root: Path, name: str) -> Task:
-    splits = {}
-    for split, file in TREC.items():
-        rows = [line.partition(" ") for line in _lines(root, name, file, LATIN)]
-        splits[split] = [Example((text,), QUESTIONS.index(label.partition(":")[0])) for label, _, text in rows]
-    return Task(splits, QUESTIONS, published.table()[name].about())
-
-
-def _msrp(root: Path, name: str) -> Task:
-    splits = {}
-    for split, file in MSRP.items():
-        rows = [line.split("\t") for line in _lines(root, name, file, "utf-8-sig")[1:]]  # below a line of headings
-        splits[split] = [Example((first, second), int(label)) for label, _, _, first, second in rows]
-    return Task(splits, ("other", "paraphrase"), published.table()[name].about())
-
-
-def _speech(root: Path, name: str) -> Task:
-    """Sentences of paragraphs that are one speech, and of paragraphs without any; quotation marks are left out."""
-    blocks = words.paragraphs(corpora.chapters()[1])
-    spoken = (b[1:-1] for b in blocks if b.count('"') == 2 and b.startswith('"') and b.endswith('"'))
-    told = (block for block in blocks if '"' not in block)
-    examples = []
-    for label, chosen in enumerate((told, spoken)):
-        listed = (one for block in chosen for one in words.sentences(block) if len(words.words(one)) > 4)
-        examples += [Example((one,), label) for one in islice(listed, MADE)]
-    return Task({TRAIN: examples}, ("told", "spoken"), _about_made("told and spoken sentences"))
-
-
-def _neighbours(root: Path, name: str) -> Task:
-    """Pairs of neighbouring sentences, and of sentences ``APART`` places apart, by turns; a third is tested.
-
-    No tested pair has a sentence that is trained on.
+    ``speech``: sentences of paragraphs that are one speech, and of paragraphs without any; quotation marks are left
+    out. ``neighbours``: pairs of neighbouring sentences, and of sentences ``APART`` places apart, by turns; a third is
+    tested, and no tested pair has a sentence that is trained on.
     """
     blocks = words.paragraphs(corpora.chapters()[1])
-    listed = [one for block in blocks for one in words.sentences(block) if len(words.words(one)) > 4]
-    near = [Example(pair, 1) for pair in pairwise(listed)]
-    far = [Example(pair, 0) for pair in zip(listed, listed[APART:], strict=False)]
-    turns = list(zip(far[::2], near[1::2], strict=False))
-    cut = 4 * MADE // 3
-    train = [one for turn in turns[:cut] for one in turn]
-    trained_on = {text for one in train for text in one.texts}
-    unseen = (turn for turn in turns[cut:] if trained_on.isdisjoint(chain(*(one.texts for one in turn))))
-    test = [one for turn in islice(unseen, 2 * MADE // 3) for one in turn]
-    return Task({TRAIN: train, TEST: test}, ("apart", "neighbours"), _about_made("neighbours"))
-
-
-def _about_made(what: str) -> dict[str, str]:
+    if name == "speech":
+        class_names, what = ("told", "spoken"), "told and spoken sentences"
+        spoken = [b[1:-1] for b in blocks if b.count('"') == 2 and b.startswith('"') and b.endswith('"')]
+        told = [block for block in blocks if '"' not in block]
+        splits: dict[str, list[Example]] = {TRAIN: []}
+        for label, chosen in enumerate((told, spoken)):
+            listed = [one for block in chosen for one in words.sentences(block) if len(words.words(one)) > 4]
+            splits[TRAIN] += [Example((one,), label) for one in listed[:MADE]]
+    else:
+        class_names, what = ("apart", "neighbours"), "neighbours"
+        listed = [one for block in blocks for one in words.sentences(block) if len(words.words(one)) > 4]
+        near = [Example(pair, 1) for pair in pairwise(listed)]
+        far = [Example(pair, 0) for pair in zip(listed, listed[APART:], strict=False)]
+        turns = list(zip(far[::2], near[1::2], strict=False))
+        cut = 4 * MADE // 3
+        train = [one for turn in turns[:cut] for one in turn]
+        trained_on = {text for one in train for text in one.texts}
+        unseen = (turn for turn in turns[cut:] if trained_on.isdisjoint(chain(*(one.texts for one in turn))))
+        splits = {TRAIN: train, TEST: [one for turn in islice(unseen, 2 * MADE // 3) for one in turn]}
     about = published.table()[corpora.EMBEDDED].about()
-    return about | {"source": f"{about['source']}, chapters 21 to 30: {what}"}
-
-
-def _lines(root: Path, name: str, file: str, encoding: str) -> list[str]:
-    content = corpora.text(root / FOLDER / file, published.table()[name].files[file], encoding)
-    # Not splitlines(), which splits at other marks too. Empty lines count in print (CR, MPQA).
-    return [line.strip() for line in content.removesuffix("\n").split("\n")]
-
-
-TASKS: dict[str, Callable[[Path, str], Task]] = {
-    **dict.fromkeys(SORTED, _sorted),
-    "trec": _trec,
-    "msrp": _msrp,
-    "speech": _speech,
-    "neighbours": _neighbours,
-}
+    return Task(splits, class_names, about | {"source": f"{about['source']}, chapters 21 to 30: {what}"})

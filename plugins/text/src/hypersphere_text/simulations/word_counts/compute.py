@@ -41,17 +41,13 @@ def word_counts(context: Context) -> Study:
     """Fit bags of words on the six tasks, and compare them with the columns of the table."""
     folder = context.config.downloads
     found = {name: bag_of_words(text_tasks.task(folder, name).splits) for name in TASKS}
-    printed = columns(context)
+    printed: dict[str, list[float]] = {name: [] for name in TASKS}
+    for one in load(context.config.claims_file(context.paper)):
+        if one.artifact == "table4" and one.kind == "value" and one.reported is not None:
+            printed[str(one.coordinates["target"]).removeprefix("text_")].append(one.reported)
     rows = [(name, *found[name], min(printed[name]), max(printed[name])) for name in TASKS]
     names = ["task", "examples", "majority", "words", "least", "most"]
     return Study({"word_counts": pd.DataFrame(rows, columns=names)}, answers(found, printed))
-
-
-def columns(context: Context) -> Columns:
-    """Table 4 as printed."""
-    claims = [one for one in load(context.config.claims_file(context.paper)) if one.artifact == "table4"]
-    values = [(str(one.coordinates["target"]), one.reported) for one in claims if one.kind == "value"]
-    return {name: [value for task, value in values if task == f"text_{name}" and value is not None] for name in TASKS}
 
 
 def bag_of_words(splits: Mapping[str, list[Example]]) -> Counted:
