@@ -180,13 +180,3 @@ def test_the_emphasised_area_narrows_with_the_margin(result: Study) -> None:
         assert doubled[0.2] < doubled[0.4] < doubled[0.8]
         assert doubled[1.6] > doubled[3.1]
     assert _counts(result)["fig8.area"] == (0, 12)
-
-
-def test_centres_of_emphasis(result: Study) -> None:
-    """The cell nearest to (pi - m1)/2 at every probability."""
-    table = result.tables["fig8"]
-    n, cell = study.COARSE, math.pi / study.COARSE
-    ratios = table["ratio"].to_numpy().reshape(len(study.TEMPERATURES), len(study.MARGINS), n, n)
-    peaks = [math.floor((math.pi - m1) / 2 / cell) for m1 in study.MARGINS]
-    assert (ratios.argmax(axis=2) == np.array(peaks)[:, None]).all()
-    assert peaks == sorted(set(peaks), reverse=True)
