@@ -63,10 +63,6 @@ def info_nce(z: Tensor, temperature: Tensor | float = 1.0) -> Tensor:
     return similarity.logsumexp(dim=1) - similarity[:, 0]
 
 
-def largest(excess: Tensor) -> Checked:
-    return everywhere(excess.amax(dim=1))
-
-
 def points(generator: Generator, draws: int, n: int = 5, **others: tuple[float, float]) -> dict[str, Tensor]:
     """Norms 1e-4 … 1e4. A third of the positives are near the anchor, a third opposite to it, some exactly.
 
@@ -109,13 +105,13 @@ def _gradient_3_1(z: Tensor) -> Checked:
 
 
 def _tangent(z: Tensor, *, loss: Loss) -> Checked:
-    return largest(dot(gradient(loss, z), z).abs())
+    return everywhere(dot(gradient(loss, z), z).abs().amax(dim=1))
 
 
 def _magnitude(z: Tensor, *, loss: Loss, factor: float = 1, power: float = 0) -> Checked:
     """factor · sin(phi) · ||z||^(power - 1), for both points; in units of ||z||^(power - 1)."""
     slope = norm(gradient(loss, z)) * norm(z) ** (1 - power)
-    return largest((slope - factor * sine(z[:, 0], z[:, 1])[:, None]).abs())
+    return everywhere((slope - factor * sine(z[:, 0], z[:, 1])[:, None]).abs().amax(dim=1))
 
 
 def _inverse(z: Tensor, gamma: Tensor) -> Checked:
@@ -139,7 +135,7 @@ def _equation_3(z: Tensor, *, sign: float, pull: float) -> Checked:
     share = dot(unit(z[:, :1]), unit(z[:, 1:])).softmax(dim=1)
     share = sign * share - pull * (torch.arange(share.shape[1]) == 0)
     slope = gradient(info_nce, z)[:, 1:] * norm(z[:, 1:])[..., None]
-    return largest(norm(slope - share[..., None] * across(unit(z[:, :1]), z[:, 1:])))
+    return everywhere(norm(slope - share[..., None] * across(unit(z[:, :1]), z[:, 1:])).amax(dim=1))
 
 
 _with_temperature, _HALF = partial(points, temperature=(-5, 3)), given(z=[RIGHT_ANGLE], temperature=[0.5])
@@ -151,7 +147,7 @@ _with_temperature, _HALF = partial(points, temperature=(-5, 3)), given(z=[RIGHT_
 def _grows(z: Tensor, gamma: Tensor, *, loss: Loss) -> Checked:
     """Each point's loss of norm, over the norm plus the longest possible step, gamma/||z||."""
     after = z - gamma[:, None, None] * gradient(loss, z)
-    return largest((norm(z) - norm(after)) / (norm(z) + gamma[:, None] / norm(z)))
+    return everywhere(((norm(z) - norm(after)) / (norm(z) + gamma[:, None] / norm(z))).amax(dim=1))
 
 
 def _pythagoras(z: Tensor, gamma: Tensor, *, of_unit: bool) -> Checked:

@@ -255,7 +255,7 @@ def test_a_wrong_line_of_the_rules(project_root: Path, refused: Refused, old: st
 
 CONFIG = project.load(ROOT, {})
 LEDGER = load_errata(CONFIG)
-STATEMENTS = {statement.id for paper in build.documents() for statement in build.statements(paper)}
+STATEMENTS = {statement.id for paper in CONFIG.papers for statement in build.statements(paper)}
 ANSWERED = {claim.id for claim in claims()}
 """Claims: test_present_studies.py checks that exact studies answer those of their artifacts."""
 

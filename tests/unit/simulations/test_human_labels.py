@@ -14,6 +14,8 @@ from hypersphere.datasets.reading.human import HumanLabels, human
 from hypersphere.simulations.human_labels import compute as module
 from hypersphere.simulations.human_labels.compute import counts, human_labels
 
+from .shared import held
+
 
 def labels(**changed: Any) -> HumanLabels:
     """Two test images with 50 and 52 votes; four training images; of CIFAR-100, classes 0 and 1 in 0, 2 in 1."""
@@ -37,11 +39,8 @@ def values(of: HumanLabels) -> dict[tuple[str, str], float]:
     return counts(of).tables["human_labels"].set_index(["labels", "quantity"])["value"].to_dict()
 
 
-def held(of: HumanLabels) -> dict[str, tuple[float, float]]:
-    return {
-        answer.id.removeprefix("norms.human_labels."): (answer.arms["held"][0], answer.arms["places"][0])
-        for answer in counts(of).answers
-    }
+def told(of: HumanLabels) -> dict[str, tuple[int, int]]:
+    return held(counts(of), "norms.human_labels.")
 
 
 def test_small_sets_by_hand() -> None:
@@ -67,18 +66,18 @@ def test_small_sets_by_hand() -> None:
 
 def test_n49_a_consensus_of_three_and_the_label_of_one() -> None:
     """A label with fewer votes than another is no consensus; a coarse label that lacks the fine one is another's."""
-    assert held(labels()) == {"people": (1, 1), "consensus": (4, 8), "consensus.n49": (8, 8)}
+    assert told(labels()) == {"people": (1, 1), "consensus": (4, 8), "consensus.n49": (8, 8)}
     assert [answer.reading for answer in counts(labels()).answers] == ["as printed", "as printed", "N49"]
-    assert held(labels(cifar10n_aggre_label=[1, 3, 5, 9]))["consensus.n49"] == (7, 8)
-    assert held(labels(cifar10n_aggre_label=[1, 2, 5, 4]))["consensus.n49"] == (7, 8)
-    assert held(labels(cifar100n_noisy_coarse_label=[1, 1, 1, 0]))["consensus.n49"] == (7, 8)
+    assert told(labels(cifar10n_aggre_label=[1, 3, 5, 9]))["consensus.n49"] == (7, 8)
+    assert told(labels(cifar10n_aggre_label=[1, 2, 5, 4]))["consensus.n49"] == (7, 8)
+    assert told(labels(cifar100n_noisy_coarse_label=[1, 1, 1, 0]))["consensus.n49"] == (7, 8)
 
 
 @pytest.mark.parametrize(("votes_cast", "expected"), [(44, 0), (46, 1), (54, 1), (56, 0)])
 def test_about_50_is_50_in_tens(votes_cast: int, expected: int) -> None:
     people = np.zeros((2, 10), dtype=np.int64)
     people[:, 3] = votes_cast
-    assert held(labels(cifar10h_counts=people))["people"] == (expected, 1)
+    assert told(labels(cifar10h_counts=people))["people"] == (expected, 1)
 
 
 @pytest.mark.parametrize("root", [None, "elsewhere"])
@@ -118,7 +117,7 @@ def test_real_labels_are_as_their_authors_describe_them(real: HumanLabels) -> No
 @pytest.mark.shared_data
 def test_real_answers(real: HumanLabels) -> None:
     """The vote of three is the aggregate everywhere, by counting in another way."""
-    assert held(real) == {"people": (1, 1), "consensus": (50_000, 100_000), "consensus.n49": (100_000, 100_000)}
+    assert told(real) == {"people": (1, 1), "consensus": (50_000, 100_000), "consensus.n49": (100_000, 100_000)}
     each = given(real)
     pairs = [(each[i] == each[j], each[i]) for i, j in ((0, 1), (0, 2), (1, 2))]
     for agree, label in pairs:

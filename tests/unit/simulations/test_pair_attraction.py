@@ -100,7 +100,7 @@ def test_opposite_points_never_move() -> None:
 
 def test_n7_interpolation_is_that_of_vectors_and_changes_the_norm() -> None:
     """App. B.1's formula on vectors; at alpha = ±1 the second point is the first, or its opposite."""
-    cosine = compute.random_cosines(1)
+    cosine = cosines(points(1, free(1.0))).numpy()
     for alpha in (-0.7, 0.2, 0.9):
         z = points(1, Setting((1.0, 1.0), alpha, normalised=False))
         found, norm = compute.interpolated(cosine, np.array(alpha))

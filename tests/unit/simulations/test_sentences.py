@@ -12,6 +12,7 @@ from hypersphere.simulations.sentences import compute as study
 from hypersphere.simulations.study import Context, Study
 
 from ..printed import differences, table
+from .shared import held
 
 ROOT = Path(__file__).parents[3]
 PAPERS = sorted(path.parent.name for path in (ROOT / "config" / "papers").glob("*/sentences.yaml"))
@@ -51,7 +52,7 @@ def made(tmp_path: Path) -> Make:
 
 
 @pytest.mark.parametrize(
-    ("check", "held", "places"),
+    ("check", "holds", "places"),
     [
         ("{cells: {artifact: t, variant: new}, minus: {variant: plain}, is: above}", 1, 2),
         ("{cells: {artifact: t, variant: new}, minus: {variant: plain}, is: below}", 1, 2),
@@ -74,12 +75,12 @@ def made(tmp_path: Path) -> Make:
         ),
     ],
 )  # fmt: skip
-def test_places_that_hold(made: Make, check: str, held: int, places: int) -> None:
+def test_places_that_hold(made: Make, check: str, holds: int, places: int) -> None:
     """Gains are 1.5 and -0.1, the means of datasets 81.15 and 49.95; 81.9 - 80.4 is 1.5, not 1.5000000000000142."""
     found = made(f"  checks: [{check}]")
     (answer,) = found.answers
     assert (answer.id, answer.reading) == ("said", "M7")
-    assert answer.arms == {"held": [held], "places": [places], "needed": [places]}
+    assert answer.arms == {"held": [holds], "places": [places], "needed": [places]}
 
 
 @pytest.mark.parametrize(("holds", "needed"), [("all", 4), ("most", 3), ("some", 1)])
@@ -125,20 +126,14 @@ def test_every_sentence_is_a_claim_and_every_claim_a_sentence(paper: str) -> Non
     assert {answer.id for answer in study.sentences(context(ROOT, paper)).answers} == told
 
 
-def counts(paper: str) -> dict[str, tuple[float, float]]:
-    return {
-        one.id: (one.arms["held"][0], one.arms["places"][0]) for one in study.sentences(context(ROOT, paper)).answers
-    }
-
-
 def test_counts_of_the_margins_paper_by_a_plain_loop() -> None:
-    found, held, places = counts("margins"), 0, 0
+    found, above, places = held(study.sentences(context(ROOT, "margins"))), 0, 0
     for artifact, column in (("table2", "dataset"), ("table3", "dataset")):
         for method in ("mocov3", "simclr"):
             cells = table("margins", artifact, "variant", column, {"method": method})
             gains = differences(cells, "ratio", "baseline")
-            held, places = held + sum(gain > 0 for gain in gains), places + len(gains)
-    assert found["margins.sentences.ratio"] == (held, places) == (16, 16)
+            above, places = above + sum(gain > 0 for gain in gains), places + len(gains)
+    assert found["margins.sentences.ratio"] == (above, places) == (16, 16)
     assert found["margins.sentences.ratio_gain"] == (0, 2)
     assert found["margins.sentences.ratio_gain.m30"] == (2, 2)
     assert found["margins.sentences.positives_over_margins"] == (0, 4)
@@ -146,7 +141,7 @@ def test_counts_of_the_margins_paper_by_a_plain_loop() -> None:
 
 def test_counts_of_the_lmcl_paper_by_a_plain_loop() -> None:
     """Errata L15, L17, L18, L19."""
-    found = counts("lmcl")
+    found = held(study.sentences(context(ROOT, "lmcl")))
     gains = differences(table("lmcl", "table4", "variant", "target", {"method": "qt"}), "dp", "default")
     assert found["lmcl.sentences.quick_thought"] == (sum(gain >= 1 for gain in gains), len(gains)) == (1, 6)
     gains = differences(table("lmcl", "table5", "variant", "dataset", {"method": "curl"}), "dp", "default")

@@ -49,13 +49,6 @@ class Runs(NamedTuple):
         return Runs(self.cosine[runs], *(field[:, runs] for field in self[1:]))
 
 
-def random_cosines(seed: int) -> Float[np.ndarray, "pairs"]:
-    """Cosines of 500 pairs of independent random directions in R^20 (App. B.1)."""
-    generator = torch.Generator().manual_seed(prng.torch_seed(seed, "pair attraction"))
-    first, second = unit(torch.randn(2, PAIRS, DIMENSION, generator=generator, dtype=torch.float64))
-    return (first * second).sum(dim=-1).numpy()
-
-
 def interpolated(
     cosine: Float[np.ndarray, "*n"], alpha: Float[np.ndarray, "*n"]
 ) -> tuple[Float[np.ndarray, "*n"], Float[np.ndarray, "*n"]]:
@@ -193,8 +186,12 @@ def simulate(seeds: Sequence[int]) -> Results:
     needed = [(s in in_table or seed in SWEEP_SEEDS) for s in SETTINGS for seed in seeds]
     column, row = np.divmod(np.flatnonzero(needed), len(seeds))
     settings = [SETTINGS[i] for i in column]
-    cosines = np.stack([random_cosines(seed) for seed in seeds])[row]
-    cosine, length = interpolated(cosines, np.array([s.alpha for s in settings])[:, None])
+    cosines = []  # of 500 pairs of independent random directions in R^20 (App. B.1)
+    for seed in seeds:
+        generator = torch.Generator().manual_seed(prng.torch_seed(seed, "pair attraction"))
+        first, second = unit(torch.randn(2, PAIRS, DIMENSION, generator=generator, dtype=torch.float64))
+        cosines.append((first * second).sum(dim=-1).numpy())
+    cosine, length = interpolated(np.stack(cosines)[row], np.array([s.alpha for s in settings])[:, None])
     norm = columns(s.norms for s in settings) * np.ones_like(cosine)
     norm[-1] *= np.where(np.array([s.normalised for s in settings])[:, None], 1, length)
     rate = RATE / PAIRS
