@@ -4,27 +4,15 @@ import math
 
 import numpy as np
 import pytest
-import torch
 
 from hypersphere.simulations.double_metric_plane.compute import (
     SIGNS,
     WEIGHTS,
-    at,
-    chord,
-    cosine,
     cosine_weight,
     double_metric_plane,
 )
 
 from .shared import held
-
-
-def test_chord_and_cosine_of_an_angle() -> None:
-    """2 sin(theta/2) and cos theta."""
-    theta = torch.tensor([0.0, 1e-6, 0.5, math.pi / 2, 3.0, math.pi], dtype=torch.float64)
-    u, v = at(torch.full_like(theta, 0.4)), at(theta + 0.4)
-    torch.testing.assert_close(chord(u, v), 2 * (theta / 2).sin(), atol=1e-15, rtol=1e-9)
-    torch.testing.assert_close(cosine(u, v), theta.cos(), atol=1e-15, rtol=1e-12)
 
 
 def test_the_sketch_by_hand() -> None:

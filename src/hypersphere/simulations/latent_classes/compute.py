@@ -108,8 +108,7 @@ def initial(seeds: Sequence[int], settings: int, d: int) -> Network:
 def train(network: Network, points: Points, seeds: Sequence[int]) -> Float[Tensor, "m records classes"]:
     """Stochastic gradient descent, in place, on shuffled batches; a last batch that is not full is left out.
 
-    Returns:
-        Mean norms of the classes' embeddings, before training and after every fifth epoch.
+    The mean norms of the classes' embeddings are those before training and after every fifth epoch.
     """
     models, n = points.labels.shape
     generators = _generators(seeds, "order", n)

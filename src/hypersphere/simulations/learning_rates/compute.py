@@ -36,8 +36,7 @@ FLOOR, HORIZON, PASS = 1e-3, 512, 128
 def stated(base: float, batch: int, warmup: int, epochs: int) -> tuple[Rates, int]:
     """App. C.1: base rate · batch/256, reached by linear warm-up; then a cosine towards 0 at the last epoch.
 
-    Returns:
-        The rate at each optimiser step, and the steps of an epoch.
+    Like ``authors``, it returns the rate at each optimiser step, and the steps of an epoch.
     """
     per_epoch = IMAGES // batch
     steps = per_epoch * epochs

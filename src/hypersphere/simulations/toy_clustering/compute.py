@@ -211,11 +211,9 @@ def slopes(
 def learn(
     seeds: Sequence[int], drawn: Mapping[str, Draws]
 ) -> tuple[dict[Setting, Float[Tensor, "seeds 2 2"]], Float[Tensor, "defaults seeds"]]:
-    """Learn the maps of all settings. ``drawn`` holds draws of the same seeds, by dataset.
+    """The learned maps; for those of Table 1, also the largest magnitude in the first gradient at the printed P = 0.
 
-    Returns:
-        The learned maps; and for the maps of Table 1, the largest magnitude in the gradient of the first batch at the
-        printed start, P = 0.
+    ``drawn`` holds draws of the same seeds, by dataset.
     """
     batches_of = {dataset: batches(seeds, dataset, len(drawn[dataset].classes)) for dataset in DATASETS}
     points = {(s.dataset, s.shape): SHAPES[s.dataset][s.shape](drawn[s.dataset]).float() for s in LEARNED}
