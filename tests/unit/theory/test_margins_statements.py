@@ -169,16 +169,3 @@ def test_two_positives_break_lemma_4_2_and_no_negative_breaks_lemma_4_4() -> Non
     assert alone.slope(alone.logits).item() == pytest.approx(0, abs=1e-12)
     assert math.sin(0.5) > 0.4
     assert not margins.lemma_4_4(alone).met.any()
-
-
-@pytest.mark.parametrize("m1", [0.0, 0.5])
-def test_lemma_4_4_is_approached_from_below_and_pulls(m1: float) -> None:
-    """At theta = 1, t = 0.25: (1 - q)·sin(1 + m1)/t rises to its limit, positive, so that descent closes the angle."""
-    slopes = []
-    for m2 in (0.0, 0.5, 1.0, 2.0, 8.0):
-        case = one_case([1.0, 1.5], [1.0, 0.0], 0.25, m1=m1, m2=m2)
-        slopes.append(case.slope(case.logits)[0, 0].item())
-    assert slopes == sorted(slopes)
-    assert slopes[0] > 0
-    assert slopes[-1] == pytest.approx(math.sin(1 + m1) / 0.25, rel=1e-9)
-    assert slopes[0] < 0.9 * slopes[-1]
