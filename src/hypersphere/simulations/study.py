@@ -9,7 +9,9 @@ of a seed do not depend on which other seeds are computed with it.
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
+from jaxtyping import Float
 
 from hypersphere.config.claims import PRINTED
 from hypersphere.config.project import Config
@@ -27,6 +29,9 @@ class Context(NamedTuple):
 
     config: Config
     paper: str
+
+
+Numbers = Sequence[float] | Float[np.ndarray, "seeds"]
 
 
 class Answer(NamedTuple):
@@ -51,14 +56,14 @@ def exactly(claim: str, value: float, reading: str = PRINTED) -> Answer:
     return Answer(claim, reading, {"value": [value]})
 
 
-def over_seeds(claim: str, values: Sequence[float], reading: str = PRINTED) -> Answer:
+def over_seeds(claim: str, values: Numbers, reading: str = PRINTED) -> Answer:
     """A number for each seed; infinite for a seed that never converges."""
-    return Answer(claim, reading, {"seeds": list(values)})
+    return Answer(claim, reading, {"seeds": list(map(float, values))})
 
 
-def calibrated(claim: str, values: Sequence[float], reading: str = PRINTED) -> Answer:
+def calibrated(claim: str, values: Numbers, reading: str = PRINTED) -> Answer:
     """A number for each seed that the study's inputs were chosen to match: it is measured, but tests nothing."""
-    return Answer(claim, reading, {"calibrated": list(values)})
+    return Answer(claim, reading, {"calibrated": list(map(float, values))})
 
 
 def between(claim: str, low: float, high: float, reading: str = PRINTED) -> Answer:
@@ -68,9 +73,9 @@ def between(claim: str, low: float, high: float, reading: str = PRINTED) -> Answ
     return Answer(claim, reading, {"low": [low], "high": [high]})
 
 
-def effect(claim: str, variant: Sequence[float], baseline: Sequence[float], reading: str = PRINTED) -> Answer:
+def effect(claim: str, variant: Numbers, baseline: Numbers, reading: str = PRINTED) -> Answer:
     """Two arms over seeds. A comparison that prints no difference claims that the variant has the larger mean."""
-    return Answer(claim, reading, {"variant": list(variant), "baseline": list(baseline)})
+    return Answer(claim, reading, {"variant": list(map(float, variant)), "baseline": list(map(float, baseline))})
 
 
 def counted(claim: str, held: int, places: int, reading: str = PRINTED, needed: int | None = None) -> Answer:

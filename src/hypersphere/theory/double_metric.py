@@ -336,20 +336,15 @@ def appendix_g(
     alpha = torch.ones_like(temperature) if alpha is None else alpha
     beta = torch.zeros_like(temperature) if beta is None else beta
 
-    def inner(at: Tensor) -> Tensor:
-        return (candidates * at[:, None]).sum(dim=2)
-
-    def distances(at: Tensor) -> Tensor:
-        return vector_norm(at[:, None] - candidates, dim=2)
-
     def equation_2_of(at: Tensor) -> Tensor:
-        cross_entropy = -(inner(at) / t).log_softmax(dim=1)[:, 0]
-        return alpha * cross_entropy - beta * distances(at).log_softmax(dim=1)[:, 0]
+        products, distances = (candidates * at[:, None]).sum(dim=2), vector_norm(at[:, None] - candidates, dim=2)
+        return -alpha * (products / t).log_softmax(dim=1)[:, 0] - beta * distances.log_softmax(dim=1)[:, 0]
 
-    logits, d, away = inner(u) / t, distances(u), u[:, None] - candidates
+    inner, away = (candidates * u[:, None]).sum(dim=2), u[:, None] - candidates
+    logits, d = inner / t, vector_norm(away, dim=2)
     if line.startswith("middle"):
         log_z = logits.logsumexp(dim=1, keepdim=True)
-        printed = (inner(u) - log_z).clamp(max=600).exp()
+        printed = (inner - log_z).clamp(max=600).exp()
         weights = (logits - log_z).exp() / t if line == "middle, tau" else printed
         claim = positive / t - (weights[:, :, None] * candidates).sum(dim=1)
     else:

@@ -8,7 +8,6 @@ norm of its point. Excesses are in these units, where rounding errors are near 1
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
@@ -64,10 +63,6 @@ def info_nce(z: Tensor, temperature: Tensor | float = 1.0) -> Tensor:
     return similarity.logsumexp(dim=1) - similarity[:, 0]
 
 
-def largest(excess: Tensor) -> Checked:
-    return everywhere(excess.amax(dim=1))
-
-
 def points(generator: Generator, draws: int, n: int = 5, **others: tuple[float, float]) -> dict[str, Tensor]:
     """Norms 1e-4 … 1e4. A third of the positives are near the anchor, a third opposite to it, some exactly.
 
@@ -110,13 +105,13 @@ def _gradient_3_1(z: Tensor) -> Checked:
 
 
 def _tangent(z: Tensor, *, loss: Loss) -> Checked:
-    return largest(dot(gradient(loss, z), z).abs())
+    return everywhere(dot(gradient(loss, z), z).abs().amax(dim=1))
 
 
 def _magnitude(z: Tensor, *, loss: Loss, factor: float = 1, power: float = 0) -> Checked:
     """factor · sin(phi) · ||z||^(power - 1), for both points; in units of ||z||^(power - 1)."""
     slope = norm(gradient(loss, z)) * norm(z) ** (1 - power)
-    return largest((slope - factor * sine(z[:, 0], z[:, 1])[:, None]).abs())
+    return everywhere((slope - factor * sine(z[:, 0], z[:, 1])[:, None]).abs().amax(dim=1))
 
 
 def _inverse(z: Tensor, gamma: Tensor) -> Checked:
@@ -140,7 +135,7 @@ def _equation_3(z: Tensor, *, sign: float, pull: float) -> Checked:
     share = dot(unit(z[:, :1]), unit(z[:, 1:])).softmax(dim=1)
     share = sign * share - pull * (torch.arange(share.shape[1]) == 0)
     slope = gradient(info_nce, z)[:, 1:] * norm(z[:, 1:])[..., None]
-    return largest(norm(slope - share[..., None] * across(unit(z[:, :1]), z[:, 1:])))
+    return everywhere(norm(slope - share[..., None] * across(unit(z[:, :1]), z[:, 1:])).amax(dim=1))
 
 
 _with_temperature, _HALF = partial(points, temperature=(-5, 3)), given(z=[RIGHT_ANGLE], temperature=[0.5])
@@ -152,7 +147,7 @@ _with_temperature, _HALF = partial(points, temperature=(-5, 3)), given(z=[RIGHT_
 def _grows(z: Tensor, gamma: Tensor, *, loss: Loss) -> Checked:
     """Each point's loss of norm, over the norm plus the longest possible step, gamma/||z||."""
     after = z - gamma[:, None, None] * gradient(loss, z)
-    return largest((norm(z) - norm(after)) / (norm(z) + gamma[:, None] / norm(z)))
+    return everywhere(((norm(z) - norm(after)) / (norm(z) + gamma[:, None] / norm(z))).amax(dim=1))
 
 
 def _pythagoras(z: Tensor, gamma: Tensor, *, of_unit: bool) -> Checked:
@@ -214,25 +209,13 @@ def _theorem_3_4(
     return Checked(met(step), torch.where((step.left <= 0) & strict, 1.0, excess))
 
 
+_every = partial(_theorem_3_4, met=lambda s: s.a > 0)
+_acute = partial(_theorem_3_4, met=lambda s: s.acute)
 _OBTUSE = given(z=[[[2, 1], [-2, 1]], [[1, 0], [-0.6, 0.8]]], gamma=[1, 0.25])
-_ANY_ANGLE = given(z=[RIGHT_ANGLE, [[2, 1], [-2, 1]], [[1, 0], [1, 0]], [[1, 0], [-1, 0]]], gamma=[1, 1, 1, 1])
-_ACUTE = given(z=[RIGHT_ANGLE, [[2, 0], [0, 2]], [[1, 0], [0.6, 0.8]], [[1, 0], [1, 0]]], gamma=[1, 1, 0.5, 1])
+_OPPOSITE = given(z=[RIGHT_ANGLE, [[2, 1], [-2, 1]], [[1, 0], [1, 0]], [[1, 0], [-1, 0]]], gamma=[1, 1, 1, 1])
+_SHARP = given(z=[RIGHT_ANGLE, [[2, 0], [0, 2]], [[1, 0], [0.6, 0.8]], [[1, 0], [1, 0]]], gamma=[1, 1, 0.5, 1])
 _LONG = given(z=[[[1, 0], [0.6, 0.8]]], gamma=[4])
-
-
-def _at_any_angle(name: str, bound: Callable[[Step], Tensor], simple: Callable[[], Inputs], **how: Any) -> Statement:
-    return state(name, partial(_theorem_3_4, bound=bound, met=lambda s: s.a > 0, **how), angled, simple)
-
-
-def _at_acute_angles(
-    name: str,
-    bound: Callable[[Step], Tensor],
-    simple: Callable[[], Inputs] = _ACUTE,
-    met: Callable[[Step], Tensor] = lambda s: s.acute,
-    **how: Any,
-) -> Statement:
-    check = partial(_theorem_3_4, bound=bound, met=met, **how)
-    return state(name, check, partial(angled, widest=math.pi / 2), simple)
+_AT_ANY, _ACUTE = (angled, _OPPOSITE), (partial(angled, widest=math.pi / 2), _SHARP)
 
 
 # Propositions C.1 (two random directions) and D.1 (GradScale has no potential)
@@ -319,18 +302,24 @@ STATEMENTS: tuple[Statement, ...] = (
     state("norms.corollary_3_3.squared_error", partial(_grows, loss=squared_error), stepped, STEP),
     state("norms.appendix_a_3", partial(_pythagoras, of_unit=False), stepped, STEP),
     state("norms.appendix_a_3.n12", partial(_pythagoras, of_unit=True), stepped, STEP),
-    _at_any_angle("norms.theorem_3_4.main_text", lambda s: s.bound, _ACUTE, main_text=True),
-    _at_acute_angles("norms.theorem_3_4.main_text.n12", lambda s: s.rho * s.bound, main_text=True),
-    _at_any_angle("norms.theorem_3_4.appendix", lambda s: s.bound, _OBTUSE),
-    _at_acute_angles("norms.theorem_3_4.acute.n13", lambda s: s.bound),
-    _at_acute_angles(
-        "norms.theorem_3_4.strict.n13", lambda s: s.bound, met=lambda s: s.acute & (s.sine > 0), strict=True
+    state("norms.theorem_3_4.main_text", partial(_every, bound=lambda s: s.bound, main_text=True), angled, _SHARP),
+    state("norms.theorem_3_4.main_text.n12", partial(_acute, bound=lambda s: s.rho * s.bound, main_text=True), *_ACUTE),
+    state("norms.theorem_3_4.appendix", partial(_every, bound=lambda s: s.bound), angled, _OBTUSE),
+    state("norms.theorem_3_4.acute.n13", partial(_acute, bound=lambda s: s.bound), *_ACUTE),
+    state(
+        "norms.theorem_3_4.strict.n13",
+        partial(_acute, bound=lambda s: s.bound, met=lambda s: s.acute & (s.sine > 0), strict=True),
+        *_ACUTE,
     ),
-    _at_any_angle("norms.theorem_3_4.change.n13", lambda s: s.bound - s.left, _ANY_ANGLE, equal=True),
-    _at_any_angle("norms.theorem_3_4.all_angles.n13", lambda s: (1 + s.a) * s.bound, _ANY_ANGLE),
-    _at_any_angle("norms.appendix_a_4", lambda s: s.sharper, _OBTUSE),
-    _at_acute_angles("norms.appendix_a_4.acute", lambda s: s.sharper, _LONG),
-    _at_acute_angles("norms.appendix_a_4.n13", lambda s: s.sharper, met=lambda s: s.acute & (s.a * s.sine <= 1)),
+    state("norms.theorem_3_4.change.n13", partial(_every, bound=lambda s: s.bound - s.left, equal=True), *_AT_ANY),
+    state("norms.theorem_3_4.all_angles.n13", partial(_every, bound=lambda s: (1 + s.a) * s.bound), *_AT_ANY),
+    state("norms.appendix_a_4", partial(_every, bound=lambda s: s.sharper), angled, _OBTUSE),
+    state("norms.appendix_a_4.acute", partial(_acute, bound=lambda s: s.sharper), _ACUTE[0], _LONG),
+    state(
+        "norms.appendix_a_4.n13",
+        partial(_acute, bound=lambda s: s.sharper, met=lambda s: s.acute & (s.a * s.sine <= 1)),
+        *_ACUTE,
+    ),
     state("norms.proposition_c_1", partial(_tail, bound=lambda d, x: 1 / (2 * d * x**2)), _tails, _TAIL),
     state("norms.proposition_c_1.exponential", _cap, _tails, _TAIL),
     state("norms.proposition_d_1", _no_potential, _fields, _FIELD),

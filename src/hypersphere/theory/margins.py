@@ -4,9 +4,8 @@ Shapes: n draws, m candidates of one anchor. Gradients are autograd's, of Eq. 5 
 checked after multiplying by their denominators, because p - beta·q cancels where a probability nears its target.
 """
 
-import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -218,8 +217,9 @@ def identity_subtractive_is_type_i(x: Case) -> Checked:
     return equal(left, right, (x.p + x.without) * weight, where)
 
 
-def _random(generator: torch.Generator, n: int, m: int = 4) -> dict[str, Tensor]:
-    """Random values for every input of a check. Extremes: angles of 1e-8 and pi - 1e-8, exponentials of ±630."""
+def _random(keys: Mapping[str, str], generator: torch.Generator, n: int, m: int = 4) -> Inputs:
+    """Random values for the inputs of a check, of all that are drawn. Extremes: angles of 1e-8 and pi - 1e-8,
+    exponentials of ±630."""
 
     def uniform(*shape: int, low: float = 0.0, high: float = 1.0) -> Tensor:
         return torch.rand(*shape, generator=generator, dtype=torch.float64) * (high - low) + low
@@ -237,7 +237,7 @@ def _random(generator: torch.Generator, n: int, m: int = 4) -> dict[str, Tensor]
     temperature = 10 ** uniform(n, low=-2.5, high=3)
     zero, one = torch.zeros(n, dtype=torch.float64), torch.ones(n, dtype=torch.float64)
     small = 10 ** uniform(n, low=-12, high=-1)
-    return {
+    drawn = {
         "theta": angles(n, m),
         "p": torch.where(uniform(n, 1) < 0.8, one_hot, soft / soft.sum(dim=1, keepdim=True)),
         "temperature": temperature,
@@ -251,6 +251,7 @@ def _random(generator: torch.Generator, n: int, m: int = 4) -> dict[str, Tensor]
         "angle": angles(n),
         "probability": one_of(uniform(n), small, 1 - small),
     }
+    return {name: drawn[key] for name, key in keys.items()}
 
 
 ROUND = tuple(
@@ -269,16 +270,9 @@ def _state(name: str, check: Callable[..., Checked], takes: str, cases: Sequence
     """``takes`` lists keys of _random; the first word of each names an input."""
     keys = {key.partition(" ")[0]: key for key in takes.split(", ")}
 
-    def draw(generator: torch.Generator, n: int) -> Inputs:
-        drawn = _random(generator, n)
-        return {name: drawn[key] for name, key in keys.items()}
-
-    @functools.wraps(check)
-    def of_case(**inputs: Tensor) -> Checked:
-        return check(Case(**inputs)) if "theta" in inputs else check(**inputs)
-
     simple = given(**{name: [case[key] for case in cases] for name, key in keys.items()})
-    return Statement(f"margins.{name}", of_case, draw, simple)
+    of_inputs = (lambda **inputs: check(Case(**inputs))) if "theta" in keys else check
+    return Statement(f"margins.{name}", of_inputs, partial(_random, keys), simple)
 
 
 PLAIN, WITH_BETA = "theta, p, temperature", "theta, p, temperature, beta"

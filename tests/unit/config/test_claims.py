@@ -268,8 +268,9 @@ def test_a_wrong_line_of_the_rules(project_root: Path, refused: Refused, old: st
         check_texts(planning.make(project_root))
 
 
-LEDGER = load_errata(project.load(ROOT, {}))
-STATEMENTS = {statement.id for paper in build.documents() for statement in build.statements(paper)}
+CONFIG = project.load(ROOT, {})
+LEDGER = load_errata(CONFIG)
+STATEMENTS = {statement.id for paper in CONFIG.papers for statement in build.statements(paper)}
 ANSWERED = {claim.id for claim in claims()}
 """Claims: test_present_studies.py checks that exact studies answer those of their artifacts."""
 

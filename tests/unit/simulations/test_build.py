@@ -38,19 +38,17 @@ def rewrite(root: Path, **artifacts: object) -> None:
     file.write_text(yaml.safe_dump(paper | {"artifacts": kept}))
 
 
-def test_a_table_for_each_artifact_answers_and_a_manifest(project_root: Path) -> None:
-    plan = made(project_root)
-    artifacts = plan.config.studied(PAPER)
-    assert set(folder(plan)) == {*(f"{name}.csv" for name in artifacts), "answers.csv", "manifest.json"}
-    answers = pd.read_csv(plan.config.results / "simulations" / PAPER / "answers.csv")
-    assert list(answers) == list(COLUMNS)
-    assert set(answers["study"]) == {declared.study for declared in artifacts.values()}
-
-
-def test_the_same_bytes_at_every_scale(project_root: Path) -> None:
+def test_a_table_for_each_artifact_answers_and_a_manifest_with_the_same_bytes_at_every_scale(
+    project_root: Path,
+) -> None:
     quick, changed, paper = made(project_root), made(project_root, epochs=3), made(project_root, scale="paper")
     assert len({plan.config.results for plan in (quick, changed, paper)}) == 3
     assert folder(quick) == folder(changed) == folder(paper)
+    artifacts = quick.config.studied(PAPER)
+    assert set(folder(quick)) == {*(f"{name}.csv" for name in artifacts), "answers.csv", "manifest.json"}
+    answers = pd.read_csv(quick.config.results / "simulations" / PAPER / "answers.csv")
+    assert list(answers) == list(COLUMNS)
+    assert set(answers["study"]) == {declared.study for declared in artifacts.values()}
 
 
 def test_an_altered_table_is_refused_and_made_again_by_the_next_run(project_root: Path, refused: Any) -> None:

@@ -12,6 +12,8 @@ from hypersphere.simulations.cosine_field import compute as cosine_field
 from hypersphere.simulations.cosine_field.compute import field
 from hypersphere.simulations.study import Study
 
+from .shared import held
+
 
 @pytest.fixture(scope="module")
 def study() -> Study:
@@ -51,7 +53,7 @@ def test_the_cosine_on_a_circle_is_the_angles_sine(study: Study) -> None:
 def test_every_sentence_holds(study: Study) -> None:
     """All five follow from Proposition 3.1."""
     assert len(study.answers) == 5
-    assert all(answer.arms["held"] == answer.arms["places"] for answer in study.answers)
+    assert all(holds == places for holds, places in held(study).values())
 
 
 def norm(points: Tensor) -> Tensor:

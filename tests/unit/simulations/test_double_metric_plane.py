@@ -4,25 +4,15 @@ import math
 
 import numpy as np
 import pytest
-import torch
 
 from hypersphere.simulations.double_metric_plane.compute import (
     SIGNS,
     WEIGHTS,
-    at,
-    chord,
-    cosine,
     cosine_weight,
     double_metric_plane,
 )
 
-
-def test_chord_and_cosine_of_an_angle() -> None:
-    """2 sin(theta/2) and cos theta."""
-    theta = torch.tensor([0.0, 1e-6, 0.5, math.pi / 2, 3.0, math.pi], dtype=torch.float64)
-    u, v = at(torch.full_like(theta, 0.4)), at(theta + 0.4)
-    torch.testing.assert_close(chord(u, v), 2 * (theta / 2).sin(), atol=1e-15, rtol=1e-9)
-    torch.testing.assert_close(cosine(u, v), theta.cos(), atol=1e-15, rtol=1e-12)
+from .shared import held
 
 
 def test_the_sketch_by_hand() -> None:
@@ -78,10 +68,11 @@ def test_where_the_printed_weight_is_0() -> None:
 
 def test_answers_by_counting() -> None:
     """179 angles, five temperatures: radius 1/tau is right at tau = 1, and at the right angle, whose cosine is 0."""
-    answers = double_metric_plane(None).answers  # type: ignore[arg-type]
-    assert {one.id: (one.reading, one.arms["held"][0], one.arms["places"][0]) for one in answers} == {
-        "dm.fig2.radius": ("as printed", 179 + 4, 179 * 5),
-        "dm.fig2.radius.d24": ("D24", 179 * 5, 179 * 5),
-        "dm.fig2.discriminates": ("as printed", 0, 179),
-        "dm.fig2.discriminates.d7": ("D7", 179 * 178 / 2, 179 * 178 / 2),
+    study = double_metric_plane(None)  # type: ignore[arg-type]
+    assert [one.reading for one in study.answers] == ["as printed", "D24", "as printed", "D7"]
+    assert held(study, "dm.fig2.") == {
+        "radius": (179 + 4, 179 * 5),
+        "radius.d24": (179 * 5, 179 * 5),
+        "discriminates": (0, 179),
+        "discriminates.d7": (179 * 178 / 2, 179 * 178 / 2),
     }

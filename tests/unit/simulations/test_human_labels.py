@@ -7,13 +7,14 @@ from typing import Any
 from unittest.mock import Mock
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import entropy
 
 from hypersphere.datasets.reading.human import HumanLabels, human
 from hypersphere.simulations.human_labels import compute as module
-from hypersphere.simulations.human_labels.compute import answers, human_labels, table
+from hypersphere.simulations.human_labels.compute import counts, human_labels
+
+from .shared import held
 
 
 def labels(**changed: Any) -> HumanLabels:
@@ -34,26 +35,18 @@ def labels(**changed: Any) -> HumanLabels:
     return HumanLabels(**{name: np.array(value) for name, value in {**small, **changed}.items()})
 
 
-def values(found: pd.DataFrame) -> dict[tuple[str, str], float]:
-    return dict(zip(zip(found["labels"], found["quantity"], strict=True), found["value"], strict=True))
+def values(of: HumanLabels) -> dict[tuple[str, str], float]:
+    return counts(of).tables["human_labels"].set_index(["labels", "quantity"])["value"].to_dict()
 
 
-def errors(found: pd.DataFrame) -> list[float]:
-    return [round(value, 2) for (_, quantity), value in values(found).items() if quantity.endswith("in error")]
-
-
-def held(of: HumanLabels) -> dict[str, tuple[float, float]]:
-    return {
-        answer.id.removeprefix("norms.human_labels."): (answer.arms["held"][0], answer.arms["places"][0])
-        for answer in answers(of)
-    }
+def told(of: HumanLabels) -> dict[str, tuple[int, int]]:
+    return held(counts(of), "norms.human_labels.")
 
 
 def test_small_sets_by_hand() -> None:
-    found = values(table(labels()))
     highest = entropy([26, 13, 13])
     people = {"mean": 51, "least": 50, "most": 52}
-    assert found == {
+    assert values(labels()) == {
         ("CIFAR-10H", "test images"): 2,
         **{("CIFAR-10H", f"people per image, {name}"): number for name, number in people.items()},
         ("CIFAR-10H", "number of people not 50 in tens"): 0,
@@ -73,18 +66,18 @@ def test_small_sets_by_hand() -> None:
 
 def test_n49_a_consensus_of_three_and_the_label_of_one() -> None:
     """A label with fewer votes than another is no consensus; a coarse label that lacks the fine one is another's."""
-    assert held(labels()) == {"people": (1, 1), "consensus": (4, 8), "consensus.n49": (8, 8)}
-    assert [answer.reading for answer in answers(labels())] == ["as printed", "as printed", "N49"]
-    assert held(labels(cifar10n_aggre_label=[1, 3, 5, 9]))["consensus.n49"] == (7, 8)
-    assert held(labels(cifar10n_aggre_label=[1, 2, 5, 4]))["consensus.n49"] == (7, 8)
-    assert held(labels(cifar100n_noisy_coarse_label=[1, 1, 1, 0]))["consensus.n49"] == (7, 8)
+    assert told(labels()) == {"people": (1, 1), "consensus": (4, 8), "consensus.n49": (8, 8)}
+    assert [answer.reading for answer in counts(labels()).answers] == ["as printed", "as printed", "N49"]
+    assert told(labels(cifar10n_aggre_label=[1, 3, 5, 9]))["consensus.n49"] == (7, 8)
+    assert told(labels(cifar10n_aggre_label=[1, 2, 5, 4]))["consensus.n49"] == (7, 8)
+    assert told(labels(cifar100n_noisy_coarse_label=[1, 1, 1, 0]))["consensus.n49"] == (7, 8)
 
 
 @pytest.mark.parametrize(("votes_cast", "expected"), [(44, 0), (46, 1), (54, 1), (56, 0)])
 def test_about_50_is_50_in_tens(votes_cast: int, expected: int) -> None:
-    counts = np.zeros((2, 10), dtype=np.int64)
-    counts[:, 3] = votes_cast
-    assert held(labels(cifar10h_counts=counts.tolist()))["people"] == (expected, 1)
+    people = np.zeros((2, 10), dtype=np.int64)
+    people[:, 3] = votes_cast
+    assert told(labels(cifar10h_counts=people))["people"] == (expected, 1)
 
 
 @pytest.mark.parametrize("root", [None, "elsewhere"])
@@ -102,27 +95,33 @@ def real(unpacked: Callable[[str], Path]) -> HumanLabels:
     return human(unpacked("human"), download=False)
 
 
+def given(labels: HumanLabels) -> np.ndarray:
+    """Labels of three people."""
+    return np.stack([getattr(labels, f"cifar10n_random_label{person}") for person in (1, 2, 3)])
+
+
 @pytest.mark.shared_data
 def test_real_labels_are_as_their_authors_describe_them(real: HumanLabels) -> None:
     """Noise rates of Wei et al., in percent; about 50 people by Peterson et al. The worst is wrong where one was."""
-    assert errors(table(real)) == [9.01, 17.23, 18.12, 17.64, 40.21, 26.4, 40.2]
-    numbers = {quantity: value for (_, quantity), value in values(table(real)).items()}
+    numbers = {quantity: value for (_, quantity), value in values(real).items()}
+    errors = [round(value, 2) for quantity, value in numbers.items() if quantity.endswith("in error")]
+    assert errors == [9.01, 17.23, 18.12, 17.64, 40.21, 26.4, 40.2]
     people = [numbers[f"people per image, {name}"] for name in ("mean", "least", "most")]
     assert (numbers["test images"], *people) == (10_000, pytest.approx(51.1), 47, 63)
     assert numbers["number of people not 50 in tens"] == 266
     assert round(numbers["all gave one label"], 1) == 43.9
-    wrong = (module.training_labels(real) != real.cifar10n_clean_label).any(axis=0)
+    wrong = (given(real) != real.cifar10n_clean_label).any(axis=0)
     np.testing.assert_array_equal(real.cifar10n_worse_label != real.cifar10n_clean_label, wrong)
 
 
 @pytest.mark.shared_data
 def test_real_answers(real: HumanLabels) -> None:
     """The vote of three is the aggregate everywhere, by counting in another way."""
-    assert held(real) == {"people": (1, 1), "consensus": (50_000, 100_000), "consensus.n49": (100_000, 100_000)}
-    given = module.training_labels(real)
-    pairs = [(given[i] == given[j], given[i]) for i, j in ((0, 1), (0, 2), (1, 2))]
+    assert told(real) == {"people": (1, 1), "consensus": (50_000, 100_000), "consensus.n49": (100_000, 100_000)}
+    each = given(real)
+    pairs = [(each[i] == each[j], each[i]) for i, j in ((0, 1), (0, 2), (1, 2))]
     for agree, label in pairs:
         np.testing.assert_array_equal(real.cifar10n_aggre_label[agree], label[agree])
     none = ~np.any([agree for agree, _ in pairs], axis=0)
-    assert none.sum() == values(table(real))["CIFAR-10N", "three different labels"] == 3041
-    assert (given[:, none] == real.cifar10n_aggre_label[none]).any(axis=0).all()
+    assert none.sum() == values(real)["CIFAR-10N", "three different labels"] == 3041
+    assert (each[:, none] == real.cifar10n_aggre_label[none]).any(axis=0).all()

@@ -42,7 +42,7 @@ def test_loss_is_that_of_equation_1() -> None:
     positive = torch.tensor([[1, 0, 0, 3, 5, 6, 4], [2, 3, 4, 5, 6, 0, 1]])
     x, matrix = random(2, 7, 4, seed=1), random(2, 4, 64, seed=2)
     network = study.Network(*(parameter.double() for parameter in study.initial([0, 1], 1, 11)))
-    expected = sum(equation_1(*each) for each in zip(network.embed(x, matrix), positive, strict=True))
+    expected = sum(equation_1(*each) for each in zip(network(x, matrix), positive, strict=True))
     torch.testing.assert_close(study.loss(network, x, matrix, positive), expected, atol=1e-14, rtol=1e-10)
 
 

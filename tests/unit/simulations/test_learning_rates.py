@@ -4,6 +4,7 @@ import math
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -63,9 +64,13 @@ def test_stated_schedule(batch: int, epochs: int) -> None:
     assert 0 < rates[-1] < 1e-4 * peak
 
 
+def curves() -> pd.DataFrame:
+    return study.learning_rates(CONTEXT).tables["learning_rates"].set_index(["method", "batch", "curve"])
+
+
 def test_warm_up_is_stretched() -> None:
     """Erratum N41. 390 passes an epoch are 195, 97 and 48 steps; 3,900 steps from rate 0 are 20.0, 40.2 and 81.3."""
-    found = study.curves().set_index(["method", "batch", "curve"])["warmup"]
+    found = curves()["warmup"]
     for batch, steps, epochs in zip(BATCHES, (195, 97, 48), (20.0, 40.2, 81.3), strict=True):
         rates, per_epoch = study.authors(study.AUTHORS_SIMSIAM, 128, batch // 128, 10, 500)
         assert (per_epoch, rates.argmax()) == (steps, 3_900)
@@ -76,7 +81,7 @@ def test_warm_up_is_stretched() -> None:
 def test_mass() -> None:
     """In epochs at the peak: 10/2 + 90/2 for a 100-epoch run; else the warm-up's triangle and, under an all but flat
     cosine, the rest."""
-    found = study.curves().set_index(["method", "batch", "curve"])["mass"].loc["simsiam"]
+    found = curves()["mass"].loc["simsiam"]
     for batch, warmup in zip(BATCHES, (20, 3900 / 97, 81.25), strict=True):
         assert found[batch, "stated, ends early"] == pytest.approx(50, abs=0.1)
         bound = 100 - warmup / 2
@@ -87,7 +92,7 @@ def test_mass() -> None:
 
 def test_answers() -> None:
     """Authors': 0.6² = 0.36, 0.1² = 0.01, 0.2² = 0.04 and 2, 4 and 8 times as much."""
-    tables, answers = study.learning_rates(CONTEXT)
+    answers, rows = study.learning_rates(CONTEXT).answers, curves()
     found = {answer.id.removeprefix("norms.learning_rates."): answer.arms["value"][0] for answer in answers}
     expected = {
         **{"peak.simclr.n17": 0.36, "peak.simclr.batch512.n17": 0.36, "gradscale.n17": 1 / 36},
@@ -101,7 +106,6 @@ def test_answers() -> None:
         **{"warmup.batch256.n41": 20, "warmup.batch512.n41": 40, "warmup.batch1024.n41": 81},
     }
     assert len(found) == len(answers) == len(expected) + len(warmups)
-    rows = tables["learning_rates"].set_index(["method", "batch", "curve"])
     assert len(rows) == 3 * 3 + 2 * 2
     stated = rows.loc[("simsiam", 1024, "stated")]
     assert stated[["rate", "per_256", "warmup"]].tolist() == pytest.approx([0.48, 0.12, 10])

@@ -15,6 +15,8 @@ from hypersphere.objectives.margin_logits import margin_logits
 from hypersphere.simulations.margin_gradients import compute as study
 from hypersphere.simulations.study import Study
 
+from .shared import held
+
 DRAWS, CANDIDATES = 400, 5  # the positive first
 
 
@@ -114,15 +116,9 @@ def test_tables_against_plain_python(result: Study) -> None:
         np.testing.assert_allclose(table["ratio"], (positive + negatives) / (turned + negatives), rtol=1e-9)
 
 
-def _counts(result: Study) -> dict[str, tuple[int, int]]:
-    counts = {a.id.removeprefix("margins."): (int(a.arms["held"][0]), int(a.arms["places"][0])) for a in result.answers}
-    assert len(counts) == len(result.answers)
-    return counts
-
-
 def test_what_holds_everywhere_and_what_does_not(result: Study) -> None:
-    counts = _counts(result)
-    refuted = {name for name, (held, places) in counts.items() if held < places}
+    counts = held(result, "margins.")
+    refuted = {name for name, (holds, places) in counts.items() if holds < places}
     of_figure_2 = ("sines_raise", "sines_fall", "convex", "terms", "small_angles", "gaps_probability")
     assert refuted == {*(f"fig2.{name}" for name in of_figure_2), "fig8.area"}
     corrected = {name.rpartition(".")[0] for name in counts if name.count(".") == 2}
@@ -139,7 +135,7 @@ def test_counts_from_the_angles_at_which_the_signs_change(result: Study) -> None
     def below(angle: float) -> int:
         return math.floor(angle / width + 0.5)  # cells whose centre is below
 
-    counts = _counts(result)
+    counts = held(result, "margins.")
     raised, reversed_more = below((math.pi - 0.4) / 2), n - below(math.pi - 0.2)  # |sin(x + m1)| > sin(x) at both ends
     assert counts["fig2.sines_raise"] == (raised + reversed_more, n)
     assert counts["fig2.sines_raise.m34"] == (raised, raised)
@@ -162,8 +158,8 @@ def test_nearer_positives_are_weighted_less_in_a_corner(result: Study) -> None:
 
     assert weight(0.9, 0.99) > weight(0.6, 0.99)
     assert weight(0.9, 0.875) < weight(0.6, 0.875)
-    held, places = _counts(result)["fig2.small_angles"]
-    assert places // 2 < held < places
+    holds, places = held(result, "margins.")["fig2.small_angles"]
+    assert places // 2 < holds < places
 
 
 def test_the_emphasised_area_narrows_with_the_margin(result: Study) -> None:
@@ -179,14 +175,4 @@ def test_the_emphasised_area_narrows_with_the_margin(result: Study) -> None:
         doubled = by_map.loc[t, "double"]
         assert doubled[0.2] < doubled[0.4] < doubled[0.8]
         assert doubled[1.6] > doubled[3.1]
-    assert _counts(result)["fig8.area"] == (0, 12)
-
-
-def test_centres_of_emphasis(result: Study) -> None:
-    """The cell nearest to (pi - m1)/2 at every probability."""
-    table = result.tables["fig8"]
-    n, cell = study.COARSE, math.pi / study.COARSE
-    ratios = table["ratio"].to_numpy().reshape(len(study.TEMPERATURES), len(study.MARGINS), n, n)
-    peaks = [math.floor((math.pi - m1) / 2 / cell) for m1 in study.MARGINS]
-    assert (ratios.argmax(axis=2) == np.array(peaks)[:, None]).all()
-    assert peaks == sorted(set(peaks), reverse=True)
+    assert held(result, "margins.")["fig8.area"] == (0, 12)

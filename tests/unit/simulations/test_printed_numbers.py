@@ -20,6 +20,7 @@ from hypersphere.simulations.printed_numbers.compute import FEWEST, cells
 from hypersphere.simulations.study import Context, Study
 
 from ..printed import differences, table
+from .shared import held
 
 PAPERS = Path(__file__).parents[3] / "config" / "papers"
 IMAGES = {"imagenet100": 5_000, "stl10": 8_000, "flowers102_lt": 1_020}
@@ -123,7 +124,7 @@ def test_accuracies_of_unknown_test_size_are_counted_and_have_no_floor(claim: Ma
         claim(artifact="c", source="Table 6", metric="norm", reported=81.0),  # without a deviation: no cell
     ]
     printed = [cell for cell, _ in cells(claims)]
-    summary = study.binomial_floor(printed, study.binomial_effects(study.effects(printed))).set_index("table")
+    summary = study.binomial_floor(printed, study.binomial_effects(printed)).set_index("table")
     assert list(summary.index) == ["Table 3", "Table 5"]
     assert summary[["cells", "unknown", "effects"]].to_numpy().tolist() == [[0, 2, 0], [2, 1, 1]]
     assert math.isnan(float(summary.loc["Table 3", "floor"]))
@@ -138,9 +139,7 @@ def test_tables_stand_in_the_order_of_their_numbers() -> None:
 
 def test_where_sentences_hold() -> None:
     """N45's 6 of 11, D9's 4 of 10; SimCLR's + pos. gains +0.04 to +0.26, within; MoCo v3's, significant, everywhere."""
-    held = {
-        one.id: (one.arms["held"][0], one.arms["places"][0]) for name in study.SENTENCES for one in found(name).answers
-    }
+    counts = {name: count for paper in study.SENTENCES for name, count in held(found(paper)).items()}
     expected = {
         "norms.binomial_floor.final": (6, 11),
         "dm.binomial_floor.gains": (12, 12),
@@ -150,9 +149,9 @@ def test_where_sentences_hold() -> None:
         "lmcl.binomial_floor.images.cmc": (3, 4),
         "lmcl.printed_tests.control": (18, 18),
     }
-    assert {name: held[name] for name in expected} == expected
+    assert {name: counts[name] for name in expected} == expected
     sentences = [sentence for of_paper in study.SENTENCES.values() for sentence in of_paper]
-    assert min(held[sentence.claim][1] for sentence in sentences) > 0
+    assert min(counts[sentence.claim][1] for sentence in sentences) > 0
 
 
 # Numbers of runs
@@ -203,14 +202,6 @@ def test_tests_by_hand() -> None:
     assert (dp["low_3"], dp["high_3"]) == pytest.approx((smallest, largest))
     assert dp["chance"] == pytest.approx((1 - smallest) ** 2)
     assert len(study.printed_tests(study.welch_tests(few))) == 1  # of one variant
-
-
-def test_effects_of_the_lmcl_papers_control_tasks() -> None:
-    """Table 5: three methods, six tasks; NOTES' reading of its spreads found p of 0.60 and more."""
-    rows = found("lmcl").tables["printed_tests"]
-    whole = rows[(rows["table"] == "Table 5") & rows["variant"].eq("")].iloc[0]
-    assert (whole["effects"], whole["low_3"]) == (18, pytest.approx(0.60, abs=0.005))
-    assert set(rows.loc[rows["table"] == "Table 5", "variant"]) == {"dp", ""}
 
 
 # Last digits

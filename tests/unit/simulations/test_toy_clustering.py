@@ -11,6 +11,7 @@ import torch
 from scipy.stats import ttest_rel
 from torch import Tensor
 
+from hypersphere.simulations.study import Study
 from hypersphere.simulations.toy_clustering import compute as study
 from hypersphere.simulations.toy_clustering.compute import (
     BATCH,
@@ -312,10 +313,16 @@ def test_the_share_of_pairs_in_the_margin_region() -> None:
     assert 0 < expected[0] < 100
 
 
-def test_the_printed_start_never_moves(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Erratum L9, for every map of Table 1. The other answers and the tables have their own places' numbers."""
+@pytest.fixture
+def made(results: Results, monkeypatch: pytest.MonkeyPatch) -> Study:
+    """The study of these trials."""
     monkeypatch.setattr(study, "simulate", lambda seeds: results)
-    tables, answers = study.toy_clustering(None)  # type: ignore[arg-type]
+    return study.toy_clustering(None)  # type: ignore[arg-type]
+
+
+def test_the_printed_start_never_moves(results: Results, made: Study) -> None:
+    """Erratum L9, for every map of Table 1. The other answers and the tables have their own places' numbers."""
+    tables, answers = made
     rows = {"table1": 8, "table1_sensitivity": 7 * 2 * 4, "fig3": 4 * (600 + 400)}
     assert {name: len(part) for name, part in tables.items()} == rows
     said = {answer.id: answer for answer in answers}
@@ -333,9 +340,9 @@ def test_the_printed_start_never_moves(results: Results, monkeypatch: pytest.Mon
         assert ambiguous.arms[arm] == results["in_margin"][:, at].tolist()
 
 
-def test_tables_are_of_all_trials_and_a_gain_is_paired(results: Results) -> None:
+def test_tables_are_of_all_trials_and_a_gain_is_paired(results: Results, made: Study) -> None:
     """Against scipy's paired t test's interval."""
-    table_1, others = study.sensitivity(results)
+    table_1, others = made.tables["table1"], made.tables["table1_sensitivity"]
     trials = accuracies(results, "identity", "three_bars")
     interval = ttest_rel(trials["lmcl_sum"], trials["cl"]).confidence_interval(0.95)
     row = others.set_index(["variation", "dataset", "space"]).loc[("identity", "three_bars", "lmcl_sum")]
@@ -347,8 +354,8 @@ def test_tables_are_of_all_trials_and_a_gain_is_paired(results: Results) -> None
     assert (row["mean"], row["std"], row["trials"]) == (first.mean(), first.std(ddof=1), len(TRIALS))
 
 
-def test_figure_3_is_the_first_trial_to_scale(results: Results) -> None:
-    figure = study.figure_3(results["maps"][0])
+def test_figure_3_is_the_first_trial_to_scale(made: Study) -> None:
+    figure = made.tables["fig3"]
     for _, panel in figure.groupby(["dataset", "space"]):
         assert (panel["x"] ** 2 + panel["y"] ** 2).mean() == pytest.approx(1)
     raw = figure[(figure["space"] == "euclidean") & (figure["dataset"] == "three_bars")]

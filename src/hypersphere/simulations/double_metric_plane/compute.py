@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from hypersphere.objectives.geometry import angles, unit
-from hypersphere.simulations.study import PRINTED, Answer, Context, Study, counted
+from hypersphere.simulations.study import PRINTED, Context, Study, counted
 
 WEIGHTS = {"DM1": (0.75, 0.25), "DM2": (0.5, 0.5), "DM3": (0.25, 0.75), "DM4": (1.0, 1.0)}
 """alpha and beta of Table 1."""
@@ -56,29 +56,6 @@ def cosine_weight(
     return alpha / temperature + sign * beta / chords
 
 
-def double_metric_plane(context: Context) -> Study:
-    """The figure, and sentences about it, checked on a grid of angles.
-
-    Panel ``weights``: the weight on the cosine (y) by angle (x), series (loss), sign and temperature. Panel ``zero``:
-    the chord beta tau/alpha, where the printed weight is 0 (y), and its angle (x), NaN if the chord is above 2. At
-    shorter chords a positive is pushed away (D1).
-    """
-    theta = np.geomspace(NEAREST, pi, STEPS + 1)
-    curves, zeros = [], []
-    for temperature in SHOWN:
-        shared = {"panel": "weights", "temperature": temperature, "x": theta}
-        curves.append(pd.DataFrame({**shared, "series": "NT-Xent", "sign": "none", "y": 1 / temperature}))
-        for loss, (alpha, beta) in WEIGHTS.items():
-            for name, sign in SIGNS.items():
-                weight = cosine_weight(2 * np.sin(theta / 2), temperature, alpha, beta, sign)
-                curves.append(pd.DataFrame({**shared, "series": loss, "sign": name, "y": weight}))
-            zero = beta * temperature / alpha
-            angle = 2 * asin(zero / 2) if zero <= 2 else nan
-            zeros.append({"panel": "zero", "series": loss, "temperature": temperature, "x": angle, "y": zero})
-    figure = pd.concat([plane(), *curves, pd.DataFrame(zeros)], ignore_index=True)
-    return Study({"fig2": figure}, answers())
-
-
 def plane() -> pd.DataFrame:
     """Columns panel, series, x, y: lines of the sketch, and its quantities (y of the panel ``numbers``)."""
     features = at(torch.tensor(DIRECTIONS, dtype=torch.float64)) * torch.tensor(LENGTHS, dtype=torch.float64)[:, None]
@@ -111,11 +88,30 @@ def plane() -> pd.DataFrame:
     return pd.concat([*tables, pd.DataFrame({"panel": "numbers", "series": list(numbers), "y": found})])
 
 
-def answers() -> list[Answer]:
-    """Radius, discrimination and order, on STEPS - 1 angles between 0 and pi, without the ends."""
-    theta = torch.arange(1, STEPS, dtype=torch.float64) * pi / STEPS
-    u, v = at(torch.zeros_like(theta)), at(theta)
-    collected = []
+def double_metric_plane(context: Context) -> Study:
+    """The figure, and sentences about it, checked on a grid of angles.
+
+    Panel ``weights``: the weight on the cosine (y) by angle (x), series (loss), sign and temperature. Panel ``zero``:
+    the chord beta tau/alpha, where the printed weight is 0 (y), and its angle (x), NaN if the chord is above 2. At
+    shorter chords a positive is pushed away (D1).
+    """
+    theta = np.geomspace(NEAREST, pi, STEPS + 1)
+    curves, zeros = [], []
+    for temperature in SHOWN:
+        shared = {"panel": "weights", "temperature": temperature, "x": theta}
+        curves.append(pd.DataFrame({**shared, "series": "NT-Xent", "sign": "none", "y": 1 / temperature}))
+        for loss, (alpha, beta) in WEIGHTS.items():
+            for name, sign in SIGNS.items():
+                weight = cosine_weight(2 * np.sin(theta / 2), temperature, alpha, beta, sign)
+                curves.append(pd.DataFrame({**shared, "series": loss, "sign": name, "y": weight}))
+            zero = beta * temperature / alpha
+            angle = 2 * asin(zero / 2) if zero <= 2 else nan
+            zeros.append({"panel": "zero", "series": loss, "temperature": temperature, "x": angle, "y": zero})
+    figure = pd.concat([plane(), *curves, pd.DataFrame(zeros)], ignore_index=True)
+    # On STEPS - 1 angles between 0 and pi, without the ends: radius, discrimination and order.
+    grid = torch.arange(1, STEPS, dtype=torch.float64) * pi / STEPS
+    u, v = at(torch.zeros_like(grid)), at(grid)
+    answers = []
     # On the circle of radius tau^-power the inner product is cosine/tau, for all angles and all tau of Table 5.
     for claim, power, reading in (("dm.fig2.radius", 1.0, PRINTED), ("dm.fig2.radius.d24", 0.5, "D24")):
         held = 0
@@ -123,17 +119,17 @@ def answers() -> list[Answer]:
             radius = temperature**-power
             gap = (cosine(radius * u, radius * v) - cosine(u, v) / temperature).abs()
             held += int((gap <= ROUNDING * radius**2).sum())
-        collected.append(counted(claim, held, len(theta) * len(TEMPERATURES), reading))
+        answers.append(counted(claim, held, len(grid) * len(TEMPERATURES), reading))
     # At every angle: pairs with that angle, and so with one cosine, have different chords across the circle.
     turns = torch.arange(TURNS, dtype=torch.float64)[:, None] * 2 * pi / TURNS
-    chords = chord(at(turns.expand(-1, len(theta))), at(turns + theta))
+    chords = chord(at(turns.expand(-1, len(grid))), at(turns + grid))
     told_apart = chords.amax(dim=0) - chords.amin(dim=0) > ROUNDING
     # Of any two pairs, the one with the longer chord has the smaller cosine.
-    first, second = torch.triu_indices(len(theta), len(theta), offset=1)
+    first, second = torch.triu_indices(len(grid), len(grid), offset=1)
     longer = (chord(u, v)[first] - chord(u, v)[second]).sign()
     nearer = (cosine(u, v)[first] - cosine(u, v)[second]).sign()
-    return [
-        *collected,
-        counted("dm.fig2.discriminates", int(told_apart.sum()), len(theta)),
+    answers += [
+        counted("dm.fig2.discriminates", int(told_apart.sum()), len(grid)),
         counted("dm.fig2.discriminates.d7", int((longer * nearer == -1).sum()), len(first), "D7"),
     ]
+    return Study({"fig2": figure}, answers)

@@ -19,37 +19,6 @@ ROUNDING = 0.05  # nats: half of the last printed decimal
 TEMPERATURES = np.geomspace(0.02, 2.0, 161)
 
 
-def entropy_limits(context: Context) -> Study:
-    """The limits by temperature, and those of each printed row; sentences about all six and about the highest one."""
-    table = printed_rows(context)
-    uniform = (table["printed"] - log(EXAMPLES)).abs()[table["temperature"] == 1] <= ROUNDING
-    answers = [
-        *map(between, table["claim"], table["lowest"], table["highest"]),
-        counted("lecture.table5_entropy.at_most_uniform", int((table["printed"] <= log(EXAMPLES)).sum()), len(table)),
-        counted("lecture.table5_entropy.uniform_at_1", int(uniform.sum()), 1),
-    ]
-    return Study({"table5_entropy": curves(table), "table5_limits": table.drop(columns="claim")}, answers)
-
-
-def printed_rows(context: Context) -> pd.DataFrame:
-    """The rows of the table, from claims with the coordinates ``normalised`` and ``objective.temperature``; in nats.
-
-    Without normalisation logits have no bounds, and the lowest entropy is 0. ``effective``: as many equally likely
-    examples have the printed entropy.
-    """
-    rows = []
-    for claim in load(context.config.claims_file(context.paper)):
-        if claim.artifact == "table5_limits" and (entropy := claim.reported) is not None:
-            at = {"normalised": claim.coordinates["normalised"]}
-            at["temperature"] = claim.coordinates["objective.temperature"]
-            free = 0.0, log(EXAMPLES), 1
-            lowest, highest, at_top = limits(EXAMPLES, float(at["temperature"])) if at["normalised"] else free
-            row = {"claim": claim.id, **at, "printed": entropy, "lowest": lowest, "at_top": at_top, "highest": highest}
-            row |= {"below_uniform": highest - entropy, "effective": exp(entropy)}
-            rows.append({**row, "finding": finding(entropy, lowest, highest), "examples": EXAMPLES})
-    return pd.DataFrame(rows)
-
-
 def two_level_entropy(
     k: Int[np.ndarray, "*k"], n: int, gap: Float[np.ndarray, "*k"] | float
 ) -> Float[np.ndarray, "*k"]:
@@ -85,26 +54,42 @@ def finding(entropy: float, lowest: float, highest: float) -> str:
     return "forced" if low <= lowest and highest <= high else "possible"
 
 
-def curves(table: pd.DataFrame) -> pd.DataFrame:
-    """Columns panel (normalised or not), series, temperature, entropy, examples."""
-    lowest, highest, _ = zip(*(limits(EXAMPLES, float(temperature)) for temperature in TEMPERATURES), strict=True)
-    series = {
-        "lowest": lowest,
-        "highest": highest,
-        # The positive has cosine 1 and the negatives cosine 0.
-        "aligned": two_level_entropy(np.array(1), EXAMPLES, 1 / TEMPERATURES),
-    }
-    lines = [
-        pd.DataFrame({"panel": "normalised", "series": name, "temperature": TEMPERATURES, "entropy": values})
-        for name, values in series.items()
+def entropy_limits(context: Context) -> Study:
+    """The limits by temperature, and those of each printed row; sentences about all six and about the highest one.
+
+    The rows are claims with the coordinates ``normalised`` and ``objective.temperature``, in nats. Without
+    normalisation logits have no bounds, and the lowest entropy is 0. ``effective``: as many equally likely examples
+    have the printed entropy. The curves have the columns panel (normalised or not), series, temperature and entropy.
+    """
+    rows, uniform = [], log(EXAMPLES)
+    for claim in load(context.config.claims_file(context.paper)):
+        if claim.artifact == "table5_limits" and (entropy := claim.reported) is not None:
+            at = {"normalised": claim.coordinates["normalised"]}
+            at["temperature"] = claim.coordinates["objective.temperature"]
+            free = 0.0, uniform, 1
+            lowest, highest, at_top = limits(EXAMPLES, float(at["temperature"])) if at["normalised"] else free
+            row = {"claim": claim.id, **at, "printed": entropy, "lowest": lowest, "at_top": at_top, "highest": highest}
+            row |= {"below_uniform": highest - entropy, "effective": exp(entropy)}
+            rows.append({**row, "finding": finding(entropy, lowest, highest), "examples": EXAMPLES})
+    table = pd.DataFrame(rows)
+    least, most, _ = zip(*(limits(EXAMPLES, float(temperature)) for temperature in TEMPERATURES), strict=True)
+    # The positive has cosine 1 and the negatives cosine 0.
+    aligned = two_level_entropy(np.array(1), EXAMPLES, 1 / TEMPERATURES)
+    parts = [
+        pd.DataFrame({"panel": "normalised", "series": series, "temperature": TEMPERATURES, "entropy": values})
+        for series, values in (("lowest", least), ("highest", most), ("aligned", aligned))
     ]
-    about = {
-        "panel": np.where(table["normalised"], "normalised", "not normalised"),
-        "temperature": table["temperature"],
-    }
+    panel = np.where(table["normalised"], "normalised", "not normalised")
     points = [
-        pd.DataFrame({**about, "series": series, "entropy": table[name]})
+        pd.DataFrame({"panel": panel, "temperature": table["temperature"], "series": series, "entropy": table[name]})
         for series, name in (("printed", "printed"), ("row lowest", "lowest"))
     ]
-    rows = pd.concat(points).sort_index(kind="stable")
-    return pd.concat([*lines, rows], ignore_index=True).assign(examples=EXAMPLES)
+    curves = pd.concat([*parts, pd.concat(points).sort_index(kind="stable")], ignore_index=True)
+    at_uniform = (table["printed"] - uniform).abs()[table["temperature"] == 1] <= ROUNDING
+    answers = [
+        *map(between, table["claim"], table["lowest"], table["highest"]),
+        counted("lecture.table5_entropy.at_most_uniform", int((table["printed"] <= uniform).sum()), len(table)),
+        counted("lecture.table5_entropy.uniform_at_1", int(at_uniform.sum()), 1),
+    ]
+    tables = {"table5_entropy": curves.assign(examples=EXAMPLES), "table5_limits": table.drop(columns="claim")}
+    return Study(tables, answers)

@@ -1,11 +1,9 @@
 """The entropies of SimCLR's Table 5, as a figure and as a table."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hypersphere.report.studies import Drawing, Layout
@@ -29,6 +27,8 @@ def table5_entropy(table: pd.DataFrame) -> Drawing:
     finding = f"{possible} of {len(printed)} printed entropies of SimCLR's Table 5 are possible"
 
     def draw(figure: Figure) -> None:
+        beside: dict[str, Any] = {"ha": "right", "va": "top", "color": ORANGE, "textcoords": "offset points"}
+        beside["bbox"] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5}
         bounded, free = figure.subplots(1, 2, sharey=True, width_ratios=(3, 1))
         least, most, aligned = (lines[name]["normalised"] for name in ("lowest", "highest", "aligned"))
         bounded.fill_between(least.index, least, most, **POSSIBLE)
@@ -37,7 +37,6 @@ def table5_entropy(table: pd.DataFrame) -> Drawing:
         bounded.text(0.023, 6.2, "possible entropies", color=BLUE)
         bounded.text(0.34, 1.0, "below the lowest\npossible entropy", color=BLUE)
         bounded.text(0.023, 2.9, "dashed: positive at 1,\nothers at 0", color=GREY)
-        _printed(bounded, printed["normalised"].index, printed["normalised"])
         bounded.set_xscale("log")
         bounded.set_xticks([0.02, 0.05, 0.1, 0.2, 0.5, 1, 2], ["0.02", "0.05", "0.1", "0.2", "0.5", "1", "2"])
         bounded.minorticks_off()
@@ -45,11 +44,16 @@ def table5_entropy(table: pd.DataFrame) -> Drawing:
         unbounded, places = printed["not normalised"], np.arange(len(printed["not normalised"]))
         bottom = lowest["not normalised"].to_numpy()
         free.bar(places, highest - bottom, 0.6, bottom, **POSSIBLE)
-        _printed(free, places, unbounded)
         free.set_xticks(places, [f"{temperature:g}" for temperature in unbounded.index])
         free.set(xlabel=r"temperature $\tau$", title="not normalised", xlim=(-0.6, len(places) - 0.4))
         free.grid(axis="x", visible=False)
-        for axes in (bounded, free):
+        for axes, across, entropies in (
+            (bounded, printed["normalised"].index, printed["normalised"]),
+            (free, places, unbounded),
+        ):
+            for place, entropy in zip(across, entropies, strict=True):
+                axes.plot(place, entropy, linestyle="none", marker="o", color=ORANGE, markersize=6.0)
+                axes.annotate(f"{entropy:.1f}", (place, entropy), (-5, -4), **beside)
             axes.axhline(highest, color="black", linewidth=1.0)
         bounded.set_ylim(-0.3, 9.4)
         top = f"ln {table['examples'].iloc[0]}"
@@ -78,12 +82,3 @@ def table5_limits(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
         "examples have the printed entropy. Possible: inside the range. Forced: all of the range rounds to it."
     )
     return Layout(head, body, note)
-
-
-def _printed(axes: Axes, x: Iterable[float], y: Iterable[float]) -> None:
-    """The printed entropies, each with its number."""
-    for place, entropy in zip(x, y, strict=True):
-        axes.plot(place, entropy, linestyle="none", marker="o", color=ORANGE, markersize=6.0)
-        beside: dict[str, Any] = {"ha": "right", "va": "top", "color": ORANGE, "textcoords": "offset points"}
-        background = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5}
-        axes.annotate(f"{entropy:.1f}", (place, entropy), (-5, -4), bbox=background, **beside)

@@ -8,7 +8,7 @@ normalisation, in double precision. Where the text is silent, the authors' code 
 Shapes: s seeds, m models (seeds, and within a seed settings), n points of a model, b of a batch, d latent dimensions.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,11 +58,7 @@ class Network(NamedTuple):
     w2: Float[Tensor, "m hidden d"]
     b2: Float[Tensor, "m 1 d"]
 
-    def __call__(self, points: Points) -> Float[Tensor, "m n d"]:
-        """Embeddings, not normalised, in double precision."""
-        return self.embed(points.latent, points.matrix).double()
-
-    def embed(self, x: Float[Tensor, "m n d"], matrix: Float[Tensor, "m d observed"]) -> Float[Tensor, "m n d"]:
+    def __call__(self, x: Float[Tensor, "m n d"], matrix: Float[Tensor, "m d observed"]) -> Float[Tensor, "m n d"]:
         """Embeddings, not normalised, of the observations ``x @ matrix``."""
         hidden = torch.baddbmm(self.b1, x, torch.bmm(matrix, self.w1)).relu()
         return torch.baddbmm(self.b2, hidden, self.w2)
@@ -101,20 +97,18 @@ def class_probabilities(classes: int) -> Float[Tensor, "classes"]:
 def initial(seeds: Sequence[int], settings: int, d: int) -> Network:
     """Weights and biases uniform within 1/sqrt(inputs), as torch starts a linear layer; one draw for each seed."""
     generators = _generators(seeds, "weights", d)
-
-    def parameter(rows: int, columns: int, inputs: int) -> Float[Tensor, "m rows columns"]:
-        uniform = torch.stack([torch.rand(rows, columns, generator=generator) for generator in generators])
-        return ((2 * uniform - 1) / inputs**0.5).repeat_interleave(settings, dim=0)
-
-    first = parameter(OBSERVED, HIDDEN, OBSERVED), parameter(1, HIDDEN, OBSERVED)
-    return Network(*first, parameter(HIDDEN, d, HIDDEN), parameter(1, d, HIDDEN))
+    parameters = []
+    for inputs, outputs in ((OBSERVED, HIDDEN), (HIDDEN, d)):
+        for rows in (inputs, 1):
+            uniform = torch.stack([torch.rand(rows, outputs, generator=generator) for generator in generators])
+            parameters.append(((2 * uniform - 1) / inputs**0.5).repeat_interleave(settings, dim=0))
+    return Network(*parameters)
 
 
 def train(network: Network, points: Points, seeds: Sequence[int]) -> Float[Tensor, "m records classes"]:
     """Stochastic gradient descent, in place, on shuffled batches; a last batch that is not full is left out.
 
-    Returns:
-        Mean norms of the classes' embeddings, before training and after every fifth epoch.
+    The mean norms of the classes' embeddings are those before training and after every fifth epoch.
     """
     models, n = points.labels.shape
     generators = _generators(seeds, "order", n)
@@ -158,7 +152,7 @@ def loss(
 
     A point is an anchor, and a candidate of every other anchor; the positive's term is in the sum (erratum N10).
     """
-    u = unit(network.embed(x, matrix))
+    u = unit(network(x, matrix))
     cosine = torch.bmm(u, u.mT)
     itself = torch.eye(x.shape[1], dtype=torch.bool)
     candidates = cosine.exp().masked_fill(itself, 0).sum(dim=2).log()  # no cosine is too large for exp
@@ -170,7 +164,7 @@ def loss(
 @torch.no_grad()
 def class_norms(network: Network, points: Points) -> Float[Tensor, "m classes"]:
     """Mean norm of the embeddings of each class's points."""
-    norms = torch.linalg.vector_norm(network(points), dim=-1)
+    norms = torch.linalg.vector_norm(network(points.latent, points.matrix).double(), dim=-1)
     empty = norms.new_zeros(len(norms), int(points.labels.max()) + 1)
     total = empty.scatter_add(1, points.labels, norms)
     return total / empty.scatter_add(1, points.labels, torch.ones_like(norms))
@@ -217,14 +211,6 @@ FREQUENCY = (
 )
 
 
-def latent_classes(context: Context) -> Study:
-    """Fig. 2b, 2c and S2, and the sentences of Sec. 4.2 over seeds."""
-    results = simulate(SEEDS)
-    fig2b, of_density = _density(results)
-    fig2c, of_frequency = _frequency(results["class_norm"])
-    return Study({"fig2b": fig2b, "fig2c": fig2c, "figS2": depict(0)}, [*of_density, *of_frequency])
-
-
 def simulate(seeds: Sequence[int]) -> dict[str, np.ndarray]:
     """Train every setting from every seed.
 
@@ -240,9 +226,10 @@ def simulate(seeds: Sequence[int]) -> dict[str, np.ndarray]:
     class_norm = train(network, points, seeds)
     found = {"class_norm": class_norm.unflatten(0, (len(seeds), -1)).numpy()}
     for suffix, model in (("", network), ("_untrained", untrained)):
-        embeddings = model(points).unflatten(0, (len(seeds), -1))
-        last = Network(*(parameter[DENSITY[-1].setting :: len(SETTINGS)] for parameter in model))(unseen)
-        z = torch.stack([*(embeddings[:, panel.setting] for panel in DENSITY[:-1]), last], dim=1)
+        embeddings = model(points.latent, points.matrix).unflatten(0, (len(seeds), -1))
+        last = Network(*(parameter[DENSITY[-1].setting :: len(SETTINGS)] for parameter in model))
+        seen = [embeddings[:, panel.setting] for panel in DENSITY[:-1]]
+        z = torch.stack([*seen, last(unseen.latent, unseen.matrix)], dim=1).double()
         distance = np.stack([neighbour_distance(model_z) for model_z in z.flatten(0, 1)])  # a search tree for each
         found[f"norm{suffix}"] = torch.linalg.vector_norm(z, dim=-1).numpy()
         found[f"distance{suffix}"] = distance.reshape(z.shape[:3])
@@ -267,22 +254,38 @@ def rank_correlations(norm: Float[np.ndarray, "s n"], distance: Float[np.ndarray
     return np.array([-stats.spearmanr(a, b).statistic for a, b in zip(norm, distance, strict=True)])
 
 
-def _answers(artifact: str, panel: Panel, arms: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> list[Answer]:
-    return [
-        effect(f"norms.{artifact}.{name}{panel.suffix}", variant.tolist(), baseline.tolist(), panel.reading)
-        for name, (variant, baseline) in arms.items()
-    ]
-
-
 def _mean(values: Float[np.ndarray, "s"], prefix: str = "") -> dict[str, Any]:
     low, high = mean_interval(values, CONFIDENCE)
     return {f"{prefix}value": float(values.mean()), f"{prefix}low": low, f"{prefix}high": high}
 
 
-def _density(results: dict[str, np.ndarray]) -> tuple[pd.DataFrame, list[Answer]]:
-    """By panel: points of the first seed; over seeds, the mean norm of each quarter and the rank correlations."""
-    tables, answers = [], []
-    label = np.repeat(range(1, CLASSES + 1), PER_CLASS)
+def depict(seed: int) -> pd.DataFrame:
+    """Fig. S2: eight classes in three dimensions, latent and learned, with the mean of each class's points."""
+    settings = [SETTINGS[panel.setting] for panel in DENSITY[:2]]
+    points = observe([seed], settings, CLASSES_S2, DIMENSIONS_S2, "depiction")
+    network = initial([seed], len(settings), DIMENSIONS_S2)
+    train(network, points, [seed])
+    tables, label = [], np.repeat(range(1, CLASSES_S2 + 1), PER_CLASS)
+    for space, x in (("latent", points.latent), ("embedding", network(points.latent, points.matrix).double())):
+        for panel, positions in zip(DENSITY, x.numpy(), strict=False):
+            table = pd.DataFrame(positions, columns=["x", "y", "z"]).assign(label=label)
+            means = table.groupby("label", as_index=False).mean()
+            rows = pd.concat([table[::DRAWN].assign(kind="point"), means.assign(kind="mean")])
+            tables.append(rows.assign(panel=panel.name, space=space, per_class=PER_CLASS))
+    columns = ["panel", "space", "kind", "label", "x", "y", "z", "per_class", "epochs"]
+    return pd.concat(tables, ignore_index=True).assign(epochs=EPOCHS)[columns]
+
+
+def latent_classes(context: Context) -> Study:
+    """Fig. 2b, 2c and S2, and the sentences of Sec. 4.2 over seeds.
+
+    Fig. 2b has, by panel, the points of the first seed, and over seeds the mean norm of each quarter and the rank
+    correlations. Fig. 2c has mean norms over seeds, and how far each class is from the mean of all classes of its own
+    seed (``apart``).
+    """
+    results = simulate(SEEDS)
+    answers: list[Answer] = []
+    density, label = [], np.repeat(range(1, CLASSES + 1), PER_CLASS)
     for i, panel in enumerate(DENSITY):
         norm, distance = results["norm"][:, i], results["distance"][:, i]
         quarters = quarter_means(norm, distance)
@@ -293,7 +296,7 @@ def _density(results: dict[str, np.ndarray]) -> tuple[pd.DataFrame, list[Answer]
             "rank": (rank, np.zeros_like(rank)),
             "training": (rank, before),
         }
-        answers += _answers("fig2b", panel, arms)
+        answers += [effect(f"norms.fig2b.{k}{panel.suffix}", *pair, panel.reading) for k, pair in arms.items()]
         distances = quarter_means(distance, distance).mean(axis=0)
         rows: list[dict[str, Any]] = [
             {"kind": "quarter", "label": k + 1, "distance": distances[k], **_mean(quarters[:, k])} for k in range(4)
@@ -301,44 +304,23 @@ def _density(results: dict[str, np.ndarray]) -> tuple[pd.DataFrame, list[Answer]
         rows += [{"kind": "rank", **_mean(rank)}, {"kind": "rank_untrained", **_mean(before)}]
         points = pd.DataFrame({"kind": "point", "label": label, "distance": distance[0], "value": norm[0]})
         both = pd.concat([points, pd.DataFrame(rows).assign(n=len(norm))])
-        tables.append(both.assign(panel=panel.name, epochs=EPOCHS))
+        density.append(both.assign(panel=panel.name, epochs=EPOCHS))
     columns = ["panel", "kind", "label", "distance", "value", "low", "high", "n", "epochs"]
-    return pd.concat(tables, ignore_index=True)[columns], answers
-
-
-def _frequency(class_norm: Float[np.ndarray, "s settings records classes"]) -> tuple[pd.DataFrame, list[Answer]]:
-    """Mean norms over seeds, and how far each class is from the mean of all classes of its own seed (``apart``)."""
-    rows, answers = [], []
+    frequency = []
     for panel in FREQUENCY:
-        norm = class_norm[:, panel.setting]
+        norm = results["class_norm"][:, panel.setting]  # [s, records, classes]
         apart = norm - norm.mean(axis=-1, keepdims=True)
         for c, probability in enumerate(class_probabilities(CLASSES).tolist()):
             for record in range(norm.shape[1]):
                 row = {"panel": panel.name, "label": c + 1, "probability": probability}
                 row |= {"epoch": record * RECORDED, **_mean(norm[:, record, c]), "n": len(norm)}
-                rows.append(row | _mean(apart[:, record, c], "apart_"))
+                frequency.append(row | _mean(apart[:, record, c], "apart_"))
         first, last = norm[:, 0], norm[:, -1]
         arms = {f"class{c + 1}_class{c + 2}": (last[:, c], last[:, c + 1]) for c in range(CLASSES - 1)}
         arms["growth"] = (last.mean(axis=1), first.mean(axis=1))
         for balanced in (i for i in (0, 1) if SETTINGS[i].noise == SETTINGS[panel.setting].noise):
-            gain = last - class_norm[:, balanced, -1]  # over the same class and seed at equal frequency
+            gain = last - results["class_norm"][:, balanced, -1]  # over the same class and seed at equal frequency
             arms["gain"] = (gain[:, 0], gain[:, -1])
-        answers += _answers("fig2c", panel, arms)
-    return pd.DataFrame(rows), answers
-
-
-def depict(seed: int) -> pd.DataFrame:
-    """Fig. S2: eight classes in three dimensions, latent and learned, with the mean of each class's points."""
-    settings = [SETTINGS[panel.setting] for panel in DENSITY[:2]]
-    points = observe([seed], settings, CLASSES_S2, DIMENSIONS_S2, "depiction")
-    network = initial([seed], len(settings), DIMENSIONS_S2)
-    train(network, points, [seed])
-    tables, label = [], np.repeat(range(1, CLASSES_S2 + 1), PER_CLASS)
-    for space, x in (("latent", points.latent), ("embedding", network(points))):
-        for panel, positions in zip(DENSITY, x.numpy(), strict=False):
-            table = pd.DataFrame(positions, columns=["x", "y", "z"]).assign(label=label)
-            means = table.groupby("label", as_index=False).mean()
-            rows = pd.concat([table[::DRAWN].assign(kind="point"), means.assign(kind="mean")])
-            tables.append(rows.assign(panel=panel.name, space=space, per_class=PER_CLASS))
-    columns = ["panel", "space", "kind", "label", "x", "y", "z", "per_class", "epochs"]
-    return pd.concat(tables, ignore_index=True).assign(epochs=EPOCHS)[columns]
+        answers += [effect(f"norms.fig2c.{k}{panel.suffix}", *pair, panel.reading) for k, pair in arms.items()]
+    fig2b = pd.concat(density, ignore_index=True)[columns]
+    return Study({"fig2b": fig2b, "fig2c": pd.DataFrame(frequency), "figS2": depict(0)}, answers)

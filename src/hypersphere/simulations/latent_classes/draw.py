@@ -3,7 +3,6 @@
 from typing import Any
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
@@ -89,10 +88,10 @@ def fig2c(table: pd.DataFrame) -> Drawing:
 
 def figS2(table: pd.DataFrame) -> Drawing:  # noqa: N802
     """Norms paper, Fig. S2: eight latent classes in three dimensions, latent and learned."""
-    points = (table["kind"] == "point").sum() / (table["panel"].nunique() * table["space"].nunique())
+    shown = (table["kind"] == "point").sum() / (table["panel"].nunique() * table["space"].nunique())
     note = (
         f"{table['label'].nunique()} classes of {table['per_class'].iloc[0]:,} points, one seed, "
-        f"{table['epochs'].iloc[0]} epochs; {points:,.0f} of the points are drawn. Dashed: from the origin to each "
+        f"{table['epochs'].iloc[0]} epochs; {shown:,.0f} of the points are drawn. Dashed: from the origin to each "
         "class's mean. Top: noise of variance 0.1 as printed. Bottom: of standard deviation 0.1 as in the authors' "
         "code. The second plane is the first one seen from its side. Axes have no unit."
     )
@@ -104,7 +103,16 @@ def figS2(table: pd.DataFrame) -> Drawing:  # noqa: N802
             for right, (space, name) in enumerate(SPACES.items()):
                 rows = table[(table["panel"] == panel) & (table["space"] == space)]
                 for axis, (x, y) in zip(grid[down][2 * right :], PLANES, strict=False):
-                    _scatter(axis, rows, x, y)
+                    for (_, part), colour in zip(rows.groupby("label"), PALETTE, strict=False):
+                        points, mean = part[part["kind"] == "point"], part[part["kind"] == "mean"].iloc[0]
+                        axis.plot(points[x], points[y], ".", color=colour, markersize=3.0, alpha=0.55, **DOTS)
+                        axis.plot([0, mean[x]], [0, mean[y]], color="white", linewidth=2.6, zorder=20)
+                        axis.plot([0, mean[x]], [0, mean[y]], "--", color=colour, linewidth=1.5, zorder=21)
+                        axis.plot(mean[x], mean[y], "o", color=colour, markeredgecolor="black", markersize=5, zorder=22)
+                    axis.set(aspect="equal", xlabel=x, ylabel=y)
+                    axis.set_adjustable("datalim")
+                    axis.xaxis.set_major_locator(MaxNLocator(3))
+                    axis.yaxis.set_major_locator(MaxNLocator(3))
                 grid[down][2 * right].set_title(f"{name}\n(noise: {panel})", loc="left")
         handles = [
             Line2D([], [], color=colour, marker="o", linestyle="--", linewidth=1, label=f"{label:.0f}")
@@ -114,17 +122,3 @@ def figS2(table: pd.DataFrame) -> Drawing:  # noqa: N802
 
     measured = "Single points by class, in two planes; dashed: from the origin to the mean of a class"
     return Drawing((7.0, 4.3), measured, draw, note)
-
-
-def _scatter(axis: Axes, rows: pd.DataFrame, x: str, y: str) -> None:
-    """The points of each class in a plane, and a dashed line from the origin to its mean."""
-    for (_, part), colour in zip(rows.groupby("label"), PALETTE, strict=False):
-        points, mean = part[part["kind"] == "point"], part[part["kind"] == "mean"].iloc[0]
-        axis.plot(points[x], points[y], ".", color=colour, markersize=3.0, alpha=0.55, **DOTS)
-        axis.plot([0, mean[x]], [0, mean[y]], color="white", linewidth=2.6, zorder=20)
-        axis.plot([0, mean[x]], [0, mean[y]], linestyle="--", color=colour, linewidth=1.5, zorder=21)
-        axis.plot(mean[x], mean[y], "o", color=colour, markeredgecolor="black", markersize=5, zorder=22)
-    axis.set(aspect="equal", xlabel=x, ylabel=y)
-    axis.set_adjustable("datalim")
-    axis.xaxis.set_major_locator(MaxNLocator(3))
-    axis.yaxis.set_major_locator(MaxNLocator(3))

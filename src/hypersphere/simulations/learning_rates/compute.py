@@ -33,40 +33,10 @@ AUTHORS_SIMCLR, AUTHORS_SIMSIAM, AUTHORS_GRADSCALE = 0.6, 0.2, 0.1
 FLOOR, HORIZON, PASS = 1e-3, 512, 128
 
 
-def learning_rates(context: Context) -> Study:
-    """The curves of Table S2's runs, with its accuracies beside SimSiam's, and of SimCLR's with and without GradScale.
-
-    Answers: the text's statements about schedules, in the reading of the authors' code.
-    """
-    table, listed = curves(), load(context.config.claims_file(context.paper))
-    default = [one for one in listed if (one.kind, one.artifact, one.variant) == ("value", "tableS2", "default")]
-    printed = {(one.coordinates["batch.size"], one.coordinates["epoch"]): one.reported for one in default}
-    for epoch, name in ACCURACIES.items():
-        beside = table["batch"].map({batch: printed[batch, epoch] for batch in BATCHES})
-        table[name] = beside.where(table["method"] == "simsiam")
-    used = table[table["curve"] == "authors"].set_index(["method", "batch"])
-    rate, warmup = used["rate"].to_dict(), used["warmup"].to_dict()
-    plain, scaled = ("simclr", BATCH_SIMCLR), ("gradscale", BATCH_SIMCLR)
-    found = {
-        "warmup.simclr.n17": (warmup[plain], "N17"),
-        "warmup.gradscale.n17": (warmup[scaled], "N17"),
-        "peak.simclr.n17": (rate[plain], "N17"),
-        "peak.simclr.batch512.n17": (rate[plain], "N17"),
-        "gradscale.n17": (rate[scaled] / rate[plain], "N17"),
-    }
-    for batch in BATCHES:
-        found[f"warmup.batch{batch}.n41"] = warmup["simsiam", batch], "N41"
-        found[f"peak.batch{batch}.n17"] = rate["simsiam", batch] / (batch // PASS), "N17"
-        found[f"peak.batch{batch}.n25"] = rate["simsiam", batch], "N17, N25"
-    answers = [exactly(f"norms.learning_rates.{name}", *value) for name, value in found.items()]
-    return Study({"learning_rates": table}, answers)
-
-
 def stated(base: float, batch: int, warmup: int, epochs: int) -> tuple[Rates, int]:
     """App. C.1: base rate · batch/256, reached by linear warm-up; then a cosine towards 0 at the last epoch.
 
-    Returns:
-        The rate at each optimiser step, and the steps of an epoch.
+    Like ``authors``, it returns the rate at each optimiser step, and the steps of an epoch.
     """
     per_epoch = IMAGES // batch
     steps = per_epoch * epochs
@@ -89,19 +59,20 @@ def authors(base: float, loaded: int, passes: int, warmup: int, epochs: int) -> 
     return base * np.where(step > loader * warmup, cosine, base * step / (loader * warmup)), per_epoch
 
 
-def curves() -> pd.DataFrame:
-    """A row for each schedule, as it acts on the gradient of a batch's mean loss.
+def learning_rates(context: Context) -> Study:
+    """The curves of Table S2's runs, with its accuracies beside SimSiam's, and of SimCLR's with and without GradScale.
 
-    Where the authors sum over passes, the rate on the mean gradient is that many times theirs. ``warmup``: epochs up to
-    and including the step with the highest rate. ``mass``: the area under the curve up to the end of the first reported
-    epoch, in epochs at the highest rate.
+    A row is a schedule, as it acts on the gradient of a batch's mean loss: where the authors sum over passes, the rate
+    on the mean gradient is that many times theirs. ``warmup``: epochs up to and including the step with the highest
+    rate. ``mass``: the area under the curve up to the end of the first reported epoch, in epochs at the highest rate.
+    Answers: the text's statements about schedules, in the reading of the authors' code.
     """
     early, late = REPORTED
-    collected = []
+    curves = []
     for batch in BATCHES:
         passes = batch // PASS
         rates, per_epoch = authors(AUTHORS_SIMSIAM, PASS, passes, WARMUP, late)
-        collected += [
+        curves += [
             ("simsiam", batch, "stated", *stated(SIMSIAM, batch, WARMUP, late)),
             ("simsiam", batch, "stated, ends early", *stated(SIMSIAM, batch, WARMUP, early)),
             ("simsiam", batch, "authors", passes * rates, per_epoch),
@@ -110,13 +81,38 @@ def curves() -> pd.DataFrame:
         ("simclr", SIMCLR, AUTHORS_SIMCLR, WARMUP),
         ("gradscale", GRADSCALE, AUTHORS_GRADSCALE, WARMUP_GRADSCALE),
     ):
-        collected += [
+        curves += [
             (method, BATCH_SIMCLR, "stated", *stated(base, BATCH_SIMCLR, warmup, late)),
             (method, BATCH_SIMCLR, "authors", *authors(base_authors, BATCH_SIMCLR, 1, warmup, late)),
         ]
     rows = []
-    for method, batch, name, rates, per_epoch in collected:
+    for method, batch, name, rates, per_epoch in curves:
         peak = float(rates.max())
         mass = float(rates[: early * per_epoch].sum() / peak / per_epoch)
         rows.append((method, batch, name, peak, peak * 256 / batch, (int(rates.argmax()) + 1) / per_epoch, mass))
-    return pd.DataFrame(rows, columns=["method", "batch", "curve", "rate", "per_256", "warmup", "mass"])
+    table = pd.DataFrame(rows, columns=["method", "batch", "curve", "rate", "per_256", "warmup", "mass"])
+    default = [
+        claim
+        for claim in load(context.config.claims_file(context.paper))
+        if (claim.kind, claim.artifact, claim.variant) == ("value", "tableS2", "default")
+    ]
+    printed = {(one.coordinates["batch.size"], one.coordinates["epoch"]): one.reported for one in default}
+    for epoch, name in ACCURACIES.items():
+        beside = table["batch"].map({batch: printed[batch, epoch] for batch in BATCHES})
+        table[name] = beside.where(table["method"] == "simsiam")
+    used = table[table["curve"] == "authors"].set_index(["method", "batch"])
+    rate, until = used["rate"].to_dict(), used["warmup"].to_dict()
+    plain, scaled = ("simclr", BATCH_SIMCLR), ("gradscale", BATCH_SIMCLR)
+    found = {
+        "warmup.simclr.n17": (until[plain], "N17"),
+        "warmup.gradscale.n17": (until[scaled], "N17"),
+        "peak.simclr.n17": (rate[plain], "N17"),
+        "peak.simclr.batch512.n17": (rate[plain], "N17"),
+        "gradscale.n17": (rate[scaled] / rate[plain], "N17"),
+    }
+    for batch in BATCHES:
+        found[f"warmup.batch{batch}.n41"] = until["simsiam", batch], "N41"
+        found[f"peak.batch{batch}.n17"] = rate["simsiam", batch] / (batch // PASS), "N17"
+        found[f"peak.batch{batch}.n25"] = rate["simsiam", batch], "N17, N25"
+    answers = [exactly(f"norms.learning_rates.{name}", *value) for name, value in found.items()]
+    return Study({"learning_rates": table}, answers)

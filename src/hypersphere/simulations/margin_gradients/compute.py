@@ -24,47 +24,6 @@ EMPHASIS = 2.0  # the ratio above which erratum M35 counts a place as emphasised
 UP_TO = 0.875  # the probability up to which erratum M37 has the nearer of two positives weighted more
 
 
-def margin_gradients(context: Context) -> Study:
-    """The maps of Fig. 1, 2 and 8, and sentences about them, checked at every place of the maps."""
-    angle, probability = cells(math.pi, FINE)[:, None], cells(1.0, FINE)
-    positives, negatives = (magnitude(target, probability, angle, TEMPERATURE) for target in (1.0, 0.0))
-    sines, gaps = quotient_of_sines(angle, ANGULAR), quotient_of_gaps(angle, probability, ANGULAR, TEMPERATURE)
-    coarse = cells(math.pi, COARSE)[:, None], cells(1.0, COARSE)
-    ratios = [[quotient_of_gaps(*coarse, m1, t) for m1 in MARGINS] for t in TEMPERATURES]
-    about = {"m1": ANGULAR, "temperature": TEMPERATURE}
-    maps = {
-        "fig1": [
-            _long(angle, probability, panel=panel, magnitude=map_, temperature=TEMPERATURE)
-            for panel, map_ in (("positives", positives), ("negatives", negatives))
-        ],
-        "fig2": [
-            _long(angle, probability, panel=panel, multiplier=map_, size=np.abs(map_), one=one, zero=zero, **about)
-            for panel, map_, one, zero in (
-                ("sines", sines, sines_are_one(ANGULAR), math.pi - ANGULAR),
-                ("gaps", gaps, gaps_are_one(ANGULAR), math.nan),
-            )
-        ],
-        "fig8": [
-            _long(*coarse, temperature=t, m1=m1, ratio=ratio, one=gaps_are_one(m1))
-            for t, by_margin in zip(TEMPERATURES, ratios, strict=True)
-            for m1, ratio in zip(MARGINS, by_margin, strict=True)
-        ],
-    }
-    grid = np.array(ratios)  # [temperature, m1, angle, probability]
-    above_one, emphasised = ((grid > level).mean(axis=(2, 3)) for level in (1.0, EMPHASIS))
-    answers = [
-        # Sec. 4: of two neighbouring probabilities, the one nearer to its target has the smaller gradient.
-        _count("fig1.positives", np.diff(positives, axis=1) < 0),
-        _count("fig1.negatives", np.diff(negatives, axis=1) > 0),
-        *_of_figure_2(angle, probability),
-        # App. B, from each margin to the next: where the ratio is largest, and how much of the map is above a level.
-        _count("fig8.centre", np.diff(grid.argmax(axis=2), axis=1) < 0),
-        _count("fig8.area", np.diff(above_one, axis=1) > 0),
-        _count("fig8.area", np.diff(emphasised, axis=1)[:, np.array(MARGINS)[1:] <= 0.8] > 0, "M35"),
-    ]
-    return Study({name: pd.concat(parts, ignore_index=True) for name, parts in maps.items()}, answers)
-
-
 def cells(end: float, n: int) -> Array:
     """Centres of n equal cells on (0, end)."""
     return (np.arange(n, dtype=np.float64) + 0.5) * (end / n)
@@ -126,25 +85,42 @@ def _count(claim: str, holds: NDArray[np.bool_], reading: str = PRINTED) -> Answ
     return counted(name, int(holds.sum()), holds.size, reading)
 
 
-def _of_figure_2(angle: Array, probability: Array) -> list[Answer]:
-    """Sec. 4.1 and 5.3 on the quotient of sines, by angle, on that of gaps, and on both factors together.
-
-    Sentences about the scale of the quotient of sines are checked on its magnitude.
-    """
-    theta, at_zero, at_one = angle[:, 0], math.pi - ANGULAR, sines_are_one(ANGULAR)
-    sines = quotient_of_sines(theta, ANGULAR)
-    size = np.abs(sines)
-    raised, falls, convex = size > 1, np.diff(size) < 0, np.diff(size, n=2) > 0
+def margin_gradients(context: Context) -> Study:
+    """The maps of Fig. 1, 2 and 8, and sentences about them, checked at every place of the maps."""
+    angle, probability = cells(math.pi, FINE)[:, None], cells(1.0, FINE)
+    # Fig. 1. Sec. 4: of two neighbouring probabilities, the one nearer to its target has the smaller gradient.
+    positives, negatives = (magnitude(target, probability, angle, TEMPERATURE) for target in (1.0, 0.0))
+    fig1 = [
+        _long(angle, probability, panel=panel, magnitude=map_, temperature=TEMPERATURE)
+        for panel, map_ in (("positives", positives), ("negatives", negatives))
+    ]
+    answers = [
+        _count("fig1.positives", np.diff(positives, axis=1) < 0),
+        _count("fig1.negatives", np.diff(negatives, axis=1) > 0),
+    ]
+    # Fig. 2. Sec. 4.1 and 5.3 on the quotient of sines, by angle, on that of gaps, and on both factors together.
+    # Sentences about the scale of the quotient of sines are checked on its magnitude.
+    sines = quotient_of_sines(angle, ANGULAR)
     ratio = quotient_of_gaps(angle, probability, ANGULAR, TEMPERATURE)
+    theta, at_zero, at_one = angle[:, 0], math.pi - ANGULAR, sines_are_one(ANGULAR)
+    fig2 = [
+        _long(angle, probability, panel=panel, multiplier=map_, size=np.abs(map_), one=one, zero=zero)
+        for panel, map_, one, zero in (
+            ("sines", sines, at_one, at_zero),
+            ("gaps", ratio, gaps_are_one(ANGULAR), math.nan),
+        )
+    ]
+    size = np.abs(sines[:, 0])
+    raised, falls, convex = size > 1, np.diff(size) < 0, np.diff(size, n=2) > 0
     q = with_margin(angle, probability, ANGULAR, TEMPERATURE)
     at_negatives = (1 - q) / (1 - probability)  # q-/q~- at p = 0, the same for each negative
     equal = np.isclose(at_negatives, ratio, rtol=1e-9, atol=0) & (np.abs(at_negatives - 1) > 1e-9)
-    nearer = np.diff(np.abs(sines[:, None] * ratio), axis=0) < 0
+    nearer = np.diff(np.abs(sines * ratio), axis=0) < 0
     distance = np.abs(theta - at_one)
     steps = np.abs(np.diff(distance)) > 1e-9  # neighbours on both sides of the peak can be equally near
     towards_peak = (np.diff(ratio, axis=0) * np.diff(distance)[:, None] < 0)[steps]
     grows = np.diff(ratio, axis=1) > 0
-    return [
+    answers += [
         _count("fig2.sines_raise", raised),
         _count("fig2.sines_raise", raised[theta < at_one], "M34"),
         _count("fig2.sines_fall", falls),
@@ -160,3 +136,23 @@ def _of_figure_2(angle: Array, probability: Array) -> list[Answer]:
         _count("fig2.gaps_probability", grows[theta < gaps_are_one(ANGULAR)], "M33"),
         _count("fig2.not_a_product", np.array([not is_product(ratio)])),
     ]
+    # Fig. 8. App. B, from each margin to the next: where the ratio is largest, how much of the map is above a level.
+    coarse = cells(math.pi, COARSE)[:, None], cells(1.0, COARSE)
+    grid = np.array([[quotient_of_gaps(*coarse, m1, t) for m1 in MARGINS] for t in TEMPERATURES])
+    fig8 = [
+        _long(*coarse, temperature=t, m1=m1, ratio=grid[i, j], one=gaps_are_one(m1))
+        for i, t in enumerate(TEMPERATURES)
+        for j, m1 in enumerate(MARGINS)
+    ]
+    above_one, emphasised = ((grid > level).mean(axis=(2, 3)) for level in (1.0, EMPHASIS))
+    answers += [
+        _count("fig8.centre", np.diff(grid.argmax(axis=2), axis=1) < 0),
+        _count("fig8.area", np.diff(above_one, axis=1) > 0),
+        _count("fig8.area", np.diff(emphasised, axis=1)[:, np.array(MARGINS)[1:] <= 0.8] > 0, "M35"),
+    ]
+    tables = {
+        "fig1": pd.concat(fig1, ignore_index=True),
+        "fig2": pd.concat(fig2, ignore_index=True).assign(m1=ANGULAR, temperature=TEMPERATURE),
+        "fig8": pd.concat(fig8, ignore_index=True),
+    }
+    return Study(tables, answers)

@@ -44,10 +44,7 @@ def fig1(table: pd.DataFrame) -> Drawing:
 
 
 def fig2(table: pd.DataFrame) -> Drawing:
-    """Margins paper, Fig. 2: the two factors by which an angular margin multiplies gradients.
-
-    Two maps with one colour scale, symmetric about 1: a line where the weight is 1, hatched where it is negative.
-    """
+    """Margins paper, Fig. 2: the two factors by which an angular margin multiplies gradients."""
     m1, t = table["m1"].iloc[0], table["temperature"].iloc[0]
     note = (
         f"Theorem 4.1's factors at m₁ = {m1:g}, m₂ = 0, β = 1 and τ = {t:g}, at the centres of {_cells(table)}. "
@@ -81,10 +78,7 @@ def fig2(table: pd.DataFrame) -> Drawing:
 
 
 def fig8(table: pd.DataFrame) -> Drawing:
-    """Margins paper, Fig. 8: the ratio of sums of exponentiated logits for several margins and temperatures.
-
-    Temperatures in rows, margins in columns, one colour scale, symmetric about 1; a line where the ratio is 1.
-    """
+    """Margins paper, Fig. 8: the ratio of sums of exponentiated logits for several margins and temperatures."""
     temperatures, margins = sorted(table["temperature"].unique()), sorted(table["m1"].unique())
     note = (
         f"Lemma 4.3's ratio at m₁ = {', '.join(f'{m1:g}' for m1 in margins)} (Sec. 5.4's) and "

@@ -49,13 +49,6 @@ class Runs(NamedTuple):
         return Runs(self.cosine[runs], *(field[:, runs] for field in self[1:]))
 
 
-def random_cosines(seed: int) -> Float[np.ndarray, "pairs"]:
-    """Cosines of 500 pairs of independent random directions in R^20 (App. B.1)."""
-    generator = torch.Generator().manual_seed(prng.torch_seed(seed, "pair attraction"))
-    first, second = unit(torch.randn(2, PAIRS, DIMENSION, generator=generator, dtype=torch.float64))
-    return (first * second).sum(dim=-1).numpy()
-
-
 def interpolated(
     cosine: Float[np.ndarray, "*n"], alpha: Float[np.ndarray, "*n"]
 ) -> tuple[Float[np.ndarray, "*n"], Float[np.ndarray, "*n"]]:
@@ -193,8 +186,12 @@ def simulate(seeds: Sequence[int]) -> Results:
     needed = [(s in in_table or seed in SWEEP_SEEDS) for s in SETTINGS for seed in seeds]
     column, row = np.divmod(np.flatnonzero(needed), len(seeds))
     settings = [SETTINGS[i] for i in column]
-    cosines = np.stack([random_cosines(seed) for seed in seeds])[row]
-    cosine, length = interpolated(cosines, np.array([s.alpha for s in settings])[:, None])
+    cosines = []  # of 500 pairs of independent random directions in R^20 (App. B.1)
+    for seed in seeds:
+        generator = torch.Generator().manual_seed(prng.torch_seed(seed, "pair attraction"))
+        first, second = unit(torch.randn(2, PAIRS, DIMENSION, generator=generator, dtype=torch.float64))
+        cosines.append((first * second).sum(dim=-1).numpy())
+    cosine, length = interpolated(np.stack(cosines)[row], np.array([s.alpha for s in settings])[:, None])
     norm = columns(s.norms for s in settings) * np.ones_like(cosine)
     norm[-1] *= np.where(np.array([s.normalised for s in settings])[:, None], 1, length)
     rate = RATE / PAIRS
@@ -223,13 +220,17 @@ def slopes(norms: Sequence[float], steps: Float[np.ndarray, "norms seeds"]) -> F
 def pair_attraction(context: Context) -> Study:
     """Table 1 and Fig. 2a."""
     results = simulate(SEEDS)
-    swept = {name: values[: len(SWEEP_SEEDS)] for name, values in results.items()}
-    return Study({"table1": _table1(results), "fig2a": _fig2a(swept)}, [*_of_table1(results), *_of_fig2a(swept)])
+    table1, of_table1 = _table1(results)
+    fig2a, of_fig2a = _fig2a({name: values[: len(SWEEP_SEEDS)] for name, values in results.items()})
+    return Study({"table1": table1, "fig2a": fig2a}, [*of_table1, *of_fig2a])
 
 
-def _table1(results: Results) -> pd.DataFrame:
-    """One row per cell. Statistics of steps are over the seeds that converged."""
-    rows = []
+def _table1(results: Results) -> tuple[pd.DataFrame, list[Answer]]:
+    """One row per cell, with statistics of steps over the seeds that converged.
+
+    Answers, in both readings: printed cells, the slope that should be 2, and the steps that a penalty saves.
+    """
+    rows, answers = [], []
     for (penalty, norm, gamma), setting in CELLS.items():
         of_cell = {name: numbers(results, [setting], name)[0] for name in ("steps", "highest", "late", "norm")}
         steps = of_cell["steps"]
@@ -245,12 +246,36 @@ def _table1(results: Results) -> pd.DataFrame:
                 "end_norm": of_cell["norm"].mean(),
             }
         )
-    return pd.DataFrame(rows)
+    for penalty, reading in READINGS.items():
+        suffix = "" if reading == PRINTED else f".{reading.lower()}"
+        cells = {cell[1:]: numbers(results, [CELLS[cell]])[0] for cell in CELLS if cell[0] == penalty}
+        for norm, gamma in product(TABLE_NORMS, GAMMAS):
+            place = f"norm{norm:g}.gamma{gamma:g}{suffix}"
+            answers.append(over_seeds(f"norms.table1.{place}", cells[norm, gamma], reading))
+            if gamma < 10:
+                saved = cells[norm, 0.0], cells[norm, gamma]
+                answers.append(effect(f"norms.table1.faster.{place}", *saved, reading))
+        for norm in TABLE_NORMS:
+            more = cells[norm, 0.5], cells[norm, 1.0]
+            answers.append(effect(f"norms.table1.stronger.norm{norm:g}{suffix}", *more, reading))
+        for gamma in (0.5, 1.0):
+            fitted = slopes(TABLE_NORMS, np.stack([cells[norm, gamma] for norm in TABLE_NORMS]))
+            answers.append(over_seeds(f"norms.table1.slope.gamma{gamma:g}{suffix}", fitted, reading))
+        ends = numbers(results, [CELLS[penalty, norm, 10.0] for norm in TABLE_NORMS], "norm")
+        shrunk = ends < np.array(TABLE_NORMS)[:, None]
+        answers.append(counted(f"norms.table1.shrinks{suffix}", int(shrunk.sum()), shrunk.size, reading))
+    fitted = slopes(TABLE_NORMS, numbers(results, [free(norm) for norm in TABLE_NORMS]))
+    answers.append(over_seeds("norms.table1.slope.unregularised", fitted, "N6"))
+    return pd.DataFrame(rows), answers
 
 
-def _fig2a(results: Results) -> pd.DataFrame:
-    """Curves of three panels: mean steps over seeds, with a 95 % t interval."""
-    tables = []
+def _fig2a(results: Results) -> tuple[pd.DataFrame, list[Answer]]:
+    """Curves of three panels: mean steps over seeds, with a 95 % t interval.
+
+    Answers: sentences about them, as App. B.1 is printed and with errata N6 and N7. As printed, only the second set is
+    scaled, and interpolated points keep the norm they come out with.
+    """
+    tables, answers = [], []
     for (panel, curve), settings in CURVES.items():
         steps = numbers(results, settings)
         mean, half = steps.mean(axis=1), stats.t.ppf(0.975, steps.shape[1] - 1) * stats.sem(steps, axis=1)
@@ -258,56 +283,20 @@ def _fig2a(results: Results) -> pd.DataFrame:
         at |= {"angle": numbers(results, settings, "angle").mean(axis=1)}
         steps_of = {"mean": mean, "low": mean - half, "high": mean + half, "n": steps.shape[1]}
         tables.append(pd.DataFrame({"panel": panel, "curve": curve, **at, **steps_of}))
-    return pd.concat(tables, ignore_index=True)
-
-
-def _of_table1(results: Results) -> list[Answer]:
-    """Printed cells, the slope that should be 2, and the steps that a penalty saves, each in both readings."""
-    answers = []
-    for penalty, reading in READINGS.items():
-        suffix = "" if reading == PRINTED else f".{reading.lower()}"
-        cells = {cell[1:]: numbers(results, [CELLS[cell]])[0] for cell in CELLS if cell[0] == penalty}
-        for norm, gamma in product(TABLE_NORMS, GAMMAS):
-            place = f"norm{norm:g}.gamma{gamma:g}{suffix}"
-            answers.append(over_seeds(f"norms.table1.{place}", cells[norm, gamma].tolist(), reading))
-            if gamma < 10:
-                saved = (cells[norm, 0.0].tolist(), cells[norm, gamma].tolist())
-                answers.append(effect(f"norms.table1.faster.{place}", *saved, reading))
-        for norm in TABLE_NORMS:
-            more = (cells[norm, 0.5].tolist(), cells[norm, 1.0].tolist())
-            answers.append(effect(f"norms.table1.stronger.norm{norm:g}{suffix}", *more, reading))
-        for gamma in (0.5, 1.0):
-            fitted = slopes(TABLE_NORMS, np.stack([cells[norm, gamma] for norm in TABLE_NORMS]))
-            answers.append(over_seeds(f"norms.table1.slope.gamma{gamma:g}{suffix}", fitted.tolist(), reading))
-        ends = numbers(results, [CELLS[penalty, norm, 10.0] for norm in TABLE_NORMS], "norm")
-        shrunk = ends < np.array(TABLE_NORMS)[:, None]
-        answers.append(counted(f"norms.table1.shrinks{suffix}", int(shrunk.sum()), shrunk.size, reading))
-    fitted = slopes(TABLE_NORMS, numbers(results, [free(norm) for norm in TABLE_NORMS]))
-    return [*answers, over_seeds("norms.table1.slope.unregularised", fitted.tolist(), "N6")]
-
-
-def _of_fig2a(results: Results) -> list[Answer]:
-    """Sentences about Fig. 2a, as App. B.1 is printed and with errata N6 and N7.
-
-    As printed, only the second set is scaled, and interpolated points keep the norm they come out with.
-    """
-    answers = []
     for curve, angle, suffix in (("second", "printed", ""), ("both", "normalised", ".n6")):
         on_norm, on_angle = ("N6", "N6, N7") if suffix else (PRINTED, PRINTED)
         steps = numbers(results, CURVES["norm", curve])
         rises = np.diff(steps, axis=0) > 0
         answers.append(counted(f"norms.fig2a.norm_slows{suffix}", int(rises.sum()), rises.size, on_norm))
-        answers.append(over_seeds(f"norms.fig2a.slope{suffix}", slopes(NORMS, steps).tolist(), on_norm))
+        answers.append(over_seeds(f"norms.fig2a.slope{suffix}", slopes(NORMS, steps), on_norm))
         widest = numbers(results, CURVES["angle", angle])[0]  # ALPHAS begin with the widest angle
-        above = (steps[-1].tolist(), widest.tolist())
-        answers.append(effect(f"norms.fig2a.norm_above_angle{suffix}", *above, on_angle))
+        answers.append(effect(f"norms.fig2a.norm_above_angle{suffix}", steps[-1], widest, on_angle))
     steps, angles = (numbers(results, CURVES["angle", "normalised"][::-1], name) for name in ("steps", "angle"))
     with_sine = np.diff(steps, axis=0) * np.diff(np.sin(angles), axis=0) > 0
     none, right, obtuse, widest = numbers(results, [free(1.0, alpha) for alpha in (1.0, 0.0, OBTUSE, WIDEST)])
-    near_pi = (widest - obtuse).tolist()
-    return [
-        *answers,
+    answers += [
         counted("norms.fig2a.sine_slows", int(with_sine.sum()), with_sine.size, "N7"),
-        effect("norms.fig2a.only_near_pi", near_pi, (obtuse - none).tolist(), "N7"),
-        effect("norms.fig2a.only_near_pi.obtuse", near_pi, (obtuse - right).tolist(), "N7"),
+        effect("norms.fig2a.only_near_pi", widest - obtuse, obtuse - none, "N7"),
+        effect("norms.fig2a.only_near_pi.obtuse", widest - obtuse, obtuse - right, "N7"),
     ]
+    return pd.concat(tables, ignore_index=True), answers

@@ -119,7 +119,7 @@ def printed_numbers(context: Context) -> Study:
     every = cells(claims)
     accuracies = [(cell, claim.reading) for cell, claim in every if claim.metric in (*TESTED, CONTRASTIVE)]
     ran = [cell for cell, reading in accuracies if reading != FAILED]
-    by_test_set = binomial_effects(effects(ran, REPEATED.get(paper)))
+    by_test_set = binomial_effects(ran, REPEATED.get(paper))
     by_runs = welch_tests(effect for effect in chance.effects(cell for cell, _ in every) if effect.has_spreads)
     runs = seed_counts([cell for cell, _ in every])
     digits = last_digits(every)
@@ -179,38 +179,33 @@ def cells(claims: Iterable[Claim]) -> list[tuple[Cell, Claim]]:
             units[cell.where] = min(units[cell.where], Decimal(1).scaleb(int(cell.mean.as_tuple().exponent)))
             found.append((cell, claim))
 
-    def completed(cell: Cell) -> Cell:
+    completed = []
+    for cell, claim in found:
         variants, one = places[cell.where, cell.column, cell.metric], units[cell.where]
         baseline = next((name for name in BASELINES if name in variants and cell.row not in BASELINES), cell.row)
         std = None if cell.std is None else cell.std.quantize(one)
-        return cell._replace(mean=cell.mean.quantize(one), std=std, baseline=baseline)
-
-    return [(completed(cell), claim) for cell, claim in found]
+        completed.append((cell._replace(mean=cell.mean.quantize(one), std=std, baseline=baseline), claim))
+    return completed
 
 
 def in_order(tables: Iterable[str]) -> list[str]:
     """Sorted by number, the main text first: ``Table 2``, ``Table 10``, ``Table A.3``."""
-
-    def parts(table: str) -> list[str | int]:
-        return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", table)]
-
-    return sorted(set(tables), key=parts)
+    parted = {table: re.split(r"(\d+)", table) for table in tables}
+    return sorted(parted, key=lambda table: [int(part) if part.isdigit() else part for part in parted[table]])
 
 
-def effects(cells: Sequence[Cell], repeated: tuple[str, str, Sequence[str]] | None = None) -> list[Effect]:
-    """Every variant and its table's baseline. Where tables repeat a setting, also the others and the first."""
+def binomial_effects(cells: Iterable[Cell], repeated: tuple[str, str, Sequence[str]] | None = None) -> pd.DataFrame:
+    """One row per effect, with its error, and its place in the figure: every variant less its table's baseline.
+
+    Where tables repeat a setting, also the others less the first.
+    """
     known = [cell for cell in cells if cell.n_test]
-    found = list(chance.effects(known))
+    effects = list(chance.effects(known))
     if repeated is not None:
         together, first, repeats = repeated
         of_first = {cell[1:4]: cell for cell in known if cell.where == first}
         again = [cell for cell in known if cell.where in repeats and cell[1:4] in of_first]
-        found += [Effect(cell._replace(where=together), of_first[cell[1:4]]) for cell in again]
-    return found
-
-
-def binomial_effects(effects: Iterable[Effect]) -> pd.DataFrame:
-    """One row per effect, with its error, and its place in the figure."""
+        effects += [Effect(cell._replace(where=together), of_first[cell[1:4]]) for cell in again]
     columns = ["table", "method", "dataset", "setting", "metric", "variant", "difference", "error", "z"]
     rows = [
         (one.cell.where, *one.cell.column.split("\t"), one.cell.metric, one.cell.row, one.difference, one.error, one.z)

@@ -26,7 +26,7 @@ from hypersphere.objectives.distance_polarization import distance_polarization
 from hypersphere.objectives.geometry import unit
 from hypersphere.objectives.nce import nce
 from hypersphere.probes.clusters import best, matched_accuracy
-from hypersphere.simulations.study import PRINTED, Answer, Context, Study, calibrated, counted, effect, over_seeds
+from hypersphere.simulations.study import PRINTED, Context, Study, calibrated, counted, effect, over_seeds
 from hypersphere.t_test import mean_interval
 
 SIZE = 200
@@ -211,11 +211,9 @@ def slopes(
 def learn(
     seeds: Sequence[int], drawn: Mapping[str, Draws]
 ) -> tuple[dict[Setting, Float[Tensor, "seeds 2 2"]], Float[Tensor, "defaults seeds"]]:
-    """Learn the maps of all settings. ``drawn`` holds draws of the same seeds, by dataset.
+    """The learned maps; for those of Table 1, also the largest magnitude in the first gradient at the printed P = 0.
 
-    Returns:
-        The learned maps; and for the maps of Table 1, the largest magnitude in the gradient of the first batch at the
-        printed start, P = 0.
+    ``drawn`` holds draws of the same seeds, by dataset.
     """
     batches_of = {dataset: batches(seeds, dataset, len(drawn[dataset].classes)) for dataset in DATASETS}
     points = {(s.dataset, s.shape): SHAPES[s.dataset][s.shape](drawn[s.dataset]).float() for s in LEARNED}
@@ -255,14 +253,6 @@ READINGS = {
 """By space: the end of its claims' ids, with a place for the dataset, and the reading in which it is measured."""
 TABLE_1 = [setting for setting in SETTINGS if setting == Setting(setting.space, setting.dataset)]
 Results = dict[str, np.ndarray]
-
-
-def toy_clustering(context: Context) -> Study:
-    """Table 1 and its variations, and Fig. 3 from the first trial."""
-    results = simulate(SEEDS)
-    table_1, others = sensitivity(results)
-    tables = {"table1": table_1, "table1_sensitivity": others, "fig3": figure_3(results["maps"][0])}
-    return Study(tables, answers(results))
 
 
 def simulate(seeds: Sequence[int]) -> Results:
@@ -307,11 +297,14 @@ def accuracies(results: Results, variation: str, dataset: str) -> dict[str, Floa
     return {space: results["accuracy"][:, SETTINGS.index(setting)] for space, setting in settings.items()}
 
 
-def sensitivity(results: Results) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Table 1, and Table 1 under other choices: means and standard deviations over trials, percent.
+def toy_clustering(context: Context) -> Study:
+    """Table 1 and its variations: means and standard deviations over trials, percent. Fig. 3 from the first trial.
 
-    ``claim`` is the id of the printed number. ``gain`` is over conventional CL, with a paired 95 % t interval.
+    ``claim`` is the id of the printed number. ``gain`` is over conventional CL, with a paired 95 % t interval. Fig. 3
+    has points and their projections, each space scaled to a root mean square norm of 1. Answers: to Table 1's numbers,
+    to sentences on them and on ambiguous points, and on the printed start.
     """
+    results = simulate(SEEDS)
     rows = []
     for variation, dataset in product(VARIATIONS, DATASETS):
         trials = accuracies(results, variation, dataset)
@@ -324,39 +317,33 @@ def sensitivity(results: Results) -> tuple[pd.DataFrame, pd.DataFrame]:
             claim = "lmcl.table1." + READINGS[space][0].format(dataset)
             rows.append({"claim": claim, **about, **spread, **gained, "trials": len(values), "steps": STEPS})
     table = pd.DataFrame(rows)
-    default = table[table["variation"] == "default"].drop(columns=["variation", "gain", "low", "high"])
-    return default, table.drop(columns=["claim", "steps"])
-
-
-def figure_3(maps: Float[np.ndarray, "places 2 2"]) -> pd.DataFrame:
-    """Points of the first trial and their projections. Each space is scaled to a root mean square norm of 1."""
     panels = []
-    for setting, p in zip(TABLE_1, torch.from_numpy(maps), strict=True):
+    for setting, p in zip(TABLE_1, torch.from_numpy(results["maps"][0]), strict=True):
         drawn = draws(SEEDS[:1], setting.dataset)
         points = mapped(setting, p[None], drawn)[0]
         x, y = (points / points.square().sum(dim=1).mean().sqrt()).T.numpy()
         columns = {"dataset": setting.dataset, "space": setting.space, "class": drawn.classes + 1, "x": x, "y": y}
         panels.append(pd.DataFrame(columns))
-    return pd.concat(panels, ignore_index=True)
-
-
-def answers(results: Results) -> list[Answer]:
-    """Answers to Table 1's numbers, to sentences on them and on ambiguous points, and on the printed start."""
+    tables = {
+        "table1": table[table["variation"] == "default"].drop(columns=["variation", "gain", "low", "high"]),
+        "table1_sensitivity": table.drop(columns=["claim", "steps"]),
+        "fig3": pd.concat(panels, ignore_index=True),
+    }
     is_zero = results["from_zero"] == 0
-    collected = [
+    answers = [
         counted("lmcl.table1.start_at_zero", int((~is_zero).sum()), is_zero.size),
         counted("lmcl.table1.start_at_zero.l9", int(is_zero.sum()), is_zero.size, "L9"),
     ]
     for dataset in DATASETS:
-        trials = {space: values.tolist() for space, values in accuracies(results, "default", dataset).items()}
-        inside = {s.space: results["in_margin"][:, k].tolist() for k, s in enumerate(TABLE_1) if s.dataset == dataset}
+        trials = accuracies(results, "default", dataset)
+        inside = {s.space: results["in_margin"][:, k] for k, s in enumerate(TABLE_1) if s.dataset == dataset}
         for space, (ending, reading) in READINGS.items():
             # The shapes were chosen to match the Euclidean row.
             kind = calibrated if space == "euclidean" else over_seeds
-            collected.append(kind("lmcl.table1." + ending.format(dataset), trials[space], reading))
-        collected.append(effect(f"lmcl.table1.cl_gain.{dataset}.l9", trials["cl"], trials["euclidean"], "L9, L10"))
+            answers.append(kind("lmcl.table1." + ending.format(dataset), trials[space], reading))
+        answers.append(effect(f"lmcl.table1.cl_gain.{dataset}.l9", trials["cl"], trials["euclidean"], "L9, L10"))
         for space, number in (("lmcl_mean", "l5"), ("lmcl_sum", "l9")):
             reading = READINGS[space][1]
-            collected.append(effect(f"lmcl.table1.lmcl_gain.{dataset}.{number}", trials[space], trials["cl"], reading))
-            collected.append(effect(f"lmcl.fig3.ambiguous.{dataset}.{number}", inside["cl"], inside[space], reading))
-    return collected
+            answers.append(effect(f"lmcl.table1.lmcl_gain.{dataset}.{number}", trials[space], trials["cl"], reading))
+            answers.append(effect(f"lmcl.fig3.ambiguous.{dataset}.{number}", inside["cl"], inside[space], reading))
+    return Study(tables, answers)
