@@ -274,6 +274,13 @@ def test_n20_and_n21_counts_are_the_papers(
     assert sum(count < 200 for count in counts) == few
 
 
+@pytest.mark.parametrize(("head", "ratio", "classes", "total"), [(5000, 1.5, 10, 9_826), (500, 1.034, 100, 14_186)])
+def test_n21_i_from_one_would_not_give_the_totals(head: int, ratio: float, classes: int, total: int) -> None:
+    """The other reading of the formula (control), before rounding."""
+    assert int(sum(head * ratio**-i for i in range(1, classes + 1))) == total
+    assert sum(store.images_per_class(Imbalance(head=head, ratio=ratio), classes)) > total
+
+
 def test_one_class_does_not_disturb_another() -> None:
     """Class 0's images are chosen alike whatever the other labels are; a smaller head keeps a subset."""
     few = store.choose_images(LABELS, Imbalance(head=10, ratio=1), 5)
