@@ -64,13 +64,6 @@ def test_l3_the_elementwise_minimum_is_never_positive(lower: float, upper: float
     assert r1 <= deepest * r0
 
 
-def test_l2_a_pair_in_the_margin_counts_in_r0() -> None:
-    """Footnote 2 as extracted says min(...) = 0 there; a pair in the region gives a negative product, one outside 0."""
-    assert all(x < 0 for x in oracles.products(at(0.3).tolist(), 0.1, 0.5))
-    assert all(x == 0 for x in oracles.products(at(0.05).tolist(), 0.1, 0.5))
-    assert all(x == 0 for x in oracles.products(at(0.7).tolist(), 0.1, 0.5))
-
-
 @pytest.mark.parametrize("n", [4, 16, 64])
 def test_l5_sum_and_mean_differ_by_the_number_of_pairs(n: int) -> None:
     z_a, z_b = draw(n, 3)

@@ -11,21 +11,18 @@ from torch import Tensor
 
 from hypersphere.objectives.cross_entropy import cross_entropy
 from hypersphere.objectives.debiased import debiased
-from hypersphere.objectives.decoupled import decoupled
 from hypersphere.objectives.decoupled_one_direction import decoupled_one_direction
 from hypersphere.objectives.double_metric import double_metric
 from hypersphere.objectives.generalised_info_nce import info_nce_of_logits
 from hypersphere.objectives.geometry import unit
 from hypersphere.objectives.hard_contrastive import hard_contrastive
 from hypersphere.objectives.info_nce import info_nce
-from hypersphere.objectives.multiview_coding import multiview_coding
 from hypersphere.objectives.nce import nce
 from hypersphere.objectives.nce_memory_bank import nce_memory_bank
 from hypersphere.objectives.negative_cosine import negative_cosine
 from hypersphere.objectives.nonparametric_softmax import nonparametric_softmax
 from hypersphere.objectives.normalised_squared_error import normalised_squared_error
 from hypersphere.objectives.nt_xent import nt_xent
-from hypersphere.objectives.pair_contrastive import pair_contrastive
 from hypersphere.objectives.self_distillation import self_distillation
 from hypersphere.objectives.swapped_prediction import codes, swapped_prediction
 from hypersphere.objectives.triplet import triplet
@@ -33,7 +30,6 @@ from hypersphere.objectives.triplet import triplet
 from . import oracles
 from .shared import (
     Loss,
-    cosine,
     cosines_and_targets,
     draw,
     has_gradient_of_value,
@@ -132,21 +128,6 @@ def test_keeps_the_share_of_negatives_rounded_up(n: int, share: float, kept: int
     )
 
 
-@pytest.mark.parametrize(
-    ("negatives", "symmetric"), [("both_views", nt_xent), ("other_view", multiview_coding)], ids=["simclr", "cmc"]
-)
-def test_both_directions_together_are_nt_xent_or_multiview_coding(negatives: str, symmetric: object) -> None:
-    z = draw(5, 4)
-    ours = value_and_gradients(
-        lambda a, b: (
-            (nce(a, b, temperature=0.3, negatives=negatives) + nce(b, a, temperature=0.3, negatives=negatives)) / 2
-        ),
-        *z,
-    )
-    theirs = value_and_gradients(lambda a, b: symmetric(a, b, temperature=0.3), *z)  # type: ignore[operator]
-    torch.testing.assert_close(ours, theirs)
-
-
 @pytest.mark.parametrize("n", [1, 3, 512, 10**9])
 def test_range_on_the_sphere_is_below_4_without_temperature(n: int) -> None:
     """All cosines in [-1, 1], t = 1, n negatives: from log(1 + n e^-2) to log(1 + n e^2), less than 4 apart, which is
@@ -184,22 +165,8 @@ def test_nothing_left_after_the_correction_is_finite() -> None:
     assert value.item() == pytest.approx((third + last) / 4, rel=1e-6)
 
 
-def test_x1_dcl_is_not_decoupled_contrastive_learning() -> None:
-    """lightly's DCLLoss is Yeh et al.'s: no positive in the denominator, nothing subtracted."""
-    z_a, z_b = draw(5, 4)
-    for tau_plus in (0.0, 0.1):
-        assert abs(debiased(z_a, z_b, temperature=0.5, tau_plus=tau_plus) - decoupled(z_a, z_b, temperature=0.5)) > 0.05
-
-
 def dm(sign: Literal["printed", "contrastive"], t: float = 0.5, alpha: float = 0.25, beta: float = 0.75) -> Loss:
     return partial(double_metric, temperature=t, alpha=alpha, beta=beta, sign=sign)
-
-
-@pytest.mark.parametrize("t", [0.07, 1.0])
-def test_alpha_1_and_beta_0_is_nt_xent_to_the_bit(t: float) -> None:
-    z_a, z_b = draw()
-    for sign in ("printed", "contrastive"):
-        assert torch.equal(dm(sign, t, 1, 0)(z_a, z_b), nt_xent(z_a, z_b, temperature=t))
 
 
 def slope_towards_positives(loss: Loss, z: Tensor) -> float:
@@ -285,14 +252,6 @@ def test_nothing_cancels_near_cosine_one() -> None:
     assert (2 + 2 * negative_cosine(p, z)).item() == 0
 
 
-def test_the_margin_is_on_the_distance_and_not_on_its_square() -> None:
-    """Nearest relative: max(0, margin - d²), as squared distances in a pair loss are often used."""
-    z_a = torch.tensor([[0.0], [0.5]], dtype=torch.float64)
-    relative = (0 + 0 + 2 * max(0, 1 - 0.25)) / 4
-    assert pair_contrastive(z_a, z_a, margin=1.0).item() == pytest.approx(2 * 0.5**2 / 4)
-    assert pair_contrastive(z_a, z_a, margin=1.0).item() != pytest.approx(relative, abs=0.1)
-
-
 def test_a_triplet_as_printed_has_no_lower_bound() -> None:
     """S2: with anchors on their positives, stretching by s leaves margin - s²·d²; the hinge stops at 0."""
     z = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
@@ -367,23 +326,6 @@ def test_the_literal_denominator_lacks_the_positive_and_so_has_no_probability() 
         literal = nonparametric_softmax(z, index, -z, temperature=t, denominator="batch")
         assert literal.item() == pytest.approx(2 / t, abs=1e-12)
         assert nonparametric_softmax(z, index, -z, temperature=t).item() == pytest.approx(0, abs=1e-12)
-
-
-def test_the_literal_loss_is_that_of_the_bank_when_the_batch_is_the_bank() -> None:
-    """Where it provably coincides: all images at once, unmoved since the last epoch."""
-    bank = banked()[1]
-    index = torch.arange(6)
-    by_batch = nonparametric_softmax(bank, index, bank, temperature=0.5, proximal=3.0, denominator="batch")
-    torch.testing.assert_close(by_batch, nonparametric_softmax(bank, index, bank, temperature=0.5))
-
-
-def test_the_proximal_term_changes_value_and_gradient_as_a_squared_chord() -> None:
-    """2 beta (1 - cos): unit vectors, whatever the norms are."""
-    z, bank = banked()
-    without = nonparametric_softmax(z, INDEX, bank, temperature=0.5)
-    loss = nonparametric_softmax(z, INDEX, bank, temperature=0.5, proximal=2.0)
-    cosines = [cosine(a, bank.tolist()[i]) for a, i in zip(z.tolist(), INDEX.tolist(), strict=True)]
-    assert (loss - without).item() == pytest.approx(2 * 2 * (1 - sum(cosines) / 4), abs=1e-12)
 
 
 def test_gradient_reaches_the_student_alone() -> None:

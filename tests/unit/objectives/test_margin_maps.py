@@ -92,19 +92,6 @@ def test_the_misprint_changes_the_negatives_too_and_vanishes_without_them() -> N
     torch.testing.assert_close(alone[0], alone[1])
 
 
-def test_the_two_scopes_differ_in_the_negatives_only() -> None:
-    """Erratum M4: on the row it weights an anchor's loss, on the positives it is an s that depends on the data."""
-    cosines, targets = cosines_and_targets()
-    plain = cosine_gradient(partial(cosine_logits, temperature=0.25), cosines, targets)
-    row, positives = (cosine_gradient(partial(ratio_scaling, temperature=0.25, angular=1.6, scope=s), cosines, targets)
-                      for s in ("row", "positives"))  # fmt: skip
-    torch.testing.assert_close(row[targets == 1], positives[targets == 1])
-    assert torch.equal(positives[targets == 0], plain[targets == 0])
-    assert (row - positives)[targets == 0].abs().max() > 0.1
-    torch.testing.assert_close(row.sum(dim=1), torch.zeros(5, dtype=torch.float64), atol=1e-12, rtol=0)
-    assert positives.sum(dim=1).abs().min() > 1e-3  # control: no longer the gradient of a softmax
-
-
 @pytest.mark.parametrize(("theta", "expected"), [(0.3, 2183), (2.5, 0.001824)])
 def test_near_pi_the_ratio_is_almost_exp_of_twice_the_cosine(theta: float, expected: float) -> None:
     """Erratum M10, worked by hand without negatives: exp((cos(theta) - cos(theta + 3.1))/0.25)."""
@@ -138,15 +125,6 @@ def test_curves_fall_from_1_to_0_convex_below_c_1_and_concave_above(c: float, cu
     assert (y.diff() <= 0).all()
     bend = y.diff().diff()
     assert (bend >= -1e-12).all() if c <= 1 else (bend <= 1e-12).all()
-
-
-@pytest.mark.parametrize("c", [1 / 3, 2.5])
-def test_equation_10_is_its_own_inverse_and_algorithm_3_is_not(c: float) -> None:
-    """x^c + y^c = 1 is symmetric in x and y."""
-    x = torch.linspace(0.05, 0.95, 19, dtype=torch.float64)
-    twice = {curve: gamma(gamma(x, c, curve), c, curve) for curve in CURVES}
-    torch.testing.assert_close(twice["equation_10"], x)
-    assert (twice["algorithm_3"] - x).abs().max() > 0.05
 
 
 def test_byol_takes_the_curve_with_targets_all_ones() -> None:

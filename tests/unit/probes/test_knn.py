@@ -16,7 +16,7 @@ from .conftest import Given, cloud, neighbours
 Scores = Callable[..., Tensor]
 
 
-@pytest.mark.parametrize(("k", "temperature"), [(1, 0.1), (5, 0.1), (20, 0.02), (200, 0.1), (300, 1.0)])
+@pytest.mark.parametrize(("k", "temperature"), [(1, 0.1), (5, 0.1), (20, 0.01), (200, 0.1), (300, 1.0)])
 def test_it_is_scikit_learns_with_these_weights(
     scores: Scores, monkeypatch: pytest.MonkeyPatch, k: int, temperature: float
 ) -> None:
@@ -96,14 +96,6 @@ def test_ties_against_a_loop() -> None:
             expected[i, label] += places * np.exp((cosine - row.max()) / temperature)
     found = votes(torch.from_numpy(cosines).float(), torch.from_numpy(labels), 3, k, temperature)
     np.testing.assert_allclose(found.numpy(), expected, rtol=1e-12)
-
-
-def test_votes_do_not_overflow() -> None:
-    """In float32 exp(1 / 0.01) is infinite; in scikit-learn's float64 it is not."""
-    data = cloud(dtype=torch.float32)
-    expected = neighbours(data.bank, data.bank_labels, 20, 0.01).predict(data.queries.double().numpy())
-    agreed = knn(data.but(query_labels=torch.from_numpy(expected)), k=20, temperature=0.01)
-    assert agreed.values["knn_top1"] >= 99.5
 
 
 def test_images_after_the_last_whole_batch_can_be_left_out(scores: Scores, refused: Any) -> None:
