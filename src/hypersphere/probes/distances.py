@@ -15,7 +15,6 @@ from hypersphere.probes.result import ProbeResult, reading
 from hypersphere.probes.view_pairs import view_pairs
 
 MEASURES = ("distance",)
-PIXELS = False
 RUN = True
 
 

@@ -78,10 +78,10 @@ def _evaluate_run(plan: Plan, run: Run, device: torch.device, known: Known) -> N
         if is_current(path, about):
             continue
         # What a protocol measures of weights depends on the network; of a part of the training, on more.
-        of_training = (
-            {"dataset", "views", "views_b", "objective", "logits"} if _constant(protocol, "RUN", False) else {}
-        )
-        network = run.model_dump(mode="json", include={"encoder", "method", *of_training})
+        decides = {"encoder", "method"}
+        if _constant(protocol, "RUN", False):
+            decides |= {"dataset", "views", "views_b", "objective", "logits"}
+        network = run.model_dump(mode="json", include=decides)
         rows: list[Row] = []
         results: dict[At, ProbeResult] = {}
         for epoch, target in sorted(asked.at):

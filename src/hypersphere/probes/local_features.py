@@ -15,7 +15,6 @@ from hypersphere.probes.result import ProbeResult, reading
 from hypersphere.probes.view_pairs import chosen
 
 MEASURES = ("explained",)
-PIXELS = False
 PICTURES = (
     "images (1 cluster) and, over them, the clusters of each image's own places, the largest blue, the next orange and "
     "so on; below: the class"

@@ -15,7 +15,6 @@ from hypersphere.probes.knn import vote
 from hypersphere.probes.result import ProbeResult, reading
 
 MEASURES = ("bucket_top1", "bucket_share", "human_accuracy", "human_entropy")
-PIXELS = False
 AT_MOST_THE_BANK = "k"
 
 CONSENSUS = ("cifar10n-aggregate", "cifar100n")
@@ -71,9 +70,9 @@ def norm_buckets(
             if measure == "bucket_share":
                 values[key] = 100 * number / len(own)
                 continue
-            counts[key] = number
-            known = each is not None and number > more_than
-            values[key] = each.cpu()[own].double().mean().item() if known else math.nan
+            counts[key], values[key] = number, math.nan
+            if each is not None and number > more_than:
+                values[key] = each.cpu()[own].double().mean().item()
     return ProbeResult(values, n=len(truth), counts=counts)
 
 

@@ -29,7 +29,6 @@ MEASURES = (
     "edge_auroc",
     "covariates_auroc",
 )
-PIXELS = False
 AT_MOST_THE_BANK = "k"
 LEFT_FREE = 10.0
 """Inverse of the L2 penalty on standardised columns: a coefficient's prior has a standard deviation of about 3. It

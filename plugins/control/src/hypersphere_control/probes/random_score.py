@@ -11,7 +11,6 @@ from hypersphere_control.probes.score import mean_return
 from hypersphere_control.replay import Replay
 
 MEASURES = ("random_score",)
-PIXELS = False
 
 
 def random_score(frozen: Frozen, *, episodes: PositiveInt = 10) -> ProbeResult:
