@@ -24,7 +24,6 @@ from hypersphere.training.frozen import load_frozen
 from hypersphere_control.environment import Settings
 from hypersphere_control.methods.curl import Agent
 from hypersphere_control.trainers import control
-from hypersphere_control.trainers.control import train
 
 pytestmark = pytest.mark.heavy
 
@@ -76,8 +75,9 @@ def make(**changes: Any) -> Run:
 
 
 def execute(run: Run, folder: Path, task: type[Dot] = Dot) -> Progress:
-    environment: Any = task(Settings.of(run.dataset.source))
-    return train(run, environment, execution(run), folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(control, "Environment", task)
+        return control.pretrain(run, None, execution(run), folder)
 
 
 @cache

@@ -40,14 +40,18 @@ class LabStreams(nn.Module):
     def __init__(self, lightness: nn.Module, colour: nn.Module) -> None:
         """Combine two backbones that map [n, 1, h, w] and [n, 2, h, w] to features of equal length."""
         super().__init__()
-        self.lightness = lightness
-        self.colour = colour
+        self.lightness, self.colour = lightness, colour
         self.stream_dim = int(lightness.feature_dim)  # type: ignore[arg-type]
         self.feature_dim = 2 * self.stream_dim
 
     def streams(self, images: Float[Tensor, "n 3 h w"]) -> tuple[Float[Tensor, "n d"], Float[Tensor, "n d"]]:
-        """Features of L*, and of a* and b*. Images are sRGB in [0, 1]; the backbones see channels in [-1, 1]."""
-        lab = to_unit_lab(images)
+        """Features of L*, and of a* and b*, of sRGB images in [0, 1].
+
+        The backbones see each channel's range over all sRGB colours mapped to [-1, 1]. Tian et al. 2020 do the same in
+        their code (train_CMC.py), with ranges that differ by less than 0.003.
+        """
+        channels = zip(to_lab(images).unbind(1), RANGES, strict=True)
+        lab = torch.stack([(channel - low) * (2 / (high - low)) - 1 for channel, (low, high) in channels], dim=1)
         return self.lightness(lab[:, :1]), self.colour(lab[:, 1:])
 
     def forward(self, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n 2d"]:
@@ -99,12 +103,3 @@ def to_lab(images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n 3 h w"]:
     lines = [share / (3 * _DELTA**2) + 4 / 29 for share in shares]
     x, y, z = (torch.where(s > _DELTA**3, root, line) for s, root, line in zip(shares, roots, lines, strict=True))
     return torch.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], dim=1)
-
-
-def to_unit_lab(images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n 3 h w"]:
-    """L*, a* and b* of sRGB images in [0, 1], each channel's range over all sRGB colours mapped to [-1, 1].
-
-    Tian et al. 2020 do the same in their code (train_CMC.py), with ranges that differ by less than 0.003.
-    """
-    channels = zip(to_lab(images).unbind(1), RANGES, strict=True)
-    return torch.stack([(channel - low) * (2 / (high - low)) - 1 for channel, (low, high) in channels], dim=1)

@@ -8,10 +8,9 @@ Shapes: v views (1 or 2) of n images, d dimensions of an embedding.
 """
 
 import copy
-import math
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -60,11 +59,6 @@ class Batch(NamedTuple):
     rng_key: tuple[int, ...] = (0, 0, 0, 0)
     """Seed, epoch, step and pass: they key the method's random draws."""
 
-    def key(self, purpose: str) -> tuple[int, str, int, int, int]:
-        """Key of this pass's draws for ``purpose``, for the functions of ``prng``."""
-        seed, epoch, step, number = self.rng_key
-        return seed, purpose, epoch, step, number
-
 
 class Output(NamedTuple):
     """Result of one forward pass."""
@@ -83,6 +77,8 @@ class Method(nn.Module):
 
     HEADS: tuple[str, ...] = ("projector",)
     """Names of the modules that lead from the encoder's output to the embeddings, in order."""
+    CONSTANT_RATE: tuple[str, ...] = ()
+    """Names of the modules whose learning rate is not annealed."""
     encoder: nn.Module
 
     def __init__(self, parts: Parts, **members: Any) -> None:
@@ -114,10 +110,6 @@ class Method(nn.Module):
             after: share that is done with it.
         """
 
-    def constant_rate(self) -> Iterator[nn.Parameter]:
-        """Parameters whose learning rate is not annealed; by default none."""
-        return iter(())
-
 
 def chain(**modules: nn.Module) -> nn.Sequential:
     """The modules one behind the other, under these names. They are shared, not copied."""
@@ -134,11 +126,3 @@ def follow(target: nn.Module, online: nn.Module, momentum: float) -> None:
     """target = momentum · target + (1 - momentum) · online, parameter by parameter; buffers stay as they are."""
     for slow, fast in zip(target.parameters(), online.parameters(), strict=True):
         slow.lerp_(fast.detach(), 1 - momentum)
-
-
-def momentum_at(base: float, schedule: Literal["constant", "cosine"], fraction: float) -> float:
-    """A target's momentum when ``fraction`` of training is done: ``base``, or from ``base`` to 1 along half a cosine.
-
-    Grill et al. 2020, Sec. 3.2: 1 - (1 - base)(cos(pi k/K) + 1)/2.
-    """
-    return base if schedule == "constant" else 1 - (1 - base) * (math.cos(math.pi * fraction) + 1) / 2

@@ -13,18 +13,13 @@ VIEWS = 1
 ENCODERS = ("lab_streams",)
 
 
-class TwoHeads(nn.Module):
+class TwoHeads(nn.ModuleDict):
     """One projector for each half of a feature vector: the head of a method whose views are streams of the encoder."""
-
-    def __init__(self, lightness: nn.Module, colour: nn.Module) -> None:
-        super().__init__()
-        self.lightness = lightness
-        self.colour = colour
 
     def forward(self, features: Float[Tensor, "n 2f"]) -> Float[Tensor, "n 2d"]:
         """Embedding of an image's lightness, followed by that of its colour; the loss sees them as two views."""
-        features_l, features_ab = features.chunk(2, dim=1)
-        return torch.cat([self.lightness(features_l), self.colour(features_ab)], dim=1)
+        halves = zip((self["lightness"], self["colour"]), features.chunk(2, dim=1), strict=True)
+        return torch.cat([projector(half) for projector, half in halves], dim=1)
 
 
 class CMC(Method):
@@ -36,7 +31,7 @@ class CMC(Method):
     @property
     def head(self) -> nn.Module:
         """Both projectors, each behind its stream: [n, 2 · dim], one row per image."""
-        return TwoHeads(self.lightness, self.colour)
+        return TwoHeads({"lightness": self.lightness, "colour": self.colour})
 
     def forward(self, batch: Batch) -> Output:
         """Loss over the two streams of the view; the embeddings are both projectors' outputs, those of L first."""

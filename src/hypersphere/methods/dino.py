@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from hypersphere.arguments import Fraction, PositiveInt
-from hypersphere.methods.base import Batch, Method, Output, Parts, chain
+from hypersphere.methods.base import Batch, Method, Output, Parts
 from hypersphere.methods.heads import mlp, sizes
 from hypersphere.methods.momentum import Momentum
 from hypersphere.objectives.geometry import cosines
@@ -26,6 +26,7 @@ class Prototypes(nn.Linear):
 class DINO(Momentum):
     """Wiring of Caron et al. 2021, Algorithm 1, one forward pass per view. The target is the teacher."""
 
+    FOLLOWED = ("encoder", "projector", "prototypes")
     centre: Float[Tensor, "k"]
     """A running mean of the teacher's outputs."""
     projector: nn.Module
@@ -33,11 +34,6 @@ class DINO(Momentum):
     centre_momentum: float
     means: list[Tensor]
     """Mean of the teacher's outputs, [k], of each pass since the last optimiser step; empty between steps."""
-
-    @property
-    def online(self) -> nn.Module:
-        """Encoder, projector and prototypes, chained anew at each call."""
-        return chain(encoder=self.encoder, projector=self.projector, prototypes=self.prototypes)
 
     def forward(self, batch: Batch) -> Output:
         """Mean loss of the two directions; the embeddings are the student's bottleneck vectors."""

@@ -31,11 +31,11 @@ class InstanceDiscrimination(Method):
         (view,) = batch.views
         z = self.projector(self.encoder(view))
         self.seen.append((batch.places, unit(z.detach())))
-        words = prng.raw(len(batch.places) * self.noise, *batch.key("noise"))
+        seed, *moment = batch.rng_key
+        words = prng.raw(len(batch.places) * self.noise, seed, "noise", *moment)
         # Places drawn uniformly (to within images / 2^64) with replacement; the image itself may be among them.
-        drawn = torch.from_numpy((words % np.uint64(len(self.bank))).astype(np.int64)).reshape(-1, self.noise)
-        noise = drawn.to(z.device)
-        loss = self.objective(z=self.gradient(z), index=batch.places, bank=self.bank, noise=noise)
+        noise = torch.from_numpy((words % np.uint64(len(self.bank))).astype(np.int64)).reshape(-1, self.noise)
+        loss = self.objective(z=self.gradient(z), index=batch.places, bank=self.bank, noise=noise.to(z.device))
         return Output(loss, z.detach())
 
     def after_step(self, before: float, after: float) -> None:

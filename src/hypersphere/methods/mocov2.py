@@ -34,7 +34,8 @@ class MoCoV2(Momentum):
         with torch.no_grad():
             images = batch.views[1]
             if self.groups > 1:  # the statistics of one group do not depend on the order
-                order = torch.from_numpy(prng.permutation(count, *batch.key("shuffle"))).to(images.device)
+                seed, *moment = batch.rng_key
+                order = torch.from_numpy(prng.permutation(count, seed, "shuffle", *moment)).to(images.device)
                 keys = self._in_groups(self.target, images[order])[order.argsort()]
             else:
                 keys = self.target(images)

@@ -4,17 +4,20 @@ The target is a frozen copy: it is in ``state_dict`` and in no optimiser. Its ba
 their own running statistics, as in the authors' codes of MoCo and BYOL.
 """
 
+import math
 from typing import Literal
 
 import torch
 from torch import nn
 
-from hypersphere.methods.base import Batch, Method, Output, chain, follow, frozen_copy, momentum_at
+from hypersphere.methods.base import Batch, Method, Output, chain, follow, frozen_copy
 
 
 class Momentum(Method):
     """Encoder and projector, and a target that follows them."""
 
+    FOLLOWED: tuple[str, ...] = ("encoder", "projector")
+    """Names of the modules that the target is a copy of, in order."""
     projector: nn.Module
     target: nn.Module
     momentum: float
@@ -24,8 +27,8 @@ class Momentum(Method):
 
     @property
     def online(self) -> nn.Module:
-        """Encoder and projector, chained anew at each call, so that a tensor has one name in ``state_dict``."""
-        return chain(encoder=self.encoder, projector=self.projector)
+        """What the target follows, chained anew at each call, so that a tensor has one name in ``state_dict``."""
+        return chain(**{name: self.get_submodule(name) for name in self.FOLLOWED})
 
     def begin(self) -> None:
         """Copy the initial weights to the target, after any cut (erratum N44)."""
@@ -37,7 +40,9 @@ class Momentum(Method):
         BYOL's and DINO's codes do this after step k, counted from 0, with the momentum of step k. MoCo's do it in the
         forward pass of step k + 1, just before they use the target, with the momentum of step k + 1 (from memory).
         """
-        momentum = momentum_at(self.momentum, self.momentum_schedule, after if self.late else before)
+        momentum = self.momentum
+        if self.momentum_schedule == "cosine":  # Grill et al. 2020, Sec. 3.2: 1 - (1 - base)(cos(pi k/K) + 1)/2
+            momentum = 1 - (1 - momentum) * (math.cos(math.pi * (after if self.late else before)) + 1) / 2
         follow(self.target, self.online, momentum)
 
 

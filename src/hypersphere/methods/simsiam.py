@@ -1,6 +1,5 @@
 """SimSiam: two views, no negatives, a predictor on one side and a stop-gradient on the other."""
 
-from collections.abc import Iterator
 from typing import Literal
 
 import torch
@@ -17,6 +16,7 @@ class SimSiam(Method):
     """Wiring of Chen & He 2021, Alg. 1, one forward pass per view."""
 
     HEADS = ("projector", "predictor")
+    CONSTANT_RATE = ("predictor",)  # Chen & He 2021, Sec. 4.2
     projector: nn.Module
     predictor: nn.Module
 
@@ -26,10 +26,6 @@ class SimSiam(Method):
         p_a, p_b = self.predictor(z_a), self.predictor(z_b)
         loss = (self.objective(self.gradient(p_a), z_b.detach()) + self.objective(self.gradient(p_b), z_a.detach())) / 2
         return Output(loss, torch.cat([p_a, p_b]).detach())
-
-    def constant_rate(self) -> Iterator[nn.Parameter]:
-        """The predictor's parameters: their learning rate stays at its peak (Chen & He 2021, Sec. 4.2)."""
-        return self.predictor.parameters()
 
 
 def simsiam(

@@ -10,7 +10,6 @@ from hypersphere.probes.result import ProbeResult
 from hypersphere.probes.view_pairs import view_pairs
 
 MEASURES = ("alignment", "uniformity")
-PIXELS = False
 RUN = True
 
 

@@ -15,6 +15,9 @@ from torch import Tensor
 from hypersphere import prng
 from hypersphere.errors import HypersphereError
 
+_libraries = cache(ThreadpoolController)
+"""The libraries whose threads can be limited, after scikit-learn is loaded: looking for them takes 5 ms."""
+
 
 class Clusters(NamedTuple):
     """A partition of n points."""
@@ -60,12 +63,6 @@ def best(points: Float[np.ndarray, "n d"], centres: Iterable[Float[np.ndarray, "
     inertias = [fit.inertia_ for fit in fits]
     least = int(np.argmin(inertias))
     return Clusters(fits[least].labels_, float(inertias[least]))
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    """The libraries whose threads can be limited, after scikit-learn is loaded: looking for them takes 5 ms."""
-    return ThreadpoolController()
 
 
 def matched_accuracy(clusters: Int[np.ndarray, "n"], classes: Int[np.ndarray, "n"]) -> float:

@@ -11,7 +11,6 @@ from hypersphere.probes.result import ProbeResult
 from hypersphere.probes.view_pairs import view_pairs
 
 MEASURES = ("entropy", "contrastive_top1")
-PIXELS = False
 RUN = True
 
 BLOCK = 512

@@ -20,7 +20,6 @@ from hypersphere.probes.result import ProbeResult, reading, top_k
 
 MEASURES = ("corruption_error", "mce", "relative_mce")
 """The last two compare runs: statistics/corruption_errors.py computes them from the first."""
-PIXELS = False
 
 WAY = re.compile(r".+-[1-9]")
 """Names of the splits of corrupted images: ``fog-3``."""

@@ -23,7 +23,6 @@ def fit(
     gradients: Gradients,
     bank: Float[Tensor, "*copies n d"],
     labels: Int[Tensor, "n"],
-    *,
     purpose: str,
     epochs: int,
     batch: int,

@@ -15,7 +15,6 @@ from hypersphere.probes.result import ProbeResult, reading
 from hypersphere.probes.view_pairs import view_pairs
 
 MEASURES = ("distance",)
-PIXELS = False
 RUN = True
 
 
@@ -49,16 +48,12 @@ def of_pairs(
     """
     order = torch.from_numpy(prng.permutation(len(first), 0, "distances")).to(first.device)
     others = second[order.roll(1)][order.argsort()]
-    found = dict(zip(sorts, (distance(first, second), distance(first, others)), strict=True))
-    table = pd.concat(
-        [
-            pd.DataFrame({"pairs": sort, "image": places, "distance": values.cpu().numpy()})
-            for sort, values in found.items()
-        ],
-        ignore_index=True,
-    )
-    means = {reading("distance", pairs=sort): float(np.mean(d.cpu().numpy())) for sort, d in found.items()}
-    return ProbeResult(means, table, n=len(first))
+    means, rows = {}, []
+    for sort, partners in zip(sorts, (second, others), strict=True):
+        found = distance(first, partners).cpu().numpy()
+        means[reading("distance", pairs=sort)] = float(np.mean(found))
+        rows.append(pd.DataFrame({"pairs": sort, "image": places, "distance": found}))
+    return ProbeResult(means, pd.concat(rows, ignore_index=True), n=len(first))
 
 
 def distance(a: Float[Tensor, "n e"], b: Float[Tensor, "n e"]) -> Float64[Tensor, "n"]:

@@ -5,13 +5,12 @@ weights are measured once: variants with one seed start from the same encoder.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import torch
-from torch import nn
 
 from hypersphere import files
 from hypersphere.config import registry
@@ -21,7 +20,7 @@ from hypersphere.config.plan import Asked, At, BatchOfRuns, Plan, table_name
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import HypersphereError, NotFiniteError
-from hypersphere.probes.frozen import Frozen, Pixels
+from hypersphere.probes.frozen import Frozen, Layer, Pixels
 from hypersphere.probes.result import ProbeResult
 from hypersphere.provenance import digests, markers, pictures, state
 from hypersphere.provenance.manifest import check_evaluation, check_run
@@ -51,40 +50,38 @@ def evaluate_runs(plan: Plan, runs: Sequence[Run]) -> None:
         for run in runs:
             _evaluate_run(plan, run, device, known)
         for dataset, protocols in plan.asked_of_pixels(runs).items():
-            _evaluate_pixels(plan, dataset, protocols, device)
-
-
-def _evaluate_pixels(plan: Plan, dataset: str, protocols: Mapping[str, Protocol], device: torch.device) -> None:
-    """Evaluate a dataset's raw pixels, each protocol unless its file is current.
-
-    Batches side by side ask for the same: one process at a time measures a dataset's pixels.
-    """
-    frozen = Frozen(Pixels(), None, _open(plan, dataset), device)
-    for digest, protocol in protocols.items():
-        at = 0, dataset
-        path, about = plan.evaluation(raw_pixels(dataset), digest), _about(plan, protocol, None, {}, [at])
-        if is_current(path, about):
-            continue
-        with state.held(path.parent, patient=True):
-            if not is_current(path, about):  # another process may have measured it meanwhile
-                rows = _rows(PIXELS, protocol, at, _probe(PIXELS, protocol, at, frozen), frozen.classes())
-                _write(path, rows, {}, about, device)
+            frozen, at = Frozen(Pixels(), None, _open(plan, dataset), device), (0, dataset)
+            for digest, protocol in protocols.items():
+                path, about = plan.evaluation(raw_pixels(dataset), digest), _about(plan, protocol, None, {}, [at])
+                if is_current(path, about):
+                    continue
+                # Batches side by side ask for the same: one process at a time measures a dataset's pixels.
+                with state.held(path.parent, patient=True):
+                    if not is_current(path, about):  # another process may have measured it meanwhile
+                        rows = _rows(PIXELS, protocol, at, _probe(PIXELS, protocol, at, frozen), frozen.classes())
+                        _write(path, rows, {}, about, device)
 
 
 def _evaluate_run(plan: Plan, run: Run, device: torch.device, known: Known) -> None:
     """Evaluate a run by all its protocols, each unless its file is current; what is measured is added to ``known``."""
-    manifest = check_run(plan, run.name)
-    encoders = _Encoders(plan, run, device)
+    manifest, own = check_run(plan, run.name), run.dataset.name
+    loaded = cache(partial(load_frozen, run, plan.run_folder(run.name)))
+
+    @cache
+    def frozen_at(epoch: int, target: str, layer: Layer) -> Frozen:
+        home = None if target == own else partial(frozen_at, epoch, own, layer)
+        return Frozen(*loaded(epoch), _open(plan, target), device, layer, run, home)
+
     for digest, asked in plan.asked[run.name].items():
         path, protocol = plan.evaluation(run.name, digest), asked.protocol
         about = _about(plan, protocol, run, inputs(run, asked, manifest), asked.at)
         if is_current(path, about):
             continue
         # What a protocol measures of weights depends on the network; of a part of the training, on more.
-        of_training = (
-            {"dataset", "views", "views_b", "objective", "logits"} if _constant(protocol, "RUN", False) else {}
-        )
-        network = run.model_dump(mode="json", include={"encoder", "method", *of_training})
+        decides = {"encoder", "method"}
+        if _constant(protocol, "RUN", False):
+            decides |= {"dataset", "views", "views_b", "objective", "logits"}
+        network = run.model_dump(mode="json", include=decides)
         rows: list[Row] = []
         results: dict[At, ProbeResult] = {}
         for epoch, target in sorted(asked.at):
@@ -93,7 +90,7 @@ def _evaluate_run(plan: Plan, run: Run, device: torch.device, known: Known) -> N
                 weights = [manifest["files"].get(name) for name in weight_files(run, epoch)]
                 key = files.digest([weights, network, epoch, target, protocol.digest])
                 if key not in known or None in weights:
-                    frozen = encoders.at(epoch, target, protocol)
+                    frozen = frozen_at(epoch, target, protocol.layer)
                     known[key] = _probe(run.name, protocol, (epoch, target), frozen)
                 result = known[key]
             rows += _rows(run.name, protocol, (epoch, target), result, len(_open(plan, target).class_names()))
@@ -101,32 +98,13 @@ def _evaluate_run(plan: Plan, run: Run, device: torch.device, known: Known) -> N
                 results[epoch, target] = result
         _write(path, rows, results, about, device)
         print(f"{run.name}: {protocol.probe and protocol.probe.name} measured", flush=True)
+    frozen_at.cache_clear()  # it refers to itself: the features would stay until the next search for cycles
 
 
 def inputs(run: Run, asked: Asked, manifest: dict[str, Any]) -> dict[str, str]:
     """The part of a run that an evaluation depends on: its status, and the sha256 of the weights at its epochs."""
     names = {name for epoch, _ in asked.at for name in weight_files(run, epoch)}
     return {"status": manifest["status"]} | {name: manifest["files"].get(name, "none") for name in sorted(names)}
-
-
-class _Encoders:
-    """A run's frozen encoders, each loaded on first use."""
-
-    def __init__(self, plan: Plan, run: Run, device: torch.device) -> None:
-        self.plan, self.run, self.device = plan, run, device
-        self.modules: dict[int, tuple[nn.Module, nn.Module]] = {}
-        self.frozen: dict[tuple[int, str, str], Frozen] = {}
-
-    def at(self, epoch: int, target: str, protocol: Protocol) -> Frozen:
-        """The encoder and head after ``epoch`` epochs, on the dataset ``target``."""
-        if epoch not in self.modules:
-            self.modules[epoch] = load_frozen(self.run, self.plan.run_folder(self.run.name), epoch)
-        key = epoch, target, protocol.layer
-        if key not in self.frozen:
-            data, own = _open(self.plan, target), self.run.dataset.name
-            home = None if target == own else partial(self.at, epoch, own, protocol)
-            self.frozen[key] = Frozen(*self.modules[epoch], data, self.device, protocol.layer, self.run, home)
-        return self.frozen[key]
 
 
 def _constant(protocol: Protocol, name: str, default: Any) -> Any:

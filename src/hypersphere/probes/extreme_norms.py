@@ -10,7 +10,6 @@ from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.result import ProbeResult, reading
 
 MEASURES = ("norm",)
-PIXELS = False
 
 EXTREMES = {"highest": True, "lowest": False}
 """The readings, and whether the largest norms come first."""

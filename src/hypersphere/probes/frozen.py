@@ -1,6 +1,6 @@
 """The input of a probe: a frozen encoder with its head, on one prepared dataset."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Literal
 
@@ -89,11 +89,12 @@ class Frozen:
         if (split, layer) not in self._cache:
             if layer == "backbone":
                 images = self.images(split)
-                parts = (np.array(images[i : i + BLOCK]) for i in range(0, len(images), BLOCK))
-                blocks = [_through(self.encoder, to_float(torch.from_numpy(part).to(self.device))) for part in parts]
+                parts = (torch.from_numpy(np.array(images[i : i + BLOCK])) for i in range(0, len(images), BLOCK))
+                blocks = (to_float(part.to(self.device)) for part in parts)
+                self._cache[split, layer] = _through(self.encoder, blocks, "features", split)
             else:
-                blocks = [_through(self._above(), block) for block in self.features(split, "backbone").split(BLOCK)]
-            self._cache[split, layer] = _finite(blocks, layer, split)
+                blocks = self.features(split, "backbone").split(BLOCK)
+                self._cache[split, layer] = _through(self._above(), blocks, layer, split)
         return self._cache[split, layer]
 
     def embeddings(self, split: str) -> Float[Tensor, "n e"]:
@@ -102,15 +103,12 @@ class Frozen:
 
     def embed(self, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n e"]:
         """The head's output for other images than the dataset's: views, for example."""
-        blocks = [
-            _through(self._above(), _through(self.encoder, block)) for block in images.to(self.device).split(BLOCK)
-        ]
-        return _finite(blocks, "embeddings", "given")
+        both = nn.Sequential(self.encoder, self._above())
+        return _through(both, images.to(self.device).split(BLOCK), "embeddings", "given")
 
     def encode(self, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n d"]:
         """The encoder's output for other images than the dataset's."""
-        blocks = [_through(self.encoder, block) for block in images.to(self.device).split(BLOCK)]
-        return _finite(blocks, "backbone", "given")
+        return _through(self.encoder, images.to(self.device).split(BLOCK), "features", "given")
 
     def split(self, name: str) -> PreparedSplit:
         """A split, memory-mapped once: probes ask for some a hundred times. ``train`` is ``probe``, if there is one."""
@@ -145,19 +143,14 @@ class Frozen:
         return self._head
 
 
-@torch.inference_mode()
-def _through(module: nn.Module, block: Tensor) -> Tensor:
+def _through(module: nn.Module, blocks: Iterable[Tensor], what: str, split: str) -> Tensor:
     """Only blocks are computed in inference mode: concatenated outside it, they are a tensor for probes to train on."""
-    output: Tensor = module(block)
-    return output.float()
-
-
-def _finite(blocks: list[Tensor], layer: Layer, split: str) -> Tensor:
-    features = torch.cat(blocks)
-    if bad := int((~features.isfinite()).any(dim=1).sum()):
-        what = "features" if layer == "backbone" else layer
-        raise NotFiniteError(f"the {what} of {bad} of {len(features)} images of split {split} are NaN or infinite")
-    return features
+    with torch.inference_mode():
+        outputs = [module(block).float() for block in blocks]
+    found = torch.cat(outputs)
+    if bad := int((~found.isfinite()).any(dim=1).sum()):
+        raise NotFiniteError(f"the {what} of {bad} of {len(found)} images of split {split} are NaN or infinite")
+    return found
 
 
 class Pixels(nn.Module):

@@ -12,7 +12,6 @@ from hypersphere.probes.result import ProbeResult
 from hypersphere.probes.view_pairs import view_pairs
 
 MEASURES = ("weight_norm", "norm", "effective_rank", "positive_cosine")
-PIXELS = False
 RUN = True
 
 

@@ -18,7 +18,6 @@ from hypersphere.probes.mlp import fit_mlp
 from hypersphere.probes.result import ProbeResult, top_k
 
 MEASURES = ("mlp_top1",)
-PIXELS = False
 PICTURES = (
     "images and, over them, what raises the score of their class (red: half of the image's highest, yellow: the "
     "highest); below: the predicted class"

@@ -48,16 +48,6 @@ def linear_sgd(
         _, back = cross_entropy(torch.addmm(bias, features, weight.T), labels)
         return back.T @ features, back.sum(dim=0)
 
-    fit(
-        (weight, bias),
-        gradients,
-        bank,
-        frozen.labels(TRAIN),
-        purpose="linear_sgd",
-        epochs=epochs,
-        batch=batch,
-        momentum=momentum,
-        rate=rate,
-    )
+    fit((weight, bias), gradients, bank, frozen.labels(TRAIN), "linear_sgd", epochs, batch, momentum, rate)
     scores = torch.addmm(bias, frozen.features(TEST), weight.T)
     return scored(frozen, scores, dict(zip(MEASURES, (1, 5), strict=True)))

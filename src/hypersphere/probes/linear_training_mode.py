@@ -16,7 +16,6 @@ from hypersphere.probes.frozen import BLOCK, Frozen
 from hypersphere.probes.result import ProbeResult, scored
 
 MEASURES = ("linear_top1", "linear_top5")
-PIXELS = False
 
 
 @torch.no_grad()

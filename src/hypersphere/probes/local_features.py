@@ -3,8 +3,6 @@
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Float, Int
-from torch import Tensor
 
 from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.types import TEST
@@ -17,7 +15,6 @@ from hypersphere.probes.result import ProbeResult, reading
 from hypersphere.probes.view_pairs import chosen
 
 MEASURES = ("explained",)
-PIXELS = False
 PICTURES = (
     "images (1 cluster) and, over them, the clusters of each image's own places, the largest blue, the next orange and "
     "so on; below: the class"
@@ -62,19 +59,16 @@ def local_features(
     columns = [str(number) for number in range(1, len(places) + 1)]
     values, tables, pictures = {}, [], []
     for k in CLUSTERS:
-        regions, shares = zip(*(_regions(one, k, restarts) for one in maps), strict=True)
+        regions, shares = [], []
+        for one in maps:
+            points = directions(one.flatten(1).T)
+            total = float((points - points.mean(dim=0)).square().sum())
+            found = kmeans(points, k, restarts, "local features")
+            order = np.argsort(-np.bincount(found.labels, minlength=k), kind="stable")  # the largest region first
+            regions.append(np.argsort(order, kind="stable")[found.labels].reshape(one.shape[1:]))
+            shares.append(max(0.0, 100 * (1 - found.inertia / total)) if total > 0 else 0.0)
         values[reading("explained", clusters=k)] = float(np.mean(shares))
         tables.append(pd.DataFrame({"clusters": k, "row": "", "column": columns, "caption": labels, "image": places}))
         grown = resized(maps.new_tensor(np.stack(regions)), big.shape[1:3], smooth=False).astype(int)
         pictures.append(big if k == 1 else tinted(big, np.array(COLOURS)[grown], np.full(grown.shape, OPAQUE)))
     return ProbeResult(values, pd.concat(tables, ignore_index=True), np.concatenate(pictures), n=len(places))
-
-
-def _regions(one: Float[Tensor, "c i j"], k: int, restarts: int) -> tuple[Int[np.ndarray, "i j"], float]:
-    """The region of each place, the largest region first, and the percentage of variance between regions."""
-    points = directions(one.flatten(1).T)
-    total = float((points - points.mean(dim=0)).square().sum())
-    found = kmeans(points, k, restarts, "local features")
-    rank = np.argsort(np.argsort(-np.bincount(found.labels, minlength=k), kind="stable"), kind="stable")
-    explained = max(0.0, 100 * (1 - found.inertia / total)) if total > 0 else 0.0
-    return rank[found.labels].reshape(one.shape[1:]), explained

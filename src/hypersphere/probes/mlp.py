@@ -1,5 +1,6 @@
 """The double metric paper's "linear evaluation": a perceptron with two layers."""
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import torch
@@ -72,30 +73,25 @@ def fit_mlp(bank: Float[Tensor, "*copies n d"], labels: Int[Tensor, "n"], classe
         rate: float = settings.learning_rate * batch / 256 * 0.1 ** (passed // settings.drop_every)
         return rate
 
-    first, second = _layer("first", bank.shape[-1], settings.hidden), _layer("second", settings.hidden, classes)
-    parameters = w1, b1, w2, b2 = Perceptron(*(part.to(bank.device) for part in (*first, *second)))
-    drawn = _generator("dropout")
+    def generator(purpose: str) -> torch.Generator:
+        return torch.Generator().manual_seed(prng.torch_seed(0, "mlp", purpose))
+
+    drawn, widths = list[Tensor](), (bank.shape[-1], settings.hidden, classes)
+    for name, (inputs, outputs) in zip(("first", "second"), pairwise(widths), strict=True):
+        bound = inputs**-0.5  # as torch draws the weights and biases of a linear layer
+        for part, shape in (("weight", (outputs, inputs)), ("bias", (outputs,))):
+            drawn.append(torch.empty(shape).uniform_(-bound, bound, generator=generator(f"{name}.{part}")))
+    parameters = w1, b1, w2, b2 = Perceptron(*(part.to(bank.device) for part in drawn))
+    of_dropout = generator("dropout")
 
     def gradients(features: Float[Tensor, "b d"], labels: Int[Tensor, "b"]) -> tuple[Tensor, ...]:
         inner = torch.addmm(b1, features, w1.T)
-        kept = torch.rand(inner.shape, generator=drawn) >= dropout  # on the CPU: equal on every device
+        kept = torch.rand(inner.shape, generator=of_dropout) >= dropout  # on the CPU: equal on every device
         passes = kept.to(inner.device) & (inner > 0)
         outer = torch.where(passes, inner / (1 - dropout), 0)
         _, back = cross_entropy(torch.addmm(b2, outer, w2.T), labels)
         below = torch.where(passes, back @ w2 / (1 - dropout), 0)
         return below.T @ features, below.sum(dim=0), back.T @ outer, back.sum(dim=0)
 
-    about = {"epochs": settings.epochs, "batch": batch, "momentum": settings.momentum}
-    fit(parameters, gradients, bank, labels, purpose="mlp", rate=rate, **about)
+    fit(parameters, gradients, bank, labels, "mlp", settings.epochs, batch, settings.momentum, rate)
     return parameters
-
-
-def _layer(name: str, inputs: int, outputs: int) -> tuple[Float[Tensor, "o i"], Float[Tensor, "o"]]:
-    """Keyed weights and biases of a linear layer, uniform within 1/sqrt(inputs) as torch draws them."""
-    bound = inputs**-0.5
-    weight = torch.empty(outputs, inputs).uniform_(-bound, bound, generator=_generator(f"{name}.weight"))
-    return weight, torch.empty(outputs).uniform_(-bound, bound, generator=_generator(f"{name}.bias"))
-
-
-def _generator(purpose: str) -> torch.Generator:
-    return torch.Generator().manual_seed(prng.torch_seed(0, "mlp", purpose))

@@ -1,11 +1,10 @@
 """kNN accuracy and people's agreement among the images of each twentieth of the norms."""
 
 import math
-from collections.abc import Callable
 from typing import Literal
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from hypersphere.arguments import NonNegativeInt, PositiveFloat, PositiveInt
@@ -13,10 +12,9 @@ from hypersphere.datasets.reading.human import ENTROPY
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import vote
-from hypersphere.probes.result import ProbeResult, reading, top_k
+from hypersphere.probes.result import ProbeResult, reading
 
 MEASURES = ("bucket_top1", "bucket_share", "human_accuracy", "human_entropy")
-PIXELS = False
 AT_MOST_THE_BANK = "k"
 
 CONSENSUS = ("cifar10n-aggregate", "cifar100n")
@@ -57,27 +55,25 @@ def norm_buckets(
     bank, queries, labels = frozen.features(TRAIN), frozen.features(split), frozen.labels(TRAIN)
     scores = vote(bank, queries, labels, frozen.classes(), k, temperature, leave_out=split == TRAIN)
     given = next((name for name in CONSENSUS if name in frozen.split(TRAIN).labels), None)
-    right = 100.0 * (frozen.labels(TRAIN, given) == labels).cpu() if given else None
     entropy = frozen.attribute(TEST, ENTROPY)
-    measured: tuple[tuple[str, str, Callable[[Tensor], float]], ...] = (
-        ("bucket_top1", split, lambda own: top_k(scores[own], truth[own], 1)),
-        ("bucket_share", split, lambda own: 100 * own.double().mean().item()),
-        ("human_accuracy", TRAIN, lambda own: math.nan if right is None else _mean(right, own)),
-        ("human_entropy", TEST, lambda own: math.nan if entropy is None else _mean(torch.from_numpy(entropy), own)),
+    measured = (
+        ("bucket_top1", split, 100.0 * (scores.argmax(dim=1) == truth)),  # of equal votes the lower class wins
+        ("bucket_share", split, None),
+        ("human_accuracy", TRAIN, 100.0 * (frozen.labels(TRAIN, given) == labels) if given else None),
+        ("human_entropy", TEST, None if entropy is None else torch.from_numpy(entropy)),
     )
-    for measure, of, mean in measured:
-        place = buckets(frozen.embeddings(of).double().norm(dim=1), scale)
+    for measure, of, each in measured:
+        place = buckets(frozen.embeddings(of).double().norm(dim=1), scale).cpu()
         for bucket in range(1, BUCKETS + 1):
             own, key = place == bucket, reading(measure, bucket=bucket)
             number = int(own.sum())
-            if measure != "bucket_share":  # which is of all images
-                counts[key] = number
-            values[key] = mean(own) if number > more_than or measure == "bucket_share" else math.nan
+            if measure == "bucket_share":
+                values[key] = 100 * number / len(own)
+                continue
+            counts[key], values[key] = number, math.nan
+            if each is not None and number > more_than:
+                values[key] = each.cpu()[own].double().mean().item()
     return ProbeResult(values, n=len(truth), counts=counts)
-
-
-def _mean(each: Float[Tensor, "n"], own: Bool[Tensor, "n"]) -> float:
-    return each[own.cpu()].double().mean().item()
 
 
 def buckets(norms: Float[Tensor, "n"], scale: Scale) -> Int[Tensor, "n"]:

@@ -29,7 +29,6 @@ MEASURES = (
     "edge_auroc",
     "covariates_auroc",
 )
-PIXELS = False
 AT_MOST_THE_BANK = "k"
 LEFT_FREE = 10.0
 """Inverse of the L2 penalty on standardised columns: a coefficient's prior has a standard deviation of about 3. It
@@ -105,14 +104,12 @@ def appearance(images: UInt8[np.ndarray, "n h w 3"]) -> dict[str, PerImage]:
         light = gray(to_float(block).double())[:, 0].numpy()
         found["contrast"].append(light.std(axis=(1, 2)))
         found["brightness"].append(light.mean(axis=(1, 2)))
-        found["edge"].append(np.hypot(_slope(light, 1, 2), _slope(light, 2, 1)).mean(axis=(1, 2)))
+        slopes = []
+        for along, across in ((1, 2), (2, 1)):  # scipy's own ``sobel`` would mix images
+            smooth = correlate1d(light, [0.25, 0.5, 0.25], across, mode="nearest")
+            slopes.append(correlate1d(smooth, [-0.5, 0.0, 0.5], along, mode="nearest"))
+        found["edge"].append(np.hypot(*slopes).mean(axis=(1, 2)))
     return {name: np.concatenate(blocks) for name, blocks in found.items()}
-
-
-def _slope(light: Float[np.ndarray, "n h w"], along: int, across: int) -> Float[np.ndarray, "n h w"]:
-    """Sobel's derivative along one axis of each image, smoothed across it (scipy's ``sobel`` would mix images)."""
-    smooth = correlate1d(light, [0.25, 0.5, 0.25], across, mode="nearest")
-    return correlate1d(smooth, [-0.5, 0.0, 0.5], along, mode="nearest")
 
 
 def auroc(positive: Bool[np.ndarray, "n"], by: PerImage) -> float:
@@ -131,6 +128,8 @@ def explained(
     folds: int,
 ) -> dict[str, float]:
     """The regressions of ``norm_confidence``: ``covariates_auroc``, both gains, and ``norm_coefficient``."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
@@ -142,29 +141,18 @@ def explained(
     plain = np.hstack([cubic.fit_transform(np.stack([*looks.values()], axis=1)), classes])
     voted = np.hstack([cubic.fit_transform(np.stack([*looks.values(), confidence], axis=1)), classes])
     with_norm = np.hstack([plain, norm])
-    covariates = _cross_validated(right, plain, folds)
-    over_vote = _cross_validated(right, np.hstack([voted, norm]), folds) - _cross_validated(right, voted, folds)
+    model = LogisticRegression(C=LEFT_FREE, solver="newton-cholesky", tol=1e-8)  # Newton's method, without any draw
+    order = prng.permutation(len(right), 0, "norm confidence", "folds")
+
+    def validated(columns: Float[np.ndarray, "n d"]) -> float:
+        cut = StratifiedKFold(folds)
+        areas = cross_val_score(model, columns[order], right[order], cv=cut, scoring="roc_auc", error_score="raise")
+        return float(np.mean(100 * areas))
+
+    covariates = validated(plain)
     return {
         "covariates_auroc": covariates,
-        "norm_gain": _cross_validated(right, with_norm, folds) - covariates,
-        "norm_gain_over_vote": over_vote,
-        "norm_coefficient": float(_fitted(with_norm, right).coef_[0, -1]),
+        "norm_gain": validated(with_norm) - covariates,
+        "norm_gain_over_vote": validated(np.hstack([voted, norm])) - validated(voted),
+        "norm_coefficient": float(model.fit(with_norm, right).coef_[0, -1]),
     }
-
-
-def _cross_validated(right: Bool[np.ndarray, "n"], columns: Float[np.ndarray, "n d"], folds: int) -> float:
-    from sklearn.model_selection import StratifiedKFold
-
-    order = prng.permutation(len(right), 0, "norm confidence", "folds")
-    found = []
-    for train, test in StratifiedKFold(folds).split(columns, right[order]):
-        fitted = _fitted(columns[order[train]], right[order[train]])
-        found.append(auroc(right[order[test]], fitted.decision_function(columns[order[test]])))
-    return float(np.mean(found))
-
-
-def _fitted(columns: Float[np.ndarray, "n d"], right: Bool[np.ndarray, "n"]):  # type: ignore[no-untyped-def]
-    """Logistic regression by Newton's method, without any draw."""
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(C=LEFT_FREE, solver="newton-cholesky", tol=1e-8).fit(columns, right)

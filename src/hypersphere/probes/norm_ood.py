@@ -11,7 +11,6 @@ from hypersphere.probes.norm_confidence import PerImage, appearance, auroc, leng
 from hypersphere.probes.result import ProbeResult, reading
 
 MEASURES = ("ood_norm_auroc", "ood_vote_auroc", "ood_contrast_auroc")
-PIXELS = False
 RUN = True
 
 

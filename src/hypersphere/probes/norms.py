@@ -12,7 +12,6 @@ from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.result import ProbeResult, reading
 
 MEASURES = ("norm",)
-PIXELS = False
 
 
 def norms(frozen: Frozen, *, layer: Literal["embeddings", "backbone"] = "embeddings") -> ProbeResult:

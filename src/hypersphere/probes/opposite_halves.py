@@ -7,7 +7,6 @@ from hypersphere.probes.result import ProbeResult
 from hypersphere.probes.view_pairs import view_pairs
 
 MEASURES = ("opposite_halves",)
-PIXELS = False
 RUN = True
 
 

@@ -15,7 +15,6 @@ from hypersphere.probes.result import ProbeResult
 from hypersphere.probes.view_pairs import chosen
 
 MEASURES = ("spread", "class_spread")
-PIXELS = False
 
 DIMENSIONS = 3
 

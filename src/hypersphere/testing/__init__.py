@@ -46,15 +46,6 @@ DIFFICULT: dict[str, tuple[list[list[float]], list[list[float]]]] = {
     "huge": ([[1e6, 0, 1e6], [0, 1e6, 0], [-1e6, 1, 0]], [[1e6, 1e6, 0], [0, -1e6, 0], [1, 1, 1]]),
 }
 """Two batches, n = 3, d = 3, at which a norm, a cosine or a distance is not differentiable, or far from 1."""
-DIFFICULT_DRAWS: dict[str, Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]] = {
-    "zero rows": lambda a, b: (a * torch.tensor([[0.0], [1], [1]]), b * torch.tensor([[0.0], [0], [1]])),
-    "identical views": lambda a, b: (a, a),
-    "all at one point": lambda a, b: (a[:1].expand(3, -1), a[:1].expand(3, -1)),
-    "antipodal views": lambda a, b: (a, -a),
-    "antipodal images": lambda a, b: (torch.stack([a[0], -a[0], a[0]]), torch.stack([a[0], -a[0], -a[0]])),
-    "huge and tiny norms": lambda a, b: (a * 1e15, b * 1e-15),
-}
-"""The same made of drawn rows, n = 3, d = 4, whose norms are no whole numbers: cosines round to either side of ±1."""
 
 
 def check_objective(name: str, parameters: Mapping[str, Any], logits: Mapping[str, Any] | None = None) -> None:
@@ -110,18 +101,23 @@ def draw(
     return z[0].to(dtype), z[1].to(dtype)
 
 
-def difficult(case: str) -> tuple[Tensor, Tensor]:
-    """The two batches of a name of ``DIFFICULT`` or ``DIFFICULT_DRAWS``."""
-    if case in DIFFICULT_DRAWS:
-        return DIFFICULT_DRAWS[case](*draw(3, 4, dtype=torch.float32))
-    a, b = DIFFICULT[case]
-    return torch.tensor(a, dtype=torch.float32), torch.tensor(b, dtype=torch.float32)
-
-
 def difficult_batches() -> dict[str, tuple[Tensor, Tensor]]:
-    """All of them, and two images."""
-    found = {name: difficult(name) for name in (*DIFFICULT, *DIFFICULT_DRAWS)}
-    return found | {"two images": draw(2, 4, dtype=torch.float32)}
+    """Those of ``DIFFICULT``; the like of drawn rows, whose norms are no whole numbers, so that cosines round to either
+    side of ±1 (n = 3, d = 4); and two images.
+    """
+    a, b = draw(3, 4, dtype=torch.float32)
+    first, last = torch.tensor([[0.0], [1], [1]]), torch.tensor([[0.0], [0], [1]])
+    point, other = a[:1].expand(3, -1), torch.tensor([[1.0], [-1], [1]])
+    made = {name: (torch.tensor(one).float(), torch.tensor(two).float()) for name, (one, two) in DIFFICULT.items()}
+    return made | {
+        "zero rows": (a * first, b * last),
+        "identical views": (a, a),
+        "all at one point": (point, point),
+        "antipodal views": (a, -a),
+        "antipodal images": (point * other, torch.stack([a[0], -a[0], -a[0]])),
+        "huge and tiny norms": (a * 1e15, b * 1e-15),
+        "two images": draw(2, 4, dtype=torch.float32),
+    }
 
 
 def leaves(batches: Batches) -> Batches:

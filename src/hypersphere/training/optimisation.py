@@ -53,7 +53,7 @@ def build(method: Method, optimiser: Optimiser) -> torch.optim.Optimizer:
     one dimension or none. This is the rule of DINO's and MoCo v3's official code (from memory): a transformer's class
     token and position embedding have three dimensions and decay.
     """
-    constant = {id(parameter) for parameter in method.constant_rate()}
+    constant = {id(one) for name in method.CONSTANT_RATE for one in method.get_submodule(name).parameters()}
     by_kind: dict[tuple[bool, bool], list[nn.Parameter]] = {}
     for parameter in method.parameters():
         if parameter.requires_grad:

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import nn
 
 from hypersphere.encoders.convnet import convnet
-from hypersphere.encoders.lab_streams import RANGES, LabStreams, lab_streams, to_lab, to_unit_lab
+from hypersphere.encoders.lab_streams import RANGES, LabStreams, lab_streams, to_lab
 from hypersphere.encoders.resnet import resnet
 from hypersphere.encoders.resnet8 import resnet8
 
@@ -48,17 +48,6 @@ def test_lab_streams_are_two_backbones(parameters: dict[str, Any], whole: Any, s
     assert (count(model.lightness), count(model.colour)) == (count(one) - 2 * stem, count(one) - stem)
     assert (model.stream_dim, model.feature_dim) == (one.feature_dim, 2 * one.feature_dim)
     assert list(model.lightness.state_dict()) == list(model.colour.state_dict()) == list(one.state_dict())
-
-
-def test_each_stream_sees_its_channels() -> None:
-    """L* to the first, a* and b* to the second; features come out in that order, one after the other."""
-    model = make(backbone="resnet8", width=2).eval()
-    images = torch.rand(3, 3, 8, 8, generator=torch.Generator().manual_seed(0))
-    of_lightness, of_colour = model.streams(images)
-    lab = to_unit_lab(images)
-    assert torch.equal(of_lightness, model.lightness(lab[:, :1]))
-    assert torch.equal(of_colour, model.colour(lab[:, 1:]))
-    assert torch.equal(model(images), torch.cat([of_lightness, of_colour], dim=1))
 
 
 @pytest.mark.parametrize(
@@ -116,18 +105,30 @@ def test_ranges_are_those_of_all_colours() -> None:
             assert channel.max().item() == pytest.approx(high, abs=2e-3)
 
 
-def test_unit_range_by_hand() -> None:
-    """Tian et al.'s train_CMC.py: mean and std are middle and half-width of the ranges, to its three digits."""
+def bare() -> LabStreams:
+    """Its backbones give what they see."""
+    parts = [nn.Identity() for _ in range(2)]
+    for part in parts:
+        part.feature_dim = 0  # type: ignore[assignment]
+    return LabStreams(*parts)
+
+
+def test_each_stream_sees_its_channels_in_the_unit_range() -> None:
+    """L* the first, a* and b* the second, by hand. Tian et al.'s train_CMC.py: mean and std are middle and half-width
+    of the ranges, to its three digits."""
     images = torch.rand(2, 3, 4, 4, generator=torch.Generator().manual_seed(0))
     middle = torch.tensor([100.0, -86.183 + 98.233, -107.857 + 94.478]).view(3, 1, 1) / 2
     half = torch.tensor([100.0, 86.183 + 98.233, 107.857 + 94.478]).view(3, 1, 1) / 2
-    torch.testing.assert_close(to_unit_lab(images), (to_lab(images) - middle) / half, atol=1e-4, rtol=0)
-    assert to_unit_lab(CORNERS).abs().max().item() == pytest.approx(1, abs=1e-5)
+    expected = (to_lab(images) - middle) / half
+    for seen, part in zip(bare().streams(images), (expected[:, :1], expected[:, 1:]), strict=True):
+        torch.testing.assert_close(seen, part, atol=1e-4, rtol=0)
+    torch.testing.assert_close(bare()(images), expected, atol=1e-4, rtol=0)
+    assert bare()(CORNERS).abs().max().item() == pytest.approx(1, abs=1e-5)
 
 
 def test_gradients_are_finite_in_black() -> None:
     """A power under ``where`` without a clamp is not: its slope at 0 is infinite, and 0 times it NaN."""
     images = torch.cat([CORNERS, torch.rand(2, 3, 1, 1), torch.full((1, 3, 1, 1), 1e-12)]).requires_grad_()
-    to_unit_lab(images).sum().backward()
+    bare()(images).sum().backward()
     assert images.grad is not None
     assert images.grad.isfinite().all()

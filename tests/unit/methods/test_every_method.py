@@ -263,7 +263,7 @@ def test_an_optimiser_holds_what_is_trained_and_nothing_else(name: str) -> None:
     optimiser = optimisation.build(method, OPTIMISER)
     held = {id(parameter) for group in optimiser.param_groups for parameter in group["params"]}
     assert held == {id(p) for key, p in method.named_parameters() if not key.startswith("target.")}
-    constant = {id(parameter) for parameter in method.constant_rate()}
+    constant = {id(p) for group in optimiser.param_groups if group["constant"] for p in group["params"]}
     assert constant == ({id(p) for p in method.get_submodule("predictor").parameters()} if name == "simsiam" else set())
 
 

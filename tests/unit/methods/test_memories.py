@@ -17,7 +17,7 @@ from lightly.loss import NTXentLoss
 from torch import Tensor
 
 from hypersphere import prng
-from hypersphere.methods.base import Batch, Method
+from hypersphere.methods.base import Batch, Method, Objective
 from hypersphere.methods.byol import byol
 from hypersphere.methods.instance_discrimination import instance_discrimination
 from hypersphere.methods.mocov2 import mocov2
@@ -76,11 +76,28 @@ def contrast(q: Tensor, k: Tensor) -> Tensor:
     return generalised_info_nce(q, k, partial(cosine_logits, temperature=0.2), negatives="other_view")
 
 
+def cross_entropy(q: Tensor, k: Tensor) -> Tensor:
+    """Chen et al. 2021, Alg. 1's ctr, by hand: log-softmax over the keys, its diagonal, the mean."""
+    logits = F.normalize(q) @ F.normalize(k).T / 0.2
+    return -(logits.diagonal() - logits.exp().sum(1).log()).mean()
+
+
+def distance(p: Tensor, z: Tensor) -> Tensor:
+    """Grill et al. 2020, Sec. 3.1: 2 - 2cos."""
+    return 2 - 2 * F.cosine_similarity(p, z).mean()
+
+
 @pytest.mark.parametrize("symmetric", [True, False])
-@pytest.mark.parametrize("kind", [byol, mocov3])
-def test_the_loss_is_of_predictions_and_the_targets_projections(kind: Callable[..., Method], symmetric: bool) -> None:
+@pytest.mark.parametrize(
+    ("kind", "objective", "by_hand"),
+    [(byol, normalised_squared_error, distance), (mocov3, contrast, cross_entropy)],
+    ids=["byol", "mocov3"],
+)
+def test_the_loss_by_hand(
+    kind: Callable[..., Method], objective: Objective, by_hand: Objective, symmetric: bool
+) -> None:
     """A sum of both directions, or the first alone: then the student sees the first view, the teacher the second."""
-    method = kind(make_parts(contrast), hidden=7, dim=4, symmetric=symmetric)
+    method = kind(make_parts(objective), hidden=7, dim=4, symmetric=symmetric)
     method.begin()
     for i in range(2):  # so that the target is not the online network
         step(method, make_batch(seed=i + 5), rate=0.3)
@@ -89,9 +106,9 @@ def test_the_loss_is_of_predictions_and_the_targets_projections(kind: Callable[.
     passes = 2 if symmetric else 1
     assert [after - before for after, before in zip(batches_seen(method), seen, strict=True)] == [passes] * len(seen)
     views, slow = make_batch().views, method.get_submodule("target")
-    p = [method.head(method.encoder(view)) for view in views]
-    t = [slow(view).detach() for view in views]
-    there, back = contrast(p[0], t[1]), contrast(p[1], t[0])
+    p = [method.get_submodule("predictor")(method.get_submodule("projector")(method.encoder(view))) for view in views]
+    t = [slow.get_submodule("projector")(slow.get_submodule("encoder")(view)).detach() for view in views]
+    there, back = by_hand(p[0], t[1]), by_hand(p[1], t[0])
     torch.testing.assert_close(output.loss, there + back if symmetric else there)
     torch.testing.assert_close(output.embeddings, (torch.cat(p) if symmetric else p[0]).detach())
     assert (there - back).abs() > 1e-3

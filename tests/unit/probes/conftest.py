@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from sklearn.neighbors import KNeighborsClassifier
 from torch import Tensor, nn
 
 from hypersphere.probes import result
@@ -76,6 +77,12 @@ def cloud(n: int = 300, m: int = 500, d: int = 8, classes: int = 4, dtype: torch
         return torch.from_numpy(points).to(dtype), torch.from_numpy(labels)
 
     return Given(*draw(n), *draw(m), classes)
+
+
+def neighbours(bank: Tensor, labels: Tensor, k: int, temperature: float) -> KNeighborsClassifier:
+    """scikit-learn's. Cosine distance is 1 - similarity, so exp(similarity / t) is exp((1 - distance) / t)."""
+    model = KNeighborsClassifier(k, metric="cosine", algorithm="brute", weights=lambda d: np.exp((1 - d) / temperature))
+    return model.fit(bank.double().numpy(), labels.numpy())
 
 
 @pytest.fixture

@@ -188,3 +188,24 @@ def test_lars_is_lightlys(make_run: MakeRun, momentum: float, nesterov: bool) ->
         take([*theirs.parameters()], reference, drawn(number))
     for a, b in zip(ours.parameters(), theirs.parameters(), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.parametrize(("decay", "gradient"), [(0.01, 0.0), (0.0, 1.0), (0.01, 1.0)])
+def test_lars_by_hand_where_a_norm_is_zero_and_on_what_it_leaves_alone(
+    make_run: MakeRun, decay: float, gradient: float
+) -> None:
+    """You et al. 2017, Eq. 6: rate · trust · |w| / (|g| + decay · |w|) · (g + decay · w). So without a
+    gradient a weight still decays, by rate · trust. A weight of zero has no scale of its own and takes the plain step;
+    a tensor of one dimension neither decays nor adapts."""
+    model = build_method(make_run()).double()
+    optimiser = optimisation.build(model, Optimiser.model_validate(OPTIMISERS["lars"] | {"weight_decay": decay}))
+    set_rate(optimiser, 0.3, 1.0)
+    parameters = [*model.parameters()]
+    nn.init.zeros_([parameter for parameter in parameters if parameter.ndim > 1][-1])
+    before = [parameter.detach().clone() for parameter in parameters]
+    take(parameters, optimiser, lambda parameter: torch.full_like(parameter, gradient))
+    for parameter, old in zip(parameters, before, strict=True):
+        move = torch.full_like(old, gradient)
+        if old.ndim > 1 and old.any():
+            move = 0.02 * old.norm() / (move.norm() + decay * old.norm()) * (move + decay * old)
+        torch.testing.assert_close(parameter.detach(), old - 0.3 * move)

@@ -11,7 +11,6 @@ from hypersphere_control.probes.score import mean_return
 from hypersphere_control.replay import Replay
 
 MEASURES = ("random_score",)
-PIXELS = False
 
 
 def random_score(frozen: Frozen, *, episodes: PositiveInt = 10) -> ProbeResult:
@@ -24,4 +23,4 @@ def random_score(frozen: Frozen, *, episodes: PositiveInt = 10) -> ProbeResult:
     def drawn(replay: Replay, step: int) -> Float[np.ndarray, "episodes a"]:
         return random_actions((episodes, replay.actions.shape[2]), frozen.run.seed, "random actions", step)
 
-    return ProbeResult({MEASURES[0]: mean_return(frozen, episodes, drawn, stack=1)})
+    return ProbeResult({"random_score": mean_return(frozen, episodes, drawn, stack=1)})

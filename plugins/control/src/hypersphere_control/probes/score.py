@@ -16,7 +16,6 @@ from hypersphere_control.environment import Environment, Settings
 from hypersphere_control.replay import Replay, crop
 
 MEASURES = ("score",)
-PIXELS = False
 
 
 def score(frozen: Frozen, *, episodes: PositiveInt = 10) -> ProbeResult:

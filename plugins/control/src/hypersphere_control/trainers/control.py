@@ -17,7 +17,7 @@ from hypersphere import prng
 from hypersphere.config import registry
 from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
-from hypersphere.methods.base import Batch
+from hypersphere.methods.base import Batch, Output
 from hypersphere.training import loop, optimisation, work
 from hypersphere.training.build import build_method
 from hypersphere.training.checkpoint import Checkpointer, Progress
@@ -33,19 +33,15 @@ TEMPERATURE_RATE, TEMPERATURE_BETAS = 1e-4, (0.5, 0.999)
 """Adam's for the temperature (CURL's Table 3, from memory)."""
 
 
-def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> Progress:
-    """Train one run on its task: see ``train``. The prepared frames are not used; their digest names the renderer."""
-    return train(run, Environment(Settings.of(run.dataset.source)), execution, folder)
-
-
-def train(run: Run, environment: Environment, execution: Execution, folder: Path) -> Progress:
+def pretrain(run: Run, data: "Prepared | None", execution: Execution, folder: Path) -> Progress:
     """Train an agent while it acts, or resume it: see ``loop.epochs``. The history also has each episode's return.
 
     The resume state holds all that the agent has seen. It is saved between episodes, so that no simulator's state is.
+    The prepared frames are not used; their digest names the renderer.
     """
-    settings, schedule = environment.settings, run.schedule
-    agent = build_method(run)
+    environment, agent = Environment(Settings.of(run.dataset.source)), build_method(run)
     assert isinstance(agent, Agent)
+    settings, schedule = environment.settings, run.schedule
     for wrong, field, problem in (
         (agent.actions != environment.actions, "method.actions", f"{settings.task} takes {environment.actions}"),
         (agent.encoder.size > settings.size, "encoder.size", f"frames have {settings.size} pixels"),
@@ -134,7 +130,7 @@ class _Episodes:
                 total += self._update(stored, (episode, step))
                 progress.step, updates = progress.step + 1, updates + 1
         if not updates:
-            total += self._losses(self._drawn(episode * steps + steps, (episode, 0)))[0]
+            total += self._losses(episode * steps + steps, (episode, 0))[0]
         progress.seconds += time.perf_counter() - start
         loss, norm = (total / max(updates, 1)).tolist()
         rate = self.optimiser.param_groups[0]["lr"]
@@ -144,26 +140,22 @@ class _Episodes:
         generator = torch.Generator().manual_seed(prng.torch_seed(self.run.seed, *purpose))
         return torch.randn(count, self.agent.actions, generator=generator).to(self.device)
 
-    def _drawn(self, stored: int, moment: tuple[int, int]) -> Transitions:
-        seen = self.replay.sample(
-            stored, self.run.batch.size, self.agent.encoder.size, self.run.seed, "replay", *moment
-        )
-        return Transitions(*(part.to(self.device) for part in seen))
-
-    def _losses(self, seen: Transitions) -> tuple[Float[Tensor, "2"], Tensor, Tensor]:
-        """Contrastive loss and mean norm as numbers, the loss with its gradient, and the summaries."""
-        places = torch.zeros(len(seen.rewards), dtype=torch.int64, device=self.device)
-        output = self.agent(Batch(torch.stack([seen.anchors, seen.positives]), places, places))
+    def _losses(self, stored: int, moment: tuple[int, int]) -> tuple[Float[Tensor, "2"], Output, Transitions]:
+        """Contrastive loss and mean norm as numbers, the method's output, and the transitions, which are drawn."""
+        count, side = self.run.batch.size, self.agent.encoder.size
+        drawn = self.replay.sample(stored, count, side, self.run.seed, "replay", *moment)
+        seen = Transitions(*(part.to(self.device) for part in drawn))
+        places = torch.zeros(count, dtype=torch.int64, device=self.device)
+        output: Output = self.agent(Batch(torch.stack([seen.anchors, seen.positives]), places, places))
         norm = torch.linalg.vector_norm(output.embeddings.detach(), dim=1).mean()
-        return torch.stack([output.loss.detach(), norm]).double().cpu(), output.loss, output.embeddings
+        return torch.stack([output.loss.detach(), norm]).double().cpu(), output, seen
 
     def _update(self, stored: int, moment: tuple[int, int]) -> Float[Tensor, "2"]:
         """One step of Adam, over all losses that are due. Returns contrastive loss and mean norm."""
-        seen, count = self._drawn(stored, moment), self.run.batch.size
-        done = stored - self.agent.initial
+        count, done = self.run.batch.size, stored - self.agent.initial
         self.optimiser.zero_grad(set_to_none=True)
-        numbers, contrastive, summary = self._losses(seen)
-        (contrastive + self.agent.critic_loss(summary, seen, self._noise(count, "critic", *moment))).backward()
+        numbers, (loss, summary), seen = self._losses(stored, moment)
+        (loss + self.agent.critic_loss(summary, seen, self._noise(count, "critic", *moment))).backward()
         if done % self.agent.actor_every == 0:
             losses = self.agent.actor_losses(seen.anchors, self._noise(count, "actor", *moment))
             losses.backward(inputs=list(self.agent.of_actor))

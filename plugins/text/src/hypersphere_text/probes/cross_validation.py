@@ -16,7 +16,6 @@ from hypersphere.probes.linear import minimise, standardise
 from hypersphere.probes.result import ProbeResult
 
 MEASURES = ("text_accuracy",)
-PIXELS = False
 PENALTIES = (1e-1, 1e-2, 1e-3, 1e-4)
 INNER = 5
 """Folds within a training part, by which its penalty is chosen."""

@@ -11,7 +11,6 @@ from hypersphere_text.datasets.reading.words import UNKNOWN
 from hypersphere_text.probes.cross_validation import accuracy, of_pairs, parts
 
 MEASURES = ("bag_of_words_accuracy", "majority_accuracy")
-PIXELS = False
 
 
 def sentence_controls(

@@ -12,7 +12,6 @@ from hypersphere.probes.result import ProbeResult
 from hypersphere.probes.view_pairs import chosen
 
 MEASURES = ("distance",)
-PIXELS = False
 
 
 def sentence_distances(frozen: Frozen, *, pairs: PositiveInt = 2000) -> ProbeResult:
