@@ -157,6 +157,20 @@ def test_sgd_is_a_loop_over_keyed_batches(
     assert len(set(expected.argmax(axis=1))) == 4
 
 
+def test_sgd_has_the_bits_of_autograd(scores: Scores) -> None:
+    """At a high rate, a difference in the last place would grow into other predictions."""
+    data, head = cloud(dtype=torch.float32), nn.Linear(8, 4)
+    for parameter in head.parameters():
+        nn.init.zeros_(parameter)
+    optimiser = torch.optim.SGD(head.parameters(), lr=0.5, momentum=0.9)
+    for epoch in range(3):
+        for index in torch.from_numpy(prng.permutation(300, 0, "linear_sgd", epoch)).split(64):
+            optimiser.zero_grad()
+            F.cross_entropy(head(data.bank[index]), data.bank_labels[index]).backward()
+            optimiser.step()
+    assert torch.equal(scores(linear_sgd, data, epochs=3, learning_rate=0.5, batch=64), head(data.queries))
+
+
 def coloured(n: int, classes: int = 3) -> Any:
     """Images of three or more noisy colours, and a network with batch norm."""
     random = np.random.default_rng(0)
