@@ -62,7 +62,7 @@ def admissible(printed: Printed, assumptions: Assumptions, runs: Sequence[int] =
 
 def common(cells: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """The numbers of runs that all cells allow."""
-    return tuple(n for n in range(1, MOST + 1) if all(n in allowed for allowed in cells))
+    return tuple(n for n in range(1, MOST + 1) if cells and all(n in allowed for allowed in cells))
 
 
 def informative(printed: Printed, assumptions: Assumptions) -> bool:

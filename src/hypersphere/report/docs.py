@@ -88,11 +88,18 @@ def laptop(config: Config, known: Known) -> str:
         documents.append({"title": paper.title, "questions": asked, "differs": "; ".join(differs), "studies": begun})
     progress = dict[tuple[str, str], str]()
     for row in tables.rows(known.studies["progress"]):
-        question = config.papers[row["paper"]].studies[row["study"]].question
-        progress[question, row["part"]] = f"{row['recorded']:g} of {row['planned']:g}"
+        progress[f"{row['paper']}/{row['study']}", row["part"]] = f"{row['recorded']:g} of {row['planned']:g}"
+    head, *lines = confirmed.crossed("question", progress)
+    asked_by = {
+        f"{name}/{key}": one.question for name, paper in config.papers.items() for key, one in paper.studies.items()
+    }
     splits, called = nothing_differs(known.studies, rules.confidence)
     values = {
-        **{"criteria": criteria, "documents": documents, "progress": confirmed.crossed("question", progress)},
+        **{
+            "criteria": criteria,
+            "documents": documents,
+            "progress": [head, *([asked_by[study], *counts] for study, *counts in lines)],
+        },
         **{"splits": splits, "called": called, "confidence": words.confidence(config)},
         **{"prices": _prices(config, known.claims, rules), "rules": rules, "most": MOST_RUNS},
     }

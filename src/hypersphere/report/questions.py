@@ -91,11 +91,11 @@ def _row(
     about: dict[str, Row] = {}
     of_study: list[dict[questions.Column, str | list[str]]] = [{"id": f"{one.paper}.{one.study}.*"}]
     for place, selection in enumerate(one.about or of_study):
-        wanted = {column: [one] if isinstance(one, str) else one for column, one in selection.items()}
+        wanted = {column: [of] if isinstance(of, str) else of for column, of in selection.items()}
         chosen = {
             key: claim
             for key, claim in listed.items()
-            if all(any(fnmatchcase(claim[column], one) for one in of) for column, of in wanted.items())
+            if all(any(fnmatchcase(claim[column], pattern) for pattern in of) for column, of in wanted.items())
         }
         if not chosen:
             raise HypersphereError(f"{where}: about.{place}: finds no claim")

@@ -111,8 +111,10 @@ def _by_words(
             return yes, all(one.high < one.margin for one in family)
         case "ours/multidigits":
             return _multidigits(family, values, rules)
-        case _:
+        case "ours/cut_by_steps":
             return _cut_by_steps(family, values, rules)
+        case _:
+            raise ValueError(f"{name} has no rule here")
 
 
 def _multidigits(family: Sequence[Comparison], values: Arms, rules: Rules) -> tuple[bool, bool]:

@@ -57,6 +57,6 @@ def mce(errors: Errors, baseline: Errors, relative: bool = False) -> float:
         }
         for of in (errors, baseline)
     )
-    if any(below <= 0 for below in theirs.values()):
+    if not places or any(below <= 0 for below in theirs.values()):
         return math.nan
     return 100 * math.fsum(ours[name] / theirs[name] for name in theirs) / len(theirs)

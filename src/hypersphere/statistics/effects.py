@@ -194,7 +194,8 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, declared: Mapping[str, 
     rows: list[dict[str, Any]] = []
     diverged = table.loc[table["status"] == "diverged", "coordinates"].value_counts().to_dict()
     for point, against in comparisons:
-        groups = by_layout[layout(point)] | by_layout[layout(against)]  # two layouts if the two differ in a reading
+        # Two layouts if the two differ in a reading; a baseline that is no cell has none.
+        groups = by_layout.get(layout(point), {}) | by_layout.get(layout(against), {})
         cell, baseline = coordinates.text(point), coordinates.text(against)
         if cell not in groups or baseline not in groups:
             continue

@@ -52,6 +52,8 @@ def judge(claims: Sequence[Claim], config: Config, paper: str, rules: Rules) -> 
                 f"{path}: {identifier} in the reading '{reading}' is not a claim of an exact study of {paper}"
             )
         claim = answerable[identifier]
+        if others := set(rows["study"]) - {studied[claim.artifact].study}:
+            raise HypersphereError(f"{path}: {identifier} is answered by {min(others)}, another study than its own")
         arms = {str(arm): part["value"].to_numpy(dtype=float) for arm, part in rows.groupby("arm", sort=False)}
         kind = next(kind for kind, names in KINDS.items() if arms.keys() <= names)
         answers_to = "comparison" if kind in ("counted", "effect") else "value"
@@ -100,7 +102,7 @@ def _of_one(kind: str, claim: Claim, arms: Arms, rules: Rules) -> dict[str, Any]
             low, high = mean_interval(values, rules.confidence)
             columns = {"measured": float(values.mean()), "measured_std": spread(values), "n": len(values)}
             return columns | {"low": low, "high": high, "verdict": Verdict.INCONCLUSIVE}
-        case _:
+        case "over_seeds":
             # A number that varies with the seed, by two one-sided tests; infinite for a seed that never converged.
             values = arms["seeds"]
             n, diverged = len(values), np.isinf(values)
@@ -113,6 +115,8 @@ def _of_one(kind: str, claim: Claim, arms: Arms, rules: Rules) -> dict[str, Any]
             margin = rules.margin.of(reported) if claim.of_accuracy else rules.margin.relative * abs(reported)
             columns = {"measured": mean, "measured_std": std, "n": n, "low_power": n - 1 < rules.low_power_df}
             return columns | verdicts.judge(claim, mean, n, _raised(std, claim), n - 1, margin, rules)
+        case _:
+            raise ValueError(f"{kind}: not judged by itself")
 
 
 def effects(family: Sequence[tuple[Claim, Arms]], rules: Rules) -> dict[str, dict[str, Any]]:

@@ -15,6 +15,7 @@ from statsmodels.stats.power import TTestIndPower
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
 from hypersphere import t_test
+from hypersphere.config import coordinates
 from hypersphere.report.artifact import Points
 from hypersphere.report.results import Results
 from hypersphere.statistics import effects
@@ -230,6 +231,25 @@ def test_further_comparisons_are_of_the_same_family(make_world: Make) -> None:
     assert found["p_holm"].min() == pytest.approx(10 * found["p"].min())
     shown = Points(Results(world.plan), world.plan.config.papers["norms"], "table5")
     assert shown.table("effects")["effect"].tolist() == found["effect"].tolist()
+
+
+def test_a_baseline_that_is_no_cell_gives_no_row(make_world: Make) -> None:
+    """A sparse table: one dataset of two has a baseline, at another epoch."""
+    rows = [
+        {"method": "simclr", "variant": variant, "epoch": epoch, "dataset": dataset}
+        for variant, epoch, dataset in (("default", 4, "ten"), ("cut3", 2, "ten"), ("cut3", 2, "hundred"))
+    ]
+    own = {"rows": rows, "columns": {}, "baseline": {"variant": "default", "epoch": 4}}
+    sparse = PAPER["artifacts"]["table5"] | own
+    plan = make_world(paper={"artifacts": {"table5": sparse}}).plan
+    artifact = plan.config.papers["norms"].measured["table5"]
+    columns = ["coordinates", "measured_on", "seed", "value", "status"]
+    found = [
+        (coordinates.text(at), "digits", seed, 50.0 + seed, "finished") for at in artifact.points for seed in range(3)
+    ]
+    declared = {coordinates.text(at): 3 for at in artifact.points}
+    made = effects.of_artifact(pd.DataFrame(found, columns=columns), artifact, declared, RULES)
+    assert made["coordinates"].tolist() == [coordinates.text(artifact.points[1])]
 
 
 def test_spreads_are_pooled_over_training_alone(make_world: Make) -> None:

@@ -222,6 +222,15 @@ STATED = [
     ("norms.bad", "norms", "as printed", 100, 90, 7, 0.25, '{"tau": 1.0, "excess": 0.25}', "refuted"),
     ("norms.bad", "norms", "N1", 100, 90, 0, 0.0, "", "no counterexample (erratum)"),
 ]
+
+
+def test_an_answer_by_another_study_is_refused(make_world: Make, refused: Refused) -> None:
+    world = make_world(paper={"artifacts": {"a": FIGURE}})
+    world.answers("pair_attraction", ("c", "as printed", "value", 0, 1.0))
+    with refused():
+        studies.judge([of_steps()], world.plan.config, "norms", RULES)
+
+
 FIGURE = {"draw": "study_table", "title": "t", "study": "entropy_limits"}
 STUDIED = {"figure": FIGURE, "labels": FIGURE | {"study": "human_labels", "needs": ["human_labels"]}}
 

@@ -177,7 +177,7 @@ def test_every_count_is_that_of_the_claims_that_its_link_shows(page: Opened) -> 
         assert said.split()[0] == str(len(found))
         assert page.text("#matches") == f"{len(found)} of {page.claims} claims"
         seen += len(found)
-    assert seen >= page.claims
+    assert seen == page.claims if "scorecard" in page.address else seen >= page.claims
     page.tab.click("button[type=reset]")
     assert len(page.tab.run(browser.VISIBLE)) == page.claims
     assert page.tab.run("location.hash") == ""
