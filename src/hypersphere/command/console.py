@@ -133,18 +133,12 @@ def prepare(workflow: Any, logger: logging.Logger, plan: Plan) -> None:
         about = executor_plugin.common_settings
         if not (about.touch_exec or workflow.dag_settings.allowed_rules):
             try:
-                if about.dryrun_exec:  # the jobs that would make again what is lost are listed; nothing is removed
-                    found, asked = markers.lost(plan), workflow.dag_settings
-                    for error in found:
-                        print(f"would be made again: {error}", file=sys.stderr)
-                    if found and not asked.targets:  # of other targets, not all of it is needed
-                        proofs = {error.proofs[0].relative_to(plan.config.root).as_posix() for error in found}
-                        forced = frozenset({*asked.forcerun, *proofs})
-                        workflow.dag_settings = dataclasses.replace(asked, forcerun=forced)
+                if about.dryrun_exec:
+                    _foresee(workflow, plan)
                 else:
                     _begin(logger, plan, about.local_exec, set(workflow.dag_settings.targets) == {REPORT})
-            except HypersphereError as refusal:
-                sys.exit(f"hypersphere: {refusal}")
+            except HypersphereError as error:
+                sys.exit(f"hypersphere: {error}")
             except Exception:  # the profile silences Snakemake, which would say nothing at all
                 traceback.print_exc()
                 sys.exit(1)
@@ -171,6 +165,16 @@ def _begin(logger: logging.Logger, plan: Plan, local: bool, report: bool) -> Non
     markers.forget(found)
     for error in found:
         print(f"made again: {error}", file=sys.stderr)
+
+
+def _foresee(workflow: Any, plan: Plan) -> None:
+    """In a dry run: say what is lost, and have the jobs listed that would make it again; nothing is removed."""
+    found, asked = markers.lost(plan), workflow.dag_settings
+    for error in found:
+        print(f"would be made again: {error}", file=sys.stderr)
+    if found and not asked.targets:  # of other targets, not all of it is needed
+        proofs = {error.proofs[0].relative_to(plan.config.root).as_posix() for error in found}
+        workflow.dag_settings = dataclasses.replace(asked, forcerun=frozenset({*asked.forcerun, *proofs}))
 
 
 def join(folder: Path) -> str | None:

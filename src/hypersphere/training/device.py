@@ -52,23 +52,11 @@ def acquire(setting: str) -> Iterator[torch.device]:
         return
     while True:
         for device in tuple(candidates):
-            lock = None
             try:
-                # One file for each physical device, whatever its index among the CUDA_VISIBLE_DEVICES that Slurm, say,
-                # sets. Its uuid says which it is; where torch knows none, the entry of that variable does.
-                name = getattr(torch.cuda.get_device_properties(device), "uuid", None)
-                if name is None:
-                    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-                    name = visible.split(",")[device.index].strip() if visible else device.index
-                path = Path(tempfile.gettempdir()) / f"hypersphere-gpu-{name}.lock"
-                lock = FileLock(path, mode=0o666)  # other people's jobs must be able to lock it too
-                lock.acquire(timeout=WAIT_SECONDS / len(candidates))
-                torch.cuda.set_device(device)
+                lock = _claim(device, WAIT_SECONDS / len(candidates))
             except Timeout:  # another process holds it
                 continue
             except (RuntimeError, AssertionError) as error:  # torch asserts that a device's index is below its count
-                if lock is not None:
-                    lock.release()
                 problem = f"device: {device} does not answer ({first_line(error)})"
                 candidates.remove(device)
                 if not candidates:
@@ -80,6 +68,27 @@ def acquire(setting: str) -> Iterator[torch.device]:
             finally:
                 lock.release()
             return
+
+
+def _claim(device: torch.device, seconds: float) -> FileLock:
+    """Lock a GPU and make it torch's current device; Timeout if another process holds the lock for ``seconds``.
+
+    There is one file for each physical device, whatever its index among the CUDA_VISIBLE_DEVICES that Slurm, say, sets.
+    Its uuid says which it is; where torch knows none, the entry of that variable does.
+    """
+    name = getattr(torch.cuda.get_device_properties(device), "uuid", None)
+    if name is None:
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        name = visible.split(",")[device.index].strip() if visible else device.index
+    path = Path(tempfile.gettempdir()) / f"hypersphere-gpu-{name}.lock"
+    lock = FileLock(path, mode=0o666)  # other people's jobs must be able to lock it too
+    lock.acquire(timeout=seconds)
+    try:
+        torch.cuda.set_device(device)
+    except RuntimeError:
+        lock.release()
+        raise
+    return lock
 
 
 def is_out_of_memory(error: Exception) -> bool:

@@ -64,16 +64,7 @@ def pretrain(plan: Plan, runs: Sequence[Run], save_every: float = 60.0, also: Co
             except stop.StoppedError:
                 raise
             except Exception as caught:
-                at = next((note for note in getattr(caught, "__notes__", ()) if note.startswith(AT_STEP)), BEFORE)
-                failure = devices.failure(caught, device, run.batch.micro, at)
-                if failure is None and isinstance(caught, HypersphereError):
-                    failure = caught
-                elif failure is None and isinstance(caught, OSError):
-                    failure = HypersphereError(files.reason(caught))
-                elif failure is None:  # a defect of the program
-                    traceback.print_exception(caught)
-                    failure = HypersphereError(f"{type(caught).__name__}: {' '.join(str(caught).split())}")
-                error = failure
+                error = _in_a_sentence(caught, run, device)
                 error.__traceback__ = error.__context__ = None  # its frames would hold tensors of the run
             devices.free(device)  # outside the except block, so that the error is gone, and with it its frames
             failed.setdefault(str(error), []).append(run.name)
@@ -87,6 +78,20 @@ def pretrain(plan: Plan, runs: Sequence[Run], save_every: float = 60.0, also: Co
         sentences = [f"{', '.join(names)}: {error}" for error, names in failed.items()]
         sentences += [f"not begun: {', '.join(run.name for run in waiting)}"] if waiting else []
         raise HypersphereError("; ".join(sentences))
+
+
+def _in_a_sentence(error: Exception, run: Run, device: torch.device) -> HypersphereError:
+    """The error to report for a run that failed. A defect of the program has its traceback printed, too."""
+    at = next((note for note in getattr(error, "__notes__", ()) if note.startswith(AT_STEP)), BEFORE)
+    failure = devices.failure(error, device, run.batch.micro, at)
+    if failure is not None:
+        return failure
+    if isinstance(error, HypersphereError):
+        return error
+    if isinstance(error, OSError):
+        return HypersphereError(files.reason(error))
+    traceback.print_exception(error)
+    return HypersphereError(f"{type(error).__name__}: {' '.join(str(error).split())}")
 
 
 def _pretrain_one(

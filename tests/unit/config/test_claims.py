@@ -272,7 +272,7 @@ CONFIG = project.load(ROOT, {})
 LEDGER = load_errata(CONFIG)
 STATEMENTS = {statement.id for paper in CONFIG.papers for statement in build.statements(paper)}
 ANSWERED = {claim.id for claim in claims()}
-"""Claims: test_present_studies.py checks that exact studies answer those of their artifacts."""
+"""Claims: statistics/test_studies.py checks that exact studies answer those of their artifacts."""
 
 
 def test_every_test_and_statement_that_is_named_exists(missing_tests: Callable[[list[str]], list[str]]) -> None:

@@ -156,13 +156,16 @@ def test_the_first_and_the_five_likeliest_classes_are_those_of_the_scores(
     assert hits[0] + 0.05 < hits[4] < 0.995
 
 
-def test_a_copy_is_the_network_up_to_the_layer(encoder: nn.Module, head: nn.Module) -> None:
+def test_a_copy_is_the_network_up_to_the_layer_and_leaves_it_alone(encoder: nn.Module, head: nn.Module) -> None:
     image = torch.from_numpy(np.array(DATA.split("test").images[:4])).permute(0, 3, 1, 2) / 255
     for layer in ("backbone", "embeddings"):
         frozen = Frozen(encoder, head, DATA, CPU, layer)
         copied = frozen.copy()
         torch.testing.assert_close(copied(image), frozen.features("test")[:4], atol=1e-5, rtol=1e-4)
-        assert copied.train().training != encoder.training
+        before = copy.deepcopy(encoder.state_dict())
+        copied.train()(image)
+        assert not encoder.training
+        assert all(torch.equal(value, before[name]) for name, value in encoder.state_dict().items())
 
 
 def test_what_is_not_there_is_a_sentence(encoder: nn.Module, refused: Any) -> None:

@@ -63,7 +63,10 @@ class Shelf:
         self._members = {name[len(below) :]: found[name] for name in found if name.startswith(below)}
 
     def names(self) -> list[str]:
-        """Names of all files, sorted, with / between folders; without hidden ones. An empty folder's name ends in /."""
+        """Names of all files, sorted, with / between folders; without hidden ones. An empty folder's name ends in /.
+
+        So does that of one that lies more than five folders deep: what it holds is not listed.
+        """
         if not self.path.is_dir():
             members = (name for name in self._members if name)
             return sorted(name for name in members if not any(part.startswith(".") for part in name.split("/")))
