@@ -45,19 +45,21 @@ def test_the_shares_are_those_over_all_splits(n: int, values: list[float]) -> No
     assert abs(found["level"] - level) < 1.6
 
 
-def test_a_set_is_every_run_of_a_plan_that_differs_in_its_seed_alone() -> None:
+@pytest.mark.parametrize(("name", "largest"), [("step_size", 20), ("cut_by_steps", 10)])
+def test_a_set_is_every_run_of_a_plan_that_differs_in_its_seed_alone(name: str, largest: int) -> None:
     """Against the rows of the record's own tables: an A/A arm is one set with its baseline, and none counts twice."""
     plan = from_records("laptop")
     table, _ = confirmed.of_plan(plan)["splits"]
+    table = table[table["study"] == name]
     runs = pd.read_csv(ROOT / "evidence/laptop/runs.csv", dtype={"plan": str})
-    study = plan.config.papers["ours"].studies["step_size"]
+    study = plan.config.papers["ours"].studies[name]
     seeds = {*study.seeds.confirmation, *study.seeds.again}
     kept = runs[
-        (runs["plan"] == f"ours/step_size={study.digest}") & runs["seed"].isin(seeds) & (runs["status"] == "finished")
+        (runs["plan"] == f"ours/{name}={study.digest}") & runs["seed"].isin(seeds) & (runs["status"] == "finished")
     ]
     alike = [json.dumps({**json.loads(one), "seed": 0}, sort_keys=True) for one in kept["run"]]
     sizes = kept.groupby(alike)["seed"].nunique()
-    assert sizes.max() >= 20
+    assert sizes.max() == largest
     for n in confirmed.SIZES:
         assert sorted(table.loc[table["n"] == n, "runs"]) == sorted(size for size in sizes if size >= 2 * n)
     assert (table["arms"] == table["runs"] // table["n"]).all()
