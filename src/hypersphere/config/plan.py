@@ -125,7 +125,7 @@ class Plan:
     @cached_property
     def runs(self) -> dict[str, Run]:
         """The distinct runs to train, by name; a run that several cells share is listed once."""
-        return {cell.run.name: cell.run for cell in self.cells if cell.run is not None and not cell.missing}
+        return _measured(self.cells)
 
     @cached_property
     def unmeasured(self) -> dict[str, str]:
@@ -210,8 +210,7 @@ class Plan:
 
     def runs_of(self, paper: str, artifact: str) -> dict[str, Run]:
         """The distinct runs that an artifact shows, by name."""
-        cells = self.artifacts[paper, artifact]
-        return {cell.run.name: cell.run for cell in cells if cell.run is not None and not cell.missing}
+        return _measured(self.artifacts[paper, artifact])
 
     def batches_of(self, paper: str, artifact: str) -> list[BatchOfRuns]:
         """The batches that train an artifact's runs; none where they are recorded."""
@@ -284,6 +283,11 @@ class Plan:
         kind = registry.artifact_kind(self.config.papers[paper].artifacts[artifact].draw)
         forms = ("svg", "png", "csv") if kind.folder == "figures" else ("csv", "md", "tex")
         return [self.config.results / kind.folder / paper / f"{artifact}.{form}" for form in forms]
+
+
+def _measured(cells: Iterable[Cell]) -> dict[str, Run]:
+    """The distinct runs of the cells that are measured, by name."""
+    return {cell.run.name: cell.run for cell in cells if cell.run is not None and not cell.missing}
 
 
 def leaves(fields: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[list[str], Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from hypersphere.config import coordinates, records
-from hypersphere.config.artifacts import HISTORY, Measured, Protocol
+from hypersphere.config.artifacts import Measured
 from hypersphere.config.cells import CHANCE, CONTROL, PIXELS, UNTRAINED, Cell, control, on_pixels, raw_pixels
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import MANIFEST, Plan
@@ -55,7 +55,7 @@ class Measurer:
                     where = f"{cell.paper}/{cell.artifact}: {cell.text}"
                     raise HypersphereError(f"{where} has no measured baseline to compare with")
                 answer = self._compared(cell, baseline)
-            elif cell.protocol == HISTORY:
+            elif cell.how is None:
                 answer = self._from_history(cell)
             else:
                 answer = self._measured(cell, cell.run.name, cell.epoch)
@@ -67,12 +67,12 @@ class Measurer:
         """Chance and raw pixels for every dataset and reading of the cells: one number each, without a seed."""
         rows: dict[str, dict[str, Any]] = {}
         for cell in cells:
-            if cell.run is None or cell.target is None or cell.missing or cell.protocol == HISTORY:
+            if cell.run is None or cell.target is None or cell.missing or cell.how is None:
                 continue
-            protocol, subject = self._protocol(cell), raw_pixels(cell.target.name)
-            if not on_pixels(protocol):
+            subject = raw_pixels(cell.target.name)
+            if not on_pixels(cell.how):
                 continue
-            place = (0, cell.target.name, protocol.of_probe(cell.measure), cell.reading)
+            place = (0, cell.target.name, cell.how.of_probe(cell.measure), cell.reading)
             if self.plan.records is not None and place not in self._answers_for(cell, subject):
                 continue  # a record without raw pixels has a number all the same
             answer = self._measured(cell, subject, 0)
@@ -100,11 +100,8 @@ class Measurer:
             "epoch": cell.epoch,
             "final": cell.run is not None and cell.epoch == cell.run.schedule.epochs,
             "protocol": cell.protocol,
-            "protocol_digest": "" if cell.protocol == HISTORY else self._protocol(cell).digest,
+            "protocol_digest": "" if cell.how is None else cell.how.digest,
         }
-
-    def _protocol(self, cell: Cell) -> Protocol:
-        return self.plan.protocols[cell.paper][cell.protocol]
 
     def _from_history(self, cell: Cell) -> Answer:
         """What training recorded at the cell's epoch. A diverged run has no value, not even from before it diverged."""
@@ -152,20 +149,22 @@ class Measurer:
     def _measured(self, cell: Cell, subject: str, epoch: int) -> Answer:
         """The value of a cell for a run, or for raw pixels."""
         assert cell.target is not None
-        protocol, target = self._protocol(cell), cell.target.name
-        measure, answers = protocol.of_probe(cell.measure), self._answers_for(cell, subject)
+        assert cell.how is not None
+        target, measure = cell.target.name, cell.how.of_probe(cell.measure)
+        answers = self._answers_for(cell, subject)
         answer, for_all = (answers.get((epoch, target, measure, reading)) for reading in (cell.reading, ""))
         if answer is None and for_all is not None and for_all["status"] == "diverged":
             answer = for_all  # a diverged run has one row for all readings
         if answer is None:
             name = " ".join(filter(None, (measure, cell.reading)))
-            file = self.plan.evaluation(subject, protocol.digest)
+            file = self.plan.evaluation(subject, cell.how.digest)
             raise HypersphereError(f"{file}: no {name} of epoch {epoch} on {target}")
         return answer
 
     def _answers_for(self, cell: Cell, subject: str) -> Answers:
         """All values of a cell's run, or of raw pixels, under its protocol: of a file, or of the record that has it."""
-        digest = self._protocol(cell).digest
+        assert cell.how is not None
+        digest = cell.how.digest
         if (subject, digest) in self._answers:
             return self._answers[subject, digest]
         if self.plan.records is None:

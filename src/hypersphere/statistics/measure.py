@@ -14,7 +14,6 @@ from jaxtyping import UInt8
 
 from hypersphere.config import coordinates, registry
 from hypersphere.config import rules as rules_file
-from hypersphere.config.artifacts import HISTORY
 from hypersphere.config.cells import Cell
 from hypersphere.config.plan import Plan, table_name
 from hypersphere.config.rules import Rules
@@ -116,11 +115,11 @@ def _tables(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame, first: bo
     shown: set[str] = set()
     diverged = set(measured.loc[measured["status"] == "diverged", ["coordinates", "run"]].itertuples(index=False))
     for cell in cells:
-        if cell.run is None or cell.target is None or cell.missing or cell.protocol == HISTORY:
+        if cell.run is None or cell.target is None or cell.missing or cell.how is None:
             continue
         if (cell.text, cell.run.name) in diverged:
             continue
-        path = plan.evaluation(cell.run.name, plan.protocols[cell.paper][cell.protocol].digest)
+        path = plan.evaluation(cell.run.name, cell.how.digest)
         file, listed = table_name(path, (cell.epoch, cell.target.name)), check_evaluation(path)["files"]
         if file.name not in listed:
             raise HypersphereError(

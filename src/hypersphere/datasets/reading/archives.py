@@ -43,13 +43,12 @@ class Shelf:
             raise HypersphereError(f"{path}: no such folder")
         found: dict[str, Callable[[], IO[bytes] | None]] = {}
         with _readable(str(path)):
-            if path.is_dir():
-                pass  # it is listed when it is asked for
-            elif path.suffix == ".zip":
+            # A folder is listed when it is asked for.
+            if path.is_file() and path.suffix == ".zip":
                 packed = zipfile.ZipFile(path)
                 members = [one for one in packed.infolist() if not one.is_dir()]
                 found = {one.filename.removeprefix("./"): partial(packed.open, one) for one in members}
-            else:
+            elif path.is_file():
                 if path.suffix == ".tar" or in_order:
                     tar = tarfile.open(path)  # noqa: SIM115  (the shelf keeps it)
                 else:
