@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 from hypersphere import files
 from hypersphere.audit import command as audit
-from hypersphere.config import checks
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Studied
 from hypersphere.config.claims import why_not_made
@@ -147,7 +146,7 @@ def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
         if name not in datasets:
             raise HypersphereError(f"prepare: {not_one_of(name, sorted(plan.config.datasets))}")
         folder = store.prepare(datasets[name], plan.config.data, Path(root) if root else None)
-        checks.check_sizes(plan, [datasets[name].name])
+        planning.check_sizes(plan, [datasets[name].name])
         print(folder)
 
 

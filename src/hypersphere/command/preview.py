@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from hypersphere.config.checks import check_texts
-from hypersphere.config.claims import why_not_made
+from hypersphere.config.claims import check_texts, why_not_made
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import markers

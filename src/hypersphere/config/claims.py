@@ -21,22 +21,16 @@ from pydantic import (
 )
 
 from hypersphere import files
-from hypersphere.config import registry
+from hypersphere.config import registry, rules
 from hypersphere.config.artifacts import Studied
 from hypersphere.config.cells import LEFT_OUT
-from hypersphere.config.coordinates import IDENTITY, Scalar, ordered, parse, setting, show, text
+from hypersphere.config.coordinates import IDENTITY, READINGS, Scalar, of_run, ordered, parse, setting, show, text
 from hypersphere.config.measures import MEASURES, MeasureName
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config, of_document
+from hypersphere.config.run import Run
 from hypersphere.config.study import AGAIN, BEST
-from hypersphere.config.validation import (
-    MayBeEmpty,
-    PositiveInt,
-    Strict,
-    Text,
-    read_table,
-    validate,
-)
+from hypersphere.config.validation import MayBeEmpty, PositiveInt, Strict, Text, read_table, unknown_key, validate
 from hypersphere.errors import HypersphereError
 from hypersphere.wording import counted
 
@@ -361,3 +355,22 @@ def why_not_measured(plan: Plan, paper: str, claim: Claim) -> str:
         against = text(claim.compared_with)
         return f"{claim.artifact} does not compare {claim.text} with {against}"
     return ""
+
+
+def check_texts(plan: Plan) -> None:
+    """Read config/statistics.yaml, errata and the claims of every paper.
+
+    Claims about tables and figures made from runs must use coordinates that a cell can have. What a study measures is
+    its own to name, so that claims about studies may have any key in their setting.
+    """
+    rules.load(plan.config.root)
+    load_errata(plan.config)
+    for name, paper in plan.config.papers.items():
+        file = plan.config.claims_file(name)
+        measured = [artifact for artifact, one in paper.measured.items() if not one.missing]
+        for claim in (claim for claim in load(file) if claim.artifact in measured):
+            for field, coordinates in (("setting", claim.coordinates), ("baseline", claim.compared_with)):
+                for key in of_run(coordinates):
+                    if "." not in key or key.split(".")[0] not in Run.model_fields:
+                        allowed = f"{unknown_key(key, READINGS[:-1])}, and paths into the run (schedule.epochs)"
+                        raise HypersphereError(f"{file}: {claim.id}: {field}: {key}: {allowed}")

@@ -1,6 +1,6 @@
 """From config to cells, runs, batches and evaluations. Snakemake builds its DAG from it, so it imports no torch."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -322,3 +322,32 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
         records = read_all(config.evidence, config.scale.level)
         cells = of_cells.mark(cells, config, records)
     return Plan(config, tuple(cells), maker.protocols, records)
+
+
+def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
+    """Check that each prepared dataset has enough training images for the runs and probes that use it.
+
+    How many it has is known only once it is prepared: what is not prepared is left to the job that prepares it.
+    ``names`` are datasets; None: all of the plan.
+    """
+    for name, dataset in plan.datasets.items():
+        manifest = plan.data_folder(dataset) / MANIFEST
+        if (names is not None and name not in names) or not manifest.is_file():
+            continue
+        images = files.read_json(manifest).get("splits", {}).get("train", {}).get("images")
+        if not isinstance(images, int):
+            continue
+        for run in plan.runs.values():
+            if run.dataset.name == name:
+                run.check_batch(images)
+            for asked in plan.asked[run.name].values():
+                probe = asked.protocol.probe
+                parameter = registry.read_constant("probes", probe.name, "AT_MOST_THE_BANK", "")
+                if not parameter or all(target != name for _, target in asked.at):
+                    continue
+                value = getattr(registry.schema("probes", probe.name).model_validate(probe.parameters), parameter)
+                if value > images:
+                    raise HypersphereError(
+                        f"{run.name}: probe {probe.name}: {parameter} {value} is more than the {images} training "
+                        f"images of {name}"
+                    )

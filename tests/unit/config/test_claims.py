@@ -12,11 +12,11 @@ import pytest
 from hypersphere.command import preview
 from hypersphere.config import plan as planning
 from hypersphere.config import project
-from hypersphere.config.checks import check_texts
 from hypersphere.config.claims import (
     PRINTED,
     SIGNS,
     Claim,
+    check_texts,
     load,
     load_errata,
     why_not_made,

@@ -14,9 +14,8 @@ import yaml
 from hypersphere import files
 from hypersphere.config import plan as planning
 from hypersphere.config.cells import LEFT_OUT, Cell, confirms
-from hypersphere.config.checks import check_sizes
 from hypersphere.config.coordinates import text
-from hypersphere.config.plan import Plan
+from hypersphere.config.plan import Plan, check_sizes
 from hypersphere.config.run import Run
 
 from ...fixtures import Approve, Planned, Project, Refused
