@@ -6,8 +6,6 @@ import os
 # One thread for each of pytest-xdist's workers: with one per core in each of them, threads would wait for each other.
 # It is set before anything loads OpenMP; commands set their own number of threads.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-# A data root of the user's would change what is downloaded and which sentence names it.
-os.environ.pop("HYPERSPHERE_DATA", None)
 os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"  # lightly would ask a server for its newest release
 
 import shutil

@@ -33,8 +33,6 @@ DOWNLOADED = ("human_labels",)
 """What is fetched where there is no ``data_root``."""
 COMMAND_LINE = Path("command line")
 """Stands for a file in sentences about values that the command line set."""
-DATA_VARIABLE = "HYPERSPHERE_DATA"
-"""The environment variable that sets ``data_root`` where neither config.yaml nor the command line does."""
 
 
 class Seeds(Strict):
@@ -339,14 +337,11 @@ def _settings(root: Path, overrides: dict[str, Any]) -> tuple[Settings, dict[str
     for folder in papers:
         if not (folder / PAPER).is_file():
             raise HypersphereError(f"{sources['papers']}: papers: {folder}: holds no {PAPER}")
-    where, given = str(sources["data_root"]), settings.data_root
-    if given is None:
-        where, given = DATA_VARIABLE, os.environ.get(DATA_VARIABLE)
-    data = root / Path(given).expanduser() if given else None
+    data = root / Path(settings.data_root).expanduser() if settings.data_root else None
     if data and not os.path.isdir(data):  # which is False, and no error, for a name that no file system takes
-        where = where if where == DATA_VARIABLE else f"{where}: data_root"
         raise HypersphereError(
-            f"{where}: {data}: no such folder; give the folder that holds the datasets, or leave it out"
+            f"{sources['data_root']}: data_root: {data}: no such folder; give the folder that holds the datasets, or "
+            "leave it out"
         )
     absolute = {"papers": [*map(str, papers)], "data_root": str(data) if data else None}
     return settings.model_copy(update=absolute), sources

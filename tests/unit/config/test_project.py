@@ -16,7 +16,7 @@ from hypersphere.config import project as cfg
 from hypersphere.config.project import Config
 from hypersphere.errors import HypersphereError
 
-from ...fixtures import Approve, Project, Refused
+from ...fixtures import Approve, Project
 from .conftest import table
 
 STUDY = {"draw": "study_table", "title": "A study", "study": "cosine_field"}
@@ -111,27 +111,12 @@ def test_every_paper_is_read_in_the_order_shown(project: Project) -> None:
     assert list(planning.make(root).config.papers) == ["margins", "lecture", "another", "p"]
 
 
-def test_the_environment_may_name_the_folder_of_data(
+def test_a_relative_folder_of_data_is_relative_to_the_project(
     loaded: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A relative path is relative to the project, from whatever folder the command is called."""
-    elsewhere, inside = tmp_path / "elsewhere", tmp_path / "inside"
-    elsewhere.mkdir()
-    inside.mkdir()
-    monkeypatch.setenv("HYPERSPHERE_DATA", str(elsewhere))
-    monkeypatch.chdir(elsewhere)
-    assert loaded().settings.data_root == str(elsewhere)
-    assert loaded({"data_root": "inside"}).settings.data_root == str(inside)
-    monkeypatch.setenv("HYPERSPHERE_DATA", "")
-    assert loaded().settings.data_root is None
-
-
-def test_a_folder_of_data_that_the_environment_names_and_that_does_not_exist(
-    loaded: Callable[..., Config], refused: Refused, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HYPERSPHERE_DATA", "gone")
-    with refused():
-        loaded()
+    (tmp_path / "inside").mkdir()
+    monkeypatch.chdir("/")
+    assert loaded({"data_root": "inside"}).settings.data_root == str(tmp_path / "inside")
 
 
 @pytest.mark.parametrize(("needed", "folder"), [("human_labels", "human"), ("sentence_tasks", "text/tasks")])
