@@ -84,10 +84,8 @@ def lab_streams(
             stream = resnet8(width=width)
         else:
             stream = resnet(depth=18 if backbone == "resnet18" else 50, stem=stem)
-        stem_of, first = (stream.layer1, "conv") if backbone == "convnet" else (stream, "conv1")
-        conv = getattr(stem_of, first)
-        size, step, padding = conv.kernel_size, conv.stride, conv.padding
-        setattr(stem_of, first, nn.Conv2d(channels, conv.out_channels, size, step, padding, bias=False))
+        conv = stream.layer1.conv if backbone == "convnet" else stream.conv1
+        conv.in_channels, conv.weight = channels, nn.Parameter(conv.weight.detach()[:, :channels].clone())
         streams.append(stream)
     return LabStreams(*streams)
 

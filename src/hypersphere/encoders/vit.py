@@ -3,12 +3,10 @@
 from collections.abc import Callable
 
 import torch
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import nn
 from torchvision.models.vision_transformer import MLPBlock, VisionTransformer
 
 from hypersphere.arguments import PositiveInt
-from hypersphere.errors import HypersphereError
 
 
 class ViT(VisionTransformer):
@@ -18,13 +16,6 @@ class ViT(VisionTransformer):
         super().__init__(image_size, patch, depth, heads, width, mlp_dim=4 * width, num_classes=1)
         self.heads = nn.Identity()
         self.feature_dim = width
-
-    def forward(self, images: Float[Tensor, "n 3 h h"]) -> Float[Tensor, "n d"]:
-        """Features of the images."""
-        height, width = images.shape[-2:]
-        if (height, width) != (self.image_size, self.image_size):
-            raise HypersphereError(f"encoder: vit: image_size is {self.image_size}, but images are {height} x {width}")
-        return super().forward(images)
 
     def draw_initial(self, generator: Callable[[str], torch.Generator]) -> None:
         """Draw the initial weights from the same distributions as torchvision's VisionTransformer.
@@ -72,8 +63,4 @@ def vit(
         width: length of a token.
         heads: attention heads per layer, a divisor of ``width``.
     """
-    if image_size % patch:
-        raise HypersphereError(f"encoder: vit: patch must divide image_size {image_size} (given: {patch})")
-    if width % heads:
-        raise HypersphereError(f"encoder: vit: heads must divide width {width} (given: {heads})")
     return ViT(image_size, patch, depth, width, heads)

@@ -37,9 +37,6 @@ def generalised_info_nce(
             direction (a symmetric loss is the mean of two calls). none: anchors z_a with their positives only.
         beta: weight of the log of the denominator; 0 uses positives only.
 
-    Returns:
-        The mean over the anchors, in nats at beta = 1.
-
     Numerics: cosines, never arccos (erratum M11).
     """
     cosines, targets = pairs(z_a, z_b, negatives)

@@ -43,26 +43,21 @@ def devices(setting: str) -> list[torch.device]:
 def acquire(setting: str) -> Iterator[torch.device]:
     """Hold a device while the block runs. A GPU is guarded by a file lock; if none is free, wait for one.
 
-    Snakemake counts GPUs but assigns none, so parallel jobs must share them out among themselves. A GPU that does not
-    answer is skipped, with a note; if none does, that is a sentence.
+    Snakemake counts GPUs but assigns none, so parallel jobs must share them out among themselves.
     """
-    candidates = list(devices(setting))
+    candidates = devices(setting)
     if candidates[0].type == "cpu":
         yield candidates[0]
         return
     while True:
-        for device in tuple(candidates):
+        for device in candidates:
             try:
                 lock = _claim(device, WAIT_SECONDS / len(candidates))
             except Timeout:  # another process holds it
                 continue
             except (RuntimeError, AssertionError) as error:  # torch asserts that a device's index is below its count
                 problem = f"device: {device} does not answer ({first_line(error)})"
-                candidates.remove(device)
-                if not candidates:
-                    raise HypersphereError(f"{problem}; run again when it is back, or with device: cpu") from None
-                print(f"note: {problem}; it is skipped", flush=True)
-                continue
+                raise HypersphereError(f"{problem}; run again when it is back, or with device: cpu") from None
             try:
                 yield device
             finally:
@@ -83,11 +78,7 @@ def _claim(device: torch.device, seconds: float) -> FileLock:
     path = Path(tempfile.gettempdir()) / f"hypersphere-gpu-{name}.lock"
     lock = FileLock(path, mode=0o666)  # other people's jobs must be able to lock it too
     lock.acquire(timeout=seconds)
-    try:
-        torch.cuda.set_device(device)
-    except RuntimeError:
-        lock.release()
-        raise
+    torch.cuda.set_device(device)
     return lock
 
 

@@ -24,8 +24,6 @@ def read_weights(path: Path) -> dict[str, Tensor]:
     """Parameters and buffers by their names, on the CPU; a missing or damaged file is a sentence."""
     try:
         return load_file(path)
-    except FileNotFoundError:
-        raise HypersphereError(f"{path}: the file is missing") from None
     except (SafetensorError, OSError) as error:
         raise HypersphereError(f"{path}: not a readable safetensors file ({error})") from None
 

@@ -151,7 +151,7 @@ def test_encoder_and_head_come_back_as_they_were_at_an_epoch(
     They are compared with the method itself as it was at each epoch's end, not by way of any file.
     """
     (run, images), seen, found = of_method(methods_plan, name), dict[int, Method](), dict[int, Tensor]()
-    pictures, snapshot = torch.tensor(images.pixels[:5]).permute(0, 3, 1, 2) / 255, loop._snapshot
+    pictures, snapshot = torch.tensor(images[0][:5]).permute(0, 3, 1, 2) / 255, loop._snapshot
 
     def copying(method: Method, *arguments: Any) -> None:
         *_, progress = arguments
@@ -169,7 +169,7 @@ def test_encoder_and_head_come_back_as_they_were_at_an_epoch(
     assert not torch.equal(found[0], found[2])
     assert not torch.equal(found[2], found[4])
     assert name != "supervised" or found[0].shape[1] == 10
-    assert name != "instance_discrimination" or len(seen[0].get_buffer("bank")) == len(images.pixels)
+    assert name != "instance_discrimination" or len(seen[0].get_buffer("bank")) == len(images[0])
     assert {path.name for path in tmp_path.glob("snapshots/*")} == {
         f"epoch-000{epoch}{kind}.safetensors" for epoch in (0, 2) for kind in ("", ".heads")
     }
