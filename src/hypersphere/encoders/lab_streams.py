@@ -65,10 +65,10 @@ def lab_streams(
     width: PositiveInt = 16,
     stem: Literal["cifar", "max_pool", "imagenet"] = "cifar",
 ) -> nn.Module:
-    """One backbone for L* and one for a*b*. One stream has ``stream_dim`` features, both together ``feature_dim``.
+    """A backbone for L* and one for a*b*, with weights of their own. One has ``stream_dim`` features, both together
+    ``feature_dim``.
 
     Args:
-        backbone: name of the backbone; each stream has its own weights.
         width: channels of the first stage of convnet and resnet8.
         stem: of resnet18 and resnet50, as in ``resnet``.
     """

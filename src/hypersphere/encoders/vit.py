@@ -20,9 +20,7 @@ class ViT(VisionTransformer):
     def draw_initial(self, generator: Callable[[str], torch.Generator]) -> None:
         """Draw the initial weights from the same distributions as torchvision's VisionTransformer.
 
-        Patch projection: normal of std 1/sqrt(fan-in), cut at ±2. Position embedding: normal of std 0.02. Queries, keys
-        and values: Xavier uniform over their stacked matrix [3d, d]. The MLP: Xavier uniform, biases normal of std
-        1e-6. Class token and all other biases: zero. The attention's output matrix keeps torch's rule for linear
+        Queries, keys and values are one matrix [3d, d], and the attention's output matrix keeps torch's rule for linear
         layers. Dosovitskiy et al.'s code uses Xavier for each of the four matrices of attention (from memory).
         """
         projection = self.conv_proj
@@ -59,8 +57,6 @@ def vit(
     Args:
         image_size: side of the images in pixels; no other size is accepted.
         patch: side of a patch in pixels, a divisor of ``image_size``.
-        depth: number of layers.
-        width: length of a token.
-        heads: attention heads per layer, a divisor of ``width``.
+        width: length of a token, which ``heads`` divides.
     """
     return ViT(image_size, patch, depth, width, heads)

@@ -58,7 +58,7 @@ class Progress:
 
 @dataclass
 class Checkpointer:
-    """Saves the resume state every ``save_every`` seconds, and when a signal asked to stop."""
+    """Restores the resume state, and saves it every ``save_every`` seconds, and when a signal asked to stop."""
 
     folder: Path
     model: nn.Module
@@ -66,7 +66,7 @@ class Checkpointer:
     progress: Progress
     save_every: float
     request: stop.Request
-    saved: int
+    saved: int = 0
     """The step of the last state that was saved; 0 if none was."""
     saved_at: float = field(default_factory=time.monotonic)
 
@@ -90,45 +90,40 @@ class Checkpointer:
             sentence = f"stopped by {signal.Signals(number).name} after step {self.progress.step}"
             raise stop.StoppedError(f"{self.folder}: {sentence}; run again to resume from there", number)
 
+    def load(self, snapshots: Collection[int]) -> bool:
+        """Restore model, optimiser and progress from the state in the folder; False if there is none.
 
-def load_state(
-    folder: Path,
-    identity: dict[str, Any],
-    snapshots: Collection[int],
-    model: nn.Module,
-    optimiser: torch.optim.Optimizer,
-) -> Progress | None:
-    """Restore ``model`` and ``optimiser`` from the state in ``folder``; None if there is none.
-
-    Raises:
-        HypersphereError: nothing was restored, because the state is damaged or has another ``identity``, one of its
-            snapshots is missing or altered, or it is past an epoch in ``snapshots`` of which it has no snapshot.
-    """
-    path = folder / RESUME
-    if not path.exists():
-        return None
-    progress, tensors = read(folder)
-    if progress.identity != identity:
-        raise HypersphereError(f"{path}: not resumed: {difference(progress, identity)}")
-    for epoch in sorted(snapshots):
-        if epoch <= progress.epochs and not progress.snapshots.keys() >= {*snapshot_names(epoch)}:
-            raise HypersphereError(
-                f"{path}: not resumed: saved at step {progress.step} without a snapshot of epoch {epoch}"
-            )
-    for name, sha256 in progress.snapshots.items():
-        if files.problem(folder / name, sha256):
-            raise HypersphereError(f"{folder / name}: missing, or altered since {path.name} was saved")
-    model.load_state_dict({name.removeprefix(MODEL): x for name, x in tensors.items() if name.startswith(MODEL)})
-    parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
-    moments = optimiser.state_dict()
-    for name, tensor in tensors.items():
-        if name.startswith(OPTIMISER):
-            number, key = name.removeprefix(OPTIMISER).split(".", 1)
-            # In the parameter's layout, unless it is a count of steps, which has no dimensions.
-            like = parameters[int(number)] if tensor.ndim else tensor
-            moments["state"].setdefault(int(number), {})[key] = torch.empty_like(like, device="cpu").copy_(tensor)
-    optimiser.load_state_dict(moments)
-    return progress
+        Raises:
+            HypersphereError: nothing was restored, because the state is damaged or has another identity, one of its
+                snapshots is missing or altered, or it is past an epoch in ``snapshots`` of which it has no snapshot.
+        """
+        path = self.folder / RESUME
+        if not path.exists():
+            return False
+        progress, tensors = read(self.folder)
+        if progress.identity != self.progress.identity:
+            raise HypersphereError(f"{path}: not resumed: {difference(progress, self.progress.identity)}")
+        for epoch in sorted(snapshots):
+            if epoch <= progress.epochs and not progress.snapshots.keys() >= {*snapshot_names(epoch)}:
+                raise HypersphereError(
+                    f"{path}: not resumed: saved at step {progress.step} without a snapshot of epoch {epoch}"
+                )
+        for name, sha256 in progress.snapshots.items():
+            if files.problem(self.folder / name, sha256):
+                raise HypersphereError(f"{self.folder / name}: missing, or altered since {path.name} was saved")
+        weights = {name.removeprefix(MODEL): tensor for name, tensor in tensors.items() if name.startswith(MODEL)}
+        self.model.load_state_dict(weights)
+        parameters = [parameter for group in self.optimiser.param_groups for parameter in group["params"]]
+        moments = self.optimiser.state_dict()
+        for name, tensor in tensors.items():
+            if name.startswith(OPTIMISER):
+                place, key = name.removeprefix(OPTIMISER).split(".", 1)
+                # In the parameter's layout, unless it is a count of steps, which has no dimensions.
+                like = parameters[int(place)] if tensor.ndim else tensor
+                moments["state"].setdefault(int(place), {})[key] = torch.empty_like(like, device="cpu").copy_(tensor)
+        self.optimiser.load_state_dict(moments)
+        self.progress, self.saved = progress, progress.step
+        return True
 
 
 def difference(progress: Progress, identity: dict[str, Any]) -> str:

@@ -9,6 +9,8 @@ from torch import Tensor, nn
 from hypersphere.config.run import Run
 from hypersphere.methods.base import Batch, Method, Objective, Parts
 
+from ..training.conftest import SIMCLR
+
 
 class Flat(nn.Module):
     """An encoder with batch norm: a linear map of the pixels of images of 2 x 2."""
@@ -58,18 +60,7 @@ def make_batch(n: int = 5, views: int = 2, seed: int = 0) -> Batch:
 
 def make_run(method: dict[str, Any], objective: dict[str, Any], **changes: Any) -> Run:
     """A run of a few steps, to be built by ``training.build``."""
-    fields: dict[str, Any] = {
-        "dataset": {"name": "noise", "source": {"name": "digits"}},
-        "views": {},
-        "method": method,
-        "objective": objective,
-        "encoder": {"name": "resnet8", "width": 2},
-        "optimiser": {"learning_rate": 1.0, "weight_decay": 1e-4},
-        "schedule": {"epochs": 4, "warmup": 0.25},
-        "batch": {"size": 8, "micro": 4},
-        "seed": 0,
-    }
-    return Run.model_validate(fields | changes)
+    return Run.model_validate(SIMCLR | {"method": method, "objective": objective} | changes)
 
 
 def described(head: nn.Module) -> str:

@@ -17,24 +17,6 @@ from hypersphere.training import device as module
 from hypersphere.training.device import DeviceFailedError, failure
 
 
-def third(held: ExitStack) -> list[torch.device]:
-    """What a job gets that has to wait until what is held is given back."""
-    got: list[torch.device] = []
-
-    def job() -> None:
-        with module.acquire("auto") as device:
-            got.append(device)
-
-    waiting = threading.Thread(target=job)
-    waiting.start()
-    waiting.join(timeout=0.3)
-    assert waiting.is_alive()
-    assert not got
-    held.close()
-    waiting.join(timeout=5)
-    return got
-
-
 @pytest.mark.parametrize("has_uuid", [True, False])
 def test_a_device_is_locked_whatever_its_number_among_the_visible(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, has_uuid: bool
@@ -52,6 +34,11 @@ def test_a_device_is_locked_whatever_its_number_among_the_visible(
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", shown)
         return job.enter_context(module.acquire("auto"))
 
+    def job() -> None:
+        with module.acquire("auto") as device:
+            got.append(device)
+
+    got: list[torch.device] = []
     monkeypatch.setattr(torch.cuda, "device_count", lambda: len(visible()))
     monkeypatch.setattr(torch.cuda, "get_device_properties", properties)
     monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
@@ -59,7 +46,13 @@ def test_a_device_is_locked_whatever_its_number_among_the_visible(
     monkeypatch.setattr(module, "WAIT_SECONDS", 0.02)
     with ExitStack() as one, ExitStack() as two, ExitStack() as three:
         assert first("0", one) == first("1", two) == torch.device("cuda", 0)  # neither waits for the other
-        assert third(two) == [torch.device("cuda", 0)]  # the same device
+        third = threading.Thread(target=job)
+        third.start()
+        third.join(timeout=0.3)
+        assert third.is_alive()  # it waits until what the second holds is given back
+        two.close()
+        third.join(timeout=5)
+        assert got == [torch.device("cuda", 0)]
         assert first("0,2", three) == torch.device("cuda", 1)  # the one that is free
     modes = {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
     assert modes == {0o666}  # other people's jobs can lock it
@@ -136,15 +129,15 @@ def test_what_an_error_says_of_the_machine(monkeypatch: pytest.MonkeyPatch, appr
     """Where memory is short, and what of; which device fails, with the first line of its error; else nothing."""
     monkeypatch.setattr(module, "describe", lambda device: "NVIDIA H200")
     for errors, device in ((ON_GPU, GPU), (ON_CPU, CPU), (ON_CPU, GPU)):
-        said = [failure(error, device, 16, AT) for error in errors]
+        said = [failure(error, device, AT) for error in errors]
         assert {type(one) for one in said} == {HypersphereError}
         (sentence,) = {str(one) for one in said}
         approve(sentence)
     for text in FAILED:
-        broken = failure(RuntimeError(text), GPU, 16, AT)
+        broken = failure(RuntimeError(text), GPU, AT)
         assert isinstance(broken, DeviceFailedError)
         approve(broken)
     for error in [*OTHERS, RuntimeError("gone.")]:
-        assert failure(error, GPU, 16, AT) is None
+        assert failure(error, GPU, AT) is None
     if hasattr(torch, "AcceleratorError"):  # since torch 2.8, whatever its words
-        assert isinstance(failure(torch.AcceleratorError("gone."), GPU, 16, AT), DeviceFailedError)
+        assert isinstance(failure(torch.AcceleratorError("gone."), GPU, AT), DeviceFailedError)
