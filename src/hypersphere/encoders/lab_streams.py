@@ -4,7 +4,7 @@ sRGB (IEC 61966-2-1, white D65) becomes CIE 1976 L*a*b*. Its constants are plain
 saved with a run or moved to its device.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float
@@ -84,7 +84,7 @@ def lab_streams(
             stream = resnet8(width=width)
         else:
             stream = resnet(depth=18 if backbone == "resnet18" else 50, stem=stem)
-        conv = stream.layer1.conv if backbone == "convnet" else stream.conv1
+        conv: Any = stream.get_submodule("layer1.conv" if backbone == "convnet" else "conv1")
         conv.in_channels, conv.weight = channels, nn.Parameter(conv.weight.detach()[:, :channels].clone())
         streams.append(stream)
     return LabStreams(*streams)

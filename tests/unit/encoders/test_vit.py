@@ -11,10 +11,6 @@ from hypersphere.encoders.vit import vit
 from .conftest import randomise
 
 
-def tiny() -> nn.Module:
-    return vit(image_size=8, patch=4, depth=2, width=12, heads=3)
-
-
 def test_vit_s_16_has_its_published_size() -> None:
     """22,050,664 with a classifier of 384 x 1000 + 1000 (DeiT-S; Touvron et al. 2021, Table 1: 22M)."""
     with torch.device("meta"):
@@ -61,7 +57,7 @@ def by_hand(images: Tensor, p: dict[str, Tensor], patch: int, depth: int, heads:
 @pytest.mark.parametrize("mode", ["training", "evaluation"])
 def test_vit_is_the_papers_equations(mode: str) -> None:
     """Both modes: torch takes another path through attention where no gradient is asked for."""
-    model = randomise(tiny()).train(mode == "training")
+    model = randomise(vit(image_size=8, patch=4, depth=2, width=12, heads=3)).train(mode == "training")
     x = torch.rand(3, 3, 8, 8, generator=torch.Generator().manual_seed(0))
     expected = by_hand(x, model.state_dict(), patch=4, depth=2, heads=3)
     with torch.set_grad_enabled(mode == "training"):

@@ -1,6 +1,5 @@
 """What the tests of the methods share: a small encoder, parts, batches, and looks into a method."""
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -37,19 +36,15 @@ class Streams(nn.Module):
         return self.first(images[:, 0].flatten(1)), self.rest(images[:, 1:].flatten(1))
 
 
-def identity(z: Tensor) -> Tensor:
-    return z
-
-
 def nothing(*given: Tensor) -> Tensor:
     """An objective that is not called."""
     raise AssertionError
 
 
-def make_parts(objective: Objective, gradient: Callable[[Tensor], Tensor] = identity, **changes: Any) -> Parts:
+def make_parts(objective: Objective, **changes: Any) -> Parts:
     """An encoder and what goes with it; the encoder's weights, and the next module's, are always the same."""
     torch.manual_seed(0)
-    return Parts(Flat(), objective, gradient)._replace(**changes)
+    return Parts(Flat(), objective, lambda z: z)._replace(**changes)
 
 
 def make_batch(n: int = 5, views: int = 2, seed: int = 0) -> Batch:

@@ -167,25 +167,20 @@ def test_a_shorter_run_of_a_schedule_is_the_beginning_of_the_longer(
     assert longer["history.csv"].splitlines()[:6] == shorter["history.csv"].splitlines()
 
 
-@pytest.mark.parametrize(("labels", "expected"), [({}, [0, 11]), ({"labels": "digit_2"}, [0, 10])])
 def test_it_trains_on_the_training_split_and_on_the_labels_that_its_method_names(
-    labels: dict[str, str],
-    expected: list[int],
-    make_run: MakeRun,
-    images: Pixels,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    make_run: MakeRun, images: Pixels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever else there is; and on the images' original numbers."""
-    run = make_run(method={"name": "supervised", **labels}, objective={"name": "cross_entropy"})
     monkeypatch.setattr(loop, "train", lambda run, views, *rest: views)
     named = {"class": np.array([0, 11]), "digit_2": np.array([0, 10])}
     splits = {"train": SimpleNamespace(images=images[:2], labels=named, index=np.array([7, 10]))}
     data: Any = SimpleNamespace(split=splits.__getitem__)
-    found: Any = module.pretrain(run, data, Execution(CPU, frozenset(), {}), tmp_path)
-    assert torch.equal(found.resident, torch.tensor(images[:2]))
-    assert found.numbers.tolist() == [7, 10]
-    assert found.labels.tolist() == expected
+    for labels, expected in (({}, [0, 11]), ({"labels": "digit_2"}, [0, 10])):
+        run = make_run(method={"name": "supervised", **labels}, objective={"name": "cross_entropy"})
+        found: Any = module.pretrain(run, data, Execution(CPU, frozenset(), {}), tmp_path)
+        assert torch.equal(found.resident, torch.tensor(images[:2]))
+        assert found.numbers.tolist() == [7, 10]
+        assert found.labels.tolist() == expected
 
 
 def test_another_run_other_bytes(make_run: MakeRun, images: Pixels, tmp_path: Path) -> None:

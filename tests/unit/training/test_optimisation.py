@@ -127,7 +127,6 @@ TORCHS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
     "sgd": (torch.optim.SGD, {}, {"momentum": 0.9}),
     "sgd, nesterov": (torch.optim.SGD, {"nesterov": True}, {"momentum": 0.9, "nesterov": True}),
     "adam": (torch.optim.Adam, {"betas": [0.8, 0.9]}, {"betas": (0.8, 0.9)}),
-    "adam, as it comes": (torch.optim.Adam, {}, {}),
     "adamw": (torch.optim.AdamW, {"betas": [0.8, 0.9]}, {"betas": (0.8, 0.9)}),
 }
 """By name, torch's optimiser, our fields, and its own."""

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -194,17 +195,14 @@ def test_a_state_that_is_damaged_or_of_another_run_is_said_and_training_starts_o
     assert contents(folder) == whole
 
 
-@pytest.mark.parametrize("error", [OSError(12, "Cannot allocate memory"), SafetensorError("Cannot allocate memory")])
 def test_a_state_that_there_is_no_memory_for_is_not_called_damaged(
-    broken: Broken, monkeypatch: pytest.MonkeyPatch, error: Exception
+    broken: Broken, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def short(path: Path) -> None:
-        raise error
-
     _, _, resume = broken(5)
-    monkeypatch.setattr(checkpoint, "load_file", short)
-    with pytest.raises(type(error)):
-        resume()
+    for error in (OSError(12, "Cannot allocate memory"), SafetensorError("Cannot allocate memory")):
+        monkeypatch.setattr(checkpoint, "load_file", Mock(side_effect=error))
+        with pytest.raises(type(error)):
+            resume()
 
 
 @pytest.mark.parametrize(
