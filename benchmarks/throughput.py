@@ -38,7 +38,6 @@ from hypersphere.training.build import build_encoder, build_method
 from hypersphere.training.determinism import make_deterministic
 from hypersphere.training.device import devices, precision
 from hypersphere.training.loop import Execution, _step, passes_of
-from hypersphere.training.trainers.image import Images
 from hypersphere.training.trainers.image import Views as Source
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
@@ -131,8 +130,8 @@ def our_parts(case: Case, device: torch.device) -> tuple[Run, Method, torch.opti
     method = build_method(run, run.batch.size, 1).to(device, memory_format=torch.channels_last).train()
     optimiser = optimisation.build(method, run.optimiser)
     optimisation.set_rate(optimiser, optimisation.peak_rate(run), 1.0)
-    images = Images(pixels_of(case), np.zeros(case.batch, dtype=np.int64), np.arange(case.batch))
-    return run, method, optimiser, Source(run, images, device)
+    labels, numbers = np.zeros(case.batch, dtype=np.int64), np.arange(case.batch)
+    return run, method, optimiser, Source(run, pixels_of(case), labels, numbers, device)
 
 
 def our_step(case: Case, device: torch.device, precision: torch.dtype = torch.float32) -> Call:

@@ -6,14 +6,13 @@ process; the controls, which alter the state and must give other bytes, are ther
 """
 
 import json
-import os
 import random
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,78 +20,46 @@ import pytest
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
 
-from ..preloaded import Server
-
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "hypersphere"
 EPOCHS = 8
 IMAGES = 80  # of `plain`: ten classes of eight
 
 
-@pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
-    """One for each process of pytest, which has imported what trains a run."""
-    server = Server("hypersphere.methods.base", "hypersphere.training.pretrain", "hypersphere.command.cli")
-    yield server
-    server.close()
-
-
 class Project:
     """A project folder with prepared data, and one run of it that processes train."""
 
-    def __init__(self, plan: Plan, name: str, server: Server) -> None:
-        self.root, self.name, self._server = plan.config.root, name, server
+    def __init__(self, plan: Plan, name: str) -> None:
+        self.root, self.name, self.folder = plan.config.root, name, plan.run_folder(name)
         self.steps = EPOCHS * (IMAGES // plan.run(name).batch.size)
-        self.folder = plan.run_folder(name)
         settings = [f"--set={key}={value}" for key, value in plan.config.overrides.items()]
-        self.command = [str(SOURCE), "pretrain", name, "--save-every", "0", *settings]
-        self._log = self.root / "pretrain.log"
+        self.command = [sys.executable, str(SOURCE), "pretrain", name, "--save-every", "0", *settings]
 
-    def start(self) -> int:
-        """Start `hypersphere pretrain`, which saves its state after every step; its process number."""
-        return self._server.start(self.command, self.root, os.environ, self._log)
-
-    def wait(self) -> tuple[int, str]:
-        """The exit status of the process that was started (negative: the signal that killed it), and its output."""
-        status = self._server.wait()
-        return status, self._log.read_text() + Path(f"{self._log}.err").read_text()
+    def start(self, after: int = 0) -> subprocess.Popen[str]:
+        """Start `hypersphere pretrain`, which saves its state after every step; and wait until step ``after`` is."""
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(self.command, cwd=self.root, stdout=pipe, stderr=subprocess.STDOUT, text=True)
+        while self.step() < after:
+            assert process.poll() is None, f"ended before step {after} was seen: {process.communicate()[0]}"
+            time.sleep(0.0005)
+        return process
 
     def finish(self) -> list[int]:
         """Train to the end; the steps at which the processes that took part began."""
-        self.start()
-        status, said = self.wait()
-        assert status == 0, said
+        process = self.start()
+        said, _ = process.communicate(timeout=300)
+        assert process.returncode == 0, said
         starts: list[int] = json.loads((self.folder / "manifest.json").read_text())["started_at_steps"]
         return starts
 
-    @property
-    def state(self) -> Path:
-        """Where the state lies; only one code and dataset are at work here."""
-        return next(iter(self.folder.glob("unfinished-*/resume.safetensors")), self.folder / "none")
-
     def step(self) -> int:
-        """The last step saved; 0 if none is."""
+        """The last step saved; 0 if none is. Only one code and dataset are at work here."""
+        state = next(iter(self.folder.glob("unfinished-*/resume.safetensors")), self.folder / "none")
         try:
-            with self.state.open("rb") as handle:  # by hand: the file may be replaced between two openings
+            with state.open("rb") as handle:  # by hand: the file may be replaced between two openings
                 header = json.loads(handle.read(int.from_bytes(handle.read(8), "little")))
         except FileNotFoundError:
             return 0
         return int(json.loads(header["__metadata__"]["progress"])["step"])
-
-    def interrupt(self, after: int, number: signal.Signals) -> tuple[int, str]:
-        """Start a process, send it a signal once it has saved step ``after``; its exit status and what it said."""
-        process = self.start()
-        deadline = time.monotonic() + 300
-        while self.step() < after:
-            assert time.monotonic() < deadline
-            try:
-                os.kill(process, 0)
-            except ProcessLookupError:
-                pytest.fail(f"ended before step {after} was seen: {self.wait()[1]}")
-            time.sleep(0.0005)
-        os.kill(process, number)
-        status, said = self.wait()
-        assert not (self.folder / "manifest.json").exists(), f"finished before the signal sent after step {after}"
-        return status, said
 
     def result(self) -> dict[str, bytes]:
         """Everything that the promise is about."""
@@ -101,10 +68,10 @@ class Project:
 
 
 @pytest.fixture
-def project(every_method: Plan, server: Server) -> Callable[[str], Project]:
+def project(every_method: Plan) -> Callable[[str], Project]:
     """A project with epochs enough to be killed in, and in it the run of a method."""
     plan = planning.make(every_method.config.root, every_method.config.overrides | {"epochs": EPOCHS})
-    return lambda method: Project(plan, next(name for name in plan.runs if name.startswith(f"{method}-")), server)
+    return lambda method: Project(plan, next(name for name in plan.runs if name.startswith(f"{method}-")))
 
 
 def random_steps(total: int, count: int) -> list[int]:
@@ -128,12 +95,12 @@ def test_killed_at_random_steps_and_started_again_the_bytes_are_the_same(
     asked = random_steps(here.steps, len(signals))
     print(f"{method}: {[number.name for number in signals]} after steps {asked} of {here.steps}")
     for number, after in zip(signals, asked, strict=True):
-        status, said = here.interrupt(after, number)
-        if number == signal.SIGKILL:
-            assert status == -signal.SIGKILL, said
-        else:
-            assert status == 128 + signal.SIGTERM, said
-            assert f"stopped by SIGTERM after step {here.step()}" in said
+        process = here.start(after)
+        process.send_signal(number)
+        said, _ = process.communicate(timeout=300)
+        assert not (here.folder / "manifest.json").exists(), f"finished before the signal sent after step {after}"
+        assert process.returncode == (128 + number if number == signal.SIGTERM else -number), said
+        assert number == signal.SIGKILL or f"stopped by SIGTERM after step {here.step()}" in said
         assert here.step() >= after
     starts = here.finish()
     print(f"processes began at steps {starts}")
@@ -148,22 +115,14 @@ def test_killed_at_random_steps_and_started_again_the_bytes_are_the_same(
 def test_two_trainers_of_one_run_take_turns(project: Callable[[str], Project]) -> None:
     """The second waits for the first's lock, and finds the run finished: it is trained once, by the first."""
     here = project("simclr")
-    command = [sys.executable, *here.command]
-
-    def begin() -> subprocess.Popen[str]:
-        return subprocess.Popen(command, cwd=here.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-
-    first = begin()
-    while here.step() == 0:
-        assert first.poll() is None
-        time.sleep(0.001)
-    os.kill(first.pid, signal.SIGSTOP)  # so that the second surely comes while the first is at work
-    second = begin()
+    first = here.start(1)
+    first.send_signal(signal.SIGSTOP)  # so that the second surely comes while the first is at work
+    second = here.start()
     try:
         time.sleep(1)
         assert second.poll() is None
     finally:
-        os.kill(first.pid, signal.SIGCONT)
+        first.send_signal(signal.SIGCONT)
     (said_first, _), (said_second, _) = first.communicate(timeout=300), second.communicate(timeout=300)
     assert (first.returncode, second.returncode) == (0, 0)
     assert f"{here.name}: finished after {EPOCHS} epochs" in said_first

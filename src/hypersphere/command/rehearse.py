@@ -21,9 +21,10 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets.sizes import Size, stated
 from hypersphere.errors import HypersphereError
+from hypersphere.training import loop
 from hypersphere.training.determinism import make_deterministic
 from hypersphere.training.loop import Execution
-from hypersphere.training.trainers.image import Images, train
+from hypersphere.training.trainers.image import Views
 from hypersphere.wording import counted
 
 TOGETHER = ("seed", "dataset", "schedule", "batch")
@@ -42,11 +43,12 @@ def step(run: Run, side: int, classes: int) -> str:
     batch = run.batch.model_copy(update={"size": count, "micro": count})
     run = run.model_copy(update={"schedule": schedule, "batch": batch})
     pixels = np.random.default_rng(0).integers(0, 256, (count, side, side, 3), dtype=np.uint8)
-    images = Images(pixels, np.arange(count) % classes, np.arange(count))
+    cpu, numbers = torch.device("cpu"), np.arange(count)
+    views = Views(run, pixels, numbers % classes, numbers, cpu)
     with tempfile.TemporaryDirectory() as name:
-        folder, execution = Path(name), Execution(torch.device("cpu"), frozenset(), {"run": run.name})
+        folder, execution = Path(name), Execution(cpu, frozenset(), {"run": run.name})
         try:
-            outcome = train(run, images, execution, folder)
+            outcome = loop.train(run, views, execution, folder)
         except Exception as error:  # whatever would end the run on the rented machine
             return " ".join(f"{type(error).__name__}: {error}".split())
     return "" if outcome.status == "finished" else f"{outcome.status} at the first step"

@@ -4,7 +4,7 @@ sRGB (IEC 61966-2-1, white D65) becomes CIE 1976 L*a*b*. Its constants are plain
 saved with a run or moved to its device.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float
@@ -65,10 +65,10 @@ def lab_streams(
     width: PositiveInt = 16,
     stem: Literal["cifar", "max_pool", "imagenet"] = "cifar",
 ) -> nn.Module:
-    """One backbone for L* and one for a*b*. One stream has ``stream_dim`` features, both together ``feature_dim``.
+    """A backbone for L* and one for a*b*, with weights of their own. One has ``stream_dim`` features, both together
+    ``feature_dim``.
 
     Args:
-        backbone: name of the backbone; each stream has its own weights.
         width: channels of the first stage of convnet and resnet8.
         stem: of resnet18 and resnet50, as in ``resnet``.
     """
@@ -84,10 +84,8 @@ def lab_streams(
             stream = resnet8(width=width)
         else:
             stream = resnet(depth=18 if backbone == "resnet18" else 50, stem=stem)
-        stem_of, first = (stream.layer1, "conv") if backbone == "convnet" else (stream, "conv1")
-        conv = getattr(stem_of, first)
-        size, step, padding = conv.kernel_size, conv.stride, conv.padding
-        setattr(stem_of, first, nn.Conv2d(channels, conv.out_channels, size, step, padding, bias=False))
+        conv: Any = stream.get_submodule("layer1.conv" if backbone == "convnet" else "conv1")
+        conv.in_channels, conv.weight = channels, nn.Parameter(conv.weight.detach()[:, :channels].clone())
         streams.append(stream)
     return LabStreams(*streams)
 

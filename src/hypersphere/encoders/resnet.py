@@ -12,7 +12,6 @@ def resnet(
     """A ResNet without its classifier; ``feature_dim`` is 512 or 2048.
 
     Args:
-        depth: 18 or 50.
         stem: ``cifar``: a 3x3 convolution of stride 1 without max-pooling (SimCLR, App. B.9), for 32x32 images.
             ``max_pool``: the same convolution with max-pooling, which halves the sides, for 64x64 and 96x96 images (the
             margins paper does not state the stem, erratum M20). ``imagenet``: a 7x7 convolution of stride 2 and

@@ -19,7 +19,6 @@ from torch import Tensor, nn
 from hypersphere import prng
 
 Objective = Callable[..., Tensor]
-GradientTransform = Callable[[Tensor], Tensor]
 
 
 class Parts(NamedTuple):
@@ -29,7 +28,7 @@ class Parts(NamedTuple):
     """Maps [n, 3, h, w] to [n, feature_dim]."""
     objective: Objective
     """Takes two aligned batches by position, or the tensors that the method GIVES by name."""
-    gradient: GradientTransform
+    gradient: Callable[[Tensor], Tensor]
     """Changes the gradients of embeddings, not their values."""
     images: int = 0
     """Number of training images."""

@@ -31,7 +31,6 @@ def byol(
     Args:
         hidden: 4096 in the paper.
         dim: 256 in the paper.
-        layers: 2 in the paper.
         bottleneck: the predictor's hidden layer has a quarter of ``dim``, not ``hidden`` (norms authors' code).
         last_batch_norm: the projector ends with a batch norm, with scale and shift (norms authors' code).
         bias: of the last linear layers; they have none in the authors' code, and the paper is silent.

@@ -34,7 +34,6 @@ def mocov3(
 
     Args:
         layers: in the authors' code 3 behind a ViT and 2 behind a ResNet.
-        predictor_layers: linear layers of the predictor.
         batch_norm: margins paper, App. C.1.
         last_batch_norm: of projector and predictor.
         symmetric: else the first view (strong, the student's) gives queries and the second (weak, the teacher's) keys

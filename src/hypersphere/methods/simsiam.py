@@ -40,7 +40,6 @@ def simsiam(
     """Projector feature_dim -> hidden … -> dim, batch norm throughout; predictor dim -> bottleneck -> dim.
 
     Args:
-        bottleneck: width of the predictor's hidden layer.
         layers: 3 on ImageNet, 2 on CIFAR in the paper.
         last_batch_norm: affine: the projector's last batch norm has scale and shift, so that cut-initialisation cuts
             them (norms authors' code, erratum N22).

@@ -19,9 +19,6 @@ def attenuation_type_i(
     Geometry: pull and push fade with 1 - q_l as the positive wins. The weight gives back a part of that, at alpha = 1
     all: the positive is then pulled by 1/t times sin(angle), and the negatives share a push of 1/t.
 
-    Args:
-        alpha: 0 changes nothing.
-
     Numerics: the weight is taken at the positive; the paper also divides by p - alpha·q of negatives, which is 0/0 at
     alpha = 0 (erratum M5). Where q_l has rounded to 1, the loss's own gradient is 0, and stays 0. Without negatives
     q_l = 1, and the weight is meaningless.

@@ -30,7 +30,6 @@ def curvature(
 
     Args:
         c: exponent: the curve is convex below 1, the line 1 - theta/pi at 1, concave above; its limit at infinity is 1.
-        s: the factor at theta = 0.
         curve: equation_10: (1 - x^c)^(1/c). algorithm_3: (1 - x)^(1/c), the pseudo-code's; they agree only at c = 1 and
             in the limit (erratum M1).
 

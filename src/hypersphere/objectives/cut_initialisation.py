@@ -27,8 +27,6 @@ def cut_initialisation(
     Figure: embedding_norms/fig2a.
 
     Args:
-        model: encoder, projector and predictor, freshly initialised.
-        c: the cut constant; 1 changes nothing.
         scope: ``last_layer``: the linear layer that is last in ``model.named_modules()``, in order of definition: the
             projector's last for SimCLR, the predictor's last for SimSiam. ``encoder``: every parameter of
             ``model.encoder``. ``encoder_weights``: only those of two dimensions or more, so neither biases nor batch

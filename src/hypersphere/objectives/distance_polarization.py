@@ -43,9 +43,6 @@ def distance_polarization(
             pairs of rows of ``z_a``. each_view: pairs of rows of ``z_a`` and pairs of rows of ``z_b``, averaged.
             both_views: all pairs of the 2n rows, with the positive pairs.
 
-    Returns:
-        The weighted penalty, without unit.
-
     Numerics: there is no square root and no arccos, so nothing is singular at cos = ±1; the gradient at the two kinks
     D = lower and D = upper is 0. Pairs of a row with itself have no penalty, and the mean excludes them.
     """

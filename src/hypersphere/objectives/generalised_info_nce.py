@@ -35,10 +35,6 @@ def generalised_info_nce(
             ``cosine_logits``, or a map with a margin or a changed gradient.
         negatives: both_views: 2n anchors, 2n-2 negatives each. other_view: anchors z_a, negatives from z_b only, in one
             direction (a symmetric loss is the mean of two calls). none: anchors z_a with their positives only.
-        beta: weight of the log of the denominator; 0 uses positives only.
-
-    Returns:
-        The mean over the anchors, in nats at beta = 1.
 
     Numerics: cosines, never arccos (erratum M11).
     """

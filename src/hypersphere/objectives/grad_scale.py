@@ -31,9 +31,6 @@ def grad_scale(z: Float[Tensor, "n d"], *, power: float) -> Float[Tensor, "n d"]
 
     Figure: embedding_norms/fig6.
 
-    Args:
-        z: embeddings before normalisation.
-
     Numerics: at z = 0 the factor is 0 for p > 0 and 1 for p = 0; for p < 0 it is infinite.
     """
     return _GradScale.apply(z, power)

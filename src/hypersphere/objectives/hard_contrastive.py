@@ -25,9 +25,6 @@ def hard_contrastive(
     Geometry: as in ``nt_xent`` a positive pulls and negatives push along great circles, but only the nearest negatives
     do.
 
-    Args:
-        share: the fraction of negatives kept; their number is rounded up.
-
     Numerics: among negatives that equal the threshold the choice is arbitrary: it changes which of them get the
     gradient, not the value.
     """

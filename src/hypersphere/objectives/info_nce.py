@@ -23,9 +23,6 @@ def info_nce(
     Geometry: as in ``nt_xent``, but the anchor is a candidate of itself, at cosine 1. It exerts no force, and takes a
     share of the softmax, so that the positive's share is at most one half and its pull keeps at least half its weight.
 
-    Args:
-        include_self: the denominator includes k = i.
-
     Numerics: a zero embedding counts as cosine 0 with itself, too.
     """
     z_2nd = torch.cat([z_a, z_b])

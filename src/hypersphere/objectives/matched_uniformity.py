@@ -37,9 +37,6 @@ def matched_uniformity(
         weight: lambda of the distance polarization whose gradient is matched, as ``lower``, ``upper`` and ``reduction``
             are its own; ``t`` is uniformity's.
 
-    Returns:
-        The value of ``uniformity`` bit for bit, whatever the weight.
-
     Numerics: no gradient flows through the factor, which is computed in at least single precision and is at most 1/eps.
     Where uniformity has no gradient, this has none.
     """

@@ -19,9 +19,6 @@ def momentum_contrast(
 
     Geometry: a query is pulled to its own key and pushed from the keys of the queue, by their softmax shares. Keys do
     not move.
-
-    Args:
-        queue: keys of earlier batches, the negatives of every query.
     """
     positive = (unit(q) * unit(k)).sum(dim=1, keepdim=True)
     logits = torch.cat([positive, cosines(q, queue)], dim=1) / temperature

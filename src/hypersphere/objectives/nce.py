@@ -32,14 +32,6 @@ def nce(
     Geometry: an anchor is pulled to its positive and pushed from its negatives along great circles. At t = 1 the
     softmax shares of two candidates differ by a factor of e² at most, so that far negatives push too.
 
-    Args:
-        z_a: the images, which are the anchors.
-        z_b: the perturbed images.
-        negatives: the rows that are an anchor's negatives.
-
-    Returns:
-        The mean over the n anchors, one direction only, in nats.
-
     Numerics: if all embeddings are zero, so is the gradient (the start of the paper's toy study, erratum L9).
     """
     positive = (unit(z_a) * unit(z_b)).sum(dim=1, keepdim=True)

@@ -22,15 +22,14 @@ def nce_memory_bank(
 ) -> Float[Tensor, ""]:
     """-log h(i) - sum over noise k of log(1 - h(k)) + proximal · ||z_i - bank_i||², h = P / (P + m/images).
 
-    Wu et al. 2018, Eq. 4-10, with P(k) = exp(cos(z_i, bank_k)/t) / Z and noise drawn uniformly: the loss that the
-    lecture's "Noise-Contrastive Estimation" is named after. The slide's formula has no noise (erratum S10): it is
-    ``nonparametric_softmax``.
+    Wu et al. 2018, Eq. 4-10, with P(k) = exp(cos(z_i, bank_k)/t) / Z and m images of noise for each row, drawn
+    uniformly: the loss that the lecture's "Noise-Contrastive Estimation" is named after. The slide's formula has no
+    noise (erratum S10): it is ``nonparametric_softmax``.
 
     Geometry: a point is pulled to its own entry of the bank and pushed from entries drawn at random. The proximal term
     holds it near where it was in the last epoch.
 
     Args:
-        noise: m images for each row, drawn uniformly.
         proximal: lambda (the slide's beta), weight of the squared distance between unit vectors z_i and bank_i.
 
     Numerics: log-sigmoids of log(P/(m/images)). Z is one constant per batch, without gradient, estimated as in Eq. 8

@@ -22,7 +22,7 @@ def nonparametric_softmax(
 
     Lecture, "Noise-Contrastive Estimation": its non-parametric softmax (Wu et al. 2018, Eq. 2) and, with ``proximal``,
     its L_NCE. The slide's sum runs over n but its summand has i, and its numerator has the last epoch's z_i^(t-1) where
-    its denominator has z_k (erratum S3).
+    its denominator has z_k (erratum S3); it sums over the n rows.
 
     Geometry: a point is pulled to its own entry of the bank, and pushed from all entries by their softmax shares. The
     proximal term holds it near where it was in the last epoch.
@@ -32,9 +32,6 @@ def nonparametric_softmax(
             not say that its Z is normalised).
         denominator: the rows v. bank: the bank's, with the positive (Wu et al.: a softmax, so the first term is at
             least 0). batch: those of ``z``, with z_i itself and without the positive (the slide, taken literally).
-
-    Returns:
-        The mean over the n rows (the slide sums), in nats.
 
     Numerics: the positive's logit is subtracted before the log-sum-exp.
     """

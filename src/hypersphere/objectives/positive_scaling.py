@@ -15,9 +15,6 @@ def positive_scaling(
     Margins paper, Eq. 8 and 9, on logits without margins (erratum M12).
 
     Geometry: positives are pulled s times as hard at every angle; negatives are pushed as before.
-
-    Args:
-        s: the factor; 1 changes nothing.
     """
     logits = cosines / temperature
     return scale_positives(logits, targets, logits.new_tensor(s))

@@ -26,8 +26,6 @@ def self_distillation(
     apart: the centre and a sharper teacher keep outputs from being all alike.
 
     Args:
-        student: the student's k outputs for one crop of each image.
-        teacher: the teacher's k outputs for another crop; no gradient reaches them.
         centre: a running mean of the teacher's outputs, updated by the method.
         student_temperature: t_s, in units of the outputs.
         teacher_temperature: t_t; below t_s it sharpens.

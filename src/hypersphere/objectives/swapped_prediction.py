@@ -25,10 +25,8 @@ def swapped_prediction(
     from all by its own softmax shares; equal use of the prototypes keeps images apart.
 
     Args:
-        scores_a: cosines of the first view's embeddings with the k prototypes.
-        scores_b: those of the second view.
+        scores_a: cosines of a view's embeddings with the k prototypes.
         epsilon: entropy weight of the codes; smaller is sharper.
-        iterations: number of Sinkhorn-Knopp iterations.
 
     Returns:
         The mean over the 2n predictions, in nats, as in the authors' code; Eq. 1 adds the two directions, which gives

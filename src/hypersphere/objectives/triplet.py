@@ -22,9 +22,7 @@ def triplet(
     the margin, in squared distance.
 
     Args:
-        z_b: each row is a negative of every other anchor.
         margin: alpha, in units of squared distance.
-        hinge: a triplet that satisfies the margin has loss 0; False is the slide's formula.
 
     Returns:
         The mean over all n(n-1) triplets, also those of loss 0, in units of squared distance; 0 if n = 1.

@@ -22,11 +22,7 @@ def tuplet(
 
     Args:
         z_b: row i has the class of row i of ``z_a``: another image of that class, or another view.
-        labels: the n rows' classes; rows of one class are not each other's negatives.
         normalise: inner products of unit vectors, as in the LMCL paper (Sec. 3.1); Sohn's are not normalised.
-
-    Returns:
-        The mean over the n anchors, in nats; an anchor without negatives contributes 0.
     """
     anchors, candidates = (unit(z_a), unit(z_b)) if normalise else (z_a, z_b)
     positives = torch.eye(len(z_a), dtype=torch.bool, device=z_a.device)

@@ -37,16 +37,6 @@ ROWS = BATCHES | {"labels", "index", "noise"}
 """Arguments that go with the images when their order changes."""
 ORDER = torch.tensor([3, 1, 5, 0, 2, 4])
 
-DIFFICULT: dict[str, tuple[list[list[float]], list[list[float]]]] = {
-    "zero": ([[0, 0, 0], [1, 2, 2], [0, 0, 0]], [[1, 0, 0], [0, 0, 0], [0, 0, 0]]),
-    "all zero": ([[0, 0, 0]] * 3, [[0, 0, 0]] * 3),
-    "identical": ([[1, 2, 2]] * 3, [[1, 2, 2]] * 3),
-    "antipodal": ([[1, 2, 2]] * 3, [[-1, -2, -2]] * 3),
-    "both": ([[1, 2, 2], [-1, -2, -2], [1, 2, 2]], [[1, 2, 2], [-1, -2, -2], [-1, -2, -2]]),
-    "huge": ([[1e6, 0, 1e6], [0, 1e6, 0], [-1e6, 1, 0]], [[1e6, 1e6, 0], [0, -1e6, 0], [1, 1, 1]]),
-}
-"""Two batches, n = 3, d = 3, at which a norm, a cosine or a distance is not differentiable, or far from 1."""
-
 
 def check_objective(name: str, parameters: Mapping[str, Any], logits: Mapping[str, Any] | None = None) -> None:
     """Check a loss, found by its name as a run finds it, in one setting.
@@ -102,22 +92,29 @@ def draw(
 
 
 def difficult_batches() -> dict[str, tuple[Tensor, Tensor]]:
-    """Those of ``DIFFICULT``; the like of drawn rows, whose norms are no whole numbers, so that cosines round to either
-    side of ±1 (n = 3, d = 4); and two images.
+    """Batches of three images at which a norm, a cosine or a distance is not differentiable, or far from 1; and of two.
+
+    Points have a whole number as norm, so that cosines are ±1, or are drawn, so that they round to either side of it.
     """
     a, b = draw(3, 4, dtype=torch.float32)
-    first, last = torch.tensor([[0.0], [1], [1]]), torch.tensor([[0.0], [0], [1]])
-    point, other = a[:1].expand(3, -1), torch.tensor([[1.0], [-1], [1]])
-    made = {name: (torch.tensor(one).float(), torch.tensor(two).float()) for name, (one, two) in DIFFICULT.items()}
-    return made | {
-        "zero rows": (a * first, b * last),
+    made = {
+        "all zero": (0 * a, 0 * b),
         "identical views": (a, a),
-        "all at one point": (point, point),
         "antipodal views": (a, -a),
-        "antipodal images": (point * other, torch.stack([a[0], -a[0], -a[0]])),
+        "huge": (a * 1e6, b * 1e6),
         "huge and tiny norms": (a * 1e15, b * 1e-15),
         "two images": draw(2, 4, dtype=torch.float32),
     }
+    first, second = torch.tensor([[1.0], [-1], [1]]), torch.tensor([[1.0], [-1], [-1]])
+    for kind, point in {"whole": torch.tensor([[1.0, 2, 2]]), "drawn": a[:1]}.items():
+        three = point.expand(3, -1)
+        made |= {
+            f"zero, {kind}": (three * (first < 0), three * (second > 0)),
+            f"identical, {kind}": (three, three),
+            f"antipodal, {kind}": (three, -three),
+            f"both, {kind}": (three * first, three * second),
+        }
+    return made
 
 
 def leaves(batches: Batches) -> Batches:

@@ -27,8 +27,6 @@ from hypersphere.training.weights import plain, snapshot_names, write_tensors
 
 MODEL, OPTIMISER = "model.", "optimiser."
 """Prefixes of tensor names: ``model.<name>`` and ``optimiser.<number of a parameter>.<key>``."""
-COUNT = "step"
-"""Adam's key for its count of a parameter's steps, a tensor without dimensions."""
 
 
 @dataclass
@@ -60,7 +58,7 @@ class Progress:
 
 @dataclass
 class Checkpointer:
-    """Saves the resume state every ``save_every`` seconds, and when a signal asked to stop."""
+    """Restores the resume state, and saves it every ``save_every`` seconds, and when a signal asked to stop."""
 
     folder: Path
     model: nn.Module
@@ -68,7 +66,7 @@ class Checkpointer:
     progress: Progress
     save_every: float
     request: stop.Request
-    saved: int
+    saved: int = 0
     """The step of the last state that was saved; 0 if none was."""
     saved_at: float = field(default_factory=time.monotonic)
 
@@ -83,8 +81,7 @@ class Checkpointer:
         """
         number = self.request.number  # a signal that comes from here on is answered after the next step
         tensors = {f"{MODEL}{name}": value for name, value in self.model.state_dict().items()}
-        for place, parameter in _parameters(self.optimiser).items():
-            kept = self.optimiser.state.get(parameter, {})
+        for place, kept in self.optimiser.state_dict()["state"].items():
             tensors |= {f"{OPTIMISER}{place}.{key}": value for key, value in kept.items() if isinstance(value, Tensor)}
         tensors, progress = plain(tensors), json.dumps(asdict(self.progress))
         write_tensors(self.folder / RESUME, tensors, {"progress": progress, "sha256": _seal(tensors, progress)})
@@ -93,53 +90,40 @@ class Checkpointer:
             sentence = f"stopped by {signal.Signals(number).name} after step {self.progress.step}"
             raise stop.StoppedError(f"{self.folder}: {sentence}; run again to resume from there", number)
 
+    def load(self, snapshots: Collection[int]) -> bool:
+        """Restore model, optimiser and progress from the state in the folder; False if there is none.
 
-def load_state(
-    folder: Path,
-    identity: dict[str, Any],
-    snapshots: Collection[int],
-    model: nn.Module,
-    optimiser: torch.optim.Optimizer,
-) -> Progress | None:
-    """Restore ``model`` and ``optimiser`` from the state in ``folder``; None if there is none.
-
-    Raises:
-        HypersphereError: nothing was restored, because the state is damaged, has another ``identity`` or tensors that
-            are not those of the model and the optimiser, one of its snapshots is missing or altered, or it is past an
-            epoch in ``snapshots`` of which it has no snapshot.
-    """
-    path = folder / RESUME
-    if not path.exists():
-        return None
-    progress, tensors = read(folder)
-    if progress.identity != identity:
-        raise HypersphereError(f"{path}: not resumed: {difference(progress, identity)}")
-    for epoch in sorted(snapshots):
-        if epoch <= progress.epochs and not progress.snapshots.keys() >= {*snapshot_names(epoch)}:
-            raise HypersphereError(
-                f"{path}: not resumed: saved at step {progress.step} without a snapshot of epoch {epoch}"
-            )
-    for name, sha256 in progress.snapshots.items():
-        if files.problem(folder / name, sha256):
-            raise HypersphereError(f"{folder / name}: missing, or altered since {path.name} was saved")
-    weights = {name.removeprefix(MODEL): tensor for name, tensor in tensors.items() if name.startswith(MODEL)}
-    moments = {
-        tuple(name.removeprefix(OPTIMISER).split(".", 1)): tensor
-        for name, tensor in tensors.items()
-        if name.startswith(OPTIMISER)
-    }
-    parameters, shapes = _parameters(optimiser), {name: tensor.shape for name, tensor in model.state_dict().items()}
-    if {name: tensor.shape for name, tensor in weights.items()} != shapes or any(
-        number not in parameters or tensor.shape != (() if key == COUNT else parameters[number].shape)
-        for (number, key), tensor in moments.items()
-    ):
-        raise HypersphereError(f"{path}: not resumed: its tensors are not those of this model and its optimiser")
-    model.load_state_dict(weights)
-    for (number, key), tensor in moments.items():
-        # In the parameter's layout and on its device; torch keeps Adam's count of steps on the CPU.
-        own = tensor if key == COUNT else torch.empty_like(parameters[number]).copy_(tensor)
-        optimiser.state[parameters[number]][key] = own
-    return progress
+        Raises:
+            HypersphereError: nothing was restored, because the state is damaged or has another identity, one of its
+                snapshots is missing or altered, or it is past an epoch in ``snapshots`` of which it has no snapshot.
+        """
+        path = self.folder / RESUME
+        if not path.exists():
+            return False
+        progress, tensors = read(self.folder)
+        if progress.identity != self.progress.identity:
+            raise HypersphereError(f"{path}: not resumed: {difference(progress, self.progress.identity)}")
+        for epoch in sorted(snapshots):
+            if epoch <= progress.epochs and not progress.snapshots.keys() >= {*snapshot_names(epoch)}:
+                raise HypersphereError(
+                    f"{path}: not resumed: saved at step {progress.step} without a snapshot of epoch {epoch}"
+                )
+        for name, sha256 in progress.snapshots.items():
+            if files.problem(self.folder / name, sha256):
+                raise HypersphereError(f"{self.folder / name}: missing, or altered since {path.name} was saved")
+        weights = {name.removeprefix(MODEL): tensor for name, tensor in tensors.items() if name.startswith(MODEL)}
+        self.model.load_state_dict(weights)
+        parameters = [parameter for group in self.optimiser.param_groups for parameter in group["params"]]
+        moments = self.optimiser.state_dict()
+        for name, tensor in tensors.items():
+            if name.startswith(OPTIMISER):
+                place, key = name.removeprefix(OPTIMISER).split(".", 1)
+                # In the parameter's layout, unless it is a count of steps, which has no dimensions.
+                like = parameters[int(place)] if tensor.ndim else tensor
+                moments["state"].setdefault(int(place), {})[key] = torch.empty_like(like, device="cpu").copy_(tensor)
+        self.optimiser.load_state_dict(moments)
+        self.progress, self.saved = progress, progress.step
+        return True
 
 
 def difference(progress: Progress, identity: dict[str, Any]) -> str:
@@ -147,12 +131,6 @@ def difference(progress: Progress, identity: dict[str, Any]) -> str:
     saved = progress.identity
     changed = sorted(key for key in identity | saved if identity.get(key) != saved.get(key))
     return f"it was saved at step {progress.step} with another {' and '.join(changed)}"
-
-
-def _parameters(optimiser: torch.optim.Optimizer) -> dict[str, nn.Parameter]:
-    """Parameters that the optimiser updates, by their number in its groups, as text."""
-    listed = [parameter for group in optimiser.param_groups for parameter in group["params"]]
-    return {str(number): parameter for number, parameter in enumerate(listed)}
 
 
 def read(folder: Path) -> tuple[Progress, dict[str, Tensor]]:

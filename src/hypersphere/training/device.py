@@ -1,7 +1,6 @@
 """Which device a process computes on, a lock that keeps other hypersphere jobs off it, and what its failures say."""
 
 import errno
-import gc
 import os
 import re
 import tempfile
@@ -43,26 +42,21 @@ def devices(setting: str) -> list[torch.device]:
 def acquire(setting: str) -> Iterator[torch.device]:
     """Hold a device while the block runs. A GPU is guarded by a file lock; if none is free, wait for one.
 
-    Snakemake counts GPUs but assigns none, so parallel jobs must share them out among themselves. A GPU that does not
-    answer is skipped, with a note; if none does, that is a sentence.
+    Snakemake counts GPUs but assigns none, so parallel jobs must share them out among themselves.
     """
-    candidates = list(devices(setting))
+    candidates = devices(setting)
     if candidates[0].type == "cpu":
         yield candidates[0]
         return
     while True:
-        for device in tuple(candidates):
+        for device in candidates:
             try:
                 lock = _claim(device, WAIT_SECONDS / len(candidates))
             except Timeout:  # another process holds it
                 continue
             except (RuntimeError, AssertionError) as error:  # torch asserts that a device's index is below its count
                 problem = f"device: {device} does not answer ({first_line(error)})"
-                candidates.remove(device)
-                if not candidates:
-                    raise HypersphereError(f"{problem}; run again when it is back, or with device: cpu") from None
-                print(f"note: {problem}; it is skipped", flush=True)
-                continue
+                raise HypersphereError(f"{problem}; run again when it is back, or with device: cpu") from None
             try:
                 yield device
             finally:
@@ -83,11 +77,7 @@ def _claim(device: torch.device, seconds: float) -> FileLock:
     path = Path(tempfile.gettempdir()) / f"hypersphere-gpu-{name}.lock"
     lock = FileLock(path, mode=0o666)  # other people's jobs must be able to lock it too
     lock.acquire(timeout=seconds)
-    try:
-        torch.cuda.set_device(device)
-    except RuntimeError:
-        lock.release()
-        raise
+    torch.cuda.set_device(device)
     return lock
 
 
@@ -106,21 +96,18 @@ def first_line(error: Exception) -> str:
     return " ".join(lines[0].split()).rstrip(".")
 
 
-def failure(error: Exception, device: torch.device, micro: int, at: str) -> HypersphereError | None:
+def failure(error: Exception, device: torch.device, at: str) -> HypersphereError | None:
     """The machine's failure behind an error of training, in one sentence; None if the machine is not the cause.
 
     A device-side assert counts as one although the program is at fault, because afterwards the process can no longer
-    use the GPU; its traceback is printed.
-    ``micro`` is the number of images of a pass; ``at`` says at which step the error was raised, and which state is
-    kept: ``at step 6; the state of step 5 is kept``.
+    use the GPU; its traceback is printed. ``at`` says at which step the error was raised, and which state is kept.
     """
-    text, (step, _, kept) = first_line(error), at.partition("; ")
+    text = first_line(error)
     place = f"{device} ({describe(device)})" if device.type != "cpu" else "cpu"
     if is_out_of_memory(error):
         on_gpu = isinstance(error, torch.cuda.OutOfMemoryError) or _ON_GPU.search(text)
-        what = f"out of memory on {place if on_gpu else 'cpu'} {step}, in passes of {micro} images"
         remedy = "run again on a machine with more memory (a smaller batch.micro would be another run)"
-        return HypersphereError(f"{what}; {kept}: {remedy}")
+        return HypersphereError(f"out of memory on {place if on_gpu else 'cpu'} {at}: {remedy}")
     if not isinstance(error, RuntimeError) or _REFUSED.search(text):
         return None
     if isinstance(error, getattr(torch, "AcceleratorError", ())) or _DEVICE.search(text):
@@ -128,7 +115,7 @@ def failure(error: Exception, device: torch.device, micro: int, at: str) -> Hype
         if "device-side assert" in text:
             traceback.print_exception(error)
             remedy = "the traceback says which operation refused its input"
-        return DeviceFailedError(f"the device {place} failed {step} ({text}); {kept}: {remedy}")
+        return DeviceFailedError(f"the device {place} failed ({text}) {at}: {remedy}")
     return None
 
 
@@ -145,10 +132,3 @@ def precision(wanted: str, device: torch.device) -> torch.dtype:
     """
     able = device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
     return torch.bfloat16 if able and wanted == "bfloat16" else torch.float32
-
-
-def free(device: torch.device) -> None:
-    """Free memory that nothing refers to any more; torch otherwise keeps a GPU's memory for the process."""
-    gc.collect()
-    if device.type == "cuda":
-        torch.cuda.empty_cache()

@@ -18,7 +18,7 @@ from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.methods.base import Batch, Method
 from hypersphere.provenance import stop
-from hypersphere.training import checkpoint, optimisation
+from hypersphere.training import optimisation
 from hypersphere.training.build import build_method
 from hypersphere.training.checkpoint import Checkpointer, Progress
 from hypersphere.training.weights import ENCODER, HEADS, save_weights, snapshot_names
@@ -116,19 +116,19 @@ def epochs(
     ``method`` is its model, and ``state`` the model with whatever else must be kept to resume. ``epoch`` trains the
     rest of the current epoch, and returns its row of the history: epoch from 1, mean loss, mean norm, last rate …
     """
+    begun, every, request = Progress(execution.identity), execution.save_every, execution.request
+    checkpointer = Checkpointer(folder, state, optimiser, begun, every, request)
     try:
-        saved = checkpoint.load_state(folder, execution.identity, execution.snapshots, state, optimiser)
+        resumed = checkpointer.load(execution.snapshots)
     except HypersphereError as error:
         print(f"note: {error}; starting over", flush=True)
-        saved = None
-    progress = saved or Progress(execution.identity)
+        resumed = False
+    progress = checkpointer.progress
     progress.starts.append(progress.step)
-    if saved is None:
+    if not resumed:
         for stale in folder.glob("snapshots/*.safetensors"):
             stale.unlink()
         _snapshot(method, folder, execution, run.schedule.epochs, progress)
-    every, request = execution.save_every, execution.request
-    checkpointer = Checkpointer(folder, state, optimiser, progress, every, request, saved=progress.step)
     try:
         while progress.epochs < run.schedule.epochs:
             row = epoch(progress, checkpointer)

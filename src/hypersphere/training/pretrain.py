@@ -1,5 +1,6 @@
 """Train a batch of runs: each run has its own lock and manifest and fails alone; the batch has one marker."""
 
+import gc
 import importlib
 import os
 import re
@@ -30,8 +31,6 @@ from hypersphere.training.loop import AT_STEP, HISTORY, TIMING, Execution
 from hypersphere.training.weights import ENCODER, HEADS, snapshot_names
 
 SCHEMA = 1
-BEFORE = "before the first step; what was saved is kept"
-"""Stands for the loop's note where an error comes before the loop."""
 SNAPSHOT = re.compile(r"snapshots/epoch-(\d+)(?:\.heads)?\.safetensors")
 
 
@@ -64,9 +63,10 @@ def pretrain(plan: Plan, runs: Sequence[Run], save_every: float = 60.0, also: Co
             except stop.StoppedError:
                 raise
             except Exception as caught:
-                error = _in_a_sentence(caught, run, device)
+                error = _in_a_sentence(caught, device)
                 error.__traceback__ = error.__context__ = None  # its frames would hold tensors of the run
-            devices.free(device)  # outside the except block, so that the error is gone, and with it its frames
+            gc.collect()  # outside the except block, so that the error is gone, and with it its frames
+            torch.cuda.empty_cache()  # torch otherwise keeps a GPU's memory for the process
             failed.setdefault(str(error), []).append(run.name)
             if isinstance(error, DamagedError):
                 damaged.append(error)
@@ -80,10 +80,11 @@ def pretrain(plan: Plan, runs: Sequence[Run], save_every: float = 60.0, also: Co
         raise HypersphereError("; ".join(sentences))
 
 
-def _in_a_sentence(error: Exception, run: Run, device: torch.device) -> HypersphereError:
+def _in_a_sentence(error: Exception, device: torch.device) -> HypersphereError:
     """The error to report for a run that failed. A defect of the program has its traceback printed, too."""
-    at = next((note for note in getattr(error, "__notes__", ()) if note.startswith(AT_STEP)), BEFORE)
-    failure = devices.failure(error, device, run.batch.micro, at)
+    at = "before the first step; what was saved is kept"  # unless the loop has noted another
+    at = next((note for note in getattr(error, "__notes__", ()) if note.startswith(AT_STEP)), at)
+    failure = devices.failure(error, device, at)
     if failure is not None:
         return failure
     if isinstance(error, HypersphereError):

@@ -15,8 +15,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from hypersphere.config import registry
 from hypersphere.config.run import Run
-from hypersphere.methods.base import Batch, Method, Parts
-from hypersphere.training.build import build_encoder
+from hypersphere.methods.base import Batch, Method
+from hypersphere.training.build import assemble
 
 
 def key(run: Run, size: float) -> tuple[Any, ...]:
@@ -33,9 +33,8 @@ def flops(run: Run, size: float, classes: int) -> int:
     """
     count = run.batch.micro
     with torch.device("meta"):
-        # The loss costs nothing, and lets every gradient flow.
-        parts = Parts(build_encoder(run), _sum, lambda z: z, images=1, classes=classes, temperature=1.0)
-        method: Method = registry.load("methods", run.method.name)(parts, **run.method.parameters)
+        method = assemble(run, images=1, classes=classes)
+        method.objective = _sum  # it costs nothing, and lets every gradient flow
         method.begin()
         if of_trainer := _of_trainer(run, "flops"):
             return int(of_trainer(method, count, size))

@@ -15,12 +15,6 @@ from hypersphere.encoders.resnet import resnet
 from hypersphere.encoders.resnet8 import resnet8
 
 
-def make(**parameters: Any) -> LabStreams:
-    model = lab_streams(**parameters)
-    assert isinstance(model, LabStreams)
-    return model
-
-
 def count(model: nn.Module) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
 
@@ -37,14 +31,14 @@ def count(model: nn.Module) -> int:
     ids=["resnet8", "convnet", "resnet18", "max_pool", "resnet50"],
 )
 def test_lab_streams_are_two_backbones(parameters: dict[str, Any], whole: Any, stem: int) -> None:
-    """Twice the backbone of three channels, less the weights of the channels missing: two of L's, one of ab's.
+    """The backbone of three channels, less the weights of the channels missing: two of L's, one of ab's.
 
     ``stem`` counts the stem's weights for one channel.
     """
     with torch.device("meta"):
-        model, one = make(**parameters), whole()
+        model: Any = lab_streams(**parameters)
+        one = whole()
         assert model.eval()(torch.rand(2, 3, 16, 16)).shape == (2, 2 * one.feature_dim)
-    assert count(model) == 2 * count(one) - 3 * stem
     assert (count(model.lightness), count(model.colour)) == (count(one) - 2 * stem, count(one) - stem)
     assert (model.stream_dim, model.feature_dim) == (one.feature_dim, 2 * one.feature_dim)
     assert list(model.lightness.state_dict()) == list(model.colour.state_dict()) == list(one.state_dict())
@@ -52,13 +46,8 @@ def test_lab_streams_are_two_backbones(parameters: dict[str, Any], whole: Any, s
 
 @pytest.mark.parametrize(
     ("backbone", "parameter"),
-    [
-        ("resnet18", {"width": 8}),
-        ("resnet50", {"width": 8}),
-        ("resnet8", {"stem": "max_pool"}),
-        ("convnet", {"stem": "max_pool"}),
-    ],
-    ids=["resnet18", "resnet50", "resnet8", "convnet"],
+    [("resnet18", {"width": 8}), ("convnet", {"stem": "max_pool"})],
+    ids=["resnet18", "convnet"],
 )
 def test_what_a_backbone_does_not_have_is_refused(backbone: Any, parameter: dict[str, Any], refused: Any) -> None:
     with refused():

@@ -1,6 +1,5 @@
 """What the tests of the methods share: a small encoder, parts, batches, and looks into a method."""
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -8,6 +7,8 @@ from torch import Tensor, nn
 
 from hypersphere.config.run import Run
 from hypersphere.methods.base import Batch, Method, Objective, Parts
+
+from ..training.conftest import SIMCLR
 
 
 class Flat(nn.Module):
@@ -35,19 +36,15 @@ class Streams(nn.Module):
         return self.first(images[:, 0].flatten(1)), self.rest(images[:, 1:].flatten(1))
 
 
-def identity(z: Tensor) -> Tensor:
-    return z
-
-
 def nothing(*given: Tensor) -> Tensor:
     """An objective that is not called."""
     raise AssertionError
 
 
-def make_parts(objective: Objective, gradient: Callable[[Tensor], Tensor] = identity, **changes: Any) -> Parts:
+def make_parts(objective: Objective, **changes: Any) -> Parts:
     """An encoder and what goes with it; the encoder's weights, and the next module's, are always the same."""
     torch.manual_seed(0)
-    return Parts(Flat(), objective, gradient)._replace(**changes)
+    return Parts(Flat(), objective, lambda z: z)._replace(**changes)
 
 
 def make_batch(n: int = 5, views: int = 2, seed: int = 0) -> Batch:
@@ -58,18 +55,7 @@ def make_batch(n: int = 5, views: int = 2, seed: int = 0) -> Batch:
 
 def make_run(method: dict[str, Any], objective: dict[str, Any], **changes: Any) -> Run:
     """A run of a few steps, to be built by ``training.build``."""
-    fields: dict[str, Any] = {
-        "dataset": {"name": "noise", "source": {"name": "digits"}},
-        "views": {},
-        "method": method,
-        "objective": objective,
-        "encoder": {"name": "resnet8", "width": 2},
-        "optimiser": {"learning_rate": 1.0, "weight_decay": 1e-4},
-        "schedule": {"epochs": 4, "warmup": 0.25},
-        "batch": {"size": 8, "micro": 4},
-        "seed": 0,
-    }
-    return Run.model_validate(fields | changes)
+    return Run.model_validate(SIMCLR | {"method": method, "objective": objective} | changes)
 
 
 def described(head: nn.Module) -> str:

@@ -1,6 +1,5 @@
 """What every method promises: its head, keyed draws, where gradients go, what an optimiser moves, one state."""
 
-import copy
 import pickle
 from typing import Any
 
@@ -9,9 +8,7 @@ import pytest
 import torch
 
 from hypersphere.config import registry
-from hypersphere.config.recipe import Optimiser
 from hypersphere.methods.base import Batch, Method
-from hypersphere.training import optimisation
 from hypersphere.training.build import build_method
 
 from ...of_images import METHODS
@@ -28,7 +25,7 @@ COMPONENTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "instance_discrimination": ({"dim": 4}, {"name": "nonparametric_softmax", "temperature": 0.1}),
     "mocov2": ({"hidden": 8, "dim": 4, "queue": 6}, {"name": "momentum_contrast", "temperature": 0.2}),
     "mocov3": ({"hidden": 8, "dim": 4}, {"name": "info_nce", "temperature": 0.2}),
-    "simclr": ({"hidden": 8, "dim": 4, "batch_norm": True}, {"name": "nt_xent", "temperature": 0.5}),
+    "simclr": ({"hidden": 8, "dim": 4}, {"name": "nt_xent", "temperature": 0.5}),
     "simsiam": ({"hidden": 8, "dim": 4, "bottleneck": 2}, {"name": "negative_cosine"}),
     "supervised": ({}, {"name": "cross_entropy"}),
     "swav": ({"hidden": 8, "dim": 4, "prototypes": 5}, {"name": "swapped_prediction"}),
@@ -42,7 +39,6 @@ NETWORKS = {
     "supervised": {"classifier"},
 }
 """Of which a head is made, where that is not the projector alone: from what the papers apply their losses to."""
-OPTIMISER = Optimiser.model_validate({"learning_rate": 1.0, "weight_decay": 1e-4})
 every = pytest.mark.parametrize("name", METHODS)
 
 
@@ -61,66 +57,45 @@ def batch_for(name: str, seed: int = 0) -> Batch:
     return Batch(views, torch.arange(6), torch.arange(6) % CLASSES)
 
 
-def trained(name: str) -> Method:
-    """In eval mode, after some batches, so that its batch norms have other statistics than at the beginning."""
-    method = build(name).train()
-    with torch.no_grad():
-        for seed in range(1, 4):
-            method(batch_for(name, seed))
-            method.after_step(0.5, 0.5)
-    return method.eval()
-
-
-PLAIN = {"hidden": 7, "dim": 4}
-WIDTHS: dict[str, dict[str, Any]] = dict.fromkeys(METHODS, PLAIN) | {
-    "cmc": {"dim": 4},
-    "dino": {"hidden": 7, "bottleneck": 4, "prototypes": 9},
-    "instance_discrimination": {"dim": 4},
-    "mocov2": PLAIN | {"queue": 6},
-    "simsiam": PLAIN | {"bottleneck": 3},
-    "supervised": {},
-    "swav": PLAIN | {"prototypes": 9},
-}
 CLA: dict[str, Any] = {"hidden": 8, "dim": 8, "layers": 3, "bottleneck": True, "last_batch_norm": True}
 HEADS: list[tuple[str, dict[str, Any], dict[str, str]]] = [
     # Grill et al. 2020, Sec. 3.3; the authors' code; Projector and Predictor of CLA/training/models.py
-    ("byol", {}, {"projector": "6-7 bn* ReLU 7-4+", "predictor": "4-7 bn* ReLU 7-4+"}),
-    ("byol", {"bias": False}, {"projector": "6-7 bn* ReLU 7-4", "predictor": "4-7 bn* ReLU 7-4"}),
+    ("byol", {}, {"projector": "6-8 bn* ReLU 8-4+", "predictor": "4-8 bn* ReLU 8-4+"}),
+    ("byol", {"bias": False}, {"projector": "6-8 bn* ReLU 8-4", "predictor": "4-8 bn* ReLU 8-4"}),
     ("byol", CLA, {"projector": "6-8 bn* ReLU 8-8 bn* ReLU 8-8 bn*", "predictor": "8-2 bn* ReLU 2-8+"}),
     ("cmc", {}, {"lightness": "5-4+", "colour": "5-4+"}),
-    ("cmc", {"hidden": 7}, {"lightness": "5-7+ ReLU 7-4+", "colour": "5-7+ ReLU 7-4+"}),
+    ("cmc", {"hidden": 8}, {"lightness": "5-8+ ReLU 8-4+", "colour": "5-8+ ReLU 8-4+"}),
     # Caron et al. 2021, Sec. 3.1, from memory
-    ("dino", {}, {"projector": "6-7+ GELU 7-7+ GELU 7-4+"}),
-    ("dino", {"batch_norm": True, "layers": 2}, {"projector": "6-7 bn* GELU 7-4+"}),
+    ("dino", {}, {"projector": "6-8+ GELU 8-8+ GELU 8-4+"}),
+    ("dino", {"batch_norm": True, "layers": 2}, {"projector": "6-8 bn* GELU 8-4+"}),
     ("instance_discrimination", {}, {"projector": "6-4+"}),
     # Chen et al. 2020b; MoCo v1 had a linear map
-    ("mocov2", {}, {"projector": "6-7+ ReLU 7-4+"}),
+    ("mocov2", {}, {"projector": "6-8+ ReLU 8-4+"}),
     ("mocov2", {"layers": 1}, {"projector": "6-4+"}),
-    ("mocov2", {"layers": 3, "batch_norm": True}, {"projector": "6-7 bn* ReLU 7-7 bn* ReLU 7-4+"}),
+    ("mocov2", {"layers": 3, "batch_norm": True}, {"projector": "6-8 bn* ReLU 8-8 bn* ReLU 8-4+"}),
     # the authors' code: three layers behind a ViT, two in the predictor, no bias, batch norm to the end of both
-    ("mocov3", {}, {"projector": "6-7 bn* ReLU 7-7 bn* ReLU 7-4 bn", "predictor": "4-7 bn* ReLU 7-4 bn"}),
-    ("mocov3", {"layers": 2, "predictor_layers": 3}, {"predictor": "4-7 bn* ReLU 7-7 bn* ReLU 7-4 bn"}),
-    ("mocov3", {"layers": 2, "batch_norm": False}, {"projector": "6-7 ReLU 7-4 bn", "predictor": "4-7 ReLU 7-4 bn"}),
+    ("mocov3", {}, {"projector": "6-8 bn* ReLU 8-8 bn* ReLU 8-4 bn", "predictor": "4-8 bn* ReLU 8-4 bn"}),
+    ("mocov3", {"layers": 2, "predictor_layers": 3}, {"predictor": "4-8 bn* ReLU 8-8 bn* ReLU 8-4 bn"}),
+    ("mocov3", {"layers": 2, "batch_norm": False}, {"projector": "6-8 ReLU 8-4 bn", "predictor": "4-8 ReLU 8-4 bn"}),
     (
         "mocov3",
         {"layers": 2, "last_batch_norm": False, "bias": True},
-        {"projector": "6-7 bn* ReLU 7-4+", "predictor": "4-7 bn* ReLU 7-4+"},
+        {"projector": "6-8 bn* ReLU 8-4+", "predictor": "4-8 bn* ReLU 8-4+"},
     ),
     # Chen et al. 2020, Sec. 4.2
-    ("simclr", {}, {"projector": "6-7+ ReLU 7-4+"}),
-    ("simclr", {"layers": 1}, {"projector": "6-4+"}),
+    ("simclr", {}, {"projector": "6-8+ ReLU 8-4+"}),
     ("simclr", {"layers": 1, "batch_norm": True, "bias": False}, {"projector": "6-4"}),
-    ("simclr", {"layers": 3, "bias": False}, {"projector": "6-7 ReLU 7-7 ReLU 7-4"}),
-    ("simclr", {"batch_norm": True}, {"projector": "6-7 bn* ReLU 7-4+"}),
-    ("simclr", {"last_batch_norm": True}, {"projector": "6-7+ ReLU 7-4 bn"}),
+    ("simclr", {"layers": 3, "bias": False}, {"projector": "6-8 ReLU 8-8 ReLU 8-4"}),
+    ("simclr", {"batch_norm": True}, {"projector": "6-8 bn* ReLU 8-4+"}),
+    ("simclr", {"last_batch_norm": True}, {"projector": "6-8+ ReLU 8-4 bn"}),
     # Chen and He 2021, Sec. 3; App. D, on CIFAR; Projector of CLA/training/models.py
-    ("simsiam", {}, {"projector": "6-7 bn* ReLU 7-7 bn* ReLU 7-4 bn", "predictor": "4-3 bn* ReLU 3-4+"}),
-    ("simsiam", {"layers": 2}, {"projector": "6-7 bn* ReLU 7-4 bn"}),
-    ("simsiam", {"layers": 2, "last_batch_norm": "affine"}, {"projector": "6-7 bn* ReLU 7-4 bn*"}),
+    ("simsiam", {}, {"projector": "6-8 bn* ReLU 8-8 bn* ReLU 8-4 bn", "predictor": "4-2 bn* ReLU 2-4+"}),
+    ("simsiam", {"layers": 2}, {"projector": "6-8 bn* ReLU 8-4 bn"}),
+    ("simsiam", {"layers": 2, "last_batch_norm": "affine"}, {"projector": "6-8 bn* ReLU 8-4 bn*"}),
     ("supervised", {}, {"classifier": "6-10+"}),
     # Caron et al. 2020, from memory
-    ("swav", {}, {"projector": "6-7 bn* ReLU 7-4+", "prototypes": "4-9"}),
-    ("swav", {"layers": 3, "batch_norm": False}, {"projector": "6-7+ ReLU 7-7+ ReLU 7-4+"}),
+    ("swav", {}, {"projector": "6-8 bn* ReLU 8-4+", "prototypes": "4-5"}),
+    ("swav", {"layers": 3, "batch_norm": False}, {"projector": "6-8+ ReLU 8-8+ ReLU 8-4+"}),
 ]
 
 
@@ -128,7 +103,7 @@ HEADS: list[tuple[str, dict[str, Any], dict[str, str]]] = [
 def test_heads_are_the_papers(name: str, options: dict[str, Any], expected: dict[str, str]) -> None:
     """As they draw them; a bias before a batch norm does nothing and is left out."""
     parts = make_parts(nothing, images=9, classes=10, **({"encoder": Streams()} if name == "cmc" else {}))
-    made = registry.load("methods", name)(parts, **WIDTHS[name] | options)
+    made = registry.load("methods", name)(parts, **COMPONENTS[name][0] | options)
     assert {part: described(made.get_submodule(part)) for part in expected} == expected
 
 
@@ -136,8 +111,12 @@ def test_heads_are_the_papers(name: str, options: dict[str, Any], expected: dict
 @every
 def test_head_of_encoder_is_what_forward_reports_for_a_view(name: str) -> None:
     """MoCo v2 reports the first view alone, the queries; CMC an image's two streams one below the other."""
-    method, batch = trained(name), batch_for(name)
+    method, batch = build(name).train(), batch_for(name)
     with torch.no_grad():
+        for seed in range(1, 4):  # so that its batch norms have other statistics than at the beginning
+            method(batch_for(name, seed))
+            method.after_step(0.5, 0.5)
+        method.eval()
         reported = method(batch).embeddings
         seen = [method.head(method.encoder(view)) for view in batch.views]
     assert seen[0].shape == (6, {"cmc": 8, "supervised": CLASSES}.get(name, 4))
@@ -156,6 +135,8 @@ def test_a_head_has_the_method_s_own_tensors_and_gives_none_a_second_name(name: 
     assert list(own) == before
     assert head.keys() == {key for key in own if key.partition(".")[0] in NETWORKS.get(name, {"projector"})}
     assert all(own[key].data_ptr() == tensor.data_ptr() for key, tensor in head.items())
+    filled = [tensor.data_ptr() for tensor in own.values() if tensor.numel()]
+    assert len({*filled}) == len(filled)  # nor has any other
 
 
 SYMMETRIC = {"byol", "dino", "mocov3", "simclr", "simsiam", "swav"}
@@ -168,9 +149,7 @@ def test_it_is_built_and_computes_by_keyed_draws_alone(name: str) -> None:
     torch.manual_seed(1)
     one = build(name)
     torch.manual_seed(2)
-    two, other = build(name), build(name, seed=1)
-    assert all(torch.equal(a, b) for a, b in zip(one.state_dict().values(), two.state_dict().values(), strict=True))
-    assert not torch.equal(next(one.parameters()), next(other.parameters()))
+    two = build(name)
     before = torch.get_rng_state(), pickle.dumps(np.random.get_state())
     outputs = [method(batch_for(name)) for method in (one, two)]
     one.after_step(0.5, 0.5)
@@ -237,36 +216,6 @@ def test_embeddings_of_zero_are_finite(name: str) -> None:
     assert all(tensor.isfinite().all() for tensor in method.state_dict().values())
 
 
-@pytest.mark.heavy
-@every
-def test_which_views_it_takes(name: str) -> None:
-    """One, or two of which either may be the first; another pairing of images is another loss."""
-    batch, count = batch_for(name), registry.read_constant("methods", name, "VIEWS", 2)
-    assert (count == 1) == (name in ("cmc", "instance_discrimination", "supervised"))
-    if count == 1:
-        with pytest.raises(ValueError, match="too many values"):  # Python's own sentence
-            build(name)(batch._replace(views=batch.views.repeat(2, 1, 1, 1, 1)))
-        return
-    method = trained(name).train()
-    given = batch.views, batch.views.flip(0), torch.stack([batch.views[0], batch.views[1].flip(0)])
-    losses = [copy.deepcopy(method)(batch._replace(views=views)).loss.item() for views in given]
-    assert (losses[1] == pytest.approx(losses[0], abs=1e-5)) == (name in SYMMETRIC)
-    assert losses[2] != pytest.approx(losses[0], abs=1e-5)
-
-
-@every
-def test_an_optimiser_holds_what_is_trained_and_nothing_else(name: str) -> None:
-    """No tensor has two names; SimSiam's predictor alone keeps its rate."""
-    method = build(name)
-    state = [tensor for tensor in method.state_dict().values() if tensor.numel()]
-    assert len({tensor.data_ptr() for tensor in state}) == len(state)
-    optimiser = optimisation.build(method, OPTIMISER)
-    held = {id(parameter) for group in optimiser.param_groups for parameter in group["params"]}
-    assert held == {id(p) for key, p in method.named_parameters() if not key.startswith("target.")}
-    constant = {id(p) for group in optimiser.param_groups if group["constant"] for p in group["params"]}
-    assert constant == ({id(p) for p in method.get_submodule("predictor").parameters()} if name == "simsiam" else set())
-
-
 @every
 def test_a_cut_reaches_every_weight(name: str) -> None:
     """Norms paper, Sec. 6 (erratum N44): targets too. SwAV's prototypes have length 1 before the first step."""
@@ -277,8 +226,3 @@ def test_a_cut_reaches_every_weight(name: str) -> None:
             torch.testing.assert_close(third, whole)
         else:
             assert torch.equal(third, whole / 3), key
-
-
-def test_cmc_needs_an_encoder_of_two_streams() -> None:
-    with pytest.raises(ValueError, match="lab_streams"):
-        make_run({"name": "cmc", **COMPONENTS["cmc"][0]}, COMPONENTS["cmc"][1])

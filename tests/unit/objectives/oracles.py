@@ -1,7 +1,7 @@
 """Each loss and each map to logits once more, straight from its paper: loops over lists of Python floats.
 
 An oracle takes what the loss takes, under the same names, with tensors as lists, and shares no tensor expression with
-it. Its defaults are the paper's. A new loss needs its own in ``LOSSES``, a new map to logits in ``LOGITS``, and in
+it. Its defaults are the paper's. A new loss needs one of its name, a new map to logits one in ``LOGITS``, and one in
 ``WEIGHTS`` where the map changes gradients.
 """
 
@@ -9,6 +9,8 @@ import itertools
 import math
 from collections.abc import Callable
 from typing import Any
+
+from hypersphere.config import registry
 
 from .shared import Vector, balanced, chord, cosine, cross_entropies, dot, mean, normed, softmax, square
 
@@ -288,16 +290,7 @@ def swapped_prediction(
     return mean(losses)
 
 
-LOSSES: dict[str, Oracle] = {
-    function.__name__: function
-    for function in (
-        *(alignment, alignment_uniformity, cross_entropy, debiased, decoupled, decoupled_one_direction),
-        *(distance_polarization, double_metric, generalised_info_nce, hard_contrastive, hard_negative, info_nce),
-        *(matched_uniformity, momentum_contrast, multiview_coding, n_pair, nce, nce_memory_bank, negative_cosine),
-        *(nonparametric_softmax, normalised_squared_error, nt_xent, pair_contrastive, self_distillation),
-        *(swapped_prediction, triplet, tuplet, uniformity),
-    )
-}
+LOSSES: dict[str, Oracle] = {name: one for name, one in globals().items() if name in registry.names("objectives")}
 
 
 # Maps to logits of the margins paper: the logit of a cosine, and the weight of its gradient (1 in a plain loss)

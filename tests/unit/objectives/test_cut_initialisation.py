@@ -5,14 +5,15 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from hypersphere.methods.base import Batch, Method, Parts
+from hypersphere.methods.base import Method
 from hypersphere.methods.simclr import simclr
 from hypersphere.methods.simsiam import simsiam
 from hypersphere.objectives.cut_initialisation import cut_initialisation
 
 from ...fixtures import Refused
+from ..methods.shared import make_batch, make_parts
 
 
 @pytest.fixture
@@ -44,28 +45,14 @@ def test_every_parameter_is_divided_and_stays_a_trainable_leaf_and_no_buffer_is(
         assert torch.equal(buffer, buffers[name]), name
 
 
-class Encoder(nn.Module):
-    """With a linear layer of its own, so that "last" is tried against more than one part of the model."""
-
-    feature_dim = 4
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.inner = nn.Linear(3, 4)
-        self.norm = nn.BatchNorm1d(4)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.norm(self.inner(x))
-
-
 def method(name: str) -> Method:
-    torch.manual_seed(0)
-    parts = Parts(Encoder(), lambda a, b, **given: torch.nn.functional.mse_loss(a, b), lambda z: z)
+    """Its encoder has a linear layer, so that "last" is tried against more than one part of the model."""
+    parts = make_parts(lambda a, b, **given: torch.nn.functional.mse_loss(a, b))
     return simclr(parts, hidden=6, dim=5) if name == "simclr" else simsiam(parts, hidden=6, dim=5, bottleneck=2)
 
 
-WEIGHTS = {"encoder.inner.weight"}
-ENCODER = WEIGHTS | {"encoder.inner.bias", "encoder.norm.weight", "encoder.norm.bias"}
+WEIGHTS = {"encoder.linear.weight"}
+ENCODER = WEIGHTS | {"encoder.linear.bias", "encoder.norm.weight", "encoder.norm.bias"}
 
 
 @pytest.mark.parametrize(
@@ -92,13 +79,12 @@ def test_what_each_scope_reaches(name: str, scope: Any, reached: set[str]) -> No
 @pytest.mark.parametrize("name", ["simclr", "simsiam"])
 def test_last_layer_shrinks_the_embedding_by_c(name: str) -> None:
     """Closed form: no batch norm follows the last layer. ``all``, the control, reaches further."""
-    views = torch.rand(2, 8, 3, generator=torch.Generator().manual_seed(1)) - 0.5
     embeddings = {}
     for scope in (None, "last_layer", "all"):
         model = method(name)
         if scope is not None:
             cut_initialisation(model, c=3, scope=scope)
-        embeddings[scope] = model(Batch(views, torch.arange(8), torch.zeros(8))).embeddings
+        embeddings[scope] = model(make_batch(8)).embeddings
     torch.testing.assert_close(embeddings["last_layer"], embeddings[None] / 3)
     assert (embeddings["all"] - embeddings["last_layer"]).abs().max() > 1e-3
 

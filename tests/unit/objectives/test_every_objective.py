@@ -126,7 +126,7 @@ def test_difficult_batches_have_finite_values_and_gradients(case: Case) -> None:
     """Zero, equal, opposite, huge and tiny embeddings, and two images; at temperatures too whose exponentials are
     infinite, and in half precision, which rounds torch's guard against a norm of 0 to 0."""
     inputs, plain = testing.difficult_batches(), {"plain": draw(8, 4, dtype=torch.float32)}
-    ordinary = {name: inputs[name] for name in ("zero", "all zero", "identical", "antipodal", "both")}
+    ordinary = {name: pair for name, pair in inputs.items() if "whole" in name or name == "all zero"}
     tries = [(None, inputs, torch.float32), (1e-3, plain, torch.float32), (1e-6, inputs | plain, torch.float32)]
     if case.logits_setting in (None, *PLAIN):  # a positive that is pulled 20 times as hard leaves float16's range
         tries += [(None, ordinary, dtype) for dtype in (torch.float16, torch.bfloat16)]

@@ -25,7 +25,6 @@ from hypersphere.probes.linear import linear
 from hypersphere.probes.result import ProbeResult
 from hypersphere.provenance import digests, markers, pictures, sources
 from hypersphere.provenance.manifest import check_evaluation
-from hypersphere.training.frozen import load_weights
 from hypersphere.training.pretrain import pretrain
 
 from ...harm import HARMS, flip
@@ -121,7 +120,7 @@ def test_a_value_is_the_share_of_correct_predictions(plan: Plan) -> None:
     table = answers(plan, run, "linear")
     for epoch, file in ((0, "snapshots/epoch-0000.safetensors"), (4, "encoder.safetensors")):
         encoder = resnet8(width=2)
-        load_weights(encoder, plan.run_folder(run.name) / file)
+        encoder.load_state_dict(load_file(plan.run_folder(run.name) / file))
         ours = linear(Frozen(encoder, None, data, torch.device("cpu"))).values
         rows = table[(table["epoch"] == epoch) & (table["target"] == "turned")]
         assert dict(zip(rows["measure"], rows["value"], strict=True)) == pytest.approx(ours, abs=1e-6)

@@ -17,16 +17,18 @@ from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.provenance.manifest import check_files
-from hypersphere.training import checkpoint
+from hypersphere.training import checkpoint, loop
 from hypersphere.training.checkpoint import Progress
 from hypersphere.training.pretrain import pretrain
-from hypersphere.training.trainers.image import Images, train
+from hypersphere.training.trainers.image import Views
 
 from ...broken_off import before_steps, contents, execution
 from ...layers import merge
 
 MakeRun = Callable[..., Run]
 Pixels = UInt8[np.ndarray, "n h w 3"]
+Images = tuple[Pixels, Any, Any]
+"""With their labels and numbers."""
 PROJECT = Path(__file__).resolve().parents[2] / "project"
 SIMCLR: dict[str, Any] = {
     "dataset": {"name": "noise", "source": {"name": "digits"}},
@@ -78,7 +80,7 @@ def of_method(plan: Plan, method: str) -> tuple[Run, Images]:
     """A method's run of that plan, and its images."""
     run = plan.run(next(name for name in plan.runs if name.startswith(f"{method}-")))
     split = store.open(plan.data_folder(run.dataset)).split("train")
-    return run, Images(split.images, split.labels["class"], split.index)
+    return run, (split.images, split.labels["class"], split.index)
 
 
 @pytest.fixture
@@ -109,7 +111,7 @@ def runs(tiny_plan: Plan) -> list[Run]:
 def numbered(pixels: Pixels, numbers: Any = None) -> Images:
     """With three labels in turn, and numbers from 0 unless others are given."""
     count = np.arange(len(pixels))
-    return Images(pixels, count % 3, count if numbers is None else numbers)
+    return pixels, count % 3, count if numbers is None else numbers
 
 
 # Runs that end before their time
@@ -117,8 +119,9 @@ def numbered(pixels: Pixels, numbers: Any = None) -> Images:
 
 def execute(run: Run, images: Images | Pixels, folder: Path, **changes: Any) -> Progress:
     """Train; states are saved once in an hour."""
-    given = images if isinstance(images, Images) else numbered(images)
-    return train(run, given, execution(run, **({"identity": IDENTITY, "save_every": 3600.0} | changes)), folder)
+    how = execution(run, **({"identity": IDENTITY, "save_every": 3600.0} | changes))
+    given = images if isinstance(images, tuple) else numbered(images)
+    return loop.train(run, Views(run, *given, how.device), how, folder)
 
 
 Resume = Callable[..., Progress]

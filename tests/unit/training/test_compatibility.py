@@ -74,6 +74,7 @@ def test_a_pair_that_fits_takes_two_steps(
 MISFITS: tuple[dict[str, Any], ...] = (
     {"objective": GENERALISED},  # without a map to logits
     {"logits": SCALED},  # which the objective does not take
+    {"method": {"name": "cmc", "dim": 4}},  # without an encoder of two streams
     {"regulariser": {"name": "momentum_contrast", "temperature": 0.1}},
     {"regulariser": {"name": "distance_polarization", "wait": 1}},
 )

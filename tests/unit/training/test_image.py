@@ -26,16 +26,16 @@ from hypersphere.training.weights import ENCODER, HEADS, snapshot_names
 
 from ...broken_off import contents
 from ...of_images import METHODS
-from .conftest import MakeRun, Pixels, execute, numbered, of_method
+from .conftest import Images, MakeRun, Pixels, execute, numbered, of_method
 
 pytestmark = pytest.mark.heavy
 
 CPU = torch.device("cpu")
 
 
-def seen(run: Run, images: module.Images) -> Views:
+def seen(run: Run, images: Images) -> Views:
     """Where an epoch's views come from."""
-    source = Views(run, images, CPU)
+    source = Views(run, *images, CPU)
     source.start(0)
     return source
 
@@ -167,19 +167,20 @@ def test_a_shorter_run_of_a_schedule_is_the_beginning_of_the_longer(
     assert longer["history.csv"].splitlines()[:6] == shorter["history.csv"].splitlines()
 
 
-@pytest.mark.parametrize(("labels", "expected"), [({}, [0, 11]), ({"labels": "digit_2"}, [0, 10])])
 def test_it_trains_on_the_training_split_and_on_the_labels_that_its_method_names(
-    labels: dict[str, str], expected: list[int], make_run: MakeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make_run: MakeRun, images: Pixels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever else there is; and on the images' original numbers."""
-    run = make_run(method={"name": "supervised", **labels}, objective={"name": "cross_entropy"})
-    monkeypatch.setattr(module, "train", lambda run, images, *rest: images)
+    monkeypatch.setattr(loop, "train", lambda run, views, *rest: views)
     named = {"class": np.array([0, 11]), "digit_2": np.array([0, 10])}
-    splits = {"train": SimpleNamespace(images="its images", labels=named, index=np.array([7, 10]))}
-    found: Any = module.pretrain(run, SimpleNamespace(split=splits.__getitem__), None, tmp_path)  # type: ignore[arg-type]
-    assert found.pixels == "its images"
-    assert found.numbers.tolist() == [7, 10]
-    assert found.labels.tolist() == expected
+    splits = {"train": SimpleNamespace(images=images[:2], labels=named, index=np.array([7, 10]))}
+    data: Any = SimpleNamespace(split=splits.__getitem__)
+    for labels, expected in (({}, [0, 11]), ({"labels": "digit_2"}, [0, 10])):
+        run = make_run(method={"name": "supervised", **labels}, objective={"name": "cross_entropy"})
+        found: Any = module.pretrain(run, data, Execution(CPU, frozenset(), {}), tmp_path)
+        assert torch.equal(found.resident, torch.tensor(images[:2]))
+        assert found.numbers.tolist() == [7, 10]
+        assert found.labels.tolist() == expected
 
 
 def test_another_run_other_bytes(make_run: MakeRun, images: Pixels, tmp_path: Path) -> None:

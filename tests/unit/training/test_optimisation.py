@@ -46,23 +46,13 @@ WARM_UP = [step / 10 for step in range(1, 11)]
             WARM_UP + [1.0] * 40 + [0.2] * 25 + [0.04] * 25,
         ),
         ({"shape": "step", "drops": [0.6]}, [1.0] * 60 + [0.1] * 40),  # the factor by default
+        # fractions of a horizon of 20 epochs, of which ten are trained
+        ({"shape": "step", "warmup": 0.05, "horizon": 20, "drops": [0.4]}, WARM_UP + [1.0] * 70 + [0.1] * 20),
+        ({"shape": "cosine", "warmup": 0.05, "horizon": 20}, [*WARM_UP, 1.0]),
     ],
 )
 def test_a_hundred_steps_are_those_by_hand(fields: dict[str, Any], expected: list[float]) -> None:
     assert fractions(100, **fields)[: len(expected)] == pytest.approx(expected)
-
-
-SHAPES: list[dict[str, Any]] = [{"shape": "cosine"}, {"shape": "constant"}, {"shape": "step", "drops": [0.3, 0.6]}]
-of_every_shape = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape["shape"])
-
-
-@of_every_shape
-def test_a_longer_horizon_is_the_beginning_of_a_longer_training(shape: dict[str, Any]) -> None:
-    """Ten epochs of a schedule over forty: warm-up and drops are fractions of the horizon, not of the training."""
-    laid_out = fractions(100, warmup=0.1, horizon=40, **shape)
-    assert laid_out == fractions(400, warmup=0.1, epochs=40, **shape)[:100]
-    assert laid_out != fractions(100, warmup=0.1, **shape)
-    assert fractions(100, warmup=0.1, horizon=10, **shape) == fractions(100, warmup=0.1, **shape)
 
 
 @pytest.mark.parametrize(("batch", "epochs"), [(256, 20), (512, 40), (1024, 80)])
@@ -103,24 +93,18 @@ TRANSFORMER = {"name": "vit", "image_size": 8, "patch": 4, "depth": 2, "width": 
 @pytest.mark.parametrize("encoder", [{}, TRANSFORMER], ids=["resnet8", "transformer"])
 def test_biases_and_normalisations_do_not_decay(make_run: MakeRun, encoder: dict[str, Any]) -> None:
     """Told here by the kind of module and the name: the rule of DINO's official code (from memory). A transformer's
-    token and positions decay. No parameter is in two groups; both of SimSiam's rates have both kinds."""
+    token and positions decay. No parameter is in two groups; SimSiam's predictor stays at the peak of 0.48."""
     model = build_method(make_run("simsiam", encoder=encoder))
     optimiser = optimisation.build(model, Optimiser.model_validate(OPTIMISERS["adamw"] | {"weight_decay": 0.3}))
     listed = [(id(p), group["weight_decay"]) for group in optimiser.param_groups for p in group["params"]]
     bare = {id(p) for module in model.modules() if isinstance(module, NORMS) for p in module.parameters()}
     bare |= {id(parameter) for name, parameter in model.named_parameters() if name.endswith("bias")}
     assert sorted(listed) == sorted((id(p), 0.0 if id(p) in bare else 0.3) for p in model.parameters())
-    assert len({(group["constant"], group["weight_decay"]) for group in optimiser.param_groups}) == 4
-
-
-def test_the_predictor_stays_at_the_peak(make_run: MakeRun) -> None:
-    model = build_method(make_run("simsiam"))
-    optimiser = optimisation.build(model, Optimiser.model_validate(OPTIMISERS["adamw"]))
     set_rate(optimiser, 0.48, 0.25)
-    rates = {id(p): group["lr"] for group in optimiser.param_groups for p in group["params"]}
     predictor = {id(parameter) for parameter in model.get_submodule("predictor").parameters()}
-    assert {rates[i] for i in predictor} == {0.48}
-    assert {rate for i, rate in rates.items() if i not in predictor} == {0.12}
+    for group in optimiser.param_groups:
+        assert {id(p) in predictor for p in group["params"]} == {group["lr"] == 0.48}
+        assert group["lr"] in (0.48, 0.12)
 
 
 # Steps
@@ -143,7 +127,6 @@ TORCHS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
     "sgd": (torch.optim.SGD, {}, {"momentum": 0.9}),
     "sgd, nesterov": (torch.optim.SGD, {"nesterov": True}, {"momentum": 0.9, "nesterov": True}),
     "adam": (torch.optim.Adam, {"betas": [0.8, 0.9]}, {"betas": (0.8, 0.9)}),
-    "adam, as it comes": (torch.optim.Adam, {}, {}),
     "adamw": (torch.optim.AdamW, {"betas": [0.8, 0.9]}, {"betas": (0.8, 0.9)}),
 }
 """By name, torch's optimiser, our fields, and its own."""

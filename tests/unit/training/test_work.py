@@ -21,7 +21,6 @@ METHODS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "simclr": ({"name": "simclr", **HEAD}, {"name": "nt_xent", "temperature": 0.5}),
     "simsiam": ({"name": "simsiam", **HEAD, "bottleneck": B, "layers": 2}, COSINE),
     "byol": ({"name": "byol", **HEAD}, COSINE),
-    "byol_one_direction": ({"name": "byol", **HEAD, "symmetric": False}, COSINE),
     "mocov2": ({"name": "mocov2", **HEAD, "queue": 12, "groups": 3}, {"name": "momentum_contrast", "temperature": 0.2}),
 }
 ALL_AT_ONCE = {"batch": {"size": IMAGES, "micro": IMAGES}}
@@ -58,7 +57,6 @@ BY_HAND = {
     "simclr": 2 * (TRAINED + 3 * PROJECTOR),
     "simsiam": 2 * (TRAINED + 3 * PROJECTOR + 3 * linear(D, B, D)),
     "byol": 2 * (TRAINED + 3 * PROJECTOR + 3 * PREDICTOR + FORWARD + PROJECTOR),
-    "byol_one_direction": TRAINED + 3 * PROJECTOR + 3 * PREDICTOR + FORWARD + PROJECTOR,
     "mocov2": TRAINED + 3 * PROJECTOR + FORWARD + PROJECTOR,
 }
 

@@ -4,7 +4,7 @@ Shapes: N images of a training set, n of a batch, v views of each, h = w pixels.
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -27,26 +27,11 @@ IMAGES = True
 """Its runs see augmented views of images."""
 
 
-class Images(NamedTuple):
-    """Training images of h = w pixels."""
-
-    pixels: UInt8[np.ndarray, "N h w 3"]
-    labels: Int[np.ndarray, "N"]
-    """For objectives and methods that use labels."""
-    numbers: Int[np.ndarray, "N"]
-    """The images' original numbers, which key their views: an image has the same views in a part of a dataset as in the
-    whole."""
-
-
 def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> Progress:
     """Train one run on the training images of a prepared dataset, with the labels that its method learns."""
     split, labels = data.split(TRAIN), str(run.method.parameters.get("labels", CLASS))
-    return train(run, Images(split.images, split.labels[labels], split.index), execution, folder)
-
-
-def train(run: Run, images: Images, execution: Execution, folder: Path) -> Progress:
-    """Train one run on images in memory: see ``loop.train``."""
-    return loop.train(run, Views(run, images, execution.device), execution, folder)
+    views = Views(run, split.images, split.labels[labels], split.index, execution.device)
+    return loop.train(run, views, execution, folder)
 
 
 RESIDENT = 8 * 2**30
@@ -58,16 +43,26 @@ class Views:
 
     From disk, images are read batch by batch at their places in the prepared file, so that order, views and resuming
     within an epoch are the same. Files of shards would bring neighbours together, and other bytes.
+
+    ``numbers`` are the images' original ones, which key their views: an image has the same views in a part of a dataset
+    as in the whole.
     """
 
-    def __init__(self, run: Run, images: Images, device: torch.device) -> None:
+    def __init__(
+        self,
+        run: Run,
+        pixels: UInt8[np.ndarray, "N h w 3"],
+        labels: Int[np.ndarray, "N"],
+        numbers: Int[np.ndarray, "N"],
+        device: torch.device,
+    ) -> None:
         self.run, self.device = run, device
-        self.stored = images.pixels if images.pixels.nbytes > RESIDENT else None
-        self.resident = None if self.stored is not None else torch.from_numpy(np.array(images.pixels)).to(device)
-        self.side = images.pixels.shape[1]
+        self.stored = pixels if pixels.nbytes > RESIDENT else None
+        self.resident = None if self.stored is not None else torch.from_numpy(np.array(pixels)).to(device)
+        self.side = pixels.shape[1]
         self.at_once = CHUNK_BYTES // (len(run.branches) * 12 * self.side**2)
-        self.labels = torch.from_numpy(np.array(images.labels)).to(device)
-        self.numbers = torch.from_numpy(np.array(images.numbers))
+        self.labels = torch.from_numpy(np.array(labels)).to(device)
+        self.numbers = torch.from_numpy(np.array(numbers))
 
     def start(self, epoch: int) -> None:
         """Draw the parameters of all augmentations; they are keyed by the images' original numbers."""
