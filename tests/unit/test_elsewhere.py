@@ -13,10 +13,13 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from hypersphere import objectives
+from hypersphere.config import registry
 from hypersphere.encoders.resnet import resnet
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "losses_elsewhere.md"
+KINDS: tuple[registry.Kind, ...] = ("objectives", "logits", "gradients", "initialisations")
 WITHOUT = """
 import sys
 class Refuse:
@@ -26,6 +29,12 @@ class Refuse:
 sys.meta_path.insert(0, Refuse())
 """
 """Python in which some libraries are not installed."""
+
+
+def test_every_objective_is_a_function_of_the_package() -> None:
+    listed = sorted(name for kind in KINDS for name in registry.names(kind))
+    assert sorted(name for name, one in vars(objectives).items() if callable(one)) == listed
+    assert all(getattr(objectives, name).__name__ == name for name in listed)
 
 
 @pytest.fixture(scope="module")

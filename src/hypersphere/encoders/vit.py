@@ -3,10 +3,12 @@
 from collections.abc import Callable
 
 import torch
-from torch import nn
+from jaxtyping import Float
+from torch import Tensor, nn
 from torchvision.models.vision_transformer import MLPBlock, VisionTransformer
 
 from hypersphere.arguments import PositiveInt
+from hypersphere.errors import HypersphereError
 
 
 class ViT(VisionTransformer):
@@ -17,10 +19,19 @@ class ViT(VisionTransformer):
         self.heads = nn.Identity()
         self.feature_dim = width
 
+    def forward(self, images: Float[Tensor, "n 3 h h"]) -> Float[Tensor, "n d"]:
+        """Features of the images."""
+        height, width = images.shape[-2:]
+        if (height, width) != (self.image_size, self.image_size):
+            raise HypersphereError(f"encoder: vit: image_size is {self.image_size}, but images are {height} x {width}")
+        return super().forward(images)
+
     def draw_initial(self, generator: Callable[[str], torch.Generator]) -> None:
         """Draw the initial weights from the same distributions as torchvision's VisionTransformer.
 
-        Queries, keys and values are one matrix [3d, d], and the attention's output matrix keeps torch's rule for linear
+        Patch projection: normal of std 1/sqrt(fan-in), cut at ±2. Position embedding: normal of std 0.02. Queries, keys
+        and values: Xavier uniform over their stacked matrix [3d, d]. The MLP: Xavier uniform, biases normal of std
+        1e-6. Class token and all other biases: zero. The attention's output matrix keeps torch's rule for linear
         layers. Dosovitskiy et al.'s code uses Xavier for each of the four matrices of attention (from memory).
         """
         projection = self.conv_proj
@@ -57,6 +68,12 @@ def vit(
     Args:
         image_size: side of the images in pixels; no other size is accepted.
         patch: side of a patch in pixels, a divisor of ``image_size``.
-        width: length of a token, which ``heads`` divides.
+        depth: number of layers.
+        width: length of a token.
+        heads: attention heads per layer, a divisor of ``width``.
     """
+    if image_size % patch:
+        raise HypersphereError(f"encoder: vit: patch must divide image_size {image_size} (given: {patch})")
+    if width % heads:
+        raise HypersphereError(f"encoder: vit: heads must divide width {width} (given: {heads})")
     return ViT(image_size, patch, depth, width, heads)

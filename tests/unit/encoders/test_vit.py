@@ -1,6 +1,7 @@
 """The Vision Transformer: its published size, and the paper's equations written out."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -9,6 +10,10 @@ from torch import Tensor, nn
 from hypersphere.encoders.vit import vit
 
 from .conftest import randomise
+
+
+def tiny() -> nn.Module:
+    return vit(image_size=8, patch=4, depth=2, width=12, heads=3)
 
 
 def test_vit_s_16_has_its_published_size() -> None:
@@ -57,10 +62,22 @@ def by_hand(images: Tensor, p: dict[str, Tensor], patch: int, depth: int, heads:
 @pytest.mark.parametrize("mode", ["training", "evaluation"])
 def test_vit_is_the_papers_equations(mode: str) -> None:
     """Both modes: torch takes another path through attention where no gradient is asked for."""
-    model = randomise(vit(image_size=8, patch=4, depth=2, width=12, heads=3)).train(mode == "training")
+    model = randomise(tiny()).train(mode == "training")
     x = torch.rand(3, 3, 8, 8, generator=torch.Generator().manual_seed(0))
     expected = by_hand(x, model.state_dict(), patch=4, depth=2, heads=3)
     with torch.set_grad_enabled(mode == "training"):
         found = model(x).detach()
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
     assert not torch.allclose(found, by_hand(x, model.state_dict(), patch=4, depth=2, heads=2), atol=1e-3)
+
+
+@pytest.mark.parametrize("changes", [{"patch": 3}, {"patch": 16}, {"heads": 5}], ids=["3", "16", "heads"])
+def test_vit_says_what_does_not_divide(changes: dict[str, int], refused: Any) -> None:
+    with refused():
+        vit(**{"image_size": 8, "patch": 4, "depth": 1, "width": 12, "heads": 3} | changes)
+
+
+@pytest.mark.parametrize(("height", "width"), [(12, 12), (8, 12), (12, 8), (4, 4)])
+def test_vit_refuses_images_of_another_size(height: int, width: int, refused: Any) -> None:
+    with refused():
+        tiny()(torch.rand(1, 3, height, width))

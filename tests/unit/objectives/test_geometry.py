@@ -5,11 +5,42 @@ import math
 import pytest
 import torch
 
-from hypersphere.objectives.geometry import angles, distances, sines, unit
+from hypersphere.objectives.geometry import angles, cosines, distances, sines, unit
 from hypersphere.objectives.pairs import without_diagonal
+
+from .shared import draw, has_gradient_of_value
 
 HALF = [torch.float16, torch.bfloat16]
 DTYPES = [*HALF, torch.float32, torch.float64]
+
+
+def test_against_loops() -> None:
+    """Sums and square roots in Python floats."""
+    a, b = draw(3, 4)[0], draw(5, 4, seed=1)[0]
+    for i, x in enumerate(a.tolist()):
+        norm = math.sqrt(sum(v * v for v in x))
+        assert unit(a)[i].tolist() == pytest.approx([v / norm for v in x], abs=1e-14)
+        for j, y in enumerate(b.tolist()):
+            cosine = sum(v * w for v, w in zip(x, y, strict=True)) / norm / math.sqrt(sum(w * w for w in y))
+            assert cosines(a, b)[i, j].item() == pytest.approx(cosine, abs=1e-14)
+            assert angles(cosines(a, b))[i, j].item() == pytest.approx(math.acos(cosine), abs=1e-13)
+            assert sines(cosines(a, b))[i, j].item() == pytest.approx(math.sin(math.acos(cosine)), abs=1e-13)
+            assert distances(a, b)[i, j].item() == pytest.approx(math.dist(x, y), abs=1e-13)
+
+
+def test_gradients_are_those_of_the_values() -> None:
+    a, b = draw(3, 4)[0], draw(2, 4, seed=1)[0]
+    inside = torch.tensor([-0.99, -0.5, 0.0, 0.3, 0.99], dtype=torch.float64)
+    for function in (cosines, distances):
+        has_gradient_of_value(function, a, b)
+    has_gradient_of_value(unit, a)
+    for function in (sines, angles):
+        has_gradient_of_value(function, inside)
+
+
+def test_units_take_leading_axes_and_match_torch_in_single_precision() -> None:
+    z = draw(6, 4, dtype=torch.float32)[0].view(2, 3, 4)
+    assert torch.equal(unit(z), torch.nn.functional.normalize(z, dim=-1))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -20,6 +51,21 @@ def test_a_zero_row_stays_zero_and_its_gradient_is_the_incoming_one_over_eps(dty
     assert unit(z).tolist() == [[0.0] * 3] * 2
     eps = 2.0**-14 if dtype == torch.float16 else 1e-12
     torch.testing.assert_close(gradient, torch.full((2, 3), 0.5 / eps, dtype=dtype))
+
+
+@pytest.mark.parametrize("dtype", HALF)
+def test_half_precision_is_near_double(dtype: torch.dtype) -> None:
+    a, b = draw(4, 8, dtype=dtype)[0], draw(5, 8, seed=1, dtype=dtype)[0]
+    step = torch.finfo(dtype).eps
+    for function, tolerance in ((cosines, 4), (distances, 16)):
+        found = function(a, b)
+        assert found.dtype == dtype
+        torch.testing.assert_close(found.double(), function(a.double(), b.double()), atol=tolerance * step, rtol=step)
+    cosine = cosines(a, b)
+    for function in (sines, angles):
+        found = function(cosine)
+        assert found.dtype == dtype
+        torch.testing.assert_close(found.double(), function(cosine.double()), atol=4 * step, rtol=step)
 
 
 @pytest.mark.parametrize("dtype", HALF)

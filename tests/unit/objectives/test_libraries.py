@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 import torch
-from lightly.loss import DCLLoss, NegativeCosineSimilarity, SwaVLoss
+from lightly.loss import DCLLoss, DINOLoss, NegativeCosineSimilarity, SwaVLoss
 from lightly.loss import NTXentLoss as LightlyNTXent
 from lightly.loss.hypersphere_loss import HypersphereLoss
 from lightly.loss.swav_loss import sinkhorn
 from pytorch_metric_learning.distances import DotProductSimilarity, LpDistance
-from pytorch_metric_learning.losses import NPairsLoss, NTXentLoss, TripletMarginLoss
+from pytorch_metric_learning.losses import NPairsLoss, NTXentLoss, SelfSupervisedLoss, TripletMarginLoss
 from pytorch_metric_learning.reducers import MeanReducer
 
 from hypersphere.objectives.alignment import alignment
@@ -22,6 +22,7 @@ from hypersphere.objectives.n_pair import n_pair
 from hypersphere.objectives.nce import nce
 from hypersphere.objectives.negative_cosine import negative_cosine
 from hypersphere.objectives.nt_xent import nt_xent
+from hypersphere.objectives.self_distillation import self_distillation
 from hypersphere.objectives.swapped_prediction import codes, swapped_prediction
 from hypersphere.objectives.triplet import triplet
 from hypersphere.objectives.uniformity import uniformity
@@ -57,7 +58,15 @@ def nce_pairs(negatives: str) -> Loss:
 
 
 PAIRS: dict[str, tuple[Loss, Loss]] = {
-    **{f"nt_xent {t}": (partial(nt_xent, temperature=t), LightlyNTXent(t, memory_bank_size=0)) for t in (0.1, 2.0)},
+    **{
+        f"nt_xent {t}, {name}": (partial(nt_xent, temperature=t), theirs)
+        for t in (0.1, 2.0)
+        for name, theirs in {
+            "lightly": LightlyNTXent(t, memory_bank_size=0),
+            "one batch": one_batch(NTXentLoss(t)),
+            "self-supervised": SelfSupervisedLoss(NTXentLoss(t)),
+        }.items()
+    },
     **{
         f"alignment {power}": (partial(alignment, power=power), HypersphereLoss(lam=0.0, alpha=power))
         for power in (1.0, 2.0, 3.0)
@@ -107,6 +116,17 @@ def test_momentum_contrast_agrees_with_lightly() -> None:
     theirs = LightlyNTXent(temperature=0.2, memory_bank_size=(9, 4))
     queue, z = theirs.memory_bank.bank.clone(), draw(5, 4, dtype=torch.float32)
     torch.testing.assert_close(momentum_contrast(*z, queue, temperature=0.2), theirs(*z))
+
+
+def test_self_distillation_agrees_with_lightly() -> None:
+    """DINOLoss with two crops is the mean over both directions; its centre is renewed after the loss."""
+    (student, teacher), centre = draw(5, 4, dtype=torch.float32, scale=1), draw(1, 4, seed=1, dtype=torch.float32)[0][0]
+    theirs = DINOLoss(output_dim=4, teacher_temp=0.2, student_temp=0.5)
+    theirs.center = centre.view(1, 1, 4).clone()
+    teachers, students = [teacher, teacher.flip(0)], [student, student.roll(1, dims=0)]
+    expected = theirs(teachers, students)
+    ours = partial(self_distillation, centre=centre, student_temperature=0.5, teacher_temperature=0.2)
+    torch.testing.assert_close((ours(students[1], teachers[0]) + ours(students[0], teachers[1])) / 2, expected)
 
 
 @pytest.mark.parametrize(("n", "k"), [(1, 2), (4, 4), (7, 3)])

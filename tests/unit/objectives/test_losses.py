@@ -27,6 +27,7 @@ from hypersphere.objectives.normalised_squared_error import normalised_squared_e
 from hypersphere.objectives.nt_xent import nt_xent
 from hypersphere.objectives.pair_contrastive import pair_contrastive
 from hypersphere.objectives.self_distillation import self_distillation
+from hypersphere.objectives.swapped_prediction import codes, swapped_prediction
 from hypersphere.objectives.triplet import triplet
 
 from . import oracles
@@ -37,6 +38,7 @@ from .shared import (
     draw,
     has_gradient_of_value,
     is_finite,
+    scores,
     simplex,
     value_and_gradients,
 )
@@ -264,6 +266,17 @@ def test_free_points_align_only_with_the_contrastive_sign(sign: Literal["printed
         assert 0.5 < positive < 0.8
 
 
+def test_gradient_is_proposition_1s() -> None:
+    """Norms paper, Prop. 1: the gradient of the cosine is (I - p p^T / |p|²) z_hat / |p|; here negative, over n."""
+    p, z = draw()
+    p.requires_grad_()
+    (gradient,) = torch.autograd.grad(negative_cosine(p, z), p)
+    for i in range(len(p)):
+        norm = torch.linalg.vector_norm(p[i])
+        project = torch.eye(4, dtype=torch.float64) - torch.outer(p[i], p[i]) / norm**2
+        torch.testing.assert_close(gradient[i], -(project @ (z[i] / z[i].norm())) / norm / len(p))
+
+
 def test_nothing_cancels_near_cosine_one() -> None:
     """By hand: an angle of 1e-5 costs 1e-10; 2 - 2 cos in float32 is 0 there."""
     p = torch.tensor([[1.0, 0.0]])
@@ -380,3 +393,11 @@ def test_gradient_reaches_the_student_alone() -> None:
     assert student.any()
     assert teacher is None
     assert centre is None
+
+
+def test_gradient_is_prediction_minus_code() -> None:
+    """By hand: d/ds of -q·log softmax(s/t) is (softmax(s/t) - q)/t for each of 2n predictions; codes pass nothing."""
+    a, b = scores(5, 4)
+    _, gradients = value_and_gradients(lambda x, y: swapped_prediction(x, y, temperature=0.3), a, b)
+    p, q = (torch.cat([a, b]) / 0.3).softmax(dim=1), torch.cat([codes(b, 0.05, 3), codes(a, 0.05, 3)])
+    torch.testing.assert_close(gradients, (p - q) / 0.3 / 10)

@@ -41,6 +41,17 @@ def build(name: str, setting: str, temperature: float) -> tuple[Map, dict[str, A
     return partial(registry.load("logits", name), **values), given
 
 
+@every_map
+def test_values_are_those_of_the_equations(name: str, setting: str) -> None:
+    """Eq. 2 and 4, in Python floats; 40 anchors reach past pi."""
+    to_logits, given = build(name, setting, 0.25)
+    cosines, targets = cosines_and_targets(40)
+    rows = zip(cosines.tolist(), targets.tolist(), strict=True)
+    expected = [[oracles.LOGITS[name](c, p, **given) for c, p in zip(*row, strict=True)] for row in rows]
+    found = to_logits(cosines, targets)
+    torch.testing.assert_close(found, torch.tensor(expected, dtype=torch.float64), rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize(("name", "setting"), [pair for pair in MAPS if pair[0] in oracles.WEIGHTS])
 @pytest.mark.parametrize("beta", [0.3, 1.0])
 def test_gradients_carry_the_weight_of_the_equation(name: str, setting: str, beta: float) -> None:
