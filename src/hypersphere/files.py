@@ -5,7 +5,6 @@ import json
 import os
 import re
 import shutil
-import stat
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -95,7 +94,6 @@ def digest(value: Any, length: int = 16) -> str:
 
 def sha256(path: Path) -> str:
     """Hex sha256 of a file's bytes. An OSError passes through."""
-    check_regular(path)
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
@@ -127,19 +125,8 @@ def read_sealed(path: Path) -> dict[str, Any]:
 # Reading
 
 
-def check_regular(path: Path) -> None:
-    """Check that reading a file can end: a pipe or a socket may never do, and a device may do anything."""
-    try:
-        mode = path.stat().st_mode
-    except OSError:
-        return  # whoever opens it says so
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # to read a folder is an error of the system's
-        raise HypersphereError(f"{path}: must be a regular file, and is a pipe, a socket or a device")
-
-
 def read_text(path: Path) -> str:
     """The text of a UTF-8 file, line endings as they are."""
-    check_regular(path)
     try:
         return path.read_bytes().decode("utf-8")
     except FileNotFoundError:

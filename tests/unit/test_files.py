@@ -2,17 +2,13 @@
 
 import contextlib
 import hashlib
-import os
-import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from hypersphere import files
-from hypersphere.config import claims
-from hypersphere.provenance import tables
 from hypersphere.wording import counted, renewed
 
 from ..fixtures import Refused
@@ -107,41 +103,6 @@ def test_writers_side_by_side_leave_one_whole_file(tmp_path: Path) -> None:
         thread.join()
     assert path.read_text() in texts
     assert list(tmp_path.iterdir()) == [path]
-
-
-@pytest.fixture
-def in_time() -> Iterator[None]:
-    """A read that does not end is a failure."""
-
-    def late(*_: object) -> None:
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(20)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
-
-
-def pipe(path: Path) -> None:
-    path.unlink(missing_ok=True)
-    os.mkfifo(path)
-
-
-@pytest.mark.usefixtures("in_time")
-@pytest.mark.parametrize(
-    "read",
-    [files.read_text, files.read_json, files.read_yaml, files.sha256, claims.load, lambda path: tables.read(path, {})],
-)
-def test_what_is_no_regular_file_is_refused_and_not_waited_for(
-    tmp_path: Path, read: Callable[[Path], object], refused: Refused
-) -> None:
-    pipe(tmp_path / "pipe")
-    (tmp_path / "link").symlink_to("pipe")
-    (tmp_path / "device").symlink_to("/dev/null")
-    for name in ("pipe", "link", "device"):
-        with refused():
-            read(tmp_path / name)
 
 
 @pytest.mark.parametrize(

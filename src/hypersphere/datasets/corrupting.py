@@ -24,7 +24,7 @@ from scipy import ndimage
 from scipy.special import pdtr
 
 from hypersphere.datasets.composing import Draws
-from hypersphere.datasets.reading import published
+from hypersphere.provenance import data_files
 
 Images = Float[np.ndarray, "N H W 3"]
 GREY = np.array([0.299, 0.587, 0.114])
@@ -386,7 +386,7 @@ FUNCTIONS: dict[str, Callable[..., Images]] = {name: globals()[name] for name in
 def parameters() -> dict[tuple[str, str, int], dict[str, Any]]:
     """The arguments of a corruption's function by size of image (small, medium), name and severity."""
     found: dict[tuple[str, str, int], dict[str, Any]] = {}
-    for row in published.rows(published.DATA / "severities.csv"):
+    for row in data_files.rows(data_files.FOLDER / "severities.csv"):
         for severity in SEVERITIES:
             of = found.setdefault((row["size"], row["corruption"], severity), {})
             of[row["parameter"]] = json.loads(row[str(severity)])

@@ -1,7 +1,6 @@
 """Flowers102: 8,189 photographs of 102 kinds of flowers, from the official archive and its two MATLAB files.
 
-They are in ``flowers-102`` of a data folder, as torchvision has them: ``102flowers.tgz`` or, unpacked, ``jpg/``, and
-beside it ``imagelabels.mat`` and ``setid.mat``.
+They are in ``flowers-102`` of a data folder: ``102flowers.tgz``, ``imagelabels.mat`` and ``setid.mat``.
 """
 
 from pathlib import Path
@@ -17,7 +16,6 @@ from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 from hypersphere.errors import HypersphereError
 
 FOLDER, ARCHIVE, IMAGES = "flowers-102", "102flowers.tgz", "jpg"
-LISTED = "flowers-102"
 CLASSES = 102
 OFFICIAL = {"train": "trnid", "val": "valid", "test": "tstid"}
 """The authors' parts -> their names in setid.mat: 1,020, 1,020 and 6,149 images."""

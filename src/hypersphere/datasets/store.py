@@ -7,7 +7,6 @@ images' numbers in the source's split, which key the draws of views). The bytes 
 machine that prepared it or on the copy of the source.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -30,10 +29,6 @@ SCHEMA = 2
 """Version of the folder's layout: a folder with another version is prepared again."""
 LABELS, ATTRIBUTE = "labels-{}", "attribute-{}"
 """File names of named arrays, without ``.npy``."""
-WORD = re.compile(r"[a-z0-9][a-z0-9_-]*")
-"""Allowed names of splits, labels and attributes, because files are named after them."""
-CONTENT = {3: np.dtype(np.uint8), 2: np.dtype(np.int32)}
-"""Type of a split's content, by the dimensions of one example: images [H, W, 3], or tokens [S, L]."""
 PIECE = 2**25
 """Bytes of images that are read at once."""
 
@@ -124,34 +119,9 @@ def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
         files.sweep(folder.parent, folder.name)
         source = registry.load("datasets", dataset.source.name)
         arrays = source(root, download=download, **dataset.source.parameters)
-        check(arrays, f"datasets/{dataset.source.name}")
         with files.replacing(folder, folder=True) as temporary:
             _write(temporary, dataset, arrays, listed)
     return folder
-
-
-def check(arrays: Arrays, source: str) -> None:
-    """Refuse arrays of a source that do not belong together; the sentence names ``source``, split and array."""
-    if TRAIN not in arrays.splits:
-        raise HypersphereError(f"{source}: has no split {TRAIN}, only {', '.join(sorted(arrays.splits)) or 'nothing'}")
-    shape = arrays.splits[TRAIN].images.shape[1:]
-    expected = CONTENT.get(len(shape), np.dtype(np.uint8))
-    for part, split in arrays.splits.items():
-        where, images = f"{source}: split {part}", split.images
-        for word in (part, *split.labels, *split.attributes):
-            if not WORD.fullmatch(word):
-                raise HypersphereError(f"{where}: '{word}': a name consists of lower-case letters, digits, - and _")
-        if images.shape[1:] != shape or images.dtype != expected:
-            raise HypersphereError(f"{where}: images are {images.dtype} {images.shape[1:]}, not {expected} {shape}")
-        for name, values in (*split.labels.items(), *split.attributes.items()):
-            if values.shape != images.shape[:1]:
-                problem = f"has shape {values.shape}, but there are {len(images)} images"
-                raise HypersphereError(f"{where}: {name}: {problem}")
-        for name, values in split.labels.items():
-            classes = len(arrays.class_names.get(name, ()))
-            if values.dtype != np.int64 or not ((values >= 0) & (values < classes)).all():
-                problem = f"must be integers (int64) from 0 to below {classes}, the number of class_names"
-                raise HypersphereError(f"{where}: labels {name}: {problem}")
 
 
 def images_per_class(imbalance: Imbalance, classes: int) -> list[int]:
@@ -187,22 +157,16 @@ def _write(folder: Path, dataset: Dataset, arrays: Arrays, listed: str | None) -
     """Write the kept images with what is known of them, then the manifest that describes the files."""
     kept = {name: np.arange(len(split.images), dtype=np.int64) for name, split in arrays.splits.items()}
     few = None if dataset.test_per_class is None else Imbalance(head=dataset.test_per_class, ratio=1)
-    for name, field, limit in ((TRAIN, "imbalance", dataset.imbalance), (TEST, "test_per_class", few)):
-        if limit is None:
-            continue
-        if name not in kept or CLASS not in arrays.splits[name].labels:
-            raise HypersphereError(f"dataset {dataset.name}: {field}: needs a split {name} with labels {CLASS}")
-        kept[name] = choose_images(arrays.splits[name].labels[CLASS], limit, len(arrays.class_names[CLASS]))
-    splits, counts, described = {}, {}, {}
+    for name, limit in ((TRAIN, dataset.imbalance), (TEST, few)):
+        if limit is not None:
+            kept[name] = choose_images(arrays.splits[name].labels[CLASS], limit, len(arrays.class_names[CLASS]))
+    splits, described = {}, {}
     for part, split in arrays.splits.items():
         (folder / part).mkdir()
         write_images(folder / part / "images.npy", split.images, kept[part])
         labels, attributes = sorted(split.labels), sorted(split.attributes)
         splits[part] = {"images": len(kept[part]), "labels": labels, "attributes": attributes}
         named = {LABELS.format(name): split.labels[name][kept[part]] for name in labels}
-        if CLASS in labels:
-            classes = len(arrays.class_names[CLASS])
-            counts[part] = np.bincount(named[LABELS.format(CLASS)], minlength=classes).tolist()
         named |= {ATTRIBUTE.format(name): split.attributes[name][kept[part]] for name in attributes}
         named["index"] = kept[part]
         for name, content in named.items():
@@ -215,7 +179,6 @@ def _write(folder: Path, dataset: Dataset, arrays: Arrays, listed: str | None) -
         "name": dataset.name,
         "spec": dataset.model_dump(mode="json", exclude_defaults=True),
         "splits": splits,
-        "counts": counts,
         "image_shape": list(arrays.splits[TRAIN].images.shape[1:]),
         "files": described,
         **{key: arrays.about[key] for key in ("source", "licence", "citation")},
@@ -239,12 +202,7 @@ def write_images(path: Path, images: UInt8[np.ndarray, "N H W 3"] | Pieces, kept
         header = {"descr": descr, "fortran_order": False, "shape": (len(kept), *shape)}
         np.lib.format.write_array_header_1_0(handle, header)
         for start in range(0, len(kept), step):
-            numbers = kept[start : start + step]
-            piece = images[numbers]
-            if piece.shape != (len(numbers), *shape) or piece.dtype != images.dtype:
-                found = f"images are {piece.dtype} {piece.shape}, not {images.dtype} {(len(numbers), *shape)}"
-                raise HypersphereError(f"{path.parent.name}: {found}, as the source announced")
-            handle.write(np.ascontiguousarray(piece).data)
+            handle.write(np.ascontiguousarray(images[kept[start : start + step]]).data)
 
 
 def _whole(folder: Path, listed: str | None) -> bool:

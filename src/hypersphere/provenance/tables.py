@@ -72,7 +72,6 @@ def read(path: Path, columns: Columns, others: Kind | None = None) -> pd.DataFra
     ``others`` is what any other column holds; None: there must be no other.
     """
     try:
-        files.check_regular(path)
         table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
     except FileNotFoundError:
         raise HypersphereError(f"{path}: the file is missing") from None

@@ -29,7 +29,7 @@ from hypersphere.errors import HypersphereError
 
 from ...harm import HARMS, flip
 from .conftest import NAMES
-from .miniatures import npy, write
+from .miniatures import assert_whole, npy, write
 
 ARCHIVE = "cifar-10-python.tar.gz"
 
@@ -60,7 +60,7 @@ def test_cifar100_has_its_coarse_labels_beside_its_fine_ones(tmp_path: Path, mon
     }
     for name, content in contents.items():
         (folder / name).write_bytes(pickle.dumps(content))
-        monkeypatch.setitem(published.checksums(), f"{folder.name}/{name}", ("sha256", files.sha256(folder / name)))
+        monkeypatch.setitem(published.checksums(), f"{folder.name}/{name}", files.sha256(folder / name))
     arrays = cifar(tmp_path, False, classes=100)
     for name, expected in {
         "train": {"class": [2, 0], "coarse": [1, 0]},
@@ -181,8 +181,7 @@ def shelf(monkeypatch: pytest.MonkeyPatch, server: Any) -> Any:
     for dataset in ("cifar10h", "cifar_n"):
         server.publish(dataset, {file: contents[file] for file in FILES if module.PUBLISHED[file] == dataset})
     for name, content in {**contents, **{f"{name}.npy": npy(labels) for name, labels in LABELS.items()}}.items():
-        checksum = hashlib.sha256(content).hexdigest()
-        monkeypatch.setitem(published.checksums(), f"human/{name}", ("sha256", checksum))
+        monkeypatch.setitem(published.checksums(), f"human/{name}", hashlib.sha256(content).hexdigest())
     return server
 
 
@@ -230,21 +229,15 @@ def test_a_damaged_file_is_refused_unopened_or_fetched_anew(
     assert_small(human(tmp_path / "raw"))
 
 
-@pytest.mark.parametrize("fetching", [True, False])
-def test_a_damaged_array_is_refused(own_labels: Path, fetching: bool, refused: Any) -> None:
-    flip(own_labels / "cifar10n-worse_label.npy")
-    with refused():
-        human(own_labels.parent, fetching)
-
-
-@pytest.mark.parametrize("name", ["cifar10h-counts", "cifar10n-aggre_label", "cifar100n-noisy_label"])
-def test_what_is_missing_is_named_with_where_it_comes_from(
-    own_labels: Path, name: str, shelf: Any, approve: Any
+def test_a_damaged_array_is_refused_and_a_missing_one_named_with_where_it_comes_from(
+    own_labels: Path, shelf: Any, approve: Any
 ) -> None:
-    (own_labels / f"{name}.npy").unlink()
-    with pytest.raises(HypersphereError) as caught:
-        human(own_labels.parent, False)
-    approve(str(caught.value).replace(shelf.address, "SERVER"))
+    for harm, name in ((flip, "cifar10n-worse_label"), (Path.unlink, "cifar100n-noisy_label")):
+        harm(own_labels / f"{name}.npy")
+        with pytest.raises(HypersphereError) as caught:
+            human(own_labels.parent, False)
+        approve(str(caught.value).replace(shelf.address, "SERVER"))
+        write(own_labels, {f"{name}.npy": npy(LABELS[name])})
 
 
 IMAGES = np.zeros((20, 2, 2, 3), np.uint8)
@@ -260,7 +253,7 @@ def test_cifar10_gets_five_training_labels_and_one_for_testing() -> None:
     names = {"class": tuple(f"class {i}" for i in range(10))}
     splits = {part: Split(IMAGES, {"class": CLEAN}) for part in ("train", "test")}
     found = module.add(Arrays(splits, names, {}), PEOPLE)
-    store.check(found, "cifar")
+    assert_whole(found)
     train, test = found.splits["train"].labels, found.splits["test"]
     added = ["class", *(f"cifar10n-{who}" for who in ("aggregate", "worst", "random-1", "random-2", "random-3"))]
     assert {name: labels.tolist() for name, labels in train.items()} == {
@@ -278,7 +271,7 @@ def test_cifar100_gets_fine_and_coarse_training_labels() -> None:
     names = {"class": tuple(f"class {i}" for i in range(100)), "coarse": tuple(f"coarse {i}" for i in range(20))}
     splits = {part: Split(IMAGES, {"class": FINE, "coarse": COARSE}) for part in ("train", "test")}
     found = module.add(Arrays(splits, names, {}), PEOPLE)
-    store.check(found, "cifar")
+    assert_whole(found)
     train = found.splits["train"].labels
     assert train["cifar100n"].tolist() == FINE[::-1].tolist()
     assert train["cifar100n-coarse"].tolist() == COARSE[::-1].tolist()
@@ -304,7 +297,6 @@ def test_real_labels_have_the_published_shares(
     (tmp_path / "human").symlink_to(unpacked("human") / "human")
     (tmp_path / "cifar-10-batches-py").symlink_to(real_cifar10 / "cifar-10-batches-py")
     found = cifar(tmp_path, False, human_labels=True)
-    store.check(found, "cifar")
     train, test = found.splits["train"].labels, found.splits["test"]
     shares = [round(100 * (labels != train["class"]).mean(), 2) for labels in train.values()]
     assert shares == [0, 9.01, 40.21, 17.23, 18.12, 17.64]

@@ -8,11 +8,9 @@ import shutil
 import tarfile
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
@@ -20,12 +18,9 @@ from hypersphere import files
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import data_files
 
-BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, UnicodeError, OSError)
-"""What reading a broken archive raises. A broken gzip is an OSError; an encrypted or unknown member a RuntimeError."""
-
 
 class Shelf:
-    """Files by name: those of a folder on disk, or of a folder of an archive.
+    """Files by name: those of a folder on disk, or of a folder of an archive whose checksum was compared.
 
     Attributes:
         place: where they are, for errors.
@@ -38,7 +33,6 @@ class Shelf:
         ``in_order``, is read in place, where few files are read.
         """
         self.path, self.place = path, f"{path}: {folder}" if folder else str(path)
-        files.check_regular(path)
         if not path.exists():
             raise HypersphereError(f"{path}: no such folder")
         found: dict[str, Callable[[], IO[bytes] | None]] = {}
@@ -62,43 +56,29 @@ class Shelf:
         self._members = {name[len(below) :]: found[name] for name in found if name.startswith(below)}
 
     def names(self) -> list[str]:
-        """Names of all files, sorted, with / between folders; without hidden ones. An empty folder's name ends in /.
-
-        So does that of one that lies more than five folders deep: what it holds is not listed.
-        """
-        if not self.path.is_dir():
-            members = (name for name in self._members if name)
-            return sorted(name for name in members if not any(part.startswith(".") for part in name.split("/")))
-        with _readable(str(self.path)):
-            found = sorted(name for name, _, _ in data_files.entries(self.path))
-        # What a folder holds comes right after it.
-        after = dict(pairwise(found))
-        return [name for name in found if not name.endswith("/") or not after.get(name, "").startswith(name)]
+        """Names of all files, sorted, with / between folders; without hidden ones."""
+        if self.path.is_dir():
+            with _readable(str(self.path)):
+                return sorted(name for name, _, _ in data_files.entries(self.path))
+        return sorted(name for name in self._members if not any(part.startswith(".") for part in name.split("/")))
 
     def read(self, name: str) -> bytes:
         """A file's content."""
         with _readable(f"{self.place}/{name}"):
             if self.path.is_dir():
-                files.check_regular(self.path / name)
                 return (self.path / name).read_bytes()
             opened = self._members[name]()
             assert opened is not None  # it is a regular file
             with opened:
                 return opened.read()
 
-    def text(self, name: str) -> str:
-        """The content of a file in UTF-8."""
-        with _readable(f"{self.place}/{name}"):
-            return self.read(name).decode()
-
 
 @contextmanager
 def _readable(place: str) -> Iterator[None]:
-    """Turn the errors of a missing file or a broken archive into a sentence that begins with ``place``."""
+    """Turn the errors of a missing or unreadable file into a sentence that begins with ``place``."""
     try:
         yield
     except (FileNotFoundError, KeyError):
         raise HypersphereError(f"{place}: the file is missing") from None
-    except BROKEN as error:
-        words = " ".join(str(error).split()) or type(error).__name__
-        raise HypersphereError(f"{place}: cannot be read ({words})") from None
+    except OSError as error:
+        raise HypersphereError(f"{place}: cannot be read ({files.reason(error)})") from None
