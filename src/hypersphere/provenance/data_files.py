@@ -18,7 +18,6 @@ from pathlib import Path
 from hypersphere import files
 from hypersphere.config import registry
 from hypersphere.config.run import Component
-from hypersphere.errors import HypersphereError
 
 FOLDER = Path(__file__).parents[3] / "data"
 TABLE, CHECKSUMS = FOLDER / "datasets.csv", FOLDER / "checksums.csv"
@@ -60,10 +59,7 @@ def listed(source: Component, root: Path) -> str | None:
 
 def listing(folder: Path) -> str:
     """Digest of the path, size and time of change of each file below ``folder``, but for hidden ones."""
-    try:
-        return files.digest(sorted(entries(folder)), 64)
-    except OSError as error:
-        raise HypersphereError(f"{folder}: cannot be listed ({files.reason(error)})") from None
+    return files.digest(sorted(entries(folder)), 64)
 
 
 def entries(folder: Path) -> Iterator[tuple[str, int, int]]:

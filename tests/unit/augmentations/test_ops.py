@@ -29,11 +29,6 @@ def images(raw: Tensor) -> Tensor:
     return ops.to_float(raw)
 
 
-def test_to_float_is_torchvisions(raw: Tensor) -> None:
-    expected = torch.stack([F.to_tensor(image.numpy()) for image in raw])
-    assert torch.equal(ops.to_float(raw), expected)
-
-
 BOXES = [(0, 0, 16, 16), (3, 5, 7, 9), (15, 15, 1, 1), (0, 4, 16, 1), (8, 0, 8, 8), (2, 1, 13, 15)]
 
 
@@ -60,18 +55,6 @@ def test_colour(images: Tensor, ours: Callable[..., Tensor], name: str, factors:
         result = ours(images, torch.full((N,), factor))
         expected = torch.stack([getattr(F, name)(image, factor) for image in images])
         torch.testing.assert_close(result, expected, atol=1e-5, rtol=0)
-
-
-@pytest.mark.parametrize("flip", [False, True])
-@pytest.mark.parametrize(("down", "right"), [(0, 0), (-4, 4), (4, -4), (3, 1), (-1, -2)])
-def test_shift_and_flip(images: Tensor, down: int, right: int, flip: bool) -> None:
-    """Exact: pixels are moved, and none is mixed with another. The place of the control shows another picture."""
-    box = torch.tensor([[down, right, SIZE, SIZE]] * N, dtype=torch.float32)
-    ours = ops.shift_and_flip(images, box, torch.full((N,), flip))
-    theirs = F.crop(F.pad(images, [4]), down + 4, right + 4, SIZE, SIZE)
-    assert torch.equal(ours, F.hflip(theirs) if flip else theirs)
-    other = ops.shift_and_flip(images, box + torch.tensor([0.0, 1, 0, 0]), torch.full((N,), flip))
-    assert not torch.equal(ours, other)
 
 
 @pytest.mark.parametrize("width", [1, 3, 9, 23, 31])
