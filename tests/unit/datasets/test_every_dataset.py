@@ -41,7 +41,6 @@ class World(NamedTuple):
     """The same, unpacked for torchvision's readers, where ``files`` are packed."""
     published: str = ""
     """The row of data/datasets.csv whose files these are, where they can be fetched."""
-    seeded: bool = False
 
 
 def idx(array: np.ndarray) -> bytes:
@@ -70,19 +69,14 @@ WORLDS = {
         {f"bffhq/{name}": miniatures.picture(miniatures.noise(n, 9, 9, 3)) for n, name in enumerate(FACES)},
     ),
     "cifar": World({"classes": 10}, {"train": 10, "test": 2}),
-    "colored_mnist": World(
-        {"base": "digits", "conflicting_percent": 50, **FEW}, {"train": 20, "test": 10}, seeded=True
-    ),
+    "colored_mnist": World({"base": "digits", "conflicting_percent": 50, **FEW}, {"train": 20, "test": 10}),
     "control_task": World({"domain": "cartpole", "task": "swingup", "action_repeat": 250, "size": 12}, {"train": 5}),
-    "corrupted_cifar": World(
-        {"base": "digits", "conflicting_percent": 50, **FEW}, {"train": 20, "test": 10}, seeded=True
-    ),
+    "corrupted_cifar": World({"base": "digits", "conflicting_percent": 50, **FEW}, {"train": 20, "test": 10}),
     "corruptions": World(
         {"base": "digits", "origin": "made", **FEW},
         {"train": 20, "test": 10, **{f"{name}-{severity}": 10 for name in FUNCTIONS for severity in range(1, 6)}},
-        seeded=True,
     ),
-    "digits": World(FEW, {"train": 20, "test": 10}, seeded=True),
+    "digits": World(FEW, {"train": 20, "test": 10}),
     "flowers102": World(
         {"size": 24, "train": "test", "test": "val"},
         {"train": 4, "test": 2},
@@ -106,9 +100,8 @@ WORLDS = {
     "multidigits": World(
         {"scans": "digits", "side": 8, "canvas": 32, "second_side": 20, "train": 9, "test": 5},
         {"train": 9, "test": 5},
-        seeded=True,
     ),
-    "part": World({"base": "digits", **FEW}, {"train": 20, "test": 10}, seeded=True),
+    "part": World({"base": "digits", **FEW}, {"train": 20, "test": 10}),
     "sentences": World({"corpus": "chapters", "vocabulary": 500, "length": 8}, {"train": 1617, "test": 85}),
     "stl10": World(
         {},
@@ -183,7 +176,7 @@ def test_its_splits_and_types_are_as_declared_and_a_piece_has_the_bytes_of_the_w
         some = np.array([0, len(split.images) - 1])
         np.testing.assert_array_equal(prepared.split(part).images[some], split.images[some])
     assert digest(tmp_path / "2", root, name) == prepared.digest
-    if WORLDS[name].seeded:
+    if "seed" in registry.schema("datasets", name).model_fields:
         assert digest(tmp_path / "3", root, name, seed=1) != prepared.digest
 
 
@@ -280,8 +273,8 @@ def test_images_and_classes_are_those_of_an_independent_reader(
 
 @pytest.mark.parametrize("harm", ["flipped", "truncated", "missing"])
 @pytest.mark.parametrize("name", [*FETCHED, "cifar"])
-def test_a_damaged_file_is_a_sentence_that_names_it_and_stays(name: str, harm: str, root: Path) -> None:
-    """One byte of each file in turn; the control is that whole files are read above."""
+def test_a_damaged_file_is_a_sentence_that_names_it_and_stays(name: str, harm: str, root: Path, tmp_path: Path) -> None:
+    """One byte of each file in turn of a folder of the user's own; the control is that whole files are read above."""
     for path in [path for path in root.rglob("*") if path.is_file()]:
         whole = path.read_bytes()
         harmed = {"flipped": flipped(whole), "truncated": whole[:-1]}
@@ -289,7 +282,7 @@ def test_a_damaged_file_is_a_sentence_that_names_it_and_stays(name: str, harm: s
         if harm == "missing":
             path.unlink()
         with pytest.raises(HypersphereError) as caught:
-            load(name, root)
+            store.prepare(dataset(name), tmp_path / "made", root)
         assert path.name in str(caught.value)
         assert harm == "missing" or path.read_bytes() == harmed[harm]
         path.write_bytes(whole)

@@ -17,7 +17,7 @@ from hypersphere.config import registry
 from hypersphere.config.run import Dataset, Imbalance
 from hypersphere.datasets import store
 from hypersphere.datasets.types import Arrays, Pieces, Split
-from hypersphere.errors import DamagedError, HypersphereError
+from hypersphere.errors import DamagedError
 
 from ...harm import flip, truncate
 from .miniatures import npy
@@ -51,22 +51,6 @@ def test_the_manifest_describes_the_files(folder: Path, dataset: Dataset, tmp_pa
     }
     assert _files(folder).keys() == {*ARRAYS, "manifest.json"}
     assert len(manifest["digest"]) == 64
-
-
-def test_where_the_source_is_told_to_look(dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """data/raw may be downloaded to; a folder of the user's own may not."""
-    told = []
-
-    def source(root: Path, download: bool = True, **parameters: Any) -> Any:
-        told.append((root, download, parameters))
-        raise HypersphereError("stop here")
-
-    monkeypatch.setattr(registry, "load", lambda kind, name: source)
-    for data_root in (None, tmp_path / "mine"):
-        with pytest.raises(HypersphereError):
-            store.prepare(dataset, tmp_path, data_root)
-    parameters = {"train_per_class": 12, "test_per_class": 3}
-    assert told == [(tmp_path / "raw", True, parameters), (tmp_path / "mine", False, parameters)]
 
 
 def _files(folder: Path) -> dict[str, bytes]:

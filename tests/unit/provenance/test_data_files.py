@@ -15,21 +15,6 @@ from hypersphere.provenance import data_files, digests
 from hypersphere.provenance.sources import source_of
 
 
-def test_rows_count_for_their_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "datasets.csv").write_text(
-        "dataset,reader,file,checksum\none,first,a.zip,11\none,first,b.zip,22\ntwo,second,c.zip,33\nthree,first,,\n"
-    )
-    (tmp_path / "checksums.csv").write_text("reader,file,checksum\nfirst,d/e,44\n")
-    monkeypatch.setattr(data_files, "TABLE", tmp_path / "datasets.csv")
-    monkeypatch.setattr(data_files, "CHECKSUMS", tmp_path / "checksums.csv")
-    known = {"hypersphere.datasets.first": {"one/a.zip": "11", "one/b.zip": "22", "d/e": "44"}}
-    known["hypersphere.datasets.second"] = {"two/c.zip": "33"}
-    for reader, rows in known.items():
-        assert data_files.counted([reader, "hypersphere.files"]) == rows
-    assert data_files.counted(known) == {**known["hypersphere.datasets.first"], "two/c.zip": "33"}
-    assert data_files.counted(["hypersphere.datasets"]) == {}
-
-
 def test_every_reader_is_a_module_of_the_datasets() -> None:
     readers = set(data_files.WHOLE)
     for table in (data_files.TABLE, data_files.CHECKSUMS):

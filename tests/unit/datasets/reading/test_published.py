@@ -13,7 +13,6 @@ from hypersphere.datasets import corruptions as official
 from hypersphere.datasets.cifar import SETS
 from hypersphere.datasets.reading import download, human
 from hypersphere.datasets.reading.published import File, checksums, require, table
-from hypersphere.errors import HypersphereError
 
 CONTENT = b"published bytes" * 99
 MD5 = hashlib.md5(CONTENT).hexdigest()
@@ -93,16 +92,3 @@ def test_the_archive_has_what_the_address_has_not(
     require(file, tmp_path / "set.zip", download=True)
     assert (tmp_path / "set.zip").read_bytes() == CONTENT
     assert server.log == ["/first/set.zip", "/second/set.zip"][:asked]
-
-
-def test_what_is_only_looked_at_is_not_fetched(file: File, tmp_path: Path, server: Any, approve: Any) -> None:
-    path = tmp_path / "set.zip"
-    for content in (None, CONTENT[:-1]):
-        if content:
-            path.write_bytes(content)
-        with pytest.raises(HypersphereError) as caught:
-            require(file, path, download=False)
-        approve(str(caught.value).replace(server.address, "SERVER"))
-    path.write_bytes(CONTENT)
-    require(file, path, download=False)
-    assert server.log == []
