@@ -69,11 +69,6 @@ def test_blur(images: Tensor, width: int) -> None:
     assert torch.equal(ops.blur(images, some.float(), width)[some == 0], images[some == 0])
 
 
-def test_solarize(images: Tensor) -> None:
-    images[5] = 0.5
-    assert torch.equal(ops.solarize(images), F.solarize(images, 0.5))
-
-
 STRONG = Views(
     brightness=0.8,
     contrast=0.8,

@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import sleep
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pooch
@@ -139,5 +140,10 @@ def unpickled(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """What was unpickled."""
     opened: list[bytes] = []
     loads = pickle.loads
-    monkeypatch.setattr(pickle, "loads", lambda content, **given: (opened.append(content), loads(content, **given))[1])
+
+    def spy(content: bytes, **options: Any) -> Any:
+        opened.append(content)
+        return loads(content, **options)
+
+    monkeypatch.setattr(pickle, "loads", spy)
     return opened

@@ -89,10 +89,7 @@ def test_noise_is_its_draws_added_multiplied_or_in_place_of_a_share() -> None:
 
 
 def test_shot_noise_is_a_poisson_count() -> None:
-    """Mean v and variance v / photons; each count is the quantile that scipy's own search finds."""
-    shown = corrupting.shot_noise(GREY, MANY, photons=60)
-    assert abs(shown.mean() - 0.4) < 5 * np.sqrt(0.4 / 60 / GREY.size)
-    assert abs(shown.var() / (0.4 / 60) - 1) < 0.05
+    """Each count is the quantile that scipy's own search finds."""
     ramp = np.broadcast_to((np.arange(256) / 255).reshape(1, 16, 16, 1), (2, 16, 16, 3))
     two = Draws(np.arange(2), 0, ("test",))
     expected = stats.poisson.ppf(two.uniform("noise", 16, 16, 3), 500 * ramp) / 500

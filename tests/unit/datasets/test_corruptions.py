@@ -23,8 +23,7 @@ FEW: dict[str, Any] = {"base": "digits", "origin": "made", "train_per_class": 3,
 def test_there_are_nineteen_times_five_corrupted_splits_of_the_test_images() -> None:
     made = corruptions(NOWHERE, **FEW)
     clean, numbers = digits(NOWHERE, train_per_class=3, test_per_class=2), np.arange(20)
-    assert len(FUNCTIONS) == 19
-    assert set(made.splits) == {*clean.splits, *(f"{name}-{s}" for name in FUNCTIONS for s in range(1, 6))}
+    assert len(made.splits) == 2 + 19 * 5
     for name, split in made.splits.items():
         of = clean.splits.get(name, clean.splits["test"])
         assert split.labels["class"].tolist() == of.labels["class"].tolist()
@@ -67,27 +66,23 @@ def test_official_rows_are_the_severities(published: Any) -> None:
 
 def test_labels_in_another_order_and_a_missing_file_are_sentences(published: Any, refused: Any) -> None:
     """Though the checksum is right: nothing published says that the order is the test set's."""
-    others = {"labels": ARRAYS["labels"][::-1].copy()}, {}
-    for changed, left_out in zip(others, ("", "fog"), strict=True):
-        with refused():
-            published({name: array for name, array in (ARRAYS | changed).items() if name != left_out})
+    with refused():
+        published(ARRAYS | {"labels": ARRAYS["labels"][::-1].copy()})
+    with refused():
+        published({name: array for name, array in ARRAYS.items() if name != "fog"})
 
 
-@pytest.fixture
-def tiny_c(monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
-    """Files of Tiny-ImageNet-C: two classes of two images each, in 15 ways, and the packer's hidden file."""
+def test_every_way_of_tiny_imagenet_is_a_split_with_its_own_labels(
+    tmp_path: Path, server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two classes of two images each, in 15 ways, and the packer's hidden file."""
     split = Split(np.zeros((2, 64, 64, 3), np.uint8), {"class": np.array([1, 0])})
     about = {"source": "made up", "licence": "none", "citation": "none"}
     clean = Arrays({"train": split, "test": split}, {"class": ("n01 goldfish", "n02 bullfrog")}, about)
     monkeypatch.setattr(part, "tiny_imagenet", lambda root, download: clean)
     ways = [f"{name}/{severity}/{one}" for name in BENCHMARK for severity in range(1, 6) for one in ("n02", "n01")]
     files = [f"{way}/{image}.JPEG" for way in ways for image in ("test_7", "test_12")]
-    return {"fog/1/._n01": b"of another system"} | {name: photograph(n, 64, 64) for n, name in enumerate(files)}
-
-
-def test_every_way_of_tiny_imagenet_is_a_split_with_its_own_labels(
-    tiny_c: dict[str, bytes], tmp_path: Path, server: Any
-) -> None:
+    tiny_c = {"fog/1/._n01": b"of another system"} | {name: photograph(n, 64, 64) for n, name in enumerate(files)}
     server.publish("tiny_imagenet_c", {"Tiny-ImageNet-C.tar": gzip.decompress(tar_gz(tiny_c, "Tiny-ImageNet-C"))})
     found = corruptions(tmp_path, base="tiny_imagenet")
     assert len(found.splits) == 2 + 15 * 5

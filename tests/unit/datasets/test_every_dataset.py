@@ -348,7 +348,6 @@ WISHES: list[tuple[str, dict[str, Any]]] = [
     ("corruptions", {"base": "cifar10", "side": 16}),
     ("corruptions", {"base": "cifar10", "test_per_class": 5}),
     ("digits", {"canvas": 7}),
-    ("flowers102", {"train": "val", "test": "val"}),
     ("multidigits", {"canvas": 20}),
     ("multidigits", {"count": 17, "placement": "grid"}),
     ("multidigits", {"side": 20, "second_side": 93}),
@@ -384,12 +383,3 @@ def test_the_list_of_imagenet100_has_a_hundred_ids() -> None:
     assert all(len(identifier) == 9 and identifier[0] == "n" and identifier[1:].isdecimal() for identifier in ids)
     assert {"n02869837", "n02090622"} < set(ids)
     assert "n01440764" not in ids
-
-
-@pytest.mark.shared_data
-def test_real_mnist_is_what_torchvision_reads(unpacked: Callable[[str], Path]) -> None:
-    root = unpacked("mnist")
-    for part, found in mnist.load(root, False).items():
-        theirs = MNIST(root, train=part == "train")
-        np.testing.assert_array_equal(found.pixels, theirs.data)
-        assert found.digit.tolist() == theirs.targets.tolist()
