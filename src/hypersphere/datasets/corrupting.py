@@ -24,7 +24,7 @@ from scipy import ndimage
 from scipy.special import pdtr
 
 from hypersphere.datasets.composing import Draws
-from hypersphere.datasets.reading import published
+from hypersphere.provenance import data_files
 
 Images = Float[np.ndarray, "N H W 3"]
 GREY = np.array([0.299, 0.587, 0.114])
@@ -266,7 +266,7 @@ def elastic_transform(images: Images, draws: Draws, *, reach: float, sigma: floa
     """
     side = images.shape[1]
     rows, columns = np.meshgrid(np.arange(side, dtype=np.float64), np.arange(side, dtype=np.float64), indexing="ij")
-    centre, arm = side // 2, max(side // 3, 1)
+    centre, arm = side // 2, side // 3
     moved = draws.between("corners", -(side * jitter), side * jitter, 3, 2)
     lower, upper, left = (moved[:, i, :, None, None] for i in range(3))
     # Each step right or down in the image is a step (x, y) in the mapped one.
@@ -386,7 +386,7 @@ FUNCTIONS: dict[str, Callable[..., Images]] = {name: globals()[name] for name in
 def parameters() -> dict[tuple[str, str, int], dict[str, Any]]:
     """The arguments of a corruption's function by size of image (small, medium), name and severity."""
     found: dict[tuple[str, str, int], dict[str, Any]] = {}
-    for row in published.rows(published.DATA / "severities.csv"):
+    for row in data_files.rows(data_files.FOLDER / "severities.csv"):
         for severity in SEVERITIES:
             of = found.setdefault((row["size"], row["corruption"], severity), {})
             of[row["parameter"]] = json.loads(row[str(severity)])

@@ -1,7 +1,6 @@
 """Flowers102: 8,189 photographs of 102 kinds of flowers, from the official archive and its two MATLAB files.
 
-They are in ``flowers-102`` of a data folder, as torchvision has them: ``102flowers.tgz`` or, unpacked, ``jpg/``, and
-beside it ``imagelabels.mat`` and ``setid.mat``.
+They are in ``flowers-102`` of a data folder: ``102flowers.tgz``, ``imagelabels.mat`` and ``setid.mat``.
 """
 
 from pathlib import Path
@@ -14,10 +13,8 @@ from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.reading.image_files import images
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
-from hypersphere.errors import HypersphereError
 
 FOLDER, ARCHIVE, IMAGES = "flowers-102", "102flowers.tgz", "jpg"
-LISTED = "flowers-102"
 CLASSES = 102
 OFFICIAL = {"train": "trnid", "val": "valid", "test": "tstid"}
 """The authors' parts -> their names in setid.mat: 1,020, 1,020 and 6,149 images."""
@@ -39,8 +36,6 @@ def flowers102(
             ``test`` between 20 and 238: on the latter the norms paper's code trains, and evaluates on ``val``.
         test: the authors' part that is our ``test``.
     """
-    if train == test:
-        raise HypersphereError(f"flowers102: train and test: name the same part, {train}; training images are no test")
     about, folder = published.table()["flowers102"], root / FOLDER
     tables: dict[str, np.ndarray] = {}
     for name in ("imagelabels.mat", "setid.mat"):

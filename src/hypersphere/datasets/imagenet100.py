@@ -12,8 +12,9 @@ from hypersphere.datasets.reading import published
 from hypersphere.datasets.reading.archives import Shelf
 from hypersphere.datasets.reading.image_files import by_class
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays
+from hypersphere.provenance import data_files
 
-LIST = published.DATA / "imagenet100.txt"
+LIST = data_files.FOLDER / "imagenet100.txt"
 """WordNet ids of the hundred classes."""
 LISTED = "{path}"
 

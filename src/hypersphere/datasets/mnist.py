@@ -54,7 +54,7 @@ def load(root: Path, download: bool = True) -> dict[str, Scans]:
                 published.require(published.table()["mnist"].files[path.name], path, download)
             content = Shelf(path.parent).read(path.name)
             content = content if path == plain else gzip.decompress(content)  # the md5 of the packed file is right
-            contents.append(published.checked(content, str(FOLDER / name), path, path if download else None))
+            contents.append(published.checked(content, str(FOLDER / name), path))
         pixels = np.frombuffer(contents[0], np.uint8, offset=IMAGES).reshape(-1, SIDE, SIDE)
         found[part] = Scans(pixels, np.frombuffer(contents[1], np.uint8, offset=LABELS).astype(np.int64))
     return found

@@ -98,10 +98,8 @@ def multidigits(
         splits[part] = _split(found[source], shown, how, canvas, draws)
     labels = [CLASS, *(DIGIT.format(place + 1) for place in range(len(sides)))]
     from_ = published.table()["mnist"].about() if scans == "mnist" else dict(scikit.ABOUT)
-    sized = f"{side} and {second_side} px" if second_side else f"{count} of {side} px"
-    where = {"random": "at random places", "grid": "in a grid", "apart": "apart"}[how]
     about = {
-        "source": f"MultiDigits, {sized} {where}, composed of: {from_['source']}",
+        "source": f"MultiDigits, composed of: {from_['source']}",
         "licence": from_["licence"],
         "citation": "T. Chen, C. Luo, L. Li, Intriguing properties of contrastive losses, NeurIPS 2021; "
         f"{from_['citation']}",

@@ -4,8 +4,7 @@ import sys
 from pathlib import Path
 
 from hypersphere import files
-from hypersphere.datasets.reading import published
-from hypersphere.datasets.reading.published import Published
+from hypersphere.provenance import data_files
 
 HEAD = """# Datasets
 
@@ -16,24 +15,33 @@ and `config/datasets.yaml` which part of a dataset is used, at which size. None 
 A file is fetched from its address and, if that fails, from its archive, a second place with the same bytes.
 """
 
+NOWHERE = "Not downloaded: put the folder into `data/raw` or `data_root`."
 
-def page(table: dict[str, Published]) -> str:
+
+def page() -> str:
     """The page in Markdown."""
-    lines = [HEAD]
-    for one in table.values():
-        lines += [f"## {one.title}", "", f"`{one.name}`: {one.content}. Version: {one.version}. <{one.homepage}>", ""]
-        lines += [f"Licence: {one.licence}.", "", f"Cite: {one.citation}.", ""]
-        if one.files:
-            lines += ["| file | bytes | md5 | address |", "| --- | --: | --- | --- |"]
-        else:
-            lines.append("Not downloaded: put the folder into `data/raw` or `data_root`.")
-        for file in one.files.values():
-            places = "; archive ".join(f"<{address}>" for address in (file.address, file.archive_address) if address)
-            size = "" if file.bytes is None else f"{file.bytes:,}"
-            lines.append(f"| `{file.name}` | {size} | `{file.md5}` | {places} |")
-        lines.append("")
-    return "\n".join(lines)
+    lines = [HEAD.rstrip()]
+    for row in data_files.rows(data_files.TABLE):
+        if row["title"]:  # the first row of a dataset
+            about = f"`{row['dataset']}`: {row['content']}. Version: {row['version']}. <{row['homepage']}>"
+            lines += [
+                "",
+                f"## {row['title']}",
+                "",
+                about,
+                "",
+                f"Licence: {row['licence']}.",
+                "",
+                f"Cite: {row['citation']}.",
+            ]
+            lines += ["", "| file | bytes | md5 | address |\n| --- | --: | --- | --- |" if row["file"] else NOWHERE]
+        if row["file"]:
+            addresses = filter(None, (row["address"], row["archive_address"]))
+            places = "; archive ".join(f"<{address}>" for address in addresses)
+            size = f"{int(row['bytes']):,}" if row["bytes"] else ""
+            lines.append(f"| `{row['file']}` | {size} | `{row['checksum']}` | {places} |")
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
-    files.write_text(Path(sys.argv[1]), page(published.table()))
+    files.write_text(Path(sys.argv[1]), page())

@@ -1,14 +1,12 @@
 """How many examples a dataset has, and how large they are, before any of it is on disk (data/images.csv)."""
 
-import csv
-from pathlib import Path
 from typing import NamedTuple
 
 from hypersphere.config import registry
 from hypersphere.config.run import Dataset
 from hypersphere.datasets import store
+from hypersphere.provenance import data_files
 
-TABLE = Path(__file__).parents[3] / "data" / "images.csv"
 SUPERCLASSES = 20
 """Those of CIFAR-100."""
 
@@ -30,8 +28,7 @@ def stated(dataset: Dataset) -> Size | None:
         return None
     name = dataset.source.name
     given = registry.schema("datasets", name).model_validate(dataset.source.parameters).model_dump()
-    with TABLE.open(encoding="utf-8", newline="") as handle:
-        rows = {row["name"]: row for row in csv.DictReader(handle)}
+    rows = {row["name"]: row for row in data_files.rows(data_files.FOLDER / "images.csv")}
     own = registry.read_constant("datasets", name, "SIZED", "").format(**given)
     parts = [f"{name}{given.get('classes')}", f"{name}_{given.get('task')}", f"{name}_{given.get('train')}"]
     row = next((rows[one] for one in (given.get("base"), own, *parts, name) if one in rows), None)

@@ -188,21 +188,17 @@ def _write(folder: Path, dataset: Dataset, arrays: Arrays, listed: str | None) -
     kept = {name: np.arange(len(split.images), dtype=np.int64) for name, split in arrays.splits.items()}
     few = None if dataset.test_per_class is None else Imbalance(head=dataset.test_per_class, ratio=1)
     for name, field, limit in ((TRAIN, "imbalance", dataset.imbalance), (TEST, "test_per_class", few)):
-        if limit is None:
-            continue
-        if name not in kept or CLASS not in arrays.splits[name].labels:
-            raise HypersphereError(f"dataset {dataset.name}: {field}: needs a split {name} with labels {CLASS}")
-        kept[name] = choose_images(arrays.splits[name].labels[CLASS], limit, len(arrays.class_names[CLASS]))
-    splits, counts, described = {}, {}, {}
+        if limit is not None:
+            if name not in kept or CLASS not in arrays.splits[name].labels:
+                raise HypersphereError(f"dataset {dataset.name}: {field}: needs a split {name} with labels {CLASS}")
+            kept[name] = choose_images(arrays.splits[name].labels[CLASS], limit, len(arrays.class_names[CLASS]))
+    splits, described = {}, {}
     for part, split in arrays.splits.items():
         (folder / part).mkdir()
         write_images(folder / part / "images.npy", split.images, kept[part])
         labels, attributes = sorted(split.labels), sorted(split.attributes)
         splits[part] = {"images": len(kept[part]), "labels": labels, "attributes": attributes}
         named = {LABELS.format(name): split.labels[name][kept[part]] for name in labels}
-        if CLASS in labels:
-            classes = len(arrays.class_names[CLASS])
-            counts[part] = np.bincount(named[LABELS.format(CLASS)], minlength=classes).tolist()
         named |= {ATTRIBUTE.format(name): split.attributes[name][kept[part]] for name in attributes}
         named["index"] = kept[part]
         for name, content in named.items():
@@ -215,7 +211,6 @@ def _write(folder: Path, dataset: Dataset, arrays: Arrays, listed: str | None) -
         "name": dataset.name,
         "spec": dataset.model_dump(mode="json", exclude_defaults=True),
         "splits": splits,
-        "counts": counts,
         "image_shape": list(arrays.splits[TRAIN].images.shape[1:]),
         "files": described,
         **{key: arrays.about[key] for key in ("source", "licence", "citation")},
@@ -239,12 +234,7 @@ def write_images(path: Path, images: UInt8[np.ndarray, "N H W 3"] | Pieces, kept
         header = {"descr": descr, "fortran_order": False, "shape": (len(kept), *shape)}
         np.lib.format.write_array_header_1_0(handle, header)
         for start in range(0, len(kept), step):
-            numbers = kept[start : start + step]
-            piece = images[numbers]
-            if piece.shape != (len(numbers), *shape) or piece.dtype != images.dtype:
-                found = f"images are {piece.dtype} {piece.shape}, not {images.dtype} {(len(numbers), *shape)}"
-                raise HypersphereError(f"{path.parent.name}: {found}, as the source announced")
-            handle.write(np.ascontiguousarray(piece).data)
+            handle.write(np.ascontiguousarray(images[kept[start : start + step]]).data)
 
 
 def _whole(folder: Path, listed: str | None) -> bool:

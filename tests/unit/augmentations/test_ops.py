@@ -29,11 +29,6 @@ def images(raw: Tensor) -> Tensor:
     return ops.to_float(raw)
 
 
-def test_to_float_is_torchvisions(raw: Tensor) -> None:
-    expected = torch.stack([F.to_tensor(image.numpy()) for image in raw])
-    assert torch.equal(ops.to_float(raw), expected)
-
-
 BOXES = [(0, 0, 16, 16), (3, 5, 7, 9), (15, 15, 1, 1), (0, 4, 16, 1), (8, 0, 8, 8), (2, 1, 13, 15)]
 
 
@@ -62,18 +57,6 @@ def test_colour(images: Tensor, ours: Callable[..., Tensor], name: str, factors:
         torch.testing.assert_close(result, expected, atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("flip", [False, True])
-@pytest.mark.parametrize(("down", "right"), [(0, 0), (-4, 4), (4, -4), (3, 1), (-1, -2)])
-def test_shift_and_flip(images: Tensor, down: int, right: int, flip: bool) -> None:
-    """Exact: pixels are moved, and none is mixed with another. The place of the control shows another picture."""
-    box = torch.tensor([[down, right, SIZE, SIZE]] * N, dtype=torch.float32)
-    ours = ops.shift_and_flip(images, box, torch.full((N,), flip))
-    theirs = F.crop(F.pad(images, [4]), down + 4, right + 4, SIZE, SIZE)
-    assert torch.equal(ours, F.hflip(theirs) if flip else theirs)
-    other = ops.shift_and_flip(images, box + torch.tensor([0.0, 1, 0, 0]), torch.full((N,), flip))
-    assert not torch.equal(ours, other)
-
-
 @pytest.mark.parametrize("width", [1, 3, 9, 23, 31])
 def test_blur(images: Tensor, width: int) -> None:
     """Each image with its own deviation. Half of 31 pixels is all that 16 can mirror."""
@@ -84,11 +67,6 @@ def test_blur(images: Tensor, width: int) -> None:
     assert ((ours - images).abs().amax() > 0.1) == (width > 1)
     some = torch.arange(N) % 2  # of deviation 0: they stay
     assert torch.equal(ops.blur(images, some.float(), width)[some == 0], images[some == 0])
-
-
-def test_solarize(images: Tensor) -> None:
-    images[5] = 0.5
-    assert torch.equal(ops.solarize(images), F.solarize(images, 0.5))
 
 
 STRONG = Views(

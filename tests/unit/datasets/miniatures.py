@@ -49,12 +49,9 @@ def decoded(content: bytes) -> np.ndarray:
 
 
 def write(folder: Path, files: Mapping[str, bytes]) -> Path:
-    """Files by name below a folder; an empty folder is a name that ends in /."""
+    """Files by name below a folder."""
     for name, content in files.items():
         path = folder / name
-        if name.endswith("/"):
-            path.mkdir(parents=True)
-            continue
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     return folder
@@ -80,23 +77,18 @@ def zipped(files: Mapping[str, bytes], folder: str = "") -> bytes:
     return buffer.getvalue()
 
 
-# A folder of classes, and one of splits, of which one has no classes.
-PLAIN = {
-    "cat/1.jpg": photograph(1, 40, 60),
-    "cat/10.JPEG": photograph(2, 60, 40),
-    "cat/2.png": picture(noise(3, 30, 30)),
-    "ant/a picture.png": picture(noise(4, 30, 33, 3)),
-    "Zebra/z.gif": picture(noise(5, 40, 40), "GIF"),
-    "cat/.DS_Store": b"hidden",
-}
 SPLITS = {
-    **{f"train/{name}": content for name, content in PLAIN.items()},
-    "val/ant/5.png": picture(noise(6, 30, 33, 3)),
-    "val/cat/6.png": picture(noise(7, 30, 33, 3)),
-    "val/Zebra/7.png": picture(noise(8, 30, 33, 3)),
-    "more/8.png": picture(noise(9, 30, 33, 3)),
-    "more/9.png": picture(noise(10, 30, 33, 3)),
+    "train/cat/1.jpg": photograph(1, 40, 60),
+    "train/cat/10.JPEG": photograph(2, 60, 40),
+    "train/cat/2.png": picture(noise(3, 30, 30)),
+    "train/ant/a picture.png": picture(noise(4, 30, 33, 3)),
+    "train/Zebra/z.gif": picture(noise(5, 40, 40), "GIF"),
+    "train/cat/.DS_Store": b"hidden",
+    "test/ant/5.png": picture(noise(6, 30, 33, 3)),
+    "test/cat/6.png": picture(noise(7, 30, 33, 3)),
+    "test/Zebra/7.png": picture(noise(8, 30, 33, 3)),
 }
+"""Images by split and class, and a hidden file."""
 
 STL10_COUNTS = {"train": 30, "test": 20}
 STL10_NAMES = ["airplane", "bird", "car", "cat", "deer", "dog", "horse", "monkey", "ship", "truck"]

@@ -89,10 +89,7 @@ def test_noise_is_its_draws_added_multiplied_or_in_place_of_a_share() -> None:
 
 
 def test_shot_noise_is_a_poisson_count() -> None:
-    """Mean v and variance v / photons; each count is the quantile that scipy's own search finds."""
-    shown = corrupting.shot_noise(GREY, MANY, photons=60)
-    assert abs(shown.mean() - 0.4) < 5 * np.sqrt(0.4 / 60 / GREY.size)
-    assert abs(shown.var() / (0.4 / 60) - 1) < 0.05
+    """Each count is the quantile that scipy's own search finds."""
     ramp = np.broadcast_to((np.arange(256) / 255).reshape(1, 16, 16, 1), (2, 16, 16, 3))
     two = Draws(np.arange(2), 0, ("test",))
     expected = stats.poisson.ppf(two.uniform("noise", 16, 16, 3), 500 * ramp) / 500
@@ -313,10 +310,6 @@ def test_the_field_is_smoothed_to_three_sigma_and_moves_rows_and_columns() -> No
             np.testing.assert_allclose(changed[..., colour], expected, atol=1e-9)
 
 
-def test_the_smallest_images_have_an_arm_of_a_pixel() -> None:
-    assert np.isfinite(corrupting.elastic_transform(IMAGES[:, :2, :2], DRAWS, reach=0, sigma=0, jitter=0.1)).all()
-
-
 WITHOUT_DRAWS = "brightness contrast defocus_blur gaussian_blur jpeg_compression pixelate saturate zoom_blur"
 NUMBERS = np.arange(24)
 
@@ -343,10 +336,11 @@ def test_each_severity_is_further_from_the_clean_image(name: str, side: int) -> 
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_piece_has_the_bytes_of_the_whole_and_another_key_others(name: str) -> None:
-    """Another seed, number or purpose changes what is drawn, and nothing else."""
+def test_a_piece_has_the_bytes_of_the_whole_and_another_key_others(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another seed, number or purpose changes what is drawn, and nothing else. A larger piece is cut without a seam."""
     whole = corrupt(SMALL, NUMBERS, name, 3, 0)
     assert (whole.dtype, whole.shape) == (np.uint8, SMALL.shape)
+    monkeypatch.setattr(corrupting, "BATCH", 3)
     for piece in (NUMBERS[7:8], NUMBERS[[2, 5, 6, 23]], NUMBERS[::-1], NUMBERS[:0]):
         np.testing.assert_array_equal(corrupt(SMALL[piece], piece, name, 3, 0), whole[piece])
     few, numbers = SMALL[:3], NUMBERS[:3]
@@ -366,12 +360,6 @@ def test_parameters_are_those_of_the_images_size(side: int, size: str) -> None:
     expected = FUNCTIONS["snow"](images / 255, draws, **parameters()[size, "snow", 4])
     found = corrupt(images, NUMBERS[:2], "snow", 4, 0)
     np.testing.assert_array_equal(found, np.floor(np.clip(expected, 0, 1) * 255))
-
-
-def test_large_batches_are_cut_without_a_seam(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = corrupt(SMALL, NUMBERS, "shot_noise", 2, 0)
-    monkeypatch.setattr(corrupting, "BATCH", 5)
-    np.testing.assert_array_equal(corrupt(SMALL, NUMBERS, "shot_noise", 2, 0), whole)
 
 
 def test_names_are_the_benchmarks() -> None:

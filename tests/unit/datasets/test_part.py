@@ -14,27 +14,21 @@ from hypersphere.datasets.types import Arrays, Split
 NOWHERE = Path("/nonexistent")
 
 
-def people(arrays: Arrays) -> Arrays:
-    """With a label of each training image by people, and their agreement about each test image."""
-    train, test = (arrays.splits[name] for name in ("train", "test"))
-    labelled = train._replace(labels={**train.labels, "people": np.arange(20) % 4})
-    agreed = test._replace(attributes={"agreement": np.arange(20) / 20})
-    names = {**arrays.class_names, "people": arrays.class_names["class"]}
-    return arrays._replace(splits={"train": labelled, "test": agreed}, class_names=names)
-
-
 @pytest.fixture
 def cifar100(monkeypatch: pytest.MonkeyPatch) -> Arrays:
     """In place of CIFAR-100: four classes in two superclasses, five images each, in two splits."""
     labels = {"class": np.repeat(np.arange(4), 5), "coarse": np.repeat([1, 0, 0, 1], 5)}
+    agreement = {"agreement": np.arange(20) / 20}
     images = np.random.default_rng(0).integers(0, 256, (20, 32, 32, 3), dtype=np.uint8)
     arrays = Arrays(
-        {"train": Split(images, labels), "test": Split(images[::-1], labels)},
+        {"train": Split(images, labels), "test": Split(images[::-1], labels, agreement)},
         {"class": ("oak", "cod", "ray", "fir"), "coarse": ("fish", "trees")},
         {"source": "made up", "licence": "none", "citation": "none"},
     )
     monkeypatch.setattr(
-        module, "cifar", lambda root, download, classes, human_labels: people(arrays) if human_labels else arrays
+        module,
+        "cifar",
+        lambda root, download, classes, human_labels: arrays._replace(about={"asked": (classes, human_labels)}),
     )
     return arrays
 
@@ -71,7 +65,8 @@ def test_a_border_is_black_and_the_rest_as_without_it(cifar100: Arrays) -> None:
 def test_some_images_of_each_class_keep_their_labels_and_attributes(cifar100: Arrays) -> None:
     asked: dict[str, Any] = {"base": "cifar100", "train_per_class": 2, "test_per_class": 3}
     plain, other = (part(NOWHERE, **asked, seed=seed).splits for seed in (0, 1))
-    found = part(NOWHERE, **asked, human_labels=True).splits
+    about, found = (getattr(part(NOWHERE, **asked, human_labels=True), what) for what in ("about", "splits"))
+    assert about == {"asked": (100, True)}
     for name, original in cifar100.splits.items():
         numbers = np.arange(4 * asked[f"{name}_per_class"])
         images = found[name].images[numbers]
@@ -79,10 +74,8 @@ def test_some_images_of_each_class_keep_their_labels_and_attributes(cifar100: Ar
         assert not np.array_equal(images, other[name].images[numbers])
         places = [next(i for i in range(20) if np.array_equal(image, original.images[i])) for image in images]
         assert found[name].labels["class"].tolist() == original.labels["class"][places].tolist()
-        if name == "train":
-            assert found[name].labels["people"].tolist() == [i % 4 for i in places]
-        else:
-            assert found[name].attributes["agreement"].tolist() == [i / 20 for i in places]
+        assert found[name].labels["coarse"].tolist() == original.labels["coarse"][places].tolist()
+    assert found["test"].attributes["agreement"].tolist() == [i / 20 for i in places]
 
 
 def test_shrunk_is_the_mean_of_each_block() -> None:

@@ -1,6 +1,5 @@
 """A dataset's digest covers the checksums of the files that its code reads, and no words or addresses."""
 
-import csv
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -15,29 +14,11 @@ from hypersphere.datasets import store
 from hypersphere.provenance import data_files, digests
 from hypersphere.provenance.sources import source_of
 
-from ...fixtures import Refused
-
-
-def test_rows_count_for_their_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "datasets.csv").write_text(
-        "dataset,reader,file,address,md5\none,first,a.zip,x,11\none,,b.zip,x,22\ntwo,second,c.zip,x,33\nthree,first,,,\n"
-    )
-    (tmp_path / "checksums.csv").write_text("reader,file,algorithm,checksum\nfirst,d/e,sha256,44\n")
-    monkeypatch.setattr(data_files, "TABLE", tmp_path / "datasets.csv")
-    monkeypatch.setattr(data_files, "CHECKSUMS", tmp_path / "checksums.csv")
-    known = {"hypersphere.datasets.first": {"one/a.zip": "11", "one/b.zip": "22", "d/e": "44"}}
-    known["hypersphere.datasets.second"] = {"two/c.zip": "33"}
-    for reader, rows in known.items():
-        assert data_files.counted([reader, "hypersphere.files"]) == rows
-    assert data_files.counted(known) == {**known["hypersphere.datasets.first"], "two/c.zip": "33"}
-    assert data_files.counted(["hypersphere.datasets"]) == {}
-
 
 def test_every_reader_is_a_module_of_the_datasets() -> None:
     readers = set(data_files.WHOLE)
     for table in (data_files.TABLE, data_files.CHECKSUMS):
-        with table.open(encoding="utf-8", newline="") as handle:
-            readers |= {row["reader"] for row in csv.DictReader(handle)} - {""}
+        readers |= {row["reader"] for row in data_files.rows(table)}
     for reader in readers:
         assert any(source_of(f"{package.name}.datasets.{reader}") for package in registry.packages()), reader
 
@@ -63,7 +44,6 @@ PARTS = {"corruptions", "corrupted_cifar"}
         ("datasets.csv", "for non-commercial research and education", "for anybody", set()),
         ("checksums.csv", "f962466ef690d46b226450fb9aadc74ba4bc64a76aa526b5827fe4bc5c7125cb", "0", {"cifar", *PARTS}),
         ("checksums.csv", "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db", "0", {"mnist", *PARTS}),
-        ("checksums.csv", "0a81ef75e0b523c3383219c330a85d48", "0" * 32, {"corruptions"}),
         ("severities.csv", "small,fog,density,0.2", "small,fog,density,0.3", PARTS),
         ("imagenet100.txt", "n0", "n1", {"imagenet100"}),
         ("imagenet100.txt", "n0", "n0", set()),
@@ -98,18 +78,16 @@ def make(root: Path) -> Path:
 CHANGES: dict[str, tuple[Callable[[Path], object], bool]] = {
     "nothing": (lambda folder: None, False),
     "hidden": (lambda folder: (folder / "cat" / ".hidden").write_bytes(b"x"), False),
-    "empty folder": (lambda folder: (folder / "new").mkdir(), True),
     "time": (lambda folder: os.utime(folder / "cat" / "1.png", ns=(1, 1)), True),
     "size": (lambda folder: (folder / "cat" / "1.png").write_bytes(b"four"), True),
     "name": (lambda folder: (folder / "cat" / "1.png").rename(folder / "cat" / "2.png"), True),
-    "place": (lambda folder: (folder / "cat" / "1.png").rename(folder / "dog" / "1.png"), True),
     "one less": (lambda folder: (folder / "dog" / "3.png").unlink(), True),
-    "one more": (lambda folder: (folder / "dog" / "4.png").write_bytes(b""), True),
     "broken link": (lambda folder: (folder / "dog" / "4.png").symlink_to("nowhere"), True),
+    "one more": (lambda folder: (folder / "dog" / "4.png").write_bytes(b""), True),
 }
 
 
-def test_a_digest_changes_with_names_sizes_and_times(tmp_path: Path, refused: Refused) -> None:
+def test_a_digest_changes_with_names_sizes_and_times(tmp_path: Path) -> None:
     found = {}
     for name, (act, _) in CHANGES.items():
         folder = make(tmp_path / name)
@@ -117,20 +95,14 @@ def test_a_digest_changes_with_names_sizes_and_times(tmp_path: Path, refused: Re
         act(folder)
         found[name] = data_files.listing(folder) != before
     assert found == {name: changes for name, (_, changes) in CHANGES.items()}
-    (folder / "cat" / "up").symlink_to(folder, target_is_directory=True)
-    assert data_files.listing(folder)  # a link that leads back up ends
-    with refused():
-        data_files.listing(tmp_path / "gone")
 
 
 def test_sources_with_checksums_have_none(tmp_path: Path) -> None:
     make(tmp_path)
     assert data_files.listed(Component(name="cifar"), tmp_path) is None
     assert data_files.listed(Component.model_validate({"name": "folder", "path": "gone", "size": 8}), tmp_path) is None
-    of_folder = data_files.listed(Component.model_validate({"name": "folder", "path": "mine", "size": 8}), tmp_path)
-    assert of_folder == data_files.listing(tmp_path / "mine")
     (tmp_path / "imagenet").symlink_to(tmp_path / "mine")  # a default of the source's parameters
-    assert data_files.listed(Component(name="imagenet100"), tmp_path) == of_folder
+    assert data_files.listed(Component(name="imagenet100"), tmp_path) == data_files.listing(tmp_path / "mine")
 
 
 def test_the_inputs_of_a_dataset_follow_its_folder(tiny_root: Path) -> None:

@@ -50,10 +50,7 @@ def fetch(url: str, path: Path, md5: str) -> None:
 
 def has_md5(path: Path, md5: str) -> bool:
     """Whether ``path`` exists and has this md5."""
-    try:
-        with path.open("rb") as handle:
-            return hashlib.file_digest(handle, "md5").hexdigest() == md5
-    except FileNotFoundError:
+    if not path.exists():
         return False
-    except OSError as error:
-        raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "md5").hexdigest() == md5

@@ -64,7 +64,7 @@ def human(root: Path, download: bool = True) -> HumanLabels:
             published.require(published.table()[dataset].files[file], paths[0], download)
         for path in paths:
             read = Shelf(path.parent).read(path.name)
-            content = io.BytesIO(published.checked(read, f"human/{path.name}", path, path if download else None))
+            content = io.BytesIO(published.checked(read, f"human/{path.name}", path))
             if path.name in PICKLED:
                 for name, labels in torch.load(content, weights_only=False).items():  # coarse ones are lists
                     arrays[f"{prefix}{name}"] = np.asarray(labels, dtype=np.int64)

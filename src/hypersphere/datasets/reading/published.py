@@ -1,15 +1,13 @@
 """Published files of datasets, as data/datasets.csv and data/checksums.csv list them: addresses, licences, checksums.
 
-In datasets.csv a row is a file. What belongs to a whole dataset (reader, title, content, version, homepage, licence,
-citation) is in its first row; later rows leave it empty. A dataset that is not downloaded has one row, without a file.
-An empty ``archive_address`` means that no second place with the same bytes is known, and an empty ``address`` that the
-file is only looked for, and never fetched. checksums.csv lists files that come inside others, or unpacked. The reader
-is the module of ``datasets/`` that reads a file: its checksum counts for the digests of the datasets it is part of.
+In datasets.csv a row is a file. What belongs to a whole dataset (title, content, version, homepage, licence, citation)
+is in its first row; later rows leave it empty. A dataset that is not downloaded has one row, without a file. An empty
+``archive_address`` means that no second place with the same bytes is known, and an empty ``address`` that the file is
+only looked for, and never fetched. checksums.csv lists files that come inside others, or unpacked. The reader is the
+module of ``datasets/`` that reads a file: its checksum counts for the digests of the datasets it is part of.
 """
 
-import csv
 import hashlib
-from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -18,9 +16,6 @@ from hypersphere.datasets.reading.archives import Shelf
 from hypersphere.datasets.reading.download import fetch, has_md5
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import data_files
-
-DATA = data_files.FOLDER
-"""The checkout's tables and lists."""
 
 
 class File(NamedTuple):
@@ -31,25 +26,17 @@ class File(NamedTuple):
     archive_address: str
     """A second place that has the same bytes; or empty."""
     md5: str
-    """Hex digest; empty for a file that is not fetched."""
-    bytes: int | None
-    """Size, if known."""
+    """Hex digest."""
 
 
 class Published(NamedTuple):
     """A dataset as its authors publish it."""
 
-    name: str
-    reader: str
-    """The module of ``datasets/`` that reads its files."""
     title: str
-    content: str
-    """What it holds, in a line of Markdown."""
-    version: str
     homepage: str
     licence: str
     citation: str
-    files: Mapping[str, File]
+    files: dict[str, File]
     """By name."""
 
     def about(self) -> dict[str, str]:
@@ -57,46 +44,31 @@ class Published(NamedTuple):
         return {"source": f"{self.title}, {self.homepage}", "licence": self.licence, "citation": self.citation}
 
 
-def rows(path: Path) -> Iterator[dict[str, str]]:
-    """The rows of a table that belongs to the checkout."""
-    with path.open(encoding="utf-8", newline="") as handle:
-        yield from csv.DictReader(handle)
-
-
 @cache
 def table() -> dict[str, Published]:
     """All published datasets by name."""
     found: dict[str, Published] = {}
-    for row in rows(DATA / "datasets.csv"):
-        name = row["dataset"]
-        if name not in found:
-            words = {key: row[key] for key in Published._fields[1:-1]}
-            found[name] = Published(name, **words, files={})
+    for row in data_files.rows(data_files.TABLE):
+        words = {key: row[key] for key in Published._fields[:-1]}
+        one = found.setdefault(row["dataset"], Published(**words, files={}))
         if row["file"]:
-            size = int(row["bytes"]) if row["bytes"] else None
-            file = File(row["file"], row["address"], row["archive_address"], row["md5"], size)
-            found[name] = found[name]._replace(files={**found[name].files, file.name: file})
+            one.files[row["file"]] = File(row["file"], row["address"], row["archive_address"], row["checksum"])
     return found
 
 
 @cache
-def checksums() -> dict[str, tuple[str, str]]:
-    """Algorithm and hex digest of the files that come inside others, by their path below the data folder."""
-    return {row["file"]: (row["algorithm"], row["checksum"]) for row in rows(DATA / "checksums.csv")}
+def checksums() -> dict[str, str]:
+    """The sha256 of the files that come inside others, by their path below the data folder."""
+    return {row["file"]: row["checksum"] for row in data_files.rows(data_files.CHECKSUMS)}
 
 
-def checked(content: bytes, file: str, place: object, mend: Path | None) -> bytes:
-    """The content, read at ``place``, of a file that checksums.csv lists, if it has the checksum.
-
-    ``mend`` may be deleted, so that the next run downloads it again; None: nothing is downloaded.
-    """
-    algorithm, expected = checksums()[file]
-    actual = hashlib.new(algorithm, content).hexdigest()
+def checked(content: bytes, file: str, place: object) -> bytes:
+    """The content, read at ``place``, of a file that checksums.csv lists, if it has the checksum."""
+    actual, expected = hashlib.sha256(content).hexdigest(), checksums()[file]
     if actual == expected:
         return content
-    remedy = f"delete {mend} and run again to download it" if mend else "put the official file there"
-    found = f"{len(content)} bytes with {algorithm} {actual[:12]}…, not {expected[:12]}…"
-    raise HypersphereError(f"{place}: damaged: {found}; {remedy}")
+    found = f"{len(content)} bytes with sha256 {actual[:12]}…, not {expected[:12]}…"
+    raise HypersphereError(f"{place}: damaged: {found}; put the official file there")
 
 
 def require(file: File, path: Path, download: bool) -> None:
@@ -107,14 +79,11 @@ def require(file: File, path: Path, download: bool) -> None:
     if download:
         try:
             fetch(file.address, path, file.md5)
-        except HypersphereError as first:
+        except HypersphereError:
             if not file.archive_address:
                 raise
             print(f"{file.address}: failed; trying {file.archive_address}", flush=True)
-            try:
-                fetch(file.archive_address, path, file.md5)
-            except HypersphereError:
-                raise first from None
+            fetch(file.archive_address, path, file.md5)
     elif not path.exists():
         raise HypersphereError(f"{path}: the file is missing; it is published at {file.address}")
     elif not has_md5(path, file.md5):
@@ -125,9 +94,7 @@ def require(file: File, path: Path, download: bool) -> None:
 
 
 def shelf(folder: Path, file: File, download: bool, in_order: bool = False) -> Shelf:
-    """The files of a published folder: unpacked, or else in its archive ``file`` beside it (see ``require``)."""
-    if folder.is_dir():
-        return Shelf(folder)
+    """The files of a published folder, in its archive ``file`` where the folder would be (see ``require``)."""
     archive = folder.with_name(file.name)
     require(file, archive, download)
     return Shelf(archive, folder.name, in_order)

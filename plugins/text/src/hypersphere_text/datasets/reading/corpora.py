@@ -9,10 +9,11 @@ import numpy as np
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.reading.download import has_md5
 from hypersphere.errors import HypersphereError
+from hypersphere.provenance import data_files
 from hypersphere_text.datasets.reading import words
 
 FOLDER = "text/books"
-CHAPTERS = published.DATA / "pride_and_prejudice.txt"
+CHAPTERS = data_files.FOLDER / "pride_and_prejudice.txt"
 HELD_OUT = "\nChapter 21\n"
 """The line where the chapters begin that are left for tasks."""
 NOVELS, EMBEDDED = "novels", "chapters"
@@ -78,7 +79,7 @@ def chapters() -> tuple[str, str]:
 def text(path: Path, encoding: str = "utf-8", file: published.File | None = None) -> str:
     """A file's text. A published ``file`` is only looked at and never fetched; its bytes must be the published ones."""
     if file is not None and not path.is_file():
-        raise HypersphereError(f"{path}: the file is missing; it is not fetched: docs/datasets.md says what it is")
+        raise HypersphereError(f"{path}: the file is missing; it is not fetched: data/datasets.csv says what it is")
     if file is not None and not has_md5(path, file.md5):
         raise HypersphereError(f"{path}: damaged: {path.stat().st_size} bytes with another md5 than {file.md5}")
     try:
