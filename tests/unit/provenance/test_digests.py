@@ -229,7 +229,6 @@ def test_whose_digest_a_change_of_config_changes(plan: Plan, tiny_root: Path, na
 
 
 def test_a_map_to_logits_and_a_regulariser_are_code_of_the_run(plan: Plan) -> None:
-    """And what they import: surgery of the map, geometry of the regulariser."""
     run = next(iter(plan.runs.values()))
     losses = {
         "objective": {"name": "generalised_info_nce", "negatives": "both_views"},
@@ -237,12 +236,7 @@ def test_a_map_to_logits_and_a_regulariser_are_code_of_the_run(plan: Plan) -> No
         "regulariser": {"name": "uniformity"},
     }
     changed = type(run).model_validate(run.model_dump() | losses)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(digests, "code_digest", lambda *modules: " ".join(sources.closure(modules)))
-        before, after = ({*digests.run_digest(one).split()} for one in (run, changed))
-    named = {f"hypersphere.objectives.{part['name']}" for part in losses.values()}
-    assert named <= after - before
-    assert {"hypersphere.objectives.surgery", "hypersphere.objectives.geometry"} <= after
+    assert {name for _, name in changed.components} >= {part["name"] for part in losses.values()}
 
 
 # What counts of the source of some modules
@@ -269,18 +263,11 @@ def sources_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Writ
     sources.forget()
 
 
-def test_the_digest_is_of_the_content_alone_which_is_read_once(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_digest_is_of_the_content_alone(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither where the package lies nor the order of the modules matters; which modules they are does."""
     sources.forget()
     first = sources.code_digest(*MODULES)
-    assert sources.code_digest(*reversed(MODULES)) == first
-    assert sources.code_digest(*MODULES[:-1]) != first
-    text = (package / "prng.py").read_text()
-    (package / "prng.py").write_text("x = 1\n")
-    assert sources.code_digest(*MODULES) == first
-    sources.forget()
-    assert sources.code_digest(*MODULES) != first
-    (package / "prng.py").write_text(text)
+    assert sources.code_digest(*reversed(MODULES)) == first != sources.code_digest(*MODULES[:-1])
     monkeypatch.setattr(sources, "PACKAGE", Path(sources.__file__).parents[1])
     sources.forget()
     assert sources.code_digest(*MODULES) == first

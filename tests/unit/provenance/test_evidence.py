@@ -184,7 +184,7 @@ def setting(path: str, value: object) -> Change:
     return change
 
 
-ELSEWHERE = setting("device/name", "another processor")
+ELSEWHERE, OTHER_CODE = setting("device/name", "another processor"), setting("code", "0123456789abcdef")
 
 
 def of_another_protocol(content: dict[str, Any]) -> None:
@@ -259,10 +259,11 @@ def numbers_of_seeds(plan: Plan) -> dict[str, int]:
 
 def test_a_seed_counts_once_whatever_its_replicates(root: Path) -> None:
     before = numbers_of_seeds(recorded_plan(root))
-    rewrite(root / "evidence" / "laptop", [*kept(root), *(changed(record, ELSEWHERE) for record in kept(root))])
+    replicates = [changed(record, change) for change in (ELSEWHERE, OTHER_CODE) for record in kept(root)]
+    rewrite(root / "evidence" / "laptop", [*kept(root), *replicates])
     plan = recorded_plan(root)
     assert plan.records is not None
-    assert all(len(replicates) == 2 for replicates in plan.records.values())
+    assert all(len(of_run) == 3 for of_run in plan.records.values())
     assert numbers_of_seeds(plan) == before
     assert before
     rewrite(root / "evidence" / "laptop", [changed(record, of_another_protocol) for record in kept(root)])
@@ -331,23 +332,6 @@ def test_one_contradiction_and_nothing_is_taken_in(root: Path, given: Path, appr
     approve(re.sub(r"[\d.]+ (there|given)|\b[0-9a-f]{8}\b", r"… \1", str(caught.value)))
     assert last.name in str(caught.value)
     assert tables_of(plan.config.evidence) == before
-
-
-def test_another_code_of_training_is_a_replicate_and_overwrites_nothing(root: Path, given: Path) -> None:
-    plan, first = trained_plan(root), records.read_folder(given, "laptop")[0]
-    evidence.take_in(plan, given)
-
-    value = first.evaluations[0].value or 0.0
-    anew = {"code": "0123456789abcdef", "files/encoder.safetensors": "0" * 64, "evaluations/0/value": value + 1}
-    other = first
-    for place, said in anew.items():
-        other = changed(other, setting(place, said))
-    rewrite(given, [other])
-    before = tables_of(plan.config.evidence)
-    evidence.take_in(plan, given)
-    assert records.read_all(plan.config.evidence)[first.name][0] == first
-    assert len(records.read_all(plan.config.evidence)[first.name]) == 2
-    assert all(content.startswith(before[name]) for name, content in tables_of(plan.config.evidence).items())
 
 
 def test_answers_of_more_protocols_are_added_to_a_record_that_is_there(root: Path, given: Path) -> None:

@@ -105,14 +105,6 @@ def test_states(tmp_path: Path, make: Callable[[Path], object], expected: State)
     assert found.done == (expected in (State.FINISHED, State.DIVERGED)) == bool(found.manifest) == (not found.problem)
 
 
-def test_bytes_of_larger_files_are_left_to_a_closer_look(tmp_path: Path) -> None:
-    spoil(tmp_path, "snapshots/a", "weightz")
-    assert state.look(tmp_path, 6).done
-    assert not state.look(tmp_path, 7).done
-    (tmp_path / "snapshots" / "a").unlink()  # that it is there is seen at every look
-    assert not state.look(tmp_path, 0).done
-
-
 def test_a_folder_is_held_by_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused) -> None:
     monkeypatch.setattr(state, "LOCK_SECONDS", 0.1)
     folder = tmp_path / "runs" / "a"  # made where it is not there
