@@ -47,8 +47,7 @@ def gradcam(frozen: Frozen, **mlp: Any) -> ProbeResult:
     accuracy = top_k(fitted.scores(frozen.features(TEST)), labels, 1)
     pools = [module for module in frozen.encoder.modules() if isinstance(module, nn.AdaptiveAvgPool2d)]
     if len(pools) != 1:
-        needs = "one that ends in one average of feature maps, such as a ResNet"
-        raise HypersphereError(f"probe gradcam: encoder: needs {needs}")
+        raise HypersphereError("probe gradcam: encoder: needs one that ends in one average of feature maps (a ResNet)")
     images = np.array(frozen.images(TEST)[places])
     maps, _, features = seen_by(pools[0], frozen.encoder, images, frozen.device)
     with torch.enable_grad():

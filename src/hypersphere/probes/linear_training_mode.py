@@ -6,7 +6,7 @@ from copy import deepcopy
 import numpy as np
 import torch
 from jaxtyping import Float, UInt8
-from torch import Tensor, nn
+from torch import Tensor
 
 from hypersphere import prng
 from hypersphere.arguments import PositiveFloat, PositiveInt
@@ -29,10 +29,16 @@ def linear_training_mode(frozen: Frozen, *, epochs: PositiveInt = 2, learning_ra
     last batch of a single image is left out.
     """
     network, images, labels = deepcopy(frozen.encoder), frozen.images(TRAIN), frozen.labels(TRAIN)
+    tested = frozen.images(TEST)
+
+    def encoded(some: UInt8[np.ndarray, "n h w 3"]) -> Float[Tensor, "n d"]:
+        output: Tensor = network(to_float(torch.from_numpy(np.array(some)).to(frozen.device)))
+        return output.float()
+
     weight = torch.zeros(frozen.classes(), frozen.features(TEST).shape[1], device=frozen.device)
     bias = torch.zeros(frozen.classes(), device=frozen.device)
     optimiser = torch.optim.SGD([weight, bias], lr=learning_rate, momentum=0.9)
-    lowest, best = math.inf, torch.full((len(frozen.images(TEST)), frozen.classes()), math.nan, device=frozen.device)
+    lowest, best = math.inf, torch.full((len(tested), frozen.classes()), math.nan, device=frozen.device)
     for epoch in range(epochs):
         network.train()
         order = torch.from_numpy(prng.permutation(len(images), 0, "linear_training_mode", epoch))
@@ -40,19 +46,13 @@ def linear_training_mode(frozen: Frozen, *, epochs: PositiveInt = 2, learning_ra
         for index in order.split(BATCH):
             if len(index) == 1 < len(order):
                 continue
-            features = _encoded(network, images[index.numpy()], frozen.device)
+            features = encoded(images[index.numpy()])
             loss, back = cross_entropy(torch.addmm(bias, features, weight.T), labels[index.to(labels.device)])
             weight.grad, bias.grad = back.T @ features, back.sum(dim=0)
             optimiser.step()
             losses.append(loss.item() * len(index))
         if sum(losses) < lowest:
-            tested = frozen.images(TEST)
             network.eval()
-            blocks = [_encoded(network, tested[i : i + BLOCK], frozen.device) for i in range(0, len(tested), BLOCK)]
+            blocks = [encoded(tested[i : i + BLOCK]) for i in range(0, len(tested), BLOCK)]
             lowest, best = sum(losses), torch.addmm(bias, torch.cat(blocks), weight.T)
     return scored(frozen, best, MEASURES)
-
-
-def _encoded(network: nn.Module, images: UInt8[np.ndarray, "n h w 3"], device: torch.device) -> Float[Tensor, "n d"]:
-    output: Tensor = network(to_float(torch.from_numpy(np.array(images)).to(device)))
-    return output.float()

@@ -69,8 +69,7 @@ def fit_mlp(bank: Float[Tensor, "*copies n d"], labels: Int[Tensor, "n"], classe
     dropout = settings.dropout
 
     def rate(passed: float) -> float:
-        rate: float = settings.learning_rate * 0.1 ** (passed // settings.drop_every)
-        return rate
+        return float(settings.learning_rate * 0.1 ** (passed // settings.drop_every))
 
     def generator(purpose: str) -> torch.Generator:
         return torch.Generator().manual_seed(prng.torch_seed(0, "mlp", purpose))

@@ -11,10 +11,10 @@ from hypersphere.augmentations.ops import make_views
 from hypersphere.datasets.types import TEST
 from hypersphere.probes.frozen import BLOCK, Frozen
 
-ViewPairs = tuple[Float[Tensor, "n e"], Float[Tensor, "n e"], Int[np.ndarray, "n"]]
 
-
-def view_pairs(frozen: Frozen, split: str = TEST, most: int = 2000) -> ViewPairs:
+def view_pairs(
+    frozen: Frozen, split: str = TEST, most: int = 2000
+) -> tuple[Float[Tensor, "n e"], Float[Tensor, "n e"], Int[np.ndarray, "n"]]:
     """The embeddings of two views of at most ``most`` images of a split, and the images' places in it, ascending.
 
     Images and views are the same for every run with this augmentation. Of a method that trains on one view, both are of

@@ -150,11 +150,9 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "a default of a run": ("config/recipe.py", "momentum: DecayRate = 0.9", "momentum: DecayRate = 0.8", MEANT),
     "how defaults are merged": ("config/registry.py", "... if default is None", "0 if default is None", MEANT | SAID),
     "when an error is raised": ("config/run.py", "self.batch.size > examples", "self.batch.size >= examples", MEANT),
-    "an error's type": ("config/run.py", "raise HypersphereError(\n  ", "raise ValueError(\n  ", MEANT),
     "a comment": ("objectives/nt_xent.py", "    n = len(z_a)\n", "    n = len(z_a)  # a batch\n", set()),
     "words of a run's error": ("config/run.py", "is more than the", "exceeds the", set()),
     "the lock of a run": ("provenance/state.py", "60.0", "61.0", set()),
-    "a loss of no such run": ("objectives/uniformity.py", ".mean()", ".sum()", set()),
     "a new loss": ("objectives/newest.py", "", "def newest(z_a, z_b):\n    return (z_a * z_b).sum()\n", set()),
     "what a claim may say": ("config/claims.py", "import math\n", "import math\nimport os\n", SAID),
 }
