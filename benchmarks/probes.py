@@ -23,7 +23,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from hypersphere.datasets.types import CLASS, TRAIN
 from hypersphere.probes.knn import directions, knn
-from hypersphere.probes.linear import linear, standardise
+from hypersphere.probes.linear import fit_logistic, standardise
 from hypersphere.probes.linear_sgd import linear_sgd
 from hypersphere.training.determinism import make_deterministic
 
@@ -127,7 +127,7 @@ def main() -> None:
         "knn, bare matmul and topk": (lambda: knn(data), lambda: bare_neighbours(data)),
         "knn, scikit-learn": (lambda: knn(few), lambda: their_neighbours(few)),
         "linear, scikit-learn": (
-            lambda: linear(data, penalty=PENALTY, iterations=ITERATIONS),
+            lambda: fit_logistic(standardise(data.bank, data.bank)[0], data.bank_labels, 10, PENALTY, ITERATIONS),
             lambda: their_regression(data),
         ),
         "linear_sgd, DataLoader": (lambda: linear_sgd(data), lambda: by_loader(data)),

@@ -45,8 +45,8 @@ class Agent:
     def __init__(self, direction: float) -> None:
         self.encoder = pixel_convnet(frames=2, size=6, filters=2, layers=1)
         source = {"name": "control_task", "domain": "made", "task": "sign", "action_repeat": 50, "size": 8}
-        self.dataset = Dataset.model_validate({"name": "sign", "source": source})
-        self.run = type("Run", (), {"seed": 3})
+        dataset = Dataset.model_validate({"name": "sign", "source": source})
+        self.run = type("Run", (), {"seed": 3, "dataset": dataset})
         self.direction = direction
 
     def embed(self, stacks: Tensor) -> Tensor:

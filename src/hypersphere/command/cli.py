@@ -303,13 +303,12 @@ def select(plan: Plan, arguments: argparse.Namespace) -> None:
 
 @command(
     "pack sources, evidence and results into one reproducible zip",
-    option("--to", metavar="FILE", help="the zip to write (default: hypersphere-<version>-<scale>.zip)"),
     option("--weights", action="store_true", help="add the runs, with their weights"),
 )
 def archive(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.provenance import archive
 
-    print(archive.pack(plan, arguments.to and Path(arguments.to), arguments.weights))
+    print(archive.pack(plan, arguments.weights))
 
 
 @command(

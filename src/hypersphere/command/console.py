@@ -161,9 +161,8 @@ def _begin(logger: logging.Logger, plan: Plan, local: bool, report: bool) -> Non
         from hypersphere.training import device  # it imports torch, which nothing else here does
 
         device.devices("cuda")
-    found = markers.lost(plan)
-    markers.forget(found)
-    for error in found:
+    for error in markers.lost(plan):
+        error.disprove()
         print(f"made again: {error}", file=sys.stderr)
 
 

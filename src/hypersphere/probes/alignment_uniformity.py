@@ -1,7 +1,5 @@
 """Alignment and uniformity of embeddings (Wang & Isola 2020)."""
 
-from hypersphere.arguments import PositiveFloat, PositiveInt
-from hypersphere.datasets.types import TEST
 from hypersphere.objectives.alignment import alignment
 from hypersphere.objectives.uniformity import uniformity
 from hypersphere.probes.frozen import Frozen
@@ -10,23 +8,15 @@ from hypersphere.probes.result import ProbeResult
 from hypersphere.probes.view_pairs import view_pairs
 
 MEASURES = ("alignment", "uniformity")
-RUN = True
 
 
-def alignment_uniformity(
-    frozen: Frozen, *, images: PositiveInt = 2000, power: PositiveFloat = 2.0, t: PositiveFloat = 2.0
-) -> ProbeResult:
+def alignment_uniformity(frozen: Frozen) -> ProbeResult:
     """The two losses of Wang & Isola 2020 (Sec. 4.1) as measures, on two views of test images.
 
-    Args:
-        images: time and memory grow with their square.
-        power: of the distance in alignment.
-        t: inverse width of uniformity's Gaussian, per unit of squared distance.
-
     Returns:
-        ``alignment``, between 0 and 2^power, and ``uniformity``, between -4t and 0, both better if lower.
+        ``alignment``, the mean squared distance, between 0 and 4; and ``uniformity``, for a Gaussian of exp(-2 times
+        the squared distance), between -8 and 0. Both are better if lower.
     """
-    found = view_pairs(frozen, TEST, images, least=2)
-    a, b = directions(found.first), directions(found.second)
-    values = {"alignment": float(alignment(a, b, power=power)), "uniformity": float(uniformity(a, b, t=t))}
+    a, b = (directions(side) for side in view_pairs(frozen)[:2])
+    values = {"alignment": float(alignment(a, b, power=2.0)), "uniformity": float(uniformity(a, b, t=2.0))}
     return ProbeResult(values, n=len(a))

@@ -2,29 +2,19 @@
 
 import warnings
 from collections.abc import Iterable
-from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from hypersphere import prng
 from hypersphere.errors import HypersphereError
 
-_libraries = cache(ThreadpoolController)
-"""The libraries whose threads can be limited, after scikit-learn is loaded: looking for them takes 5 ms."""
-
-
-class Clusters(NamedTuple):
-    """A partition of n points."""
-
-    labels: Int[np.ndarray, "n"]
-    inertia: float
-    """Sum of squared distances to the centres."""
+Clusters = tuple[Int[np.ndarray, "n"], float]
+"""The cluster of each point, and the sum of squared distances to the centres, the inertia."""
 
 
 def kmeans(points: Float[Tensor, "n d"], k: int, restarts: int, purpose: str) -> Clusters:
@@ -57,12 +47,12 @@ def best(points: Float[np.ndarray, "n d"], centres: Iterable[Float[np.ndarray, "
     from sklearn.cluster import KMeans  # here, because its import takes a second
     from sklearn.exceptions import ConvergenceWarning
 
-    with _libraries().limit(limits=1), warnings.catch_warnings():  # threads would add the points in any order
+    with threadpool_limits(1), warnings.catch_warnings():  # threads would add the points in any order
         warnings.simplefilter("ignore", ConvergenceWarning)  # points that coincide are fewer clusters
         fits = [KMeans(len(first), init=first, n_init=1, tol=0).fit(points) for first in centres]
     inertias = [fit.inertia_ for fit in fits]
     least = int(np.argmin(inertias))
-    return Clusters(fits[least].labels_, float(inertias[least]))
+    return fits[least].labels_, float(inertias[least])
 
 
 def matched_accuracy(clusters: Int[np.ndarray, "n"], classes: Int[np.ndarray, "n"]) -> float:

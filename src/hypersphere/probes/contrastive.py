@@ -3,7 +3,6 @@
 import torch
 
 from hypersphere.arguments import PositiveInt
-from hypersphere.datasets.types import TEST
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions
@@ -11,7 +10,6 @@ from hypersphere.probes.result import ProbeResult
 from hypersphere.probes.view_pairs import view_pairs
 
 MEASURES = ("entropy", "contrastive_top1")
-RUN = True
 
 BLOCK = 512
 """Anchors at once; it changes no result."""
@@ -20,11 +18,8 @@ BLOCK = 512
 def contrastive(frozen: Frozen, *, candidates: PositiveInt = 4096) -> ProbeResult:
     """Each embedding's distribution over all others, as in the run's own loss (SimCLR, Table 5).
 
-    SimCLR says "4096 examples"; here these are the embeddings of two views of half as many test images. An anchor is
-    not among its own candidates.
-
-    Args:
-        candidates: embeddings, two for each image; fewer if the test set has fewer images.
+    SimCLR says "4096 examples"; here these are the embeddings of two views of half as many test images, or of all that
+    there are. An anchor is not among its own candidates.
 
     Returns:
         ``contrastive_top1``, the share of anchors whose positive has a higher logit than every negative (a tie is
@@ -34,8 +29,8 @@ def contrastive(frozen: Frozen, *, candidates: PositiveInt = 4096) -> ProbeResul
     given = objective.parameters | (logits.parameters if logits else {})
     if "temperature" not in given:
         raise HypersphereError(f"probe contrastive: objective: {objective.name} has no temperature")
-    found = view_pairs(frozen, TEST, max(2, candidates // 2), least=2)
-    z = torch.cat([found.first, found.second])
+    first, second, places = view_pairs(frozen, most=candidates // 2)
+    z = torch.cat([first, second])
     z = directions(z) if given.get("normalise", True) else z.double()
     hits, entropies = [], []
     for rows in torch.arange(len(z), device=z.device).split(BLOCK):  # image i has the rows i and i + n
@@ -49,4 +44,4 @@ def contrastive(frozen: Frozen, *, candidates: PositiveInt = 4096) -> ProbeResul
         scores[own, positive] = -torch.inf
         hits.append((of_positive > scores.amax(dim=1)).double())
     values = {"entropy": float(torch.cat(entropies).mean()), "contrastive_top1": 100 * float(torch.cat(hits).mean())}
-    return ProbeResult(values, n=len(found.images))
+    return ProbeResult(values, n=len(places))

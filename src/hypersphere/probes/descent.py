@@ -13,6 +13,7 @@ from torch import Tensor
 
 from hypersphere import prng
 
+BATCH = 256
 Gradients = Callable[[Float[Tensor, "b d"], Int[Tensor, "b"]], Sequence[Tensor]]
 """Maps a batch and its classes to the gradients of the batch's mean cross-entropy, one for each parameter."""
 

@@ -7,18 +7,15 @@ from jaxtyping import Float, Float64, Int
 from torch import Tensor
 
 from hypersphere import prng
-from hypersphere.arguments import PositiveInt
-from hypersphere.datasets.types import TEST
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions
 from hypersphere.probes.result import ProbeResult, reading
 from hypersphere.probes.view_pairs import view_pairs
 
 MEASURES = ("distance",)
-RUN = True
 
 
-def distances(frozen: Frozen, *, images: PositiveInt = 2000) -> ProbeResult:
+def distances(frozen: Frozen) -> ProbeResult:
     """D = (1 - cos) / 2 of pairs of embeddings, as in LMCL (Sec. 3.1), on augmented test images.
 
     Positive pairs are two views of an image. Negative ones are a view of an image and the other view of the next one,
@@ -28,8 +25,7 @@ def distances(frozen: Frozen, *, images: PositiveInt = 2000) -> ProbeResult:
         The means ``distance;pairs=positive`` and ``distance;pairs=negative``, and a table with one row per pair: pairs,
         image (the place of its first image in the split) and distance.
     """
-    found = view_pairs(frozen, TEST, images, least=2)
-    return of_pairs(found.first, found.second, found.images)
+    return of_pairs(*view_pairs(frozen))
 
 
 def of_pairs(

@@ -1,7 +1,6 @@
 """Run all probes of a batch of runs: one sealed file for each run and protocol, skipped if it is current.
 
-Features are computed once per run, epoch, dataset and layer, for all protocols that use them. Runs with the same
-weights are measured once: variants with one seed start from the same encoder.
+Features are computed once per run, epoch, dataset and layer, for all protocols that use them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 import torch
+from torch import nn
 
 from hypersphere import files
 from hypersphere.config import registry
@@ -20,7 +20,7 @@ from hypersphere.config.plan import Asked, At, BatchOfRuns, Plan, table_name
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import HypersphereError, NotFiniteError
-from hypersphere.probes.frozen import Frozen, Layer, Pixels
+from hypersphere.probes.frozen import Frozen, Layer
 from hypersphere.probes.result import ProbeResult
 from hypersphere.provenance import digests, markers, pictures, state
 from hypersphere.provenance.manifest import check_evaluation, check_run
@@ -29,11 +29,8 @@ from hypersphere.training import device as devices
 from hypersphere.training.determinism import make_deterministic
 from hypersphere.training.frozen import load_frozen, weight_files
 
-COLUMNS = EVALUATION
 Row = tuple[str | int | float | None, ...]
 """Values of the columns."""
-Known = dict[str, ProbeResult | None]
-"""What was measured, by digest of what decides it: weights, network, protocol and dataset."""
 
 
 def evaluate_batch(plan: Plan, batch: BatchOfRuns) -> None:
@@ -45,25 +42,21 @@ def evaluate_batch(plan: Plan, batch: BatchOfRuns) -> None:
 def evaluate_runs(plan: Plan, runs: Sequence[Run]) -> None:
     """Evaluate runs by all their protocols, and raw pixels, which are a control, by those that can."""
     make_deterministic(plan.config.scale.threads)
-    known: Known = {}
     with devices.acquire(plan.config.settings.device) as device:
         for run in runs:
-            _evaluate_run(plan, run, device, known)
+            _evaluate_run(plan, run, device)
         for dataset, protocols in plan.asked_of_pixels(runs).items():
-            frozen, at = Frozen(Pixels(), None, _open(plan, dataset), device), (0, dataset)
+            frozen, at = Frozen(nn.Flatten(), nn.Identity(), _open(plan, dataset), device), (0, dataset)
             for digest, protocol in protocols.items():
                 path, about = plan.evaluation(raw_pixels(dataset), digest), _about(plan, protocol, None, {}, [at])
-                if is_current(path, about):
-                    continue
                 # Batches side by side ask for the same: one process at a time measures a dataset's pixels.
                 with state.held(path.parent, patient=True):
-                    if not is_current(path, about):  # another process may have measured it meanwhile
-                        rows = _rows(PIXELS, protocol, at, _probe(PIXELS, protocol, at, frozen), frozen.classes())
-                        _write(path, rows, {}, about, device)
+                    if not is_current(path, about):
+                        _write(path, PIXELS, protocol, {at: frozen}, about, device)
 
 
-def _evaluate_run(plan: Plan, run: Run, device: torch.device, known: Known) -> None:
-    """Evaluate a run by all its protocols, each unless its file is current; what is measured is added to ``known``."""
+def _evaluate_run(plan: Plan, run: Run, device: torch.device) -> None:
+    """Evaluate a run by all its protocols, each unless its file is current."""
     manifest, own = check_run(plan, run.name), run.dataset.name
     loaded = cache(partial(load_frozen, run, plan.run_folder(run.name)))
 
@@ -77,26 +70,13 @@ def _evaluate_run(plan: Plan, run: Run, device: torch.device, known: Known) -> N
         about = _about(plan, protocol, run, inputs(run, asked, manifest), asked.at)
         if is_current(path, about):
             continue
-        # What a protocol measures of weights depends on the network; of a part of the training, on more.
-        decides = {"encoder", "method"}
-        if _constant(protocol, "RUN", False):
-            decides |= {"dataset", "views", "views_b", "objective", "logits"}
-        network = run.model_dump(mode="json", include=decides)
-        rows: list[Row] = []
-        results: dict[At, ProbeResult] = {}
-        for epoch, target in sorted(asked.at):
-            result = None
-            if manifest["status"] != "diverged" or not epoch:
-                weights = [manifest["files"].get(name) for name in weight_files(run, epoch)]
-                key = files.digest([weights, network, epoch, target, protocol.digest])
-                if key not in known or None in weights:
-                    frozen = frozen_at(epoch, target, protocol.layer)
-                    known[key] = _probe(run.name, protocol, (epoch, target), frozen)
-                result = known[key]
-            rows += _rows(run.name, protocol, (epoch, target), result, len(_open(plan, target).class_names()))
-            if result is not None:
-                results[epoch, target] = result
-        _write(path, rows, results, about, device)
+        frozen = {
+            (epoch, target): None
+            if manifest["status"] == "diverged" and epoch
+            else frozen_at(epoch, target, protocol.layer)
+            for epoch, target in sorted(asked.at)
+        }
+        _write(path, run.name, protocol, frozen, about, device)
         print(f"{run.name}: {protocol.probe and protocol.probe.name} measured", flush=True)
     frozen_at.cache_clear()  # it refers to itself: the features would stay until the next search for cycles
 
@@ -107,34 +87,28 @@ def inputs(run: Run, asked: Asked, manifest: dict[str, Any]) -> dict[str, str]:
     return {"status": manifest["status"]} | {name: manifest["files"].get(name, "none") for name in sorted(names)}
 
 
-def _constant(protocol: Protocol, name: str, default: Any) -> Any:
-    assert protocol.probe is not None
-    return registry.read_constant("probes", protocol.probe.name, name, default)
+def _measured(run: str, protocol: Protocol, at: At, frozen: Frozen | None) -> tuple[list[Row], ProbeResult | None]:
+    """A row for each value of one encoder on one dataset, and all that its probe says.
 
-
-def _probe(run: str, protocol: Protocol, at: At, frozen: Frozen) -> ProbeResult | None:
-    """What a probe says of one encoder on one dataset; None if its features or scores are not finite."""
-    assert protocol.probe is not None
+    Of an encoder that diverged (None), or whose features or scores are not finite: a row for each measure, and None.
+    """
+    (epoch, target), digest, probe = at, protocol.digest, protocol.probe
+    assert probe is not None
+    result: ProbeResult | None = None
     try:
-        result: ProbeResult = registry.load("probes", protocol.probe.name)(frozen, **protocol.probe.parameters)
+        if frozen is not None:
+            result = registry.load("probes", probe.name)(frozen, **probe.parameters)
     except NotFiniteError as error:
-        print(f"note: {run}: epoch {at[0]}: {error}", flush=True)
-        return None
-    return result
-
-
-def _rows(run: str, protocol: Protocol, at: At, result: ProbeResult | None, classes: int) -> list[Row]:
-    """A row for each value; without a result, one for each measure, whose status is ``diverged``."""
-    (epoch, target), digest = at, protocol.digest
-    if result is None:
-        measures = _constant(protocol, "MEASURES", ())
-        return [(run, epoch, digest, name, target, "", None, None, None, "diverged") for name in measures]
+        print(f"note: {run}: epoch {epoch}: {error}", flush=True)
+    if frozen is None or result is None:
+        measures = registry.read_constant("probes", probe.name, "MEASURES", ())
+        return [(run, epoch, digest, name, target, "", None, None, None, "diverged") for name in measures], None
     rows: list[Row] = []
     for key, value in result.values.items():
         measure, _, reading = key.partition(";")
         number = result.counts.get(key, result.n)
-        rows.append((run, epoch, digest, measure, target, reading, value, number, classes, "finished"))
-    return rows
+        rows.append((run, epoch, digest, measure, target, reading, value, number, frozen.classes(), "finished"))
+    return rows, result
 
 
 def _open(plan: Plan, dataset: str) -> store.Prepared:
@@ -146,9 +120,7 @@ def _about(
 ) -> dict[str, Any]:
     """What determines an evaluation's bytes: a file with all of this in its manifest is current."""
     pairs = sorted(at)
-    datasets = {target for _, target in pairs}
-    if run and _constant(protocol, "RUN", False):
-        datasets.add(run.dataset.name)
+    datasets = {target for _, target in pairs} | ({run.dataset.name} if run else set())
     return {
         "protocol": protocol.model_dump(mode="json", include={"probe", "layer"}),
         "at": [list(pair) for pair in pairs],
@@ -172,20 +144,32 @@ def is_current(path: Path, about: dict[str, Any]) -> bool:
 
 
 def _write(
-    path: Path, rows: list[Row], results: Mapping[At, ProbeResult], about: dict[str, Any], device: torch.device
+    path: Path,
+    run: str,
+    protocol: Protocol,
+    encoders: Mapping[At, Frozen | None],
+    about: dict[str, Any],
+    device: torch.device,
 ) -> None:
-    """Write rows, tables and pictures, and beside them a manifest with their checksums and ``about``."""
-    tables_before = [*path.parent.glob(f"{path.stem}.*.csv"), *path.parent.glob(f"{path.stem}.*.png")]
-    for old in (path.with_suffix(".json"), *tables_before):
+    """Probe encoders, of which None diverged. Write rows, tables and pictures, and beside them their manifest.
+
+    It has their checksums and ``about``.
+    """
+    rows, tables, drawn = [], {}, {}
+    for at, frozen in encoders.items():
+        of_one, result = _measured(run, protocol, at, frozen)
+        rows += of_one
+        if result and result.table is not None:
+            tables[table_name(path, at)] = result.table
+        if result and result.pictures is not None:
+            drawn[table_name(path, at).with_suffix(".png")] = result.pictures
+    written = {path: pd.DataFrame(rows, columns=list(EVALUATION))} | tables
+    for old in (path.with_suffix(".json"), *path.parent.glob(f"{path.stem}.*.*")):
         old.unlink(missing_ok=True)
-    written = {path: pd.DataFrame(rows, columns=list(COLUMNS))}
-    written |= {table_name(path, at): one.table for at, one in results.items() if one.table is not None}
     for file, table in written.items():  # a row's text does not depend on the other rows
         integers = {column: "Int64" for column in ("n_test", "classes") if column in table}
         text = table.astype(integers).to_csv(index=False, lineterminator="\n", float_format="%.6f")
         files.write_text(file, text)
-    drawn = {table_name(path, at): one.pictures for at, one in results.items() if one.pictures is not None}
-    drawn = {file.with_suffix(".png"): images for file, images in drawn.items()}
     for file, images in drawn.items():
         pictures.write(file, list(images))
     manifest = about | {

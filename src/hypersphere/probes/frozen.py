@@ -1,7 +1,6 @@
 """The input of a probe: a frozen encoder with its head, on one prepared dataset."""
 
 from collections.abc import Callable, Iterable
-from copy import deepcopy
 from typing import Literal
 
 import numpy as np
@@ -10,10 +9,10 @@ from jaxtyping import Float, Int, Shaped, UInt8
 from torch import Tensor, nn
 
 from hypersphere.augmentations.ops import to_float
-from hypersphere.config.run import Dataset, Run
+from hypersphere.config.run import Run
 from hypersphere.datasets.store import Prepared, PreparedSplit
 from hypersphere.datasets.types import CLASS, TRAIN
-from hypersphere.errors import HypersphereError, NotFiniteError
+from hypersphere.errors import NotFiniteError
 
 BLOCK = 512
 """Images per forward pass; batch norm is in evaluation mode, so results do not depend on it."""
@@ -32,18 +31,19 @@ class Frozen:
 
     Args:
         encoder: maps [n, 3, h, w] to [n, d].
-        head: maps [n, d] to embeddings [n, e]; None for raw pixels.
+        head: maps [n, d] to embeddings [n, e].
         data: the prepared dataset.
         device: where to compute; results stay there.
         layer: the default layer of ``features``.
-        run: how the encoder was trained, for a probe that repeats some of it; None: unknown.
+        run: how the encoder was trained, for a probe that repeats some of it; None of raw pixels, which no such probe
+            measures.
         home: the same encoder on the dataset that it was trained on; None: this is it.
     """
 
     def __init__(
         self,
         encoder: nn.Module,
-        head: nn.Module | None,
+        head: nn.Module,
         data: Prepared,
         device: torch.device,
         layer: Layer = "backbone",
@@ -53,35 +53,18 @@ class Frozen:
         self.encoder: nn.Module = encoder.eval().to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.device = device
         self.splits = data.split_names
-        self._head = None if head is None else head.eval().to(device)
+        self._head = head.eval().to(device)
         self._data = data
         self._layer: Layer = layer
-        self._run = run
+        self.run: Run = run  # type: ignore[assignment]
         self._home = home
         self._cache: dict[tuple[str, Layer], Tensor] = {}
         self._mapped: dict[str, PreparedSplit] = {}
 
     @property
-    def run(self) -> Run:
-        """The run that trained the encoder."""
-        if self._run is None:
-            raise HypersphereError("probe: repeats a part of the training, and raw pixels have none")
-        return self._run
-
-    @property
-    def dataset(self) -> Dataset:
-        """How the prepared dataset is declared."""
-        return Dataset.model_validate(self._data.manifest["spec"])
-
-    @property
     def home(self) -> "Frozen":
         """The same encoder on the dataset that it was trained on."""
         return self if self._home is None else self._home()
-
-    def copy(self) -> nn.Module:
-        """A copy of the network up to the protocol's layer, for a probe that changes its mode."""
-        encoder = deepcopy(self.encoder)
-        return encoder if self._layer == "backbone" else nn.Sequential(encoder, deepcopy(self._above()))
 
     def features(self, split: str, layer: Layer | None = None) -> Float[Tensor, "n d"]:
         """Vectors of one split's images, in the order of the split; by default of the protocol's layer."""
@@ -94,7 +77,7 @@ class Frozen:
                 self._cache[split, layer] = _through(self.encoder, blocks, "features", split)
             else:
                 blocks = self.features(split, "backbone").split(BLOCK)
-                self._cache[split, layer] = _through(self._above(), blocks, layer, split)
+                self._cache[split, layer] = _through(self._head, blocks, layer, split)
         return self._cache[split, layer]
 
     def embeddings(self, split: str) -> Float[Tensor, "n e"]:
@@ -103,7 +86,7 @@ class Frozen:
 
     def embed(self, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n e"]:
         """The head's output for other images than the dataset's: views, for example."""
-        both = nn.Sequential(self.encoder, self._above())
+        both = nn.Sequential(self.encoder, self._head)
         return _through(both, images.to(self.device).split(BLOCK), "embeddings", "given")
 
     def encode(self, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n d"]:
@@ -137,11 +120,6 @@ class Frozen:
         """Names of the classes of the labels of this name, from label 0 on."""
         return self._data.class_names(name)
 
-    def _above(self) -> nn.Module:
-        if self._head is None:
-            raise HypersphereError("layer: raw pixels have no embeddings, because they have no head; allowed: backbone")
-        return self._head
-
 
 def _through(module: nn.Module, blocks: Iterable[Tensor], what: str, split: str) -> Tensor:
     """Only blocks are computed in inference mode: concatenated outside it, they are a tensor for probes to train on."""
@@ -151,11 +129,3 @@ def _through(module: nn.Module, blocks: Iterable[Tensor], what: str, split: str)
     if bad := int((~found.isfinite()).any(dim=1).sum()):
         raise NotFiniteError(f"the {what} of {bad} of {len(found)} images of split {split} are NaN or infinite")
     return found
-
-
-class Pixels(nn.Module):
-    """An encoder without weights: the raw pixels, flattened."""
-
-    def forward(self, images: Float[Tensor, "n c h w"]) -> Float[Tensor, "n chw"]:
-        """Flatten each image."""
-        return images.flatten(1)

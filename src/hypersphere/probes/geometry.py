@@ -4,18 +4,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from hypersphere.arguments import PositiveInt
-from hypersphere.datasets.types import TEST
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions
 from hypersphere.probes.result import ProbeResult
 from hypersphere.probes.view_pairs import view_pairs
 
 MEASURES = ("weight_norm", "norm", "effective_rank", "positive_cosine")
-RUN = True
 
 
-def geometry(frozen: Frozen, *, images: PositiveInt = 2000) -> ProbeResult:
+def geometry(frozen: Frozen) -> ProbeResult:
     """Manipulation checks of a trained network, on two views of test images.
 
     Returns:
@@ -23,8 +20,7 @@ def geometry(frozen: Frozen, *, images: PositiveInt = 2000) -> ProbeResult:
         mean Euclidean norm of the first view's embeddings; ``effective_rank`` of the same, centred; and
         ``positive_cosine``, the mean cosine of the two views' embeddings.
     """
-    pairs = view_pairs(frozen, TEST, images)
-    first, second = pairs.first.double(), pairs.second.double()
+    first, second = (side.double() for side in view_pairs(frozen)[:2])
     values = {
         "weight_norm": weight_norm(frozen.encoder),
         "norm": float(first.norm(dim=1).mean()),

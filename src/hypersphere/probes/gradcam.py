@@ -9,7 +9,6 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from hypersphere import prng
-from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.errors import HypersphereError
 from hypersphere.probes.feature_maps import enlarged, resized, seen_by, tinted
@@ -23,18 +22,16 @@ PICTURES = (
     "highest); below: the predicted class"
 )
 
+CLASSES = 5
 OPAQUE = 0.65
 """Share of the colour where a map is highest."""
 
 
-def gradcam(frozen: Frozen, *, classes: PositiveInt = 5, **mlp: Any) -> ProbeResult:
-    """Fit the probe ``mlp``, and draw for one test image of some classes what raises the score of its class.
+def gradcam(frozen: Frozen, **mlp: Any) -> ProbeResult:
+    """Fit the probe ``mlp``, and draw for one test image of each of five classes what raises the score of its class.
 
     Double metric paper, Fig. 4: "5 distinct classes chosen at random". Here classes and images are drawn by a fixed
     key, the same for every run.
-
-    Args:
-        classes: how many; at most those of the dataset.
 
     Returns:
         ``mlp_top1``, the probe's accuracy on the test set; a table with a row per picture: row ("image" or
@@ -44,14 +41,13 @@ def gradcam(frozen: Frozen, *, classes: PositiveInt = 5, **mlp: Any) -> ProbeRes
     labels, names = frozen.labels(TEST), frozen.class_names()
     truth = labels.cpu().numpy()
     present, order = np.unique(truth), prng.permutation(len(truth), 0, "gradcam", "images")
-    some = np.sort(present[prng.permutation(len(present), 0, "gradcam", "classes")[:classes]])
+    some = np.sort(present[prng.permutation(len(present), 0, "gradcam", "classes")[:CLASSES]])
     places = np.array([next(place for place in order if truth[place] == label) for label in some])
     fitted = fit_mlp(frozen.features(TRAIN), frozen.labels(TRAIN), frozen.classes(), **mlp)
     accuracy = top_k(fitted.scores(frozen.features(TEST)), labels, 1)
     pools = [module for module in frozen.encoder.modules() if isinstance(module, nn.AdaptiveAvgPool2d)]
     if len(pools) != 1:
-        needs = "one that ends in one average of feature maps, such as a ResNet"
-        raise HypersphereError(f"probe gradcam: encoder: needs {needs}")
+        raise HypersphereError("probe gradcam: encoder: needs one that ends in one average of feature maps (a ResNet)")
     images = np.array(frozen.images(TEST)[places])
     maps, _, features = seen_by(pools[0], frozen.encoder, images, frozen.device)
     with torch.enable_grad():

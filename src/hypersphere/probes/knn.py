@@ -42,7 +42,7 @@ def knn(
         if not len(bank) or not len(queries):
             raise HypersphereError(f"knn: drop_last: {drop_last} leaves no images")
     scores = vote(bank, queries, frozen.labels(TRAIN)[: len(bank)], frozen.classes(), k, temperature)
-    return scored(frozen, scores, dict(zip(MEASURES, (1, 5), strict=True)))
+    return scored(frozen, scores, MEASURES)
 
 
 def vote(
@@ -51,7 +51,7 @@ def vote(
     labels: Int[Tensor, "n"],
     classes: int,
     k: int,
-    temperature: float,
+    temperature: float = 0.1,
     leave_out: bool = False,
 ) -> Float64[Tensor, "m c"]:
     """The bank's votes for each class, for each query; with ``leave_out`` query i is image i, which has no vote."""

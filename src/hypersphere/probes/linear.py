@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float, Float64, Int
 from torch import Tensor
 
-from hypersphere.arguments import NonNegativeInt, PositiveFloat, PositiveInt
+from hypersphere.arguments import NonNegativeInt
 from hypersphere.datasets.types import CLASS, TEST, TRAIN
 from hypersphere.probes.descent import cross_entropy
 from hypersphere.probes.frozen import Frozen
@@ -13,17 +13,13 @@ from hypersphere.probes.result import ProbeResult, reading, scored, top_k
 MEASURES = ("linear_top1", "linear_top5")
 PIXELS = True
 
+PENALTY, ITERATIONS = 1e-3, 200
+"""On the weights, relative to the mean over images; the upper limit, before which the optimum is usually reached."""
 FLOOR = 1e-6
 """Smallest divisor of a dimension, relative to the largest standard deviation."""
 
 
-def linear(
-    frozen: Frozen,
-    *,
-    penalty: PositiveFloat = 1e-3,
-    iterations: PositiveInt = 200,
-    digits: NonNegativeInt = 0,
-) -> ProbeResult:
+def linear(frozen: Frozen, *, digits: NonNegativeInt = 0) -> ProbeResult:
     """Fit softmax regression on standardised features by full-batch L-BFGS in float64, from zero.
 
     Minimises the mean cross-entropy plus penalty/2 · ||weights||², without penalty on the bias. Three classes or more:
@@ -32,8 +28,6 @@ def linear(
     rerun gives equal bits.
 
     Args:
-        penalty: on the weights, relative to the mean over images.
-        iterations: upper limit; the optimum is usually reached before.
         digits: of an image, each with labels of its own, ``digit_1`` and so on, and a fit of its own; 0: the class.
 
     Returns:
@@ -45,18 +39,18 @@ def linear(
         # In orthonormal coordinates of the bank's row space, in which the penalty keeps the weights: fewer to fit.
         basis_dn = torch.linalg.qr(bank.T).Q
         bank, queries = bank @ basis_dn, queries @ basis_dn
-    measures = dict(zip(MEASURES, (1, 5), strict=True))
 
     def scores(name: str) -> Float64[Tensor, "m c"]:
-        weights, bias = fit_logistic(bank, frozen.labels(TRAIN, name), frozen.classes(name), penalty, iterations)
+        weights, bias = fit_logistic(bank, frozen.labels(TRAIN, name), frozen.classes(name), PENALTY, ITERATIONS)
         return torch.addmm(bias, queries, weights)
 
     if not digits:
-        return scored(frozen, scores(CLASS), measures)
+        return scored(frozen, scores(CLASS), MEASURES)
     values: dict[str, float] = {}
     for name in (f"digit_{number + 1}" for number in range(digits)):
         found, truth = scores(name), frozen.labels(TEST, name)
-        values |= {reading(measure, label=name): top_k(found, truth, k) for measure, k in measures.items()}
+        for measure, k in zip(MEASURES, (1, 5), strict=True):
+            values[reading(measure, label=name)] = top_k(found, truth, k)
     return ProbeResult(values, n=len(queries))
 
 

@@ -50,4 +50,4 @@ def linear_sgd(
 
     fit((weight, bias), gradients, bank, frozen.labels(TRAIN), "linear_sgd", epochs, batch, momentum, rate)
     scores = torch.addmm(bias, frozen.features(TEST), weight.T)
-    return scored(frozen, scores, dict(zip(MEASURES, (1, 5), strict=True)))
+    return scored(frozen, scores, MEASURES)

@@ -1,17 +1,18 @@
 """Linear probe of an encoder whose weights are frozen and whose batch norm is not: the norms authors' code."""
 
 import math
+from copy import deepcopy
 
 import numpy as np
 import torch
 from jaxtyping import Float, UInt8
-from torch import Tensor, nn
+from torch import Tensor
 
 from hypersphere import prng
-from hypersphere.arguments import Fraction, PositiveFloat, PositiveInt
+from hypersphere.arguments import PositiveFloat, PositiveInt
 from hypersphere.augmentations.ops import to_float
 from hypersphere.datasets.types import TEST, TRAIN
-from hypersphere.probes.descent import cross_entropy
+from hypersphere.probes.descent import BATCH, cross_entropy
 from hypersphere.probes.frozen import BLOCK, Frozen
 from hypersphere.probes.result import ProbeResult, scored
 
@@ -19,49 +20,39 @@ MEASURES = ("linear_top1", "linear_top5")
 
 
 @torch.no_grad()
-def linear_training_mode(
-    frozen: Frozen,
-    *,
-    epochs: PositiveInt = 2,
-    learning_rate: PositiveFloat = 0.1,
-    batch: PositiveInt = 256,
-    momentum: Fraction = 0.9,
-) -> ProbeResult:
+def linear_training_mode(frozen: Frozen, *, epochs: PositiveInt = 2, learning_rate: PositiveFloat = 0.1) -> ProbeResult:
     """Softmax regression by SGD from zero, on features of the encoder in training mode.
 
     So batch norm divides by each batch's own deviation, and its running statistics drift. The norms paper prints linear
     probes (Table S3) but no protocol; this is its authors' code. They report the epoch of lowest training loss. Test
-    images are encoded in evaluation mode, by the statistics of that moment: our reading.
-
-    Args:
-        learning_rate: constant.
-        batch: a last batch of a single image is left out.
+    images are encoded in evaluation mode, by the statistics of that moment: our reading. The rate is constant, and a
+    last batch of a single image is left out.
     """
-    network, images, labels = frozen.copy(), frozen.images(TRAIN), frozen.labels(TRAIN)
+    network, images, labels = deepcopy(frozen.encoder), frozen.images(TRAIN), frozen.labels(TRAIN)
+    tested = frozen.images(TEST)
+
+    def encoded(some: UInt8[np.ndarray, "n h w 3"]) -> Float[Tensor, "n d"]:
+        output: Tensor = network(to_float(torch.from_numpy(np.array(some)).to(frozen.device)))
+        return output.float()
+
     weight = torch.zeros(frozen.classes(), frozen.features(TEST).shape[1], device=frozen.device)
     bias = torch.zeros(frozen.classes(), device=frozen.device)
-    optimiser = torch.optim.SGD([weight, bias], lr=learning_rate, momentum=momentum)
-    lowest, best = math.inf, torch.full((len(frozen.images(TEST)), frozen.classes()), math.nan, device=frozen.device)
+    optimiser = torch.optim.SGD([weight, bias], lr=learning_rate, momentum=0.9)
+    lowest, best = math.inf, torch.full((len(tested), frozen.classes()), math.nan, device=frozen.device)
     for epoch in range(epochs):
         network.train()
         order = torch.from_numpy(prng.permutation(len(images), 0, "linear_training_mode", epoch))
         losses = []
-        for index in order.split(batch):
+        for index in order.split(BATCH):
             if len(index) == 1 < len(order):
                 continue
-            features = _encoded(network, images[index.numpy()], frozen.device)
+            features = encoded(images[index.numpy()])
             loss, back = cross_entropy(torch.addmm(bias, features, weight.T), labels[index.to(labels.device)])
             weight.grad, bias.grad = back.T @ features, back.sum(dim=0)
             optimiser.step()
             losses.append(loss.item() * len(index))
         if sum(losses) < lowest:
-            tested = frozen.images(TEST)
             network.eval()
-            blocks = [_encoded(network, tested[i : i + BLOCK], frozen.device) for i in range(0, len(tested), BLOCK)]
+            blocks = [encoded(tested[i : i + BLOCK]) for i in range(0, len(tested), BLOCK)]
             lowest, best = sum(losses), torch.addmm(bias, torch.cat(blocks), weight.T)
-    return scored(frozen, best, dict(zip(MEASURES, (1, 5), strict=True)))
-
-
-def _encoded(network: nn.Module, images: UInt8[np.ndarray, "n h w 3"], device: torch.device) -> Float[Tensor, "n d"]:
-    output: Tensor = network(to_float(torch.from_numpy(np.array(images)).to(device)))
-    return output.float()
+    return scored(frozen, best, MEASURES)

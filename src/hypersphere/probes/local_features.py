@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from hypersphere.arguments import PositiveInt
+from hypersphere.config.validation import not_one_of
 from hypersphere.datasets.types import TEST
 from hypersphere.errors import HypersphereError, NotFiniteError
 from hypersphere.probes.clusters import kmeans
@@ -31,10 +31,8 @@ OPAQUE = 0.6
 """Share of the colour in a picture."""
 
 
-def local_features(
-    frozen: Frozen, *, images: PositiveInt = 8, stage: str = "layer2", restarts: PositiveInt = 5
-) -> ProbeResult:
-    """K-means of the normalised features of all places of an image, each image by itself.
+def local_features(frozen: Frozen, *, stage: str = "layer2") -> ProbeResult:
+    """K-means of the normalised features of all places of an image, each of eight images by itself.
 
     Args:
         stage: the part of the encoder whose output is clustered.
@@ -44,14 +42,12 @@ def local_features(
         regions, mean over the shown images; a table with a row per picture: clusters, row (empty), column (its number,
         from 1), caption (its class) and image (its place in the split); and the pictures.
     """
-    parts, where = dict(frozen.encoder.named_children()), "probe local_features: stage"
+    parts = dict(frozen.encoder.named_children())
     if stage not in parts:
-        raise HypersphereError(f"{where}: the encoder has no '{stage}'; it has {', '.join(parts) or 'no parts'}")
-    places = chosen(len(frozen.images(TEST)), images)
+        raise HypersphereError(f"probe local_features: stage: {not_one_of(stage, parts)}")
+    places = chosen(len(frozen.images(TEST)), 8)
     shown = np.array(frozen.images(TEST)[places])
     maps = seen_by(parts[stage], frozen.encoder, shown, frozen.device)[1].detach()
-    if maps.ndim != 4 or maps[0, 0].numel() < CLUSTERS[-1]:
-        raise HypersphereError(f"{where}: the output of '{stage}' is no map of {CLUSTERS[-1]} places or more")
     if not bool(maps.isfinite().all()):
         raise NotFiniteError(f"the maps of '{stage}' are NaN or infinite at some places")
     big, names = enlarged(shown), frozen.class_names()
@@ -63,10 +59,10 @@ def local_features(
         for one in maps:
             points = directions(one.flatten(1).T)
             total = float((points - points.mean(dim=0)).square().sum())
-            found = kmeans(points, k, restarts, "local features")
-            order = np.argsort(-np.bincount(found.labels, minlength=k), kind="stable")  # the largest region first
-            regions.append(np.argsort(order, kind="stable")[found.labels].reshape(one.shape[1:]))
-            shares.append(max(0.0, 100 * (1 - found.inertia / total)) if total > 0 else 0.0)
+            found, inertia = kmeans(points, k, 5, "local features")
+            order = np.argsort(-np.bincount(found, minlength=k), kind="stable")  # the largest region first
+            regions.append(np.argsort(order, kind="stable")[found].reshape(one.shape[1:]))
+            shares.append(max(0.0, 100 * (1 - inertia / total)) if total > 0 else 0.0)
         values[reading("explained", clusters=k)] = float(np.mean(shares))
         tables.append(pd.DataFrame({"clusters": k, "row": "", "column": columns, "caption": labels, "image": places}))
         grown = resized(maps.new_tensor(np.stack(regions)), big.shape[1:3], smooth=False).astype(int)

@@ -11,7 +11,7 @@ from hypersphere import prng
 from hypersphere.arguments import Fraction, PositiveFloat, PositiveInt
 from hypersphere.config import registry
 from hypersphere.datasets.types import TEST, TRAIN
-from hypersphere.probes.descent import cross_entropy, fit
+from hypersphere.probes.descent import BATCH, cross_entropy, fit
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.result import ProbeResult, scored
 
@@ -26,7 +26,6 @@ def mlp(
     dropout: Fraction = 0.4,
     epochs: PositiveInt = 90,
     learning_rate: PositiveFloat = 0.1,
-    batch: PositiveInt = 256,
     drop_every: PositiveInt = 40,
     momentum: Fraction = 0.9,
 ) -> ProbeResult:
@@ -39,13 +38,13 @@ def mlp(
     Args:
         hidden: width between the layers.
         dropout: share of hidden values set to zero, in training only.
-        learning_rate: of the first epochs, per 256 images of a batch.
+        learning_rate: of the first epochs.
         drop_every: epochs between two divisions of the rate by 10.
     """
-    about = {"hidden": hidden, "dropout": dropout, "epochs": epochs, "learning_rate": learning_rate, "batch": batch}
+    about = {"hidden": hidden, "dropout": dropout, "epochs": epochs, "learning_rate": learning_rate}
     about |= {"drop_every": drop_every, "momentum": momentum}
     fitted = fit_mlp(frozen.features(TRAIN), frozen.labels(TRAIN), frozen.classes(), **about)
-    return scored(frozen, fitted.scores(frozen.features(TEST)), dict.fromkeys(MEASURES, 1))
+    return scored(frozen, fitted.scores(frozen.features(TEST)), MEASURES)
 
 
 class Perceptron(NamedTuple):
@@ -67,11 +66,10 @@ def fit_mlp(bank: Float[Tensor, "*copies n d"], labels: Int[Tensor, "n"], classe
     ``bank`` may hold several versions of each image, shown in turn by epoch.
     """
     settings: Any = registry.schema("probes", "mlp")(**mlp)
-    batch, dropout = settings.batch, settings.dropout
+    dropout = settings.dropout
 
     def rate(passed: float) -> float:
-        rate: float = settings.learning_rate * batch / 256 * 0.1 ** (passed // settings.drop_every)
-        return rate
+        return float(settings.learning_rate * 0.1 ** (passed // settings.drop_every))
 
     def generator(purpose: str) -> torch.Generator:
         return torch.Generator().manual_seed(prng.torch_seed(0, "mlp", purpose))
@@ -93,5 +91,5 @@ def fit_mlp(bank: Float[Tensor, "*copies n d"], labels: Int[Tensor, "n"], classe
         below = torch.where(passes, back @ w2 / (1 - dropout), 0)
         return below.T @ features, below.sum(dim=0), back.T @ outer, back.sum(dim=0)
 
-    fit(parameters, gradients, bank, labels, "mlp", settings.epochs, batch, settings.momentum, rate)
+    fit(parameters, gradients, bank, labels, "mlp", settings.epochs, BATCH, settings.momentum, rate)
     return parameters

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from hypersphere.arguments import NonNegativeInt, PositiveFloat, PositiveInt
+from hypersphere.arguments import NonNegativeInt, PositiveInt
 from hypersphere.datasets.reading.human import ENTROPY
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.frozen import Frozen
@@ -21,27 +21,22 @@ CONSENSUS = ("cifar10n-aggregate", "cifar100n")
 """Names of training labels by people; CIFAR-100N has the label of one person."""
 BUCKETS = 20
 """Norms paper, Sec. 5: ranges of 0.05."""
-Scale = Literal["maximum", "range"]
-"""The norm's share of the largest norm (Fig. 4's caption), or its place between the smallest and the largest (the
-authors' notebook)."""
 
 
 def norm_buckets(
     frozen: Frozen,
     *,
     k: PositiveInt = 200,
-    temperature: PositiveFloat = 0.1,
-    split: Literal["train", "test"] = "train",
     scale: Literal["maximum", "range"] = "maximum",
     more_than: NonNegativeInt = 50,
 ) -> ProbeResult:
-    """kNN accuracy, and people's, by the norm of the embedding: norms paper, Sec. 5 and Fig. 4.
+    """kNN accuracy of training images, and people's, by the norm of the embedding: norms paper, Sec. 5 and Fig. 4.
 
-    The bank is the training set. A training image has no vote on itself.
+    The bank is the training set. An image has no vote on itself.
 
     Args:
-        split: the images that are classified by their neighbours.
-        scale: what the norms are divided by, see ``buckets``.
+        scale: maximum: norms are divided by the largest (the caption); range: by the distance from the smallest to the
+            largest, which then is 0 (the authors' notebook).
         more_than: a bucket with so many images or fewer has no value (the caption's 50; the authors' notebook asks
             for 10, which is more than 9).
 
@@ -51,15 +46,14 @@ def norm_buckets(
         training images; and ``human_entropy``, in nats, of their labels of test images. These two are NaN where the
         dataset has none (CIFAR-100 has no entropy).
     """
-    truth, values, counts = frozen.labels(split), dict[str, float](), dict[str, int]()
-    bank, queries, labels = frozen.features(TRAIN), frozen.features(split), frozen.labels(TRAIN)
-    scores = vote(bank, queries, labels, frozen.classes(), k, temperature, leave_out=split == TRAIN)
+    bank, truth, values, counts = frozen.features(TRAIN), frozen.labels(TRAIN), dict[str, float](), dict[str, int]()
+    scores = vote(bank, bank, truth, frozen.classes(), k, leave_out=True)
     given = next((name for name in CONSENSUS if name in frozen.split(TRAIN).labels), None)
     entropy = frozen.attribute(TEST, ENTROPY)
     measured = (
-        ("bucket_top1", split, 100.0 * (scores.argmax(dim=1) == truth)),  # of equal votes the lower class wins
-        ("bucket_share", split, None),
-        ("human_accuracy", TRAIN, 100.0 * (frozen.labels(TRAIN, given) == labels) if given else None),
+        ("bucket_top1", TRAIN, 100.0 * (scores.argmax(dim=1) == truth)),  # of equal votes the lower class wins
+        ("bucket_share", TRAIN, None),
+        ("human_accuracy", TRAIN, 100.0 * (frozen.labels(TRAIN, given) == truth) if given else None),
         ("human_entropy", TEST, None if entropy is None else torch.from_numpy(entropy)),
     )
     for measure, of, each in measured:
@@ -76,7 +70,7 @@ def norm_buckets(
     return ProbeResult(values, n=len(truth), counts=counts)
 
 
-def buckets(norms: Float[Tensor, "n"], scale: Scale) -> Int[Tensor, "n"]:
+def buckets(norms: Float[Tensor, "n"], scale: str) -> Int[Tensor, "n"]:
     """The bucket of each image, from 1 to 20; the largest norm is in the last.
 
     Under ``maximum`` bucket b has norms from (b - 1)/20 of the largest to below b/20; ``range`` divides the distance

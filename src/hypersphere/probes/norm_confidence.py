@@ -10,10 +10,10 @@ from scipy.ndimage import correlate1d
 from threadpoolctl import threadpool_limits
 
 from hypersphere import prng
-from hypersphere.arguments import PositiveFloat, PositiveInt
+from hypersphere.arguments import PositiveInt
 from hypersphere.augmentations.ops import gray, to_float
 from hypersphere.datasets.types import TEST, TRAIN
-from hypersphere.errors import HypersphereError, NotFiniteError
+from hypersphere.errors import NotFiniteError
 from hypersphere.probes.frozen import BLOCK, Frozen
 from hypersphere.probes.knn import vote
 from hypersphere.probes.result import ProbeResult
@@ -37,12 +37,12 @@ DEGREE = 3
 """Of the polynomial in all covariates. With straight lines alone, a norm that is a bent function of contrast would seem
 to add something."""
 
+FOLDS = 5
+
 PerImage = Float[np.ndarray, "n"]
 
 
-def norm_confidence(
-    frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat = 0.1, folds: PositiveInt = 5
-) -> ProbeResult:
+def norm_confidence(frozen: Frozen, *, k: PositiveInt = 200) -> ProbeResult:
     """Norms as confidence (norms paper, Sec. 5), with simple properties of images as the rival explanation.
 
     A weighted kNN vote (see ``knn``) of features of the protocol's layer classifies each test image. Its own confidence
@@ -50,10 +50,7 @@ def norm_confidence(
     logistic regression on a cubic polynomial, with all products, of contrast, brightness and edge density, and on the
     image's true class; with and without the logarithm of the norm, and with and without the vote's own confidence in
     the polynomial. Areas under the ROC curve (AUROC) are of images that a regression was not fitted on: the mean over
-    folds, which are drawn by a fixed key and have equal shares of right votes.
-
-    Args:
-        folds: parts of the test images, two or more.
+    five folds, which are drawn by a fixed key and have equal shares of right votes.
 
     Returns:
         In percent, 50 being chance: ``norm_auroc``, ``vote_auroc``, ``contrast_auroc``, ``brightness_auroc`` and
@@ -66,19 +63,17 @@ def norm_confidence(
     Raises:
         NotFiniteError: an embedding is zero, so that its norm has no logarithm.
     """
-    if folds < 2:
-        raise HypersphereError("norm_confidence: folds: must be 2 or more (given: 1)")
     norms, truth = lengths(frozen, TEST), frozen.labels(TEST).cpu().numpy()
     if zero := int((norms == 0).sum()):
         raise NotFiniteError(f"the embeddings of {zero} of {len(norms)} test images are zero, and have no log-norm")
     bank, labels = frozen.features(TRAIN), frozen.labels(TRAIN)
-    votes = vote(bank, frozen.features(TEST), labels, frozen.classes(), k, temperature).cpu().numpy()
+    votes = vote(bank, frozen.features(TEST), labels, frozen.classes(), k).cpu().numpy()
     right = np.equal(votes.argmax(axis=1), truth)  # of equal votes the lower class wins, as in `knn`
     looks, confidence = appearance(frozen.images(TEST)), share(votes)
     alone = {"norm": norms, "vote": confidence, **looks}
     values = {f"{name}_auroc": auroc(right, one) for name, one in alone.items()}
     with threadpool_limits(torch.get_num_threads(), "blas"):  # numpy's own threads, on which the rounding depends
-        values |= explained(right, norms, looks, confidence, np.eye(frozen.classes())[truth], folds)
+        values |= explained(right, norms, looks, confidence, np.eye(frozen.classes())[truth])
     return ProbeResult({measure: values[measure] for measure in MEASURES}, n=len(truth))
 
 
@@ -125,7 +120,6 @@ def explained(
     looks: Mapping[str, PerImage],
     confidence: PerImage,
     classes: Float[np.ndarray, "n c"],
-    folds: int,
 ) -> dict[str, float]:
     """The regressions of ``norm_confidence``: ``covariates_auroc``, both gains, and ``norm_coefficient``."""
     from sklearn.linear_model import LogisticRegression
@@ -133,7 +127,7 @@ def explained(
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-    if min(right.sum(), (~right).sum()) < folds:
+    if min(right.sum(), (~right).sum()) < FOLDS:
         return dict.fromkeys(("covariates_auroc", "norm_gain", "norm_gain_over_vote", "norm_coefficient"), math.nan)
     # Standardised over all images: no column sees what is right.
     cubic = make_pipeline(StandardScaler(), PolynomialFeatures(DEGREE, include_bias=False), StandardScaler())
@@ -145,7 +139,7 @@ def explained(
     order = prng.permutation(len(right), 0, "norm confidence", "folds")
 
     def validated(columns: Float[np.ndarray, "n d"]) -> float:
-        cut = StratifiedKFold(folds)
+        cut = StratifiedKFold(FOLDS)
         areas = cross_val_score(model, columns[order], right[order], cv=cut, scoring="roc_auc", error_score="raise")
         return float(np.mean(100 * areas))
 

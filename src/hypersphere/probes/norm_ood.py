@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hypersphere.arguments import PositiveFloat, PositiveInt
+from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.corruption import WAY
 from hypersphere.probes.frozen import Frozen
@@ -11,10 +11,9 @@ from hypersphere.probes.norm_confidence import PerImage, appearance, auroc, leng
 from hypersphere.probes.result import ProbeResult, reading
 
 MEASURES = ("ood_norm_auroc", "ood_vote_auroc", "ood_contrast_auroc")
-RUN = True
 
 
-def norm_ood(frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat = 0.1) -> ProbeResult:
+def norm_ood(frozen: Frozen, *, k: PositiveInt = 200) -> ProbeResult:
     """Norms as a sign of novelty (norms paper, Sec. 5, Fig. 3), with the vote's confidence and contrast beside them.
 
     Test images of the encoder's own dataset are compared with test images of another one: all of them, or, of a set
@@ -30,7 +29,7 @@ def norm_ood(frozen: Frozen, *, k: PositiveInt = 200, temperature: PositiveFloat
     bank, labels = home.features(TRAIN), home.labels(TRAIN)
 
     def quantities(place: Frozen, split: str) -> tuple[PerImage, PerImage, PerImage]:
-        votes = vote(bank, place.features(split), labels, home.classes(), k, temperature).cpu().numpy()
+        votes = vote(bank, place.features(split), labels, home.classes(), k).cpu().numpy()
         return lengths(place, split), share(votes), appearance(place.images(split))["contrast"]
 
     own, found = quantities(home, TEST), {split: quantities(frozen, split) for split in others or [TEST]}

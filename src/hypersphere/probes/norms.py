@@ -1,7 +1,6 @@
 """Norms of a run's embeddings or features, image by image."""
 
 from collections.abc import Mapping
-from typing import Literal
 
 import pandas as pd
 from jaxtyping import Float64
@@ -14,19 +13,16 @@ from hypersphere.probes.result import ProbeResult, reading
 MEASURES = ("norm",)
 
 
-def norms(frozen: Frozen, *, layer: Literal["embeddings", "backbone"] = "embeddings") -> ProbeResult:
-    """Euclidean norms of all images of all splits, before any normalisation, in float64.
+def norms(frozen: Frozen) -> ProbeResult:
+    """Euclidean norms of the embeddings of all images of all splits, before any normalisation, in float64.
 
     Norms paper, Figs. 3 to 5 and Table S4.
-
-    Args:
-        layer: embeddings: the head's output, which the losses see. backbone: the encoder's output.
 
     Returns:
         The mean for each split, ``norm;split=train`` and so on, and a table with one row per image: split, image (its
         place in the split, from 0) and norm.
     """
-    return by_image("norm", {split: frozen.features(split, layer).double().norm(dim=1) for split in frozen.splits})
+    return by_image("norm", {split: frozen.embeddings(split).double().norm(dim=1) for split in frozen.splits})
 
 
 def by_image(measure: str, by_split: Mapping[str, Float64[Tensor, "n"]]) -> ProbeResult:

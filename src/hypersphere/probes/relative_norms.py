@@ -7,7 +7,6 @@ from hypersphere.probes.norms import by_image
 from hypersphere.probes.result import ProbeResult
 
 MEASURES = ("relative_norm",)
-RUN = True
 
 
 def relative_norms(frozen: Frozen) -> ProbeResult:

@@ -1,6 +1,6 @@
 """The result of a probe, and how predictions become percentages."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -55,23 +55,24 @@ def top_k(scores: Float[Tensor, "n c"], truth: Int[Tensor, "n"], k: int) -> floa
     return 100 * (ahead.sum(dim=1) < k).double().mean().item()
 
 
-def scored(frozen: Frozen, scores: Float[Tensor, "n c"], measures: Mapping[str, int]) -> ProbeResult:
+def scored(frozen: Frozen, scores: Float[Tensor, "n c"], measures: Sequence[str]) -> ProbeResult:
     """The share of test images whose class is among those with the highest scores, in percent.
 
     Args:
         scores: of each test image, for each class; of fewer, the first ones.
-        measures: how many classes count as the highest, by measure.
+        measures: for the first the highest class counts, for the second any of the five highest.
 
     Returns:
         Each measure; and of a biased set also ``<measure>;bias=aligned`` and ``<measure>;bias=conflicting``, unless
         there is no such image.
     """
     truth, conflicting = frozen.labels(TEST)[: len(scores)], frozen.attribute(TEST, CONFLICTING)
-    values = {measure: top_k(scores, truth, k) for measure, k in measures.items()}
+    tops = dict(zip(measures, (1, 5), strict=False))
+    values = {measure: top_k(scores, truth, k) for measure, k in tops.items()}
     counts = {}
     for name, members in () if conflicting is None else (("aligned", ~conflicting), ("conflicting", conflicting)):
         chosen = torch.from_numpy(members).to(scores.device)
-        for measure, k in measures.items() if members.any() else ():
+        for measure, k in tops.items() if members.any() else ():
             key = reading(measure, bias=name)
             values[key], counts[key] = top_k(scores[chosen], truth[chosen], k), int(members.sum())
     return ProbeResult(values, n=len(truth), counts=counts)

@@ -6,9 +6,7 @@ import torch
 from jaxtyping import Float64
 from torch import Tensor
 
-from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.types import TEST
-from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions
 from hypersphere.probes.result import ProbeResult
@@ -16,31 +14,21 @@ from hypersphere.probes.view_pairs import chosen
 
 MEASURES = ("spread", "class_spread")
 
-DIMENSIONS = 3
 
-
-def sphere_points(frozen: Frozen, *, images: PositiveInt = 500) -> ProbeResult:
+def sphere_points(frozen: Frozen) -> ProbeResult:
     """Normalised embeddings of plain test images, for a run whose head has three outputs.
 
     Double metric paper, Fig. 1 and App. C.3.
 
-    Args:
-        images: in the table; the numbers are of all.
-
     Returns:
         ``spread`` of all images and ``class_spread``, its mean over the classes, each from 0, one direction, to 1,
-        directions that cancel out; and a table with one row per chosen image: image (its place in the split), class and
-        x, y, z.
+        directions that cancel out; and a table with one row per image, of at most 500: image (its place in the split),
+        class and x, y, z.
     """
-    embeddings = frozen.embeddings(TEST)
-    if embeddings.shape[1] != DIMENSIONS:
-        raise HypersphereError(
-            f"probe sphere_points: needs a head of {DIMENSIONS} outputs, method.dim (given: {embeddings.shape[1]})"
-        )
-    points, labels = directions(embeddings), frozen.labels(TEST)
+    points, labels = directions(frozen.embeddings(TEST)), frozen.labels(TEST)
     within = [spread(points[labels == label]) for label in labels.unique()]
     values = {"spread": spread(points), "class_spread": float(np.mean(within))}
-    places = chosen(len(points), images)
+    places = chosen(len(points), 500)
     at = torch.from_numpy(places)
     table = pd.DataFrame({"image": places, "class": labels.cpu()[at].numpy()})
     table = table.assign(**dict(zip("xyz", points.cpu()[at].T.numpy(), strict=True)))

@@ -1,7 +1,5 @@
 """Two views of each of some images, as in training, and their embeddings."""
 
-from typing import NamedTuple
-
 import numpy as np
 import torch
 from jaxtyping import Float, Int
@@ -10,29 +8,20 @@ from torch import Tensor
 from hypersphere import prng
 from hypersphere.augmentations.draws import draw
 from hypersphere.augmentations.ops import make_views
-from hypersphere.errors import HypersphereError
+from hypersphere.datasets.types import TEST
 from hypersphere.probes.frozen import BLOCK, Frozen
 
 
-class ViewPairs(NamedTuple):
-    """Embeddings of two views of n images; row i of both is image i's."""
-
-    first: Float[Tensor, "n e"]
-    second: Float[Tensor, "n e"]
-    images: Int[np.ndarray, "n"]
-    """The images' places in their split, ascending."""
-
-
-def view_pairs(frozen: Frozen, split: str, most: int, least: int = 1) -> ViewPairs:
-    """The embeddings of two views of at most ``most`` images of a split.
+def view_pairs(
+    frozen: Frozen, split: str = TEST, most: int = 2000
+) -> tuple[Float[Tensor, "n e"], Float[Tensor, "n e"], Int[np.ndarray, "n"]]:
+    """The embeddings of two views of at most ``most`` images of a split, and the images' places in it, ascending.
 
     Images and views are the same for every run with this augmentation. Of a method that trains on one view, both are of
     its augmentation.
     """
     images, branches = frozen.images(split), frozen.run.branches
     places = chosen(len(images), most)
-    if len(places) < least:
-        raise HypersphereError(f"probe: images: needs at least {least} {split} images (given: {len(places)})")
     both = (branches[0], branches[-1])
     draws = draw(both, len(images), images.shape[1], 0, 0).take(torch.from_numpy(places))
     blocks = []
@@ -41,7 +30,7 @@ def view_pairs(frozen: Frozen, split: str, most: int, least: int = 1) -> ViewPai
         a, b = make_views(pixels, draws.take(part), both)
         blocks.append((frozen.embed(a), frozen.embed(b)))
     first, second = (torch.cat(side) for side in zip(*blocks, strict=True))
-    return ViewPairs(first, second, places)
+    return first, second, places
 
 
 def chosen(images: int, most: int) -> Int[np.ndarray, "n"]:

@@ -17,11 +17,10 @@ from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 
 
-def pack(plan: Plan, target: Path | None = None, weights: bool = False) -> Path:
+def pack(plan: Plan, weights: bool = False) -> Path:
     """Write the archive of the current commit and the results of the plan's scale, and its checksum beside it.
 
-    By default it is ``hypersphere-<version>-<scale>.zip``. ``weights`` adds the runs' folders, with their
-    weights; markers are left out.
+    It is ``hypersphere-<version>-<scale>.zip``. ``weights`` adds the runs' folders. Markers are left out.
     """
     root, results = plan.config.root, plan.config.results
     if changed := _git(root, "status", "--porcelain").splitlines():
@@ -41,7 +40,7 @@ def pack(plan: Plan, target: Path | None = None, weights: bool = False) -> Path:
         made.append(path)
     time = datetime.fromtimestamp(int(_git(root, "log", "-1", "--format=%ct")), UTC).timetuple()[:6]
     folder = f"hypersphere-{files.read_yaml(root / 'CITATION.cff')['version']}-{plan.config.scale_name}"
-    target = target or root / f"{folder}.zip"
+    target = root / f"{folder}.zip"
     with files.replacing(target) as temporary:
         _git(root, "archive", "--format=zip", f"--prefix={folder}/", f"--output={temporary.resolve()}", "HEAD")
         with zipfile.ZipFile(temporary, "a") as archive:
@@ -68,8 +67,6 @@ def _git(root: Path, *arguments: str) -> str:
         done = subprocess.run(
             ["git", *own, *arguments], cwd=root, env=os.environ | {"TZ": "UTC"}, capture_output=True, check=True
         )
-    except (OSError, subprocess.CalledProcessError) as error:
-        said = os.fsdecode(getattr(error, "stderr", b"") or str(error).encode()).strip().splitlines()[-1:]
-        why = f" ({said[0]})" if said else ""
-        raise HypersphereError(f"{root}: packing an archive needs git and a checkout with a commit{why}") from None
+    except (OSError, subprocess.CalledProcessError):
+        raise HypersphereError(f"{root}: packing an archive needs git and a checkout with a commit") from None
     return os.fsdecode(done.stdout)

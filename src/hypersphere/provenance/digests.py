@@ -71,13 +71,10 @@ def evaluation_digest(plan: Plan, batch: BatchOfRuns) -> str:
 
     What decides the evaluations of raw pixels beside them is among it.
     """
-    places: dict[str, Any] = {}
-    codes: dict[str, Any] = {}
-    for run in batch.runs:
-        asked = plan.asked[run.name].items()
-        places[run.name] = {digest: sorted(one.at) for digest, one in asked}
-        codes[run.name] = {digest: protocol_digest(one.protocol, run) for digest, one in asked}
-    return files.digest([places, codes])
+    asked = [(run, digest, one) for run in batch.runs for digest, one in plan.asked[run.name].items()]
+    return files.digest(
+        [[run.name, digest, sorted(one.at), protocol_digest(one.protocol, run)] for run, digest, one in asked]
+    )
 
 
 def theory_digest(plan: Plan) -> str:

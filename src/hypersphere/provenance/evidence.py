@@ -43,8 +43,6 @@ def pack(plan: Plan, run: Run) -> Path:
     def answers(subject: str, digest: str) -> list[dict[str, Any]]:
         """The rows of one file of evaluations, each with the digest of how it was measured."""
         path = plan.evaluation(subject, digest)
-        if not path.is_file():
-            raise HypersphereError(f"{path}: the file is missing; `hypersphere evaluate {run.name}` makes it")
         manifest = check_evaluation(path)
         about = {key: manifest[key] for key in ("protocol", "code", "device", "threads", "environment")}
         by = files.digest(about, 8)

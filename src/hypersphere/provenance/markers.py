@@ -90,13 +90,6 @@ def lost(plan: Plan) -> list[DamagedError]:
     return found
 
 
-def forget(found: Iterable[DamagedError]) -> None:
-    """Remove the markers and manifests that are not true."""
-    for error in found:
-        with files.writing(error.proofs[0]):
-            error.disprove()
-
-
 def _check_arrays(proof: Path) -> None:
     """Check that a prepared dataset's arrays are there, with the sizes that its manifest lists."""
     try:

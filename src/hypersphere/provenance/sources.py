@@ -1,8 +1,8 @@
 """A digest of the code that decides a result: the import closure of the modules used, without its words.
 
 A reworded sentence must not make results stale, and a changed operator must. So modules that decide no byte of a result
-are silent: they and their imports are left out. In all others, comments, docstrings, layout and the words of errors,
-assertions, notes and warnings are removed from the syntax tree before it is hashed. In doubt a statement counts. A
+are silent: they and their imports are left out. In all others, comments, docstrings, layout and the words of errors
+are removed from the syntax tree before it is hashed. In doubt a statement counts. A
 module's table (``measures.csv`` beside ``measures.py``, and the plug-ins' tables of that name) counts with it.
 """
 
@@ -26,21 +26,16 @@ SILENT = frozenset(
         # Which runs there are, and which cell shows which. What a run is does count: `config.run`,
         # `config.recipe` and `config.registry` give its fields their meaning and defaults.
         *(f"config.{module}" for module in ("artifacts", "cells", "project", "plan", "resolve", "validation")),
-        # Keeping results whole: these refuse, wait, stop and record.
-        *(f"provenance.{module}" for module in ("evidence", "manifest", "digests")),
-        *(f"provenance.{module}" for module in ("sources", "stop")),
+        # Keeping results whole: these refuse, wait, stop and record, and say what is finished.
+        *(f"provenance.{module}" for module in ("digests", "evidence", "manifest", "markers")),
+        *(f"provenance.{module}" for module in ("sources", "state", "stop")),
         # Downloads are checked against published checksums.
         "datasets.reading.download",
-        # Which process trains where, what was finished before, and failures of the machine. The numerical switches
-        # are in `training.determinism`, which counts.
-        *(f"training.{module}" for module in ("device", "pretrain")),
-        # A resume state returns the bits that it was given: training that was interrupted ends with the same bytes as
-        # training that was not, or it is a defect. `training.weights` decides how a tensor is saved, and counts.
-        "training.checkpoint",
-        # Counts operations.
-        "training.work",
-        # What is finished, and what Snakemake knows of it.
-        *(f"provenance.{module}" for module in ("markers", "state")),
+        # Which process trains where, what was finished before, and failures of the machine; counts of operations. The
+        # numerical switches are in `training.determinism`, which counts. A resume state returns the bits that it was
+        # given: training that was interrupted ends with the same bytes as training that was not, or it is a defect.
+        # `training.weights` decides how a tensor is saved, and counts.
+        *(f"training.{module}" for module in ("checkpoint", "device", "pretrain", "work")),
     )
 )
 """Modules that decide no byte of any result."""
@@ -113,37 +108,16 @@ def _parsed(path: Path, module: str, changed_ns: int) -> tuple[str, frozenset[st
 
 
 class WithoutWords(ast.NodeTransformer):
-    """Removes docstrings and messages. A raise keeps its condition, its exception's type and its cause."""
-
-    ACTS = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
-    """Expressions that may do something besides having a value."""
-    STREAMS = ("sys.stdout", "sys.stderr")
+    """Removes docstrings and the words of errors. A raise keeps its condition, its exception's type and its cause."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        """Remove docstrings, notes and warnings; keep any other statement.
-
-        A note or warning writes to no file, and its arguments have no effect.
-        """
-        said = node.value
-        if isinstance(said, ast.Constant):
-            return None
-        if isinstance(said, ast.Call) and ast.unparse(said.func) in ("print", "warnings.warn"):
-            arguments = [*said.args, *(keyword.value for keyword in said.keywords)]
-            streams = [word.value for word in said.keywords if word.arg in ("file", None)]
-            acts = any(isinstance(part, self.ACTS) for argument in arguments for part in ast.walk(argument))
-            if not acts and all(ast.unparse(stream) in self.STREAMS for stream in streams):
-                return None
-        return self.generic_visit(node)
+        """Remove docstrings."""
+        return None if isinstance(node.value, ast.Constant) else self.generic_visit(node)
 
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
         """Turn ``raise X(…)`` into ``raise X``."""
         if isinstance(node.exc, ast.Call):
             node.exc = node.exc.func
-        return self.generic_visit(node)
-
-    def visit_Assert(self, node: ast.Assert) -> ast.AST:
-        """Keep the condition alone."""
-        node.msg = None
         return self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> ast.AST | None:

@@ -69,10 +69,8 @@ def held(folder: Path, patient: bool = False) -> Iterator[None]:
     with files.writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            lock.acquire(timeout=-1 if patient else LOCK_SECONDS)
+            held = lock.acquire(timeout=-1 if patient else LOCK_SECONDS)
         except Timeout:
             raise HypersphereError(f"{folder}: another process is training this run; wait for it or stop it") from None
-    try:
+    with held:
         yield
-    finally:
-        lock.release()

@@ -47,15 +47,10 @@ class Request:
 def on_request() -> Iterator[Request]:
     """Within the block, a first signal only sets the request, which the block reads; a second one acts at once.
 
-    The request stays empty in other threads than the main one, where Python delivers no signals, and for a signal that
-    is ignored, as SIGINT is for jobs that a shell runs in the background.
+    A signal that is ignored stays so, as SIGINT is for jobs that a shell runs in the background.
     """
     request = Request()
-    if threading.current_thread() is not threading.main_thread():
-        yield request
-        return
-    before = {int(number): signal.getsignal(number) for number in SIGNALS}
-    before = {number: handler for number, handler in before.items() if handler != signal.SIG_IGN}
+    before = {int(one): signal.getsignal(one) for one in SIGNALS if signal.getsignal(one) != signal.SIG_IGN}
 
     def note(number: int, frame: FrameType | None) -> None:
         request.number = number

@@ -63,40 +63,33 @@ def _printed(table: pd.DataFrame, columns: Iterable[str]) -> str:
 
 def as_read(table: pd.DataFrame, columns: Columns) -> pd.DataFrame:
     """A table as it would be read from its file."""
-    return _parsed(pd.read_csv(io.StringIO(_printed(table, columns)), dtype=str, keep_default_na=False), columns)
+    return _parsed(io.StringIO(_printed(table, columns)), columns)
 
 
-def read(path: Path, columns: Columns, others: Kind | None = None) -> pd.DataFrame:
-    """Read a tidy table, which must have ``columns``; a wrong one is a sentence that names the file and the column.
-
-    ``others`` is what any other column holds; None: there must be no other.
-    """
+def read(path: Path, columns: Columns) -> pd.DataFrame:
+    """Read a tidy table, which must have ``columns``; a wrong one is a sentence that names the file and the column."""
     try:
         files.check_regular(path)
-        table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
+        return _parsed(path, columns)
     except FileNotFoundError:
         raise HypersphereError(f"{path}: the file is missing") from None
     except (ValueError, pd.errors.ParserError) as error:
         raise HypersphereError(f"{path}: cannot be read as a CSV table ({error})") from None
-    known: Mapping[str, Kind | None] = {**dict.fromkeys(table.columns, others), **columns} if others else columns
-    for column in (*known, *table.columns):
-        if column not in table.columns or column not in known:
-            what = "missing" if column in known else "unknown"
-            raise HypersphereError(f"{path}: column {column} is {what}; expected: {', '.join(columns)}")
-    try:
-        return _parsed(table, known)
-    except ValueError as error:
-        raise HypersphereError(f"{path}: {error}") from None
 
 
-def _parsed(table: pd.DataFrame, columns: Mapping[str, Kind | None]) -> pd.DataFrame:
-    for column in table.columns:
-        if columns[column] == "number":
+def _parsed(source: Path | io.StringIO, columns: Columns) -> pd.DataFrame:
+    table = pd.read_csv(source, dtype=str, keep_default_na=False, encoding="utf-8")
+    for column in (*columns, *table.columns):
+        if column not in table.columns or column not in columns:
+            what = "missing" if column in columns else "unknown"
+            raise ValueError(f"column {column} is {what}; expected: {', '.join(columns)}")
+    for column, kind in columns.items():
+        if kind == "number":
             try:
                 table[column] = [float(value) if value else math.nan for value in table[column]]
             except ValueError as error:
                 raise ValueError(f"column {column}: {error}") from None
-        elif columns[column] == "flag":
+        elif kind == "flag":
             table[column] = table[column] == "True"
     return table
 

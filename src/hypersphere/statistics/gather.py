@@ -113,8 +113,7 @@ class Measurer:
                 history, status = pd.DataFrame(record.history, dtype="float64"), record.status
             else:
                 status = check_run(self.plan, name, "history.csv")["status"]
-                read = tables.numbers("epoch", cell.measure)
-                history = tables.read(self.plan.run_folder(name) / "history.csv", read, others="number")
+                history = pd.read_csv(self.plan.run_folder(name) / "history.csv", dtype=str).astype("float64")
             self._histories[name] = history.set_index("epoch"), status == "diverged"
         history, diverged = self._histories[name]
         value = float(history[cell.measure].get(cell.epoch, math.nan))  # the history has no epoch 0

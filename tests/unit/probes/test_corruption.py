@@ -1,6 +1,5 @@
 """Errors on corrupted images: of which split each is, and AugMix with keyed draws."""
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from hypersphere.probes.mlp import fit_mlp
 
 from .conftest import StandIn
 
-QUICK: dict[str, Any] = {"hidden": 8, "epochs": 6, "batch": 16}
+QUICK: dict[str, Any] = {"hidden": 8, "epochs": 12}
 PLAIN = "corruption_error;augmentation=standard;corruption="
 
 
@@ -48,7 +47,7 @@ def world(*splits: str) -> Any:
 def test_errors_by_split() -> None:
     """A probe without mistakes on clean images errs on just the images that were turned into others."""
     frozen = world()
-    found = corruption(frozen, **QUICK | {"learning_rate": 1.0, "epochs": 40})
+    found = corruption(frozen, **QUICK | {"learning_rate": 1.0, "epochs": 90})
     plain = {key: value for key, value in found.values.items() if key.startswith(PLAIN)}
     assert plain == {f"{PLAIN}none": 0.0, f"{PLAIN}fog;severity=1": 25.0, f"{PLAIN}fog;severity=2": 62.5}
     assert len(found.values) == 6
@@ -73,22 +72,12 @@ def test_augmix_is_torchvisions_with_keyed_draws() -> None:
     assert 0 <= float(found.min()) <= float(found.max()) <= 1
 
 
-def test_versions_are_the_same_kept_or_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of other images of the same shape, kept ones would be wrong."""
-    pictures = images("train")[:3]
-    kept, other = augmix_of(pictures, 0), augmix_of(255 - pictures, 0)
-    monkeypatch.setattr(sys.modules[augmix_of.__module__], "KEPT", 0)
-    assert torch.equal(augmix_of(pictures, 0), kept)
-    assert torch.equal(augmix_of(255 - pictures, 0), other)
-    assert not torch.equal(kept, other)
-
-
 def test_versions_of_images_take_turns() -> None:
     """One epoch sees the first version alone; one version is the plain fit."""
     bank, labels = torch.randn(30, 4, generator=torch.Generator().manual_seed(0)), torch.arange(30) % 3
 
     def fitted(features: torch.Tensor, epochs: int) -> torch.Tensor:
-        return fit_mlp(features, labels, 3, hidden=8, epochs=epochs, batch=16).w1
+        return fit_mlp(features, labels, 3, hidden=8, epochs=epochs).w1
 
     assert torch.equal(fitted(torch.stack([bank, bank + 9]), 1), fitted(bank, 1))
     assert torch.equal(fitted(bank[None], 4), fitted(bank, 4))

@@ -26,7 +26,7 @@ Scores = Callable[..., Tensor]
 pytestmark = pytest.mark.trained
 
 
-def their_probabilities(data: Any, penalty: float) -> np.ndarray:
+def their_probabilities(data: Any, penalty: float = 1e-3) -> np.ndarray:
     scaler = StandardScaler().fit(data.bank.numpy())
     columns = 2 if data.classes() == 2 else 1
     model = LogisticRegression(C=columns / (penalty * len(data.bank)), tol=1e-10, max_iter=10_000)
@@ -35,19 +35,11 @@ def their_probabilities(data: Any, penalty: float) -> np.ndarray:
     return found
 
 
-@pytest.mark.parametrize(
-    ("penalty", "shape"),
-    [
-        *[(penalty, {"m": 2000, "classes": classes}) for penalty in (1e-3, 1e-1, 1e-5) for classes in (2, 3, 4)],
-        (1e-2, {"n": 60, "d": 90}),  # fewer images than dimensions, as of raw pixels: the fit is in the row space
-    ],
-)
-def test_it_is_scikit_learns_logistic_regression(scores: Scores, penalty: float, shape: dict[str, Any]) -> None:
-    """C = 1 / (penalty · n), or twice that for two classes; bias free."""
+@pytest.mark.parametrize("shape", [*({"m": 2000, "classes": classes} for classes in (2, 3, 4)), {"n": 60, "d": 90}])
+def test_it_is_scikit_learns_logistic_regression(scores: Scores, shape: dict[str, Any]) -> None:
+    """C = 1 / (penalty · n), or twice that for two classes; bias free. Of few images the fit is in their row space."""
     data = cloud(**shape)
-    expected = their_probabilities(data, penalty)
-    found = scores(linear, data, penalty=penalty).softmax(dim=1).numpy()
-    np.testing.assert_allclose(found, expected, atol=1e-3)
+    np.testing.assert_allclose(scores(linear, data).softmax(dim=1).numpy(), their_probabilities(data), atol=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +83,7 @@ def test_each_digit_has_a_fit_of_its_own() -> None:
 
     found = linear(Two(data.bank, data.bank_labels, data.queries, data.query_labels, data.number), digits=2)
     for name, given in by_name.items():
-        right = their_probabilities(given, 1e-3).argmax(axis=1) == given.query_labels.numpy()
+        right = their_probabilities(given).argmax(axis=1) == given.query_labels.numpy()
         assert found.values[f"linear_top1;label={name}"] == pytest.approx(100 * right.mean(), abs=0.41)
     assert len(found.values) == 4
     assert found.n == len(data.queries)
@@ -131,8 +123,6 @@ def back(logits: np.ndarray, y: np.ndarray) -> np.ndarray:
         (2, 0.1, 256, {}),
         (3, 0.01, 64, {}),
         (1, 0.05, 7, {}),
-        (4, 0.02, 64, {"schedule": "cosine"}),
-        (4, 0.02, 64, {"momentum": 0.0}),
         (4, 0.02, 64, {"schedule": "cosine", "momentum": 0.5}),
     ],
 )
@@ -157,20 +147,6 @@ def test_sgd_is_a_loop_over_keyed_batches(
     assert len(set(expected.argmax(axis=1))) == 4
 
 
-def test_sgd_has_the_bits_of_autograd(scores: Scores) -> None:
-    """At a high rate, a difference in the last place would grow into other predictions."""
-    data, head = cloud(dtype=torch.float32), nn.Linear(8, 4)
-    for parameter in head.parameters():
-        nn.init.zeros_(parameter)
-    optimiser = torch.optim.SGD(head.parameters(), lr=0.5, momentum=0.9)
-    for epoch in range(3):
-        for index in torch.from_numpy(prng.permutation(300, 0, "linear_sgd", epoch)).split(64):
-            optimiser.zero_grad()
-            F.cross_entropy(head(data.bank[index]), data.bank_labels[index]).backward()
-            optimiser.step()
-    assert torch.equal(scores(linear_sgd, data, epochs=3, learning_rate=0.5, batch=64), head(data.queries))
-
-
 def coloured(n: int, classes: int = 3) -> Any:
     """Images of three or more noisy colours, and a network with batch norm."""
     random = np.random.default_rng(0)
@@ -184,7 +160,7 @@ def coloured(n: int, classes: int = 3) -> Any:
     network = nn.Sequential(nn.Conv2d(3, 6, 3), nn.BatchNorm2d(6), nn.ReLU(), nn.Flatten()).eval().requires_grad_(False)
     return StandIn(
         device=torch.device("cpu"),
-        copy=lambda: copy.deepcopy(network),
+        encoder=network,
         images=pixels.__getitem__,
         labels={split: torch.from_numpy(y) for split, y in own.items()}.__getitem__,
         features=lambda split: network(floats(pixels[split])),
@@ -196,12 +172,12 @@ def floats(pixels: np.ndarray) -> Tensor:
     return torch.from_numpy(pixels).permute(0, 3, 1, 2).float() / 255
 
 
-def by_torch(world: Any, epochs: int, rate: float, batch: int) -> list[tuple[list[tuple[int, float]], Tensor]]:
+def by_torch(world: Any, epochs: int, rate: float) -> list[tuple[list[tuple[int, float]], Tensor]]:
     """Of each epoch the batches' sizes and losses, and its scores of the test images, by nn.Linear and torch.optim.SGD.
 
     Batches are keyed. The last counts, but one of a single image, whose features after batch norm are any image's.
     """
-    network, head, found = world.copy(), nn.Linear(24, world.classes()), []
+    network, head, found = copy.deepcopy(world.encoder), nn.Linear(24, world.classes()), []
     nn.init.zeros_(head.weight)
     nn.init.zeros_(head.bias)
     optimiser = torch.optim.SGD(head.parameters(), lr=rate, momentum=0.9)
@@ -209,7 +185,7 @@ def by_torch(world: Any, epochs: int, rate: float, batch: int) -> list[tuple[lis
     for epoch in range(epochs):
         network.train()
         losses = []
-        for index in torch.from_numpy(prng.permutation(len(x), 0, "linear_training_mode", epoch)).split(batch):
+        for index in torch.from_numpy(prng.permutation(len(x), 0, "linear_training_mode", epoch)).split(256):
             if len(index) > 1:
                 loss = F.cross_entropy(head(network(x[index])), y[index])
                 optimiser.zero_grad()
@@ -222,32 +198,30 @@ def by_torch(world: Any, epochs: int, rate: float, batch: int) -> list[tuple[lis
 
 
 @pytest.mark.parametrize(
-    ("n", "classes", "epochs", "rate", "batch", "best"),
+    ("n", "classes", "epochs", "rate", "best"),
     [
-        (70, 3, 2, 0.1, 32, 1),
-        (70, 3, 3, 0.02, 7, 2),
-        (65, 3, 1, 0.5, 32, 0),
-        (70, 3, 4, 0.5, 8, 1),
-        (70, 7, 4, 2.0, 64, 0),  # another epoch's mean over batches is lower
+        (257, 3, 2, 0.1, 1),
+        (300, 3, 3, 2.0, 1),
+        (300, 7, 4, 2.0, 2),  # another epoch's mean over batches is lower
     ],
 )
 def test_in_training_mode_it_is_torchs_loop(
-    scores: Scores, n: int, classes: int, epochs: int, rate: float, batch: int, best: int
+    scores: Scores, n: int, classes: int, epochs: int, rate: float, best: int
 ) -> None:
     """To the epoch whose images have the lowest training loss, counted from 0."""
     world = coloured(n, classes)
-    ran = by_torch(world, epochs, rate, batch)
+    ran = by_torch(world, epochs, rate)
     sums = [sum(size * loss for size, loss in losses) for losses, _ in ran]
     assert sums.index(min(sums)) == best
     expected = ran[best][1]
-    given = {"epochs": epochs, "learning_rate": rate, "batch": batch}
+    given = {"epochs": epochs, "learning_rate": rate}
     torch.testing.assert_close(scores(linear_training_mode, world, **given), expected, atol=1e-4, rtol=1e-4)
     hits = (expected.argsort(dim=1, descending=True) == world.labels("test")[:, None]).double().mean(dim=0)
     shares = {f"linear_top{k}": pytest.approx(100 * hits[:k].sum().item()) for k in (1, 5)}
     assert linear_training_mode(world, **given).values == shares
 
 
-SMALL: dict[str, Any] = {"hidden": 6, "epochs": 5, "batch": 64, "drop_every": 2, "learning_rate": 0.4}
+SMALL: dict[str, Any] = {"hidden": 6, "epochs": 12, "drop_every": 5, "learning_rate": 0.2}
 
 
 def generator(purpose: str) -> torch.Generator:
@@ -264,9 +238,7 @@ def start(inputs: int, outputs: int, layer: str) -> tuple[np.ndarray, np.ndarray
     return weight.T.copy(), bias
 
 
-def backpropagation(
-    data: Any, hidden: int, epochs: int, batch: int, drop_every: int, learning_rate: float
-) -> np.ndarray:
+def backpropagation(data: Any, hidden: int, epochs: int, drop_every: int, learning_rate: float) -> np.ndarray:
     """Backpropagation by hand; dropout's draws in the order of the steps."""
     w1, b1, w2, b2 = weights = [*start(8, hidden, "first"), *start(hidden, data.classes(), "second")]
     draws = generator("dropout")
@@ -279,9 +251,9 @@ def backpropagation(
         return [x.T @ below, below.sum(axis=0), (inner * mask).T @ wrong, wrong.sum(axis=0)]
 
     def rate(passed: float) -> float:
-        return learning_rate * batch / 256 / 10 ** (passed // drop_every)
+        return learning_rate / 10 ** (passed // drop_every)
 
-    descend(data, weights, gradients, "mlp", epochs, batch, 0.9, rate)
+    descend(data, weights, gradients, "mlp", epochs, 256, 0.9, rate)
     found: np.ndarray = np.maximum(data.queries.double().numpy() @ w1 + b1, 0) @ w2 + b2
     return found
 
@@ -297,8 +269,8 @@ def test_it_is_backpropagation_by_hand(scores: Scores) -> None:
 
 
 def test_scores_that_overflow_are_a_sentence_and_not_class_zero(refused: Any) -> None:
-    data, world = cloud(dtype=torch.float32).mapped(lambda features: features * 1e20), coloured(70)
+    data, world = cloud(dtype=torch.float32).mapped(lambda features: features * 1e20), coloured(600)
     with refused(NotFiniteError):
         linear_sgd(data, learning_rate=1e5)
     with refused(NotFiniteError):
-        linear_training_mode(world, learning_rate=1e38, batch=8)
+        linear_training_mode(world, learning_rate=1e38)

@@ -150,12 +150,9 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "a default of a run": ("config/recipe.py", "momentum: DecayRate = 0.9", "momentum: DecayRate = 0.8", MEANT),
     "how defaults are merged": ("config/registry.py", "... if default is None", "0 if default is None", MEANT | SAID),
     "when an error is raised": ("config/run.py", "self.batch.size > examples", "self.batch.size >= examples", MEANT),
-    "an error's type": ("config/run.py", "raise HypersphereError(\n  ", "raise ValueError(\n  ", MEANT),
     "a comment": ("objectives/nt_xent.py", "    n = len(z_a)\n", "    n = len(z_a)  # a batch\n", set()),
     "words of a run's error": ("config/run.py", "is more than the", "exceeds the", set()),
-    "a note": ("training/loop.py", "    checkpointer = C", '    print("keeping")\n    checkpointer = C', set()),
     "the lock of a run": ("provenance/state.py", "60.0", "61.0", set()),
-    "a loss of no such run": ("objectives/uniformity.py", ".mean()", ".sum()", set()),
     "a new loss": ("objectives/newest.py", "", "def newest(z_a, z_b):\n    return (z_a * z_b).sum()\n", set()),
     "what a claim may say": ("config/claims.py", "import math\n", "import math\nimport os\n", SAID),
 }
@@ -206,7 +203,7 @@ CHANGES: dict[str, tuple[str, str, str, set[str]]] = {
         ASKED | MADE | {"simclr-gradscale1"},
     ),
     "a parameter of a probe": (
-        *(NORMS, "{name: linear}", "{name: linear, penalty: 0.1}"),
+        *(NORMS, "{name: linear}", "{name: linear, digits: 2}"),
         ASKED | {"table5_linear", "table5_transfer"},
     ),
     "a level of the tests": ("statistics.yaml", "confidence: 0.95", "confidence: 0.9", MADE | JUDGED),
@@ -229,15 +226,7 @@ def test_whose_digest_a_change_of_config_changes(plan: Plan, tiny_root: Path, na
     assert {one for one in before if after.get(one) != before[one]} == expected
 
 
-def test_environment_names_versions_and_processor() -> None:
-    recorded = digests.environment()
-    packages = {"torch", "torchvision", "numpy", "safetensors", "pytorch_optimizer", "hypersphere"}
-    assert recorded["packages"].keys() == packages
-    assert "not installed" not in recorded["packages"].values()
-
-
 def test_a_map_to_logits_and_a_regulariser_are_code_of_the_run(plan: Plan) -> None:
-    """And what they import: surgery of the map, geometry of the regulariser."""
     run = next(iter(plan.runs.values()))
     losses = {
         "objective": {"name": "generalised_info_nce", "negatives": "both_views"},
@@ -245,12 +234,7 @@ def test_a_map_to_logits_and_a_regulariser_are_code_of_the_run(plan: Plan) -> No
         "regulariser": {"name": "uniformity"},
     }
     changed = type(run).model_validate(run.model_dump() | losses)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(digests, "code_digest", lambda *modules: " ".join(sources.closure(modules)))
-        before, after = ({*digests.run_digest(one).split()} for one in (run, changed))
-    named = {f"hypersphere.objectives.{part['name']}" for part in losses.values()}
-    assert named <= after - before
-    assert {"hypersphere.objectives.surgery", "hypersphere.objectives.geometry"} <= after
+    assert {name for _, name in changed.components} >= {part["name"] for part in losses.values()}
 
 
 # What counts of the source of some modules
@@ -277,18 +261,11 @@ def sources_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Writ
     sources.forget()
 
 
-def test_the_digest_is_of_the_content_alone_which_is_read_once(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_digest_is_of_the_content_alone(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither where the package lies nor the order of the modules matters; which modules they are does."""
     sources.forget()
     first = sources.code_digest(*MODULES)
-    assert sources.code_digest(*reversed(MODULES)) == first
-    assert sources.code_digest(*MODULES[:-1]) != first
-    text = (package / "prng.py").read_text()
-    (package / "prng.py").write_text("x = 1\n")
-    assert sources.code_digest(*MODULES) == first
-    sources.forget()
-    assert sources.code_digest(*MODULES) != first
-    (package / "prng.py").write_text(text)
+    assert sources.code_digest(*reversed(MODULES)) == first != sources.code_digest(*MODULES[:-1])
     monkeypatch.setattr(sources, "PACKAGE", Path(sources.__file__).parents[1])
     sources.forget()
     assert sources.code_digest(*MODULES) == first
@@ -349,23 +326,11 @@ def test_which_modules_exist() -> None:
         ("raise errors.Wrong(text, 3)", "raise errors.Wrong"),
         ("raise", "raise"),
         ("raise error", "raise error"),
-        ('assert x > 0, f"{x}"', "assert x > 0"),
-        ('if x:\n    """Words."""\n    print("x", x, sep="")', "if x:\n    pass"),
-        ('for x in y:\n    print("x")\nelse:\n    print("y")', "for x in y:\n    pass"),
-        ('import sys\nprint(f"{x}", file=sys.stderr, flush=True)', "import sys"),
-        ('warnings.warn("old", stacklevel=2)', ""),
         ("def f(x: int) -> int:\n    'Words.'\n    return x  # words", "def f(x: int) -> int:\n    return x"),
         ("class C:\n    x: int = 1\n    'Words.'", "class C:\n    x: int = 1"),
-        # What acts as well as speaks is kept as it is.
-        ("print(next(steps))", "print(next(steps))"),
-        ("print((x := 2))", "print((x := 2))"),
-        ("print('1', file=history)", "print('1', file=history)"),
-        ("print('1', **where)", "print('1', **where)"),
-        ("x = print('1')", "x = print('1')"),
-        ("save('1')", "save('1')"),
+        ("print('1')", "print('1')"),
         ("x = 'words'", "x = 'words'"),
         ("if x:\n    'Words.'\nelse:\n    step()", "if x:\n    pass\nelse:\n    step()"),
-        ("yield_ = lambda: (yield)", "yield_ = lambda: (yield)"),
     ],
 )
 def test_what_only_speaks_is_taken_out(text: str, kept: str) -> None:

@@ -63,27 +63,24 @@ def test_a_small_run_is_packed_beside_its_results(tiny_plan: Plan, run: Run) -> 
     assert record.run == run
     assert (record.scale, record.level, record.status, record.epochs) == ("tiny", "quick", "finished", 4)
     assert [row["epoch"] for row in record.history] == [1, 2, 3, 4]
-    knn, linear, norms = (digest(tiny_plan, run, probe) for probe in ("knn", "linear", "norms"))
-    assert {(m.protocol, m.epoch, m.measure, m.target, m.reading) for m in record.evaluations} == {
-        *((knn, epoch, f"knn_top{k}", "upright", "") for epoch in (0, 2, 4) for k in (1, 5)),
-        *((linear, at, f"linear_top{k}", on, "") for at in (0, 4) for k in (1, 5) for on in ("turned", "upright")),
-        *((norms, epoch, "norm", "upright", f"split={split}") for epoch in (0, 4) for split in ("train", "test")),
-    }
-    answer = next(m for m in record.evaluations if m.measure == "linear_top5" and m.target == "turned")
-    assert (answer.n_test, answer.classes, answer.status) == (48, 16, "finished")
+    files_of_run = [tiny_plan.evaluation(run.name, name) for name in tiny_plan.asked[run.name]]
+    table = pd.concat(pd.read_csv(path, dtype=str, keep_default_na=False) for path in files_of_run)
+    columns = ["protocol", "epoch", "measure", "target", "reading", "n_test", "classes", "status"]
+    assert [[str(getattr(one, name)) for name in columns] for one in record.evaluations] == table[
+        columns
+    ].values.tolist()
+    assert [one.value for one in record.evaluations] == table["value"].astype(float).tolist()
+    knn, linear = (digest(tiny_plan, run, probe) for probe in ("knn", "linear"))
     manifest = files.read_json(tiny_plan.run_folder(run.name) / "manifest.json")
-    assert record.files == manifest["files"]
+    assert (record.files, record.code, record.data) == (manifest["files"], manifest["code"], manifest["data"])
     assert {(one.protocol, one.measure, one.target) for one in record.pixels} == {
         *((knn, f"knn_top{k}", "upright") for k in (1, 5)),
         *((linear, f"linear_top{k}", on) for k in (1, 5) for on in ("turned", "upright")),
     }
-    assert (record.code, record.data) == (manifest["code"], manifest["data"])
-    of_protocol = {one.protocol: record.evaluated_by[one.by] for one in record.evaluations}
-    assert of_protocol.keys() == {knn, linear, norms}
-    asked = tiny_plan.asked[run.name]
-    for name, about in of_protocol.items():
-        assert about.code == digests.protocol_digest(asked[name].protocol, run)
-        assert about.protocol == asked[name].protocol.model_dump(mode="json", include={"probe", "layer"})
+    for one in record.evaluations:
+        about, asked = record.evaluated_by[one.by], tiny_plan.asked[run.name][one.protocol].protocol
+        assert about.code == digests.protocol_digest(asked, run)
+        assert about.protocol == asked.model_dump(mode="json", include={"probe", "layer"})
         assert about.device == {"type": "cpu", "name": "cpu"}
 
 
@@ -184,7 +181,7 @@ def setting(path: str, value: object) -> Change:
     return change
 
 
-ELSEWHERE = setting("device/name", "another processor")
+ELSEWHERE, OTHER_CODE = setting("device/name", "another processor"), setting("code", "0123456789abcdef")
 
 
 def of_another_protocol(content: dict[str, Any]) -> None:
@@ -259,10 +256,11 @@ def numbers_of_seeds(plan: Plan) -> dict[str, int]:
 
 def test_a_seed_counts_once_whatever_its_replicates(root: Path) -> None:
     before = numbers_of_seeds(recorded_plan(root))
-    rewrite(root / "evidence" / "laptop", [*kept(root), *(changed(record, ELSEWHERE) for record in kept(root))])
+    replicates = [changed(record, change) for change in (ELSEWHERE, OTHER_CODE) for record in kept(root)]
+    rewrite(root / "evidence" / "laptop", [*kept(root), *replicates])
     plan = recorded_plan(root)
     assert plan.records is not None
-    assert all(len(replicates) == 2 for replicates in plan.records.values())
+    assert all(len(of_run) == 3 for of_run in plan.records.values())
     assert numbers_of_seeds(plan) == before
     assert before
     rewrite(root / "evidence" / "laptop", [changed(record, of_another_protocol) for record in kept(root)])
@@ -331,23 +329,6 @@ def test_one_contradiction_and_nothing_is_taken_in(root: Path, given: Path, appr
     approve(re.sub(r"[\d.]+ (there|given)|\b[0-9a-f]{8}\b", r"… \1", str(caught.value)))
     assert last.name in str(caught.value)
     assert tables_of(plan.config.evidence) == before
-
-
-def test_another_code_of_training_is_a_replicate_and_overwrites_nothing(root: Path, given: Path) -> None:
-    plan, first = trained_plan(root), records.read_folder(given, "laptop")[0]
-    evidence.take_in(plan, given)
-
-    value = first.evaluations[0].value or 0.0
-    anew = {"code": "0123456789abcdef", "files/encoder.safetensors": "0" * 64, "evaluations/0/value": value + 1}
-    other = first
-    for place, said in anew.items():
-        other = changed(other, setting(place, said))
-    rewrite(given, [other])
-    before = tables_of(plan.config.evidence)
-    evidence.take_in(plan, given)
-    assert records.read_all(plan.config.evidence)[first.name][0] == first
-    assert len(records.read_all(plan.config.evidence)[first.name]) == 2
-    assert all(content.startswith(before[name]) for name, content in tables_of(plan.config.evidence).items())
 
 
 def test_answers_of_more_protocols_are_added_to_a_record_that_is_there(root: Path, given: Path) -> None:

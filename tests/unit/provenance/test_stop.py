@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -35,11 +34,6 @@ def test_a_signal_is_noted_and_a_second_one_acts() -> None:
         signal.raise_signal(signal.SIGINT)
 
 
-def asked_number() -> int | None:
-    with stop.on_request() as request:
-        return request.number
-
-
 def test_handlers_are_as_before_and_what_is_ignored_stays_ignored() -> None:
     before = [signal.getsignal(number) for number in stop.SIGNALS]
     with stop.on_request():
@@ -49,8 +43,6 @@ def test_handlers_are_as_before_and_what_is_ignored_stays_ignored() -> None:
     with stop.on_request() as request:
         signal.raise_signal(signal.SIGINT)
     assert request.number is None
-    with ThreadPoolExecutor(1) as pool:  # in another thread nothing is asked
-        assert pool.submit(asked_number).result() is None
 
 
 WRITER = """

@@ -63,19 +63,6 @@ def test_types_are_those_that_the_table_declares(tmp_path: Path) -> None:
     assert found["coordinates"].tolist() == ["epoch=5", ""]
 
 
-def test_what_was_written_is_read_back(tmp_path: Path) -> None:
-    table = pd.DataFrame({"coordinates": ["a=1;b=NA", ""], "value": [0.25, np.nan], "final": [True, False]})
-    columns = {**tables.texts("coordinates"), **tables.numbers("value"), **tables.flags("final")}
-    tables.write(tmp_path, {"t": (table, columns)})
-    pd.testing.assert_frame_equal(tables.read(tmp_path / "t.csv", columns), table, check_dtype=False)
-
-
-def test_infinity_that_was_written_as_text_is_a_number_and_further_columns_are_of_one_kind(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("value,entropy\ninf,0.5\n-inf,1\n")
-    found = tables.read(tmp_path / "t.csv", tables.numbers("value"), others="number")
-    assert found.to_numpy().tolist() == [[math.inf, 0.5], [-math.inf, 1]]
-
-
 @pytest.mark.parametrize(
     "text", [None, "", 'a,b\n1,"2\n', "value\n1\n", "epoch,value,entropy\n1,2,0.5\n", "epoch,value\n1,many\n"]
 )

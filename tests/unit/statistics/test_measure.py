@@ -353,7 +353,6 @@ HARMED: dict[str, tuple[str, str, Callable[[Path], None]]] = {
     "answers without an epoch": ("epochs", "answers", edit(".*,50,.*\\n", "")),
     "pixels without a measure": ("epochs", "pixels", edit(".*knn_top1.*\\n", "")),
     "history flipped": ("training", "history", flip),
-    "history without a column": ("training", "history", edit("norm", "normal")),
     "images flipped": ("violins", "images", flip),
     "images lost": ("violins", "images", lose),
     "pictures flipped": ("portraits", "pictures", flip),

@@ -107,7 +107,7 @@ def clustered(points: Float[Tensor, "seeds n 2"], drawn: Draws) -> Float[Tensor,
     """Accuracy of K-means, percent."""
     classes = drawn.classes.numpy()
     trials = zip(points.numpy(), drawn.starts.numpy(), strict=True)
-    found = [matched_accuracy(best(xy, xy[starts]).labels, classes) for xy, starts in trials]
+    found = [matched_accuracy(best(xy, xy[starts])[0], classes) for xy, starts in trials]
     return torch.tensor(found, dtype=torch.float64)
 
 

@@ -46,7 +46,7 @@ def mean_return(
     frozen: Frozen, episodes: int, actions: Callable[[Replay, int], Float[np.ndarray, "episodes a"]], stack: int
 ) -> float:
     """The mean over episodes of the sum of rewards, of a policy that sees all that has happened so far."""
-    settings = Settings.of(frozen.dataset.source)
+    settings = Settings.of(frozen.run.dataset.source)
     tasks = _simulators(settings, episodes)
     replay = Replay(episodes, settings.steps, tasks[0].actions, settings.size, stack)
     for episode, task in enumerate(tasks):

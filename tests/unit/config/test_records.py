@@ -23,7 +23,7 @@ from hypersphere.errors import HypersphereError
 from hypersphere.provenance import evidence
 
 from ...fixtures import Approve, Refused
-from .test_evidence import changed, of_another_protocol, rewrite, setting
+from ..provenance.test_evidence import changed, of_another_protocol, rewrite, setting
 
 ROOT = Path(__file__).resolve().parents[3]
 SCALE = "laptop1"
