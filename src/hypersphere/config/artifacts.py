@@ -35,6 +35,11 @@ HISTORY = "history"
 HISTORY_MEASURES = ("norm", "loss")
 
 
+def into_a_run(key: str) -> bool:
+    """Whether a key of coordinates is a path into the run: ``schedule.epochs``."""
+    return "." in key and key.split(".")[0] in Run.model_fields
+
+
 class Protocol(Strict):
     """A named way of measuring a frozen run. Its identity is its content, never its name."""
 
@@ -75,7 +80,7 @@ class Override(Strict):
     @classmethod
     def _conditions(cls, when: dict[str, Any]) -> dict[str, Any]:
         for key in when:
-            if key not in cls.identity and not ("." in key and key.split(".")[0] in Run.model_fields):
+            if key not in cls.identity and not into_a_run(key):
                 known = unknown_key(key, coordinates.IDENTITY)
                 raise ValueError(f"{key}: {known}, and paths into the run (schedule.epochs)")
         return when

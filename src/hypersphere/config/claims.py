@@ -22,13 +22,12 @@ from pydantic import (
 
 from hypersphere import files
 from hypersphere.config import registry, rules
-from hypersphere.config.artifacts import Studied
+from hypersphere.config.artifacts import Studied, into_a_run
 from hypersphere.config.cells import LEFT_OUT
 from hypersphere.config.coordinates import IDENTITY, READINGS, Scalar, of_run, ordered, parse, setting, show, text
 from hypersphere.config.measures import MEASURES, MeasureName
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config, of_document
-from hypersphere.config.run import Run
 from hypersphere.config.study import AGAIN, BEST
 from hypersphere.config.validation import MayBeEmpty, PositiveInt, Strict, Text, read_table, unknown_key, validate
 from hypersphere.errors import HypersphereError
@@ -371,6 +370,6 @@ def check_texts(plan: Plan) -> None:
         for claim in (claim for claim in load(file) if claim.artifact in measured):
             for field, coordinates in (("setting", claim.coordinates), ("baseline", claim.compared_with)):
                 for key in of_run(coordinates):
-                    if "." not in key or key.split(".")[0] not in Run.model_fields:
+                    if not into_a_run(key):
                         allowed = f"{unknown_key(key, READINGS[:-1])}, and paths into the run (schedule.epochs)"
                         raise HypersphereError(f"{file}: {claim.id}: {field}: {key}: {allowed}")

@@ -227,6 +227,7 @@ def test_whose_digest_a_change_of_config_changes(plan: Plan, tiny_root: Path, na
 
 
 def test_a_map_to_logits_and_a_regulariser_are_code_of_the_run(plan: Plan) -> None:
+    """And what they import: surgery of the map, geometry of the regulariser."""
     run = next(iter(plan.runs.values()))
     losses = {
         "objective": {"name": "generalised_info_nce", "negatives": "both_views"},
@@ -234,7 +235,12 @@ def test_a_map_to_logits_and_a_regulariser_are_code_of_the_run(plan: Plan) -> No
         "regulariser": {"name": "uniformity"},
     }
     changed = type(run).model_validate(run.model_dump() | losses)
-    assert {name for _, name in changed.components} >= {part["name"] for part in losses.values()}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(digests, "code_digest", lambda *modules: " ".join(sources.closure(modules)))
+        before, after = ({*digests.run_digest(one).split()} for one in (run, changed))
+    named = {f"hypersphere.objectives.{part['name']}" for part in losses.values()}
+    assert named <= after - before
+    assert {"hypersphere.objectives.surgery", "hypersphere.objectives.geometry"} <= after
 
 
 # What counts of the source of some modules
