@@ -145,7 +145,6 @@ NORMS = (0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0)
 ALPHAS = (*(round(0.08 * k, 2) for k in range(-12, 13)), 1.0)
 WIDEST, OBTUSE = min(ALPHAS), -0.48
 """Their mean angles are 3.10 and, close to 3 pi / 4, 2.31."""
-PANEL_NORMS, PANEL_ALPHAS = (1.0, 2.0, 3.0), ALPHAS[::4]
 
 
 def free(norm: float, alpha: float = 0.0) -> Setting:
@@ -159,7 +158,6 @@ CURVES: dict[tuple[str, str], list[Setting]] = {
     ("norm", "static"): [Setting((norm, norm), static=True) for norm in NORMS[:5]],  # twice the steps
     ("angle", "normalised"): [free(1.0, alpha) for alpha in ALPHAS],
     ("angle", "printed"): [Setting((1.0, 1.0), alpha, normalised=False) for alpha in ALPHAS],
-    **{("both", f"{norm:g}"): [free(norm, alpha) for alpha in PANEL_ALPHAS] for norm in PANEL_NORMS},
 }
 """The curves of Fig. 2a, by panel and name."""
 CELLS = {
@@ -270,7 +268,7 @@ def _table1(results: Results) -> tuple[pd.DataFrame, list[Answer]]:
 
 
 def _fig2a(results: Results) -> tuple[pd.DataFrame, list[Answer]]:
-    """Curves of three panels: mean steps over seeds, with a 95 % t interval.
+    """Curves of two panels: mean steps over seeds, with a 95 % t interval.
 
     Answers: sentences about them, as App. B.1 is printed and with errata N6 and N7. As printed, only the second set is
     scaled, and interpolated points keep the norm they come out with.
