@@ -57,22 +57,12 @@ def cosine_weight(
 
 
 def plane() -> pd.DataFrame:
-    """Columns panel, series, x, y: lines of the sketch, and its quantities (y of the panel ``numbers``)."""
-    features = at(torch.tensor(DIRECTIONS, dtype=torch.float64)) * torch.tensor(LENGTHS, dtype=torch.float64)[:, None]
+    """Columns panel, series, x, y: points of the sketch, and its quantities (y of the panel ``numbers``)."""
+    directions, lengths = torch.tensor([DIRECTIONS, LENGTHS], dtype=torch.float64)
+    features = at(directions) * lengths[:, None]
     u, v = unit(features)
-    circle = at(torch.linspace(0, 2 * pi, 2 * STEPS + 1, dtype=torch.float64))
-    origin = torch.zeros(2, dtype=torch.float64)
-    lines = {
-        "feature 1": torch.stack([origin, features[0]]),
-        "feature 2": torch.stack([origin, features[1]]),
-        "unit 1": torch.stack([origin, u]),
-        "unit 2": torch.stack([origin, v]),
-        "unit circle": circle,
-        "circle 1/tau": circle / DRAWN,
-        "circle 1/sqrt(tau)": circle / DRAWN**0.5,
-        "arc": at(torch.linspace(DIRECTIONS[0], DIRECTIONS[1], STEPS + 1, dtype=torch.float64)),
-        "chord": torch.stack([u, v]),
-    }
+    arc = at(torch.linspace(*DIRECTIONS, STEPS + 1, dtype=torch.float64))
+    series = {"features": features, "units": torch.stack([u, v]), "arc": arc}
     numbers = {
         "cosine": cosine(u, v),
         "arc": angles(cosine(u, v)),
@@ -82,7 +72,7 @@ def plane() -> pd.DataFrame:
         "product at 1/tau": cosine(u / DRAWN, v / DRAWN),
     }
     tables = [
-        pd.DataFrame({"panel": "plane", "series": name, "x": xy[:, 0], "y": xy[:, 1]}) for name, xy in lines.items()
+        pd.DataFrame({"panel": "plane", "series": name, "x": xy[:, 0], "y": xy[:, 1]}) for name, xy in series.items()
     ]
     found = [float(number) for number in numbers.values()]
     return pd.concat([*tables, pd.DataFrame({"panel": "numbers", "series": list(numbers), "y": found})])
