@@ -28,7 +28,7 @@ def test_the_sketch_by_hand() -> None:
         "scaled cosine": pytest.approx(2 * math.cos(1.9)),
         "product at 1/tau": pytest.approx(4 * math.cos(1.9)),
     }
-    plane = table[table["panel"] == "plane"].set_index("series")
+    plane = table[table["panel"] == "plane"].set_index("series")[["x", "y"]]
     features, units, arc = (plane.loc[name] for name in ("features", "units", "arc"))
     np.testing.assert_allclose(np.hypot(features["x"], features["y"]), [1.7, 0.6])
     np.testing.assert_allclose(units, features.to_numpy() / [[1.7], [0.6]])
