@@ -32,7 +32,8 @@ Make = Callable[..., Claim]
 @cache
 def found(paper: str, studied: tuple[str, ...] = TABLES) -> Study:
     file = PAPERS / paper / "claims.csv"
-    config: Any = SimpleNamespace(claims_file={paper: file}.get, papers={paper: SimpleNamespace(studied=studied)})
+    document = SimpleNamespace(studied=studied, label=str)
+    config: Any = SimpleNamespace(claims_file={paper: file}.get, papers={paper: document})
     return study.printed_numbers(Context(config, paper))
 
 

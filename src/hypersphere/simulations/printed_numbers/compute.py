@@ -114,7 +114,7 @@ sign or the size of printed numbers are those of the study ``sentences``."""
 
 def printed_numbers(context: Context) -> Study:
     """Those of the tables below that are artifacts of the paper, and the claims about them."""
-    paper, declared = context.paper, context.config.papers[context.paper].studied
+    paper, document = context.paper, context.config.papers[context.paper]
     claims = load(context.config.claims_file(paper))
     every = cells(claims)
     accuracies = [(cell, claim.reading) for cell, claim in every if claim.metric in (*TESTED, CONTRASTIVE)]
@@ -125,9 +125,9 @@ def printed_numbers(context: Context) -> Study:
     digits = last_digits(every)
     tables = {
         "binomial_floor": binomial_floor([cell for cell, _ in accuracies], by_test_set),
-        "binomial_effects": by_test_set,
+        "binomial_effects": by_test_set.assign(series=by_test_set["series"].map(document.label)),
         "seed_counts": runs,
-        "printed_tests": printed_tests(by_runs),
+        "printed_tests": printed_tests(by_runs.assign(method=by_runs["method"].map(document.label))),
         "last_digits": digits,
     }
     measured = runs[runs["way"] == MEASURED]
@@ -148,7 +148,7 @@ def printed_numbers(context: Context) -> Study:
         meant = meant[meant["variant"].eq(sentence.variant) | (sentence.variant == "")]
         held[sentence.claim] = int((meant["significant"] == sentence.significant).sum()), len(meant)
     answers = [counted(claim.id, *held[claim.id]) for claim in claims if claim.id in held]
-    return Study({artifact: table for artifact, table in tables.items() if artifact in declared}, answers)
+    return Study({artifact: table for artifact, table in tables.items() if artifact in document.studied}, answers)
 
 
 def cells(claims: Iterable[Claim]) -> list[tuple[Cell, Claim]]:
