@@ -82,11 +82,10 @@ def converge(runs: Runs, limit: Float[np.ndarray, "runs"]) -> dict[str, Float[np
 
     Returns:
         steps: until the mean cosine exceeded 0.999; infinite if it did not within the limit.
-        highest: the highest mean cosine, until the run was dropped.
-        late: the highest over the second half of the allowed steps; nan for a run that ended earlier.
+        late: the highest mean cosine over the second half of the allowed steps; nan for a run that ended earlier.
         norm: the median norm of the first points at the limit; nan for a run that converged.
     """
-    fills = {"steps": math.inf, "highest": -math.inf, "late": math.nan, "norm": math.nan}
+    fills = {"steps": math.inf, "late": math.nan, "norm": math.nan}
     outcome = {name: np.full(len(limit), fill) for name, fill in fills.items()}
     for begin in range(0, len(limit), TOGETHER):
         alive, count = np.arange(begin, min(begin + TOGETHER, len(limit))), 0
@@ -99,7 +98,6 @@ def converge(runs: Runs, limit: Float[np.ndarray, "runs"]) -> dict[str, Float[np
             reached = means > CONVERGED
             converged, highest = reached.any(axis=0), means.max(axis=0)
             outcome["steps"][alive[converged]] = count + reached.argmax(axis=0)[converged]
-            outcome["highest"][alive] = np.maximum(outcome["highest"][alive], highest)
             latter = 2 * count >= limit[alive]
             outcome["late"][alive[latter]] = np.fmax(outcome["late"][alive], highest)[latter]
             count += CLEARED_EVERY
@@ -230,7 +228,7 @@ def _table1(results: Results) -> tuple[pd.DataFrame, list[Answer]]:
     """
     rows, answers = [], []
     for (penalty, norm, gamma), setting in CELLS.items():
-        of_cell = {name: numbers(results, [setting], name)[0] for name in ("steps", "highest", "late", "norm")}
+        of_cell = {name: numbers(results, [setting], name)[0] for name in ("steps", "late", "norm")}
         steps = of_cell["steps"]
         done = pd.Series(steps[np.isfinite(steps)])  # whose statistics of nothing are nan
         rows.append(
@@ -239,7 +237,6 @@ def _table1(results: Results) -> tuple[pd.DataFrame, list[Answer]]:
                 **{"n": len(steps), "converged": len(done)},
                 **{"mean": done.mean(), "std": done.std(), "least": done.min(), "most": done.max()},
                 "limit": LIMIT_WITH_PENALTY if setting.penalty else LIMIT,
-                "highest_cosine": of_cell["highest"].max(),
                 "late_cosine": of_cell["late"].max(),
                 "end_norm": of_cell["norm"].mean(),
             }

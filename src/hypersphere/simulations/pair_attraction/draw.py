@@ -26,7 +26,7 @@ def table1(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     for (penalty, norm), line in table.groupby(["penalty", "norm"], sort=False):
         cells = []
         for cell in line.to_dict("records"):
-            shown = f"never (mean cosine at most {cell['highest_cosine']:.3f})"
+            shown = "never"
             if cell["converged"]:
                 shown = f"{cell['mean']:.1f} ± {cell['std']:.1f} [{cell['least']:.0f}, {cell['most']:.0f}]"
                 missing = cell["n"] - cell["converged"]
