@@ -55,10 +55,10 @@ def fig2(table: pd.DataFrame) -> Drawing:
     def draw(figure: Figure) -> None:
         axes = figure.subplots(1, 2)
         for axis, (panel, title) in zip(axes, WEIGHTS, strict=True):
-            rows = table[table["panel"] == panel]
+            rows = table[table["panel"] == panel].assign(size=lambda of: of["multiplier"].abs())
             map_ = _map(
                 axis,
-                rows.assign(size=rows["multiplier"].abs()),
+                rows,
                 "size",
                 cmap="PuOr",
                 norm=LogNorm(EIGHTS[0][0], EIGHTS[0][-1]),
