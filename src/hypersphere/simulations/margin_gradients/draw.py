@@ -56,13 +56,7 @@ def fig2(table: pd.DataFrame) -> Drawing:
         axes = figure.subplots(1, 2)
         for axis, (panel, title) in zip(axes, WEIGHTS, strict=True):
             rows = table[table["panel"] == panel].assign(size=lambda of: of["multiplier"].abs())
-            map_ = _map(
-                axis,
-                rows,
-                "size",
-                cmap="PuOr",
-                norm=LogNorm(EIGHTS[0][0], EIGHTS[0][-1]),
-            )
+            map_ = _map(axis, rows, "size", cmap="PuOr", norm=LogNorm(EIGHTS[0][0], EIGHTS[0][-1]))
             one, zero = rows["one"].iloc[0], rows["zero"].iloc[0]
             axis.axhline(one, color="black", linewidth=1.2)
             if panel == "sines":
