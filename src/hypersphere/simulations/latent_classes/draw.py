@@ -71,10 +71,10 @@ def fig2c(table: pd.DataFrame) -> Drawing:
             for i, (label, line) in enumerate(rows.groupby("label")):
                 look: dict[str, Any] = {"color": COLOURS[i], "linestyle": DASHES[i]}
                 probability = line["probability"].iloc[0]
-                above.plot(line["epoch"], line["value"], label=f"class {label}: {probability:.3f}", **look)
-                below.plot(line["epoch"], line["apart_value"], **look)
+                above.plot(line["epoch"], line["norm"], label=f"class {label}: {probability:.3f}", **look)
+                below.plot(line["epoch"], line["value"], **look)
                 band = {"color": COLOURS[i], "alpha": 0.15, "linewidth": 0}
-                below.fill_between(line["epoch"], line["apart_low"], line["apart_high"], **band)
+                below.fill_between(line["epoch"], line["low"], line["high"], **band)
             above.set_title(panel)
             below.set(xlabel="epoch", xlim=(0, rows["epoch"].max()))
         axes[0][0].set_ylabel(r"mean norm $\|z\|$")
