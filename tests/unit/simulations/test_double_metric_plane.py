@@ -25,8 +25,6 @@ def test_the_sketch_by_hand() -> None:
         "arc": pytest.approx(1.9),
         "chord": pytest.approx(2 * math.sin(0.95)),
         "temperature": 0.5,
-        "scaled cosine": pytest.approx(2 * math.cos(1.9)),
-        "product at 1/tau": pytest.approx(4 * math.cos(1.9)),
     }
     plane = table[table["panel"] == "plane"].set_index("series")[["x", "y"]]
     features, units, arc = (plane.loc[name] for name in ("features", "units", "arc"))

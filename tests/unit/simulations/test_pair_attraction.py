@@ -150,13 +150,12 @@ def test_n6_what_is_static_and_what_is_scaled_matters() -> None:
 
 @pytest.mark.parametrize("penalty", ["norm", "square"])
 def test_the_largest_penalty_collapses(penalty: str) -> None:
-    """As printed: divergence. The norms end far below where they began, the cosine far below 0.999."""
+    """As printed: divergence. The norms end far below where they began."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compute, "LIMIT_WITH_PENALTY", 400)
         cell = [CELLS[penalty, 4.0, 10.0]]
-        steps, late, norm = (simulated(cell, [0], name).item() for name in ("steps", "late", "norm"))
+        steps, norm = (simulated(cell, [0], name).item() for name in ("steps", "norm"))
     assert steps == math.inf
-    assert late < 0.95
     assert norm < 0.2
 
 

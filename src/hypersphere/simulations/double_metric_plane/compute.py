@@ -68,8 +68,6 @@ def plane() -> pd.DataFrame:
         "arc": angles(cosine(u, v)),
         "chord": chord(u, v),
         "temperature": torch.tensor(DRAWN),
-        "scaled cosine": cosine(u, v) / DRAWN,
-        "product at 1/tau": cosine(u / DRAWN, v / DRAWN),
     }
     tables = [
         pd.DataFrame({"panel": "plane", "series": name, "x": xy[:, 0], "y": xy[:, 1]}) for name, xy in series.items()
@@ -103,13 +101,11 @@ def double_metric_plane(context: Context) -> Study:
     u, v = at(torch.zeros_like(grid)), at(grid)
     answers = []
     # On the circle of radius tau^-power the inner product is cosine/tau, for all angles and all tau of Table 5.
+    tau = torch.tensor(TEMPERATURES, dtype=torch.float64)[:, None]
     for claim, power, reading in (("dm.fig2.radius", 1.0, PRINTED), ("dm.fig2.radius.d24", 0.5, "D24")):
-        held = 0
-        for temperature in TEMPERATURES:
-            radius = temperature**-power
-            gap = (cosine(radius * u, radius * v) - cosine(u, v) / temperature).abs()
-            held += int((gap <= ROUNDING * radius**2).sum())
-        answers.append(counted(claim, held, len(grid) * len(TEMPERATURES), reading))
+        radius = tau**-power
+        gap = (cosine(radius[:, None] * u, radius[:, None] * v) - cosine(u, v) / tau).abs()
+        answers.append(counted(claim, int((gap <= ROUNDING * radius**2).sum()), gap.numel(), reading))
     # At every angle: pairs with that angle, and so with one cosine, have different chords across the circle.
     turns = torch.arange(TURNS, dtype=torch.float64)[:, None] * 2 * pi / TURNS
     chords = chord(at(turns.expand(-1, len(grid))), at(turns + grid))

@@ -28,9 +28,7 @@ def fig2(table: pd.DataFrame) -> Drawing:
     numbers = dict(zip(part["series"], part["y"], strict=True))
     note = (
         f"The drawn pair has cosine {numbers['cosine']:.2f}, arc {numbers['arc']:.2f} and chord "
-        f"{numbers['chord']:.2f}; divided by τ = {numbers['temperature']:g} the cosine is "
-        f"{numbers['scaled cosine']:.2f}, and the inner product on the circle of radius 1/τ is "
-        f"{numbers['product at 1/tau']:.2f}. A dot is where a printed weight is 0."
+        f"{numbers['chord']:.2f}. A dot is where a printed weight is 0."
     )
     measured = "Left: two distances of a pair. Right: the weight by which a loss multiplies the cosine's gradient"
 

@@ -300,7 +300,7 @@ def latent_classes(context: Context) -> Study:
         rows: list[dict[str, Any]] = [
             {"kind": "quarter", "label": k + 1, "distance": distances[k], **_mean(quarters[:, k])} for k in range(4)
         ]
-        rows += [{"kind": "rank", **_mean(rank)}, {"kind": "rank_untrained", **_mean(before)}]
+        rows.append({"kind": "rank", **_mean(rank)})
         points = pd.DataFrame({"kind": "point", "label": label, "distance": distance[0], "value": norm[0]})
         both = pd.concat([points, pd.DataFrame(rows).assign(n=len(norm))])
         density.append(both.assign(panel=panel.name, epochs=EPOCHS))

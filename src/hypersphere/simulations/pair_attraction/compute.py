@@ -27,7 +27,7 @@ DIMENSION = 20
 RATE = 10.0
 CONVERGED = 0.999
 CLEARED_EVERY = 40
-"""Steps after which finished runs are dropped. Step limits, and their halves, are multiples of it."""
+"""Steps after which finished runs are dropped. Step limits are multiples of it."""
 TOGETHER = 64
 """Runs computed together: 64 runs of 500 pairs fit the cache, and a step takes a third of the time of 1000 runs."""
 
@@ -82,10 +82,9 @@ def converge(runs: Runs, limit: Float[np.ndarray, "runs"]) -> dict[str, Float[np
 
     Returns:
         steps: until the mean cosine exceeded 0.999; infinite if it did not within the limit.
-        late: the highest mean cosine over the second half of the allowed steps; nan for a run that ended earlier.
         norm: the median norm of the first points at the limit; nan for a run that converged.
     """
-    fills = {"steps": math.inf, "late": math.nan, "norm": math.nan}
+    fills = {"steps": math.inf, "norm": math.nan}
     outcome = {name: np.full(len(limit), fill) for name, fill in fills.items()}
     for begin in range(0, len(limit), TOGETHER):
         alive, count = np.arange(begin, min(begin + TOGETHER, len(limit))), 0
@@ -96,10 +95,8 @@ def converge(runs: Runs, limit: Float[np.ndarray, "runs"]) -> dict[str, Float[np
                 row[:] = part.cosine.mean(axis=1)
                 part = step(part)
             reached = means > CONVERGED
-            converged, highest = reached.any(axis=0), means.max(axis=0)
+            converged = reached.any(axis=0)
             outcome["steps"][alive[converged]] = count + reached.argmax(axis=0)[converged]
-            latter = 2 * count >= limit[alive]
-            outcome["late"][alive[latter]] = np.fmax(outcome["late"][alive], highest)[latter]
             count += CLEARED_EVERY
             ended = ~converged & (count >= limit[alive])
             if ended.any():
@@ -228,8 +225,7 @@ def _table1(results: Results) -> tuple[pd.DataFrame, list[Answer]]:
     """
     rows, answers = [], []
     for (penalty, norm, gamma), setting in CELLS.items():
-        of_cell = {name: numbers(results, [setting], name)[0] for name in ("steps", "late", "norm")}
-        steps = of_cell["steps"]
+        steps = numbers(results, [setting])[0]
         done = pd.Series(steps[np.isfinite(steps)])  # whose statistics of nothing are nan
         rows.append(
             {
@@ -237,8 +233,6 @@ def _table1(results: Results) -> tuple[pd.DataFrame, list[Answer]]:
                 **{"n": len(steps), "converged": len(done)},
                 **{"mean": done.mean(), "std": done.std(), "least": done.min(), "most": done.max()},
                 "limit": LIMIT_WITH_PENALTY if setting.penalty else LIMIT,
-                "late_cosine": of_cell["late"].max(),
-                "end_norm": of_cell["norm"].mean(),
             }
         )
     for penalty, reading in READINGS.items():
