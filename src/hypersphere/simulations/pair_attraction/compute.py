@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from scipy import stats
 
 from hypersphere import prng
@@ -28,8 +28,6 @@ RATE = 10.0
 CONVERGED = 0.999
 CLEARED_EVERY = 40
 """Steps after which finished runs are dropped. Step limits are multiples of it."""
-TOGETHER = 64
-"""Runs computed together: 64 runs of 500 pairs fit the cache, and a step takes a third of the time of 1000 runs."""
 
 
 class Runs(NamedTuple):
@@ -44,7 +42,7 @@ class Runs(NamedTuple):
     pull: Float[np.ndarray, "2 runs 1"]
     """Length that a penalty on the norm takes off a point in a step."""
 
-    def only(self, runs: Int[np.ndarray, "some"] | Bool[np.ndarray, "runs"]) -> "Runs":
+    def only(self, runs: Bool[np.ndarray, "runs"]) -> "Runs":
         """A part of the runs."""
         return Runs(self.cosine[runs], *(field[:, runs] for field in self[1:]))
 
@@ -84,25 +82,22 @@ def converge(runs: Runs, limit: Float[np.ndarray, "runs"]) -> dict[str, Float[np
         steps: until the mean cosine exceeded 0.999; infinite if it did not within the limit.
         norm: the median norm of the first points at the limit; nan for a run that converged.
     """
-    fills = {"steps": math.inf, "norm": math.nan}
-    outcome = {name: np.full(len(limit), fill) for name, fill in fills.items()}
-    for begin in range(0, len(limit), TOGETHER):
-        alive, count = np.arange(begin, min(begin + TOGETHER, len(limit))), 0
-        part = runs.only(alive)
-        while len(alive):
-            means = np.empty((CLEARED_EVERY, len(alive)))
-            for row in means:
-                row[:] = part.cosine.mean(axis=1)
-                part = step(part)
-            reached = means > CONVERGED
-            converged = reached.any(axis=0)
-            outcome["steps"][alive[converged]] = count + reached.argmax(axis=0)[converged]
-            count += CLEARED_EVERY
-            ended = ~converged & (count >= limit[alive])
-            if ended.any():
-                outcome["norm"][alive[ended]] = np.median(part.norm[0, ended], axis=1)
-            going = ~(converged | ended)
-            alive, part = alive[going], part.only(going)
+    outcome = {"steps": np.full(len(limit), math.inf), "norm": np.full(len(limit), math.nan)}
+    alive, count = np.arange(len(limit)), 0
+    while len(alive):
+        means = np.empty((CLEARED_EVERY, len(alive)))
+        for row in means:
+            row[:] = runs.cosine.mean(axis=1)
+            runs = step(runs)
+        reached = means > CONVERGED
+        converged = reached.any(axis=0)
+        outcome["steps"][alive[converged]] = count + reached.argmax(axis=0)[converged]
+        count += CLEARED_EVERY
+        ended = ~converged & (count >= limit[alive])
+        if ended.any():
+            outcome["norm"][alive[ended]] = np.median(runs.norm[0, ended], axis=1)
+        going = ~(converged | ended)
+        alive, runs = alive[going], runs.only(going)
     return outcome
 
 
@@ -161,7 +156,6 @@ CELLS = {
 }
 """The cells of Table 1 by penalty, norm and gamma, and of its column without penalty."""
 SETTINGS = list(dict.fromkeys([*chain(*CURVES.values()), *CELLS.values()]))
-SETTINGS.sort(key=lambda setting: setting.norms, reverse=True)  # those that take the most steps are computed together
 Results = dict[str, Float[np.ndarray, "seeds settings"]]
 
 
