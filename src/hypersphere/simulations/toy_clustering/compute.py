@@ -306,7 +306,7 @@ def toy_clustering(context: Context) -> Study:
     """
     results = simulate(SEEDS)
     rows = []
-    for variation, dataset in product(VARIATIONS, DATASETS):
+    for dataset, variation in product(DATASETS, VARIATIONS):
         trials = accuracies(results, variation, dataset)
         for space, values in trials.items():
             gain = values - trials["cl"]

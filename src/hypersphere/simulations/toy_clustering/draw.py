@@ -84,7 +84,6 @@ def table1_sensitivity(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
             for row in (by_space["lmcl_mean"], by_space["lmcl_sum"])
         ]
         body.append([DATASETS[str(dataset)], choice, *means, *gains])
-    body.sort(key=lambda row: list(DATASETS.values()).index(row[0]))
     note = (
         f"K-means accuracy in percent, mean ± standard deviation of {table['trials'].iloc[0]} trials. Differences: "
         "LMCL minus conventional CL, with a 95 % t interval, paired by trial, not corrected for the number of rows. "
