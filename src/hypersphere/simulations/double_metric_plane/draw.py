@@ -54,7 +54,7 @@ def fig2(table: pd.DataFrame) -> Drawing:
         title = rf"the pair, $\tau$ = {numbers['temperature']:g}"
         left.set(title=title, xlabel="first coordinate", ylabel="second coordinate")
         weights = table[table["panel"] == "weights"]
-        for axes, (temperature, ends) in zip(panels, RANGES.items(), strict=True):
+        for axes, (temperature, limits) in zip(panels, RANGES.items(), strict=True):
             curves = weights[weights["temperature"] == temperature]
             for (loss, sign), rows in curves.groupby(["series", "sign"]):
                 colour = LOSSES.get(str(loss), GREY)
@@ -66,14 +66,13 @@ def fig2(table: pd.DataFrame) -> Drawing:
             axes.axhline(0, color="black", linewidth=0.7)
             axes.set_xscale("log")
             axes.set_xticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
-            axes.set(xlim=(curves["x"].min(), curves["x"].max()), ylim=ends)
+            axes.set(xlim=(curves["x"].min(), curves["x"].max()), ylim=limits)
             axes.set(xlabel="angle of the pair (rad)", title=rf"$\tau$ = {temperature:g}")
         panels[0].set_ylabel("weight on the cosine")
         signs = [Line2D([], [], color="black", linestyle=dashes, label=label) for dashes, label in SIGNS.values()]
-        zero_weight = {"marker": "o", "linestyle": "none", "label": "where the printed weight is 0"}
-        signs.append(Line2D([], [], color="black", **zero_weight))
+        dot = Line2D([], [], color="black", marker="o", linestyle="none", label="where the printed weight is 0")
         losses = [Line2D([], [], color=colour, label=loss) for loss, colour in LOSSES.items()]
         look: dict[str, Any] = {"ncols": 4, "handlelength": 2.4, "title": "weight on the cosine (middle and right)"}
-        figure.legend(handles=[*signs, *losses], loc="outside lower center", **look)
+        figure.legend(handles=[*signs, dot, *losses], loc="outside lower center", **look)
 
     return Drawing((7.2, 3.4), measured, draw, note)

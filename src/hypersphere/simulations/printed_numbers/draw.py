@@ -52,8 +52,8 @@ def binomial_effects(table: pd.DataFrame) -> Drawing:
         axes.axhspan(-1.96, 1.96, color="#E9E9E9", linewidth=0, zorder=0)
         axes.axhline(0, color=GREY, linewidth=0.7, zorder=1)
         for k, (name, rows) in enumerate(table.groupby("series", sort=False)):
-            look = {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)], "label": name}
-            axes.plot(rows["across"], rows["z"], linestyle="none", markersize=4.5, zorder=3, **look)
+            marker, colour = MARKERS[k % len(MARKERS)], COLOURS[k % len(COLOURS)]
+            axes.plot(rows["across"], rows["z"], marker, color=colour, markersize=4.5, label=str(name), zorder=3)
         columns = table.drop_duplicates("column").sort_values("column")
         axes.set_xticks(columns["column"], columns["table"])
         axes.set_xlim(-0.5, len(columns) - 0.5)
