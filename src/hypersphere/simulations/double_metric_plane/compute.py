@@ -12,6 +12,7 @@ import pandas as pd
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.linalg import vecdot
 
 from hypersphere.objectives.geometry import angles, unit
 from hypersphere.simulations.study import PRINTED, Context, Study, counted
@@ -34,11 +35,6 @@ NEAREST = 1e-2  # radians: the smallest angle of the weights
 def at(angle: Float[Tensor, "*n"]) -> Float[Tensor, "*n 2"]:
     """Points of the unit circle."""
     return torch.stack([angle.cos(), angle.sin()], dim=-1)
-
-
-def cosine(u: Float[Tensor, "*n 2"], v: Float[Tensor, "*n 2"]) -> Float[Tensor, "*n"]:
-    """Inner product of unit vectors."""
-    return (u * v).sum(dim=-1)
 
 
 def chord(u: Float[Tensor, "*n 2"], v: Float[Tensor, "*n 2"]) -> Float[Tensor, "*n"]:
@@ -64,8 +60,8 @@ def plane() -> pd.DataFrame:
     arc = at(torch.linspace(*DIRECTIONS, STEPS + 1, dtype=torch.float64))
     series = {"features": features, "units": torch.stack([u, v]), "arc": arc}
     numbers = {
-        "cosine": cosine(u, v),
-        "arc": angles(cosine(u, v)),
+        "cosine": vecdot(u, v),
+        "arc": angles(vecdot(u, v)),
         "chord": chord(u, v),
         "temperature": torch.tensor(DRAWN),
     }
@@ -104,7 +100,7 @@ def double_metric_plane(context: Context) -> Study:
     tau = torch.tensor(TEMPERATURES, dtype=torch.float64)[:, None]
     for claim, power, reading in (("dm.fig2.radius", 1.0, PRINTED), ("dm.fig2.radius.d24", 0.5, "D24")):
         radius = tau**-power
-        gap = (cosine(radius[:, None] * u, radius[:, None] * v) - cosine(u, v) / tau).abs()
+        gap = (vecdot(radius[:, None] * u, radius[:, None] * v) - vecdot(u, v) / tau).abs()
         answers.append(counted(claim, int((gap <= ROUNDING * radius**2).sum()), gap.numel(), reading))
     # At every angle: pairs with that angle, and so with one cosine, have different chords across the circle.
     turns = torch.arange(TURNS, dtype=torch.float64)[:, None] * 2 * pi / TURNS
@@ -113,7 +109,7 @@ def double_metric_plane(context: Context) -> Study:
     # Of any two pairs, the one with the longer chord has the smaller cosine.
     first, second = torch.triu_indices(len(grid), len(grid), offset=1)
     longer = (chord(u, v)[first] - chord(u, v)[second]).sign()
-    nearer = (cosine(u, v)[first] - cosine(u, v)[second]).sign()
+    nearer = (vecdot(u, v)[first] - vecdot(u, v)[second]).sign()
     answers += [
         counted("dm.fig2.discriminates", int(told_apart.sum()), len(grid)),
         counted("dm.fig2.discriminates.d7", int((longer * nearer == -1).sum()), len(first), "D7"),
