@@ -84,11 +84,12 @@ def theory_digest(plan: Plan) -> str:
 
 
 def simulation_digest(plan: Plan, paper: str) -> str:
-    """Digest of a paper's artifacts with their exact studies, its sentences, and all code that decides the results."""
+    """Digest of a paper's artifacts with their exact studies, its labels and sentences, and the code of the results."""
     studies = (registry.module_name("simulations", name) for name in plan.config.studies(paper))
     asked = {artifact: declared.study for artifact, declared in plan.config.studied(paper).items()}
     sentences = file_digest(str(plan.config.sentences_file(paper)))
-    return files.digest([asked, sentences, code_digest("hypersphere.simulations.build", *studies)])
+    code = code_digest("hypersphere.simulations.build", *studies)
+    return files.digest([asked, plan.config.papers[paper].labels, sentences, code])
 
 
 def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:

@@ -168,23 +168,6 @@ PAIRS = given(u=[X, X], v=[X, X], w=[X, Y], x=[Y, OPPOSITE])
 DISTANCES = given(d_a=[1.0, 2.0], d_b=[1.0, 1.0], epsilon=[1.0, 2.0], r=[2.0, 3.0])
 CIRCLE = given(u=[X], side=[Y], theta=[pi / 2])
 
-_OF_SPHERE = (
-    Statement("double_metric.theorem_1", theorem_1, path, PATHS),
-    Statement("double_metric.theorem_1_chord", theorem_1_chord, path, PATHS),
-    Statement("double_metric.theorem_1_meridian", theorem_1_meridian, short_path, PATHS),
-    Statement("double_metric.lemma_1", lemma_1, two_pairs, PAIRS),
-    Statement("double_metric.lemma_1_identity", partial(lemma_1_sum, left_out=0), path, PATHS),
-    Statement("double_metric.lemma_1_sum", partial(lemma_1_sum, left_out=1), path, PATHS),
-    Statement("double_metric.lemma_1_sum.d23", partial(lemma_1_sum, left_out=0), path, PATHS),
-    Statement("double_metric.definition_1", partial(definition_1, printed=True), path, PATHS),
-    Statement("double_metric.definition_1.d22", partial(definition_1, printed=False), path, PATHS),
-    Statement("double_metric.definition_4", definition_4, path, PATHS),
-    Statement("double_metric.proposition_2", proposition_2, sandwiches, DISTANCES),
-    Statement("double_metric.proposition_2_step", partial(proposition_2_step, printed=True), sandwiches, DISTANCES),
-    Statement("double_metric.proposition_2_step.d7", partial(proposition_2_step, printed=False), sandwiches, DISTANCES),
-    Statement("double_metric.chord_of_cosine", chord_of_cosine, great_circles, CIRCLE),
-)
-
 
 # Eq. 1, 2 and 6 for one anchor, as functions of its cosines, the positive's first
 
@@ -288,21 +271,6 @@ UNIT = {"alpha": [1.0] * 2, "beta": [1.0] * 2, "temperature": [1.0] * 2}
 FOUR = given(cosines=[[0.5, -1.0], [0.875, -1.0]], **UNIT)
 SCALED = given(u=[[1.0, 0.0]], v=[[1.0, 0.0]], temperature=[0.5])
 
-_OF_LOSSES = (
-    Statement("double_metric.radius", partial(radius, power=1), scaled_pairs, SCALED),
-    Statement("double_metric.radius.d24", partial(radius, power=0.5), scaled_pairs, SCALED),
-    Statement("double_metric.radius_of_one.d24", partial(radius, power=1, other=0), scaled_pairs, SCALED),
-    Statement("double_metric.equation_1", partial(equation_1, printed=True), anchors, TWO),
-    Statement("double_metric.equation_1.d2", partial(equation_1, printed=False), anchors, TWO),
-    Statement("double_metric.equation_2_slope", positive_slope, anchors, FOUR),
-    Statement("double_metric.equation_2_repulsion", repulsion, near_positives, FOUR),
-    Statement("double_metric.equation_2_attraction", partial(attraction, sign=1), anchors, FOUR),
-    Statement("double_metric.equation_2_attraction.d1", partial(attraction, sign=-1), anchors, FOUR),
-    Statement("double_metric.equation_6", equation_6, anchors, FOUR),
-    Statement("double_metric.equation_6_alignment", partial(weighted_alignment, sign=1), anchors, FOUR),
-    Statement("double_metric.equation_6_alignment.d1", partial(weighted_alignment, sign=-1), anchors, FOUR),
-)
-
 
 # App. G: gradients at one anchor u of inner products and distances, u itself free.
 
@@ -370,7 +338,33 @@ _NT_XENT = (free_anchors, given(**_ANCHOR))
 _WEIGHTED = (partial(free_anchors, weights=("alpha", "beta")), given(**_ANCHOR, alpha=[1.0, 1.0], beta=[1.0, 1.0]))
 """The simple ones with the weights of DM4 (Table 1)."""
 
-_OF_GRADIENTS = (
+STATEMENTS = (
+    Statement("double_metric.theorem_1", theorem_1, path, PATHS),
+    Statement("double_metric.theorem_1_chord", theorem_1_chord, path, PATHS),
+    Statement("double_metric.theorem_1_meridian", theorem_1_meridian, short_path, PATHS),
+    Statement("double_metric.lemma_1", lemma_1, two_pairs, PAIRS),
+    Statement("double_metric.lemma_1_identity", partial(lemma_1_sum, left_out=0), path, PATHS),
+    Statement("double_metric.lemma_1_sum", partial(lemma_1_sum, left_out=1), path, PATHS),
+    Statement("double_metric.lemma_1_sum.d23", partial(lemma_1_sum, left_out=0), path, PATHS),
+    Statement("double_metric.definition_1", partial(definition_1, printed=True), path, PATHS),
+    Statement("double_metric.definition_1.d22", partial(definition_1, printed=False), path, PATHS),
+    Statement("double_metric.definition_4", definition_4, path, PATHS),
+    Statement("double_metric.proposition_2", proposition_2, sandwiches, DISTANCES),
+    Statement("double_metric.proposition_2_step", partial(proposition_2_step, printed=True), sandwiches, DISTANCES),
+    Statement("double_metric.proposition_2_step.d7", partial(proposition_2_step, printed=False), sandwiches, DISTANCES),
+    Statement("double_metric.chord_of_cosine", chord_of_cosine, great_circles, CIRCLE),
+    Statement("double_metric.radius", partial(radius, power=1), scaled_pairs, SCALED),
+    Statement("double_metric.radius.d24", partial(radius, power=0.5), scaled_pairs, SCALED),
+    Statement("double_metric.radius_of_one.d24", partial(radius, power=1, other=0), scaled_pairs, SCALED),
+    Statement("double_metric.equation_1", partial(equation_1, printed=True), anchors, TWO),
+    Statement("double_metric.equation_1.d2", partial(equation_1, printed=False), anchors, TWO),
+    Statement("double_metric.equation_2_slope", positive_slope, anchors, FOUR),
+    Statement("double_metric.equation_2_repulsion", repulsion, near_positives, FOUR),
+    Statement("double_metric.equation_2_attraction", partial(attraction, sign=1), anchors, FOUR),
+    Statement("double_metric.equation_2_attraction.d1", partial(attraction, sign=-1), anchors, FOUR),
+    Statement("double_metric.equation_6", equation_6, anchors, FOUR),
+    Statement("double_metric.equation_6_alignment", partial(weighted_alignment, sign=1), anchors, FOUR),
+    Statement("double_metric.equation_6_alignment.d1", partial(weighted_alignment, sign=-1), anchors, FOUR),
     Statement("double_metric.appendix_g_nt_xent", partial(appendix_g, sign=1), *_NT_XENT),
     Statement("double_metric.appendix_g_nt_xent.d5", appendix_g, *_NT_XENT),
     Statement("double_metric.appendix_g_temperature", partial(appendix_g, line="middle"), *_NT_XENT),
@@ -380,5 +374,3 @@ _OF_GRADIENTS = (
     Statement("double_metric.appendix_g_norm", partial(appendix_g, line="last, v_-"), *_WEIGHTED),
     Statement("double_metric.appendix_g_norm.d5", appendix_g, *_WEIGHTED),
 )
-
-STATEMENTS = (*_OF_SPHERE, *_OF_LOSSES, *_OF_GRADIENTS)

@@ -14,6 +14,7 @@ import torch
 from scipy import special
 from torch import Generator, Tensor
 
+from hypersphere.objectives.geometry import unit
 from hypersphere.objectives.grad_scale import grad_scale
 from hypersphere.theory.statement import Checked, Inputs, Statement, everywhere, given, gradient, spread
 
@@ -23,16 +24,11 @@ state = partial(Statement, tolerance=1e-11)
 """A statement whose rounding errors stay below 1e-12 for all draws, even for steps of 1000 norms."""
 
 
-def dot(a: Tensor, b: Tensor) -> Tensor:
-    return (a * b).sum(dim=-1)
+dot = torch.linalg.vecdot
 
 
 def norm(a: Tensor) -> Tensor:
     return torch.linalg.vector_norm(a, dim=-1)
-
-
-def unit(a: Tensor) -> Tensor:
-    return a / norm(a)[..., None]
 
 
 def across(a: Tensor, b: Tensor) -> Tensor:

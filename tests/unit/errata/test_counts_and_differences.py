@@ -37,14 +37,19 @@ COUNTS = {
     "lecture": {"lecture.sentences.several_digits": (9, 10)},  # S9: all but 16 digits at random
     "lmcl": {
         "lmcl.sentences.cmc": (1, 2),  # L15
+        "lmcl.sentences.sensitivity": (0, 1),  # L17
+        "lmcl.sentences.sensitivity.l17": (1, 1),
         "lmcl.sentences.quick_thought": (1, 6),  # L18
         "lmcl.sentences.curl": (5, 6),  # L19
         "lmcl.sentences.last_two": (1, 2),
         "lmcl.sentences.everywhere": (45, 48),  # L28
     },
     "margins": {
+        "margins.sentences.positives_over_margins": (0, 4),  # M27
         "margins.sentences.positives_over_margins.m27": (4, 4),
         "margins.sentences.long": (24, 24),  # M28
+        "margins.sentences.ratio": (16, 16),  # M29
+        "margins.sentences.ratio_gain": (0, 2),  # M30
         "margins.sentences.ratio_gain.m30": (2, 2),
     },
 }

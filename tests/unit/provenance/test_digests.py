@@ -196,7 +196,7 @@ CHANGES: dict[str, tuple[str, str, str, set[str]]] = {
         *(NORMS, "measure: knn_top1\n    baseline: {variant: default}", "measure: knn_top1"),
         {"table5", "claims"},
     ),
-    "a label": (NORMS, "simclr: SimCLR", "simclr: SimCLR (Chen)", MADE | STUDIES | JUDGED),
+    "a label": (NORMS, "simclr: SimCLR", "simclr: SimCLR (Chen)", MADE | STUDIES | JUDGED | NORMS_SIMULATED),
     "a run's learning rate": (NORMS, "learning_rate: 0.03", "learning_rate: 0.04", ASKED | MADE),
     "a row of all of them": (
         *(NORMS, "simclr.gradscale, simsiam.default", "simsiam.default"),

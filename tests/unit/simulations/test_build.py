@@ -8,9 +8,6 @@ import yaml
 
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
-from hypersphere.errors import DamagedError
-from hypersphere.provenance.manifest import check_tidy
-from hypersphere.report.results import Results
 from hypersphere.simulations import build
 from hypersphere.simulations.study import COLUMNS, counted, effect, exactly, over_seeds
 
@@ -49,18 +46,6 @@ def test_a_table_for_each_artifact_answers_and_a_manifest_with_the_same_bytes_at
     answers = pd.read_csv(quick.config.results / "simulations" / PAPER / "answers.csv")
     assert list(answers) == list(COLUMNS)
     assert set(answers["study"]) == {declared.study for declared in artifacts.values()}
-
-
-def test_an_altered_table_is_refused_and_made_again_by_the_next_run(project_root: Path, refused: Any) -> None:
-    plan = made(project_root)
-    name = next(iter(plan.config.studied(PAPER)))
-    path = plan.config.results / "simulations" / PAPER / f"{name}.csv"
-    path.write_bytes(path.read_bytes().replace(b"1", b"2", 1))
-    results = Results(plan)
-    with refused(DamagedError):
-        results.checked(results.simulated(PAPER, name))
-    with refused(DamagedError):
-        check_tidy(plan.config.results, f"simulations/{PAPER}/{name}.csv")
 
 
 def test_a_study_returns_the_tables_that_artifacts_ask_for(project_root: Path, refused: Any) -> None:

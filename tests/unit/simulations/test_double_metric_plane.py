@@ -25,15 +25,12 @@ def test_the_sketch_by_hand() -> None:
         "arc": pytest.approx(1.9),
         "chord": pytest.approx(2 * math.sin(0.95)),
         "temperature": 0.5,
-        "scaled cosine": pytest.approx(2 * math.cos(1.9)),
-        "product at 1/tau": pytest.approx(4 * math.cos(1.9)),
     }
-    lines = {name: rows[["x", "y"]].to_numpy() for name, rows in table[table["panel"] == "plane"].groupby("series")}
-    for name, radius in (("unit circle", 1), ("circle 1/tau", 2), ("circle 1/sqrt(tau)", 2**0.5), ("arc", 1)):
-        np.testing.assert_allclose(np.hypot(*lines[name].T), radius)
-    assert np.hypot(*lines["feature 1"][1]) == pytest.approx(1.7)
-    np.testing.assert_allclose(lines["feature 2"][1] / 0.6, lines["unit 2"][1])
-    np.testing.assert_allclose(lines["chord"], [lines["unit 1"][1], lines["unit 2"][1]])
+    plane = table[table["panel"] == "plane"].set_index("series")[["x", "y"]]
+    features, units, arc = (plane.loc[name] for name in ("features", "units", "arc"))
+    np.testing.assert_allclose(np.hypot(features["x"], features["y"]), [1.7, 0.6])
+    np.testing.assert_allclose(units, features.to_numpy() / [[1.7], [0.6]])
+    np.testing.assert_allclose(np.hypot(arc["x"], arc["y"]), 1)
 
 
 @pytest.mark.parametrize("loss", WEIGHTS)

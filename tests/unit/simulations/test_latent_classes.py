@@ -151,7 +151,7 @@ def test_study(monkeypatch: pytest.MonkeyPatch) -> None:
     assert arms["norms.fig2c.gain"]["variant"] == pytest.approx(last[:, 2, 0] - last[:, 0, 0])
     dense = found["norm"][0, 1][found["distance"][0, 1].argsort()[:75]].mean()
     assert arms["norms.fig2b.dense.n8"]["variant"][0] == pytest.approx(dense)
-    ends = tables["fig2c"].query("panel == 'standard deviation 0.1'").groupby("label")["apart_value"].last()
+    ends = tables["fig2c"].query("panel == 'standard deviation 0.1'").groupby("label")["value"].last()
     apart = [last[:, 3, c].mean() - last[:, 3].mean() for c in range(4)]  # of each seed, then over seeds
     assert ends.tolist() == pytest.approx(apart)
     points = tables["figS2"].query("kind == 'point' and space == 'latent'")[["x", "y", "z"]]

@@ -83,12 +83,6 @@ def test_the_angles_of_the_lines(m1: float) -> None:
     assert 0 < sines < gaps < math.pi
 
 
-def test_a_product_is_told_from_the_ratio() -> None:
-    angle, probability = np.linspace(0.1, 3, 9)[:, None], np.linspace(0.1, 0.9, 7)
-    assert study.is_product(np.exp(angle) * (1 + probability**2))
-    assert not study.is_product(study.quotient_of_gaps(angle, probability, 0.4, 0.25))
-
-
 def test_tables_hold_whole_maps_at_cell_centres(result: Study) -> None:
     expected = {"fig1": (2, study.FINE), "fig2": (2, study.FINE), "fig8": (15, study.COARSE)}
     for name, (panels, n) in expected.items():
@@ -107,7 +101,6 @@ def test_tables_against_plain_python(result: Study) -> None:
     sines = multipliers[multipliers["panel"] == "sines"]
     expected = math.cos(0.4) + math.sin(0.4) / np.tan(sines["theta"])
     np.testing.assert_allclose(sines["multiplier"], expected, rtol=1e-9)
-    assert sines["size"].equals(sines["multiplier"].abs())
     gaps = multipliers[multipliers["panel"] == "gaps"].rename(columns={"multiplier": "ratio"})
     for table in (gaps, result.tables["fig8"]):
         positive = np.exp(np.cos(table["theta"]) / table["temperature"])

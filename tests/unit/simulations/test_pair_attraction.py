@@ -150,13 +150,12 @@ def test_n6_what_is_static_and_what_is_scaled_matters() -> None:
 
 @pytest.mark.parametrize("penalty", ["norm", "square"])
 def test_the_largest_penalty_collapses(penalty: str) -> None:
-    """As printed: divergence. The norms end far below where they began, the cosine far below 0.999."""
+    """As printed: divergence. The norms end far below where they began."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compute, "LIMIT_WITH_PENALTY", 400)
         cell = [CELLS[penalty, 4.0, 10.0]]
-        steps, late, norm = (simulated(cell, [0], name).item() for name in ("steps", "late", "norm"))
+        steps, norm = (simulated(cell, [0], name).item() for name in ("steps", "norm"))
     assert steps == math.inf
-    assert late < 0.95
     assert norm < 0.2
 
 
@@ -196,7 +195,6 @@ def test_the_tables_hold_what_is_drawn(study: Study) -> None:
     never = table[table["converged"] == 0]
     assert set(never["penalty"]) == {"norm", "square"}
     assert never["mean"].isna().all()
-    assert set(figure["panel"]) == {"norm", "angle", "both"}
     ends = figure[(figure["panel"] == "angle") & (figure["curve"] == "normalised")].sort_values("angle")
     assert ends["mean"].iloc[0] == 0  # the same point twice
     assert ends["angle"].iloc[-1] == pytest.approx(3.10, abs=0.01)

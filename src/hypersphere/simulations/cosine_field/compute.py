@@ -108,9 +108,8 @@ def cosine_field(context: Context) -> Study:
         points = circle(radius, angles)
         columns = {"x": points[:, 0], "y": points[:, 1], "cosine": unit(points)[:, 1]}
         surface.append(pd.DataFrame({"kind": kind, "radius": radius, "angle": angles, **columns}))
-    shown = ["kind", "rate", "step", "x", "y", "u", "v", "length", "norm", "low", "high", "starts"]
     tables = {
-        "fig1": pd.concat(fig1, ignore_index=True)[shown],
+        "fig1": pd.concat(fig1, ignore_index=True),
         "fig6": pd.concat([vectors(lattice(), power).assign(power=power) for power in (0, 1)], ignore_index=True),
         "figS1": pd.concat(surface, ignore_index=True),
     }

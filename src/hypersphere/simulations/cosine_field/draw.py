@@ -29,16 +29,14 @@ def fig1(table: pd.DataFrame) -> Drawing:
     measured = "Points in the plane, the gradient of the cosine, and norms over steps of descent"
 
     def draw(figure: Figure) -> None:
-        left, middle, right = figure.subplots(1, 3, width_ratios=(1.12, 1, 0.95))
+        left, middle, right = figure.subplots(1, 3, width_ratios=(1, 1, 0.95))
         left.add_patch(Circle((0, 0), 1, fill=False, color=GREY, linewidth=0.8))
         both = ([part[name].to_numpy() for part in (outputs, projections)] for name in "xy")
         left.plot(*both, color="#C8C8C8", linewidth=0.5, zorder=1)
         dots: dict[str, Any] = {"s": 15, "cmap": "Blues", "vmin": 0, "vmax": 1.75, "linewidth": 0, "zorder": 3}
-        shown = left.scatter(outputs["x"], outputs["y"], c=outputs["norm"], label="output", **dots)
+        left.scatter(outputs["x"], outputs["y"], c=outputs["norm"], label="output", **dots)
         white = {"s": 12, "color": "white", "edgecolor": GREY, "linewidth": 0.6}
         left.scatter(projections["x"], projections["y"], label="projection", **white)
-        bar = figure.colorbar(shown, ax=left, label="norm", aspect=20, pad=0.02, ticks=[0, 0.5, 1, 1.5])
-        bar.ax.grid(visible=False)
         left.set_title("outputs", loc="left")
         middle.set_title("gradient of the cosine", loc="left")
         field = parts["field"]
@@ -51,21 +49,15 @@ def fig1(table: pd.DataFrame) -> Drawing:
         middle.plot(path["x"], path["y"], "o-", color=BLUE, markersize=3.2, linewidth=0.8, label="descent", zorder=3)
         for place, (rate, line) in enumerate(growth.groupby("rate")):
             look = {"color": COLOURS[place], "linestyle": DASHES[place], "marker": MARKERS[place]}
-            right.plot(line["step"], line["norm"], markevery=10, **look)
+            right.plot(line["step"], line["norm"], markevery=10, label=f"step size {rate:g}", **look)
             right.fill_between(line["step"], line["low"], line["high"], color=COLOURS[place], alpha=0.15, linewidth=0)
-            end = (line["step"].iloc[-1], line["norm"].iloc[-1])
-            beside = (4, -7 if place == 0 else -3)  # the lowest two lines end close together
-            named: dict[str, Any] = {"textcoords": "offset points", "color": COLOURS[place], "annotation_clip": False}
-            right.annotate(f"{rate:g}", end, beside, **named)
         right.set(xlabel="step", ylabel=r"$\|z\|$", xlim=(0, steps))
-        right.set_title("norm, by step size", loc="left")
+        right.set_title("norm", loc="left")
         for axes in (left, middle):
             axes.set(aspect="equal", xlim=(-2.1, 2.1), ylim=(-2.1, 2.1), xticks=[-2, 0, 2], yticks=[-2, 0, 2])
             axes.set(xlabel="$z_1$", ylabel="$z_2$")
             axes.grid(visible=False)
-        entries = [axes.get_legend_handles_labels() for axes in (left, middle)]
-        handles, labels = (of_left + of_middle for of_left, of_middle in zip(*entries, strict=True))
-        figure.legend(handles, labels, loc="outside lower left", ncols=5, handlelength=1.6, columnspacing=1.2)
+        figure.legend(loc="outside lower center", ncols=4, handlelength=1.6)
 
     return Drawing((7.0, 2.75), measured, draw, note)
 

@@ -12,6 +12,7 @@ import pandas as pd
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.linalg import vecdot
 
 from hypersphere.objectives.geometry import angles, unit
 from hypersphere.simulations.study import PRINTED, Context, Study, counted
@@ -36,11 +37,6 @@ def at(angle: Float[Tensor, "*n"]) -> Float[Tensor, "*n 2"]:
     return torch.stack([angle.cos(), angle.sin()], dim=-1)
 
 
-def cosine(u: Float[Tensor, "*n 2"], v: Float[Tensor, "*n 2"]) -> Float[Tensor, "*n"]:
-    """Inner product of unit vectors."""
-    return (u * v).sum(dim=-1)
-
-
 def chord(u: Float[Tensor, "*n 2"], v: Float[Tensor, "*n 2"]) -> Float[Tensor, "*n"]:
     """Eq. 5, |u - v|; on the unit circle it is sqrt(2 - 2 cosine)."""
     return torch.linalg.vector_norm(u - v, dim=-1)
@@ -57,32 +53,20 @@ def cosine_weight(
 
 
 def plane() -> pd.DataFrame:
-    """Columns panel, series, x, y: lines of the sketch, and its quantities (y of the panel ``numbers``)."""
-    features = at(torch.tensor(DIRECTIONS, dtype=torch.float64)) * torch.tensor(LENGTHS, dtype=torch.float64)[:, None]
+    """Columns panel, series, x, y: points of the sketch, and its quantities (y of the panel ``numbers``)."""
+    directions, lengths = torch.tensor([DIRECTIONS, LENGTHS], dtype=torch.float64)
+    features = at(directions) * lengths[:, None]
     u, v = unit(features)
-    circle = at(torch.linspace(0, 2 * pi, 2 * STEPS + 1, dtype=torch.float64))
-    origin = torch.zeros(2, dtype=torch.float64)
-    lines = {
-        "feature 1": torch.stack([origin, features[0]]),
-        "feature 2": torch.stack([origin, features[1]]),
-        "unit 1": torch.stack([origin, u]),
-        "unit 2": torch.stack([origin, v]),
-        "unit circle": circle,
-        "circle 1/tau": circle / DRAWN,
-        "circle 1/sqrt(tau)": circle / DRAWN**0.5,
-        "arc": at(torch.linspace(DIRECTIONS[0], DIRECTIONS[1], STEPS + 1, dtype=torch.float64)),
-        "chord": torch.stack([u, v]),
-    }
+    arc = at(torch.linspace(*DIRECTIONS, STEPS + 1, dtype=torch.float64))
+    series = {"features": features, "units": torch.stack([u, v]), "arc": arc}
     numbers = {
-        "cosine": cosine(u, v),
-        "arc": angles(cosine(u, v)),
+        "cosine": vecdot(u, v),
+        "arc": angles(vecdot(u, v)),
         "chord": chord(u, v),
         "temperature": torch.tensor(DRAWN),
-        "scaled cosine": cosine(u, v) / DRAWN,
-        "product at 1/tau": cosine(u / DRAWN, v / DRAWN),
     }
     tables = [
-        pd.DataFrame({"panel": "plane", "series": name, "x": xy[:, 0], "y": xy[:, 1]}) for name, xy in lines.items()
+        pd.DataFrame({"panel": "plane", "series": name, "x": xy[:, 0], "y": xy[:, 1]}) for name, xy in series.items()
     ]
     found = [float(number) for number in numbers.values()]
     return pd.concat([*tables, pd.DataFrame({"panel": "numbers", "series": list(numbers), "y": found})])
@@ -113,13 +97,11 @@ def double_metric_plane(context: Context) -> Study:
     u, v = at(torch.zeros_like(grid)), at(grid)
     answers = []
     # On the circle of radius tau^-power the inner product is cosine/tau, for all angles and all tau of Table 5.
+    tau = torch.tensor(TEMPERATURES, dtype=torch.float64)[:, None]
     for claim, power, reading in (("dm.fig2.radius", 1.0, PRINTED), ("dm.fig2.radius.d24", 0.5, "D24")):
-        held = 0
-        for temperature in TEMPERATURES:
-            radius = temperature**-power
-            gap = (cosine(radius * u, radius * v) - cosine(u, v) / temperature).abs()
-            held += int((gap <= ROUNDING * radius**2).sum())
-        answers.append(counted(claim, held, len(grid) * len(TEMPERATURES), reading))
+        radius = tau**-power
+        gap = (vecdot(radius[:, None] * u, radius[:, None] * v) - vecdot(u, v) / tau).abs()
+        answers.append(counted(claim, int((gap <= ROUNDING * radius**2).sum()), gap.numel(), reading))
     # At every angle: pairs with that angle, and so with one cosine, have different chords across the circle.
     turns = torch.arange(TURNS, dtype=torch.float64)[:, None] * 2 * pi / TURNS
     chords = chord(at(turns.expand(-1, len(grid))), at(turns + grid))
@@ -127,7 +109,7 @@ def double_metric_plane(context: Context) -> Study:
     # Of any two pairs, the one with the longer chord has the smaller cosine.
     first, second = torch.triu_indices(len(grid), len(grid), offset=1)
     longer = (chord(u, v)[first] - chord(u, v)[second]).sign()
-    nearer = (cosine(u, v)[first] - cosine(u, v)[second]).sign()
+    nearer = (vecdot(u, v)[first] - vecdot(u, v)[second]).sign()
     answers += [
         counted("dm.fig2.discriminates", int(told_apart.sum()), len(grid)),
         counted("dm.fig2.discriminates.d7", int((longer * nearer == -1).sum()), len(first), "D7"),

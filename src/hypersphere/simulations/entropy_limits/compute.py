@@ -5,7 +5,7 @@ The caption does not say whether the anchor is one of them; n = 4095 moves every
 printed entropy is a mean over anchors, which obeys the limits of one anchor.
 """
 
-from math import exp, log
+from math import log
 
 import numpy as np
 import pandas as pd
@@ -19,9 +19,7 @@ ROUNDING = 0.05  # nats: half of the last printed decimal
 TEMPERATURES = np.geomspace(0.02, 2.0, 161)
 
 
-def two_level_entropy(
-    k: Int[np.ndarray, "*k"], n: int, gap: Float[np.ndarray, "*k"] | float
-) -> Float[np.ndarray, "*k"]:
+def two_level_entropy(k: Int[np.ndarray, "k"], n: int, gap: float) -> Float[np.ndarray, "k"]:
     """Entropy in nats of the softmax of n logits, k of them ``gap`` above the others."""
     above = np.log(k) + np.log1p((n - k) / k * np.exp(-gap))  # log of the sum minus the gap, exact near 0
     return k * np.exp(-above) * above + (n - k) * np.exp(-above - gap) * (above + gap)
@@ -46,20 +44,11 @@ def limits(n: int, temperature: float) -> tuple[float, float, int]:
     return float(entropies[least]), log(n), int(k[least])
 
 
-def finding(entropy: float, lowest: float, highest: float) -> str:
-    """Whether a printed entropy, or any that rounds to it, is impossible, possible or forced by the limits."""
-    low, high = entropy - ROUNDING, entropy + ROUNDING
-    if high < lowest or low > highest:
-        return "impossible"
-    return "forced" if low <= lowest and highest <= high else "possible"
-
-
 def entropy_limits(context: Context) -> Study:
     """The limits by temperature, and those of each printed row; sentences about all six and about the highest one.
 
     The rows are claims with the coordinates ``normalised`` and ``objective.temperature``, in nats. Without
-    normalisation logits have no bounds, and the lowest entropy is 0. ``effective``: as many equally likely examples
-    have the printed entropy. The curves have the columns panel (normalised or not), series, temperature and entropy.
+    normalisation logits have no bounds, and the lowest entropy is 0. The curves are of normalised embeddings.
     """
     rows, uniform = [], log(EXAMPLES)
     for claim in load(context.config.claims_file(context.paper)):
@@ -69,27 +58,24 @@ def entropy_limits(context: Context) -> Study:
             free = 0.0, uniform, 1
             lowest, highest, at_top = limits(EXAMPLES, float(at["temperature"])) if at["normalised"] else free
             row = {"claim": claim.id, **at, "printed": entropy, "lowest": lowest, "at_top": at_top, "highest": highest}
-            row |= {"below_uniform": highest - entropy, "effective": exp(entropy)}
-            rows.append({**row, "finding": finding(entropy, lowest, highest), "examples": EXAMPLES})
-    table = pd.DataFrame(rows)
+            rows.append(row)
+    table = pd.DataFrame(rows).assign(examples=EXAMPLES)
     least, most, _ = zip(*(limits(EXAMPLES, float(temperature)) for temperature in TEMPERATURES), strict=True)
-    # The positive has cosine 1 and the negatives cosine 0.
-    aligned = two_level_entropy(np.array(1), EXAMPLES, 1 / TEMPERATURES)
-    parts = [
-        pd.DataFrame({"panel": "normalised", "series": series, "temperature": TEMPERATURES, "entropy": values})
-        for series, values in (("lowest", least), ("highest", most), ("aligned", aligned))
-    ]
-    panel = np.where(table["normalised"], "normalised", "not normalised")
-    points = [
-        pd.DataFrame({"panel": panel, "temperature": table["temperature"], "series": series, "entropy": table[name]})
-        for series, name in (("printed", "printed"), ("row lowest", "lowest"))
-    ]
-    curves = pd.concat([*parts, pd.concat(points).sort_index(kind="stable")], ignore_index=True)
+    normalised = table[table["normalised"]]
+    series = {
+        "lowest": (TEMPERATURES, least),
+        "highest": (TEMPERATURES, most),
+        "printed": (normalised["temperature"], normalised["printed"]),
+        "row lowest": (normalised["temperature"], normalised["lowest"]),
+    }
+    curves = pd.concat(
+        [pd.DataFrame({"series": name, "temperature": at, "entropy": values}) for name, (at, values) in series.items()],
+        ignore_index=True,
+    )
     at_uniform = (table["printed"] - uniform).abs()[table["temperature"] == 1] <= ROUNDING
     answers = [
         *map(between, table["claim"], table["lowest"], table["highest"]),
         counted("lecture.table5_entropy.at_most_uniform", int((table["printed"] <= uniform).sum()), len(table)),
         counted("lecture.table5_entropy.uniform_at_1", int(at_uniform.sum()), 1),
     ]
-    tables = {"table5_entropy": curves.assign(examples=EXAMPLES), "table5_limits": table.drop(columns="claim")}
-    return Study(tables, answers)
+    return Study({"table5_entropy": curves.assign(examples=EXAMPLES), "table5_limits": table}, answers)

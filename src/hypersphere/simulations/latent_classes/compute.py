@@ -254,9 +254,9 @@ def rank_correlations(norm: Float[np.ndarray, "s n"], distance: Float[np.ndarray
     return np.array([-stats.spearmanr(a, b).statistic for a, b in zip(norm, distance, strict=True)])
 
 
-def _mean(values: Float[np.ndarray, "s"], prefix: str = "") -> dict[str, Any]:
+def _mean(values: Float[np.ndarray, "s"]) -> dict[str, float]:
     low, high = mean_interval(values, CONFIDENCE)
-    return {f"{prefix}value": float(values.mean()), f"{prefix}low": low, f"{prefix}high": high}
+    return {"value": float(values.mean()), "low": low, "high": high}
 
 
 def depict(seed: int) -> pd.DataFrame:
@@ -272,16 +272,15 @@ def depict(seed: int) -> pd.DataFrame:
             means = table.groupby("label", as_index=False).mean()
             rows = pd.concat([table[::DRAWN].assign(kind="point"), means.assign(kind="mean")])
             tables.append(rows.assign(panel=panel.name, space=space, per_class=PER_CLASS))
-    columns = ["panel", "space", "kind", "label", "x", "y", "z", "per_class", "epochs"]
-    return pd.concat(tables, ignore_index=True).assign(epochs=EPOCHS)[columns]
+    return pd.concat(tables, ignore_index=True).assign(epochs=EPOCHS)
 
 
 def latent_classes(context: Context) -> Study:
     """Fig. 2b, 2c and S2, and the sentences of Sec. 4.2 over seeds.
 
     Fig. 2b has, by panel, the points of the first seed, and over seeds the mean norm of each quarter and the rank
-    correlations. Fig. 2c has mean norms over seeds, and how far each class is from the mean of all classes of its own
-    seed (``apart``).
+    correlations. Fig. 2c has mean norms over seeds, and as its values how far each class is from the mean of all
+    classes of its own seed.
     """
     results = simulate(SEEDS)
     answers: list[Answer] = []
@@ -301,20 +300,19 @@ def latent_classes(context: Context) -> Study:
         rows: list[dict[str, Any]] = [
             {"kind": "quarter", "label": k + 1, "distance": distances[k], **_mean(quarters[:, k])} for k in range(4)
         ]
-        rows += [{"kind": "rank", **_mean(rank)}, {"kind": "rank_untrained", **_mean(before)}]
+        rows.append({"kind": "rank", **_mean(rank)})
         points = pd.DataFrame({"kind": "point", "label": label, "distance": distance[0], "value": norm[0]})
         both = pd.concat([points, pd.DataFrame(rows).assign(n=len(norm))])
         density.append(both.assign(panel=panel.name, epochs=EPOCHS))
-    columns = ["panel", "kind", "label", "distance", "value", "low", "high", "n", "epochs"]
     frequency = []
     for panel in FREQUENCY:
         norm = results["class_norm"][:, panel.setting]  # [s, records, classes]
         apart = norm - norm.mean(axis=-1, keepdims=True)
         for c, probability in enumerate(class_probabilities(CLASSES).tolist()):
             for record in range(norm.shape[1]):
-                row = {"panel": panel.name, "label": c + 1, "probability": probability}
-                row |= {"epoch": record * RECORDED, **_mean(norm[:, record, c]), "n": len(norm)}
-                frequency.append(row | _mean(apart[:, record, c], "apart_"))
+                row = {"panel": panel.name, "label": c + 1, "probability": probability, "n": len(norm)}
+                row |= {"epoch": record * RECORDED, "norm": float(norm[:, record, c].mean())}
+                frequency.append(row | _mean(apart[:, record, c]))
         first, last = norm[:, 0], norm[:, -1]
         arms = {f"class{c + 1}_class{c + 2}": (last[:, c], last[:, c + 1]) for c in range(CLASSES - 1)}
         arms["growth"] = (last.mean(axis=1), first.mean(axis=1))
@@ -322,5 +320,5 @@ def latent_classes(context: Context) -> Study:
             gain = last - results["class_norm"][:, balanced, -1]  # over the same class and seed at equal frequency
             arms["gain"] = (gain[:, 0], gain[:, -1])
         answers += [effect(f"norms.fig2c.{k}{panel.suffix}", *pair, panel.reading) for k, pair in arms.items()]
-    fig2b = pd.concat(density, ignore_index=True)[columns]
+    fig2b = pd.concat(density, ignore_index=True)
     return Study({"fig2b": fig2b, "fig2c": pd.DataFrame(frequency), "figS2": depict(0)}, answers)

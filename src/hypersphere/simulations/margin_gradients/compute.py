@@ -67,11 +67,6 @@ def gaps_are_one(m1: float) -> float:
     return math.pi - m1 / 2
 
 
-def is_product(map_: Array) -> bool:
-    """Whether a positive map is a function of the row times one of the column: its log has no mixed difference."""
-    return bool(np.abs(np.diff(np.diff(np.log(map_), axis=0), axis=1)).max() < 1e-9)
-
-
 def _long(angle: Array, probability: Array, **columns: object) -> pd.DataFrame:
     """A map as a table with one row per place. Further columns are maps or single values."""
     shape = np.broadcast_shapes(angle.shape, probability.shape)
@@ -104,7 +99,7 @@ def margin_gradients(context: Context) -> Study:
     ratio = quotient_of_gaps(angle, probability, ANGULAR, TEMPERATURE)
     theta, at_zero, at_one = angle[:, 0], math.pi - ANGULAR, sines_are_one(ANGULAR)
     fig2 = [
-        _long(angle, probability, panel=panel, multiplier=map_, size=np.abs(map_), one=one, zero=zero)
+        _long(angle, probability, panel=panel, multiplier=map_, one=one, zero=zero)
         for panel, map_, one, zero in (
             ("sines", sines, at_one, at_zero),
             ("gaps", ratio, gaps_are_one(ANGULAR), math.nan),
@@ -120,6 +115,7 @@ def margin_gradients(context: Context) -> Study:
     steps = np.abs(np.diff(distance)) > 1e-9  # neighbours on both sides of the peak can be equally near
     towards_peak = (np.diff(ratio, axis=0) * np.diff(distance)[:, None] < 0)[steps]
     grows = np.diff(ratio, axis=1) > 0
+    mixed = np.diff(np.diff(np.log(ratio), axis=0), axis=1)  # 0 for a function of the row times one of the column
     answers += [
         _count("fig2.sines_raise", raised),
         _count("fig2.sines_raise", raised[theta < at_one], "M34"),
@@ -134,7 +130,7 @@ def margin_gradients(context: Context) -> Study:
         _count("fig2.gaps_angle", towards_peak),
         _count("fig2.gaps_probability", grows),
         _count("fig2.gaps_probability", grows[theta < gaps_are_one(ANGULAR)], "M33"),
-        _count("fig2.not_a_product", np.array([not is_product(ratio)])),
+        _count("fig2.not_a_product", np.array([np.abs(mixed).max() >= 1e-9])),
     ]
     # Fig. 8. App. B, from each margin to the next: where the ratio is largest, how much of the map is above a level.
     coarse = cells(math.pi, COARSE)[:, None], cells(1.0, COARSE)

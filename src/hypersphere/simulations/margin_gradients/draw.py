@@ -19,7 +19,7 @@ WEIGHTS = (
 QUARTERS = ([0, 0.7853982, 1.5707963, 2.3561945, 3.1415927], ["0", "π/4", "π/2", "3π/4", "π"])
 HALVES = (QUARTERS[0][::2], QUARTERS[1][::2])
 EIGHTS = ([0.125, 0.25, 0.5, 1, 2, 4, 8], ["1/8", "1/4", "1/2", "1", "2", "4", "8"])
-SIXTEENTHS = ([0.0625, 0.25, 1, 4, 16], ["1/16", "1/4", "1", "4", "16"])
+LOGARITHMIC: dict[str, Any] = {"cmap": "PuOr", "norm": LogNorm(EIGHTS[0][0], EIGHTS[0][-1])}
 
 
 def fig1(table: pd.DataFrame) -> Drawing:
@@ -55,21 +55,16 @@ def fig2(table: pd.DataFrame) -> Drawing:
     def draw(figure: Figure) -> None:
         axes = figure.subplots(1, 2)
         for axis, (panel, title) in zip(axes, WEIGHTS, strict=True):
-            rows = table[table["panel"] == panel]
-            map_ = _map(axis, rows, "size", cmap="PuOr", norm=LogNorm(EIGHTS[0][0], EIGHTS[0][-1]))
+            rows = table[table["panel"] == panel].assign(size=lambda of: of["multiplier"].abs())
+            map_ = _map(axis, rows, "size", **LOGARITHMIC)
             one, zero = rows["one"].iloc[0], rows["zero"].iloc[0]
             axis.axhline(one, color="black", linewidth=1.2)
-            axis.annotate("weight 1", (0.02, one), (2, -2), textcoords="offset points", va="top", fontsize=7.5)
             if panel == "sines":
-                wrong = "above the line it weakens them;\nthe paper says that it strengthens"
-                axis.text(0.5, (one + zero) / 2, wrong, va="center", ha="center", fontsize=7.5)
                 axis.axhspan(zero, QUARTERS[0][-1], fill=False, hatch="////", edgecolor=style.GREY, linewidth=0)
-                label = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
-                axis.text(0.02, (zero + QUARTERS[0][-1]) / 2, "negative", va="center", fontsize=7.5, bbox=label)
             axis.set_title(title, loc="left", fontsize=8.5)
             axis.set_xlabel(r"probability without margin $\tilde{q}^+$")
             axis.set_ylabel(r"angle $\theta^+$ (rad)")
-        _bar(figure, axes, map_, EIGHTS, label="magnitude of the weight", pad=0.02, aspect=22)
+        _bar(figure, axes, map_, label="magnitude of the weight", pad=0.02, aspect=22)
 
     measured = "Weight by angle and probability: above 1 the margin strengthens a gradient, below 1 it weakens it"
     one = table.loc[table["panel"] == "sines", "one"].iloc[0]
@@ -84,7 +79,7 @@ def fig8(table: pd.DataFrame) -> Drawing:
         f"Lemma 4.3's ratio at m₁ = {', '.join(f'{m1:g}' for m1 in margins)} (Sec. 5.4's) and "
         f"τ = {', '.join(f'{t:g}' for t in temperatures)} (our choice: Fig. 8's own values are "
         f"not in the text), m₂ = 0 and β = 1, at the centres of {_cells(table)}. Colours are logarithmic and "
-        f"end at {SIXTEENTHS[1][0]} and {SIXTEENTHS[1][-1]}. Black lines (green in the paper): ratio 1."
+        f"end at {EIGHTS[1][0]} and {EIGHTS[1][-1]}. Black lines (green in the paper): ratio 1."
     )
 
     def draw(figure: Figure) -> None:
@@ -92,7 +87,7 @@ def fig8(table: pd.DataFrame) -> Drawing:
         for line, temperature in zip(axes, temperatures, strict=True):
             for axis, m1 in zip(line, margins, strict=True):
                 rows = table[(table["temperature"] == temperature) & (table["m1"] == m1)]
-                map_ = _map(axis, rows, "ratio", cmap="PuOr", norm=LogNorm(SIXTEENTHS[0][0], SIXTEENTHS[0][-1]))
+                map_ = _map(axis, rows, "ratio", **LOGARITHMIC)
                 axis.axhline(rows["one"].iloc[0], color="black", linewidth=1.2)
             line[0].set_ylabel(rf"$\tau$ = {temperature:g}" + "\n" + r"$\theta^+$ (rad)")
         for axis, m1 in zip(axes[0], margins, strict=True):
@@ -102,7 +97,7 @@ def fig8(table: pd.DataFrame) -> Drawing:
         axes[0][0].set_yticks(*HALVES)
         axes[0][0].set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
         label = r"$(p-\beta q)\,/\,(p-\beta\tilde{q})$"
-        _bar(figure, axes, map_, SIXTEENTHS, label=label, pad=0.015, aspect=32)
+        _bar(figure, axes, map_, label=label, pad=0.015, aspect=32)
 
     measured = "Ratio by angle and probability: above 1 the margin strengthens a gradient, below 1 it weakens it"
     return Drawing((7.0, 4.5), measured, draw, note)
@@ -122,9 +117,9 @@ def _map(axis: Axes, rows: pd.DataFrame, values: str, **colours: Any) -> QuadMes
     return axis.pcolormesh(map_.columns, map_.index, map_, shading="nearest", rasterized=True, **colours)
 
 
-def _bar(figure: Figure, axes: Any, map_: QuadMesh, levels: tuple[list[float], list[str]], **look: Any) -> None:
+def _bar(figure: Figure, axes: Any, map_: QuadMesh, **look: Any) -> None:
     """The colour bar of all maps; it goes beyond the last of its levels."""
     bar = figure.colorbar(map_, ax=axes, extend="both", **look)
-    bar.set_ticks(levels[0], labels=levels[1])
+    bar.set_ticks(EIGHTS[0], labels=EIGHTS[1])
     bar.minorticks_off()
     bar.ax.grid(visible=False)

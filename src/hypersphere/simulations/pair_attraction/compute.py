@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from scipy import stats
 
 from hypersphere import prng
@@ -27,9 +27,7 @@ DIMENSION = 20
 RATE = 10.0
 CONVERGED = 0.999
 CLEARED_EVERY = 40
-"""Steps after which finished runs are dropped. Step limits, and their halves, are multiples of it."""
-TOGETHER = 64
-"""Runs computed together: 64 runs of 500 pairs fit the cache, and a step takes a third of the time of 1000 runs."""
+"""Steps after which finished runs are dropped. Step limits are multiples of it."""
 
 
 class Runs(NamedTuple):
@@ -44,7 +42,7 @@ class Runs(NamedTuple):
     pull: Float[np.ndarray, "2 runs 1"]
     """Length that a penalty on the norm takes off a point in a step."""
 
-    def only(self, runs: Int[np.ndarray, "some"] | Bool[np.ndarray, "runs"]) -> "Runs":
+    def only(self, runs: Bool[np.ndarray, "runs"]) -> "Runs":
         """A part of the runs."""
         return Runs(self.cosine[runs], *(field[:, runs] for field in self[1:]))
 
@@ -82,32 +80,24 @@ def converge(runs: Runs, limit: Float[np.ndarray, "runs"]) -> dict[str, Float[np
 
     Returns:
         steps: until the mean cosine exceeded 0.999; infinite if it did not within the limit.
-        highest: the highest mean cosine, until the run was dropped.
-        late: the highest over the second half of the allowed steps; nan for a run that ended earlier.
         norm: the median norm of the first points at the limit; nan for a run that converged.
     """
-    fills = {"steps": math.inf, "highest": -math.inf, "late": math.nan, "norm": math.nan}
-    outcome = {name: np.full(len(limit), fill) for name, fill in fills.items()}
-    for begin in range(0, len(limit), TOGETHER):
-        alive, count = np.arange(begin, min(begin + TOGETHER, len(limit))), 0
-        part = runs.only(alive)
-        while len(alive):
-            means = np.empty((CLEARED_EVERY, len(alive)))
-            for row in means:
-                row[:] = part.cosine.mean(axis=1)
-                part = step(part)
-            reached = means > CONVERGED
-            converged, highest = reached.any(axis=0), means.max(axis=0)
-            outcome["steps"][alive[converged]] = count + reached.argmax(axis=0)[converged]
-            outcome["highest"][alive] = np.maximum(outcome["highest"][alive], highest)
-            latter = 2 * count >= limit[alive]
-            outcome["late"][alive[latter]] = np.fmax(outcome["late"][alive], highest)[latter]
-            count += CLEARED_EVERY
-            ended = ~converged & (count >= limit[alive])
-            if ended.any():
-                outcome["norm"][alive[ended]] = np.median(part.norm[0, ended], axis=1)
-            going = ~(converged | ended)
-            alive, part = alive[going], part.only(going)
+    outcome = {"steps": np.full(len(limit), math.inf), "norm": np.full(len(limit), math.nan)}
+    alive, count = np.arange(len(limit)), 0
+    while len(alive):
+        means = np.empty((CLEARED_EVERY, len(alive)))
+        for row in means:
+            row[:] = runs.cosine.mean(axis=1)
+            runs = step(runs)
+        reached = means > CONVERGED
+        converged = reached.any(axis=0)
+        outcome["steps"][alive[converged]] = count + reached.argmax(axis=0)[converged]
+        count += CLEARED_EVERY
+        ended = ~converged & (count >= limit[alive])
+        if ended.any():
+            outcome["norm"][alive[ended]] = np.median(runs.norm[0, ended], axis=1)
+        going = ~(converged | ended)
+        alive, runs = alive[going], runs.only(going)
     return outcome
 
 
@@ -145,7 +135,6 @@ NORMS = (0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0)
 ALPHAS = (*(round(0.08 * k, 2) for k in range(-12, 13)), 1.0)
 WIDEST, OBTUSE = min(ALPHAS), -0.48
 """Their mean angles are 3.10 and, close to 3 pi / 4, 2.31."""
-PANEL_NORMS, PANEL_ALPHAS = (1.0, 2.0, 3.0), ALPHAS[::4]
 
 
 def free(norm: float, alpha: float = 0.0) -> Setting:
@@ -159,7 +148,6 @@ CURVES: dict[tuple[str, str], list[Setting]] = {
     ("norm", "static"): [Setting((norm, norm), static=True) for norm in NORMS[:5]],  # twice the steps
     ("angle", "normalised"): [free(1.0, alpha) for alpha in ALPHAS],
     ("angle", "printed"): [Setting((1.0, 1.0), alpha, normalised=False) for alpha in ALPHAS],
-    **{("both", f"{norm:g}"): [free(norm, alpha) for alpha in PANEL_ALPHAS] for norm in PANEL_NORMS},
 }
 """The curves of Fig. 2a, by panel and name."""
 CELLS = {
@@ -168,7 +156,6 @@ CELLS = {
 }
 """The cells of Table 1 by penalty, norm and gamma, and of its column without penalty."""
 SETTINGS = list(dict.fromkeys([*chain(*CURVES.values()), *CELLS.values()]))
-SETTINGS.sort(key=lambda setting: setting.norms, reverse=True)  # those that take the most steps are computed together
 Results = dict[str, Float[np.ndarray, "seeds settings"]]
 
 
@@ -232,8 +219,7 @@ def _table1(results: Results) -> tuple[pd.DataFrame, list[Answer]]:
     """
     rows, answers = [], []
     for (penalty, norm, gamma), setting in CELLS.items():
-        of_cell = {name: numbers(results, [setting], name)[0] for name in ("steps", "highest", "late", "norm")}
-        steps = of_cell["steps"]
+        steps = numbers(results, [setting])[0]
         done = pd.Series(steps[np.isfinite(steps)])  # whose statistics of nothing are nan
         rows.append(
             {
@@ -241,9 +227,6 @@ def _table1(results: Results) -> tuple[pd.DataFrame, list[Answer]]:
                 **{"n": len(steps), "converged": len(done)},
                 **{"mean": done.mean(), "std": done.std(), "least": done.min(), "most": done.max()},
                 "limit": LIMIT_WITH_PENALTY if setting.penalty else LIMIT,
-                "highest_cosine": of_cell["highest"].max(),
-                "late_cosine": of_cell["late"].max(),
-                "end_norm": of_cell["norm"].mean(),
             }
         )
     for penalty, reading in READINGS.items():
@@ -270,7 +253,7 @@ def _table1(results: Results) -> tuple[pd.DataFrame, list[Answer]]:
 
 
 def _fig2a(results: Results) -> tuple[pd.DataFrame, list[Answer]]:
-    """Curves of three panels: mean steps over seeds, with a 95 % t interval.
+    """Curves of two panels: mean steps over seeds, with a 95 % t interval.
 
     Answers: sentences about them, as App. B.1 is printed and with errata N6 and N7. As printed, only the second set is
     scaled, and interpolated points keep the norm they come out with.

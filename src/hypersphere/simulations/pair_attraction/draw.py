@@ -1,14 +1,12 @@
 """Steps to convergence: norms paper, Table 1 and Fig. 2a."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hypersphere.report.studies import Drawing, Layout
-from hypersphere.report.style import COLOURS, DASHES, GREY, MARKERS
+from hypersphere.report.style import COLOURS, DASHES, MARKERS
 
 READINGS = {
     "square": "γ‖z_i‖², on one point of each pair (as printed)",
@@ -16,7 +14,6 @@ READINGS = {
 }
 NORM = {"both": "both sets", "second": "second set alone", "static": "both, first static"}
 ANGLE = {"normalised": "normalised again", "printed": "as printed"}
-BOTH = {"3": "norm 3", "2": "norm 2", "1": "norm 1"}
 ANGLES = ([0, 1.5707963, 3.1415927], ["0", "π/2", "π"])
 
 
@@ -29,7 +26,7 @@ def table1(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     for (penalty, norm), line in table.groupby(["penalty", "norm"], sort=False):
         cells = []
         for cell in line.to_dict("records"):
-            shown = f"never (mean cosine at most {cell['highest_cosine']:.3f})"
+            shown = "never"
             if cell["converged"]:
                 shown = f"{cell['mean']:.1f} ± {cell['std']:.1f} [{cell['least']:.0f}, {cell['most']:.0f}]"
                 missing = cell["n"] - cell["converged"]
@@ -39,16 +36,11 @@ def table1(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
                 shown += "; printed: " + ("divergence" if steps == float("inf") else f"{steps:.0f}")
             cells.append(shown)
         body.append([READINGS[str(penalty)], f"{norm:g}", *cells])
-    diverged = table[table["converged"] == 0]
-    ends = "; ".join(
-        f"{READINGS[str(name)].split(',')[0]}: norms near {part['end_norm'].mean():.2f}, mean cosine at most "
-        f"{part['late_cosine'].max():.2f} over the second half"
-        for name, part in diverged.groupby("penalty")
-    )
+    limit = table.loc[table["converged"] == 0, "limit"].max()
     note = (
         "500 pairs in 20 dimensions, both sets scaled and trained, rate 10, until the mean cosine exceeds 0.999: mean "
         f"± standard deviation [range] over {int(table['n'].max())} seeds. γ = 0 is not printed. Never: not within "
-        f"{int(diverged['limit'].max()):,} steps. At that point: {ends}."
+        f"{int(limit):,} steps."
     )
     return Layout(head, body, note)
 
@@ -64,42 +56,27 @@ def fig2a(table: pd.DataFrame) -> Drawing:
     note = (
         "500 pairs in 20 dimensions, gradient descent at rate 10 until the mean cosine exceeds 0.999; means over "
         f"{int(table['n'].min())} seeds with 95 % t intervals (narrower than the lines). Left, random directions: both "
-        "sets scaled and trained; only the second set scaled, as the text says; the first set static. Middle, "
-        "interpolated pairs: normalised again, or with the norm that the printed formula gives. Right: normalised "
-        f"again. The largest mean angle is {table['angle'].max():.2f}; at π nothing moves."
+        "sets scaled and trained; only the second set scaled, as the text says; the first set static. Right, "
+        "interpolated pairs of norm 1: normalised again, or with the norm that the printed formula gives. The largest "
+        f"mean angle is {table['angle'].max():.2f}; at π nothing moves."
     )
 
     def draw(figure: Figure) -> None:
-        norm, angle, both = figure.subplots(1, 3)
-        _curves(norm, table[table["panel"] == "norm"], "norm", NORM)
-        _curves(angle, table[table["panel"] == "angle"], "angle", ANGLE, every=3)
-        _curves(both, table[(table["panel"] == "both") & (table["mean"] > 0)], "angle", BOTH, looks=(1, 3, 0))
-        # A guide under the curve: four times the steps at twice the norm.
-        half, ends = steps.index[len(steps) // 2], [steps.index.min(), steps.index.max()]
-        guide = [0.3 * steps.loc[half, "both"] * (end / half) ** 2 for end in ends]
-        norm.plot(ends, guide, label="slope 2", color=GREY, linewidth=0.9, linestyle=(0, (2, 2)), zorder=1)
+        panels = figure.subplots(1, 2)
+        for axes, panel, names, every in zip(panels, ("norm", "angle"), (NORM, ANGLE), (1, 3), strict=True):
+            for k, (name, label) in enumerate(names.items()):
+                line = table[(table["panel"] == panel) & (table["curve"] == name)].sort_values(panel)
+                look: dict[str, Any] = {"color": COLOURS[k], "marker": MARKERS[k], "linestyle": DASHES[k]}
+                axes.plot(line[panel], line["mean"], label=label, markevery=every, **look)
+                axes.fill_between(line[panel], line["low"], line["high"], color=COLOURS[k], alpha=0.3, linewidth=0)
+            axes.legend(loc="upper left", handlelength=2.2, fontsize=8)
+        norm, angle = panels
         norm.set(xlabel="initial norm", ylabel="steps until convergence", xscale="log", yscale="log", ylim=(2, 3e4))
         norm.set_xticks([0.3, 1, 3, 9], ["0.3", "1", "3", "9"])
         norm.minorticks_off()
-        norm.legend(loc="upper left", handlelength=2.2, fontsize=7.5)
         norm.set_title("norm, random pairs", loc="left")
-        angle.set(ylim=(0, 210))
+        angle.set(xlabel="mean initial angle (rad)", xlim=(0, 3.2), ylim=(0, 210))
+        angle.set_xticks(*ANGLES)
         angle.set_title("angle, norm 1", loc="left")
-        both.set(yscale="log", ylim=(10, 3000))
-        both.set_title("both", loc="left")
-        for axes in (angle, both):
-            axes.set(xlabel="mean initial angle (rad)", xlim=(0, 3.2))
-            axes.set_xticks(*ANGLES)
 
-    return Drawing((7.0, 2.7), "Steps until the mean cosine exceeds 0.999, mean over seeds", draw, note, finding)
-
-
-def _curves(
-    axes: Axes, part: pd.DataFrame, x: str, names: dict[str, str], every: int = 1, looks: Sequence[int] = (0, 1, 2)
-) -> None:
-    for name, at in zip(names, looks, strict=False):
-        line = part[part["curve"] == name].sort_values(x)
-        look: dict[str, Any] = {"color": COLOURS[at], "marker": MARKERS[at], "linestyle": DASHES[at]}
-        axes.plot(line[x], line["mean"], label=names[name], markevery=every, **look)
-        axes.fill_between(line[x], line["low"], line["high"], color=COLOURS[at], alpha=0.3, linewidth=0)
-    axes.legend(loc="upper left" if every > 1 else "lower right", handlelength=2.2, fontsize=8)
+    return Drawing((6.4, 2.7), "Steps until the mean cosine exceeds 0.999, mean over seeds", draw, note, finding)

@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import product
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -77,44 +76,22 @@ SHOWN = (2, 3, 5, 10)
 """Numbers of runs at which significant effects are counted."""
 FEWEST = 8
 """The least numbers of a group with a row of its own among the last digits."""
-
-
-class Sentence(NamedTuple):
-    """A claim that no effect of some tables is significant, or that each of them is."""
-
-    claim: str
-    """Its id. The second part is the artifact that tells, by the test set's error or by Welch's test of three runs."""
-    tables: tuple[str, ...]
-    method: str = ""
-    """The one that is meant; else all."""
-    variant: str = ""
-    significant: bool = False
-
-
-SENTENCES: Mapping[str, Sequence[Sentence]] = {
-    "margins": (
-        Sentence("margins.binomial_floor.attenuation", ("Table 1",)),
-        Sentence("margins.binomial_floor.simclr_pos", ("Table 2",), "simclr", "pos"),
-        Sentence("margins.printed_tests.pos", ("Table 2", "Table 3"), "mocov3", "pos", significant=True),
-    ),
-    "lmcl": (
-        *(Sentence(f"lmcl.binomial_floor.images.{name}", ("Table 2",), name) for name in ("cmc", "dcl", "hcl")),
-        *(Sentence(f"lmcl.binomial_floor.sentences.{name}", ("Table 4",), name) for name in ("qt", "qt_dcl", "qt_hcl")),
-        Sentence("lmcl.printed_tests.control", ("Table 5",)),
-    ),
-    "embedding_norms": (Sentence("norms.binomial_floor.final", ("Table 4",)),),
-    "double_metric": (
-        Sentence("dm.binomial_floor.gains", ("Table 2",)),
-        Sentence("dm.binomial_floor.repeated", (REPEATED["double_metric"][0],)),
-    ),
+MEANT: Mapping[str, Mapping[str, str]] = {
+    "margins.binomial_floor.simclr_pos": {"method": "simclr", "variant": "pos"},
+    "margins.printed_tests.pos": {"method": "mocov3", "variant": "pos"},
+    **{f"lmcl.binomial_floor.images.{name}": {"method": name} for name in ("cmc", "dcl", "hcl")},
+    **{f"lmcl.binomial_floor.sentences.{name}": {"method": name} for name in ("qt", "qt_dcl", "qt_hcl")},
 }
-"""What the margins paper says without a test, and for the other papers the same claim as our own. Sentences about the
-sign or the size of printed numbers are those of the study ``sentences``."""
+"""What a claim means, if not all effects of the tables that its source names: its claims say what the margins paper
+says without a test, and the same of the other papers. Sentences about the sign or the size of printed numbers are those
+of the study ``sentences``."""
+SIGNIFICANT = "margins.printed_tests.pos"
+"""The claim that each effect is significant; the others say that none is."""
 
 
 def printed_numbers(context: Context) -> Study:
     """Those of the tables below that are artifacts of the paper, and the claims about them."""
-    paper, declared = context.paper, context.config.papers[context.paper].studied
+    paper, document = context.paper, context.config.papers[context.paper]
     claims = load(context.config.claims_file(paper))
     every = cells(claims)
     accuracies = [(cell, claim.reading) for cell, claim in every if claim.metric in (*TESTED, CONTRASTIVE)]
@@ -125,9 +102,9 @@ def printed_numbers(context: Context) -> Study:
     digits = last_digits(every)
     tables = {
         "binomial_floor": binomial_floor([cell for cell, _ in accuracies], by_test_set),
-        "binomial_effects": by_test_set,
+        "binomial_effects": by_test_set.assign(series=by_test_set["series"].map(document.label)),
         "seed_counts": runs,
-        "printed_tests": printed_tests(by_runs),
+        "printed_tests": printed_tests(by_runs.assign(method=by_runs["method"].map(document.label))),
         "last_digits": digits,
     }
     measured = runs[runs["way"] == MEASURED]
@@ -141,14 +118,16 @@ def printed_numbers(context: Context) -> Study:
         "binomial_floor": by_test_set.assign(significant=by_test_set["beyond"] == 1),
         "printed_tests": by_runs.assign(significant=by_runs["p_3"] < LEVEL),
     }
-    for sentence in SENTENCES.get(paper, ()):
-        table = tested[sentence.claim.split(".")[1]]
-        meant = table[table["table"].isin(sentence.tables)]
-        meant = meant[meant["method"].eq(sentence.method) | (sentence.method == "")]
-        meant = meant[meant["variant"].eq(sentence.variant) | (sentence.variant == "")]
-        held[sentence.claim] = int((meant["significant"] == sentence.significant).sum()), len(meant)
+    for claim in claims:
+        if claim.artifact in tested:
+            table, source = tested[claim.artifact], claim.source.partition(";")[0]
+            several = [f"Table {number}" for number in re.findall(r"\d+", source)]
+            meant = table[table["table"].isin([source] if source in set(table["table"]) else several)]
+            for column, name in MEANT.get(claim.id, {}).items():
+                meant = meant[meant[column] == name]
+            held[claim.id] = int((meant["significant"] == (claim.id == SIGNIFICANT)).sum()), len(meant)
     answers = [counted(claim.id, *held[claim.id]) for claim in claims if claim.id in held]
-    return Study({artifact: table for artifact, table in tables.items() if artifact in declared}, answers)
+    return Study({artifact: table for artifact, table in tables.items() if artifact in document.studied}, answers)
 
 
 def cells(claims: Iterable[Claim]) -> list[tuple[Cell, Claim]]:

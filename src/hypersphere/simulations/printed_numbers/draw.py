@@ -11,23 +11,6 @@ UNPAIRED = (
     "Errors come from the size of the test set alone. They are unpaired and upper limits, because two encoders err on "
     "the same images and means over seeds err less. The noise from run to run comes on top."
 )
-NAMES = {
-    "mocov2": "MoCo v2",
-    "mocov3": "MoCo v3",
-    "simclr": "SimCLR",
-    "byol": "BYOL",
-    "simsiam": "SimSiam",
-    "dino": "DINO",
-    "cmc": "CMC",
-    "dcl": "DCL (debiased)",
-    "hcl": "HCL",
-    "nt_xent": "NT-Xent",
-    "qt": "QT",
-    "dm1": "DM1",
-    "dm2": "DM2",
-    "dm3": "DM3",
-    "dm4": "DM4",
-}
 
 
 def binomial_floor(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
@@ -68,11 +51,9 @@ def binomial_effects(table: pd.DataFrame) -> Drawing:
         axes = figure.subplots()
         axes.axhspan(-1.96, 1.96, color="#E9E9E9", linewidth=0, zorder=0)
         axes.axhline(0, color=GREY, linewidth=0.7, zorder=1)
-        for k, (name, label) in enumerate(NAMES.items()):
-            rows, look = table[table["series"] == name], COLOURS[k % len(COLOURS)]
-            if len(rows):
-                marker = MARKERS[k % len(MARKERS)]
-                axes.plot(rows["across"], rows["z"], marker, color=look, markersize=4.5, label=label, zorder=3)
+        for k, (name, rows) in enumerate(table.groupby("series", sort=False)):
+            marker, colour = MARKERS[k % len(MARKERS)], COLOURS[k % len(COLOURS)]
+            axes.plot(rows["across"], rows["z"], marker, color=colour, markersize=4.5, label=str(name), zorder=3)
         columns = table.drop_duplicates("column").sort_values("column")
         axes.set_xticks(columns["column"], columns["table"])
         axes.set_xlim(-0.5, len(columns) - 0.5)
@@ -113,7 +94,7 @@ def printed_tests(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     head = ["Printed in", "Effects of", *counts.values(), "p at n = 3", "Chance of no smaller p"]
     body = []
     for row in table.fillna("").to_dict("records"):
-        named = f"{NAMES.get(row['method'], row['method'])}, {row['variant']}" if row["variant"] else "all"
+        named = f"{row['method']}, {row['variant']}" if row["variant"] else "all"
         p = [f"{row['low_3']:.2g} to {row['high_3']:.2g}", f"{row['chance']:.2g}"]
         body.append([row["table"], named, *(str(row[name]) for name in counts), *p])
     note = (

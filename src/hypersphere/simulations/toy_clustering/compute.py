@@ -64,18 +64,16 @@ def draws(seeds: Sequence[int], dataset: str) -> Draws:
     return Draws(along, across, noise, torch.arange(k).repeat_interleave(SIZE), starts)
 
 
-def three_bars(
-    drawn: Draws, step: float = 1.09, spacing: float = 0.5, width: float = 0.2
-) -> Float[Tensor, "seeds n 2"]:
-    """Three upright bars of length 2, side by side; 0 is in the middle. Each is ``step`` above the one to its left."""
+def three_bars(drawn: Draws, step: float = 1.09, spacing: float = 0.5) -> Float[Tensor, "seeds n 2"]:
+    """Three upright bars, 2 by 0.2, side by side; 0 is in the middle. Each is ``step`` above the one to its left."""
     bar = drawn.classes - 1
-    x = spacing * bar + width * (drawn.across - 0.5)
+    x = spacing * bar + 0.2 * (drawn.across - 0.5)
     y = step * bar + 2 * drawn.along - 1
     return torch.stack([x, y], dim=-1)
 
 
-def nested_moons(drawn: Draws, gap: float = 0.11, noise: float = 0.1, inner: float = 1.0) -> Float[Tensor, "seeds n 2"]:
-    """Two half circles, the second turned upside down and moved into the first; normal noise on both.
+def nested_moons(drawn: Draws, gap: float = 0.11, inner: float = 1.0) -> Float[Tensor, "seeds n 2"]:
+    """Two half circles, the second turned upside down and moved into the first; normal noise of 0.1 on both.
 
     They have the radii 1 and ``inner``, and are pulled apart by ``gap``: at 0 the tip of each is at half the height of
     the other. 0 is midway between the centres of the circles.
@@ -84,7 +82,7 @@ def nested_moons(drawn: Draws, gap: float = 0.11, noise: float = 0.1, inner: flo
     upper = torch.stack([angle.cos() - 0.5, angle.sin() - 0.25 + gap / 2], dim=-1)
     lower = torch.stack([0.5 - inner * angle.cos(), 0.25 - gap / 2 - inner * angle.sin()], dim=-1)
     moon = torch.where((drawn.classes == 0)[:, None], upper, lower)
-    return moon + noise * drawn.noise
+    return moon + 0.1 * drawn.noise
 
 
 SHAPES: Mapping[str, Mapping[str, Callable[[Draws], Float[Tensor, "seeds n 2"]]]] = {
@@ -306,7 +304,7 @@ def toy_clustering(context: Context) -> Study:
     """
     results = simulate(SEEDS)
     rows = []
-    for variation, dataset in product(VARIATIONS, DATASETS):
+    for dataset, variation in product(DATASETS, VARIATIONS):
         trials = accuracies(results, variation, dataset)
         for space, values in trials.items():
             gain = values - trials["cl"]
