@@ -1,4 +1,4 @@
-"""Sentences about printed numbers; expected places are counted by hand, of a table of four cells."""
+"""Sentences about printed numbers; expected places are counted by hand, of a table of four cells, or by plain loops."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +10,9 @@ import pytest
 from hypersphere.config.claims import load
 from hypersphere.simulations.sentences import compute as study
 from hypersphere.simulations.study import Context, Study
+
+from ..printed import differences, table
+from .shared import held
 
 ROOT = Path(__file__).parents[3]
 PAPERS = sorted(path.parent.name for path in (ROOT / "config" / "papers").glob("*/sentences.yaml"))
@@ -121,3 +124,27 @@ def test_every_sentence_is_a_claim_and_every_claim_a_sentence(paper: str) -> Non
     claims = load(ROOT / "config" / "papers" / paper / "claims.csv")
     told = {claim.id for claim in claims if claim.artifact == "sentences"}
     assert {answer.id for answer in study.sentences(context(ROOT, paper)).answers} == told
+
+
+def test_counts_of_the_margins_paper_by_a_plain_loop() -> None:
+    found, above, places = held(study.sentences(context(ROOT, "margins"))), 0, 0
+    for artifact, column in (("table2", "dataset"), ("table3", "dataset")):
+        for method in ("mocov3", "simclr"):
+            cells = table("margins", artifact, "variant", column, {"method": method})
+            gains = differences(cells, "ratio", "baseline")
+            above, places = above + sum(gain > 0 for gain in gains), places + len(gains)
+    assert found["margins.sentences.ratio"] == (above, places) == (16, 16)
+    assert found["margins.sentences.ratio_gain"] == (0, 2)
+    assert found["margins.sentences.ratio_gain.m30"] == (2, 2)
+    assert found["margins.sentences.positives_over_margins"] == (0, 4)
+
+
+def test_counts_of_the_lmcl_paper_by_a_plain_loop() -> None:
+    """Errata L15, L17, L18, L19."""
+    found = held(study.sentences(context(ROOT, "lmcl")))
+    gains = differences(table("lmcl", "table4", "variant", "target", {"method": "qt"}), "dp", "default")
+    assert found["lmcl.sentences.quick_thought"] == (sum(gain >= 1 for gain in gains), len(gains)) == (1, 6)
+    gains = differences(table("lmcl", "table5", "variant", "dataset", {"method": "curl"}), "dp", "default")
+    assert found["lmcl.sentences.curl"] == (sum(gain > 0 for gain in gains), len(gains)) == (5, 6)
+    assert (found["lmcl.sentences.sensitivity"], found["lmcl.sentences.sensitivity.l17"]) == ((0, 1), (1, 1))
+    assert found["lmcl.sentences.cmc"] == (1, 2)

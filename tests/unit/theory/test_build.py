@@ -8,7 +8,7 @@ import pytest
 
 from hypersphere.config import plan
 from hypersphere.config import project as cfg
-from hypersphere.config.claims import load
+from hypersphere.config.claims import load, load_errata
 from hypersphere.provenance.columns import THEORY
 from hypersphere.theory import build
 
@@ -26,6 +26,13 @@ def test_every_statement_is_a_claim_and_every_theorem_a_statement() -> None:
     assert stated == {paper: sorted((row.id, row.reading) for row in rows) for paper, rows in CLAIMS.items()}
     ids = [identifier for rows in stated.values() for identifier, _ in rows]
     assert len(set(ids)) == len(ids)
+
+
+def test_a_corrected_statement_names_an_erratum() -> None:
+    known = {entry.id for entry in load_errata(CONFIG)}
+    readings = {claim.reading for rows in CLAIMS.values() for claim in rows}
+    assert readings - {"as printed"} <= known
+    assert len(readings) > 5
 
 
 def test_the_table_is_as_documented_and_the_same_if_one_paper_is_asked_for(

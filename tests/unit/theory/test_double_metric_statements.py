@@ -48,6 +48,12 @@ def eq_2(cosines: Sequence[float], t: float) -> float:
     return -math.log(first) - math.log(math.exp(sides[0]) / math.fsum(math.exp(d) for d in sides[1:]))
 
 
+def eq_2_with_d2(cosines: Sequence[float], t: float) -> float:
+    """The same with the positive in both sums."""
+    sides = [math.sqrt(2 - 2 * c) for c in cosines]
+    return -math.log(softmax([c / t for c in cosines])[0]) - math.log(softmax(sides)[0])
+
+
 def app_g(u: Sequence[float], t: float, beta: float) -> float:
     """Eq. 2 of the anchor u, free in the plane, with v_+ = (0, 1) and v_- = (-1, 0), alpha = 1."""
     inner = [u[1] / t, -u[0] / t]
@@ -94,6 +100,7 @@ norm_by_hand = partial(double_metric_by_hand, norm=2.0, sign=-1)
 
 def attraction_by_hand(found: dict[str, Any]) -> float:
     c, *rest = found["cosines"]
+    assert numeric(lambda x: eq_2_with_d2([x, *rest], 1.0), c) > 0.1  # wrong under either reading of the sums
     return numeric(lambda x: eq_2([x, *rest], found["temperature"]), c) / (1 + 1 / math.sqrt(2 - 2 * c))
 
 

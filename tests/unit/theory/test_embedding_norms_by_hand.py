@@ -1,4 +1,4 @@
-"""Counterexamples to the norms paper's statements once more, in plain Python floats."""
+"""Counterexamples to the norms paper's statements once more, in plain Python floats, and how far Theorem 3.4 is off."""
 
 import math
 
@@ -9,6 +9,7 @@ from hypersphere.theory.embedding_norms import STATEMENTS
 
 from .shared import example
 
+F64 = torch.float64
 _BY_ID = {statement.id.removeprefix("norms."): statement for statement in STATEMENTS}
 
 
@@ -99,6 +100,25 @@ def test_the_sharper_bound_at_an_acute_angle_by_hand() -> None:
     assert change > -1.024
 
 
+def test_strictness_by_hand() -> None:
+    """Identical points do not move: both sides are 0. At a right angle and a = 1 the change is 1, and the bound 2."""
+    assert moved([1, 0], [1, 0], 1) - 1 == 0
+    assert moved([1, 0], [0, 1], 1) == pytest.approx(1)
+    (strict,) = (each for each in STATEMENTS if each.id == "norms.theorem_3_4.strict.n13")
+    points = torch.tensor([[[1, 0], [1, 0]], [[1, 0], [0, 1]]], dtype=torch.float64)
+    met, excess = strict.check(z=points, gamma=torch.ones(2, dtype=torch.float64))
+    assert met.tolist() == [False, True]
+    assert float(excess[1]) == pytest.approx((1 - 2) / (1 + 2))
+
+
+def test_one_dimension_has_a_potential_for_every_power_by_hand() -> None:
+    """On the line without 0, t z/|z| is a sign: its derivative is 0, and so is |z| times that, the slope of q = 0."""
+    step = 1e-3
+    for z in (1.0, -2.0):
+        derivative = ((z + step) / abs(z + step) - (z - step) / abs(z - step)) / (2 * step)
+        assert abs(z) ** 1 * derivative == 0
+
+
 def test_equation_8_by_hand() -> None:
     """alpha = 1 on the half circle 2(cos, sin): ||z|| grad p · dz = 2 · (-sin) d(angle), in all -4; printed 2² = 4."""
     found = example(_BY_ID["appendix_d.equation_8"])
@@ -107,3 +127,41 @@ def test_equation_8_by_hand() -> None:
     total = sum(-2 * math.sin((k + 0.5) * math.pi / count) * math.pi / count for k in range(count))
     assert total == pytest.approx(-4, abs=1e-6)
     assert found["excess"] == pytest.approx((4 + 4) / 4)
+
+
+# By how much Theorem 3.4 fails.
+
+
+def excess(angle: float, step: float) -> float:
+    """Change / bound - 1 at the angle phi and the step a = gamma/rho²: -a (cos + a s²) / (1 + a² s²).
+
+    It is positive exactly where a < -cos(phi) / sin²(phi), so only at obtuse angles, and always below a.
+    """
+    c, s = math.cos(angle), math.sin(angle)
+    return -step * (c + step * s**2) / (1 + (step * s) ** 2)
+
+
+def test_the_excess_is_that_of_the_update_itself() -> None:
+    """Against the moved points."""
+    for angle in torch.linspace(0.05, 3.09, 39, dtype=F64).tolist():
+        for step in (0.01, 0.1, 0.5, 1.0):
+            change = moved([1, 0], [math.cos(angle), math.sin(angle)], step) - math.cos(angle)
+            assert excess(angle, step) == pytest.approx(change / (2 * step * math.sin(angle) ** 2) - 1, abs=1e-9)
+
+
+@pytest.mark.parametrize("step", [0.1, 1.0, 10.0])
+def test_the_bound_fails_most_near_opposite_points_and_by_the_step_itself(step: float) -> None:
+    """By hand, sin -> 0, cos -> -1: -a (-1 + 0) / (1 + 0) = a. So 2 a sin² is short by a factor of 1 + a at most."""
+    grid = [*torch.linspace(0, 3, 301, dtype=F64).tolist(), *(math.pi - 10.0**power for power in range(-6, 0))]
+    largest, angle = max((excess(angle, step), angle) for angle in grid)
+    assert largest == pytest.approx(step, rel=1e-4)
+    assert largest < step
+    assert angle == pytest.approx(math.pi, abs=1e-5)
+
+
+def test_where_the_bound_fails() -> None:
+    """Just where a < -cos/sin²: nowhere up to a right angle; at 2 radians below 0.5033 (0.41615 / 0.82682)."""
+    acute = torch.linspace(0, math.pi / 2, 50, dtype=F64).tolist()
+    any_step = torch.logspace(-3, 3, 25, dtype=F64).tolist()
+    assert max(excess(angle, step) for angle in acute for step in any_step) <= 1e-15
+    assert excess(2.0, 0.5) > 0 > excess(2.0, 0.507)

@@ -23,8 +23,19 @@ def bound(excess: Callable[[Tensor], Tensor], met: Callable[[Tensor], Tensor]) -
     return Statement("t", lambda x: Checked(met(x), excess(x)), draw, simple)
 
 
+TRUE = bound(lambda x: x.square() - x.abs(), lambda x: x > -2)
+"""x² <= |x| on [-1, 1]."""
 FALSE = bound(lambda x: x.square() - x, lambda x: x > -2)
 """x² <= x fails for every negative x."""
+FALSE_ON_THE_LEFT = bound(lambda x: x.square() - x, lambda x: x >= 0)
+
+
+def test_a_true_statement_has_no_counterexample_and_a_corrected_one_says_so() -> None:
+    found = examine(TRUE, 1000)
+    assert (found.draws, found.met, found.violated, found.verdict) == (1000, 1000, 0, "no counterexample")
+    assert found.worst <= 0
+    assert found.counterexample is None
+    assert examine(dataclasses.replace(TRUE, id="t.m1"), 1000).verdict == "no counterexample (erratum)"
 
 
 def test_a_false_statement_is_refuted_by_its_simplest_counterexample() -> None:
@@ -33,6 +44,13 @@ def test_a_false_statement_is_refuted_by_its_simplest_counterexample() -> None:
     assert 400 < found.violated < 600  # half of the draws are negative
     assert found.worst == pytest.approx(2, abs=0.02)  # at x = -1: 1 - (-1)
     assert found.counterexample == {"x": -1.0, "excess": 2.0}  # 0 comes first, and does not contradict
+    assert examine(dataclasses.replace(FALSE, id="t.m1"), 1000).verdict == "refuted"
+
+
+def test_only_draws_that_meet_the_hypothesis_count() -> None:
+    found = examine(FALSE_ON_THE_LEFT, 1000)
+    assert 400 < found.met < 600
+    assert (found.violated, found.counterexample, found.verdict) == (0, None, "no counterexample")
 
 
 def test_one_simple_counterexample_is_enough() -> None:

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from hypersphere.report.studies import Drawing, Layout
-from hypersphere.report.style import COLOURS, DASHES, MARKERS
+from hypersphere.report.style import COLOURS, DASHES, GREY, MARKERS
 
 READINGS = {
     "square": "γ‖z_i‖², on one point of each pair (as printed)",
@@ -69,8 +69,13 @@ def fig2a(table: pd.DataFrame) -> Drawing:
                 look: dict[str, Any] = {"color": COLOURS[k], "marker": MARKERS[k], "linestyle": DASHES[k]}
                 axes.plot(line[panel], line["mean"], label=label, markevery=every, **look)
                 axes.fill_between(line[panel], line["low"], line["high"], color=COLOURS[k], alpha=0.3, linewidth=0)
-            axes.legend(loc="upper left", handlelength=2.2, fontsize=8)
         norm, angle = panels
+        # A guide under the curve: four times the steps at twice the norm.
+        half, ends = steps.index[len(steps) // 2], [steps.index.min(), steps.index.max()]
+        guide = [0.3 * steps.loc[half, "both"] * (end / half) ** 2 for end in ends]
+        norm.plot(ends, guide, label="slope 2", color=GREY, linewidth=0.9, linestyle=(0, (2, 2)), zorder=1)
+        for axes in panels:
+            axes.legend(loc="upper left", handlelength=2.2, fontsize=8)
         norm.set(xlabel="initial norm", ylabel="steps until convergence", xscale="log", yscale="log", ylim=(2, 3e4))
         norm.set_xticks([0.3, 1, 3, 9], ["0.3", "1", "3", "9"])
         norm.minorticks_off()
