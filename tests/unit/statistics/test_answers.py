@@ -50,20 +50,35 @@ def test_what_a_comparison_is_counted_as() -> None:
     assert (answers.called(row(LEVEL)), answers.called(row(OPEN))) == (["level"], [])
 
 
+LOW, GAIN = {"margin": 0.5, "mean": 0.4}, {"margin": 0.5, "mean": 2.0}
+"""A trained gain below the margin of ``confidence``, and above it."""
+
+
 @pytest.mark.parametrize(
-    ("rows", "expected"),
+    ("study", "rows", "expected"),
     [
-        ([LEVEL] * 4 + [OPEN] * 2, "yes"),  # none is better, four are within the margin
-        ([LEVEL] * 4 + [BEHIND] * 2, "yes"),  # the plan says nothing of arms that are behind
-        ([LEVEL] * 3 + [OPEN] * 3, "unclear"),
-        ([LEVEL] * 3 + [BOTH] + [OPEN] * 2, "unclear"),  # one of the four is better, if by little
-        ([LEVEL] * 4 + [AHEAD, OPEN], "unclear"),  # better, but not by the margin
-        ([LEVEL] * 4 + [BEYOND, OPEN], "no"),  # better by more than the margin
-        ([BEYOND] + [BEHIND] * 5, "no"),
+        ("step_size", [LEVEL] * 4 + [OPEN] * 2, "yes"),  # none is better, four are within the margin
+        ("step_size", [LEVEL] * 4 + [BEHIND] * 2, "yes"),  # the plan says nothing of arms that are behind
+        ("step_size", [LEVEL] * 3 + [OPEN] * 3, "unclear"),
+        ("step_size", [LEVEL] * 3 + [BOTH] + [OPEN] * 2, "unclear"),  # one of the four is better, if by little
+        ("step_size", [LEVEL] * 4 + [AHEAD, OPEN], "unclear"),  # better, but not by the margin
+        ("step_size", [LEVEL] * 4 + [BEYOND, OPEN], "no"),  # better by more than the margin
+        ("step_size", [BEYOND] + [BEHIND] * 5, "no"),
+        ("confidence", [BEYOND | GAIN] * 4, "yes"),
+        ("confidence", [BEYOND | LOW] * 4, "unclear"),  # the trained gain itself is below the margin
+        ("confidence", [BEYOND | GAIN] * 3 + [OPEN | GAIN], "unclear"),
+        ("confidence", [LEVEL | GAIN] * 2 + [BEHIND | GAIN] * 2, "no"),
+        ("confidence", [LEVEL | GAIN] * 3 + [OPEN | GAIN], "unclear"),
+        ("confidence", [BEYOND | GAIN] * 2 + [BEHIND | GAIN] * 2, "unclear"),
+        ("losses", [*[LEVEL] * 14, BEYOND, again(-0.3, 0.3)], "yes"),
+        ("losses", [*[LEVEL] * 14, BEYOND, again(0.1, 0.7)], "unclear"),  # the A/A interval is clear of zero
+        ("losses", [*[LEVEL] * 14, AHEAD, again(-0.3, 0.3)], "unclear"),
+        ("losses", [*[LEVEL] * 14, BEHIND, again(0.1, 0.7)], "no"),  # every upper end is below a point
+        ("losses", [*[LEVEL] * 14, OPEN, again(-0.3, 0.3)], "unclear"),
     ],
 )
-def test_is_every_intervention_a_step_size(rows: list[dict[str, Any]], expected: str) -> None:
-    assert answer("step_size", [row(one) for one in rows]) == expected
+def test_an_answer_that_counts_comparisons(study: str, rows: list[dict[str, Any]], expected: str) -> None:
+    assert answer(study, [row(one) for one in rows]) == expected
 
 
 @pytest.mark.parametrize(
@@ -93,35 +108,6 @@ def test_does_distance_polarization_help_sentences(
         for task, one in zip(tasks, of, strict=True)
     ]
     assert answer("sentences", rows) == expected
-
-
-@pytest.mark.parametrize(
-    ("rows", "mean", "expected"),
-    [
-        ([BEYOND] * 4, 2.0, "yes"),
-        ([BEYOND] * 4, 0.4, "unclear"),  # the trained gain itself is below the margin
-        ([BEYOND] * 3 + [OPEN], 2.0, "unclear"),
-        ([LEVEL] * 2 + [BEHIND] * 2, 2.0, "no"),
-        ([LEVEL] * 3 + [OPEN], 2.0, "unclear"),
-        ([BEYOND] * 2 + [BEHIND] * 2, 2.0, "unclear"),
-    ],
-)
-def test_do_norms_say_confidence(rows: list[dict[str, Any]], mean: float, expected: str) -> None:
-    assert answer("confidence", [row(one, margin=0.5) | {"mean": mean} for one in rows]) == expected
-
-
-@pytest.mark.parametrize(
-    ("rows", "alike", "expected"),
-    [
-        ([LEVEL] * 14 + [BEYOND], (-0.3, 0.3), "yes"),
-        ([LEVEL] * 14 + [BEYOND], (0.1, 0.7), "unclear"),  # the A/A interval is clear of zero
-        ([LEVEL] * 14 + [AHEAD], (-0.3, 0.3), "unclear"),
-        ([LEVEL] * 14 + [BEHIND], (0.1, 0.7), "no"),  # every upper end is below a point
-        ([LEVEL] * 14 + [OPEN], (-0.3, 0.3), "unclear"),
-    ],
-)
-def test_how_much_of_the_gains_remains(rows: list[dict[str, Any]], alike: tuple[float, float], expected: str) -> None:
-    assert answer("losses", [*map(row, rows), again(*alike)]) == expected
 
 
 def around(mean: float, spread: float = 0.1) -> pd.Series:

@@ -136,6 +136,8 @@ def test_values_at_the_published_scale(world: World) -> None:
     yes, open_, no = "reproduced", "inconclusive", "not reproduced"
     verdicts = {name: [found[name][f"verdict{part}"] for part in ("_half", "", "_double")] for name in "dcef"}
     assert verdicts == {"d": [yes] * 3, "c": [open_, yes, yes], "e": [no, open_, yes], "f": [no, no, yes]}
+    # what decided it is shown around our mean: of 90 %, or of 95 % where the number is beyond
+    assert [float(found["f"][end]) for end in ("low", "high")] == pytest.approx([56.1 - 0.496831, 56.1 + 0.496831])
     # t = 1.1 / 0.11547 = 9.52628 with 2 df, for which P(|T| > t) = 1 - t / sqrt(2 + t^2)
     t = 1.1 / 0.1154700538
     assert float(found["c"]["p"]) == pytest.approx(1 - t / (2 + t**2) ** 0.5, rel=1e-6)

@@ -127,12 +127,14 @@ def test_holm_worked_by_hand() -> None:
 
 @pytest.mark.parametrize("not_run", [0, 2])
 def test_holm_is_that_of_statsmodels(not_run: int) -> None:
-    """Comparisons that were not run count as if their p were 1."""
+    """Comparisons that were not run count as if their p were 1; a row without a p is no test."""
     draws = np.random.default_rng(0)
-    for n in (1, 2, 7, 40):
+    for n in (0, 1, 2, 7, 40):
         p = draws.uniform(0, 0.3, n).round(2)  # with ties
-        expected = multipletests([*p, *[1.0] * not_run], method="holm")[1][:n]
-        np.testing.assert_array_equal(effects.holm(list(p), 0.05, n + not_run)[0], expected)
+        expected = multipletests([*p, *[1.0] * not_run], method="holm")[1][:n] if n else []
+        adjusted, levels = effects.holm([*p, math.nan], 0.05, n + not_run)
+        np.testing.assert_array_equal(adjusted, [*expected, math.nan])
+        assert np.isnan(levels[-1])
 
 
 @settings(max_examples=100, deadline=None)
@@ -241,15 +243,9 @@ def test_a_baseline_that_is_no_cell_gives_no_row(make_world: Make) -> None:
     ]
     own = {"rows": rows, "columns": {}, "baseline": {"variant": "default", "epoch": 4}}
     sparse = PAPER["artifacts"]["table5"] | own
-    plan = make_world(paper={"artifacts": {"table5": sparse}}).plan
-    artifact = plan.config.papers["norms"].measured["table5"]
-    columns = ["coordinates", "measured_on", "seed", "value", "status"]
-    found = [
-        (coordinates.text(at), "digits", seed, 50.0 + seed, "finished") for at in artifact.points for seed in range(3)
-    ]
-    declared = {coordinates.text(at): 3 for at in artifact.points}
-    made = effects.of_artifact(pd.DataFrame(found, columns=columns), artifact, declared, RULES)
-    assert made["coordinates"].tolist() == [coordinates.text(artifact.points[1])]
+    world = make_world(paper={"artifacts": {"table5": sparse}})
+    _, compared, _ = world.plan.config.papers["norms"].measured["table5"].points
+    assert table(world, "table5")["coordinates"].tolist() == [coordinates.text(compared)]
 
 
 def test_spreads_are_pooled_over_training_alone(make_world: Make) -> None:
@@ -353,10 +349,14 @@ def test_an_a_a_arm_keeps_its_own_interval_and_is_in_no_family(make_world: Make)
     assert found["again"]["low"] < 0 < found["again"]["high"]
 
 
-def test_pairs_are_compared_seed_by_seed_and_the_a_a_arm_is_not(make_world: Make) -> None:
+def test_pairs_are_compared_seed_by_seed_within_the_studys_margin_and_the_a_a_arm_is_not(make_world: Make) -> None:
+    """cut3 differs by 0.15 +- 0.07, paired: within a point, and not within a tenth of one."""
     found = of_study(make_world, test="paired")
     assert found["cut3"]["p"] == pytest.approx(stats.ttest_rel(SAID["cut3"], SAID["default"]).pvalue)
     assert (found["cut3"]["test"], found["again"]["test"]) == ("paired", "welch")
+    assert found["cut3"]["equivalent"]
+    assert not of_study(make_world, test="paired", margin=0.1)["cut3"]["equivalent"]
+    assert not of_study(make_world)["cut3"]["equivalent"]
 
 
 def test_one_shared_baseline_by_dunnett(make_world: Make) -> None:
@@ -375,18 +375,8 @@ def test_one_shared_baseline_by_dunnett(make_world: Make) -> None:
         assert row["low_holm"] == pytest.approx(row["effect"] - half, abs=0.05)
         assert row["high_holm"] == pytest.approx(row["effect"] + half, abs=0.05)
     assert found["again"]["test"] == "welch"
-
-
-def test_dunnett_waits_for_all_arms(make_world: Make) -> None:
-    found = of_study(make_world, {**SAID, "cut3": [None] * 4}, test="dunnett")
-    assert np.isnan(found["cut9"]["p_holm"])
-
-
-def test_equivalence_is_within_the_studys_own_margin(make_world: Make) -> None:
-    """cut3 differs by 0.15 +- 0.07, paired: within a point, and not within a tenth of one."""
-    assert of_study(make_world, test="paired")["cut3"]["equivalent"]
-    assert not of_study(make_world, test="paired", margin=0.1)["cut3"]["equivalent"]
-    assert not of_study(make_world)["cut3"]["equivalent"]
+    waits = of_study(make_world, {**SAID, "cut3": [None] * 4}, test="dunnett")  # for all arms
+    assert np.isnan(waits["cut9"]["p_holm"])
 
 
 @pytest.mark.parametrize(("pixels", "level"), [(20.0, ""), (62.0, "at the level of raw pixels")])

@@ -22,37 +22,26 @@ VARIANTS = PAPER["variants"] | {"again": {}}
 FLAT = {rate: [20.0, 20.0] for rate in (0.1, 0.3, 1, 3)}
 
 
-def _world(root: Path, said: dict[str, dict[float, Any]]) -> World:
-    world = World(root, "laptop", paper={"variants": VARIANTS, "studies": {"s": TUNED}})
-    for variant, curve in said.items():
-        for rate, values in curve.items():
-            world.say("s_tuning", f"method=simclr;variant={variant};dataset=ten;{RATE}={rate};measure=knn_top1", values)
-    world.write("s_tuning")
-    return world
-
-
-def test_each_arm_has_the_rate_of_its_best_mean(tmp_path: Path) -> None:
-    """0.3 has the best mean (35), though 1 has the best single run (41). A rate with a diverged run is not chosen."""
-    said = {"default": FLAT | {0.3: [34.0, 36.0], 1: [41.0, 20.0]}, "cut3": FLAT | {0.3: [90.0, None], 1: [30.0, 30.0]}}
-    curve = select(_world(tmp_path, said).plan, "norms", "s")
-    chosen = {one.arm.split(";")[1]: (one.value, one.mean, one.n, one.diverged) for one in curve if one.chosen}
-    assert chosen == {"variant=default": (f"{RATE}=0.3", 35.0, 2, 0), "variant=cut3": (f"{RATE}=1", 30.0, 2, 0)}
-    assert len(curve) == 8
-
-
 @pytest.mark.parametrize(
     "changed",
     [{0.1: [30.0, 30.0]}, {3: [30.0, 30.0]}, {rate: [None, None] for rate in FLAT}],
     ids=["lower edge of the grid", "upper edge", "diverged everywhere"],
 )
 def test_an_arm_without_a_choice_is_named(tmp_path: Path, refused: Refused, changed: dict[float, Any]) -> None:
-    world = _world(tmp_path, {"default": FLAT | {0.3: [30.0, 30.0]}, "cut3": FLAT | changed})
+    world = World(tmp_path, "laptop", paper={"variants": VARIANTS, "studies": {"s": TUNED}})
+    for variant, curve in {"default": FLAT | {0.3: [30.0, 30.0]}, "cut3": FLAT | changed}.items():
+        for rate, values in curve.items():
+            world.say("s_tuning", f"method=simclr;variant={variant};dataset=ten;{RATE}={rate};measure=knn_top1", values)
+    world.write("s_tuning")
     with refused():
         select(world.plan, "norms", "s")
 
 
-def test_arms_choose_among_their_own_fields(tmp_path: Path) -> None:
-    """One arm has a temperature of its loss, the other of its logits; each is read from its own grid alone."""
+def test_each_arm_has_the_values_of_its_own_grid_with_the_best_mean(tmp_path: Path) -> None:
+    """A mean of 60 is the best, though another rate has the best run (75). One with a diverged run is not chosen.
+
+    One arm has a temperature of its loss, the other of its logits; each is read from its own grid alone.
+    """
     of_loss, of_logits = "objective.temperature", "logits.temperature"
     fields = {"method": "simclr", "dataset": "ten"}
     arms = [
@@ -66,13 +55,15 @@ def test_arms_choose_among_their_own_fields(tmp_path: Path) -> None:
     best = {"default": (of_loss, 0.5), "margins": (of_logits, 0.1)}
     for variant, (key, grid) in {"default": (of_loss, (0.2, 0.5)), "margins": (of_logits, (0.1, 0.3))}.items():
         for t in grid:
-            for rate in (0.1, 1, 10):
-                value = 60.0 if (key, t) == best[variant] and rate == 1 else 50.0
+            of_rates = {0.1: [90.0, None], 1: [50.0, 50.0], 10: [75.0, 20.0]}
+            for rate, values in of_rates.items():
+                at_best = (key, t) == best[variant] and rate == 1
                 place = text({**fields, "variant": variant, RATE: rate, key: t, "measure": "knn_top1"})
-                world.say("s_tuning", place, [value, value])
+                world.say("s_tuning", place, [59.0, 61.0] if at_best else values)
     world.write("s_tuning")
     curve = select(world.plan, "norms", "s")
     assert len(curve) == 12
+    assert [(one.mean, one.n, one.diverged) for one in curve if one.chosen] == [(60, 2, 0)] * 2
     write_selection(tmp_path / "s.csv", curve)
     chosen = read_selection(tmp_path / "s.csv", world.plan.config.papers["norms"].studies["s"])
     assert {arm.split(";")[1]: values for arm, values in chosen.items()} == {

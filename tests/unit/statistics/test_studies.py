@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from hypersphere.provenance.manifest import check_tidy
 from hypersphere.statistics import claims, studies
 
 from ...fixtures import Refused
-from .world import CLAIM, PAPER, RULES, Make, World, at, claim
+from .world import CLAIM, PAPER, RULES, Make, at, claim
 
 NOTHING = dict.fromkeys(["reported_std", "reported_n", "direction"])
 STEPS = CLAIM | NOTHING | {"id": "c", "artifact": "a", "metric": "steps", "reported": 100.0}
@@ -25,61 +26,57 @@ def of_steps(**changed: Any) -> Claim:
     return Claim.model_validate(STEPS | changed)
 
 
-def of_one(kind: str, claim: Claim, **numbers: float) -> dict[str, Any]:
-    return studies._of_one(kind, claim, {arm: np.array([number]) for arm, number in numbers.items()}, RULES)
+def of_one(kind: str, claim: Claim, **arms: float | list[float]) -> dict[str, Any]:
+    return studies._of_one(kind, claim, {arm: np.atleast_1d(numbers) for arm, numbers in arms.items()}, RULES)
 
 
-def over_seeds(claim: Claim, values: np.ndarray) -> dict[str, Any]:
-    return studies._of_one("over_seeds", claim, {"seeds": values}, RULES)
+def over_seeds(claim: Claim, values: Any) -> dict[str, Any]:
+    return of_one("over_seeds", claim, seeds=values)
+
+
+SLOPE, N1 = {"metric": "slope"}, {"reading": "N1"}
+SENTENCE = {"kind": "comparison", "variant": "", "reported": None, "metric": "share"}
+ENTROPY = {"metric": "entropy", "reported": 8.3}
+"""8.3 stands for 8.25 to 8.35."""
 
 
 @pytest.mark.parametrize(
-    ("value", "metric", "reading", "verdict"),
+    ("changed", "kind", "arms", "verdict"),
     [
-        (100.0, "steps", "as printed", "exact"),
-        (100.4, "steps", "as printed", "exact"),
-        (100.6, "steps", "as printed", "not reproduced"),
-        (100.4, "slope", "as printed", "not reproduced"),  # two decimals
-        (100.004, "slope", "N1", "exact (erratum)"),
+        # A number without chance is exact to its decimals.
+        ({}, "exactly", {"value": 100.0}, "exact"),
+        ({}, "exactly", {"value": 100.4}, "exact"),
+        ({}, "exactly", {"value": 100.6}, "not reproduced"),
+        (SLOPE, "exactly", {"value": 100.4}, "not reproduced"),  # two decimals
+        (SLOPE | N1, "exactly", {"value": 100.004}, "exact (erratum)"),
+        # A sentence is refuted by too many places.
+        (SENTENCE, "counted", {"held": 400, "places": 400}, "no counterexample"),
+        (SENTENCE | N1, "counted", {"held": 400, "places": 400}, "no counterexample (erratum)"),
+        (SENTENCE, "counted", {"held": 399, "places": 400}, "refuted"),  # in one place
+        (SENTENCE | N1, "counted", {"held": 0, "places": 400}, "refuted"),
+        (SENTENCE, "counted", {"held": 200, "places": 400, "needed": 201}, "refuted"),  # of most, half fail
+        (SENTENCE, "counted", {"held": 201, "places": 400, "needed": 201}, "no counterexample"),
+        # A range refutes, allows or forces the printed number.
+        (ENTROPY, "between", {"low": 0, "high": 8.3178}, "inconclusive"),
+        (ENTROPY, "between", {"low": 0, "high": 8.2}, "refuted"),
+        (ENTROPY, "between", {"low": 8.4, "high": 9}, "refuted"),
+        (ENTROPY, "between", {"low": 8.27, "high": 8.32}, "exact"),
+        (ENTROPY, "between", {"low": 0, "high": 8.26}, "inconclusive"),
+        # Never is an answer.
+        ({"reported": math.inf}, "over_seeds", {"seeds": [math.inf] * 3}, "diverged as published"),
+        ({"reported": 64.0}, "over_seeds", {"seeds": [math.inf] * 3}, "not reproduced"),
+        ({"reported": math.inf}, "over_seeds", {"seeds": [64.0, 65.0, 64.0]}, "not reproduced"),
+        ({"reported": math.inf}, "over_seeds", {"seeds": [64.0, math.inf, 64.0]}, "inconclusive"),
+        ({"reported": 64.0}, "over_seeds", {"seeds": [64.0, math.inf, 64.0]}, "inconclusive"),
     ],
 )
-def test_a_number_without_chance_is_exact_to_its_decimals(
-    value: float, metric: str, reading: str, verdict: str
+def test_an_answer_is_judged_by_its_kind(
+    changed: dict[str, Any], kind: str, arms: dict[str, Any], verdict: str
 ) -> None:
-    found = of_one("exactly", of_steps(metric=metric, reading=reading), value=value)
-    assert (found["verdict"], found["measured"]) == (verdict, value)
-
-
-@pytest.mark.parametrize(
-    ("held", "needed", "reading", "verdict"),
-    [
-        (400, 400, "as printed", "no counterexample"),
-        (400, 400, "N1", "no counterexample (erratum)"),
-        (399, 400, "as printed", "refuted"),  # in one place
-        (0, 400, "N1", "refuted"),
-        (200, 201, "as printed", "refuted"),  # of most, half fail
-        (201, 201, "as printed", "no counterexample"),
-    ],
-)
-def test_a_sentence_is_refuted_by_too_many_places(held: int, needed: int, reading: str, verdict: str) -> None:
-    sentence = of_steps(kind="comparison", variant="", reported=None, metric="share", reading=reading)
-    found = of_one("counted", sentence, held=held, places=400, needed=needed)
-    assert (found["verdict"], found["measured"]) == (verdict, held / 4)
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "verdict"),
-    [
-        (0, 8.3178, "inconclusive"),
-        (0, 8.2, "refuted"),
-        (8.4, 9, "refuted"),
-        (8.27, 8.32, "exact"),
-        (0, 8.26, "inconclusive"),
-    ],
-)
-def test_a_range_refutes_allows_or_forces_the_printed_number(low: float, high: float, verdict: str) -> None:
-    """8.3 stands for 8.25 to 8.35."""
-    assert of_one("between", of_steps(metric="entropy", reported=8.3), low=low, high=high)["verdict"] == verdict
+    found = of_one(kind, of_steps(**changed), **arms)
+    assert found["verdict"] == verdict
+    if kind in ("exactly", "counted"):
+        assert found["measured"] == (arms["value"] if kind == "exactly" else arms["held"] / 4)
 
 
 def test_steps_over_seeds_are_judged_by_two_one_sided_tests() -> None:
@@ -116,24 +113,10 @@ def test_a_printed_mean_of_n_trials_counts_as_n() -> None:
 def test_a_number_that_inputs_were_chosen_by_settles_nothing_however_near() -> None:
     values = np.array([75.0, 75.4, 75.2, 75.1, 75.3])
     near = over_seeds(of_steps(metric="kmeans_accuracy", reported=75.2), values)
-    found = studies._of_one("calibrated", of_steps(), {"calibrated": values}, RULES)
+    found = of_one("calibrated", of_steps(), calibrated=values)
     assert (near["verdict"], found["verdict"]) == ("reproduced", "inconclusive")
     low, high = stats.t.interval(0.95, 4, loc=75.2, scale=stats.sem(values))
     assert (found["measured"], found["low"], found["high"]) == pytest.approx((75.2, low, high))
-
-
-@pytest.mark.parametrize(
-    ("values", "reported", "verdict"),
-    [
-        ([math.inf] * 3, math.inf, "diverged as published"),
-        ([math.inf] * 3, 64.0, "not reproduced"),
-        ([64.0, 65.0, 64.0], math.inf, "not reproduced"),
-        ([64.0, math.inf, 64.0], math.inf, "inconclusive"),
-        ([64.0, math.inf, 64.0], 64.0, "inconclusive"),
-    ],
-)
-def test_never_is_an_answer(values: list[float], reported: float, verdict: str) -> None:
-    assert over_seeds(of_steps(reported=reported), np.array(values))["verdict"] == verdict
 
 
 Answered = Callable[..., dict[str, dict[str, Any]]]
@@ -232,7 +215,6 @@ def test_an_answer_by_another_study_is_refused(make_world: Make, refused: Refuse
 
 
 FIGURE = {"draw": "study_table", "title": "t", "study": "entropy_limits"}
-STUDIED = {"figure": FIGURE, "labels": FIGURE | {"study": "human_labels", "needs": ["human_labels"]}}
 
 
 def theorem(identifier: str, reading: str = "as printed") -> dict[str, Any]:
@@ -247,12 +229,8 @@ def counted(identifier: str) -> dict[str, Any]:
 
 @pytest.fixture
 def make_studied(make_world: Make) -> Make:
-    """Projects with two studied artifacts, one of which needs data that this scale does not provide."""
-
-    def make(**options: Any) -> World:
-        return make_world(paper={"artifacts": {"table5": PAPER["artifacts"]["table5"], **STUDIED}}, **options)
-
-    return make
+    """Projects with one artifact of runs and one of an exact study."""
+    return partial(make_world, paper={"artifacts": {"table5": PAPER["artifacts"]["table5"], "figure": FIGURE}})
 
 
 def test_a_theorem_has_the_verdict_of_its_own_reading(make_world: Make) -> None:
@@ -274,15 +252,6 @@ def test_a_theorem_that_was_not_checked_is_refused(make_world: Make, refused: Re
     world.theory(*STATED)
     with refused():
         world.judged(row)
-
-
-def test_why_a_study_has_not_answered(make_studied: Make) -> None:
-    world = make_studied(seeds=[0])
-    found = world.judged(counted("s"), counted("l") | {"artifact": "labels"})
-    assert [(row["verdict"], row["why"]) for row in found.values()] == [
-        ("not run", "not made yet"),
-        ("not run", "needs human labels, which are not here"),
-    ]
 
 
 @pytest.mark.parametrize("level", ["quick", "paper"])
