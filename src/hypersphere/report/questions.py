@@ -172,9 +172,7 @@ def _ours(about: Sequence[Row]) -> str:
     where = " and ".join(dict.fromkeys(named))
     known = [claim for claim in found if claim["measured"]]
     if not known:
-        first, *others = (claim["why"].split("; ") for claim in found)
-        shared = "; ".join(reason for reason in first if all(reason in other for other in others))
-        return f"{where} give no number" + (f" ({shared})" if shared else "")
+        return f"{where} give no number"
     level = sum(is_level(claim) for claim in known)
     if len(known) == 1:
         one = numbers(known[0])

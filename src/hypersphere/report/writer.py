@@ -11,7 +11,7 @@ import pandas as pd
 
 from hypersphere.config import registry
 from hypersphere.files import write_text
-from hypersphere.report import claims, studies
+from hypersphere.report import studies
 from hypersphere.report.artifact import Context, Grid, Points, Shown
 from hypersphere.report.results import Results
 
@@ -38,14 +38,8 @@ def build(results: Results, paper: str, name: str) -> None:
         with style.applied():
             figures.save(kind.draw(about), outputs, numbers)
         return
-    shown = [show(results, paper, name)]
-    judged = claims.of_artifact(results, paper, name) if isinstance(about, Points) else None
-    shown += [judged] if judged else []
-    texts = {
-        ".csv": numbers,
-        ".md": "\n".join(map(as_markdown, shown)),
-        ".tex": "\n".join(as_tex(one, f"tab:{paper}-{one.id}") for one in shown),
-    }
+    shown = show(results, paper, name)
+    texts = {".csv": numbers, ".md": as_markdown(shown), ".tex": as_tex(shown, f"tab:{paper}-{name}")}
     for path in outputs:
         write_text(path, texts[path.suffix])
 
@@ -68,9 +62,7 @@ def show(results: Results, paper: str, name: str) -> Shown:
     shown = Shown(name, title, kind.notes(about))
     if kind.FOLDER == "tables":
         return shown._replace(grid=kind.draw(about))
-    if kind.OF == "runs":
-        return shown._replace(alt=" ".join(shown.notes))
-    return shown._replace(alt=" ".join(shown.notes[:2]), inches=studies.made(about).size[0])
+    return shown if kind.OF == "runs" else shown._replace(inches=studies.made(about).size[0])
 
 
 def as_markdown(shown: Shown) -> str:
