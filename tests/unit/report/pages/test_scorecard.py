@@ -13,7 +13,7 @@ import pytest
 
 from hypersphere.config.rules import Verdict
 from hypersphere.provenance import tables
-from hypersphere.report import claims, notes, scorecard
+from hypersphere.report import claims, scorecard
 
 from ..approval import approve, read_aloud
 
@@ -198,13 +198,3 @@ def test_a_cell_without_a_mean_says_how_many_diverged_or_is_left_out(
     table = scorecard.numbers(world.results)["quick"]["alpha"]["table1"]
     assert table.get(CUT) == said
     assert "diverged" not in table[DEFAULT]
-
-
-def test_protocols_are_as_approved(quick: Any, published: Any, make: Any) -> None:
-    """Of every artifact, whether its runs are there or not."""
-    lines = []
-    for world in (quick, published, make(epochs=1)):
-        about = world.plan.config.papers["alpha"]
-        lines += [f"{world.plan.config.scale_name.partition('-')[0]} of {world.plan.config.scale.epochs} epochs"]
-        lines += [f"{name}: {notes.protocol(world.plan, about, name)}" for name in about.measured]
-    approve("protocols.txt", "\n".join(lines) + "\n")
