@@ -172,18 +172,6 @@ def test_every_count_is_that_of_the_claims_that_its_link_shows(page: Opened) -> 
 
 
 @of_the_report
-def test_findings_come_first_and_lead_to_their_question_and_its_claims(page: Opened) -> None:
-    assert page.text(".lead li").startswith("It harms it.")
-    assert "certainty: low" in page.text(".lead li")
-    page.tab.click(".lead a")
-    assert page.tab.run("location.hash") == "#q-cut"
-    assert "few images" in page.text("#q-cut")
-    shown = {"+14.7", "−10.0 (n = 5)", "Welch [−11.0, −9.0]; Holm [−12.0, −8.0]"}
-    page.tab.click("#q-cut summary")
-    assert shown <= set(page.text("#q-cut tbody").split("\t"))
-
-
-@of_the_report
 def test_no_hit_says_so_and_a_hit_by_some_of_the_words_says_that(page: Opened) -> None:
     assert page.go("#?text=xyzzy") == []
     assert "No claim" in page.text("#none")

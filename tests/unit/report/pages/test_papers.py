@@ -55,16 +55,6 @@ def test_no_digit_is_typed_into_the_prose(name: str) -> None:
 # The supplement
 
 
-def test_pdf_is_made_from_the_content_of_its_scale(quick: Any, published: Any) -> None:
-    """Numbers of the published scale count; those of the quick scale do not: content_quick.json."""
-    made = (quick.folder / "paper.pdf").read_bytes()
-    assert made.startswith(b"%PDF-")
-    assert b"CreationDate" not in made
-    content = json.loads(published.read("paper/content.json"))
-    assert content["scale"]["settles"] is True
-    assert content["counts"]["encoder"][0]["verdicts"][0]["verdict"] == "reproduced"
-
-
 def test_tables_do_not_repeat_the_worth_of_a_scale(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """At length it stands at the top of the paper; and how exact studies are made, in its text."""
     world = make()
@@ -76,15 +66,6 @@ def test_tables_do_not_repeat_the_worth_of_a_scale(make: Any, monkeypatch: pytes
     document = paper.content(world.results)["papers"][0]
     notes = [one["notes"] for part in ("shown", "studied_shown") for one in document[part]]
     assert notes == [["else"]] * 3
-
-
-def test_answers_that_are_not_there_take_no_row(make: Any) -> None:
-    world = make()
-    world.claims[8] |= {"measured": "", "n": 0, "verdict": "not run", "why": "not made yet"}
-    world.write_claims()
-    made = paper.content(world.results)
-    assert [row["subject"] for row in made["papers"][0]["studied"]] == ["curve", "All are so", "curve", "Both hold"]
-    assert made["counts"]["study"][0]["total"] == "4"
 
 
 # The report

@@ -66,7 +66,10 @@ def test_the_words_of_the_report_are_as_approved(report_page: Path) -> None:
     approve("report.txt", "".join(map(read_aloud, parts)))
 
 
-def test_page_is_well_formed_and_needs_no_network(page: str) -> None:
+@pytest.mark.parametrize("name", ["scorecard", "report"])
+def test_page_is_well_formed_and_needs_no_network(quick: Any, report_page: Path, name: str) -> None:
+    file = report_page if name == "report" else quick.folder / "scorecard.html"
+    page = file.read_text(encoding="utf-8")
     for tag in {*re.findall(r"</(\w+)>", page)}:
         assert len(re.findall(rf"<{tag}\b", page)) == page.count(f"</{tag}>"), tag
     links = re.findall(r'\b(?:href|src)="([^"]*)"', page)
