@@ -33,7 +33,7 @@ def test_claims_has_the_columns_of_the_contract_and_a_row_per_published_claim(fi
     assert "value" in {row["kind"] for row in rows.values()}
 
 
-def test_each_artifact_has_the_verdicts_of_claims_csv(finished: Checkout) -> None:
+def test_each_artifact_has_the_verdicts_of_claims_csv_and_a_table_shows_them(finished: Checkout) -> None:
     """Whoever makes one table alone (`ONLY`) sees what the whole rebuild says of it."""
     every = read(finished.results / "claims.csv")
     tables = [*finished.results.glob("statistics/*/*/claims.csv")]
@@ -41,6 +41,9 @@ def test_each_artifact_has_the_verdicts_of_claims_csv(finished: Checkout) -> Non
     judged = {name: row for path in tables for name, row in read(path).items()}
     assert judged
     assert judged == {name: every[name] for name in judged}
+    page = (finished.results / "tables" / "embedding_norms" / "table5.md").read_text()
+    answered = [row for row in judged.values() if row["artifact"] == "table5" and row["verdict"] != "not run"]
+    assert page.partition("### Verdicts on table5\n")[2].count("| quick only |") == len(answered) > 0
 
 
 def test_every_artifact_is_there_in_every_format_and_every_run_with_its_files_and_no_state_to_resume(

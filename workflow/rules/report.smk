@@ -48,7 +48,7 @@ rule write_report:
             "findings.csv",
             "manifest.json",
         ),
-        multiext("results/report/forest", ".svg", ".png"),
+        multiext("results/report/forest", ".svg", ".png", "_short.svg", "_short.png"),
         multiext("results/report/studies", ".svg", ".png"),
     log:
         "logs/report/report.log",

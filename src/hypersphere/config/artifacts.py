@@ -250,6 +250,8 @@ class Section(Strict):
     """How the prose names the document."""
     figure: Identifier | None = None
     """The figure of an exact study that carries its argument; left out where it is not drawn."""
+    gravest: list[str] = Field(default_factory=list)
+    """Printed statements with a counterexample, which the text tells first."""
 
 
 class Paper(Strict):

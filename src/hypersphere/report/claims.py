@@ -13,8 +13,9 @@ from hypersphere.config.claims import PRINTED, SIGNS
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Certainty, Verdict
-from hypersphere.provenance import tables
+from hypersphere.provenance import columns, tables
 from hypersphere.report import words
+from hypersphere.report.artifact import Grid, Head, Line, Shown, Text
 from hypersphere.report.results import Results, Row, settles
 from hypersphere.wording import counted
 
@@ -86,10 +87,45 @@ class Entry:
         verdicts = f"{row['verdict']}|{row['direction']}"
         return row | {"document": paper, "kind": row["answered_by"], "artifact": table, "verdict": verdicts}
 
+    @property
+    def discrepancy(self) -> str:
+        """Points of accuracy between our effect and the printed one, to sort by; empty where there are not both."""
+        row, metric = self.row, MEASURES.get(self.row["metric"])
+        effect = row["kind"] == "comparison" and row["answered_by"] == "encoder" and row["measured"]
+        if not (effect and metric and metric.margin == "accuracy") or row["reported"] in ("", *SIGNS):
+            return ""
+        printed = 0.0 if row["reported"] == "equal" else float(row["reported"])
+        return f"{abs(float(row['measured']) - printed):.2f}"
+
 
 def entries(results: Results) -> list[Entry]:
     """Every claim in the order of claims.csv."""
     return [entry(results.config, row) for row in tables.rows(results.claims)]
+
+
+def of_artifact(results: Results, paper: str, artifact: str) -> Shown | None:
+    """The verdicts on an artifact's claims as a table, which follows it; None if its runs answer none."""
+    config, path = results.config, results.plan.artifact_folder(paper, artifact) / "claims.csv"
+    judged = tables.rows(tables.read(results.checked(path), columns.CLAIMS)) if path.is_file() else []
+    every = [entry(config, row) for row in judged]
+    answered = [claim for claim in every if claim.says != words.NOT_RUN]
+    if not answered:
+        return None
+    reasons = Counter(claim.row["why"] for claim in every if claim.says == words.NOT_RUN)
+    lines = []
+    for claim in answered:
+        cells = (claim.printed, claim.found, claim.intervals, claim.says, claim.row["direction"])
+        lines.append(Line((claim.subject, claim.where), tuple(Text(cell or NOTHING) for cell in cells)))
+    head = ("published", "ours", f"{words.confidence(config)} interval; after Holm", "verdict", "direction")
+    make = "evidence" if config.settings.evidence_only else "reproduce"
+    notes = (
+        f"{counted(len(answered), 'claim')} of {len(every)} on it {'is' if len(answered) == 1 else 'are'} answered by "
+        f"these runs. {words.notice(config)}",
+        *(f"Not answered, {number}: {reason}." for reason, number in reasons.items()),
+        f"All claims, theorems and exact studies: make {make} SCALE={config.settings.scale} writes scorecard.html.",
+    )
+    grid = Grid((tuple(map(Head, head)),), ("claim", "on"), tuple(lines))
+    return Shown(f"{artifact}-claims", f"Verdicts on {artifact}", notes, grid)
 
 
 def certainty_in_words(certainty: Certainty) -> list[dict[str, str]]:

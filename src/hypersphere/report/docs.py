@@ -4,7 +4,9 @@
 the curves of tuned studies, `make evidence SCALE=laptop ONLY=ours`.
 """
 
+import math
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +14,14 @@ from hypersphere import files
 from hypersphere.config import plan as planning
 from hypersphere.config import rules as rules_file
 from hypersphere.config.project import Config
-from hypersphere.config.rules import RUNGS, Rung
+from hypersphere.config.rules import RUNGS, Rules, Rung
 from hypersphere.config.study import TUNING
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_files, check_tidy, tidy_manifest
 from hypersphere.report import confirmed, forest, pages, words
+from hypersphere.report.claims import NOTHING, decimals_of
 from hypersphere.report.questions import leads
-from hypersphere.report.results import Known
+from hypersphere.report.results import Known, Row
 from hypersphere.statistics.known import REPORT, nothing_differs, of_studies
 from hypersphere.wording import renewed
 
@@ -28,6 +31,8 @@ END = "<!-- until here -->"
 SMALL: tuple[Rung, ...] = ("laptop", "first_protocol")
 """The rungs of small encoders, the better first."""
 CRITERIA = ("compared", "same_sign", "clear", "printed_inside")
+MOST_RUNS = 10
+"""Runs an arm that a study has."""
 
 
 def read(root: Path) -> Known:
@@ -88,9 +93,31 @@ def laptop(config: Config, known: Known) -> str:
             "progress": [head, *([asked_by[study], *counts] for study, *counts in lines)],
         },
         **{"splits": splits, "called": called, "confidence": words.confidence(config)},
-        "rules": rules,
+        **{"prices": _prices(config, known.claims, rules), "rules": rules, "most": MOST_RUNS},
     }
     return pages.render("laptop.md", values).rstrip()
+
+
+def _prices(config: Config, known: Sequence[Row], rules: Rules) -> list[tuple[str, ...]]:
+    """The open comparisons that the runs of a study would not answer, with what they would take, the cheapest first."""
+    margin, rows = rules.margin.at_least_high, list[tuple[float, tuple[str, ...]]]()
+    for row in known:
+        equal, paper, decimals = row["reported"] == "equal", config.papers[row["paper"]], decimals_of(row)
+        needed = row["runs_to_equate" if equal else "runs_to_see"]
+        clear = row["low_unadjusted"] > 0 or row["high_unadjusted"] < 0
+        if row["rung"] not in SMALL or not needed > MOST_RUNS or clear or math.isnan(row["core_hours"]):
+            continue
+        see, hours, equate = (
+            f"{float(f'{value:.2g}'):,g}" for value in (needed, row["core_hours"], row["runs_to_equate"])
+        )
+        within = -margin < row["low_equal"] and row["high_equal"] < margin
+        now = words.interval(row["low_equal"], row["high_equal"], decimals) + (" (equal)" if within else "")
+        short, shown = paper.report.short if paper.report else paper.title, forest.listed(paper, row)
+        named = f"{short}, {row['source'].split(';')[0]}: {shown['subject']}"
+        spread = words.number(row["spread"], decimals)
+        cells = (named, shown["printed"], spread, NOTHING if equal else see, hours, equate, now)
+        rows.append((row["core_hours"], cells))
+    return [cells for _, cells in sorted(rows)]
 
 
 if __name__ == "__main__":
@@ -99,8 +126,8 @@ if __name__ == "__main__":
     for page, part in parts.items():
         files.write_text(page, renewed(page.read_text(encoding="utf-8"), BEGIN, END, part))
     images = ROOT / "docs" / "images"
-    for name in (forest.NAME, confirmed.NAME):
-        shutil.copyfile(ROOT / REPORT / f"{name}.png", images / f"{name}.png")
+    for name, image in ((forest.NAMES[0], "forest"), (confirmed.NAME, confirmed.NAME)):
+        shutil.copyfile(ROOT / REPORT / f"{name}.png", images / f"{image}.png")
     for paper, study in config.selected:
         scale = config.papers[paper].studies[study].scale
         drawn = planning.cfg.load(ROOT, {"scale": scale, "evidence_only": True}).results / "figures" / paper

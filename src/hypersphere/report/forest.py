@@ -1,6 +1,6 @@
 """The forest: each printed difference between encoders beside ours, with its intervals, on the best evidence there is.
 
-It draws what results/report/claims.csv says and computes nothing.
+It draws what results/report/claims.csv says and computes nothing. The short forest has the dozen rows that tell most.
 """
 
 from collections.abc import Sequence
@@ -24,12 +24,16 @@ from hypersphere.wording import counted
 
 Claim = dict[str, Any]
 """A row of results/report/claims.csv."""
+Rows = dict[str, list[tuple[str, list[Claim]]]]
+"""The rows of each document, by its title: names, each with its claim, or those of one variant at several settings."""
 FARTHEST = 16.0
 """Points: the axis ends here, and an arrow stands for what lies beyond."""
 APART = 3
 """A variant has a row for each dataset and setting of a table up to so many; more of them share one row."""
-NAME = "forest"
-"""Of the files."""
+SHORT = 12
+"""Rows of the short forest."""
+NAMES = ("forest_short", "forest")
+"""Of the files: the short forest, and the whole one."""
 FADED = 0.4
 PRINTED = Mark(0, "#222222", "D", hollow=True, size=4.6)
 
@@ -56,11 +60,8 @@ def direction(claim: Claim) -> str:
     return str(claim["direction"] or said)
 
 
-def rows(config: Config, claims: Sequence[Claim]) -> dict[str, list[tuple[str, list[Claim]]]]:
-    """The rows of each document, by its title: names, each with its claim, or those of one variant at several settings.
-
-    They are sorted by our effect (of several claims, the middle one), the largest first.
-    """
+def rows(config: Config, claims: Sequence[Claim]) -> Rows:
+    """All rows, sorted by our effect (of several claims, the middle one), the largest first."""
 
     def effect(row: tuple[str, list[Claim]]) -> float:
         return sorted(float(claim["measured"]) for claim in row[1])[len(row[1]) // 2]
@@ -81,6 +82,20 @@ def rows(config: Config, claims: Sequence[Claim]) -> dict[str, list[tuple[str, l
         if lines:
             found[paper.title] = sorted(lines, key=effect, reverse=True)
     return found
+
+
+def short(every: Rows) -> Rows:
+    """The dozen rows with a clear direction or, after them, the largest printed effects; in their order."""
+    listed = [row for lines in every.values() for row in lines]
+    listed.sort(key=lambda row: -max(abs(float(claim["reported"])) for claim in row[1]))
+    listed.sort(key=lambda row: all(direction(claim) == "unclear" for claim in row[1]))
+    chosen = {title: [row for row in lines if row in listed[:SHORT]] for title, lines in every.items()}
+    return {title: lines for title, lines in chosen.items() if lines}
+
+
+def compared(shown: Rows) -> list[Claim]:
+    """The claims of all rows."""
+    return [claim for lines in shown.values() for _, alike in lines for claim in alike]
 
 
 def subject(paper: Paper, claim: Claim, beside: Sequence[Claim] = ()) -> str:
@@ -135,30 +150,32 @@ def caption(claims: Sequence[Claim]) -> str:
 
 
 def build(config: Config, claims: pd.DataFrame, folder: Path) -> None:
-    """Write forest.{svg,png}."""
-    with style.applied():
-        figures.save(draw(config, tables.rows(claims)), [folder / f"{NAME}.svg", folder / f"{NAME}.png"], "")
+    """Write forest.{svg,png} and forest_short.{svg,png}."""
+    every = rows(config, tables.rows(claims))
+    for name, shown in zip(NAMES, (short(every), every), strict=True):
+        with style.applied():
+            drawing = draw(config, shown, len(compared(every)))
+            figures.save(drawing, [folder / f"{name}.svg", folder / f"{name}.png"], "")
 
 
-def draw(config: Config, claims: Sequence[Claim]) -> Figure:
-    """Rows under the titles of their documents, on one axis of points of accuracy."""
-    drawn_claims = list(filter(drawn, claims))
-    sections = [
-        Section(title, [_row(name, alike) for name, alike in lines]) for title, lines in rows(config, claims).items()
-    ]
+def draw(config: Config, shown: Rows, total: int) -> Figure:
+    """Rows under the titles of their documents, on one axis of points of accuracy; some of ``total`` comparisons."""
+    claims = compared(shown)
+    some = f"{len(claims)} of {total}" if len(claims) < total else str(total)
+    sections = [Section(title, [_row(name, alike) for name, alike in lines]) for title, lines in shown.items()]
     level = "Pale, with an asterisk: an arm is level with raw pixels or its untrained encoder."
     folded = (
         f"A variant with more than {APART} datasets, tasks or settings in one table has one row with every effect: "
         "its lines reach from the lowest to the highest end of the intervals."
     )
     frame = figures.Frame(
-        f"Printed effects and ours: {len(drawn_claims)} differences in accuracy",
+        f"Printed effects and ours: {some} differences in accuracy",
         f"Difference in accuracy, points. Ours with the {words.confidence(config)} interval by Welch (thick) and after "
         f"Holm's correction (thin). Axis cut at ±{FARTHEST:g}; an arrow stands for what lies beyond.",
         words.joined(
             caption(claims),
-            level if any(map(known.is_level, drawn_claims)) else "",
-            folded if len(drawn_claims) > sum(len(section.rows) for section in sections) else "",
+            level if any(map(known.is_level, claims)) else "",
+            folded if len(claims) > sum(len(section.rows) for section in sections) else "",
         ),
     )
     legend = {"printed": PRINTED} | {f"ours: {EFFECTS[direction]}": look for direction, look in LOOKS.items()}

@@ -76,7 +76,7 @@ def published(points: Points, where: str, beside_others: bool = False) -> str:
         return ""
     document = f"{points.artifact.printed or 'the document'} of “{points.paper.title}”"
     if not beside_others and all(cell.beside is None for cell in points.every):
-        return f"The numbers of {document} are of other data: claims.csv lists them."
+        return f"The numbers of {document} are of other data: the verdicts list them."
     return f"{where} {document}: published images, encoder and schedule."
 
 

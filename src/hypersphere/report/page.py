@@ -43,7 +43,7 @@ def build(plan: Plan) -> None:
 
 
 def write(plan: Plan, shown: Known, folder: Path) -> None:
-    """Write index.html, beside the pictures of the two forests."""
+    """Write index.html, beside the pictures of the forests."""
     config, listed = plan.config, shown.claims
     titles = {name: paper.title for name, paper in config.papers.items()}
     proofs = Proofs(plan, frozenset(row["id"] for row in listed), config.root / known.REPORT)
@@ -57,6 +57,8 @@ def write(plan: Plan, shown: Known, folder: Path) -> None:
         for row in shown.findings
     ]
     printed = [row for row in listed if row["origin"] == "printed"]
+    every = forest.rows(config, listed)
+    forests = (forest.caption(forest.compared(shown)) for shown in (forest.short(every), every))
     documents = []
     for name, title in titles.items():
         own = [claim for claim in entries.values() if claim.row["paper"] == name]
@@ -68,7 +70,7 @@ def write(plan: Plan, shown: Known, folder: Path) -> None:
         "lead": questions.leads(asked),
         "pictures": [
             {"file": f"{name}.svg", "data": pages.webp(folder / f"{name}.png", WIDTH, QUALITY), "alt": alt}
-            for name, alt in ((forest.NAME, forest.caption(listed)), (confirmed.NAME, confirmed.CAPTION))
+            for name, alt in zip((*forest.NAMES, confirmed.NAME), (*forests, confirmed.CAPTION), strict=True)
         ],
         "criteria": shown.criteria,
         "told": list(claims.in_words(listed)),

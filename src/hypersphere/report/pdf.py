@@ -13,6 +13,7 @@ from hypersphere.config.claims import load_errata
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.rules import RUNGS, Verdict
+from hypersphere.errors import HypersphereError
 from hypersphere.files import read_yaml, write_json
 from hypersphere.report import claims, confirmed, figures, forest, pages, paper, questions, studies, words
 from hypersphere.report.artifact import Context
@@ -20,9 +21,11 @@ from hypersphere.report.results import Known, Results, Row
 from hypersphere.statistics.known import has_interval
 
 SOURCE = "paper/report.typ"
+MOST = 8
+"""Comparisons in a document's own section; the appendix has all."""
 ABOUT = {"version": "version", "date": "date-released", "address": "repository-code"}
 """What the paper says of itself, by CITATION.cff. The date is that of the release, so that bytes repeat."""
-ASKED = ("id", "paper", "question", "sentence", "certainty", "lead")
+ASKED = ("id", "paper", "question", "sentence", "certainty", "lead", "about", "leading")
 EVIDENCE = (
     *("statements_hold", "statements_fail", "studied_hold", "studied_fail", "studied_open"),
     *("clear", "unclear", "nothing", "borne", "contradicted"),
@@ -46,6 +49,16 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
     asked = [{key: paper.quoted(row[key]) for key in ASKED} for row in shown.findings]
     printed = [claim for claim in known if claim["origin"] == "printed"]
     errata = load_errata(config)
+    statements = {
+        claim["id"]: {
+            "statement": paper.quoted(claim["sentence"]),
+            "source": claim["source"],
+            "counterexample": claims.counterexample(claim["counterexample"]),
+            "erratum": "; ".join(f"{one.id}: {one.chosen}" for one in errata if claim["id"] in one.tests),
+        }
+        for claim in printed
+        if (claim["answered_by"], claim["answer"]) == ("theorem", "fails")
+    }
     papers, failed, audit = list[Any](), list[Any](), list[dict[str, str]]()
     named, evidence = dict[str, str](), list[list[str]]()
     for name, about in config.papers.items():
@@ -54,17 +67,13 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
             continue
         part = about.report or Section(short=f"“{about.title}”")
         named[name] = part.short
-        papers.append(_section(plan, about, part, known, asked))
-        rows = [
-            {
-                "statement": paper.quoted(claim["sentence"]),
-                "source": claim["source"],
-                "counterexample": claims.counterexample(claim["counterexample"]),
-                "erratum": "; ".join(f"{one.id}: {one.chosen}" for one in errata if claim["id"] in one.tests),
-            }
-            for claim in own
-            if (claim["answered_by"], claim["answer"]) == ("theorem", "fails")
-        ]
+        if unknown := [one for one in part.gravest if one not in statements]:
+            raise HypersphereError(
+                f"{config.paper_file(name)}: report.gravest: {unknown[0]} is no printed statement with a counterexample"
+            )
+        gravest = [statements[one] for one in part.gravest]
+        papers.append(_section(plan, about, part, known, asked) | {"gravest": gravest})
+        rows = [statements[claim["id"]] for claim in own if claim["id"] in statements]
         failed += [about.title, *rows] if rows else []
         for artifact, declared in about.studied.items():
             if declared.study == "printed_numbers" and declared.draw == "study_figure":
@@ -171,6 +180,10 @@ def _section(
     """A document with its questions, its comparisons and, if it was drawn, the figure of an exact study."""
     own = [claim for claim in known if claim["paper"] == about.paper]
     asked = [one for one in findings if one["paper"] == about.paper]
+    compared = [claim for claim in own if _compared(claim)]
+    effects = {claim["id"]: forest.listed(about, claim) | {"certainty": claim["certainty"]} for claim in compared}
+    place = [name for one in asked for name in (one["leading"], *one["about"].split())] + list(effects)
+    first = sorted(compared, key=lambda claim: (claim["answer"] == "cannot tell", place.index(claim["id"])))
     numbers = _by_answer([claim for claim in own if claim["origin"] == "printed"])
     file = pages.drawing(plan.config, about.paper, part.figure or "")
     made = _drawing(plan, about, part.figure) if part.figure and file.is_file() else None
@@ -186,9 +199,8 @@ def _section(
         "counts": {key: _in_a_sentence(number) for key, number in numbers.items()},
         "questions": asked,
         "figure": figure,
-        "effects": [
-            forest.listed(about, claim) | {"certainty": claim["certainty"]} for claim in own if _compared(claim)
-        ],
+        "effects": [effects[claim["id"]] for claim in first[:MOST]],
+        "all_effects": list(effects.values()),
     }
 
 

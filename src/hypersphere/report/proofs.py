@@ -14,8 +14,10 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from hypersphere.config import plan as planning
 from hypersphere.config import registry
 from hypersphere.config.artifacts import Paper
+from hypersphere.config.cells import Cell
 from hypersphere.config.claims import ERRATA, ERRATUM_KINDS, SENTENCES
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import FOLDER
@@ -104,6 +106,22 @@ class Proofs:
         names = [*NAMES.findall(claim.reading), claim.row["id"]]
         found = [one["id"] for name in names for one in self._ledger if name in (one["id"], *one["tests"])]
         return [Link(f"erratum {name}", f"#{name}") for name in dict.fromkeys(found)]
+
+    @cached_property
+    def _cells(self) -> dict[tuple[str, str], list[Cell]]:
+        """By document and artifact: of the page's scale, or in the report of the published one, which has every arm."""
+        config = self.plan.config
+        here = self.plan if self.folder == config.results else planning.make(config.root, {"scale": "paper"})
+        return here.artifacts
+
+    def code(self, claim: Entry) -> list[Link]:
+        """The code of the losses of a run with the method and variant of a claim on trained encoders."""
+        row, arm = claim.row, (claim.row["method"], claim.row["variant"])
+        of_encoders = self._cells.get((row["paper"], row["artifact"]), ()) if row["answered_by"] == "encoder" else ()
+        alike = [one.run for one in of_encoders if (one.coordinates["method"], one.coordinates["variant"]) == arm]
+        used = next(filter(None, alike)).components if any(alike) else ()
+        places = {name: registry.components(kind)[name].place for kind, name in used if kind in registry.OBJECTIVES}
+        return [Link(name, f"{self.root}/{place}") for name, place in places.items() if place]
 
     def runs(self, claim: Entry) -> list[Link]:
         """Every run behind a claim, or its records where all numbers come from records.

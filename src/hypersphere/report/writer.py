@@ -11,7 +11,7 @@ import pandas as pd
 
 from hypersphere.config import registry
 from hypersphere.files import write_text
-from hypersphere.report import studies
+from hypersphere.report import claims, studies
 from hypersphere.report.artifact import Context, Grid, Points, Shown
 from hypersphere.report.results import Results
 
@@ -38,8 +38,13 @@ def build(results: Results, paper: str, name: str) -> None:
         with style.applied():
             figures.save(kind.draw(about), outputs, numbers)
         return
-    shown = show(results, paper, name)
-    texts = {".csv": numbers, ".md": as_markdown(shown), ".tex": as_tex(shown, f"tab:{paper}-{name}")}
+    judged = claims.of_artifact(results, paper, name) if isinstance(about, Points) else None
+    shown = [show(results, paper, name), *([judged] if judged else [])]
+    texts = {
+        ".csv": numbers,
+        ".md": "\n".join(map(as_markdown, shown)),
+        ".tex": "\n".join(as_tex(one, f"tab:{paper}-{one.id}") for one in shown),
+    }
     for path in outputs:
         write_text(path, texts[path.suffix])
 

@@ -1,18 +1,19 @@
 "use strict";
-// Search and filters kept in the address (#?kind=theorem&origin=printed), and permalinks that unfold. The page reads
-// without any of it. Text is set as text, never as markup.
+// Search and filters kept in the address (#?kind=theorem&origin=printed), permalinks that unfold, and in the report an
+// order by size of discrepancy. The page reads without any of it. Text is set as text, never as markup.
 (() => {
   const one = (selector, root = document) => root.querySelector(selector);
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
-  const form = one(".filters"), none = one("#none"), also = one("#also");
+  const form = one(".filters"), flat = one("#flat"), none = one("#none"), also = one("#also");
   const controls = all("input, select", form);
-  const filters = controls.map((control) => control.name).filter((name) => name !== "text");
+  const filters = controls.map((control) => control.name).filter((name) => name !== "text" && name !== "sort");
   const kinds = Object.fromEntries(all("select[name=kind] option").map((option) => [option.value, option.textContent]));
-  const claims = all(".claim").map((node) => {
+  const claims = all(".claim").map((node, place) => {
     const section = node.closest(".document"), group = node.closest(".group"), data = node.dataset;
+    one(".say", node).dataset.document = section.dataset.title;
     const has = { ...data, document: section.dataset.document, artifact: group.dataset.artifact };
     return {
-      node, home: group, has,
+      node, place, home: group, has, apart: data.apart ? +data.apart : -1,
       about: [node.id, has.document, section.dataset.title, kinds[has.kind], has.answer || has.verdict, one("h4", group).textContent].join(" "),
     };
   });
@@ -51,6 +52,15 @@
 
   const wanted = () => Object.fromEntries(controls.filter((c) => c.value).map((c) => [c.name, c.value]));
 
+  let sorted = "";
+  const arrange = (by) => {
+    if (by === sorted) return;
+    sorted = by;
+    flat.hidden = !by;
+    if (by) flat.append(...[...claims].sort((a, b) => b.apart - a.apart || a.place - b.place).map((claim) => claim.node));
+    else for (const claim of claims) claim.home.append(claim.node);
+  };
+
   const links = (listed) => {
     also.replaceChildren(...listed.map((item) => {
       const line = document.createElement("li"), link = document.createElement("a");
@@ -69,7 +79,8 @@
     const enough = Math.max(1, Math.ceil(asked.length / 2));
     const hits = new Set(asked.length ? (most >= enough ? fitting.filter((claim) => score(claim, asked) === most) : []) : fitting);
     for (const claim of claims) claim.node.hidden = !hits.has(claim);
-    for (const box of all(".document .group, .idle, .document")) box.hidden = !one(".claim:not([hidden])", box);
+    arrange(chosen.sort || "");
+    for (const box of all(".document .group, .idle, .document")) box.hidden = Boolean(sorted) || !one(".claim:not([hidden])", box);
     for (const box of all(".idle")) box.open = Object.keys(chosen).length > 0 && !box.hidden;
     for (const count of all(".count")) {
       const box = count.closest(".idle, .document"), mine = claims.filter((claim) => box.contains(claim.home));
@@ -121,7 +132,7 @@
     }
     const target = hash.length > 1 && document.getElementById(decodeURIComponent(hash.slice(1)));
     if (!target) return;
-    if (target.closest("[hidden]")) fill("");
+    if (target.closest("[hidden]") || (sorted && target.matches(".group"))) fill("");
     unfold(target);
     target.scrollIntoView();
     if (target.matches("details")) one("summary", target).focus({ preventScroll: true });

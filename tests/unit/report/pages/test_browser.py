@@ -44,7 +44,7 @@ class Opened(NamedTuple):
 
 REPORT: dict[str, Any] = {
     "claims": len(made_up.CLAIMS),
-    "elsewhere": ("pos.gain", "#?origin=implied"),
+    "elsewhere": ("pos.gain", "#?sort=apart"),
     "printed": {".lead": True, ".plate": True, ".claim > summary": True, ".filters": False, ".proof": False},
 }
 SCORECARD: dict[str, Any] = {
@@ -169,6 +169,16 @@ def test_every_count_is_that_of_the_claims_that_its_link_shows(page: Opened) -> 
 
 
 # The report
+
+
+@of_the_report
+def test_claims_are_sorted_and_go_back_to_their_places(page: Opened) -> None:
+    before = page.tab.run(browser.VISIBLE)
+    after = page.go("#?sort=apart")
+    assert sorted(after) == sorted(before)
+    assert after[:3] == ["cut.gain", "pos.gain", "pos.small"]
+    page.tab.click("button[type=reset]")
+    assert page.tab.run(browser.VISIBLE) == before
 
 
 @of_the_report

@@ -13,6 +13,7 @@ import yaml
 
 from hypersphere import files
 from hypersphere.config import project as cfg
+from hypersphere.config.artifacts import Section
 from hypersphere.provenance import columns, tables
 from hypersphere.report import pages, paper, pdf, studies, words
 from hypersphere.report.results import Known
@@ -114,6 +115,13 @@ def test_equal_tables_are_equal_bytes_and_a_changed_number_is_not(report: Report
     assert first == again
     report.claims[2]["measured"] = "4.5"
     assert report.build() != first
+
+
+def test_a_section_that_the_evidence_does_not_bear_is_one_sentence(report: Report, refused: Any) -> None:
+    papers = report.plan.config.papers
+    papers["alpha"] = papers["alpha"].model_copy(update={"report": Section(short="alpha", gravest=["alpha.two"])})
+    with refused():
+        pdf.content(*report.made)
 
 
 def test_content_is_as_approved_and_an_exact_figure_is_there_only_if_it_was_drawn(report: Report) -> None:

@@ -45,6 +45,13 @@ def test_a_claim_that_was_not_run_links_no_results(proofs: Proofs, entries: dict
     assert Link("study's table", "simulations/alpha/curve.csv") in proofs.of([rate])
 
 
+def test_a_measured_claim_links_the_code_of_its_loss(proofs: Proofs, entries: dict[str, Entry]) -> None:
+    found = proofs.code(entries["alpha.cut"])
+    assert [link.text for link in found] == ["nt_xent", "cut_initialisation"]
+    assert found[0].href == "../../src/hypersphere/objectives/nt_xent.py"
+    assert proofs.code(entries["alpha.rate"]) == []
+
+
 @pytest.mark.parametrize("hosted", [False, True])
 def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(tmp_path: Path, hosted: bool) -> None:
     """Results stay beside the page: they are not in the repository. A run is a folder, or its records."""
