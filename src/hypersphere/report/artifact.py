@@ -80,8 +80,6 @@ class Shown(NamedTuple):
     """Scale, what a cell contains, seeds, device, protocol. The first note names the scale."""
     grid: Grid | None = None
     """None for a figure, which is the file results/<scale>/figures/<paper>/<id>.svg."""
-    alt: str = ""
-    """Text for readers who cannot see the figure."""
     inches: float = 7.2
     """Width of a figure."""
 

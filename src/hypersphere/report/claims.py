@@ -37,31 +37,14 @@ ORIGINS = {
 """Origins of claims, in words. Claims of different origins are never counted together."""
 EXCESS = "excess"
 """The key of a counterexample for the size of the failure. All other keys are inputs."""
-HEADINGS = {
-    "theorem": "Theorems",
-    "study": "Exact studies",
-    "encoder": "Trained encoders",
-    "sentence": "Sentences",
-}
-"""Kinds of claims by what answers them (``answered_by``), the firmest first; sentences, which say nothing of the world,
-last. Claims of different kinds are never counted together."""
 KINDS = {
     "theorem": "theorems and identities",
     "study": "claims that exact studies answer",
     "encoder": "numbers and comparisons of trained encoders",
     "sentence": "sentences compared only with their own document's table",
 }
-"""The claims of each kind, in a sentence."""
-ANSWERS = {
-    "holds": ("holds", "hold"),
-    "fails": ("fails", "fail"),
-    "opposite": ("is the opposite of ours", "are the opposite of ours"),
-    "its table bears it": ("is borne by its table", "are borne by their tables"),
-    "its table contradicts it": ("is contradicted by its table", "are contradicted by their tables"),
-    "cannot tell": ("is undecided on the evidence at hand", "are undecided on the evidence at hand"),
-    "": ("has no evidence yet", "have no evidence yet"),
-}
-"""Answers in the order in which they are counted, of one claim and of several; the last: no evidence."""
+"""Kinds of claims by what answers them (``answered_by``), the firmest first; sentences, which say nothing of the world,
+last. Claims of different kinds are never counted together."""
 
 
 class Link(NamedTuple):
@@ -78,30 +61,23 @@ class Entry:
     row: Row
     """Its row of claims.csv, of one scale or of the report."""
     subject: str
-    dataset: str
-    stand_in: str
-    metric: str
-    setting: str
-    published: str
-    ours: str
-    interval: str
-    """Of a comparison of encoders by one test (Welch's), else of the number."""
-    holm: str
-    """Of a comparison of encoders, after Holm's correction over its table."""
-    counterexample: str
+    where: str
+    """Measure, data, setting, origin and place in the document; a published number that cannot stand beside ours."""
+    printed: str
+    """The published number, where there is one that may stand beside ours: both are effects, or of the same setting."""
+    found: str
+    """The counterexample, or what was measured; empty where nothing was."""
+    intervals: str
+    """``Welch [+2.8, +5.2]; Holm [+2.5, +5.5]``; of anything but a comparison of encoders, its one interval."""
     reading: str
     says: str
     """What came of it: its verdict, or in the report the direction of encoders and the answer of anything else."""
     tone: str
     """``agree``, ``disagree`` or ``neutral``, as every measured claim below the published scale; of the report none."""
-    beside: bool
-    """Whether ours may stand beside the published number: both are effects, or of the same setting."""
     facts: Mapping[str, str]
     """What its line leaves out, by name."""
-    steps: Sequence["Entry"] = ()
+    steps: Sequence["Entry"]
     """The claim by each piece of evidence, the best first. Of the report."""
-    discrepancy: str = ""
-    """Points between our effect and the published one, to sort by. Of the report."""
 
     @property
     def keys(self) -> Row:
@@ -112,31 +88,14 @@ class Entry:
         return row | {"document": paper, "kind": row["answered_by"], "artifact": table, "verdict": verdicts}
 
     @property
-    def printed(self) -> str:
-        """The published number, where there is one that may stand beside ours."""
-        return self.published.removeprefix(NOTHING) if self.beside else ""
-
-    @property
-    def found(self) -> str:
-        """The counterexample, or what was measured; empty where nothing was."""
-        nothing = self.ours in (NOTHING, words.NOT_RUN)
-        return self.counterexample or ("" if nothing else self.ours)
-
-    @property
-    def where(self) -> str:
-        """Measure, data, setting, origin and place in the document."""
-        published = "" if self.beside or self.published == NOTHING else f"published: {self.published}"
-        origin = "" if self.row["origin"] == "printed" else ORIGINS[self.row["origin"]]
-        about = (self.metric, self.dataset, self.stand_in, self.setting, published, origin, self.row["source"])
-        return "; ".join(filter(None, about))
-
-    @property
-    def intervals(self) -> str:
-        """``Welch [+2.8, +5.2]; Holm [+2.5, +5.5]``; of anything but a comparison of encoders, its one interval."""
-        if self.holm:
-            named = {"Welch": self.interval, "Holm": self.holm}
-            return "; ".join(f"{name} {interval}" for name, interval in named.items() if interval != NOTHING)
-        return self.interval.removeprefix(NOTHING)
+    def discrepancy(self) -> str:
+        """Points of accuracy between our effect and the printed one, to sort by; empty where there are not both."""
+        row, metric = self.row, MEASURES.get(self.row["metric"])
+        effect = row["kind"] == "comparison" and row["answered_by"] == "encoder" and row["measured"]
+        if not (effect and metric and metric.margin == "accuracy") or row["reported"] in ("", *SIGNS):
+            return ""
+        printed = 0.0 if row["reported"] == "equal" else float(row["reported"])
+        return f"{abs(float(row['measured']) - printed):.2f}"
 
 
 def entries(results: Results) -> list[Entry]:
@@ -153,19 +112,15 @@ def of_artifact(results: Results, paper: str, artifact: str) -> Shown | None:
     if not answered:
         return None
     reasons = Counter(claim.row["why"] for claim in every if claim.says == words.NOT_RUN)
-    below = not settles(config)
-    head = ["published, by its own run" if below else "published", "ours", "95 % interval", "after Holm", "verdict"]
-    head += ["direction"] if below else []
     lines = []
     for claim in answered:
-        where = ", ".join(filter(None, (claim.dataset, claim.stand_in, claim.metric, claim.setting)))
-        cells = [claim.published, claim.ours, claim.interval, claim.holm, claim.says, claim.row["direction"]]
-        lines.append(Line((claim.subject, where), tuple(Text(cell or NOTHING) for cell in cells[: len(head)])))
+        cells = (claim.printed, claim.found, claim.intervals, claim.says, claim.row["direction"])
+        lines.append(Line((claim.subject, claim.where), tuple(Text(cell or NOTHING) for cell in cells)))
+    head = ("published", "ours", f"{words.confidence(config)} interval; after Holm", "verdict", "direction")
     make = "evidence" if config.settings.evidence_only else "reproduce"
     notes = (
         f"{counted(len(answered), 'claim')} of {len(every)} on it {'is' if len(answered) == 1 else 'are'} answered by "
         f"these runs. {words.notice(config)}",
-        "The interval of a comparison is Welch's, then Holm's over all comparisons of this table.",
         *(f"Not answered, {number}: {reason}." for reason, number in reasons.items()),
         f"All claims, theorems and exact studies: make {make} SCALE={config.settings.scale} writes scorecard.html.",
     )
@@ -198,7 +153,7 @@ def verdicts(claims: Iterable[Row]) -> dict[str, dict[str, dict[str, int]]]:
 
 
 def answers(claims: Iterable[Row]) -> Counter[tuple[str, str]]:
-    """The number of claims of the report by kind and answer (``ANSWERS``)."""
+    """The number of claims of the report by kind and answer; an empty one: there is no evidence."""
     return Counter((row["answered_by"], "" if row["rung"] == "nothing" else row["answer"]) for row in claims)
 
 
@@ -219,20 +174,25 @@ def in_words(claims: Iterable[Row]) -> Iterator[Link]:
             yield Link(text, address(kind=kind, origin=origin))
 
 
-def entry(config: Config, row: Row) -> Entry:
-    """A row of claims.csv in words: of one scale, or of the report, which has a rung and lacks some columns."""
+def entry(config: Config, row: Row, steps: Iterable[Row] = ()) -> Entry:
+    """A row of claims.csv in words: of one scale, or of the report, which has a rung and lacks some columns.
+
+    ``steps`` are its rows of ladder.csv, the best first.
+    """
     paper, metric = config.papers[row["paper"]], MEASURES.get(row["metric"])
     compares, stated, encoders = row["kind"] == "comparison", row["kind"] == "theorem", row["answered_by"] == "encoder"
     decimals = decimals_of(row)
-    interval, holm = words.interval(row["low"], row["high"], decimals, sign=compares), ""
+    intervals = {"": words.interval(row["low"], row["high"], decimals, sign=compares)}
     if compares and encoders:
-        interval, holm = words.interval(row["low_unadjusted"], row["high_unadjusted"], decimals), interval
-    said = {"setting": "", "baseline": paper.label(row["baseline"])}
+        alone = words.interval(row["low_unadjusted"], row["high_unadjusted"], decimals)
+        intervals = {"Welch ": alone, "Holm ": intervals[""]}
+    said = {"setting": "", "baseline": paper.phrases.get(row["baseline"]) or paper.label(row["baseline"])}
     for column in said:
         if "=" in row[column]:
             point = coordinates.parse(row[column], f"claims.csv: {row['id']}: {column}")
             said[column] = words.point(paper, point, point)
-    subject = ", ".join(paper.label(row[name]) for name in ("method", "variant") if row[name])
+    named = (paper.phrases.get(row[name]) or paper.label(row[name]) for name in ("method", "variant") if row[name])
+    subject = ", ".join(named)
     if compares:
         subject += f" against {said['baseline']}"
     if stated or (not encoders and row["sentence"]):
@@ -241,6 +201,7 @@ def entry(config: Config, row: Row) -> Entry:
     if metric and (row["variant"] or encoders):  # a sentence has no measure
         unit = "points" if compares and metric.unit == "%" else metric.unit
         measured = f"{metric.label} ({unit})" if unit else metric.label
+    instead = f"measured on {row['measured_on']}" if encoders and row["measured_on"] not in ("", row["dataset"]) else ""
     verdict, settled, of_report = Verdict.of(row["verdict"]), not encoders or settles(config), "rung" in row
     says, tone = str(verdict), str(verdict.tone) if settled else "neutral"
     if of_report:
@@ -251,25 +212,24 @@ def entry(config: Config, row: Row) -> Entry:
         reading = "ours"
     elif encoders and verdict.tone == "disagree" and row.get("unstated", "") not in ("", "0"):
         reading = f"under our reading: {reading}"
-    instead = encoders and row["measured_on"] not in ("", row["dataset"])
-    found, failed = ours(row), counterexample(row["counterexample"])
+    found, failed, printed = ours(row), counterexample(row["counterexample"]), published(row).removeprefix(NOTHING)
+    facts = _facts(row, subject, reading, found, failed)
+    beside = compares or of_report or settled
+    elsewhere = f"published: {printed}" if printed and not beside else ""
+    origin = "" if row["origin"] == "printed" else ORIGINS[row["origin"]]
+    about = (measured, paper.label(row["dataset"]), instead, said["setting"], elsewhere, origin, row["source"])
     return Entry(
         row=row,
-        subject=subject,
-        dataset=paper.label(row["dataset"]),
-        stand_in=f"measured on {row['measured_on']}" if instead else "",
-        metric=measured,
-        setting=said["setting"],
-        published=published(row),
-        ours=found,
-        interval=interval,
-        holm=holm,
-        counterexample=failed,
+        subject=subject or str(row["artifact"]),
+        where="; ".join(filter(None, about)),
+        printed=printed if beside else "",
+        found=failed or ("" if found in (NOTHING, words.NOT_RUN) else found),
+        intervals="; ".join(f"{name}{interval}" for name, interval in intervals.items() if interval != NOTHING),
         reading=reading,
         says=says,
         tone=tone,
-        beside=compares or of_report or settled,
-        facts=_facts(row, subject, reading, found, failed),
+        facts=facts,
+        steps=[entry(config, row | step) for step in steps],
     )
 
 

@@ -21,6 +21,7 @@ WIDEST = 9
 """Readings beside each other that a page can take."""
 NAME = "studies"
 """Of the files of the forest."""
+CAPTION = "Our own studies: each arm against its baseline, with its margin."
 COLOURS = {"ahead": "#0072B2", "behind": "#B8660B", "within": "#8A4F9E"}
 """By the first word of a direction; grey for every other. None says good or bad."""
 
@@ -131,28 +132,6 @@ def crossed(corner: str, cells: Mapping[tuple[str, str], str]) -> list[list[str]
     return [[corner, *columns], *([row, *(cells.get((row, column), "–") for column in columns)] for row in rows)]
 
 
-def _forest(config: Config, compared: pd.DataFrame) -> Iterator[tuple[str, str, list[tuple[str, str, Row]]]]:
-    """Document, study and comparisons by the primary measure of every study that has confirmation runs.
-
-    Each comparison has its name and its effect in words.
-    """
-    for paper, about in config.papers.items():
-        for study in about.studies:
-            rows = tables.rows(compared[(compared["paper"] == paper) & (compared["artifact"] == study)])
-            effects = [words.signed(row["effect"], MEASURES[row["measure"]].decimals) for row in rows]
-            if rows:
-                yield paper, study, list(zip(short_names(config, paper, rows), effects, rows, strict=True))
-
-
-def caption(config: Config, compared: pd.DataFrame) -> str:
-    """What is drawn, what it is worth, and every comparison in words."""
-    said = []
-    for paper, study, listed in _forest(config, compared):
-        arms = (f"{name} {effect} ({direction(row)})" for name, effect, row in listed)
-        said.append(f"{config.papers[paper].studies[study].question} {'; '.join(arms)}.")
-    return " ".join(said)
-
-
 def build(config: Config, compared: pd.DataFrame, folder: Path) -> None:
     """Write studies.{svg,png}."""
     with style.applied():
@@ -169,15 +148,17 @@ def draw(config: Config, compared: pd.DataFrame) -> Figure:
         "before its first confirmation run. Without a thin line: an A/A arm, the baseline again with other seeds.",
     )
     sections = []
-    for paper, study, listed in _forest(config, compared):
-        about, lines = config.papers[paper].studies[study], []
-        for name, effect, row in listed:
+    studies = [(paper, name, study) for paper, about in config.papers.items() for name, study in about.studies.items()]
+    for paper, name, study in studies:
+        rows, lines = tables.rows(compared[(compared["paper"] == paper) & (compared["artifact"] == name)]), []
+        for arm, row in zip(short_names(config, paper, rows), rows, strict=True):
+            effect = words.signed(row["effect"], MEASURES[row["measure"]].decimals)
             said = f"{effect}, {direction(row)}, n = {row['n']:g}"
             colour = next((one for word, one in COLOURS.items() if direction(row).startswith(word)), style.GREY)
             marks = [intervals.Mark(row["effect"], colour, hollow=not row["in_family"])]
             ends = (row["low"], row["high"]), (row["low_holm"], row["high_holm"])
-            lines.append(intervals.Row(name, said, marks, colour, *ends))
-        tuned = ", each arm at its best values" if about.tuned else ""
-        title = f"{about.question} In {words.measure(about.measure)}{tuned}"
-        sections.append(intervals.Section(title, lines, about.margin))
+            lines.append(intervals.Row(arm, said, marks, colour, *ends))
+        tuned = ", each arm at its best values" if study.tuned else ""
+        title = f"{study.question} In {words.measure(study.measure)}{tuned}"
+        sections += [intervals.Section(title, lines, study.margin)] if rows else []
     return intervals.drawn(frame, sections, "difference from the baseline, points")

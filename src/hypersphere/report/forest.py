@@ -5,70 +5,53 @@ It draws what results/report/claims.csv says and computes nothing. The short for
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from hypersphere.config import coordinates, project
+from hypersphere.config import coordinates
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.rules import RUNGS
 from hypersphere.provenance import tables
-from hypersphere.report import figures, intervals, style, words
-from hypersphere.report.claims import prints_number
+from hypersphere.report import figures, intervals, questions, style, words
+from hypersphere.report.claims import EFFECTS, NOTHING, prints_number
 from hypersphere.report.intervals import Mark, Section
 from hypersphere.statistics import known
 from hypersphere.wording import counted
 
 Claim = dict[str, Any]
 """A row of results/report/claims.csv."""
+Rows = dict[str, list[tuple[str, list[Claim]]]]
+"""The rows of each document, by its title: names, each with its claim, or those of one variant at several settings."""
 FARTHEST = 16.0
 """Points: the axis ends here, and an arrow stands for what lies beyond."""
 APART = 3
 """A variant has a row for each dataset and setting of a table up to so many; more of them share one row."""
 SHORT = 12
 """Rows of the short forest."""
-NAMES = ("forest", "forest_short")
-"""Of the files: the whole forest, and the short one."""
+NAMES = ("forest_short", "forest")
+"""Of the files: the short forest, and the whole one."""
 FADED = 0.4
 PRINTED = Mark(0, "#222222", "D", hollow=True, size=4.6)
 
 
-class Look(NamedTuple):
-    """How a direction is drawn: hue and shape say the same, and neither says good or bad."""
-
-    words: str
-    colour: str
-    marker: str
-
-
 LOOKS = {
-    "same": Look("the printed direction", "#0072B2", "o"),
-    "opposite": Look("the opposite direction", "#B8660B", "s"),
-    "no effect": Look("no effect", "#8A4F9E", "^"),
-    "unclear": Look("unclear", style.GREY, "v"),
+    "same": Mark(0, "#0072B2", "o"),
+    "opposite": Mark(0, "#B8660B", "s"),
+    "no effect": Mark(0, "#8A4F9E", "^"),
+    "unclear": Mark(0, style.GREY, "v"),
 }
-
-
-class Row(NamedTuple):
-    """One line of the forest: a comparison, or those of one variant at several settings."""
-
-    paper: str
-    name: str
-    claims: tuple[Claim, ...]
+"""How a direction is drawn: hue and shape say the same, and neither says good or bad."""
 
 
 def drawn(claim: Claim) -> bool:
     """Whether a claim prints a difference of accuracies, of which trained encoders give an interval."""
     metric = MEASURES.get(claim["metric"])
-    return compared(claim) and metric is not None and metric.margin == "accuracy"
-
-
-def compared(claim: Claim) -> bool:
-    """Whether a claim prints a difference, in any unit, of which trained encoders give an interval."""
-    return known.has_interval(claim) and prints_number(claim)
+    prints = known.has_interval(claim) and prints_number(claim)
+    return prints and metric is not None and metric.margin == "accuracy"
 
 
 def direction(claim: Claim) -> str:
@@ -77,31 +60,42 @@ def direction(claim: Claim) -> str:
     return str(claim["direction"] or said)
 
 
-def rows(config: Config, claims: Sequence[Claim]) -> list[Row]:
-    """The rows by document, and within it by our effect (of several claims, the middle one), the largest first."""
+def rows(config: Config, claims: Sequence[Claim]) -> Rows:
+    """All rows, sorted by our effect (of several claims, the middle one), the largest first."""
 
-    def effect(row: Row) -> float:
-        return sorted(float(claim["measured"]) for claim in row.claims)[len(row.claims) // 2]
+    def effect(row: tuple[str, list[Claim]]) -> float:
+        return sorted(float(claim["measured"]) for claim in row[1])[len(row[1]) // 2]
 
-    found = []
+    found = {}
     for name, paper in config.papers.items():
         groups: dict[tuple[str, ...], list[Claim]] = {}
         for claim in claims:
             if claim["paper"] == name and drawn(claim):
                 key = tuple(claim[column] for column in ("artifact", "method", "variant", "baseline"))
                 groups.setdefault(key, []).append(claim)
-        lines: list[Row] = []
+        lines: list[tuple[str, list[Claim]]] = []
         for alike in groups.values():
             if len(alike) <= APART:
-                lines += [Row(name, subject(paper, claim, alike), (claim,)) for claim in alike]
-                continue
-            several = counted(len(alike), "task")
-            if len({_point(claim).get("target") for claim in alike}) == 1:
-                datasets = ", ".join(dict.fromkeys(paper.label(claim["dataset"]) for claim in alike))
-                several = f"{datasets}, {counted(len(alike), 'setting')}"
-            lines.append(Row(name, f"{_arms(paper, alike[0])}, {several}", tuple(alike)))
-        found += sorted(lines, key=effect, reverse=True)
+                lines += [(subject(paper, claim, alike), [claim]) for claim in alike]
+            else:
+                lines.append((f"{_arms(paper, alike[0])}, {counted(len(alike), 'setting')}", alike))
+        if lines:
+            found[paper.title] = sorted(lines, key=effect, reverse=True)
     return found
+
+
+def short(every: Rows) -> Rows:
+    """The dozen rows with a clear direction or, after them, the largest printed effects; in their order."""
+    listed = [row for lines in every.values() for row in lines]
+    listed.sort(key=lambda row: -max(abs(float(claim["reported"])) for claim in row[1]))
+    listed.sort(key=lambda row: all(direction(claim) == "unclear" for claim in row[1]))
+    chosen = {title: [row for row in lines if row in listed[:SHORT]] for title, lines in every.items()}
+    return {title: lines for title, lines in chosen.items() if lines}
+
+
+def compared(shown: Rows) -> list[Claim]:
+    """The claims of all rows."""
+    return [claim for lines in shown.values() for _, alike in lines for claim in alike]
 
 
 def subject(paper: Paper, claim: Claim, beside: Sequence[Claim] = ()) -> str:
@@ -110,6 +104,17 @@ def subject(paper: Paper, claim: Claim, beside: Sequence[Claim] = ()) -> str:
     told = {"dataset", "target", "epoch", "label", *words.varying(points)} if points else set(_point(claim))
     point = {key: value for key, value in _point(claim).items() if key in told}
     return f"{_arms(paper, claim)}, {words.point(paper, point, point)}"
+
+
+def listed(paper: Paper, claim: Claim) -> dict[str, str]:
+    """A comparison in numbers, as the paper and docs/laptop.md list it: the printed difference, and ours."""
+    shown = questions.numbers(claim)
+    return {
+        "subject": subject(paper, claim) + ("" if claim["origin"] == "printed" else f" ({claim['origin']})"),
+        **{"printed": shown["printed"], "ours": shown["effect"] or NOTHING, "welch": shown["interval"] or NOTHING},
+        **{"holm": shown["adjusted"] or NOTHING, "n": shown["n"]},
+        "direction": direction(claim) + (" (level)" if known.is_level(claim) else ""),
+    }
 
 
 def _point(claim: Claim) -> dict[str, Any]:
@@ -128,87 +133,73 @@ def _arms(paper: Paper, claim: Claim) -> str:
     return said if claim["baseline"] == plain else f"{said}, against {against}"
 
 
-def short(listed: Sequence[Row]) -> list[Row]:
-    """The dozen rows with a clear direction or, after them, the largest printed effects; in their order."""
-    largest = sorted(listed, key=lambda row: -max(abs(float(claim["reported"])) for claim in row.claims))
-    chosen = sorted(largest, key=lambda row: all(direction(claim) == "unclear" for claim in row.claims))[:SHORT]
-    return [row for row in listed if row in chosen]
-
-
-def caption(config: Config, claims: Sequence[Claim]) -> str:
+def caption(claims: Sequence[Claim]) -> str:
     """Scale, protocol, n and device of what is drawn, and what it is worth."""
     shown = [claim for claim in claims if drawn(claim)]
-    other = sum(compared(claim) for claim in claims) - len(shown)
     if not shown:
         return "Nothing is drawn: no trained encoders give an interval for a printed difference of accuracies."
     runs = sorted({int(claim["n"]) for claim in shown})
     few = f"n = {runs[0]}" if len(runs) == 1 else f"n from {runs[0]} to {runs[-1]}"
-    protocols = []
-    for scale, rung in dict.fromkeys((claim["scale"], claim["rung"]) for claim in shown):
-        flaw = project.load(config.root, {"scale": scale}).scale.superseded
-        protocols.append(f"Scale {scale}, {RUNGS[rung]}{f' ({flaw})' if flaw else ''}.")
+    scales = dict.fromkeys(f"Scale {claim['scale']}, {RUNGS[claim['rung']]}." for claim in shown)
     published = all(claim["rung"] == "published" for claim in shown)
     return words.joined(
         "" if published else "Not a reproduction: small encoders on reduced data.",
-        *protocols,
+        *scales,
         f"{few} independent pretrainings an arm; device {words.distinct(claim['device'] for claim in shown)}.",
-        f"Left out: {counted(other, 'comparison')} in another unit." if other else "",
     )
 
 
 def build(config: Config, claims: pd.DataFrame, folder: Path) -> None:
     """Write forest.{svg,png} and forest_short.{svg,png}."""
-    listed = tables.rows(claims)
-    every = rows(config, listed)
-    for name, chosen in zip(NAMES, (every, short(every)), strict=True):
+    every = rows(config, tables.rows(claims))
+    for name, shown in zip(NAMES, (short(every), every), strict=True):
         with style.applied():
-            figures.save(draw(config, chosen, listed), [folder / f"{name}.svg", folder / f"{name}.png"], "")
+            drawing = draw(config, shown, len(compared(every)))
+            figures.save(drawing, [folder / f"{name}.svg", folder / f"{name}.png"], "")
 
 
-def draw(config: Config, shown: Sequence[Row], claims: Sequence[Claim]) -> Figure:
-    """Rows under the titles of their documents, on one axis of points of accuracy."""
-    drawn_claims = [claim for row in shown for claim in row.claims]
-    total = sum(map(drawn, claims))
-    some = f"{len(drawn_claims)} of {total}" if len(drawn_claims) < total else str(total)
+def draw(config: Config, shown: Rows, total: int) -> Figure:
+    """Rows under the titles of their documents, on one axis of points of accuracy; some of ``total`` comparisons."""
+    claims = compared(shown)
+    some = f"{len(claims)} of {total}" if len(claims) < total else str(total)
+    sections = [Section(title, [_row(name, alike) for name, alike in lines]) for title, lines in shown.items()]
     level = "Pale, with an asterisk: an arm is level with raw pixels or its untrained encoder."
     folded = (
         f"A variant with more than {APART} datasets, tasks or settings in one table has one row with every effect: "
         "its lines reach from the lowest to the highest end of the intervals."
     )
     frame = figures.Frame(
-        f"Printed effects and ours: {some} comparisons of trained encoders",
+        f"Printed effects and ours: {some} differences in accuracy",
         f"Difference in accuracy, points. Ours with the {words.confidence(config)} interval by Welch (thick) and after "
         f"Holm's correction (thin). Axis cut at ±{FARTHEST:g}; an arrow stands for what lies beyond.",
         words.joined(
-            caption(config, claims),
-            level if any(map(known.is_level, drawn_claims)) else "",
-            folded if len(drawn_claims) > len(shown) else "",
+            caption(claims),
+            level if any(map(known.is_level, claims)) else "",
+            folded if len(claims) > sum(len(section.rows) for section in sections) else "",
         ),
     )
-    by_paper = {paper.title: [_row(row) for row in shown if row.paper == name] for name, paper in config.papers.items()}
-    sections = [Section(title, lines) for title, lines in by_paper.items() if lines]
-    legend = {"printed": PRINTED} | {f"ours: {one.words}": Mark(0, one.colour, one.marker) for one in LOOKS.values()}
+    legend = {"printed": PRINTED} | {f"ours: {EFFECTS[direction]}": look for direction, look in LOOKS.items()}
     nothing = [Section("No comparison has an interval yet.", ())]
     label = "difference from the baseline, points of accuracy"
     return intervals.drawn(frame, sections or nothing, label, farthest=FARTHEST, legend=legend)
 
 
-def _row(row: Row) -> intervals.Row:
+def _row(name: str, claims: Sequence[Claim]) -> intervals.Row:
     """Printed effects, ours on top, intervals from the lowest end to the highest; an asterisk: an arm is level."""
-    leading = min(map(direction, row.claims), key=list(LOOKS).index)
-    level = all(map(known.is_level, row.claims))
-    smaller = 0.75 if len(row.claims) > 1 else 1.0
+    leading = min(map(direction, claims), key=list(LOOKS).index)
+    level = all(map(known.is_level, claims))
+    smaller = 0.75 if len(claims) > 1 else 1.0
     printed, ours, beyond = list[Mark](), list[Mark](), list[str]()
-    for claim in row.claims:
+    for claim in claims:
         look, pale, value = LOOKS[direction(claim)], FADED if known.is_level(claim) else 1.0, float(claim["reported"])
         printed.append(PRINTED._replace(value=value, size=PRINTED.size * smaller, alpha=max(pale, 0.6)))
-        ours.append(Mark(float(claim["measured"]), look.colour, look.marker, size=5.5 * smaller, alpha=pale))
+        ours.append(look._replace(value=float(claim["measured"]), size=look.size * smaller, alpha=pale))
         beyond += [words.signed(value, 1)] if abs(value) > FARTHEST else []
-    runs = sorted({int(claim["n"]) for claim in row.claims})
+    runs = sorted({int(claim["n"]) for claim in claims})
     few = f"n = {runs[0]}" if len(runs) == 1 else f"n = {runs[0]} to {runs[-1]}"
-    name = row.name + (f" (printed {', '.join(beyond)})" if beyond else "") + ("\N{NO-BREAK SPACE}*" if level else "")
+    name += (f" (printed {', '.join(beyond)})" if beyond else "") + ("\N{NO-BREAK SPACE}*" if level else "")
     thick, thin = (
-        (min(claim[f"low{kind}"] for claim in row.claims), max(claim[f"high{kind}"] for claim in row.claims))
+        (min(claim[f"low{kind}"] for claim in claims), max(claim[f"high{kind}"] for claim in claims))
         for kind in ("_unadjusted", "")
     )
     alpha = FADED if level else 1.0

@@ -12,24 +12,14 @@ import typst
 
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.plan import Plan
-from hypersphere.errors import HypersphereError
 from hypersphere.files import replacing, write_json
 from hypersphere.report import claims, pages, studies, style, words, writer
 from hypersphere.report.artifact import Shown
 from hypersphere.report.results import Results
 
 SOURCE = "paper/supplement.typ"
-COUNTED = {"encoder": "claims", "study": "studied", "theorem": "statements", "sentence": "said"}
-"""The names of counts in the content, by what answers the claims."""
-MEASURED = ("subject", "setting", "dataset", "published", "ours", "interval", "verdict", "reading")
-FIELDS = {
-    "comparisons": (*MEASURED, "stand_in", "direction", "origin"),
-    "studied": (*MEASURED, "source", "metric"),
-    "theorems": ("subject", "source", "reading", "ours", "counterexample", "verdict"),
-}
+SHOWN = ("subject", "where", "printed", "found", "intervals", "reading", "says")
 """What the tables of answers show of a claim."""
-TIMESTAMP = 0
-"""Seconds since 1970 in the PDF's metadata: fixed, so that equal content is equal bytes."""
 
 
 def build(plan: Plan) -> None:
@@ -41,14 +31,10 @@ def build(plan: Plan) -> None:
 
 
 def typeset(root: Path, source: str, data: Path, pdf: Path) -> None:
-    """Set a PDF from a source of the project and its content."""
-    given: dict[str, Any] = {"root": str(root), "ignore_system_fonts": True, "timestamp": TIMESTAMP}
+    """Set a PDF from a source of the project and its content. Its time is fixed: equal content is equal bytes."""
+    given: dict[str, Any] = {"root": str(root), "ignore_system_fonts": True, "timestamp": 0}
     inputs = {"content": address(root, data)}
-    try:
-        made = typst.compile(str(root / source), sys_inputs=inputs, font_paths=[str(style.FONTS)], **given)
-    except typst.TypstError as error:
-        place = " ".join(str(error.diagnostic).split()[:8])
-        raise HypersphereError(f"{root / source}: {error} ({place})") from None
+    made = typst.compile(str(root / source), sys_inputs=inputs, font_paths=[str(style.FONTS)], **given)
     with replacing(pdf) as temporary:
         temporary.write_bytes(bytes(made))
 
@@ -62,11 +48,11 @@ def content(results: Results) -> dict[str, Any]:
     """All numbers, tables and names of the supplement."""
     config, entries, scale = results.config, claims.entries(results), pages.scale(results)
     conditions = f"{scale['seeds']}; device {scale['device']}; torch {scale['torch']}."
-    counts: dict[str, Any] = {name: [] for name in COUNTED.values()}
+    counts: dict[str, Any] = {kind: [] for kind in claims.KINDS}
     for kind, by_origin in claims.verdicts(claim.row for claim in entries).items():
         for origin, numbers in by_origin.items():
             listed = [{"verdict": verdict, "count": str(number)} for verdict, number in numbers.items()]
-            counts[COUNTED[kind]].append({"origin": origin, "total": str(sum(numbers.values())), "verdicts": listed})
+            counts[kind].append({"origin": origin, "total": str(sum(numbers.values())), "verdicts": listed})
     papers = []
     for paper in config.papers.values():
         measured, studied, missing = pages.document(results, paper.paper)
@@ -81,7 +67,7 @@ def content(results: Results) -> dict[str, Any]:
             for key, items in paper.open_choices.items()
         ]
         about: dict[str, Any] = {
-            name: [{key: quoted((one.row | vars(one))[key]) for key in FIELDS[name]} for one in listed]
+            name: [{key: quoted(getattr(one, key)) for key in SHOWN} for one in listed]
             for name, listed in answers.items()
         }
         about |= {"title": paper.title, "choices": choices if names else [], "missing": missing}
@@ -103,13 +89,12 @@ def quoted(text: str) -> str:
 def shown(results: Results, paper: Paper, ready: Sequence[Shown]) -> list[dict[str, Any]]:
     """Artifacts as JSON. The PDF itself says what its scale is worth and how exact studies are made."""
     config = results.config
-    long, short = words.scale_note(config), words.short_notice(config)
     listed = []
     for artifact in ready:
         declared = paper.artifacts[artifact.id]
-        notes = [short if note == long else note for note in artifact.notes if note != studies.SIZE_NOTICE]
+        notes = [note for note in artifact.notes if note not in (words.scale_note(config), studies.SIZE_NOTICE)]
         about: dict[str, Any] = {"title": declared.title, "original": declared.printed or "", "notes": notes}
-        about |= {"alt": artifact.alt, "inches": artifact.inches}
+        about |= {"alt": " ".join(notes), "inches": artifact.inches}
         if grid := artifact.grid:
             about["grid"] = {
                 "head": [[head._asdict() for head in heads] for heads in grid.head],

@@ -18,17 +18,14 @@ from hypersphere.files import read_yaml, write_json
 from hypersphere.report import claims, confirmed, figures, forest, pages, paper, questions, studies, words
 from hypersphere.report.artifact import Context
 from hypersphere.report.results import Known, Results, Row
-from hypersphere.statistics.known import has_interval, is_level
-from hypersphere.wording import counted
+from hypersphere.statistics.known import has_interval
 
 SOURCE = "paper/report.typ"
 MOST = 8
 """Comparisons in a document's own section; the appendix has all."""
-OF_PRINTED_NUMBERS = "printed_numbers"
-"""The exact study that audits what documents print."""
 ABOUT = {"version": "version", "date": "date-released", "address": "repository-code"}
 """What the paper says of itself, by CITATION.cff. The date is that of the release, so that bytes repeat."""
-ASKED = ("id", "paper", "question", "sentence", "outcome", "certainty", "lead", "about", "leading")
+ASKED = ("id", "paper", "question", "sentence", "certainty", "lead", "about", "leading")
 EVIDENCE = (
     *("statements_hold", "statements_fail", "studied_hold", "studied_fail", "studied_open"),
     *("clear", "unclear", "nothing", "borne", "contradicted"),
@@ -49,14 +46,7 @@ def build(plan: Plan, shown: Known, folder: Path) -> None:
 def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
     """All numbers, tables and sentences of the paper."""
     config, known, compared = plan.config, shown.claims, shown.studies["studies"]
-    asked = []
-    for row in shown.findings:
-        if not row["sentence"].strip():
-            raise HypersphereError(f"{folder / 'findings.csv'}: {row['id']}: the sentence is missing")
-        asked.append({key: paper.quoted(row[key]) for key in ASKED})
-    leads = questions.leads(asked)
-    if not leads:
-        raise HypersphereError(f"{folder / 'findings.csv'}: no question leads, so the abstract has no findings")
+    asked = [{key: paper.quoted(row[key]) for key in ASKED} for row in shown.findings]
     printed = [claim for claim in known if claim["origin"] == "printed"]
     errata = load_errata(config)
     statements = {
@@ -76,17 +66,17 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
         if not own:
             continue
         part = about.report or Section(short=f"“{about.title}”")
+        named[name] = part.short
         if unknown := [one for one in part.gravest if one not in statements]:
             raise HypersphereError(
                 f"{config.paper_file(name)}: report.gravest: {unknown[0]} is no printed statement with a counterexample"
             )
-        named[name] = part.short
         gravest = [statements[one] for one in part.gravest]
         papers.append(_section(plan, about, part, known, asked) | {"gravest": gravest})
         rows = [statements[claim["id"]] for claim in own if claim["id"] in statements]
         failed += [about.title, *rows] if rows else []
         for artifact, declared in about.studied.items():
-            if declared.study == OF_PRINTED_NUMBERS and declared.draw == "study_figure":
+            if declared.study == "printed_numbers" and declared.draw == "study_figure":
                 drawing = _drawing(plan, about, artifact)
                 audit += [{"document": part.short, "text": drawing.finding}] if drawing and drawing.finding else []
     for name, short in {**named, "": "all"}.items():
@@ -99,16 +89,16 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
         "about": {"authors": ", ".join(authors)} | {name: str(cited.get(key, "")) for name, key in ABOUT.items()},
         "counts": counts(known) | {"documents": str(len(papers)), "errata": str(len(errata))},
         "confidence": words.confidence(config),
-        "leads": leads,
+        "leads": questions.leads(asked),
         "across": [one for one in asked if one["paper"] not in config.papers and not one["lead"]],
         **_studies(config, asked, compared),
         "forest": {
             "path": paper.address(config.root, folder / "forest.svg"),
-            **{"title": "Printed effects and ours", "inches": figures.WIDTH, "alt": forest.caption(config, known)},
+            **{"title": "Printed effects and ours", "inches": figures.WIDTH, "alt": forest.caption(known)},
         },
         "studies_forest": {
             "path": paper.address(config.root, folder / f"{confirmed.NAME}.svg"),
-            **{"title": "Studies of our own", "inches": figures.WIDTH, "alt": confirmed.caption(config, compared)},
+            **{"title": "Studies of our own", "inches": figures.WIDTH, "alt": confirmed.CAPTION},
         },
         "criteria": _criteria(shown.criteria, named),
         "evidence": evidence,
@@ -145,7 +135,6 @@ def counts(known: Sequence[Row]) -> dict[str, str]:
     found["corrected"] = sum(number for (kind, _), number in corrected.items() if kind == "theorem")
     found["corrected_hold"] = corrected["theorem", "holds"]
     found["published"] = sum(claim["rung"] == "published" for claim in printed)
-    found["of_later_protocols"] = sum(claim["rung"] != "first_protocol" for claim in compared)
     return {key: _in_a_sentence(number) for key, number in found.items()}
 
 
@@ -174,8 +163,7 @@ def _by_answer(shown: Sequence[Row]) -> dict[str, int]:
 def _criteria(rows: Sequence[Row], named: Mapping[str, str]) -> list[list[str]]:
     """Each criterion as ``12 of 26``, by document and rung; a last row for all."""
     total = {key: sum(row[key] for row in rows) for key in (*CRITERIA, *CRITERIA.values())}
-    several = len({row["rung"] for row in rows}) > 1
-    labels = [named[row["paper"]] + (f", {RUNGS[row['rung']]}" if several else "") for row in rows]
+    labels = [f"{named[row['paper']]}, {RUNGS[row['rung']]}" for row in rows]
     listed = []
     for label, row in zip([*labels, "all"], [*rows, total], strict=True):
         cells = [f"{row[key]:.0f} of {row[whole]:.0f}" if row[whole] else "–" for key, whole in CRITERIA.items()]
@@ -193,11 +181,10 @@ def _section(
     own = [claim for claim in known if claim["paper"] == about.paper]
     asked = [one for one in findings if one["paper"] == about.paper]
     compared = [claim for claim in own if _compared(claim)]
-    named = dict.fromkeys(name for one in asked for name in (one["leading"], *one["about"].split()))
-    place = {name: at for at, name in enumerate(named)}
-    first = sorted(compared, key=lambda claim: (claim["answer"] == "cannot tell", place.get(claim["id"], len(place))))
+    effects = {claim["id"]: forest.listed(about, claim) | {"certainty": claim["certainty"]} for claim in compared}
+    place = [name for one in asked for name in (one["leading"], *one["about"].split())] + list(effects)
+    first = sorted(compared, key=lambda claim: (claim["answer"] == "cannot tell", place.index(claim["id"])))
     numbers = _by_answer([claim for claim in own if claim["origin"] == "printed"])
-    once = sum(claim["answered_by"] == "encoder" and claim["n"] == 1 and claim["kind"] == "comparison" for claim in own)
     file = pages.drawing(plan.config, about.paper, part.figure or "")
     made = _drawing(plan, about, part.figure) if part.figure and file.is_file() else None
     figure: dict[str, Any] | None = None
@@ -212,29 +199,14 @@ def _section(
         "counts": {key: _in_a_sentence(number) for key, number in numbers.items()},
         "questions": asked,
         "figure": figure,
-        "effects": [_effect(about, claim) for claim in first[:MOST]],
-        "all_effects": [_effect(about, claim) for claim in compared],
-        "compared": str(len(compared)),
-        "once": counted(once, "comparison") if once else "",
+        "effects": [effects[claim["id"]] for claim in first[:MOST]],
+        "all_effects": list(effects.values()),
     }
 
 
 def _compared(claim: Row) -> bool:
     """Whether it is shown with its interval; people see no claims of our own."""
     return has_interval(claim) and claim["origin"] in ("printed", "implied")
-
-
-def _effect(about: Paper, claim: Row) -> dict[str, str]:
-    """One comparison: the printed difference and ours, with both intervals."""
-    shown = questions.numbers(claim)
-    return {
-        "subject": forest.subject(about, claim),
-        "on": "" if claim["origin"] == "printed" else "implied",
-        **{"printed": shown["printed"], "ours": shown["effect"], "welch": shown["interval"]},
-        **{"holm": shown["adjusted"] or claims.NOTHING, "n": shown["n"], "direction": forest.direction(claim)},
-        "why": "(level)" if is_level(claim) else "",
-        "certainty": claim["certainty"],
-    }
 
 
 def _drawing(plan: Plan, about: Paper, name: str) -> studies.Drawing | None:
@@ -265,7 +237,7 @@ def _scales(config: Config, known: Sequence[Row]) -> list[dict[str, str]]:
     found = []
     for name in dict.fromkeys(claim["scale"] for claim in known if claim["scale"]):
         scale, own = project.load(config.root, {"scale": name}).scale, [one for one in known if one["scale"] == name]
-        about = {"name": name, "describe": scale.describe, "superseded": scale.superseded or "", "count": str(len(own))}
+        about = {"name": name, "describe": scale.describe, "superseded": scale.superseded or ""}
         for key in ("device", "precision"):
             about[key] = words.distinct(value for one in own for value in one[key].split("; "))
         found.append(about)

@@ -14,13 +14,13 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from hypersphere.config import plan as planning
 from hypersphere.config import registry
 from hypersphere.config.artifacts import Paper
+from hypersphere.config.cells import Cell
 from hypersphere.config.claims import ERRATA, ERRATUM_KINDS, SENTENCES
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import FOLDER
-from hypersphere.config.run import Run
-from hypersphere.errors import HypersphereError
 from hypersphere.files import read_yaml
 from hypersphere.report import pages
 from hypersphere.report.claims import Entry, Link
@@ -39,19 +39,13 @@ class Proofs:
     """The ids of all claims on the page."""
     folder: Path
     """Where the page is: the results folder of its plan, or results/report."""
-    cells: Plan | None = None
-    """Whose cells say which losses a claim is about, if not those of ``plan``."""
 
     @cached_property
     def root(self) -> str:
         """Where the repository is: above the page, or on a code host (``<repository-code>/blob/HEAD``)."""
         file = self.plan.config.root / "CITATION.cff"
         given = (read_yaml(file) or {}).get("repository-code", "") if file.is_file() else ""
-        if not given:
-            return self._near(self.plan.config.root)
-        if not re.fullmatch(r"https?://[^\s?#]+", str(given)):
-            raise HypersphereError(f"{file}: repository-code is '{given}', which is no address of the web")
-        return f"{given.removesuffix('/').removesuffix('.git')}/blob/HEAD"
+        return f"{given.removesuffix('.git')}/blob/HEAD" if given else self._near(self.plan.config.root)
 
     def _near(self, path: Path) -> str:
         return Path(os.path.relpath(path, self.folder)).as_posix()
@@ -64,16 +58,6 @@ class Proofs:
     @cached_property
     def _ledger(self) -> list[dict[str, Any]]:
         return pages.ledger(self.plan.config)
-
-    @cached_property
-    def _alike(self) -> dict[tuple[str, ...], Run]:
-        """The first run of each method and variant of a document."""
-        found: dict[tuple[str, ...], Run] = {}
-        for cell in (self.cells or self.plan).cells:
-            if cell.run is not None:
-                key = (cell.paper, str(cell.coordinates["method"]), str(cell.coordinates["variant"]))
-                found.setdefault(key, cell.run)
-        return found
 
     def of(self, claims: Iterable[Entry]) -> list[Link]:
         """What proves the claims of one artifact: data, code and test, each once, the nearest proof first.
@@ -123,17 +107,21 @@ class Proofs:
         found = [one["id"] for name in names for one in self._ledger if name in (one["id"], *one["tests"])]
         return [Link(f"erratum {name}", f"#{name}") for name in dict.fromkeys(found)]
 
+    @cached_property
+    def _cells(self) -> dict[tuple[str, str], list[Cell]]:
+        """By document and artifact: of the page's scale, or in the report of the published one, which has every arm."""
+        config = self.plan.config
+        here = self.plan if self.folder == config.results else planning.make(config.root, {"scale": "paper"})
+        return here.artifacts
+
     def code(self, claim: Entry) -> list[Link]:
-        """The code of the losses of the runs behind a claim; of runs of other scales, of its method and variant."""
-        row, names = claim.row, claim.row["runs"].split()
-        if row["answered_by"] != "encoder" or (self.folder == self.plan.config.results and not names):
-            return []
-        runs = [self.plan.runs[name] for name in names if name in self.plan.runs]
-        if not runs and (alike := self._alike.get((row["paper"], row["method"], row["variant"]))):
-            runs = [alike]
-        used = dict.fromkeys(part for run in runs for part in run.components if part[0] in registry.OBJECTIVES)
-        places = [(name, registry.components(kind)[name].place) for kind, name in used]
-        return [Link(name, f"{self.root}/{place}") for name, place in places if place]
+        """The code of the losses of a run with the method and variant of a claim on trained encoders."""
+        row, arm = claim.row, (claim.row["method"], claim.row["variant"])
+        of_encoders = self._cells.get((row["paper"], row["artifact"]), ()) if row["answered_by"] == "encoder" else ()
+        alike = [one.run for one in of_encoders if (one.coordinates["method"], one.coordinates["variant"]) == arm]
+        used = next(filter(None, alike)).components if any(alike) else ()
+        places = {name: registry.components(kind)[name].place for kind, name in used if kind in registry.OBJECTIVES}
+        return [Link(name, f"{self.root}/{place}") for name, place in places.items() if place]
 
     def runs(self, claim: Entry) -> list[Link]:
         """Every run behind a claim, or its records where all numbers come from records.

@@ -33,8 +33,6 @@ WHERE: dict[str, str] = {
 """Who says it, by the rung of the evidence, as the subject of a sentence."""
 ANSWERED: dict[str, str] = {"opposite": "holds the other way round", "cannot tell": "is open"}
 """Answers as verbs; the others are verbs already."""
-UNTRIED = "met no counterexample"
-"""The answer of a statement that held on random draws, which is no proof."""
 ANSWERS: dict[str, Said] = {"yes": "holds", "no": "fails", "unclear": "unclear", "level": "level", "": "cannot tell"}
 """The answers of studies (``statistics/answers.py``) as what is said."""
 UNANSWERED = {"": "not all of its runs are there", "level": SHORTCOMINGS["level"]}
@@ -44,7 +42,7 @@ UNANSWERED = {"": "not all of its runs are there", "level": SHORTCOMINGS["level"
 def numbers(claim: Row) -> dict[str, str]:
     """What a sentence can show of one claim; empty: it has none."""
     decimals, compares, measured = decimals_of(claim), claim["kind"] == "comparison", float(claim["measured"] or "nan")
-    untried = claim["rung"] == "proof" and claim["answer"] == "holds"
+    untried = claim["rung"] == "proof" and claim["answer"] == "holds"  # on random draws, which are no proof
     adjusted, alone = (
         words.interval(claim[f"low{end}"], claim[f"high{end}"], decimals, sign=compares).removeprefix(claims.NOTHING)
         for end in ("", "_unadjusted")
@@ -68,7 +66,7 @@ def numbers(claim: Row) -> dict[str, str]:
         "counterexample": claims.counterexample(claim["counterexample"]),
         "statement": claim["sentence"].rstrip("."),
         "place": claim["source"],
-        "answer": UNTRIED if untried else ANSWERED.get(claim["answer"]) or str(claim["answer"]),
+        "answer": "met no counterexample" if untried else ANSWERED.get(claim["answer"]) or str(claim["answer"]),
     }
 
 
@@ -172,9 +170,7 @@ def _ours(about: Sequence[Row]) -> str:
     where = " and ".join(dict.fromkeys(named))
     known = [claim for claim in found if claim["measured"]]
     if not known:
-        first, *others = (claim["why"].split("; ") for claim in found)
-        shared = "; ".join(reason for reason in first if all(reason in other for other in others))
-        return f"{where} give no number" + (f" ({shared})" if shared else "")
+        return f"{where} give no number"
     level = sum(is_level(claim) for claim in known)
     if len(known) == 1:
         one = numbers(known[0])

@@ -1,8 +1,6 @@
 """scorecard.html: every claim, its verdict and the proof behind it, on one page that needs no network."""
 
-import base64
 import math
-from pathlib import Path
 from typing import Any
 
 from hypersphere.config import rules
@@ -11,7 +9,7 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.files import write_json, write_text
 from hypersphere.provenance import tables
-from hypersphere.report import claims, notes, pages, words, writer
+from hypersphere.report import claims, pages, words, writer
 from hypersphere.report.artifact import Points, Shown
 from hypersphere.report.proofs import Proofs
 from hypersphere.report.results import Results
@@ -47,7 +45,6 @@ def context(results: Results) -> dict[str, Any]:
             for waits in (False, True)
         )
         about: dict[str, Any] = {"id": name, "title": paper.title, "total": len(own), "groups": run, "idle": idle}
-        about["protocols"] = list(dict.fromkeys(notes.protocol(results.plan, paper, one.id) for one in measured))
         about["shown"] = [_shown(config, paper, one, proofs, one.id in claimed) for one in visible]
         about["missing"] = missing
         about["anchors"] = [f"{name}-{one}" for one in (*(one.id for one in visible), *(one["id"] for one in missing))]
@@ -68,35 +65,16 @@ def context(results: Results) -> dict[str, Any]:
 
 
 def _shown(config: Config, paper: Paper, artifact: Shown, proofs: Proofs, claimed: bool) -> dict[str, Any]:
-    """A table with the alignment of its columns and headings, or a figure with its drawing, and their files."""
-    long, short = words.scale_note(config), f"Scale {config.scale_name}. {words.short_notice(config)}"
-    table: dict[str, Any] = {}
-    if grid := artifact.grid:
-        sides, head = ["num" if side == "r" else "" for side in writer.alignment(grid)[len(grid.corner) :]], []
-        for depth, heads in enumerate(grid.head):
-            last, column, row = depth == len(grid.head) - 1, 0, []
-            for heading in heads:  # one over several columns is centred
-                row.append({**heading._asdict(), "side": sides[column] if last and heading.span == 1 else "group"})
-                column += heading.span
-            head.append(row)
-        table = {"head": head, "corner": grid.corner, "lines": grid.lines, "sides": sides}
+    """A table with the sides of its columns, or a figure with its picture, and their files."""
+    drawn = pages.drawing(config, paper.paper, artifact.id).with_suffix(".png")
     return {
         **artifact._asdict(),
-        "notes": [short if note == long else note for note in artifact.notes],  # the long one is at the page's top
-        "table": table,
-        "data": "" if table else picture(pages.drawing(config, paper.paper, artifact.id)),
+        "notes": [note for note in artifact.notes if note != words.scale_note(config)],  # which is at the page's top
+        "sides": writer.alignment(artifact.grid)[len(artifact.grid.corner) :] if artifact.grid else "",
+        "data": "" if artifact.grid else pages.webp(drawn, WIDTH, QUALITY),
         "links": proofs.artifact(paper, artifact.id),
         "answers": claims.address(artifact=f"{paper.paper}/{artifact.id}") if claimed else "",
     }
-
-
-def picture(svg: Path) -> str:
-    """A figure as the address of an image: its svg or a picture of the png beside it, whichever is smaller."""
-    ways = [f"data:image/svg+xml;base64,{base64.b64encode(svg.read_bytes()).decode('ascii')}"]
-    png = svg.with_suffix(".png")
-    if png.is_file():
-        ways.append(pages.webp(png, WIDTH, quality=QUALITY, method=6))
-    return min(ways, key=len)
 
 
 def numbers(results: Results) -> dict[str, Any]:

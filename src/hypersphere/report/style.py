@@ -21,7 +21,6 @@ PNG_DPI = 200
 
 RC: Any = {
     "svg.hashsalt": "hypersphere",
-    "svg.fonttype": "path",
     "path.simplify": False,
     "font.family": FONT,
     "font.size": 9.0,
@@ -39,13 +38,9 @@ RC: Any = {
     "ytick.labelsize": 9.0,
     "legend.fontsize": 9.0,
     "legend.frameon": False,
-    "lines.linewidth": 1.5,
     "lines.markersize": 4.5,
     "lines.markeredgecolor": "white",
     "lines.markeredgewidth": 0.5,
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-    "figure.dpi": 100,
 }
 
 

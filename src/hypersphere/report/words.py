@@ -51,12 +51,8 @@ def interval(low: float, high: float, decimals: int, sign: bool = True) -> str:
 
 
 def published(text: str, decimals: int) -> str:
-    """A published number with its printed decimals, at least the metric's. Text that is no number stays."""
-    try:
-        value = float(text)
-    except ValueError:
-        return text
-    return number(value, max(decimals, len(text.partition(".")[2])))
+    """A published number with its printed decimals, at least the metric's."""
+    return number(float(text), max(decimals, len(text.partition(".")[2])))
 
 
 def whole(value: float) -> int:

@@ -38,9 +38,8 @@ def build(results: Results, paper: str, name: str) -> None:
         with style.applied():
             figures.save(kind.draw(about), outputs, numbers)
         return
-    shown = [show(results, paper, name)]
     judged = claims.of_artifact(results, paper, name) if isinstance(about, Points) else None
-    shown += [judged] if judged else []
+    shown = [show(results, paper, name), *([judged] if judged else [])]
     texts = {
         ".csv": numbers,
         ".md": "\n".join(map(as_markdown, shown)),
@@ -68,9 +67,7 @@ def show(results: Results, paper: str, name: str) -> Shown:
     shown = Shown(name, title, kind.notes(about))
     if kind.FOLDER == "tables":
         return shown._replace(grid=kind.draw(about))
-    if kind.OF == "runs":
-        return shown._replace(alt=" ".join(shown.notes))
-    return shown._replace(alt=" ".join(shown.notes[:2]), inches=studies.made(about).size[0])
+    return shown if kind.OF == "runs" else shown._replace(inches=studies.made(about).size[0])
 
 
 def as_markdown(shown: Shown) -> str:

@@ -93,7 +93,7 @@ def test_a_study_in_words_is_as_approved() -> None:
     lines = list[list[str]]()
     for title, listed in confirmed.comparisons(config, "ours", "step_size", compared):
         lines += [[title], *listed]
-    lines += [*confirmed.checks(config, "ours", "step_size", compared), [confirmed.caption(config, compared)]]
+    lines += [*confirmed.checks(config, "ours", "step_size", compared)]
     for how, rows in TOLD_APART.items():
         lines += [[how, *confirmed.short_names(config, "ours", rows)]]
     approve("confirmed.txt", "".join(" | ".join(line) + "\n" for line in lines))

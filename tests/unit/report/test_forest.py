@@ -21,10 +21,6 @@ def config() -> Config:
     return project.load(REPOSITORY, {"scale": "laptop"})
 
 
-def rows(config: Config, *claims: dict[str, object]) -> list[forest.Row]:
-    return forest.rows(config, tables.rows(made_up.table(list(claims))))
-
-
 TARGETS = ("cifar10", "cifar100", "stl10", "tiny_imagenet")
 EVERY = [
     made_up.comparison("left_out_no_number", "larger", 1.0),
@@ -45,22 +41,25 @@ EVERY = [
 
 def test_rows_and_caption_are_as_approved(config: Config) -> None:
     """Within a document they are sorted by our effect, and more than three settings share a row."""
-    listed, shown = tables.rows(made_up.table(EVERY)), rows(config, *EVERY)
-    (axis,) = forest.draw(config, shown, listed).axes
-    runs = [text.get_text() for text in axis.texts if text.get_text().startswith("n = ")]
+    listed = tables.rows(made_up.table(EVERY))
+    shown = forest.rows(config, listed)
+    (axis,) = forest.draw(config, shown, len(forest.compared(shown))).axes
+    runs = iter(text.get_text() for text in axis.texts if text.get_text().startswith("n = "))
     found = [
-        f"{row.name} ({n}): {', '.join(claim['id'] for claim in row.claims)}"
-        for row, n in zip(shown, runs, strict=True)
+        f"{name} ({next(runs)}): {', '.join(claim['id'] for claim in alike)}"
+        for lines in shown.values()
+        for name, alike in lines
     ]
-    approve("forest.txt", "\n".join([*found, forest.caption(config, listed)]) + "\n")
+    approve("forest.txt", "\n".join([*found, forest.caption(listed)]) + "\n")
 
 
 def test_the_short_forest_has_clear_directions_first_and_then_the_largest_printed_effects(config: Config) -> None:
     clear = made_up.comparison("clear", 0.1, 0.0, direction="no effect")
     many = [made_up.comparison(f"at_{one}", one, -one, variant=f"v{one}") for one in range(1, 15)]
-    chosen = forest.short(rows(config, clear, *many))
-    assert len(chosen) == forest.SHORT
-    assert {row.claims[0]["id"] for row in chosen} == {"clear", *(f"at_{one}" for one in range(4, 15))}
+    chosen = forest.short(forest.rows(config, tables.rows(made_up.table([clear, *many]))))
+    listed = [claim["id"] for claim in forest.compared(chosen)]
+    assert listed == ["clear", *(f"at_{one}" for one in range(4, 15))]
+    assert "12 of 15 differences" in forest.draw(config, chosen, 15).texts[0].get_text()
 
 
 CLAIMS = [
@@ -72,7 +71,7 @@ CLAIMS = [
 
 def test_shape_and_hue_say_the_direction_and_level_arms_are_pale(config: Config) -> None:
     listed = tables.rows(made_up.table(CLAIMS))
-    (axis,) = forest.draw(config, forest.rows(config, listed), listed).axes
+    (axis,) = forest.draw(config, forest.rows(config, listed), 0).axes
     ours = {line.get_marker(): line for line in axis.lines if line.get_marker() in "os^v"}
     assert {marker: (line.get_color(), line.get_alpha()) for marker, line in ours.items()} == {
         "o": (forest.LOOKS["same"].colour, 1.0),
@@ -86,5 +85,5 @@ def test_shape_and_hue_say_the_direction_and_level_arms_are_pale(config: Config)
 
 def test_without_any_comparison_the_picture_says_so(config: Config) -> None:
     listed = tables.rows(made_up.table([made_up.comparison("not_run", 1.0)]))
-    (axis,) = forest.draw(config, forest.rows(config, listed), listed).axes
+    (axis,) = forest.draw(config, forest.rows(config, listed), 0).axes
     assert [text.get_text() for text in axis.texts if text.get_text() != "n"] == ["No comparison has an interval yet."]

@@ -31,25 +31,6 @@ def test_csv_keeps_all_digits_and_says_nothing_of_what_is_missing() -> None:
     assert float(rows[1][0]) == 1 / 3
 
 
-def test_markdown_has_one_cell_per_column_in_every_line() -> None:
-    lines = [line for line in writer.as_markdown(SHOWN).splitlines() if line.startswith("|")]
-    assert [line.count("|") for line in lines] == [6] * 4
-    assert lines[0] == (
-        "| Method | Variant | A &#124; B<br>**ours**<br>measured on digits_lt | A &#124; B<br>**published** "
-        "| C_1<br>**ours** |"
-    )
-    assert lines[1] == "| :-- | :-- | --: | --: | :-- |"  # numbers stand to the right, words to the left
-    assert lines[3] == "| *control* | *chance* | *0.5* | *–* | *not run* |"
-
-
-def test_no_html_and_no_mark_up_of_a_label_survives_in_markdown() -> None:
-    text = writer.as_markdown(SHOWN)
-    assert "<script>" not in text
-    assert "<b>" not in text
-    assert "&lt;script&gt;" in text
-    assert "&#42;starred&#42; &#96;code&#96; [link]&#40;" in text
-
-
 def test_tex_rows_fill_the_columns_and_braces_balance() -> None:
     text = writer.as_tex(SHOWN, "tab:x")
     assert "\\begin{tabular}{llrrl}" in text

@@ -21,8 +21,6 @@ FOLDER = "figures"
 
 PANEL = 2.1
 """Inches: the height of a panel."""
-ACROSS = 3
-"""Most panels in a row."""
 LOG_RANGE = 8.0
 """An axis without unit and bounds is logarithmic if its largest mean is at least so many times its smallest."""
 BAND_FROM = 3
@@ -31,7 +29,6 @@ ROOM = 0.12
 """Smallest distance between the labels of two ticks, as a share of the axis."""
 LEVELS: dict[str, Any] = {"pixels": (0, (4, 2)), "untrained": (0, (1, 1.5))}
 """Controls that are drawn as horizontal lines, and their dashes."""
-PRINTED = "published"
 PUBLISHED: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "none", "markersize": 6.0, "markeredgewidth": 1.2}
 
 
@@ -68,7 +65,7 @@ def _levels(points: Points) -> dict[str, str]:
 
 def draw(points: Points) -> Figure:
     """Panels, with heading, legend and notes outside of them. Panels of one measure on one dataset share an axis y."""
-    placed, (down, across) = figures.arrange(points.measured("panels"), ACROSS)
+    placed, (down, across) = figures.arrange(points.measured("panels"), 3)
     inches = figures.WIDTH / across
     places, names, label = figures.ticks(points, "x")
     slant = not places and figures.wrapped(names, inches)[1]
@@ -119,7 +116,7 @@ def _handles(points: Points, looks: Sequence[dict[str, Any]]) -> dict[str, Line2
     for kind, name in _levels(points).items():
         entries[name] = Line2D([], [], color=style.GREY, linestyle=LEVELS[kind], linewidth=1.1)
     if any(math.isfinite(cell.published) for cell in points.every):
-        entries[PRINTED] = Line2D([], [], marker="o", markeredgecolor=style.GREY, **PUBLISHED)
+        entries["published"] = Line2D([], [], marker="o", markeredgecolor=style.GREY, **PUBLISHED)
     return entries
 
 

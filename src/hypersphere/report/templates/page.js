@@ -4,7 +4,7 @@
 (() => {
   const one = (selector, root = document) => root.querySelector(selector);
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
-  const form = one(".filters"), ask = one(".ask"), flat = one("#flat"), none = one("#none"), also = one("#also");
+  const form = one(".filters"), flat = one("#flat"), none = one("#none"), also = one("#also");
   const controls = all("input, select", form);
   const filters = controls.map((control) => control.name).filter((name) => name !== "text" && name !== "sort");
   const kinds = Object.fromEntries(all("select[name=kind] option").map((option) => [option.value, option.textContent]));
@@ -100,8 +100,6 @@
     one("#matches").textContent = hits.size + " of " + claims.length + " claims";
   };
 
-  const hides = (target) => target.closest("[hidden]") || (sorted && target.matches(".group"));
-
   // On paper nothing can be unfolded: lists are open but for what was not run; claims stay lines.
   let folded = [];
   addEventListener("beforeprint", () => {
@@ -111,13 +109,6 @@
   addEventListener("afterprint", () => { for (const box of folded) box.open = false; });
 
   form.hidden = false;
-  if (ask) ask.hidden = false;
-  if (ask) ask.addEventListener("submit", (event) => {
-    event.preventDefault();
-    const hash = "#?" + new URLSearchParams({ text: one("input", ask).value });
-    if (hash === location.hash) route(); // no hashchange where the address stays
-    else location.hash = hash;
-  });
 
   const unfold = (node) => {
     for (let at = node; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
@@ -141,7 +132,7 @@
     }
     const target = hash.length > 1 && document.getElementById(decodeURIComponent(hash.slice(1)));
     if (!target) return;
-    if (hides(target)) fill("");
+    if (target.closest("[hidden]") || (sorted && target.matches(".group"))) fill("");
     unfold(target);
     target.scrollIntoView();
     if (target.matches("details")) one("summary", target).focus({ preventScroll: true });

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from PIL import Image
 
 from hypersphere import files
 from hypersphere.config import plan as planning
@@ -105,8 +106,10 @@ class World(Runs):
         tables.write(self.folder, {"claims": (table, CLAIMS)})
 
     def draw(self, name: str) -> None:
-        """A figure's file."""
-        files.write_text(self.folder / "figures" / "alpha" / f"{name}.svg", SVG)
+        """A figure's files."""
+        svg = self.folder / "figures" / "alpha" / f"{name}.svg"
+        files.write_text(svg, SVG)
+        Image.new("RGB", (9, 9)).save(svg.with_suffix(".png"))
 
     def build(self) -> None:
         """Scorecard and paper."""

@@ -19,4 +19,4 @@ def stand_in(results: Results, paper: str, name: str) -> Shown:
     artifact = results.config.papers[paper].artifacts[name]
     notes = (f"Scale {results.config.scale_name} & more.", f"What {name}_ holds.")
     grid = GRID if "table" in artifact.draw else None
-    return Shown(name, f"{artifact.printed or 'Ours'}: {artifact.title}", notes, grid, "a line", 3.5)
+    return Shown(name, f"{artifact.printed or 'Ours'}: {artifact.title}", notes, grid, 3.5)

@@ -12,7 +12,7 @@ from PIL import Image
 
 from hypersphere.config import plan as planning
 from hypersphere.config import registry
-from hypersphere.report import claims, scorecard
+from hypersphere.report import claims, pages, scorecard
 from hypersphere.report.claims import Entry
 from hypersphere.report.proofs import Link, Proofs
 
@@ -69,14 +69,6 @@ def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(t
     assert found.runs(claim)[-1] == Link("s0-14c7", "runs/simclr-cut-s0-14c7/")
 
 
-@pytest.mark.parametrize("given", ["ours", "javascript:alert(1)", "[1]"])
-def test_a_code_host_that_is_no_address_is_named_with_its_file(tmp_path: Path, refused: Any, given: str) -> None:
-    (tmp_path / "CITATION.cff").write_text(f"repository-code: {given}\n")
-    plan: Any = SimpleNamespace(config=SimpleNamespace(root=tmp_path))
-    with refused():
-        _ = Proofs(plan, frozenset(), tmp_path).root
-
-
 def test_the_code_and_the_test_of_every_exact_study_and_statement_exist() -> None:
     """Of the released documents; an exact artifact, whose name is not that of a document, is linked to its study."""
     plan = planning.make(ROOT, {})
@@ -93,16 +85,11 @@ def test_the_code_and_the_test_of_every_exact_study_and_statement_exist() -> Non
     assert not [link for link in links if not Path(link).is_file()]
 
 
-def test_the_smaller_of_drawing_and_picture_is_in_the_page(tmp_path: Path) -> None:
-    """Of a figure of 1600 by 400 pixels in one colour; the drawing, too, where there is no picture."""
-    svg = tmp_path / "one.svg"
-    svg.write_text("<svg/>")
-    drawn = f"data:image/svg+xml;base64,{base64.b64encode(b'<svg/>').decode()}"
-    assert scorecard.picture(svg) == drawn
-    Image.new("RGB", (1600, 400), "navy").save(svg.with_suffix(".png"))
-    assert scorecard.picture(svg) == drawn
-    svg.write_text(f"<svg>{'x' * 100_000}</svg>")
-    kind, _, data = scorecard.picture(svg).partition(",")
+def test_a_picture_in_the_page_is_no_wider_than_it_is_shown(tmp_path: Path) -> None:
+    """Of a figure of 1600 by 400 pixels in one colour."""
+    png = tmp_path / "one.png"
+    Image.new("RGB", (1600, 400), "navy").save(png)
+    kind, _, data = pages.webp(png, scorecard.WIDTH, scorecard.QUALITY).partition(",")
     assert kind == "data:image/webp;base64"
     with Image.open(io.BytesIO(base64.b64decode(data))) as shown:
         assert shown.size == (scorecard.WIDTH, scorecard.WIDTH // 4)
