@@ -132,7 +132,7 @@ def test_jobs_that_are_killed_requeued_or_lose_their_node_end_in_the_bytes_of_a_
         slurm.ask("scancel", *(number for number, state in jobs("prepare").items() if state == "RUNNING"))
         status, said = finish(process)
     assert status != 0, said
-    assert "failed: logs/data/" in said
+    assert "Error in rule prepare" in said
 
     with submitting(place) as process:
         wait_for(lambda: both_train(place), process)

@@ -48,8 +48,7 @@ def restore(plan: Plan) -> None:
             f"{', '.join(paths)}: changed since the results of dvc.lock were made; check out that release ({HELP})"
         )
     verify.verify(plan, [], rebuild=False)
-    # The profile would silence errors, too.
-    _call(root, "snakemake", "reproduce", "--touch", "--forceall", "--cores", "1", "--quiet", "host")
+    _call(root, "snakemake", "reproduce", "--touch", "--forceall", "--cores", "1")
     if "Nothing to be done" not in preview.dry_run(root, {}, "reproduce"):
         raise HypersphereError(f"{results}: is not what Snakemake would make; `make plan VERBOSE=1` says why")
     print(f"{results}: restored, nothing is left to do")
