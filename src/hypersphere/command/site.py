@@ -2,11 +2,9 @@
 
 The reference is taken from the sources, so that it cannot fall behind: losses, theorems and the fields of the
 configuration from their docstrings, by mkdocstrings; the command line from its parser; errata from the documents'
-folders. Pictures are of any scale, because an exact figure is the same at all.
+folders.
 """
 
-import ast
-import re
 import shutil
 from itertools import groupby
 from operator import itemgetter
@@ -14,11 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hypersphere.command import cli
-from hypersphere.config import project, registry
-from hypersphere.config.claims import NOT_MADE_YET, load_errata
+from hypersphere.config import project
 from hypersphere.report import pages
 from hypersphere.report.docs import BEGIN, END, ROOT
-from hypersphere.report.proofs import NAMES
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -32,59 +28,6 @@ REPORTED = "<!-- the report -->"
 """Where it has the link to the report."""
 OUTSIDE = {"CONTRIBUTING.md": "contributing.md", "data/README.md": "own_images.md"}
 """Pages of the site that are files outside docs/."""
-KINDS: dict[str, tuple[registry.Kind, str]] = {
-    "Losses": ("objectives", "Scalar losses of embeddings: `objective`, or `regulariser` for a second one."),
-    "Maps to logits": ("logits", "From cosines and targets to logits: `logits`."),
-    "Gradient transforms": ("gradients", "The same embeddings with another gradient: `gradient`."),
-    "Initialisations": ("initialisations", "Changes to a model before its training: `initialisation`."),
-}
-
-
-def docstring(kind: registry.Kind, name: str) -> str:
-    """What is said of a loss, map to logits, gradient transform or initialisation."""
-    module = ast.parse(registry.components(kind)[name].file.read_text(encoding="utf-8"))
-    function = next(node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == name)
-    return ast.get_docstring(function) or ""
-
-
-def figures(said: str) -> list[str]:
-    """The artifacts, as ``paper/artifact``, that the paragraph ``Figure:`` of a docstring names."""
-    found = re.search(r"^Figure: (.*?)(?:\n\n|\Z)", said, re.MULTILINE | re.DOTALL)
-    return re.findall(r"\w+/\w+", found[1]) if found else []
-
-
-def losses(config: project.Config, results: Path) -> tuple[str, dict[str, Path]]:
-    """The page of all losses, maps to logits, gradient transforms and initialisations.
-
-    Each has its docstring with the equation, its errata and its exact figures. Returns the page, and the files of its
-    pictures by where the site has them. ``results`` holds a folder for each scale.
-    """
-    known = {one.id for one in load_errata(config)}
-    lines = ["# Losses", "", "One function per equation; the name is what YAML says. The choices that are ours in a"]
-    lines += ["figure are in [figures.md](../figures.md).", ""]
-    lines += ["::: hypersphere.objectives", "    options: {members: false, show_root_heading: false}"]
-    pictures: dict[str, Path] = {}
-    for title, (kind, what) in KINDS.items():
-        lines += ["", f"## {title}", "", what]
-        for name in registry.names(kind):
-            said = docstring(kind, name)
-            lines += ["", f"::: {registry.module_name(kind, name)}.{name}", ""]
-            named = dict.fromkeys(re.findall(rf"\b{NAMES.pattern}\b", said))
-            links = ", ".join(f"[{one}](errata.md#{one})" for one in named if one in known)
-            lines += [f"What is wrong in print, or open: {links}.", ""] if links else []
-            for key in figures(said):
-                paper, artifact = key.split("/")
-                about = config.papers[paper].studied[artifact]
-                caption = f"{about.printed}: {about.title}" if about.printed else about.title
-                made = list(results.glob(f"*/figures/{key}.svg"))
-                if made:
-                    place = f"figures/{paper}-{artifact}.svg"
-                    pictures[f"reference/{place}"] = max(made, key=lambda file: file.stat().st_mtime_ns)
-                    lines += [f"![{caption}]({place})", "", f"*{caption}.*", ""]
-                else:
-                    how = f"`make reproduce ONLY={key}` draws it, without training"
-                    lines += [f"*{caption}: {NOT_MADE_YET}; {how}.*", ""]
-    return "\n".join(lines), pictures
 
 
 def command_line() -> str:
@@ -114,14 +57,10 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
     from mkdocs.structure.files import File
 
     loaded = project.load(ROOT, {})
-    equations, pictures = losses(loaded, ROOT / "results")
     written = {page: linked((ROOT / file).read_text(encoding="utf-8")) for file, page in OUTSIDE.items()}
-    written |= {"reference/losses.md": equations, "reference/errata.md": errata(loaded)}
-    written |= {"reference/command_line.md": command_line()}
+    written |= {"reference/errata.md": errata(loaded), "reference/command_line.md": command_line()}
     for name, content in written.items():
         files.append(File.generated(config, name, content=content))
-    for name, path in pictures.items():
-        files.append(File.generated(config, name, abs_src_path=str(path)))
     return files
 
 
