@@ -22,7 +22,7 @@ PROGRAMS = ("make", "hypersphere", "snakemake")
 CANNOT = (
     # have tests of their own
     *("make archive", "make restore", "make site", "make verify RERUN", "hypersphere verify", "hypersphere audit"),
-    *("hypersphere campaign", "hypersphere rehearse", "hypersphere new-paper", "ONLY=mine", "hypersphere select"),
+    *("hypersphere campaign", "hypersphere rehearse", "ONLY=mine", "hypersphere select"),
     *("hypersphere evidence import", "snakemake --unlock", "snakemake --touch", "snakemake --cores all --sdm conda"),
     *("snakemake --workflow-profile profiles/slurm", "snakemake --cores all --config epochs=3"),
     # are tests, or download

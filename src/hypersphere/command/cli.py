@@ -19,18 +19,14 @@ from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Studied
 from hypersphere.config.claims import why_not_made
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
-from hypersphere.config.project import PAPERS
 from hypersphere.config.run import Run
-from hypersphere.config.validation import Identifier, Strict, not_one_of, validate
+from hypersphere.config.validation import not_one_of
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.provenance import stop
 from hypersphere.wording import counted
 
 DESCRIPTION = "Rebuild and judge what four papers and a lecture report on the geometry of contrastive learning."
 EPILOG = "Settings come from config/config.yaml; --set KEY=VALUE replaces one, or a number of the scale, for this call."
-
-EXAMPLE = Path(__file__).parents[3] / "examples" / "mine"
-"""A document that ``new-paper`` writes under another name."""
 
 Option = tuple[tuple[str, ...], dict[str, Any]]
 
@@ -41,12 +37,6 @@ class Command(NamedTuple):
     run: Callable[..., None]
     help: str
     options: tuple[Option, ...] = ()
-
-
-class Named(Strict):
-    """A document of one's own."""
-
-    name: Identifier
 
 
 COMMANDS: dict[str, Command] = {}
@@ -113,27 +103,6 @@ def rehearse(plan: Plan, arguments: argparse.Namespace) -> None:
 
     for line in rehearse.lines(plan, arguments.verbose):
         print(line, flush=True)
-
-
-@command(
-    "write a folder for a document of your own, which runs as it is",
-    option("name", help="a word; its runs, claims and results are called by it"),
-    option("--in", dest="parent", metavar="DIR", type=Path, help="where its folder goes (default: config/papers)"),
-)
-def new_paper(plan: Plan, arguments: argparse.Namespace) -> None:
-    config, name, inside = plan.config, arguments.name, arguments.parent is None
-    validate(Named, {"name": name}, Path("new-paper"))
-    folder = (config.root / PAPERS if inside else arguments.parent) / name
-    if name in config.papers:
-        raise HypersphereError(f"new-paper: name: {name} is declared in {config.paper_file(name)}")
-    if folder.exists():
-        raise HypersphereError(f"new-paper: {folder}: exists")
-    with files.replacing(folder, folder=True) as made:
-        for file in EXAMPLE.iterdir():
-            text = file.read_text(encoding="utf-8")
-            files.write_text(made / file.name, text.replace(EXAMPLE.name, name))
-    setting = "" if inside else f" 'SET=papers=[{folder.resolve()}]'"
-    print(f"wrote {folder}; next: make reproduce ONLY={name}{setting}")
 
 
 @command("make datasets ready under data/processed", option("dataset", nargs="+"))

@@ -1,21 +1,18 @@
-"""A document in a folder of its own: written by a command, taken in, and gone with its folder."""
+"""A document in a folder of its own: copied, taken in, and gone with its folder."""
 
 import shutil
-from argparse import Namespace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from hypersphere.command import cli
 from hypersphere.config import claims, project, questions
 from hypersphere.config import plan as planning
-from hypersphere.config.project import Config
 from hypersphere.config.validation import read_mapping
 
 from ...fixtures import Refused
 
 ROOT = Path(__file__).parents[3]
+EXAMPLE = ROOT / "examples" / "mine"
 
 
 @pytest.fixture
@@ -25,13 +22,8 @@ def root(config_root: Path) -> Path:
     return config_root
 
 
-def write(config: Config, name: str, parent: Path | None = None) -> Path:
-    cli.new_paper(SimpleNamespace(config=config), Namespace(name=name, parent=parent))  # type: ignore[arg-type]
-    return (parent or config.root / project.PAPERS) / name
-
-
-def test_the_written_folder_is_a_whole_document_and_leaves_no_trace(root: Path) -> None:
-    folder = write(project.load(root, {}), "mine")
+def test_a_copy_of_the_example_is_a_whole_document_and_leaves_no_trace(root: Path) -> None:
+    folder = shutil.copytree(EXAMPLE, root / project.PAPERS / "mine")
     plan = planning.make(root, {})
     assert list(plan.runs_of("mine", "table1")) == list(dict.fromkeys(plan.runs_of("mine", "table1")))
     assert len(plan.runs_of("mine", "table1")) == 2 * 2  # two variants, two seeds
@@ -49,27 +41,14 @@ def test_the_written_folder_is_a_whole_document_and_leaves_no_trace(root: Path) 
     assert after.runs.keys() == plan.runs.keys() - plan.runs_of("mine", "table1").keys()
 
 
-def test_a_folder_elsewhere_is_taken_in_by_a_setting(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    elsewhere = tmp_path_factory.mktemp("elsewhere")
-    config = project.load(root, {})
-    folder = write(config, "mine", elsewhere)
-    assert "mine" not in project.load(root, {}).papers
-    taken = project.load(root, {"papers": [str(folder)]})
-    assert (taken.paper_file("mine"), taken.claims_file("mine")) == (folder / "paper.yaml", folder / "claims.csv")
-    assert taken.scale_name == config.scale_name  # other documents' results stay where they are
-
-
-def test_a_name_that_is_taken_or_is_no_name_writes_nothing(root: Path, refused: Refused) -> None:
-    config, before = project.load(root, {}), sorted((root / "config/papers").iterdir())
-    for name in ("margins", "two words", "../mine"):
-        with refused():
-            write(config, name)
-    assert sorted((root / "config/papers").iterdir()) == before
+def test_a_folder_elsewhere_is_taken_in_by_a_setting(root: Path) -> None:
+    taken = project.load(root, {"papers": [str(EXAMPLE)]})
+    assert (taken.paper_file("mine"), taken.claims_file("mine")) == (EXAMPLE / "paper.yaml", EXAMPLE / "claims.csv")
+    assert taken.scale_name == project.load(root, {}).scale_name  # other documents' results stay where they are
 
 
 def test_one_name_for_two_documents_and_a_folder_that_holds_none_are_refused(root: Path, refused: Refused) -> None:
-    folder = write(project.load(root, {}), "mine")
-    copy = shutil.copytree(folder, root / "copy" / "mine")
+    copy = shutil.copytree(EXAMPLE, root / "copy" / "margins")
     with refused():
         project.load(root, {"papers": [str(copy)]})
     (copy / "paper.yaml").unlink()
