@@ -94,8 +94,7 @@ lint: $(READY) ## ruff, snakefmt, snakemake --lint, mypy
 	@snakefmt --check --line-length 120 Snakefile workflow examples
 	@snakemake --lint
 
-bench: $(READY) ## time probes, views and training steps (docs/performance.md)
-	@python benchmarks/probes.py
+bench: $(READY) ## time views and training steps (docs/performance.md)
 	@python benchmarks/throughput.py
 
 lock: $(READY) ## resolve requirements.lock again, and write its pins into environment.yml

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,46 +21,32 @@ import pytest
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
 
-from ..preloaded import Server
-
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "hypersphere"
 EPOCHS = 8
 IMAGES = 80  # of `plain`: ten classes of eight
 
 
-@pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
-    """One for each process of pytest, which has imported what trains a run."""
-    server = Server("hypersphere.methods.base", "hypersphere.training.pretrain", "hypersphere.command.cli")
-    yield server
-    server.close()
-
-
 class Project:
     """A project folder with prepared data, and one run of it that processes train."""
 
-    def __init__(self, plan: Plan, name: str, server: Server) -> None:
-        self.root, self.name, self._server = plan.config.root, name, server
+    def __init__(self, plan: Plan, name: str) -> None:
+        self.root, self.name = plan.config.root, name
         self.steps = EPOCHS * (IMAGES // plan.run(name).batch.size)
         self.folder = plan.run_folder(name)
         settings = [f"--set={key}={value}" for key, value in plan.config.overrides.items()]
-        self.command = [str(SOURCE), "pretrain", name, "--save-every", "0", *settings]
-        self._log = self.root / "pretrain.log"
+        self.command = [sys.executable, str(SOURCE), "pretrain", name, "--save-every", "0", *settings]
 
-    def start(self) -> int:
-        """Start `hypersphere pretrain`, which saves its state after every step; its process number."""
-        return self._server.start(self.command, self.root, os.environ, self._log)
-
-    def wait(self) -> tuple[int, str]:
-        """The exit status of the process that was started (negative: the signal that killed it), and its output."""
-        status = self._server.wait()
-        return status, self._log.read_text() + Path(f"{self._log}.err").read_text()
+    def start(self) -> subprocess.Popen[str]:
+        """Start `hypersphere pretrain`, which saves its state after every step."""
+        return subprocess.Popen(
+            self.command, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
 
     def finish(self) -> list[int]:
         """Train to the end; the steps at which the processes that took part began."""
-        self.start()
-        status, said = self.wait()
-        assert status == 0, said
+        process = self.start()
+        said, _ = process.communicate()
+        assert process.returncode == 0, said
         starts: list[int] = json.loads((self.folder / "manifest.json").read_text())["started_at_steps"]
         return starts
 
@@ -84,15 +70,12 @@ class Project:
         deadline = time.monotonic() + 300
         while self.step() < after:
             assert time.monotonic() < deadline
-            try:
-                os.kill(process, 0)
-            except ProcessLookupError:
-                pytest.fail(f"ended before step {after} was seen: {self.wait()[1]}")
+            assert process.poll() is None, f"ended before step {after} was seen: {process.communicate()[0]}"
             time.sleep(0.0005)
-        os.kill(process, number)
-        status, said = self.wait()
+        process.send_signal(number)
+        said, _ = process.communicate()
         assert not (self.folder / "manifest.json").exists(), f"finished before the signal sent after step {after}"
-        return status, said
+        return process.returncode, said
 
     def result(self) -> dict[str, bytes]:
         """Everything that the promise is about."""
@@ -101,10 +84,10 @@ class Project:
 
 
 @pytest.fixture
-def project(every_method: Plan, server: Server) -> Callable[[str], Project]:
+def project(every_method: Plan) -> Callable[[str], Project]:
     """A project with epochs enough to be killed in, and in it the run of a method."""
     plan = planning.make(every_method.config.root, every_method.config.overrides | {"epochs": EPOCHS})
-    return lambda method: Project(plan, next(name for name in plan.runs if name.startswith(f"{method}-")), server)
+    return lambda method: Project(plan, next(name for name in plan.runs if name.startswith(f"{method}-")))
 
 
 def random_steps(total: int, count: int) -> list[int]:
@@ -148,17 +131,12 @@ def test_killed_at_random_steps_and_started_again_the_bytes_are_the_same(
 def test_two_trainers_of_one_run_take_turns(project: Callable[[str], Project]) -> None:
     """The second waits for the first's lock, and finds the run finished: it is trained once, by the first."""
     here = project("simclr")
-    command = [sys.executable, *here.command]
-
-    def begin() -> subprocess.Popen[str]:
-        return subprocess.Popen(command, cwd=here.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-
-    first = begin()
+    first = here.start()
     while here.step() == 0:
         assert first.poll() is None
         time.sleep(0.001)
     os.kill(first.pid, signal.SIGSTOP)  # so that the second surely comes while the first is at work
-    second = begin()
+    second = here.start()
     try:
         time.sleep(1)
         assert second.poll() is None

@@ -27,12 +27,7 @@ def restore(plan: Plan) -> None:
             f"config/config.yaml: scale: is {own}, and DVC restores that one; set it to {plan.config.scale_name}"
         )
     lock = root / "dvc.lock"
-    if not lock.is_file():
-        raise HypersphereError(
-            f"dvc.lock: the file is missing: check out a release that has it ({HELP}), or make the results here with "
-            "`make reproduce`"
-        )
-    if f"path: {results}/" not in lock.read_text(encoding="utf-8"):
+    if not lock.is_file() or f"path: {results}/" not in lock.read_text(encoding="utf-8"):
         raise HypersphereError(f"dvc.lock: does not list {results}; check out a release of that scale ({HELP})")
     if not _call(root, "dvc", "remote", "list"):
         raise HypersphereError(f".dvc/config: names no remote to pull from; add one ({HELP})")

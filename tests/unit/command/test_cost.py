@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from hypersphere import files
 from hypersphere.command import cli, cost
 from hypersphere.command.cost import CORE, GPU, Amount, Cost, Size, stated
 from hypersphere.config import plan as planning
@@ -86,7 +85,7 @@ VIT = {"name": "vit", "image_size": 32, "patch": 8, "depth": 1, "width": 8, "hea
 def test_what_is_not_known_is_named_and_not_guessed(costed: Callable[..., Cost]) -> None:
     one = costed(datasets={"dogs": {"source": {"name": "folder", "path": "mine", "size": 32}}})
     text = "\n".join(cost.lines(one))
-    assert "not known  8 runs: the size of dogs is not known until it is prepared" in text
+    assert "not known  8 runs: the size of dogs is not stated" in text
     assert "18 (8 not known)" in text
     assert whole(one).flops == whole(costed(paper={"artifacts.table.columns": {"dataset": ["cats"]}})).flops
     refused = costed({"run.encoder": VIT, "artifacts.table": TABLE})
@@ -173,14 +172,3 @@ def test_every_declared_set_but_two_kinds_has_a_size() -> None:
     """ImageNet has no loader yet, and no encoder is trained on a task of sentences."""
     unknown = [one.source for one in project.load(ROOT, {}).datasets.values() if stated(one) is None]
     assert {source and source.name for source in unknown} == {None, "text_task"}
-
-
-def test_a_prepared_copy_knows_better(costed: Callable[..., Cost]) -> None:
-    one = costed()
-    cats = next(iter(one.plan.runs.values())).dataset
-    manifest = one.plan.data_folder(cats) / "manifest.json"
-    content = {"splits": {"train": {"images": 7}}, "image_shape": [9, 9, 3], "class_names": {"class": ["a", "b"]}}
-    files.write_json(manifest, content)
-    assert Cost(one.plan).sizes["cats"] == Size(9, 2, 7)
-    files.write_json(manifest, {"schema": 0})
-    assert Cost(one.plan).sizes["cats"] == Size(12, 10, CATS)
