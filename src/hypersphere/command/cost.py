@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from hypersphere import files
 from hypersphere.config import claims as ledger
 from hypersphere.config import plan as planning
-from hypersphere.config.claims import why_not_made
 from hypersphere.config.plan import Plan
 from hypersphere.datasets.sizes import Size, stated
 from hypersphere.errors import HypersphereError
@@ -97,10 +96,10 @@ class Cost:
 def lines(cost: Cost, verbose: bool = False) -> Iterator[str]:
     """The table with its assumptions, a row for each document, and for each artifact if ``verbose``.
 
-    What is left out, not known or not made comes after it.
+    What is left out or not known comes after it.
     """
-    config, device = cost.plan.config, cost.device
-    yield f"scale      {config.scale_name}: {config.scale.describe}"
+    scale, device = cost.plan.config.scale, cost.device
+    yield f"scale      {cost.plan.config.scale_name}: {scale.describe}"
     yield f"device     {device.tflops:g} TFLOP/s, stated, not measured: {device.source}"
     yield ""
     amounts: dict[str, Amount] = {}
@@ -124,12 +123,6 @@ def lines(cost: Cost, verbose: bool = False) -> Iterator[str]:
         yield f"roughly    to train on: {'; '.join(roughly)}"
     for reason in dict.fromkeys(found for found in cost.flops.values() if isinstance(found, str)):
         yield f"not known  {counted(sum(found == reason for found in cost.flops.values()), 'run')}: {reason}"
-    reasons: dict[str, list[str]] = {}
-    for paper, document in config.papers.items():
-        for name in document.measured:
-            if config.chosen(paper, name) and (reason := why_not_made(cost.plan, paper, name)):
-                reasons.setdefault(reason, []).append(f"{paper}/{name}")
-    yield from (f"not made   {', '.join(names)}: {reason}" for reason, names in reasons.items())
 
 
 def as_csv(cost: Cost) -> str:

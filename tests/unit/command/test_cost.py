@@ -74,7 +74,6 @@ def test_the_table_and_the_file(costed: Callable[..., Cost], approve: Approve) -
     *_, every = csv.DictReader(cost.as_csv(one).splitlines())
     assert float(every["device_hours"]) == pytest.approx(whole(one).hours, rel=1e-5)
     assert tuple(int(every[name]) for name in ("cells", "runs", "runs_not_known", "flop")) == whole(one)[:-1]
-    approve("\n".join(cost.lines(costed(scale={"leaves_out": ["p/table", "p/other"]}))))  # not made
     rough = costed(datasets={"dogs": {"source": {"name": "imagenet100", "size": 16}}})
     assert "roughly    to train on: dogs has about 126,700" in list(cost.lines(rough))
 
