@@ -7,15 +7,14 @@ from typing import Any
 
 import pytest
 
-from hypersphere.command import cli, cost
+from hypersphere.command import cost
 from hypersphere.command.cost import CORE, GPU, Amount, Cost, Size, stated
-from hypersphere.config import plan as planning
 from hypersphere.config import project, registry
 from hypersphere.config.run import Dataset
 from hypersphere.datasets.types import CLASS
 from hypersphere.training import work
 
-from ...fixtures import Approve, Planned, Project, Refused
+from ...fixtures import Approve, Planned, Refused
 
 ROOT = Path(__file__).resolve().parents[3]
 TABLE = {
@@ -98,17 +97,9 @@ def test_the_device_is_the_one_that_would_train(planned: Planned, device: str, g
     assert Cost(planned(config={"device": device}, scale=scale, paper=TINY)).device == used
 
 
-def test_the_command(
-    project: Project,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    refused: Refused,
-) -> None:
-    monkeypatch.chdir(project(paper=TINY))
-    assert cli.main(["cost"]) == 0
-    assert "all, each run once" in capsys.readouterr().out
+def test_records_cost_nothing(planned: Planned, refused: Refused) -> None:
     with refused():
-        Cost(planning.make(project(config={"evidence_only": True})))
+        Cost(planned(config={"evidence_only": True}))
 
 
 def dataset(source: dict[str, Any], **fields: Any) -> Dataset:
