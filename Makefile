@@ -87,7 +87,7 @@ test-results: $(READY) ## whether what `make reproduce` made is sound: every met
 
 mutants: $(READY) ## how many small wrong changes the unit tests notice; N=40 of each package, SEED=0 (docs/mutants.md)
 	@uv pip install --quiet --target .venv/mutation --group mutation
-	@PYTHONPATH=.venv/mutation python -m tests.mutants docs/mutants.md results/mutants/mutants.csv --size $(N) --seed $(SEED)
+	@PYTHONPATH=.venv/mutation python -m tests.mutants --size $(N) --seed $(SEED)
 
 lint: $(READY) ## ruff, snakefmt, snakemake --lint, mypy
 	@ruff check . && ruff format --check . && mypy

@@ -23,7 +23,6 @@ from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
 from hypersphere import files
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from cosmic_ray.work_item import WorkItem, WorkResult
 
 ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "mutants.md"
 PACKAGES = ("config", "objectives", "provenance", "statistics")
 SWAPS = {
     "Binary": "Add_Sub Sub_Add Mul_Div Div_Mul FloorDiv_Div Mod_Div Pow_Mul BitOr_BitAnd BitAnd_BitOr",
@@ -161,8 +161,6 @@ def digest(*patterns: str) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make mutants")
-    parser.add_argument("page", type=Path, help="the page that gets the tables, between its marks")
-    parser.add_argument("csv", type=Path, help="the file that gets a row for each mutant")
     parser.add_argument("--size", type=int, default=40, help="mutants of each package")
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
@@ -223,9 +221,7 @@ def run(asked: argparse.Namespace) -> None:
         outcomes = [outcome(item, results[item.job_id]) for item in items]
     note = f"cosmic-ray {version('cosmic-ray')}, seed {asked.seed}, sources `{source}`, tests `{tests}`."
     shown = table(outcomes, {name: len(known) for name, known in of.items()})
-    page = (ROOT / asked.page).read_text(encoding="utf-8")
-    files.write_text(ROOT / asked.page, renewed(page, BEGIN, END, f"{shown}\n\n{note}"))
-    files.write_text(ROOT / asked.csv, pd.DataFrame(map(vars, outcomes)).to_csv(index=False))
+    files.write_text(PAGE, renewed(PAGE.read_text(encoding="utf-8"), BEGIN, END, f"{shown}\n\n{note}"))
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def test_nothing_to_do_on_a_second_run_and_plan_says_so_and_which_runs_there_are
     assert done.returncode == 0, done.stderr
     assert "Nothing to be done" in done.stdout
     assert len(re.findall(r"^  finished +\S+$", done.stdout, flags=re.MULTILINE)) == RUNS
-    assert "to train" not in done.stdout
+    assert "missing" not in done.stdout
 
 
 def test_plan_gives_the_jobs_and_reasons_of_snakemake(copy: Checkout) -> None:

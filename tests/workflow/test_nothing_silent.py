@@ -45,16 +45,6 @@ def test_a_wrong_setting_is_a_sentence_and_writes_nothing(fresh: Checkout, appro
         assert not (fresh.root / folder).exists()
 
 
-def test_a_defect_of_ours_has_its_traceback(place: Checkout) -> None:
-    """The profile silences Snakemake, which would exit with 1 and not a word."""
-    place.edit(
-        "src/hypersphere/config/checks.py", "    rules.load(plan.config.root)\n", "    raise RuntimeError('a defect')\n"
-    )
-    done = place.snakemake("--cores", "2")
-    assert done.returncode != 0
-    assert "RuntimeError: a defect" in done.stderr
-
-
 EDITS = (
     ("config/papers/embedding_norms/claims.csv", ",as printed,", ",as printed,Again. ", "claims"),
     ("config/papers/lecture/errata.yaml", "decided: ", "decided: Again. ", "scorecard"),

@@ -1,1 +1,1 @@
-"""The command ``hypersphere``, its console, and other programs that people start. No other folder imports this one."""
+"""The command ``hypersphere``, and other programs that people start. No other folder imports this one."""

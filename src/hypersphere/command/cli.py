@@ -104,14 +104,11 @@ def cost(plan: Plan, arguments: argparse.Namespace) -> None:
         print(line)
 
 
-@command(
-    "one step of every distinct run with two random images on the CPU",
-    option("--verbose", action="store_true", help="list every step, not only those that fail"),
-)
+@command("one step of every distinct run with two random images on the CPU")
 def rehearse(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.command import rehearse
 
-    for line in rehearse.lines(plan, arguments.verbose):
+    for line in rehearse.lines(plan):
         print(line, flush=True)
 
 
@@ -391,14 +388,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     The exit status is 0; 2 after a sentence on standard error; 128 + n if signal n stopped the command.
     """
-    top, commands = parser()
+    top, _ = parser()
     words = sys.argv[1:] if arguments is None else arguments
     if not words:
         top.print_help()
         return 0
-    if not words[0].startswith("-") and words[0] not in commands:
-        print(f"hypersphere: command: {not_one_of(words[0], commands)}", file=sys.stderr)
-        return 2
     parsed = top.parse_args(words)
     if parsed.command in audit.COMMANDS:
         return audit.main(words)

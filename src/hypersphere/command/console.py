@@ -1,8 +1,7 @@
-"""A calm console: one line per finished job, a failed job's log, and the next command at the end.
+"""What is done when Snakemake is about to run jobs: look for what was lost, and mend what a killed Snakemake left.
 
-Snakemake's own messages are silenced by the profiles (``quiet: [all]``, which leaves dry runs alone). The handler here
-prints what a person needs; everything else is in the log files. It is attached when Snakemake is about to run jobs.
-What was lost since the last time is then looked for, and what a killed Snakemake left behind is mended.
+Snakemake shows its own progress, and a failed job's log (`show-failed-logs` of the profiles). Only what each job was
+made of goes to its log file alone.
 """
 
 import dataclasses
@@ -11,111 +10,15 @@ import functools
 import logging
 import os
 import platform
-import re
-import shlex
 import shutil
 import sys
-import time
-import traceback
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from hypersphere import files
 from hypersphere.config.plan import Plan
-from hypersphere.config.project import COMMAND_LINE
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import markers
-from hypersphere.wording import counted
-
-TARGETS = ("all", "everything", "reproduce", "data", "runs", "records", "total")
-"""Rules that only collect files, and the name under which Snakemake counts all jobs."""
-REPORT = "results/report/index.html"
-"""What ``make report`` asks for, and nothing else."""
-TAIL = 12
-"""Lines of a failed job's log that are shown."""
-MOST = 6
-"""Files that are named to open."""
-SPLIT = r"[\s']"
-"""What in a setting needs quotes of its own in the Makefile's SET, which puts others around each word."""
-KNOWN = ("RuleException:\nCalledProcessError", "Exiting because a job execution failed")
-"""Beginnings of Snakemake's messages about a failed job, whose log says more."""
-
-
-class Handler(logging.Handler):
-    """Turns Snakemake's log events into lines on standard error. A job is called by its log."""
-
-    def __init__(self, plan: Plan, report: bool = False) -> None:
-        super().__init__()
-        self.plan, self.report, self.started = plan, report, time.time()
-        self.logs: dict[int, Path] = {}
-        """Of each job at work, by Snakemake's number; of no job that only collects files."""
-        self.total, self.done, self.failed, self.records = 0, 0, set[int](), False
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Show a record, if it is one of the few worth showing."""
-        event, about, message = str(getattr(record, "event", None) or ""), record.__dict__, record.getMessage()
-        elapsed, jobs = timedelta(seconds=round(time.time() - self.started)), counted(self.total, "job")
-        said: list[str] = []
-        if event == "run_info":
-            counts = {rule: count for rule, count in about["stats"].items() if rule not in TARGETS}
-            self.total, self.records = sum(counts.values()), "record" in counts
-            said = [f"{counted(self.total, 'job')} to do; the output of each goes to a file"]
-        elif event == "job_info" and about["rule_name"] not in TARGETS:
-            self.logs[about["jobid"]] = Path(*about["log"])
-        elif event == "job_finished" and about["job_id"] in self.logs:
-            self.done += 1
-            said = [f"[{self.done:>{len(str(self.total))}}/{self.total}] {elapsed}  {self.logs.pop(about['job_id'])}"]
-            if self.done == self.total:
-                said += [f"done in {elapsed}: {jobs}", *([] if self.records else ending(self.plan, self.report))]
-        elif event in ("job_error", "group_error"):
-            number = about.get("jobid", -1)
-            if number != -1 and number in self.failed:  # Snakemake may report one failure twice
-                return
-            self.failed.add(number)
-            log = self.logs.get(number, Path(about.get("rule_name") or "job"))  # a cluster's job may have no number
-            lines = log.read_text(errors="replace").splitlines() if log.is_file() else []
-            stopped = bool(lines) and "stopped by SIG" in lines[-1]
-            said = [f"{'stopped' if stopped else 'failed'}: {log}", *(f"    {line}" for line in lines[-TAIL:])]
-        elif message.startswith("Nothing to be done"):
-            said = ["nothing to do: every result is up to date", *ending(self.plan, self.report)]
-        elif "At least one job did not complete successfully" in message:
-            said = [
-                f"stopped after {elapsed}: {self.done} of {jobs} done. Mend the cause of what is shown above, and run"
-            ]
-            said += ["the same command again; finished jobs stay finished"]
-        elif record.levelno >= logging.WARNING and not message.startswith(KNOWN):
-            said = [message]
-        for line in said:
-            print(line, file=sys.stderr, flush=True)
-
-
-def ending(plan: Plan, report: bool = False) -> list[str]:
-    """The files to open, and the next command with the settings of this rebuild.
-
-    Where ``only`` chose, the files are of chosen tables and figures alone. After the ``report`` alone there may be
-    nothing of the scale to verify: then the command makes all of it.
-    """
-    config = plan.config
-    pages = ("report/index.html", "report/report.pdf", f"{config.results.name}/scorecard.html")
-    shown = [config.root / "results" / page for page in pages]
-    if config.settings.only:
-        outputs = [path for key in (*plan.chosen, *plan.chosen_studies) for path in plan.outputs(*key)]
-        shown = [path for path in outputs if path.suffix in (".md", ".svg")]
-    paths = [path.relative_to(config.root).as_posix() for path in shown if path.is_file()]
-    more = f" and {len(paths) - MOST} more" if len(paths) > MOST else ""
-    opened = [f"open   {' and '.join(paths[:MOST])}{more}"] if paths else []
-    given = [
-        f"{key}={value if isinstance(value, str) else files.canonical_json(value)}"
-        for key, value in config.overrides.items()
-        if key not in ("scale", "only") and config.sources[key] == COMMAND_LINE
-    ]
-    words = [
-        *([f"SCALE={config.settings.scale}"] if config.settings.scale != "quick" else []),  # the Makefile's own
-        *([f"ONLY={' '.join(config.settings.only)}"] if config.settings.only and not report else []),
-        *([f"SET={' '.join(shlex.quote(one) if re.search(SPLIT, one) else one for one in given)}"] if given else []),
-    ]
-    return [*opened, f"next   {shlex.join(['make', 'reproduce' if report else 'verify', *words])}"]
 
 
 def prepare(workflow: Any, logger: logging.Logger, plan: Plan) -> None:
@@ -136,21 +39,19 @@ def prepare(workflow: Any, logger: logging.Logger, plan: Plan) -> None:
                 if about.dryrun_exec:
                     _foresee(workflow, plan)
                 else:
-                    _begin(logger, plan, about.local_exec, set(workflow.dag_settings.targets) == {REPORT})
+                    _begin(logger, plan, about.local_exec)
             except HypersphereError as error:
                 sys.exit(f"hypersphere: {error}")
-            except Exception:  # the profile silences Snakemake, which would say nothing at all
-                traceback.print_exc()
-                sys.exit(1)
         return execute(executor_plugin=executor_plugin, **settings)
 
     workflow.execute = executing
 
 
-def _begin(logger: logging.Logger, plan: Plan, local: bool, report: bool) -> None:
-    """Before jobs run: show the console, check that jobs can write and have a GPU, and forget what is lost."""
-    if not any(isinstance(handler, Handler) for handler in logger.handlers):
-        logger.addHandler(Handler(plan, report))
+def _begin(logger: logging.Logger, plan: Plan, local: bool) -> None:
+    """Before jobs run: be brief of each, check that they can write and have a GPU, and forget what is lost."""
+    for handler in logger.handlers:
+        if not isinstance(handler, logging.FileHandler):
+            handler.addFilter(lambda record: str(getattr(record, "event", None)) != "job_info")
     if note := join(Path.cwd()):
         print(note, file=sys.stderr, flush=True)
     for folder in (plan.config.results, plan.config.root / "logs", plan.config.data / "processed"):

@@ -6,15 +6,13 @@ published scale, and data/pair_costs.csv, with what a comparison takes at the la
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hypersphere import files
 from hypersphere.config import claims as ledger
 from hypersphere.config import plan as planning
-from hypersphere.config.claims import why_not_made
-from hypersphere.config.plan import MANIFEST, Plan
+from hypersphere.config.plan import Plan
 from hypersphere.datasets.sizes import Size, stated
 from hypersphere.errors import HypersphereError
 from hypersphere.report import artifact
@@ -64,20 +62,14 @@ class Cost:
         self.flops: dict[str, int | str] = {}
         """The operations of each run by its name, or why they are not known."""
         self.sizes: dict[str, Size | None] = {}
-        """Of each dataset, that of its prepared copy, else the one that data/images.csv states; None: unknown."""
+        """Of each dataset, as data/images.csv or its source states it; None: unknown."""
         passes: dict[tuple[Any, ...], int | str] = {}  # of one pass, by ``work.key``
         for name, run in plan.chosen_runs.items():
             if run.dataset.name not in self.sizes:
                 self.sizes[run.dataset.name] = stated(run.dataset)
-                content = files.read_mapping(plan.data_folder(run.dataset) / MANIFEST)
-                with suppress(KeyError, TypeError, ValueError, IndexError):  # not prepared, or by another version
-                    # Sentences count as if all were of the greatest length.
-                    shape, names = content["image_shape"], content["class_names"]["class"]
-                    examples = int(content["splits"]["train"]["images"])
-                    self.sizes[run.dataset.name] = Size(float(shape[1]), len(names), examples)
             size = self.sizes[run.dataset.name]
             if size is None:
-                self.flops[name] = f"the size of {run.dataset.name} is not known until it is prepared"
+                self.flops[name] = f"the size of {run.dataset.name} is not stated"
                 continue
             key = work.key(run, size.side)
             if key not in passes:
@@ -104,10 +96,10 @@ class Cost:
 def lines(cost: Cost, verbose: bool = False) -> Iterator[str]:
     """The table with its assumptions, a row for each document, and for each artifact if ``verbose``.
 
-    What is left out, not known or not made comes after it.
+    What is left out or not known comes after it.
     """
-    config, device = cost.plan.config, cost.device
-    yield f"scale      {config.scale_name}: {config.scale.describe}"
+    scale, device = cost.plan.config.scale, cost.device
+    yield f"scale      {cost.plan.config.scale_name}: {scale.describe}"
     yield f"device     {device.tflops:g} TFLOP/s, stated, not measured: {device.source}"
     yield ""
     amounts: dict[str, Amount] = {}
@@ -131,12 +123,6 @@ def lines(cost: Cost, verbose: bool = False) -> Iterator[str]:
         yield f"roughly    to train on: {'; '.join(roughly)}"
     for reason in dict.fromkeys(found for found in cost.flops.values() if isinstance(found, str)):
         yield f"not known  {counted(sum(found == reason for found in cost.flops.values()), 'run')}: {reason}"
-    reasons: dict[str, list[str]] = {}
-    for paper, document in config.papers.items():
-        for name in document.measured:
-            if config.chosen(paper, name) and (reason := why_not_made(cost.plan, paper, name)):
-                reasons.setdefault(reason, []).append(f"{paper}/{name}")
-    yield from (f"not made   {', '.join(names)}: {reason}" for reason, names in reasons.items())
 
 
 def as_csv(cost: Cost) -> str:

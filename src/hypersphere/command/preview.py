@@ -14,9 +14,6 @@ from hypersphere.errors import HypersphereError
 from hypersphere.provenance import markers
 from hypersphere.provenance.state import State, look
 
-WORDS = {State.MISSING: "to train"}
-"""What a state is called where it is not its own word."""
-
 
 def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
     """A summary of the plan, and Snakemake's dry run; with ``verbose``, every artifact, run and job as well.
@@ -37,7 +34,7 @@ def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
     batches = plan.chosen_batches
     asked = plan.chosen_runs.keys() | {run.name for batch in batches.values() for run in batch.runs}
     states = {name: look(plan.run_folder(name), 0).state for name in plan.runs if name in asked}  # at a glance
-    counts = Counter(WORDS.get(one, one) for one in states.values())
+    counts = Counter(states.values())
     counted = ", ".join(f"{count} {word}" for word, count in counts.items())
     tables, sweeps = (", ".join(map(str, seeds)) for seeds in (scale.seeds.tables, scale.seeds.sweeps))
     yield f"scale     {config.scale_name}: {scale.describe}"
@@ -70,7 +67,7 @@ def details(plan: Plan, reasons: dict[tuple[str, str], str], states: dict[str, S
             about = f"{len(points)} cells, {len(points) - len(missing)} measured by {runs} runs{rest}"
         yield f"  {'/'.join(key):<34} {about}"
     yield from ("", f"runs ({len(states)}, in {batches} batches)") if states else ()
-    yield from (f"  {WORDS.get(one, one):<10} {name}" for name, one in states.items())
+    yield from (f"  {one:<10} {name}" for name, one in states.items())
     shown = {cell.run.name for cell in plan.cells if cell.run and plan.config.chosen(cell.paper, cell.artifact)}
     unmeasured = {name: reason for name, reason in plan.unmeasured.items() if name in shown}
     yield from ("", f"runs that cannot be measured yet ({len(unmeasured)})") if unmeasured else ()

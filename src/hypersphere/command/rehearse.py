@@ -54,8 +54,8 @@ def step(run: Run, side: int, classes: int) -> str:
     return "" if outcome.status == "finished" else f"{outcome.status} at the first step"
 
 
-def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
-    """A line for each step that failed (with ``verbose``, for every step), then what all of them showed.
+def lines(plan: Plan) -> Iterator[str]:
+    """A line for each step that failed, then what all of them showed.
 
     If a run would fail, an error ends them.
     """
@@ -66,7 +66,7 @@ def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
         if not registry.read_constant("trainers", run.kind, "IMAGES", False):
             without[f"{run.kind} runs need data of their own"] += 1
         elif size is None:
-            without[f"the size of {run.dataset.name} is not known until it is prepared"] += 1
+            without[f"the size of {run.dataset.name} is not stated"] += 1
         else:
             key = files.digest([run.model_dump(mode="json", exclude={*TOGETHER}), size.side, size.classes])
             together.setdefault(key, (size, []))[1].append(run)
@@ -78,9 +78,9 @@ def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
         ]
         for at, (future, runs) in enumerate(asked, start=1):
             problem: str = future.result()
-            if problem or verbose:
+            if problem:
                 also = f" and {counted(len(runs) - 1, 'run')} like it" if len(runs) > 1 else ""
-                yield f"[{at}/{len(asked)}] {runs[0].name}{also}: {problem or 'one step'}"
+                yield f"[{at}/{len(asked)}] {runs[0].name}{also}: {problem}"
             failed += len(runs) if problem else 0
     finally:
         pool.shutdown(cancel_futures=True)  # a command that is stopped leaves no workers behind

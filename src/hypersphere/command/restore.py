@@ -27,12 +27,7 @@ def restore(plan: Plan) -> None:
             f"config/config.yaml: scale: is {own}, and DVC restores that one; set it to {plan.config.scale_name}"
         )
     lock = root / "dvc.lock"
-    if not lock.is_file():
-        raise HypersphereError(
-            f"dvc.lock: the file is missing: check out a release that has it ({HELP}), or make the results here with "
-            "`make reproduce`"
-        )
-    if f"path: {results}/" not in lock.read_text(encoding="utf-8"):
+    if not lock.is_file() or f"path: {results}/" not in lock.read_text(encoding="utf-8"):
         raise HypersphereError(f"dvc.lock: does not list {results}; check out a release of that scale ({HELP})")
     if not _call(root, "dvc", "remote", "list"):
         raise HypersphereError(f".dvc/config: names no remote to pull from; add one ({HELP})")
@@ -48,8 +43,7 @@ def restore(plan: Plan) -> None:
             f"{', '.join(paths)}: changed since the results of dvc.lock were made; check out that release ({HELP})"
         )
     verify.verify(plan, [], rebuild=False)
-    # The profile would silence errors, too.
-    _call(root, "snakemake", "reproduce", "--touch", "--forceall", "--cores", "1", "--quiet", "host")
+    _call(root, "snakemake", "reproduce", "--touch", "--forceall", "--cores", "1")
     if "Nothing to be done" not in preview.dry_run(root, {}, "reproduce"):
         raise HypersphereError(f"{results}: is not what Snakemake would make; `make plan VERBOSE=1` says why")
     print(f"{results}: restored, nothing is left to do")

@@ -1,7 +1,6 @@
 """`hypersphere`, its version, names as the plan and logs print them, and what each command writes and waits for."""
 
 import argparse
-import re
 import tomllib
 from collections.abc import Callable
 from importlib import metadata
@@ -24,11 +23,6 @@ from ..statistics.world import World, at, claim
 
 ROOT = Path(__file__).resolve().parents[3]
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-
-
-def test_a_misspelt_command(capsys: pytest.CaptureFixture[str], approve: Approve) -> None:
-    assert cli.main(["plna", "--verbose"]) == 2
-    approve(re.sub(r"\d+ names", "… names", capsys.readouterr().err.strip()))
 
 
 def test_only_the_audit_needs_no_project(
