@@ -47,11 +47,17 @@ def prepare(workflow: Any, logger: logging.Logger, plan: Plan) -> None:
     workflow.execute = executing
 
 
+def _worth_showing(record: logging.LogRecord) -> bool:
+    """Whether a message is no start of a job, whose end is shown, and none of how jobs are chosen."""
+    chosen = record.getMessage().startswith(("Select jobs to execute", "Execute "))
+    return not chosen and str(getattr(record, "event", None)) != "job_info"
+
+
 def _begin(logger: logging.Logger, plan: Plan, local: bool) -> None:
     """Before jobs run: be brief of each, check that they can write and have a GPU, and forget what is lost."""
     for handler in logger.handlers:
         if not isinstance(handler, logging.FileHandler):
-            handler.addFilter(lambda record: str(getattr(record, "event", None)) != "job_info")
+            handler.addFilter(_worth_showing)
     if note := join(Path.cwd()):
         print(note, file=sys.stderr, flush=True)
     for folder in (plan.config.results, plan.config.root / "logs", plan.config.data / "processed"):
