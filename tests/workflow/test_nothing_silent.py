@@ -45,6 +45,15 @@ def test_a_wrong_setting_is_a_sentence_and_writes_nothing(fresh: Checkout, appro
         assert not (fresh.root / folder).exists()
 
 
+def test_a_defect_of_ours_has_its_traceback(place: Checkout) -> None:
+    """At a parse, where all that people write is checked."""
+    old = "    rules.load(plan.config.root)\n"
+    place.edit("src/hypersphere/config/claims.py", old, "    raise RuntimeError('a defect')\n")
+    done = place.snakemake("--cores", "2")
+    assert done.returncode != 0
+    assert "RuntimeError: a defect" in done.stderr
+
+
 EDITS = (
     ("config/papers/embedding_norms/claims.csv", ",as printed,", ",as printed,Again. ", "claims"),
     ("config/papers/lecture/errata.yaml", "decided: ", "decided: Again. ", "scorecard"),

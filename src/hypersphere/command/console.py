@@ -12,6 +12,7 @@ import os
 import platform
 import shutil
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,9 @@ def prepare(workflow: Any, logger: logging.Logger, plan: Plan) -> None:
                     _begin(logger, plan, about.local_exec)
             except HypersphereError as error:
                 sys.exit(f"hypersphere: {error}")
+            except Exception:  # of which Snakemake would name the place and leave out the words
+                traceback.print_exc()
+                sys.exit(1)
         return execute(executor_plugin=executor_plugin, **settings)
 
     workflow.execute = executing
