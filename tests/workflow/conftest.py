@@ -5,13 +5,17 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+from ..preloaded import Server
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROJECT = REPOSITORY / "tests" / "project"
@@ -21,6 +25,8 @@ RUNS = 21
 """The norms paper trains five of SimCLR and SimSiam with two seeds on each dataset; the lecture trains one more."""
 ALONE = "supervised-upright"
 """The batch of the lecture's run, which nothing else shows."""
+LOGS = Path(tempfile.mkdtemp(prefix="hypersphere-tests-"))
+"""Output of commands; removed at the end."""
 Once = Callable[[Path, Callable[[], None]], None]
 Approve = Callable[[object], None]
 TRAINED = ("runs/*/*.safetensors", "runs/*/history.csv", "runs/*/run.yaml", "runs/*/snapshots/*")
@@ -28,6 +34,21 @@ MADE = (
     *("batches/*", "evaluations/**/*.csv", "statistics/**/*", "simulations/**/*", "*.csv"),
     *("tables/**/*", "figures/**/*", "*.html", "*.pdf"),
 )
+
+
+@cache
+def preloaded() -> Server:
+    """One for each process of pytest. It imports nothing of the package: each copy of the repository has its own."""
+    programs = ("snakemake.cli", "snakemake_executor_plugin_slurm", "dvc.cli", "dvc.repo")
+    return Server(*programs, "pandas", "scipy.stats", "torch", "torchvision", "matplotlib.figure", "seaborn")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _end_of_session() -> Iterator[None]:
+    yield
+    if preloaded.cache_info().currsize:
+        preloaded().close()
+    shutil.rmtree(LOGS)
 
 
 class Job(NamedTuple):
@@ -59,10 +80,14 @@ class Checkout:
     root: Path
     environment: dict[str, str]
 
-    def run(self, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *command: str, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run a command here with the environment's interpreter and programs."""
         environment = self.environment | variables
-        return subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, check=False)
+        if command[0] == sys.executable and "PYTHONPATH" not in variables:  # which is read when Python starts
+            return preloaded().run(command[1:], cwd or self.root, environment, LOGS / "log")
+        return subprocess.run(
+            command, cwd=cwd or self.root, env=environment, capture_output=True, text=True, check=False
+        )
 
     def snakemake(
         self, *options: str, settings: tuple[str, ...] = (), **variables: str
@@ -129,9 +154,9 @@ class Checkout:
         return self.files(*TRAINED, *MADE) | {str(path.relative_to(self.root)): path.read_bytes() for path in arrays}
 
     def equipped(self) -> "Checkout":
-        """The same with programs in .venv/bin, as `make` looks for them."""
+        """The same with programs in .venv/bin, as `make` looks for them, that start in milliseconds."""
         for name, module in (("hypersphere", f"{self.root}/src/hypersphere"), ("snakemake", "-m snakemake")):
-            program(self.root / ".venv" / "bin" / name, f'exec {sys.executable} {module} "$@"')
+            program(self.root / ".venv" / "bin" / name, f'exec {preloaded().python} {module} "$@"')
         (self.root / ".venv" / ".ready").touch()  # so that make installs nothing
         path = f"{self.root / '.venv' / 'bin'}{os.pathsep}{self.environment['PATH']}"
         return Checkout(self.root, self.environment | {"PATH": path})

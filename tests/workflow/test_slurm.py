@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from . import one_node_slurm as slurm
-from .conftest import Checkout, another
+from .conftest import LOGS, Checkout, another
 from .test_kills import trainers
 
 pytestmark = [
@@ -34,8 +33,6 @@ RemoteExecutor.next_seconds_between_status_checks = property(lambda self: 2, lam
 main()
 """
 PATIENCE = 500.0
-SAID = Path(tempfile.gettempdir()) / "hypersphere-tests-slurm.log"
-"""What Snakemake says. There is one Slurm at a time."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -58,9 +55,9 @@ SETTINGS = (
 
 @contextmanager
 def submitting(place: Checkout, *options: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Snakemake with the profile."""
+    """Snakemake with the profile, and jobs that start on their own: none is forked from the tests' server."""
     command = [sys.executable, "-c", OFTEN, "--workflow-profile", "profiles/slurm", *HERE, *options]
-    with SAID.open("wb") as said:
+    with (LOGS / "slurm").open("wb") as said:
         process = subprocess.Popen(
             [*command, "--config", *SETTINGS], cwd=place.root, env=place.environment, stdout=said, stderr=said
         )
@@ -75,14 +72,14 @@ def wait_for(condition: Callable[[], bool], process: subprocess.Popen[bytes]) ->
     """Poll while Snakemake is at work."""
     deadline = time.monotonic() + PATIENCE
     while not condition():
-        assert process.poll() is None, SAID.read_text()
-        assert time.monotonic() < deadline, slurm.ask("squeue", "--states=all") + SAID.read_text()
+        assert process.poll() is None, (LOGS / "slurm").read_text()
+        assert time.monotonic() < deadline, slurm.ask("squeue", "--states=all") + (LOGS / "slurm").read_text()
         time.sleep(0.1)
 
 
 def finish(process: subprocess.Popen[bytes]) -> tuple[int, str]:
     """Snakemake's exit status, and what it said."""
-    return process.wait(timeout=PATIENCE), SAID.read_text()
+    return process.wait(timeout=PATIENCE), (LOGS / "slurm").read_text()
 
 
 def jobs(rule: str) -> dict[str, str]:

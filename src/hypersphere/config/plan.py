@@ -334,7 +334,8 @@ def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
         manifest = plan.data_folder(dataset) / MANIFEST
         if (names is not None and name not in names) or not manifest.is_file():
             continue
-        images = files.read_json(manifest).get("splits", {}).get("train", {}).get("images")
+        splits = files.mapping(files.read_mapping(manifest).get("splits"))  # a damaged one is made again
+        images = files.mapping(splits.get("train")).get("images")
         if not isinstance(images, int):
             continue
         for run in plan.runs.values():
