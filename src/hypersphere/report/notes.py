@@ -123,11 +123,14 @@ def protocol(plan: Plan, paper: Paper, artifact: str) -> str:
     settings: dict[str, list[str]] = {}
     for name, runs in by_method.items():
         epochs = words.several(str(run.schedule.epochs) for run in runs)
-        sizes = words.several(str(run.batch.size) for run in runs)
+        batches = [(run.batch.size, run.batch.micro) for run in runs]  # smaller where gradients are accumulated
+        sizes = words.several(str(n) if n == m else f"{n} ({n // m} × {m})" for n, m in batches)
         settings.setdefault(f"{counted(epochs, 'epoch')}, batch {sizes}", []).append(name)
     trained = "; ".join(f"{', '.join(names)} {setting}" for setting, names in settings.items())
     encoders = list(dict.fromkeys(component(run.encoder) for _, run in cells))
     shown = " or ".join(encoders) if len(encoders) <= words.FEW else f"{encoders[0]} and {len(encoders) - 1} others"
+    starts = {component(cell.run.encoder): None for cell in plan.controls[paper.paper, artifact] if cell.run}
+    note = f" (the untrained one is {', '.join(starts)})" if 0 < len(starts) < len(encoders) else ""
     probes = []
     for name in dict.fromkeys(cell.protocol for cell, _ in cells):
         if name == HISTORY:
@@ -137,4 +140,4 @@ def protocol(plan: Plan, paper: Paper, artifact: str) -> str:
         where = " on the head's output" if chosen.layer == "embeddings" else ""
         where += ", on another dataset" if chosen.transfer else ""
         probes.append(f"probed by {component(chosen.probe)}{where}")
-    return f"Protocol: encoder {shown}; {trained}; {'; '.join(dict.fromkeys(probes))}."
+    return f"Protocol: encoder {shown}{note}; {trained}; {'; '.join(dict.fromkeys(probes))}."

@@ -24,6 +24,8 @@ HOURS = 10.0
 """Of a GPU: the page says what they would settle first."""
 WIDTH, QUALITY = 1440, 60
 """Of the pictures: pixels, and quality of WebP out of 100, at which letters stay sharp."""
+FEW = 12
+"""Claims of a question that are seen at once; more are folded."""
 FILTERS = ("document", "kind", "rung", "answer", "certainty", "origin")
 
 
@@ -95,6 +97,7 @@ def write(plan: Plan, shown: Known, folder: Path) -> None:
         "enough": certainty.enough_runs,
         "confidence": words.confidence(config),
         "rules": rules.load(config.root),
+        "few": FEW,
         "graded": True,
     }
     write_text(folder / "index.html", pages.render("report.html", values))

@@ -12,6 +12,7 @@ import typst
 
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.plan import Plan
+from hypersphere.errors import HypersphereError
 from hypersphere.files import replacing, write_json
 from hypersphere.report import claims, pages, studies, style, words, writer
 from hypersphere.report.artifact import Shown
@@ -34,7 +35,11 @@ def typeset(root: Path, source: str, data: Path, pdf: Path) -> None:
     """Set a PDF from a source of the project and its content. Its time is fixed: equal content is equal bytes."""
     given: dict[str, Any] = {"root": str(root), "ignore_system_fonts": True, "timestamp": 0}
     inputs = {"content": address(root, data)}
-    made = typst.compile(str(root / source), sys_inputs=inputs, font_paths=[str(style.FONTS)], **given)
+    try:
+        made = typst.compile(str(root / source), sys_inputs=inputs, font_paths=[str(style.FONTS)], **given)
+    except typst.TypstError as error:
+        place = " ".join(str(error.diagnostic).split()[:8])
+        raise HypersphereError(f"{root / source}: {error} ({place})") from None
     with replacing(pdf) as temporary:
         temporary.write_bytes(bytes(made))
 

@@ -46,7 +46,14 @@ def build(plan: Plan, shown: Known, folder: Path) -> None:
 def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
     """All numbers, tables and sentences of the paper."""
     config, known, compared = plan.config, shown.claims, shown.studies["studies"]
-    asked = [{key: paper.quoted(row[key]) for key in ASKED} for row in shown.findings]
+    asked = []
+    for row in shown.findings:
+        if not row["sentence"].strip():
+            raise HypersphereError(f"{folder / 'findings.csv'}: {row['id']}: the sentence is missing")
+        asked.append({key: paper.quoted(row[key]) for key in ASKED})
+    leads = questions.leads(asked)
+    if not leads:
+        raise HypersphereError(f"{folder / 'findings.csv'}: no question leads, so the abstract has no findings")
     printed = [claim for claim in known if claim["origin"] == "printed"]
     errata = load_errata(config)
     statements = {
@@ -89,7 +96,7 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
         "about": {"authors": ", ".join(authors)} | {name: str(cited.get(key, "")) for name, key in ABOUT.items()},
         "counts": counts(known) | {"documents": str(len(papers)), "errata": str(len(errata))},
         "confidence": words.confidence(config),
-        "leads": questions.leads(asked),
+        "leads": leads,
         "across": [one for one in asked if one["paper"] not in config.papers and not one["lead"]],
         **_studies(config, asked, compared),
         "forest": {

@@ -21,6 +21,7 @@ from hypersphere.config.cells import Cell
 from hypersphere.config.claims import ERRATA, ERRATUM_KINDS, SENTENCES
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import FOLDER
+from hypersphere.errors import HypersphereError
 from hypersphere.files import read_yaml
 from hypersphere.report import pages
 from hypersphere.report.claims import Entry, Link
@@ -45,7 +46,11 @@ class Proofs:
         """Where the repository is: above the page, or on a code host (``<repository-code>/blob/HEAD``)."""
         file = self.plan.config.root / "CITATION.cff"
         given = (read_yaml(file) or {}).get("repository-code", "") if file.is_file() else ""
-        return f"{given.removesuffix('.git')}/blob/HEAD" if given else self._near(self.plan.config.root)
+        if not given:
+            return self._near(self.plan.config.root)
+        if not re.fullmatch(r"https?://[^\s?#]+", str(given)):
+            raise HypersphereError(f"{file}: repository-code is '{given}', which is no address of the web")
+        return f"{given.removesuffix('/').removesuffix('.git')}/blob/HEAD"
 
     def _near(self, path: Path) -> str:
         return Path(os.path.relpath(path, self.folder)).as_posix()

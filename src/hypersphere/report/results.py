@@ -11,6 +11,8 @@ import pandas as pd
 from hypersphere.config.claims import Claim, load
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
+from hypersphere.config.rules import Verdict
+from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_tidy
 
@@ -46,8 +48,15 @@ class Results:
 
     @cached_property
     def claims(self) -> pd.DataFrame:
-        """claims.csv: every published claim and its verdict."""
-        return tables.read(check_tidy(self.config.results, "claims.csv"), columns.CLAIMS)
+        """claims.csv: every published claim and its verdict; below the published scale, none of that scale's."""
+        table = tables.read(check_tidy(self.config.results, "claims.csv"), columns.CLAIMS)
+        for row in tables.rows(table):
+            if Verdict.of(row["verdict"]).settles and row["answered_by"] == "encoder" and not settles(self.config):
+                raise HypersphereError(
+                    f"{self.config.results / 'claims.csv'}: {row['id']} says '{row['verdict']}', "
+                    f"but scale {self.config.scale_name} settles nothing"
+                )
+        return table
 
     @cached_property
     def runs(self) -> pd.DataFrame:

@@ -14,7 +14,6 @@ import torch
 from scipy import special
 from torch import Generator, Tensor
 
-from hypersphere.objectives.geometry import unit
 from hypersphere.objectives.grad_scale import grad_scale
 from hypersphere.theory.statement import Checked, Inputs, Statement, everywhere, given, gradient, spread
 
@@ -29,6 +28,10 @@ dot = torch.linalg.vecdot
 
 def norm(a: Tensor) -> Tensor:
     return torch.linalg.vector_norm(a, dim=-1)
+
+
+def unit(a: Tensor) -> Tensor:
+    return a / norm(a)[..., None]
 
 
 def across(a: Tensor, b: Tensor) -> Tensor:

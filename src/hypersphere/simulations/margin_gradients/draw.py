@@ -59,8 +59,13 @@ def fig2(table: pd.DataFrame) -> Drawing:
             map_ = _map(axis, rows, "size", **LOGARITHMIC)
             one, zero = rows["one"].iloc[0], rows["zero"].iloc[0]
             axis.axhline(one, color="black", linewidth=1.2)
+            axis.annotate("weight 1", (0.02, one), (2, -2), textcoords="offset points", va="top", fontsize=7.5)
             if panel == "sines":
+                wrong = "above the line it weakens them;\nthe paper says that it strengthens"
+                axis.text(0.5, (one + zero) / 2, wrong, va="center", ha="center", fontsize=7.5)
                 axis.axhspan(zero, QUARTERS[0][-1], fill=False, hatch="////", edgecolor=style.GREY, linewidth=0)
+                label = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
+                axis.text(0.02, (zero + QUARTERS[0][-1]) / 2, "negative", va="center", fontsize=7.5, bbox=label)
             axis.set_title(title, loc="left", fontsize=8.5)
             axis.set_xlabel(r"probability without margin $\tilde{q}^+$")
             axis.set_ylabel(r"angle $\theta^+$ (rad)")

@@ -26,8 +26,8 @@ CHOICES = {
     "noise": "twice the augmentation's noise",
     "circle": "K-means on Px/|Px|",
     "corner": "all points above and to the right of 0",
-    "other": "bars side by side, or a smaller moon",
 }
+OTHER_SHAPES = {"three_bars": "bars side by side, not in steps", "nested_moons": "a smaller moon"}
 TITLES = {
     "three_bars": ("(a) Three-Bars", "(c) CL", "(e) LMCL, mean", "(g) LMCL, sum"),
     "nested_moons": ("(b) Nested-Moons", "(d) CL", "(f) LMCL, mean", "(h) LMCL, sum"),
@@ -82,7 +82,8 @@ def table1_sensitivity(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
             f"{words.signed(row['gain'], 1)} {words.interval(row['low'], row['high'], 1)}"
             for row in (by_space["lmcl_mean"], by_space["lmcl_sum"])
         ]
-        body.append([DATASETS[str(dataset)], CHOICES[str(variation)], *means, *gains])
+        choice = OTHER_SHAPES[str(dataset)] if variation == "other" else CHOICES[str(variation)]
+        body.append([DATASETS[str(dataset)], choice, *means, *gains])
     note = (
         f"K-means accuracy in percent, mean ± standard deviation of {table['trials'].iloc[0]} trials. Differences: "
         "LMCL minus conventional CL, with a 95 % t interval, paired by trial, not corrected for the number of rows. "

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.skipif(browser.program() is None, reason="there is no C
 SENT = "Network.requestWillBeSent"
 COMPLAINTS = ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")
 """Errors of the script, and lines of the console."""
+REPOSITORY = Path(__file__).parents[4]
 
 
 class Opened(NamedTuple):
@@ -182,6 +183,18 @@ def test_claims_are_sorted_and_go_back_to_their_places(page: Opened) -> None:
 
 
 @of_the_report
+def test_findings_come_first_and_lead_to_their_question_and_its_claims(page: Opened) -> None:
+    assert page.text(".lead li").startswith("It harms it.")
+    assert "certainty: low" in page.text(".lead li")
+    page.tab.click(".lead a")
+    assert page.tab.run("location.hash") == "#q-cut"
+    assert "few images" in page.text("#q-cut")
+    assert {"+14.7", "−10.0 (n = 5)", "Welch [−11.0, −9.0]; Holm [−12.0, −8.0]"} <= set(
+        page.text("#q-cut tbody").split("\t")
+    )
+
+
+@of_the_report
 def test_no_hit_says_so_and_a_hit_by_some_of_the_words_says_that(page: Opened) -> None:
     assert page.go("#?text=xyzzy") == []
     assert "No claim" in page.text("#none")
@@ -190,6 +203,17 @@ def test_no_hit_says_so_and_a_hit_by_some_of_the_words_says_that(page: Opened) -
     page.tab.click("button[type=reset]")
     assert len(page.tab.run(browser.VISIBLE)) == len(made_up.CLAIMS)
     assert page.text("#none") == ""
+
+
+@of_the_report
+def test_links_to_the_repository_are_files_of_it_and_others_are_on_the_page(page: Opened) -> None:
+    links = page.tab.run("[...document.querySelectorAll('a[href]')].map((one) => one.getAttribute('href'))")
+    files = {link.removeprefix("../../") for link in links if link.startswith("../../")}
+    assert "src/hypersphere/theory/margins.py" in files
+    missing = [file for file in files if not (REPOSITORY / file).exists() and not file.startswith("tests/")]
+    assert missing == []
+    anchors = {link[1:] for link in links if link.startswith("#") and not link.startswith("#?")}
+    assert [name for name in anchors if not page.tab.run(f"document.getElementById({name!r}) !== null")] == []
 
 
 @of_the_report

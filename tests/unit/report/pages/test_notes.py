@@ -4,8 +4,17 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pandas as pd
+import pytest
 
-from hypersphere.report import notes, words
+from hypersphere.report import notes, pages, words
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [(["64"], "64"), (["64", "64", "128"], "64, 128"), (list("12345"), "1 to 5"), ([], "")],
+)
+def test_several_values(values: list[str], text: str) -> None:
+    assert words.several(values) == text
 
 
 def test_cells_with_other_seeds_are_said_to_have_them(quick: Any) -> None:
@@ -22,6 +31,10 @@ def test_cells_with_other_seeds_are_said_to_have_them(quick: Any) -> None:
     assert conditions(a=[0], b=[0]) == "n = 1 (seed 0)"
     assert conditions(a=[0, 1, 2], b=[0]) == "n = 1 to 3 (of seeds 0, 1, 2)"
     assert conditions(a=[0, 1], b=[1, 2]) == "n = 2 (of seeds 0, 1, 2)"
+
+
+def test_equal_lists_of_seeds_are_said_once(make: Any) -> None:
+    assert pages.scale(make(seeds=[4, 7]).results)["seeds"] == "n = 2 (seeds 4, 7)"
 
 
 def standing(world: Any, name: str) -> str:

@@ -14,6 +14,7 @@ import yaml
 from hypersphere import files
 from hypersphere.config import project as cfg
 from hypersphere.config.artifacts import Section
+from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.report import pages, paper, pdf, studies, words
 from hypersphere.report.results import Known
@@ -56,6 +57,16 @@ def test_no_digit_is_typed_into_the_prose(name: str) -> None:
 # The supplement
 
 
+def test_pdf_is_made_from_the_content_of_its_scale(quick: Any, published: Any) -> None:
+    """Numbers of the published scale count; those of the quick scale do not: content_quick.json."""
+    made = (quick.folder / "paper.pdf").read_bytes()
+    assert made.startswith(b"%PDF-")
+    assert b"CreationDate" not in made
+    content = json.loads(published.read("paper/content.json"))
+    assert content["scale"]["settles"] is True
+    assert content["counts"]["encoder"][0]["verdicts"][0]["verdict"] == "reproduced"
+
+
 def test_tables_do_not_repeat_the_worth_of_a_scale(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """At length it stands at the top of the paper; and how exact studies are made, in its text."""
     world = make()
@@ -67,6 +78,26 @@ def test_tables_do_not_repeat_the_worth_of_a_scale(make: Any, monkeypatch: pytes
     document = paper.content(world.results)["papers"][0]
     notes = [one["notes"] for part in ("shown", "studied_shown") for one in document[part]]
     assert notes == [["else"]] * 3
+
+
+def test_answers_that_are_not_there_take_no_row(make: Any) -> None:
+    world = make()
+    world.claims[8] |= {"measured": "", "n": 0, "verdict": "not run", "why": "not made yet"}
+    world.write_claims()
+    made = paper.content(world.results)
+    assert [row["subject"] for row in made["papers"][0]["studied"]] == ["curve", "All are so", "curve", "Both hold"]
+    assert made["counts"]["study"][0]["total"] == "4"
+
+
+def test_a_source_that_does_not_compile_is_one_sentence(make: Any, approve: Any) -> None:
+    world = make()
+    world.build()
+    (world.plan.config.root / "paper" / "supplement.typ").write_text("#nothing-of-this-name", encoding="utf-8")
+    before = (world.folder / "paper.pdf").read_bytes()
+    with pytest.raises(HypersphereError) as caught:
+        paper.build(world.plan)
+    approve(str(caught.value).partition(" (")[0])  # then the compiler's own words, with a path of this machine
+    assert (world.folder / "paper.pdf").read_bytes() == before
 
 
 # The report
@@ -115,6 +146,17 @@ def test_equal_tables_are_equal_bytes_and_a_changed_number_is_not(report: Report
     assert first == again
     report.claims[2]["measured"] = "4.5"
     assert report.build() != first
+
+
+@pytest.mark.parametrize(
+    ("at", "change"), [(1, {"sentence": " "}), (0, {"lead": ""})], ids=["no sentence", "no question leads"]
+)
+def test_a_finding_without_its_sentence_is_refused(
+    report: Report, refused: Any, at: int, change: dict[str, str]
+) -> None:
+    report.findings[at] |= change
+    with refused():
+        report.build()
 
 
 def test_a_section_that_the_evidence_does_not_bear_is_one_sentence(report: Report, refused: Any) -> None:

@@ -69,6 +69,14 @@ def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(t
     assert found.runs(claim)[-1] == Link("s0-14c7", "runs/simclr-cut-s0-14c7/")
 
 
+@pytest.mark.parametrize("given", ["ours", "javascript:alert(1)", "[1]"])
+def test_a_code_host_that_is_no_address_is_named_with_its_file(tmp_path: Path, refused: Any, given: str) -> None:
+    (tmp_path / "CITATION.cff").write_text(f"repository-code: {given}\n")
+    plan: Any = SimpleNamespace(config=SimpleNamespace(root=tmp_path))
+    with refused():
+        _ = Proofs(plan, frozenset(), tmp_path).root
+
+
 def test_the_code_and_the_test_of_every_exact_study_and_statement_exist() -> None:
     """Of the released documents; an exact artifact, whose name is not that of a document, is linked to its study."""
     plan = planning.make(ROOT, {})

@@ -6,6 +6,7 @@ And the words of the report's page, whose doings test_browser.py tests.
 import json
 import math
 import re
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 from hypersphere.config.rules import Verdict
 from hypersphere.provenance import tables
-from hypersphere.report import claims, scorecard
+from hypersphere.report import claims, notes, scorecard
 
 from ..approval import approve, read_aloud
 
@@ -21,9 +22,33 @@ CUT = "method=plain;variant=cut;dataset=photos;measure=knn_top1"
 DEFAULT = "method=plain;variant=default;dataset=photos;measure=knn_top1"
 
 
-def ids(page: str) -> list[str]:
-    """Every id."""
-    return re.findall(r'\bid="([^"]*)"', page)
+VOID = {"meta", "link", "img", "br", "hr", "input"}
+
+
+class Page(HTMLParser):
+    """Collects ids, links and images, and checks that tags close in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.images: list[dict[str, str | None]] = []
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        given = dict(attrs)
+        self.ids += [given["id"] or ""] if "id" in given else []
+        self.links += [given[key] or "" for key in ("href", "src") if key in given]
+        if tag == "img":
+            self.images.append(given)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
 
 
 def section(page: str, name: str) -> str:
@@ -70,21 +95,20 @@ def test_the_words_of_the_report_are_as_approved(report_page: Path) -> None:
 def test_page_is_well_formed_and_needs_no_network(quick: Any, report_page: Path, name: str) -> None:
     file = report_page if name == "report" else quick.folder / "scorecard.html"
     page = file.read_text(encoding="utf-8")
-    for tag in {*re.findall(r"</(\w+)>", page)}:
-        assert len(re.findall(rf"<{tag}\b", page)) == page.count(f"</{tag}>"), tag
-    links = re.findall(r'\b(?:href|src)="([^"]*)"', page)
-    assert not [link for link in links if re.match(r"[a-z]+:|//|/", link) and not link.startswith("data:")]
-    anchors = {link[1:] for link in links if link.startswith("#") and not link.startswith("#?")}
-    assert anchors <= set(ids(page))
-    assert len(ids(page)) == len(set(ids(page)))
+    parsed = Page(page)
+    assert not [link for link in parsed.links if re.match(r"[a-z]+:|//|/", link) and not link.startswith("data:")]
+    anchors = {link[1:] for link in parsed.links if link.startswith("#") and not link.startswith("#?")}
+    assert anchors <= set(parsed.ids)
+    assert len(parsed.ids) == len(set(parsed.ids))
     namespace = r"(?!www\.w3\.org/2000/svg)"  # a name, which nothing fetches
     assert re.search(rf"https?://{namespace}|@import|url\(|<script [^>]|innerHTML", page) is None
     assert page.count("<script>") == 1
-    assert page.count("<img ") == len(re.findall(r'<img [^>]*alt="[^"]', page)) > 0
+    assert parsed.images
+    assert all(image["alt"] for image in parsed.images)
 
 
 def test_every_claim_is_there_with_the_runs_behind_it(quick: Any, page: str) -> None:
-    assert {one["id"] for one in quick.claims} <= set(ids(page))
+    assert {one["id"] for one in quick.claims} <= set(Page(page).ids)
     runs = re.findall(r'href="(runs/.+?)"', row(page, "alpha.cut.gain"))
     assert runs == ["runs/run-a/", "runs/run-b/", "runs/run-c/"]
     assert "runs/" not in row(page, "alpha.sweep")
@@ -143,6 +167,22 @@ def test_diverged_and_missing_runs_are_counted_and_a_study_that_was_not_run_has_
     assert entries[8].subject == "The rate is as printed"
 
 
+@pytest.mark.parametrize(
+    ("scale", "verdict", "overrides"),
+    [
+        *(("quick", verdict, {}) for verdict in ("reproduced", "direction only", "not reproduced", "exact")),
+        ("paper", "reproduced", {"epochs": 2}),
+    ],
+    ids=str,
+)
+def test_a_small_scale_that_claims_a_verdict_is_refused(
+    make: Any, refused: Any, scale: str, verdict: str, overrides: dict[str, Any]
+) -> None:
+    world = make(scale, verdict=verdict, **overrides)
+    with refused():
+        scorecard.context(world.results)
+
+
 def test_text_from_files_is_escaped_and_a_figure_that_is_not_drawn_is_said_to_be_so(make: Any) -> None:
     world = make()
     world.edit("claims.csv", "as printed", "<b>as</b> printed")
@@ -150,7 +190,7 @@ def test_text_from_files_is_escaped_and_a_figure_that_is_not_drawn_is_said_to_be
     world.build()
     text = world.read("scorecard.html")
     assert "&lt;b&gt;as&lt;/b&gt; printed" in text
-    assert "<img" not in text
+    assert not Page(text).images
     assert "Figure 1 curve A curve measured, but not drawn yet" in plain(section(text, "missing"))
 
 
@@ -201,3 +241,13 @@ def test_a_cell_without_a_mean_says_how_many_diverged_or_is_left_out(
     table = scorecard.numbers(world.results)["quick"]["alpha"]["table1"]
     assert table.get(CUT) == said
     assert "diverged" not in table[DEFAULT]
+
+
+def test_protocols_are_as_approved(quick: Any, published: Any, make: Any) -> None:
+    """Of every artifact, whether its runs are there or not."""
+    lines = []
+    for world in (quick, published, make(epochs=1)):
+        about = world.plan.config.papers["alpha"]
+        lines += [f"{world.plan.config.scale_name.partition('-')[0]} of {world.plan.config.scale.epochs} epochs"]
+        lines += [f"{name}: {notes.protocol(world.plan, about, name)}" for name in about.measured]
+    approve("protocols.txt", "\n".join(lines) + "\n")
