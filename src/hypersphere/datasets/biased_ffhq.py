@@ -33,7 +33,7 @@ def biased_ffhq(root: Path, download: bool = True, *, path: str = "bffhq", size:
     splits = {}
     for part, folder in ((TRAIN, SHARE), ("valid", "valid"), (TEST, "test")):
         shelf = Shelf(root / path / folder)
-        names = shelf.names()
+        names = [name for name in shelf.names() if not name.endswith("/")]
         found = [NAME.fullmatch(name) for name in names]
         if not found or None in found:
             wrong = names[found.index(None)] if found else ""

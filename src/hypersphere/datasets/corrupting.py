@@ -266,7 +266,7 @@ def elastic_transform(images: Images, draws: Draws, *, reach: float, sigma: floa
     """
     side = images.shape[1]
     rows, columns = np.meshgrid(np.arange(side, dtype=np.float64), np.arange(side, dtype=np.float64), indexing="ij")
-    centre, arm = side // 2, side // 3
+    centre, arm = side // 2, max(side // 3, 1)
     moved = draws.between("corners", -(side * jitter), side * jitter, 3, 2)
     lower, upper, left = (moved[:, i, :, None, None] for i in range(3))
     # Each step right or down in the image is a step (x, y) in the mapped one.

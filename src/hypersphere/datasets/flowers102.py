@@ -13,6 +13,7 @@ from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.reading.image_files import images
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
+from hypersphere.errors import HypersphereError
 
 FOLDER, ARCHIVE, IMAGES = "flowers-102", "102flowers.tgz", "jpg"
 CLASSES = 102
@@ -36,6 +37,8 @@ def flowers102(
             ``test`` between 20 and 238: on the latter the norms paper's code trains, and evaluates on ``val``.
         test: the authors' part that is our ``test``.
     """
+    if train == test:
+        raise HypersphereError(f"flowers102: train and test: name the same part, {train}; training images are no test")
     about, folder = published.table()["flowers102"], root / FOLDER
     tables: dict[str, np.ndarray] = {}
     for name in ("imagelabels.mat", "setid.mat"):

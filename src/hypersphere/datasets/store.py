@@ -234,7 +234,12 @@ def write_images(path: Path, images: UInt8[np.ndarray, "N H W 3"] | Pieces, kept
         header = {"descr": descr, "fortran_order": False, "shape": (len(kept), *shape)}
         np.lib.format.write_array_header_1_0(handle, header)
         for start in range(0, len(kept), step):
-            handle.write(np.ascontiguousarray(images[kept[start : start + step]]).data)
+            numbers = kept[start : start + step]
+            piece = images[numbers]
+            if piece.shape != (len(numbers), *shape) or piece.dtype != images.dtype:
+                found = f"images are {piece.dtype} {piece.shape}, not {images.dtype} {(len(numbers), *shape)}"
+                raise HypersphereError(f"{path.parent.name}: {found}, as the source announced")
+            handle.write(np.ascontiguousarray(piece).data)
 
 
 def _whole(folder: Path, listed: str | None) -> bool:

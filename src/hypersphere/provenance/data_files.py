@@ -18,6 +18,7 @@ from pathlib import Path
 from hypersphere import files
 from hypersphere.config import registry
 from hypersphere.config.run import Component
+from hypersphere.errors import HypersphereError
 
 FOLDER = Path(__file__).parents[3] / "data"
 TABLE, CHECKSUMS = FOLDER / "datasets.csv", FOLDER / "checksums.csv"
@@ -60,21 +61,26 @@ def listed(source: Component, root: Path) -> str | None:
 
 
 def listing(folder: Path) -> str:
-    """Digest of the path, size and time of change of each file below ``folder``, but for hidden ones."""
-    return files.digest(sorted(entries(folder)), 64)
+    """Digest of the path, size and time of change of each file below ``folder``, and of its folders' paths.
+
+    Hidden files and folders are left out.
+    """
+    try:
+        return files.digest(sorted(entries(folder)), 64)
+    except OSError as error:
+        raise HypersphereError(f"{folder}: cannot be listed ({files.reason(error)})") from None
 
 
-def entries(folder: Path) -> Iterator[tuple[str, int, int]]:
-    """Path below ``folder``, size and time of change of each file that is neither hidden nor in a hidden folder."""
-
-    def fail(error: OSError) -> None:
-        raise error
-
-    for place, folders, names in os.walk(folder, onerror=fail, followlinks=True):
-        near = len(Path(place).relative_to(folder).parts) < DEPTH
-        folders[:] = [name for name in folders if near and not name.startswith(".")]
-        for name in names:
-            if not name.startswith("."):
-                path = Path(place, name)
-                status = path.stat(follow_symlinks=path.exists())
-                yield path.relative_to(folder).as_posix(), status.st_size, status.st_mtime_ns
+def entries(folder: Path, prefix: str = "", depth: int = DEPTH) -> Iterator[tuple[str, int, int]]:
+    """Path below ``folder``, size and time of change of each file that is not hidden; a folder's path ends in /."""
+    with os.scandir(folder) as found:
+        for entry in found:
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir():
+                yield f"{prefix}{entry.name}/", 0, 0
+                if depth:
+                    yield from entries(Path(entry.path), f"{prefix}{entry.name}/", depth - 1)
+            else:
+                status = entry.stat(follow_symlinks=os.path.exists(entry.path))
+                yield f"{prefix}{entry.name}", status.st_size, status.st_mtime_ns

@@ -49,9 +49,12 @@ def decoded(content: bytes) -> np.ndarray:
 
 
 def write(folder: Path, files: Mapping[str, bytes]) -> Path:
-    """Files by name below a folder."""
+    """Files by name below a folder; an empty folder is a name that ends in /."""
     for name, content in files.items():
         path = folder / name
+        if name.endswith("/"):
+            path.mkdir(parents=True)
+            continue
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     return folder

@@ -348,6 +348,7 @@ WISHES: list[tuple[str, dict[str, Any]]] = [
     ("corruptions", {"base": "cifar10", "side": 16}),
     ("corruptions", {"base": "cifar10", "test_per_class": 5}),
     ("digits", {"canvas": 7}),
+    ("flowers102", {"train": "val", "test": "val"}),
     ("multidigits", {"canvas": 20}),
     ("multidigits", {"count": 17, "placement": "grid"}),
     ("multidigits", {"side": 20, "second_side": 93}),

@@ -17,7 +17,7 @@ from hypersphere.config import registry
 from hypersphere.config.run import Dataset, Imbalance
 from hypersphere.datasets import store
 from hypersphere.datasets.types import Arrays, Pieces, Split
-from hypersphere.errors import DamagedError
+from hypersphere.errors import DamagedError, HypersphereError
 
 from ...harm import HARMS, flip, truncate
 from .miniatures import npy
@@ -51,6 +51,23 @@ def test_the_manifest_describes_the_files(folder: Path, dataset: Dataset, tmp_pa
     }
     assert _files(folder).keys() == {*ARRAYS, "manifest.json"}
     assert len(manifest["digest"]) == 64
+
+
+def test_where_the_source_is_told_to_look(dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """data/raw may be downloaded to; a folder of the user's own may not."""
+    told = []
+
+    def source(root: Path, download: bool = True, **parameters: Any) -> Any:
+        told.append((root, download, parameters))
+        raise HypersphereError("stop here")
+
+    monkeypatch.setattr(registry, "load", lambda kind, name: source)
+    for data_root in (None, tmp_path / "mine"):
+        with pytest.raises(HypersphereError):
+            store.prepare(dataset, tmp_path, data_root)
+    parameters = {"train_per_class": 12, "test_per_class": 3}
+    assert told == [(tmp_path / "raw", True, parameters), (tmp_path / "mine", False, parameters)]
+    assert [path for path in (tmp_path / "processed").iterdir() if path.suffix != ".lock"] == []
 
 
 def _files(folder: Path) -> dict[str, bytes]:
@@ -249,6 +266,13 @@ def test_n20_and_n21_counts_are_the_papers(
     assert sum(count < 200 for count in counts) == few
 
 
+@pytest.mark.parametrize(("head", "ratio", "classes", "total"), [(5000, 1.5, 10, 9_826), (500, 1.034, 100, 14_186)])
+def test_n21_i_from_one_would_not_give_the_totals(head: int, ratio: float, classes: int, total: int) -> None:
+    """The other reading of the formula (control), before rounding."""
+    assert int(sum(head * ratio**-i for i in range(1, classes + 1))) == total
+    assert sum(store.images_per_class(Imbalance(head=head, ratio=ratio), classes)) > total
+
+
 def test_one_class_does_not_disturb_another() -> None:
     """Class 0's images are chosen alike whatever the other labels are; a smaller head keeps a subset."""
     few = store.choose_images(LABELS, Imbalance(head=10, ratio=1), 5)
@@ -272,6 +296,15 @@ def test_n21_the_authors_choice_is_the_first_images_of_each_class(head: int, rat
     assert drawn.tolist() != expected
     assert (np.diff(drawn) > 0).all()
     assert np.bincount(LABELS[drawn]).tolist() == np.bincount(LABELS[expected]).tolist()
+
+
+def test_the_first_images_need_no_seed_and_the_drawn_ones_keep_their_name() -> None:
+    """A dataset that says what is the default anyway has the folder that it had before there was a choice."""
+    plain: dict[str, Any] = {"name": "lt", "source": {"name": "digits"}, "imbalance": {"head": 240, "ratio": 1.5}}
+    said = {**plain, "imbalance": {"head": 240, "ratio": 1.5, "keep": "drawn"}}
+    first = {**plain, "imbalance": {"head": 240, "ratio": 1.5, "keep": "first"}}
+    folders = [Dataset.model_validate(one).folder for one in (plain, said, first)]
+    assert folders[0] == folders[1] != folders[2]
 
 
 @pytest.mark.parametrize("spec", [{"head": 41, "ratio": 1}, {"head": 10, "ratio": 4}], ids=["more", "none"])
@@ -302,3 +335,17 @@ def test_bytes_are_those_of_numpys_own_writer(
             store.write_images(tmp_path / "images.npy", Pieces(images.shape, read) if in_pieces else images, kept)
             assert (tmp_path / "images.npy").read_bytes() == npy(np.ascontiguousarray(images[kept]))
     assert not in_pieces or max(asked) == most
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [lambda piece: piece[:-1], lambda piece: piece[:, :2], lambda piece: piece.astype(np.int16)],
+    ids=["fewer", "smaller", "type"],
+)
+def test_other_images_than_announced_are_a_sentence_and_nothing_is_prepared(
+    tmp_path: Path, prepare_made_up: Any, wrong: Callable[[np.ndarray], np.ndarray], refused: Any
+) -> None:
+    split = Split(Pieces(IMAGES.shape, lambda numbers: wrong(IMAGES[numbers])), {"class": np.zeros(11, np.int64)})
+    with refused():
+        prepare_made_up(Arrays({"train": split}, {"class": ("one",)}, rich().about))
+    assert not list((tmp_path / "processed").glob("*made_up-????????")) + list(tmp_path.rglob("*.part"))

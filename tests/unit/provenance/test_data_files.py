@@ -14,6 +14,8 @@ from hypersphere.datasets import store
 from hypersphere.provenance import data_files, digests
 from hypersphere.provenance.sources import source_of
 
+from ...fixtures import Refused
+
 
 def test_every_reader_is_a_module_of_the_datasets() -> None:
     readers = set(data_files.WHOLE)
@@ -78,16 +80,18 @@ def make(root: Path) -> Path:
 CHANGES: dict[str, tuple[Callable[[Path], object], bool]] = {
     "nothing": (lambda folder: None, False),
     "hidden": (lambda folder: (folder / "cat" / ".hidden").write_bytes(b"x"), False),
+    "empty folder": (lambda folder: (folder / "new").mkdir(), True),
     "time": (lambda folder: os.utime(folder / "cat" / "1.png", ns=(1, 1)), True),
     "size": (lambda folder: (folder / "cat" / "1.png").write_bytes(b"four"), True),
     "name": (lambda folder: (folder / "cat" / "1.png").rename(folder / "cat" / "2.png"), True),
+    "place": (lambda folder: (folder / "cat" / "1.png").rename(folder / "dog" / "1.png"), True),
     "one less": (lambda folder: (folder / "dog" / "3.png").unlink(), True),
     "broken link": (lambda folder: (folder / "dog" / "4.png").symlink_to("nowhere"), True),
     "one more": (lambda folder: (folder / "dog" / "4.png").write_bytes(b""), True),
 }
 
 
-def test_a_digest_changes_with_names_sizes_and_times(tmp_path: Path) -> None:
+def test_a_digest_changes_with_names_sizes_and_times(tmp_path: Path, refused: Refused) -> None:
     found = {}
     for name, (act, _) in CHANGES.items():
         folder = make(tmp_path / name)
@@ -95,14 +99,20 @@ def test_a_digest_changes_with_names_sizes_and_times(tmp_path: Path) -> None:
         act(folder)
         found[name] = data_files.listing(folder) != before
     assert found == {name: changes for name, (_, changes) in CHANGES.items()}
+    (folder / "cat" / "up").symlink_to(folder, target_is_directory=True)
+    assert data_files.listing(folder)  # a link that leads back up ends
+    with refused():
+        data_files.listing(tmp_path / "gone")
 
 
 def test_sources_with_checksums_have_none(tmp_path: Path) -> None:
     make(tmp_path)
     assert data_files.listed(Component(name="cifar"), tmp_path) is None
     assert data_files.listed(Component.model_validate({"name": "folder", "path": "gone", "size": 8}), tmp_path) is None
+    of_folder = data_files.listed(Component.model_validate({"name": "folder", "path": "mine", "size": 8}), tmp_path)
+    assert of_folder == data_files.listing(tmp_path / "mine")
     (tmp_path / "imagenet").symlink_to(tmp_path / "mine")  # a default of the source's parameters
-    assert data_files.listed(Component(name="imagenet100"), tmp_path) == data_files.listing(tmp_path / "mine")
+    assert data_files.listed(Component(name="imagenet100"), tmp_path) == of_folder
 
 
 def test_the_inputs_of_a_dataset_follow_its_folder(tiny_root: Path) -> None:

@@ -8,14 +8,20 @@ import shutil
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
 from hypersphere import files
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import data_files
+
+BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, UnicodeError, OSError)
+"""What reading a broken archive raises. A broken gzip is an OSError; an encrypted or unknown member a RuntimeError."""
 
 
 class Shelf:
@@ -36,39 +42,57 @@ class Shelf:
         if not path.exists():
             raise HypersphereError(f"{path}: no such folder")
         found: dict[str, Callable[[], IO[bytes] | None]] = {}
-        # A folder is listed when it is asked for.
-        if path.is_file() and path.suffix == ".zip":
-            packed = zipfile.ZipFile(path)
-            members = [one for one in packed.infolist() if not one.is_dir()]
-            found = {one.filename.removeprefix("./"): partial(packed.open, one) for one in members}
-        elif path.is_file():
-            if path.suffix == ".tar" or in_order:
-                tar = tarfile.open(path)  # noqa: SIM115  (the shelf keeps it)
-            else:
-                plain = tempfile.TemporaryFile()  # noqa: SIM115
-                with gzip.open(path) as zipped:
-                    shutil.copyfileobj(zipped, plain, 2**20)
-                plain.seek(0)
-                tar = tarfile.open(fileobj=plain)  # noqa: SIM115
-            found = {one.name.removeprefix("./"): partial(tar.extractfile, one) for one in tar if one.isfile()}
+        with _readable(str(path)):
+            # A folder is listed when it is asked for.
+            if path.is_file() and path.suffix == ".zip":
+                packed = zipfile.ZipFile(path)
+                members = [one for one in packed.infolist() if not one.is_dir()]
+                found = {one.filename.removeprefix("./"): partial(packed.open, one) for one in members}
+            elif path.is_file():
+                if path.suffix == ".tar" or in_order:
+                    tar = tarfile.open(path)  # noqa: SIM115  (the shelf keeps it)
+                else:
+                    plain = tempfile.TemporaryFile()  # noqa: SIM115
+                    with gzip.open(path) as zipped:
+                        shutil.copyfileobj(zipped, plain, 2**20)
+                    plain.seek(0)
+                    tar = tarfile.open(fileobj=plain)  # noqa: SIM115
+                found = {one.name.removeprefix("./"): partial(tar.extractfile, one) for one in tar if one.isfile()}
         below = f"{folder}/" if folder else ""
         self._members = {name[len(below) :]: found[name] for name in found if name.startswith(below)}
 
     def names(self) -> list[str]:
-        """Names of all files, sorted, with / between folders; without hidden ones."""
-        if self.path.is_dir():
-            return sorted(name for name, _, _ in data_files.entries(self.path))
-        return sorted(name for name in self._members if not any(part.startswith(".") for part in name.split("/")))
+        """Names of all files, sorted, with / between folders; without hidden ones. An empty folder's name ends in /.
+
+        So does that of one that lies more than five folders deep: what it holds is not listed.
+        """
+        if not self.path.is_dir():
+            return sorted(name for name in self._members if not any(part.startswith(".") for part in name.split("/")))
+        with _readable(str(self.path)):
+            found = sorted(name for name, _, _ in data_files.entries(self.path))
+        # What a folder holds comes right after it.
+        after = dict(pairwise(found))
+        return [name for name in found if not name.endswith("/") or not after.get(name, "").startswith(name)]
 
     def read(self, name: str) -> bytes:
         """A file's content."""
-        try:
+        with _readable(f"{self.place}/{name}"):
             if self.path.is_dir():
                 files.check_regular(self.path / name)
                 return (self.path / name).read_bytes()
             opened = self._members[name]()
-        except (FileNotFoundError, KeyError):
-            raise HypersphereError(f"{self.place}/{name}: the file is missing") from None
-        assert opened is not None  # it is a regular file
-        with opened:
-            return opened.read()
+            assert opened is not None  # it is a regular file
+            with opened:
+                return opened.read()
+
+
+@contextmanager
+def _readable(place: str) -> Iterator[None]:
+    """Turn the errors of a missing file or a broken archive into a sentence that begins with ``place``."""
+    try:
+        yield
+    except (FileNotFoundError, KeyError):
+        raise HypersphereError(f"{place}: the file is missing") from None
+    except BROKEN as error:
+        words = " ".join(str(error).split()) or type(error).__name__
+        raise HypersphereError(f"{place}: cannot be read ({words})") from None

@@ -50,7 +50,11 @@ def fetch(url: str, path: Path, md5: str) -> None:
 
 def has_md5(path: Path, md5: str) -> bool:
     """Whether ``path`` exists and has this md5."""
-    if not path.exists():
+    files.check_regular(path)
+    try:
+        with path.open("rb") as handle:
+            return hashlib.file_digest(handle, "md5").hexdigest() == md5
+    except FileNotFoundError:
         return False
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "md5").hexdigest() == md5
+    except OSError as error:
+        raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None

@@ -78,14 +78,16 @@ def by_class(shelf: Shelf, names: Sequence[str], classes: Sequence[str], size: i
     ``depth`` folders above them: 1 for ``train/cat/1.jpg``.
     """
     numbers = {name: number for number, name in enumerate(classes)}
-    found = sorted(names, key=lambda name: name.split("/"))
-    labels = []
-    for name in found:
+    found: list[str] = []
+    labels: list[int] = []
+    for name in sorted(names, key=lambda name: name.split("/")):
         folder, _, image = "/".join(name.split("/")[depth:]).partition("/")
-        if folder not in numbers or not image or "/" in image:
+        if folder not in numbers or "/" in image or not (image or name.endswith("/")):
             wanted = "<class>/<image>, and the class one of the training images"
             raise HypersphereError(f"{shelf.place}/{name}: should be {wanted}; move it elsewhere")
-        labels.append(numbers[folder])
+        if image:
+            found.append(name)
+            labels.append(numbers[folder])
     if empty := sorted(numbers.keys() - {classes[label] for label in labels}):
         raise HypersphereError(f"{'/'.join([shelf.place, *names[0].split('/')[:depth], empty[0]])}: has no images")
     return Split(images(shelf, found, size), {CLASS: np.array(labels, np.int64)})

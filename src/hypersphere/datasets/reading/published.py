@@ -79,11 +79,14 @@ def require(file: File, path: Path, download: bool) -> None:
     if download:
         try:
             fetch(file.address, path, file.md5)
-        except HypersphereError:
+        except HypersphereError as first:
             if not file.archive_address:
                 raise
             print(f"{file.address}: failed; trying {file.archive_address}", flush=True)
-            fetch(file.archive_address, path, file.md5)
+            try:
+                fetch(file.archive_address, path, file.md5)
+            except HypersphereError:
+                raise first from None
     elif not path.exists():
         raise HypersphereError(f"{path}: the file is missing; it is published at {file.address}")
     elif not has_md5(path, file.md5):

@@ -30,7 +30,9 @@ def fig2(table: pd.DataFrame) -> Drawing:
         f"The drawn pair has cosine {numbers['cosine']:.2f}, arc {numbers['arc']:.2f} and chord "
         f"{numbers['chord']:.2f}. A dot is where a printed weight is 0."
     )
-    measured = "Left: both distances of a pair. Middle, right: the weight by which a loss multiplies the cosine's gradient"
+    measured = (
+        "Left: both distances of a pair. Middle, right: the weight by which a loss multiplies the cosine's gradient"
+    )
 
     def draw(figure: Figure) -> None:
         left, *panels = figure.subplots(1, 3)

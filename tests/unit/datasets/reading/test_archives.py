@@ -1,11 +1,14 @@
 """Files are read from folders, .zip and .tar.gz alike; nothing is ever unpacked into a folder."""
 
 import gzip
+import os
 import re
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from hypersphere.datasets.reading.archives import Shelf
@@ -40,6 +43,27 @@ def test_files_are_read_in_any_order(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["zip", "tar.gz"])
+@pytest.mark.parametrize("harm", ["truncated", "flipped", "other", "encrypted"])
+def test_a_broken_archive_is_a_sentence(kind: str, harm: str, tmp_path: Path, approve: Any) -> None:
+    """The flag in both headers says that a zip is encrypted; Python's reader then wants a password."""
+    files = {"noise": np.random.default_rng(0).bytes(9_000), "more": np.random.default_rng(1).bytes(9_000)}
+    content = bytearray(zipped(files, "set") if kind == "zip" else tar_gz(files, "set"))
+    if harm == "truncated":
+        del content[-9_000:]
+    if harm == "other":
+        content[:] = b"words" * 99
+    if harm == "flipped" or kind == "tar.gz":
+        content[5_000 % len(content)] ^= 1
+    elif harm == "encrypted":
+        for signature, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+            content[content.rfind(signature) + flags] |= 1
+    path = put(tmp_path / f"set.{kind}", bytes(content))
+    with pytest.raises(HypersphereError) as caught:
+        [Shelf(path, "set").read(name) for name in files]
+    approve(str(caught.value).partition(" (")[0])  # without the words of Python's own reader
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar.gz"])
 def test_names_that_leave_their_folder_are_only_names(kind: str, tmp_path: Path) -> None:
     """Members called ``..`` or by absolute paths are no files of the set, and nothing is written."""
     evil = {"../escaped": b"x", str(tmp_path / "absolute"): b"x", "set/../../up": b"x", "set/fine": b"y"}
@@ -61,6 +85,18 @@ def test_links_in_a_tar_lead_nowhere(tmp_path: Path) -> None:
 
 
 def test_hidden_files_are_passed_over_and_linked_folders_followed(tmp_path: Path) -> None:
-    folder = write(tmp_path / "set", {**FILES, ".DS_Store": b"x", "b/.hidden/4.txt": b"x"})
+    folder = write(tmp_path / "set", {**FILES, ".DS_Store": b"x", "b/.hidden/4.txt": b"x", "empty/": b""})
     (folder / "linked").symlink_to(folder / "b" / "c", target_is_directory=True)
-    assert Shelf(folder).names() == sorted([*FILES, "linked/3.txt"])
+    assert Shelf(folder).names() == sorted([*FILES, "empty/", "linked/3.txt"])
+
+
+@pytest.mark.parametrize("place", ["/dev/zero", "pipe"], ids=["device", "pipe"])
+@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz", "a"])
+def test_a_pipe_or_device_is_a_sentence_and_no_wait(tmp_path: Path, name: str, place: str, refused: Any) -> None:
+    path = tmp_path / name
+    if place == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(place)
+    with refused():
+        Shelf(path, "b") if "." in name else Shelf(tmp_path).read(name)

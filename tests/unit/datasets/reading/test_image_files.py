@@ -16,10 +16,33 @@ from ..miniatures import noise, photograph, picture, saved
 
 RGB = noise(0, 8, 8, 3)
 GREY = noise(1, 8, 8)
+COLOURS = np.array([(9, 8, 7), (250, 0, 0), (0, 251, 0), (0, 0, 252)], np.uint8)
 
 
 def in_three(grey: np.ndarray) -> np.ndarray:
     return np.repeat(grey[..., None], 3, axis=2)
+
+
+def palette(transparency: int | bytes) -> bytes:
+    image = Image.fromarray(GREY % 4, "P")
+    image.putpalette([value for colour in COLOURS.tolist() for value in colour])
+    return saved(image, transparency=transparency)
+
+
+def animation() -> bytes:
+    frames = [Image.fromarray(in_three(grey)) for grey in (GREY // 64, 255 - GREY // 64)]
+    return saved(frames[0], "GIF", save_all=True, append_images=frames[1:])
+
+
+def deep_png() -> bytes:
+    """A PNG of 16 bits and three colours, which Pillow does not write, from the format's standard."""
+    high = b"".join(b"\0" + (RGB[y].astype(np.uint16) * 256 + 77).astype(">u2").tobytes() for y in range(8))
+
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    header = struct.pack(">IIBBBBB", 8, 8, 16, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(high)) + chunk(b"IEND", b"")
 
 
 def noting_that_it_is_turned() -> bytes:
@@ -28,11 +51,20 @@ def noting_that_it_is_turned() -> bytes:
     return saved(Image.fromarray(RGB), exif=exif)
 
 
-# file, and the pixels that the format's definition gives it, as they are stored
+# file, and the pixels that the format's definition gives it; of an animation the first frame, and pixels as stored
 KINDS: dict[str, tuple[bytes, np.ndarray]] = {
     "rgb": (picture(RGB), RGB),
     "grey": (picture(GREY), in_three(GREY)),
+    "black and white": (saved(Image.fromarray(GREY > 99)), in_three(np.where(GREY > 99, 255, 0).astype(np.uint8))),
+    "palette": (palette(1), COLOURS[GREY % 4]),
+    "palette of several transparencies": (palette(bytes([0, 128, 255, 9])), COLOURS[GREY % 4]),
     "transparent": (picture(np.dstack([RGB, GREY])), RGB),
+    "grey and transparent": (saved(Image.fromarray(np.dstack([GREY, GREY]), "LA")), in_three(GREY)),
+    "16 bits of three colours": (deep_png(), RGB),
+    "bmp": (picture(RGB, "BMP"), RGB),
+    "tiff": (picture(RGB, "TIFF"), RGB),
+    "cmyk": (saved(Image.fromarray(RGB).convert("CMYK"), "TIFF"), RGB),
+    "animation": (animation(), in_three(GREY // 64)),
     "noted orientation": (noting_that_it_is_turned(), RGB),
 }
 
@@ -45,10 +77,10 @@ def test_each_kind_of_pixels_becomes_rgb(kind: str) -> None:
     np.testing.assert_array_equal(found, expected)
 
 
-def huge() -> bytes:
-    """A file of a few bytes that announces 10,000 by 10,000 pixels."""
+def announcing(side: int) -> bytes:
+    """A file of kilobytes that announces gigabytes."""
     announced = bytearray(picture(RGB))
-    header = struct.pack(">II", 10_000, 10_000) + bytes(announced[24:29])
+    header = struct.pack(">II", side, side) + bytes(announced[24:29])
     announced[16:33] = header + struct.pack(">I", zlib.crc32(b"IHDR" + header))
     return bytes(announced)
 
@@ -63,7 +95,10 @@ NONE = {
     "flipped": flipped(picture(RGB)),  # a PNG has checksums
     "16 bits": picture(GREY.astype(np.uint16) * 256 + 200),
     "fractions": saved(Image.fromarray(GREY.astype(np.float32)), "TIFF"),
-    "huge": huge(),
+    "32 bits": saved(Image.fromarray(GREY.astype(np.int32) + 70_000), "TIFF"),
+    "16 bits in a tiff": picture(GREY.astype(np.uint16) * 256 + 200, "TIFF"),
+    "huge": announcing(10_000),
+    "more than Pillow opens": announcing(60_000),
 }
 
 
@@ -72,3 +107,11 @@ def test_what_is_no_image_is_a_sentence_that_names_the_file(content: bytes, appr
     with pytest.raises(HypersphereError) as caught:
         square(content, "folder/cat/1.jpg", 8)
     approve(str(caught.value).partition(" (")[0])  # without the words of Pillow's
+
+
+def test_the_largest_image_is_decoded_and_no_larger_one(monkeypatch: pytest.MonkeyPatch, refused: Any) -> None:
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 64)
+    np.testing.assert_array_equal(square(picture(RGB), "a.png", 8), RGB)
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 63)
+    with refused():
+        square(picture(RGB), "a.png", 8)

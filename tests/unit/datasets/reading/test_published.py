@@ -14,6 +14,7 @@ from hypersphere.datasets import showing
 from hypersphere.datasets.cifar import SETS
 from hypersphere.datasets.reading import download, human
 from hypersphere.datasets.reading.published import File, checksums, require, table
+from hypersphere.errors import HypersphereError
 
 CONTENT = b"published bytes" * 99
 MD5 = hashlib.md5(CONTENT).hexdigest()
@@ -98,3 +99,28 @@ def test_the_archive_has_what_the_address_has_not(
     require(file, tmp_path / "set.zip", download=True)
     assert (tmp_path / "set.zip").read_bytes() == CONTENT
     assert server.log == ["/first/set.zip", "/second/set.zip"][:asked]
+
+
+def test_if_both_fail_the_sentence_is_about_the_first(
+    file: File, tmp_path: Path, server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(download, "RETRIES", 0)
+    server.fault = "404"
+    for asked in (file, file._replace(archive_address="")):
+        with pytest.raises(HypersphereError) as caught:
+            require(asked, tmp_path / "set.zip", download=True)
+        assert str(caught.value).startswith(file.address)
+    assert len(server.log) == 3
+
+
+def test_what_is_only_looked_at_is_not_fetched(file: File, tmp_path: Path, server: Any, approve: Any) -> None:
+    path = tmp_path / "set.zip"
+    for content in (None, CONTENT[:-1]):
+        if content:
+            path.write_bytes(content)
+        with pytest.raises(HypersphereError) as caught:
+            require(file, path, download=False)
+        approve(str(caught.value).replace(server.address, "SERVER"))
+    path.write_bytes(CONTENT)
+    require(file, path, download=False)
+    assert server.log == []
