@@ -2,16 +2,20 @@
 
 import warnings
 from collections.abc import Iterable
+from functools import cache
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 from torch import Tensor
 
 from hypersphere import prng
 from hypersphere.errors import HypersphereError
+
+_libraries = cache(ThreadpoolController)
+"""The libraries whose threads can be limited, after scikit-learn is loaded: looking for them takes 5 ms."""
 
 Clusters = tuple[Int[np.ndarray, "n"], float]
 """The cluster of each point, and the sum of squared distances to the centres, the inertia."""
@@ -47,7 +51,7 @@ def best(points: Float[np.ndarray, "n d"], centres: Iterable[Float[np.ndarray, "
     from sklearn.cluster import KMeans  # here, because its import takes a second
     from sklearn.exceptions import ConvergenceWarning
 
-    with threadpool_limits(1), warnings.catch_warnings():  # threads would add the points in any order
+    with _libraries().limit(limits=1), warnings.catch_warnings():  # threads would add the points in any order
         warnings.simplefilter("ignore", ConvergenceWarning)  # points that coincide are fewer clusters
         fits = [KMeans(len(first), init=first, n_init=1, tol=0).fit(points) for first in centres]
     inertias = [fit.inertia_ for fit in fits]

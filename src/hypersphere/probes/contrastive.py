@@ -29,7 +29,7 @@ def contrastive(frozen: Frozen, *, candidates: PositiveInt = 4096) -> ProbeResul
     given = objective.parameters | (logits.parameters if logits else {})
     if "temperature" not in given:
         raise HypersphereError(f"probe contrastive: objective: {objective.name} has no temperature")
-    first, second, places = view_pairs(frozen, most=candidates // 2)
+    first, second, places = view_pairs(frozen, most=max(2, candidates // 2))
     z = torch.cat([first, second])
     z = directions(z) if given.get("normalise", True) else z.double()
     hits, entropies = [], []

@@ -1,6 +1,7 @@
 """Errors of a two-layer probe on corrupted test images (Hendrycks & Dietterich 2019)."""
 
 import re
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ WAY = re.compile(r".+-[1-9]")
 """Names of the splits of corrupted images: ``fog-3``."""
 CLEAN = "none"
 """Stands for a corruption in the error on clean test images."""
+KEPT = 2**22
+"""Bytes. Versions of no more images than this are kept for the next encoder of a job, which is probed on the same."""
 
 
 def corruption(frozen: Frozen, *, copies: PositiveInt = 6, **mlp: Any) -> ProbeResult:
@@ -63,6 +66,17 @@ def augmix_of(images: UInt8[np.ndarray, "n h w 3"], copy: int) -> Float[Tensor, 
     its authors do. torchvision draws from torch's generator, which is seeded anew for each image, so that an image's
     version depends on its place and ``copy`` alone.
     """
+    if images.nbytes > KEPT:
+        return to_float(_mixed(images, copy))
+    return to_float(_kept(images.tobytes(), images.shape, copy))
+
+
+@lru_cache(maxsize=16)
+def _kept(pixels: bytes, shape: tuple[int, ...], copy: int) -> UInt8[Tensor, "n h w 3"]:
+    return _mixed(np.frombuffer(pixels, np.uint8).reshape(shape), copy)
+
+
+def _mixed(images: UInt8[np.ndarray, "n h w 3"], copy: int) -> UInt8[Tensor, "n h w 3"]:
     from torchvision.transforms.v2 import AugMix  # here, because its import takes a second
 
     mix = AugMix(severity=3, mixture_width=3, chain_depth=-1, alpha=1.0, all_ops=False)
@@ -71,4 +85,4 @@ def augmix_of(images: UInt8[np.ndarray, "n h w 3"], copy: int) -> Float[Tensor, 
         for place in range(len(images)):
             torch.default_generator.manual_seed(prng.torch_seed(0, "augmix", copy, place))  # of the CPU alone
             made.append(mix(torch.from_numpy(np.array(images[place])).permute(2, 0, 1)).permute(1, 2, 0))
-    return to_float(torch.stack(made))
+    return torch.stack(made)

@@ -1,6 +1,7 @@
 """The input of a probe: a frozen encoder with its head, on one prepared dataset."""
 
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from typing import Literal
 
 import numpy as np
@@ -65,6 +66,10 @@ class Frozen:
     def home(self) -> "Frozen":
         """The same encoder on the dataset that it was trained on."""
         return self if self._home is None else self._home()
+
+    def copy(self) -> nn.Module:
+        """A copy of the network up to the protocol's layer, for a probe that changes its mode."""
+        return deepcopy(self.encoder if self._layer == "backbone" else nn.Sequential(self.encoder, self._head))
 
     def features(self, split: str, layer: Layer | None = None) -> Float[Tensor, "n d"]:
         """Vectors of one split's images, in the order of the split; by default of the protocol's layer."""

@@ -1,7 +1,6 @@
 """Linear probe of an encoder whose weights are frozen and whose batch norm is not: the norms authors' code."""
 
 import math
-from copy import deepcopy
 
 import numpy as np
 import torch
@@ -28,7 +27,7 @@ def linear_training_mode(frozen: Frozen, *, epochs: PositiveInt = 2, learning_ra
     images are encoded in evaluation mode, by the statistics of that moment: our reading. The rate is constant, and a
     last batch of a single image is left out.
     """
-    network, images, labels = deepcopy(frozen.encoder), frozen.images(TRAIN), frozen.labels(TRAIN)
+    network, images, labels = frozen.copy(), frozen.images(TRAIN), frozen.labels(TRAIN)
     tested = frozen.images(TEST)
 
     def encoded(some: UInt8[np.ndarray, "n h w 3"]) -> Float[Tensor, "n d"]:

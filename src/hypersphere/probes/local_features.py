@@ -48,6 +48,11 @@ def local_features(frozen: Frozen, *, stage: str = "layer2") -> ProbeResult:
     places = chosen(len(frozen.images(TEST)), 8)
     shown = np.array(frozen.images(TEST)[places])
     maps = seen_by(parts[stage], frozen.encoder, shown, frozen.device)[1].detach()
+    if maps.ndim != 4 or maps[0, 0].numel() < CLUSTERS[-1]:
+        least = CLUSTERS[-1]
+        raise HypersphereError(
+            f"probe local_features: stage: the output of '{stage}' is no map of {least} places or more"
+        )
     if not bool(maps.isfinite().all()):
         raise NotFiniteError(f"the maps of '{stage}' are NaN or infinite at some places")
     big, names = enlarged(shown), frozen.class_names()

@@ -7,6 +7,7 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from hypersphere.datasets.types import TEST
+from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import directions
 from hypersphere.probes.result import ProbeResult
@@ -25,7 +26,10 @@ def sphere_points(frozen: Frozen) -> ProbeResult:
         directions that cancel out; and a table with one row per image, of at most 500: image (its place in the split),
         class and x, y, z.
     """
-    points, labels = directions(frozen.embeddings(TEST)), frozen.labels(TEST)
+    embeddings = frozen.embeddings(TEST)
+    if embeddings.shape[1] != 3:
+        raise HypersphereError(f"probe sphere_points: needs method.dim 3 (given: {embeddings.shape[1]})")
+    points, labels = directions(embeddings), frozen.labels(TEST)
     within = [spread(points[labels == label]) for label in labels.unique()]
     values = {"spread": spread(points), "class_spread": float(np.mean(within))}
     places = chosen(len(points), 500)

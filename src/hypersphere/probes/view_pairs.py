@@ -9,6 +9,7 @@ from hypersphere import prng
 from hypersphere.augmentations.draws import draw
 from hypersphere.augmentations.ops import make_views
 from hypersphere.datasets.types import TEST
+from hypersphere.errors import HypersphereError
 from hypersphere.probes.frozen import BLOCK, Frozen
 
 
@@ -22,6 +23,8 @@ def view_pairs(
     """
     images, branches = frozen.images(split), frozen.run.branches
     places = chosen(len(images), most)
+    if len(places) < 2:
+        raise HypersphereError(f"probe: needs at least 2 {split} images (given: {len(places)})")
     both = (branches[0], branches[-1])
     draws = draw(both, len(images), images.shape[1], 0, 0).take(torch.from_numpy(places))
     blocks = []

@@ -88,3 +88,8 @@ def test_the_table_has_unit_vectors_with_their_classes_and_spreads_are_of_their_
     own = [1 - math.hypot(*units[label::4].mean(dim=0).tolist()) for label in range(4)]
     both = {"spread": 1 - math.hypot(*units.mean(dim=0).tolist()), "class_spread": sum(own) / 4}
     assert found.values == pytest.approx(both)
+
+
+def test_other_dimensions_are_a_sentence(refused: Any) -> None:
+    with refused():
+        sphere_points(world(torch.ones(5, 4), [0] * 5))

@@ -261,10 +261,15 @@ def test_pixels(plan: Plan) -> None:
     assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == times
 
 
-def test_damaged_runs_are_refused(plan: Plan) -> None:
+@pytest.mark.parametrize("problem", ["altered", "missing", "untrained"])
+def test_damaged_runs_are_refused(plan: Plan, problem: str) -> None:
     batch = plan.batches[0]
     plan.evaluated_marker(batch.id).unlink()
-    flip(plan.run_folder(batch.runs[2].name) / "encoder.safetensors")
+    path = plan.run_folder(batch.runs[2].name) / ("manifest.json" if problem == "untrained" else "encoder.safetensors")
+    if problem == "altered":
+        path.write_bytes(path.read_bytes()[:-1] + b"\x01")
+    else:
+        path.unlink()
     with pytest.raises(DamagedError) as caught:
         evaluate.evaluate_batch(plan, batch)
     assert not plan.evaluated_marker(batch.id).exists()
@@ -272,6 +277,21 @@ def test_damaged_runs_are_refused(plan: Plan) -> None:
     assert plan.marker(batch).exists()
     caught.value.disprove()
     assert not plan.marker(batch).exists()
+
+
+def test_beside_the_rows_lies_what_they_were_made_from(plan: Plan) -> None:
+    run = plan.batches[0].runs[0]
+    about = check_evaluation(evaluation(plan, "knn"))
+    asked = plan.asked[run.name][digest(plan, "knn")]
+    assert about["code"] == digests.protocol_digest(asked.protocol, run)
+    assert about["protocol"] == {"probe": {"name": "knn", "k": 5}, "layer": "backbone"}
+    assert about["at"] == [[0, "upright"], [2, "upright"], [4, "upright"]]
+    folder = plan.run_folder(run.name)
+    names = [f"{part}{kind}" for part in ("snapshots/epoch-0000", "snapshots/epoch-0002") for kind in ("", ".heads")]
+    weights = {f"{name}.safetensors" for name in (*names, "encoder", "heads")}
+    assert about["weights"] == {"status": "finished"} | {name: files.sha256(folder / name) for name in weights}
+    assert about["data"] == {"upright": store.open(plan.data_folder(plan.datasets["upright"])).digest}
+    assert (about["device"]["type"], about["threads"]) == ("cpu", 1)
 
 
 def test_values_of_a_part_count_its_images(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:

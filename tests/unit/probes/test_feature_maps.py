@@ -75,6 +75,8 @@ def test_what_cannot_be_clustered_is_a_sentence(refused: Any) -> None:
     with refused():
         local_features(world(halves(), parts(end=nn.Flatten())))
     with refused():
+        local_features(world(halves(), parts(end=nn.Flatten())), stage="end")
+    with refused():
         local_features(world(halves(), parts(small=nn.AdaptiveAvgPool2d(1))), stage="small")
 
 

@@ -2,6 +2,7 @@
 
 import copy
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from hypersphere.config import registry
 from hypersphere.config.measures import MEASURES
@@ -140,6 +141,31 @@ def test_of_one_class_all_is_right(name: str) -> None:
     assert set(found.values.values()) == {100}
 
 
+@pytest.mark.parametrize("name", ["knn", "linear", "linear_sgd"])
+def test_the_first_and_the_five_likeliest_classes_are_those_of_the_scores(
+    scores: Callable[..., Tensor], name: str
+) -> None:
+    data = cloud(n=600, classes=12, dtype=torch.float32)
+    probe = registry.load("probes", name)
+    ranked = scores(probe, data).argsort(dim=1, descending=True)
+    hits = (ranked == data.query_labels[:, None]).double().mean(dim=0).cumsum(dim=0).tolist()
+    measures = registry.read_constant("probes", name, "MEASURES", ())
+    assert probe(data).values == pytest.approx({measures[0]: 100 * hits[0], measures[1]: 100 * hits[4]})
+    assert hits[0] + 0.05 < hits[4] < 0.995
+
+
+def test_a_copy_is_the_network_up_to_the_layer_and_leaves_it_alone(encoder: nn.Module, head: nn.Module) -> None:
+    image = torch.from_numpy(np.array(DATA.split("test").images[:4])).permute(0, 3, 1, 2) / 255
+    for layer in ("backbone", "embeddings"):
+        frozen = Frozen(encoder, head, DATA, CPU, layer)
+        copied = frozen.copy()
+        torch.testing.assert_close(copied(image), frozen.features("test")[:4], atol=1e-5, rtol=1e-4)
+        before = copy.deepcopy(encoder.state_dict())
+        copied.train()(image)
+        assert not encoder.training
+        assert all(torch.equal(value, before[name]) for name, value in encoder.state_dict().items())
+
+
 @pytest.mark.parametrize("value", [torch.nan, torch.inf, -torch.inf])
 def test_features_that_are_no_numbers_are_a_sentence(value: float, refused: Any) -> None:
     """A probe would predict class 0 for them."""
@@ -221,6 +247,15 @@ def by_loop(scores: np.ndarray, truth: np.ndarray, k: int) -> float:
     for row, label in zip(scores, truth, strict=True):
         hits += label in sorted(range(len(row)), key=lambda c: (-row[c], c))[:k]
     return 100 * hits / len(truth)
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 7, 9])
+@pytest.mark.parametrize("levels", [3, 10**6])
+def test_top_k_is_a_loop(k: int, levels: int) -> None:
+    """Three levels over seven classes: most rows have ties."""
+    random = np.random.default_rng(k)
+    scores, truth = random.integers(0, levels, (200, 7)).astype(float), random.integers(0, 7, 200)
+    assert top_k(torch.from_numpy(scores), torch.from_numpy(truth), k) == pytest.approx(by_loop(scores, truth, k))
 
 
 @pytest.mark.parametrize("bad", [torch.nan, torch.inf, -torch.inf])

@@ -147,6 +147,20 @@ def test_sgd_is_a_loop_over_keyed_batches(
     assert len(set(expected.argmax(axis=1))) == 4
 
 
+def test_sgd_has_the_bits_of_autograd(scores: Scores) -> None:
+    """At a high rate, a difference in the last place would grow into other predictions."""
+    data, head = cloud(dtype=torch.float32), nn.Linear(8, 4)
+    for parameter in head.parameters():
+        nn.init.zeros_(parameter)
+    optimiser = torch.optim.SGD(head.parameters(), lr=0.5, momentum=0.9)
+    for epoch in range(3):
+        for index in torch.from_numpy(prng.permutation(300, 0, "linear_sgd", epoch)).split(64):
+            optimiser.zero_grad()
+            F.cross_entropy(head(data.bank[index]), data.bank_labels[index]).backward()
+            optimiser.step()
+    assert torch.equal(scores(linear_sgd, data, epochs=3, learning_rate=0.5, batch=64), head(data.queries))
+
+
 def coloured(n: int, classes: int = 3) -> Any:
     """Images of three or more noisy colours, and a network with batch norm."""
     random = np.random.default_rng(0)
@@ -160,7 +174,7 @@ def coloured(n: int, classes: int = 3) -> Any:
     network = nn.Sequential(nn.Conv2d(3, 6, 3), nn.BatchNorm2d(6), nn.ReLU(), nn.Flatten()).eval().requires_grad_(False)
     return StandIn(
         device=torch.device("cpu"),
-        encoder=network,
+        copy=lambda: copy.deepcopy(network),
         images=pixels.__getitem__,
         labels={split: torch.from_numpy(y) for split, y in own.items()}.__getitem__,
         features=lambda split: network(floats(pixels[split])),
@@ -177,7 +191,7 @@ def by_torch(world: Any, epochs: int, rate: float) -> list[tuple[list[tuple[int,
 
     Batches are keyed. The last counts, but one of a single image, whose features after batch norm are any image's.
     """
-    network, head, found = copy.deepcopy(world.encoder), nn.Linear(24, world.classes()), []
+    network, head, found = world.copy(), nn.Linear(24, world.classes()), []
     nn.init.zeros_(head.weight)
     nn.init.zeros_(head.bias)
     optimiser = torch.optim.SGD(head.parameters(), lr=rate, momentum=0.9)

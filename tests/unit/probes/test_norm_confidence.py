@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.ndimage import sobel
 from scipy.optimize import minimize
 from torch import Tensor
 
 from hypersphere.errors import NotFiniteError
-from hypersphere.probes.norm_confidence import LEFT_FREE, appearance, explained, norm_confidence
+from hypersphere.probes.norm_confidence import LEFT_FREE, appearance, auroc, explained, norm_confidence
 from hypersphere.probes.norm_ood import norm_ood
 from hypersphere.probes.result import ProbeResult
 
@@ -90,6 +92,18 @@ def measured(one: World) -> ProbeResult:
 def counted(positive: Array, by: Array) -> float:
     more = by[positive][:, None] - by[~positive]
     return float(100 * ((more > 0).mean() + (more == 0).mean() / 2))
+
+
+@settings(deadline=None)  # the first call imports scikit-learn
+@given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=30))
+def test_an_area_is_a_share_of_pairs_and_a_tie_is_half_a_pair(drawn: list[tuple[bool, int]]) -> None:
+    positive, by = (np.array(one) for one in zip(*drawn, strict=True))
+    found = auroc(positive, by.astype(float))
+    if positive.all() or not positive.any():
+        assert math.isnan(found)
+    else:
+        assert found == pytest.approx(counted(positive, by))
+        assert auroc(positive, np.exp(by)) == pytest.approx(100 - auroc(positive, -by.astype(float)))
 
 
 def test_areas_of_one_quantity_are_those_of_pairs() -> None:
@@ -225,3 +239,13 @@ def test_of_a_corrupted_set_only_corrupted_images_count() -> None:
         others = [ways[split] for split in splits]
         assert found.values[f"ood_norm_auroc{group}"] == pytest.approx(by_pairs(home, others, "norm"))
         assert found.counts[f"ood_norm_auroc{group}"] == 70 + sum(len(one.norms) for one in others)
+
+
+def test_norms_of_one_length_say_nothing() -> None:
+    """All pairs tie, and a constant column has no coefficient."""
+    one = world(300)
+    one.norms = np.full(300, 5.0)
+    found = measured(one).values
+    assert found["norm_auroc"] == 50
+    for measure in ("norm_coefficient", "norm_gain", "norm_gain_over_vote"):
+        assert found[measure] == pytest.approx(0, abs=1e-9)

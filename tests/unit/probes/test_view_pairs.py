@@ -205,3 +205,9 @@ def test_weights_count_and_normalisations_and_biases_do_not() -> None:
     for parameter, value in zip(network.parameters(), (3.0, 100.0, 100.0, 100.0, 4.0, 100.0), strict=True):
         nn.init.constant_(parameter, value)
     assert weight_norm(network) == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize("probe", [alignment_uniformity, contrastive, distances])
+def test_one_image_has_no_other(refused: Any, probe: Callable[..., Any]) -> None:
+    with refused():
+        probe(world(1, colours))
