@@ -113,7 +113,8 @@ class Measurer:
                 history, status = pd.DataFrame(record.history, dtype="float64"), record.status
             else:
                 status = check_run(self.plan, name, "history.csv")["status"]
-                history = pd.read_csv(self.plan.run_folder(name) / "history.csv", dtype=str).astype("float64")
+                path = self.plan.run_folder(name) / "history.csv"
+                history = tables.read(path, tables.numbers("epoch", cell.measure, *pd.read_csv(path, nrows=0)))
             self._histories[name] = history.set_index("epoch"), status == "diverged"
         history, diverged = self._histories[name]
         value = float(history[cell.measure].get(cell.epoch, math.nan))  # the history has no epoch 0

@@ -5,9 +5,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from hypersphere.config import cells as config_cells
+from hypersphere.config.cells import Cell
+from hypersphere.config.plan import Plan
 from hypersphere.datasets import corrupting as severities
 from hypersphere.probes import corruption
 from hypersphere.statistics import gather, measure
@@ -173,3 +176,27 @@ def test_what_records_lack_is_a_reason_and_ends_nothing(approve: Callable[[objec
     assert len(gather.Measurer(rest).rows(marked, plan.config.papers[KEY[0]].measured[KEY[1]])) < len(marked)
     (reason,) = {cell.missing for cell in marked if cell.run and cell.run.name == other}
     approve(reason)
+
+
+def read(plan: Plan, cell: Cell) -> dict[str, list[float]]:
+    assert cell.run is not None
+    runs = pd.read_csv(plan.config.evidence / "runs.csv", dtype=str).set_index("name")
+    table = pd.read_csv(plan.config.evidence / "measurements.csv", dtype=str, keep_default_na=False)
+    table = table[(table["key"] == runs["key"][cell.run.name]) & (table["epoch"] == str(cell.epoch))]
+    of = table["reading"].str.extract("augmentation=(?P<augmentation>[^;]+);corruption=(?P<corruption>[^;]+);severity")
+    here = of["corruption"].isin(BENCHMARK) & (of["augmentation"] == cell.coordinates["augmentation"])
+    values = table[here & (table["measure"] == "corruption_error")]["value"].astype(float)
+    return {str(name): one.tolist() for name, one in values.groupby(of["corruption"])}
+
+
+def test_mean_corruption_errors_are_those_of_the_records() -> None:
+    plan = from_records("laptop1")
+    cells = [cell for cell in plan.artifacts[KEY] if not cell.missing]
+    rows = gather.Measurer(plan).rows(cells, plan.config.papers[KEY[0]].measured[KEY[1]])
+    found = [(cell, row["value"]) for cell, row in zip(cells, rows, strict=True) if cell.measure == "mce"]
+    (base,) = (read(plan, cell) for cell, value in found if value == 100)
+    assert len(found) == 4
+    assert len(base) == len(BENCHMARK)
+    for cell, value in found:
+        ratios = [sum(of) / sum(base[name]) for name, of in read(plan, cell).items()]
+        assert value == pytest.approx(100 * math.fsum(ratios) / len(BENCHMARK))

@@ -5,8 +5,10 @@ Expected values are worked by hand. An artifact waits for nothing of any other, 
 
 import itertools
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +16,9 @@ import pytest
 
 from hypersphere import files
 from hypersphere.config.plan import MANIFEST, Asked
+from hypersphere.errors import DamagedError
 from hypersphere.provenance import columns, pictures
+from hypersphere.provenance.manifest import check_tidy
 from hypersphere.statistics import claims, gather, measure
 
 from ...fixtures import Refused
@@ -142,6 +146,35 @@ def test_a_diverged_run_is_counted_and_in_no_mean_and_no_interval_is_claimed_wit
     assert found == pytest.approx(expected, abs=1e-6, nan_ok=True)
 
 
+def written(world: World, artifact: str) -> dict[str, bytes]:
+    folder = world.plan.artifact_folder("norms", artifact)
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+@pytest.fixture
+def busy(make_world: Make) -> World:
+    world = make_world()
+    world.say("table5", at(), [50.0, 51.0, 52.5])
+    world.say("table5", at(variant="cut3"), [53.0, None, 55.0])
+    return world
+
+
+def test_each_artifact_has_its_tables_with_their_columns_and_checksums(busy: World) -> None:
+    """And no field says nan, inf or None."""
+    frame = pd.DataFrame({"split": ["train", "test"], "image": 0, "norm": [1.0, 2.0]})
+    busy.images = {run: frame for run in busy.plan.runs if busy.status.get(run) != "diverged"}
+    busy.measure("table5", "violins", "training")
+    for artifact, names in (("table5", list(COLUMNS)[:4]), ("violins", list(COLUMNS)[:5])):
+        assert written(busy, artifact).keys() == {"manifest.json", *(f"{name}.csv" for name in names)}
+        for name in names:
+            path = check_tidy(busy.plan.config.results, f"statistics/norms/{artifact}/{name}.csv")
+            assert list(pd.read_csv(path).columns) == list(COLUMNS[name])
+    for artifact in ("table5", "training"):
+        for name, content in written(busy, artifact).items():
+            found = re.search(r"(^|,)-?(nan|inf|None|<NA>)(,|$)", content.decode(), re.IGNORECASE | re.MULTILINE)
+            assert not found, (artifact, name)
+
+
 @pytest.mark.parametrize("name", [*COLUMNS, "claims"])
 def test_columns_are_those_of_the_documentation(name: str) -> None:
     text = (Path(__file__).parents[3] / "docs" / "results.md").read_text()
@@ -149,6 +182,37 @@ def test_columns_are_those_of_the_documentation(name: str) -> None:
     listed = re.findall(r"`([a-z0-9_,\s]+, [a-z0-9_,\s]+)`", section)
     documented = [column for part in listed[: 2 if name == "claims" else 1] for column in re.split(r",\s+", part)]
     assert documented == list({**COLUMNS, "claims": claims.COLUMNS}[name])
+
+
+def test_equal_inputs_give_equal_bytes_and_other_values_other_bytes(busy: World) -> None:
+    busy.measure("table5")
+    first = written(busy, "table5")
+    busy.measure("table5")
+    assert written(busy, "table5") == first
+    busy.say("table5", at(), [50.0, 51.0, 52.6])  # the control
+    busy.measure("table5")
+    changed = {name for name, content in written(busy, "table5").items() if content != first[name]}
+    assert changed == {"measurements.csv", "summary.csv", "effects.csv", "manifest.json"}
+
+
+def test_an_artifact_needs_its_own_runs_and_protocols_alone(busy: World) -> None:
+    """Whatever else was never trained or measured: the sweep is made, and has the same bytes."""
+    busy.write()
+    busy.measure("temperatures")
+    before = written(busy, "temperatures")
+    own = {cell.run.name for cell in busy.plan.artifacts["norms", "temperatures"] if cell.run}
+    knn = busy.plan.protocols["norms"]["knn"].digest
+    for run in busy.plan.runs:
+        if run not in own:
+            shutil.rmtree(busy.plan.run_folder(run))
+            shutil.rmtree(busy.plan.evaluation(run, knn).parent)
+    for path in (busy.plan.config.results / "evaluations").rglob("*.csv"):
+        if path.stem != knn or path.parent.name == "pixels-pairs":
+            path.unlink()
+    measure.build(busy.plan, "norms", "temperatures")
+    assert written(busy, "temperatures") == before
+    with pytest.raises(DamagedError):  # the control
+        measure.build(busy.plan, "norms", "table5")
 
 
 def test_quantiles_are_those_of_numpy_for_each_split_and_seed(make_world: Make) -> None:
@@ -260,32 +324,21 @@ LEFT_OUT: dict[str, tuple[str, Callable[[World], object]]] = {
     "pictures": ("portraits", lambda world: world.pictures.clear()),
     "a coordinate": ("globe", lambda world: [table.pop("z") for table in world.images.values()]),
 }
-FLIPPED = {"answers flipped": ("table5", ".csv"), "images flipped": ("violins", ".0100.digits.csv")}
-FLIPPED |= {"history flipped": ("training", "history.csv")}
 
 
 def asked(world: World) -> list[Asked]:
     return [of for protocols in world.plan.asked.values() for of in protocols.values()]
 
 
-@pytest.mark.parametrize("harmed", [*LEFT_OUT, *FLIPPED])
-def test_what_is_altered_or_not_there_is_refused_and_nothing_is_written(
-    make_world: Make, refused: Refused, harmed: str
-) -> None:
+@pytest.mark.parametrize("lost", LEFT_OUT)
+def test_what_is_not_there_is_refused_and_nothing_is_written(make_world: Make, refused: Refused, lost: str) -> None:
     world = make_world(seeds=[0], paper={"artifacts": PAPER["artifacts"] | {"globe": GLOBE}})
-    world.images, world.portraits = (
-        {run: IMAGES.copy() for run in world.plan.runs},
-        dict.fromkeys(world.plan.runs, SHOWN),
-    )
+    world.images = {run: IMAGES.copy() for run in world.plan.runs}
+    world.portraits = dict.fromkeys(world.plan.runs, SHOWN)
     world.pictures = dict.fromkeys(world.plan.runs, np.zeros((8, 5, 4, 3), dtype=np.uint8))
-    artifact, what = LEFT_OUT.get(harmed) or FLIPPED[harmed]
-    if callable(what):
-        what(world)
+    artifact, lose = LEFT_OUT[lost]
+    lose(world)
     world.write(artifact)
-    if isinstance(what, str):
-        cell = next(cell for cell in world.plan.artifacts["norms", artifact] if cell.run)
-        path = world.plan.run_folder(cell.run.name) / what
-        flip(path if cell.how is None else world.plan.evaluation(cell.run.name, cell.how.digest).with_suffix(what))
     with refused():
         measure.build(world.plan, "norms", artifact)
     assert not world.plan.artifact_folder("norms", artifact).exists()
@@ -312,3 +365,66 @@ def test_runs_say_what_they_were_made_by_or_are_refused(make_world: Make, refuse
         gather.runs(world.plan, [name])
     path.unlink()
     assert gather.runs(world.plan, [name, other])["run"].tolist() == [other]  # what has no manifest yet has no row
+
+
+BY = {"table5": "knn", "epochs": "knn", "violins": "norms", "portraits": "extremes", "globe": "points"}
+
+
+def seal(path: Path, change: Callable[[dict[str, str]], Any]) -> None:
+    """Change the checksums that a file's manifest lists, and seal it again."""
+    manifest = path.parent / (MANIFEST if path.name == "history.csv" else f"{path.name.partition('.')[0]}.json")
+    content = files.read_sealed(manifest)
+    change(content["files"])
+    files.write_sealed(manifest, content)
+
+
+def lost_file(path: Path) -> None:
+    path.unlink()
+    seal(path, lambda listed: listed.pop(path.name))
+
+
+def edit(pattern: str, new: str) -> Callable[[Path], None]:
+    """Other words, or none, sealed as if they were right."""
+
+    def harm(path: Path) -> None:
+        path.write_text(re.sub(pattern, new, path.read_text()))
+        seal(path, lambda listed: listed.update({path.name: files.sha256(path)}))
+
+    return harm
+
+
+HARMED: dict[str, tuple[str, str, Callable[[Path], None]]] = {
+    "answers deleted": ("table5", "answers", Path.unlink),
+    "answers flipped": ("table5", "answers", flip),
+    "answers without a column": ("table5", "answers", edit("target", "aim")),
+    "answers without an epoch": ("epochs", "answers", edit(".*,50,.*\\n", "")),
+    "pixels without a measure": ("epochs", "pixels", edit(".*knn_top1.*\\n", "")),
+    "history flipped": ("training", "history", flip),
+    "history without a column": ("training", "history", edit("norm", "normal")),
+    "images flipped": ("violins", "images", flip),
+    "images lost": ("violins", "images", lost_file),
+    "pictures flipped": ("portraits", "pictures", flip),
+    "pictures lost": ("portraits", "pictures", lost_file),
+    "points without a coordinate": ("globe", "images", edit(",z", ",w")),
+}
+
+
+@pytest.mark.parametrize("harmed", HARMED)
+def test_damage_is_refused_and_nothing_is_written(make_world: Make, refused: Refused, harmed: str) -> None:
+    artifact, what, harm = HARMED[harmed]
+    world = make_world(seeds=[0], paper={"artifacts": PAPER["artifacts"] | {"globe": GLOBE}})
+    world.images, world.portraits = (dict.fromkeys(world.plan.runs, table) for table in (IMAGES, SHOWN))
+    world.pictures = dict.fromkeys(world.plan.runs, np.zeros((8, 5, 4, 3), dtype=np.uint8))
+    world.write(artifact)
+    run = next(cell.run.name for cell in world.plan.artifacts["norms", artifact] if cell.run)
+    if what == "history":
+        path = world.plan.run_folder(run) / "history.csv"
+    else:
+        digest = world.plan.protocols["norms"][BY[artifact]].digest
+        answers = world.plan.evaluation("pixels-digits" if what == "pixels" else run, digest)
+        of_images = {"images": ".csv", "pictures": ".png"}
+        path = answers.with_name(f"{answers.stem}.0100.digits{of_images[what]}") if what in of_images else answers
+    harm(path)
+    with refused():
+        measure.build(world.plan, "norms", artifact)
+    assert not world.plan.artifact_folder("norms", artifact).exists()
