@@ -30,7 +30,10 @@ class DamagedError(HypersphereError):
     def disprove(self) -> None:
         """Remove the proofs. A damaged run or array stays, until the new one takes its place."""
         for proof in self.proofs:
-            proof.unlink(missing_ok=True)
+            try:
+                proof.unlink(missing_ok=True)
+            except OSError as error:
+                raise HypersphereError(f"{proof}: cannot be removed ({error.strerror})") from None
 
 
 class NotFiniteError(HypersphereError):

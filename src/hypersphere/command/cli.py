@@ -388,11 +388,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     The exit status is 0; 2 after a sentence on standard error; 128 + n if signal n stopped the command.
     """
-    top, _ = parser()
+    top, commands = parser()
     words = sys.argv[1:] if arguments is None else arguments
     if not words:
         top.print_help()
         return 0
+    if not words[0].startswith("-") and words[0] not in commands:
+        print(f"hypersphere: command: {not_one_of(words[0], commands)}", file=sys.stderr)
+        return 2
     parsed = top.parse_args(words)
     if parsed.command in audit.COMMANDS:
         return audit.main(words)

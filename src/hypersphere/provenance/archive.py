@@ -67,6 +67,8 @@ def _git(root: Path, *arguments: str) -> str:
         done = subprocess.run(
             ["git", *own, *arguments], cwd=root, env=os.environ | {"TZ": "UTC"}, capture_output=True, check=True
         )
-    except (OSError, subprocess.CalledProcessError):
-        raise HypersphereError(f"{root}: packing an archive needs git and a checkout with a commit") from None
+    except (OSError, subprocess.CalledProcessError) as error:
+        said = os.fsdecode(getattr(error, "stderr", b"") or str(error).encode()).strip().splitlines()[-1:]
+        why = f" ({said[0]})" if said else ""
+        raise HypersphereError(f"{root}: packing an archive needs git and a checkout with a commit{why}") from None
     return os.fsdecode(done.stdout)

@@ -1,6 +1,7 @@
 """`hypersphere`, its version, names as the plan and logs print them, and what each command writes and waits for."""
 
 import argparse
+import re
 import tomllib
 from collections.abc import Callable
 from importlib import metadata
@@ -182,3 +183,8 @@ def test_a_damaged_evaluation_is_said_and_its_proof_is_gone(world: World, typed:
     approve(complaint)
     assert not path.with_suffix(".json").exists()
     assert results(world) == set()
+
+
+def test_a_misspelt_command(capsys: pytest.CaptureFixture[str], approve: Approve) -> None:
+    assert cli.main(["plna", "--verbose"]) == 2
+    approve(re.sub(r"\d+ names", "… names", capsys.readouterr().err.strip()))

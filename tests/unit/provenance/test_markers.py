@@ -9,6 +9,7 @@ from hypersphere import files
 from hypersphere.config.plan import Plan
 from hypersphere.provenance import markers
 
+from ...fixtures import Refused
 from ...harm import HARMS, flip
 
 ABOUT = {"status": "finished", "epochs": 4, "code": "c", "data": "d"}
@@ -140,3 +141,17 @@ def test_only_the_bytes_of_small_files_are_read(marked: Plan, monkeypatch: pytes
     assert forgotten(marked) == []
     monkeypatch.undo()
     assert len(forgotten(marked)) == 1
+
+
+def test_a_marker_that_cannot_be_removed_is_a_sentence(
+    marked: Plan, monkeypatch: pytest.MonkeyPatch, refused: Refused
+) -> None:
+    (marked.run_folder(marked.batches[0].runs[0].name) / "manifest.json").unlink()
+
+    def refuse(self: Path, missing_ok: bool = False) -> None:
+        raise PermissionError(30, "Read-only file system", str(self))
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    (damage,) = markers.lost(marked)
+    with refused():
+        damage.disprove()
