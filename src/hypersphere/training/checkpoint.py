@@ -94,8 +94,9 @@ class Checkpointer:
         """Restore model, optimiser and progress from the state in the folder; False if there is none.
 
         Raises:
-            HypersphereError: nothing was restored, because the state is damaged or has another identity, one of its
-                snapshots is missing or altered, or it is past an epoch in ``snapshots`` of which it has no snapshot.
+            HypersphereError: nothing was restored, because the state is damaged, has another identity or tensors that
+                are not those of the model and the optimiser, one of its snapshots is missing or altered, or it is past
+                an epoch in ``snapshots`` of which it has no snapshot.
         """
         path = self.folder / RESUME
         if not path.exists():
@@ -112,15 +113,25 @@ class Checkpointer:
             if files.problem(self.folder / name, sha256):
                 raise HypersphereError(f"{self.folder / name}: missing, or altered since {path.name} was saved")
         weights = {name.removeprefix(MODEL): tensor for name, tensor in tensors.items() if name.startswith(MODEL)}
+        remembered = {
+            tuple(name.removeprefix(OPTIMISER).split(".", 1)): tensor
+            for name, tensor in tensors.items()
+            if name.startswith(OPTIMISER)
+        }
+        listed = [parameter for group in self.optimiser.param_groups for parameter in group["params"]]
+        parameters = {str(place): parameter for place, parameter in enumerate(listed)}
+        shapes = {name: tensor.shape for name, tensor in self.model.state_dict().items()}
+        if {name: tensor.shape for name, tensor in weights.items()} != shapes or any(
+            place not in parameters or tensor.shape not in ((), parameters[place].shape)
+            for (place, _), tensor in remembered.items()
+        ):
+            raise HypersphereError(f"{path}: not resumed: its tensors are not those of this model and its optimiser")
         self.model.load_state_dict(weights)
-        parameters = [parameter for group in self.optimiser.param_groups for parameter in group["params"]]
         moments = self.optimiser.state_dict()
-        for name, tensor in tensors.items():
-            if name.startswith(OPTIMISER):
-                place, key = name.removeprefix(OPTIMISER).split(".", 1)
-                # In the parameter's layout, unless it is a count of steps, which has no dimensions.
-                like = parameters[int(place)] if tensor.ndim else tensor
-                moments["state"].setdefault(int(place), {})[key] = torch.empty_like(like, device="cpu").copy_(tensor)
+        for (place, key), tensor in remembered.items():
+            # In the parameter's layout, unless it is a count of steps, which has no dimensions.
+            like = parameters[place] if tensor.ndim else tensor
+            moments["state"].setdefault(int(place), {})[key] = torch.empty_like(like, device="cpu").copy_(tensor)
         self.optimiser.load_state_dict(moments)
         self.progress, self.saved = progress, progress.step
         return True

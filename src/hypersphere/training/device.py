@@ -77,7 +77,11 @@ def _claim(device: torch.device, seconds: float) -> FileLock:
     path = Path(tempfile.gettempdir()) / f"hypersphere-gpu-{name}.lock"
     lock = FileLock(path, mode=0o666)  # other people's jobs must be able to lock it too
     lock.acquire(timeout=seconds)
-    torch.cuda.set_device(device)
+    try:
+        torch.cuda.set_device(device)
+    except RuntimeError:
+        lock.release()
+        raise
     return lock
 
 

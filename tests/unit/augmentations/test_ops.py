@@ -163,3 +163,25 @@ def test_chunks_change_no_byte(
     assert sum(calls) == 2 * N
     assert max(calls) <= max(1, images_in_chunk)
     assert len(calls) > len(set(branches)) or images_in_chunk > N
+
+
+def test_to_float_is_torchvisions(raw: Tensor) -> None:
+    expected = torch.stack([F.to_tensor(image.numpy()) for image in raw])
+    assert torch.equal(ops.to_float(raw), expected)
+
+
+@pytest.mark.parametrize("flip", [False, True])
+@pytest.mark.parametrize(("down", "right"), [(0, 0), (-4, 4), (4, -4), (3, 1), (-1, -2)])
+def test_shift_and_flip(images: Tensor, down: int, right: int, flip: bool) -> None:
+    """Exact: pixels are moved, and none is mixed with another. The place of the control shows another picture."""
+    box = torch.tensor([[down, right, SIZE, SIZE]] * N, dtype=torch.float32)
+    ours = ops.shift_and_flip(images, box, torch.full((N,), flip))
+    theirs = F.crop(F.pad(images, [4]), down + 4, right + 4, SIZE, SIZE)
+    assert torch.equal(ours, F.hflip(theirs) if flip else theirs)
+    other = ops.shift_and_flip(images, box + torch.tensor([0.0, 1, 0, 0]), torch.full((N,), flip))
+    assert not torch.equal(ours, other)
+
+
+def test_solarize(images: Tensor) -> None:
+    images[5] = 0.5
+    assert torch.equal(ops.solarize(images), F.solarize(images, 0.5))

@@ -1,12 +1,15 @@
 """What every encoder promises: a fixed length of features, and images apart."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from torch import nn
 
 from hypersphere.config import registry
+from hypersphere.training.weights import save_weights
 
 ENCODERS: dict[str, dict[str, Any]] = {
     "convnet": {"width": 4},
@@ -17,10 +20,10 @@ ENCODERS: dict[str, dict[str, Any]] = {
 }
 
 
-def make(name: str) -> nn.Module:
+def make(name: str, seed: int = 0) -> nn.Module:
     """As evaluation makes it: parameters checked against the schema, then given to the function."""
     parameters = registry.schema("encoders", name).model_validate(ENCODERS[name]).model_dump(exclude_defaults=True)
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     model: nn.Module = registry.load("encoders", name)(**parameters)
     return model
 
@@ -67,3 +70,21 @@ def test_features_differ_between_images_and_do_not_depend_on_the_batch(name: str
     model.train()
     normed = any(isinstance(module, nn.BatchNorm2d) for module in model.modules())
     assert torch.allclose(model(images(5)[:2]), model(images(5))[:2], atol=1e-3) != normed
+
+
+@every
+@torch.inference_mode()
+def test_weights_survive_a_file_and_channels_last_changes_nothing_but_rounding(name: str, tmp_path: Path) -> None:
+    """Saved channels last, as training leaves them; read into an encoder with other weights."""
+    model = make(name)
+    model.train()(images(8))  # so that its running statistics are its own
+    model.eval()
+    other = make(name, seed=1).eval()
+    expected = model(images(4))
+    assert not torch.allclose(other(images(4)), expected, atol=1e-3)
+    model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    save_weights(model, tmp_path / "encoder.safetensors")
+    other.load_state_dict(load_file(tmp_path / "encoder.safetensors"))
+    assert torch.equal(other(images(4)), expected)
+    last = model(images(4).to(memory_format=torch.channels_last))
+    torch.testing.assert_close(last, expected, atol=1e-5, rtol=1e-4)

@@ -46,8 +46,13 @@ def test_lab_streams_are_two_backbones(parameters: dict[str, Any], whole: Any, s
 
 @pytest.mark.parametrize(
     ("backbone", "parameter"),
-    [("resnet18", {"width": 8}), ("convnet", {"stem": "max_pool"})],
-    ids=["resnet18", "convnet"],
+    [
+        ("resnet18", {"width": 8}),
+        ("resnet50", {"width": 8}),
+        ("resnet8", {"stem": "max_pool"}),
+        ("convnet", {"stem": "max_pool"}),
+    ],
+    ids=["resnet18", "resnet50", "resnet8", "convnet"],
 )
 def test_what_a_backbone_does_not_have_is_refused(backbone: Any, parameter: dict[str, Any], refused: Any) -> None:
     with refused():

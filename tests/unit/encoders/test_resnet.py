@@ -124,11 +124,12 @@ def test_small_stems_by_hand(stem: str) -> None:
     torch.testing.assert_close(seen[0], expected)
 
 
-def test_zero_init_residual() -> None:
+@pytest.mark.parametrize(("depth", "last", "blocks"), [(18, "bn2", 8), (50, "bn3", 16)])
+def test_zero_init_residual(depth: int, last: str, blocks: int) -> None:
     for zero, value in ((True, 0.0), (False, 1.0)):
-        model = resnet(depth=18, stem="cifar", zero_init_residual=zero)
+        model = resnet(depth=depth, stem="cifar", zero_init_residual=zero)  # type: ignore[arg-type]
         initialise(model, seed=0)  # which leaves these as they are
-        scales = [p for name, p in model.named_parameters() if name.endswith(".bn2.weight")]
-        assert len(scales) == 8
+        scales = [p for name, p in model.named_parameters() if name.endswith(f".{last}.weight")]
+        assert len(scales) == blocks
         assert all((scale == value).all() for scale in scales)
         assert (model.get_parameter("bn1.weight") == 1).all()

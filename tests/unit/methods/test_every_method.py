@@ -1,5 +1,6 @@
 """What every method promises: its head, keyed draws, where gradients go, what an optimiser moves, one state."""
 
+import copy
 import pickle
 from typing import Any
 
@@ -8,7 +9,9 @@ import pytest
 import torch
 
 from hypersphere.config import registry
+from hypersphere.config.recipe import Optimiser
 from hypersphere.methods.base import Batch, Method
+from hypersphere.training import optimisation
 from hypersphere.training.build import build_method
 
 from ...of_images import METHODS
@@ -39,6 +42,7 @@ NETWORKS = {
     "supervised": {"classifier"},
 }
 """Of which a head is made, where that is not the projector alone: from what the papers apply their losses to."""
+OPTIMISER = Optimiser.model_validate({"learning_rate": 1.0, "weight_decay": 1e-4})
 every = pytest.mark.parametrize("name", METHODS)
 
 
@@ -55,6 +59,16 @@ def batch_for(name: str, seed: int = 0) -> Batch:
     count = registry.read_constant("methods", name, "VIEWS", 2)
     views = torch.rand(count, 6, 3, 8, 8, generator=torch.Generator().manual_seed(seed))
     return Batch(views, torch.arange(6), torch.arange(6) % CLASSES)
+
+
+def trained(name: str) -> Method:
+    """In eval mode, after some batches, so that its batch norms have other statistics than at the beginning."""
+    method = build(name).train()
+    with torch.no_grad():
+        for seed in range(1, 4):
+            method(batch_for(name, seed))
+            method.after_step(0.5, 0.5)
+    return method.eval()
 
 
 CLA: dict[str, Any] = {"hidden": 8, "dim": 8, "layers": 3, "bottleneck": True, "last_batch_norm": True}
@@ -111,12 +125,8 @@ def test_heads_are_the_papers(name: str, options: dict[str, Any], expected: dict
 @every
 def test_head_of_encoder_is_what_forward_reports_for_a_view(name: str) -> None:
     """MoCo v2 reports the first view alone, the queries; CMC an image's two streams one below the other."""
-    method, batch = build(name).train(), batch_for(name)
+    method, batch = trained(name), batch_for(name)
     with torch.no_grad():
-        for seed in range(1, 4):  # so that its batch norms have other statistics than at the beginning
-            method(batch_for(name, seed))
-            method.after_step(0.5, 0.5)
-        method.eval()
         reported = method(batch).embeddings
         seen = [method.head(method.encoder(view)) for view in batch.views]
     assert seen[0].shape == (6, {"cmc": 8, "supervised": CLASSES}.get(name, 4))
@@ -226,3 +236,33 @@ def test_a_cut_reaches_every_weight(name: str) -> None:
             torch.testing.assert_close(third, whole)
         else:
             assert torch.equal(third, whole / 3), key
+
+
+@pytest.mark.heavy
+@every
+def test_which_views_it_takes(name: str) -> None:
+    """One, or two of which either may be the first; another pairing of images is another loss."""
+    batch, count = batch_for(name), registry.read_constant("methods", name, "VIEWS", 2)
+    assert (count == 1) == (name in ("cmc", "instance_discrimination", "supervised"))
+    if count == 1:
+        with pytest.raises(ValueError, match="too many values"):  # Python's own sentence
+            build(name)(batch._replace(views=batch.views.repeat(2, 1, 1, 1, 1)))
+        return
+    method = trained(name).train()
+    given = batch.views, batch.views.flip(0), torch.stack([batch.views[0], batch.views[1].flip(0)])
+    losses = [copy.deepcopy(method)(batch._replace(views=views)).loss.item() for views in given]
+    assert (losses[1] == pytest.approx(losses[0], abs=1e-5)) == (name in SYMMETRIC)
+    assert losses[2] != pytest.approx(losses[0], abs=1e-5)
+
+
+@every
+def test_an_optimiser_holds_what_is_trained_and_nothing_else(name: str) -> None:
+    """No tensor has two names; SimSiam's predictor alone keeps its rate."""
+    method = build(name)
+    state = [tensor for tensor in method.state_dict().values() if tensor.numel()]
+    assert len({tensor.data_ptr() for tensor in state}) == len(state)
+    optimiser = optimisation.build(method, OPTIMISER)
+    held = {id(parameter) for group in optimiser.param_groups for parameter in group["params"]}
+    assert held == {id(p) for key, p in method.named_parameters() if not key.startswith("target.")}
+    constant = {id(p) for group in optimiser.param_groups if group["constant"] for p in group["params"]}
+    assert constant == ({id(p) for p in method.get_submodule("predictor").parameters()} if name == "simsiam" else set())

@@ -3,9 +3,11 @@
 from functools import partial
 from typing import Any
 
+import pytest
 import torch
 import torch.nn.functional as F
 from lightly.loss import DINOLoss, SwaVLoss
+from lightly.models.modules import DINOProjectionHead
 from torch import Tensor, nn
 
 from hypersphere.methods.base import Batch, Method
@@ -115,3 +117,19 @@ def test_prototypes_go_back_to_the_sphere_after_each_step() -> None:
         step(method, *batches, rate=rate)
         torch.testing.assert_close(prototypes(method).detach(), F.normalize(w - rate * move).detach())
         assert ((w - rate * move).norm(dim=1) - 1).abs().max() > 1e-3  # control
+
+
+@pytest.mark.filterwarnings("ignore:.*weight_norm:FutureWarning")
+@pytest.mark.parametrize("batch_norm", [False, True])
+def test_dinos_head_is_lightlys(batch_norm: bool) -> None:
+    """Caron et al. 2021, Sec. 3.1 (from memory): three layers with GELU, normalisation, a weight-normalised layer.
+    lightly's DINOProjectionHead has the same, and with the same weights gives the same outputs."""
+    method = make_dino(batch_norm=batch_norm)
+    theirs = DINOProjectionHead(6, 7, 4, 9, batch_norm=batch_norm)
+    projector, rows = method.get_submodule("projector"), method.get_parameter("prototypes.weight")
+    theirs.layers.load_state_dict(projector.state_dict())
+    theirs.last_layer.weight_v.data.copy_(rows.detach())
+    features = torch.randn(5, 6, generator=torch.Generator().manual_seed(0))
+    ours = method.get_submodule("prototypes")(projector(features))
+    torch.testing.assert_close(ours, theirs(features))
+    assert (projector(features) @ rows.T - ours).abs().max() > 1e-2  # control: a plain linear layer

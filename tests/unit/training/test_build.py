@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torchvision.models import VisionTransformer
 
 from hypersphere import prng
 from hypersphere.config.plan import Plan
@@ -145,3 +146,17 @@ def test_encoder_and_head_come_back_as_they_were_at_an_epoch(
     assert not torch.equal(found[2], found[4])
     assert name != "supervised" or found[0].shape[1] == 10
     assert name != "instance_discrimination" or len(seen[0].get_buffer("bank")) == len(images[0])
+
+
+def test_a_transformer_starts_as_torchvisions() -> None:
+    """The deviation of every tensor beside that of torchvision's own constructor; a general rule alone would fail."""
+    model = vit(image_size=16, patch=4, depth=2, width=48, heads=4)
+    initialise(model, seed=0)
+    torch.manual_seed(0)
+    published = dict(VisionTransformer(16, 4, 2, 4, 48, 192).named_parameters())
+    names = [name for name, _ in model.named_parameters()]
+    assert names == [name for name in published if not name.startswith("heads.")]
+    for name in names:
+        ours, theirs = model.get_parameter(name).detach(), published[name].detach()
+        few = 4 / theirs.numel() ** 0.5
+        assert ours.square().mean().sqrt().item() == pytest.approx(theirs.square().mean().sqrt().item(), rel=few), name

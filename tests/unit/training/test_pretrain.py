@@ -31,9 +31,10 @@ from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import digests, state, stop
-from hypersphere.provenance.manifest import check_files
+from hypersphere.provenance.manifest import check_files, check_run
 from hypersphere.training import checkpoint, loop
 from hypersphere.training import device as devices
+from hypersphere.training import pretrain as training
 from hypersphere.training.pretrain import pretrain, pretrain_batch
 from hypersphere.training.weights import snapshot_names
 
@@ -83,15 +84,17 @@ def test_damaged_data_lose_the_proof_that_they_are_well(tiny_plan: Plan, runs: l
     assert not (folder / store.MANIFEST).exists()
 
 
-@pytest.mark.parametrize("harm", [flip, Path.unlink])
 def test_a_flipped_byte_or_a_lost_file_is_named_and_trained_again(
-    tiny_plan: Plan, runs: list[Run], trained: Path, capsys: pytest.CaptureFixture[str], harm: Callable[[Path], object]
+    tiny_plan: Plan, runs: list[Run], trained: Path, capsys: pytest.CaptureFixture[str], refused: Any
 ) -> None:
-    before, harmed = contents(trained), trained / "snapshots" / "epoch-0002.heads.safetensors"
-    harm(harmed)
-    pretrain(tiny_plan, runs[:1])
-    assert f"training again: {harmed}" in capsys.readouterr().out
-    assert contents(trained) == before
+    before = contents(trained)
+    for number, name in enumerate([*check_files(trained / MANIFEST)["files"], "manifest.json"]):
+        (flip if number % 2 else Path.unlink)(trained / name)
+        with refused() if name != "manifest.json" else pytest.raises(HypersphereError):
+            check_run(tiny_plan, trained.name)
+        pretrain(tiny_plan, runs[:1])
+        assert name == "manifest.json" or f"training again: {trained / name}" in capsys.readouterr().out
+        assert contents(trained) == before
 
 
 def test_a_run_that_another_process_trains_is_left_alone(
@@ -453,3 +456,28 @@ def test_on_a_full_disk_the_last_state_is_kept_and_the_run_goes_on_from_there(
     assert checkpoint.read(stopped.state.parent)[0].step == FULL[name]
     assert stopped.go_on() == [0, FULL[name]]
     assert contents(stopped.folder) == stopped.whole
+
+
+def test_a_run_without_heads_or_encoder_of_an_epoch_that_is_wanted_is_not_finished(trained: Path) -> None:
+    manifest = files.read_sealed(trained / MANIFEST)
+    proof, listed = (manifest["code"], manifest["data"]), manifest["files"]
+    assert training.finished(trained, *proof, [0, 2])
+    for lost in files_of(2):
+        rest = {name: sha256 for name, sha256 in listed.items() if name != lost}
+        files.write_sealed(trained / MANIFEST, manifest | {"files": rest})
+        assert not training.finished(trained, *proof, [0, 2])
+        assert training.finished(trained, *proof, [0])  # the control
+
+
+def test_without_a_readable_manifest_what_lies_there_counts(trained: Path) -> None:
+    files.write_text(trained / "snapshots" / ".epoch-0003.safetensors.0123abcd.part", "half")
+    files.write_text(trained / snapshot_names(3)[0], "stale")
+    assert training.snapshots(trained) == {0, 2}
+    manifest = (trained / MANIFEST).read_text()
+    for harm in (manifest.replace("finished", "finishes"), manifest[:-9], None):
+        (trained / MANIFEST).unlink()
+        if harm is not None:
+            (trained / MANIFEST).write_text(harm)
+        assert training.snapshots(trained) == {0, 2, 3}
+        (trained / MANIFEST).touch()
+    assert training.snapshots(trained / "nothing") == set()

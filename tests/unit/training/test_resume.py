@@ -171,6 +171,16 @@ REFUSED: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "truncated": (RESUME, truncate),
     "empty": (RESUME, lambda path: path.write_bytes(b"")),
     "not a state": (RESUME, lambda path: save_file({"x": torch.zeros(1)}, path)),
+    "sealed with a tensor of another shape": (RESUME, lambda path: rewrite(path, reshape("model.projector.0.bias"))),
+    "sealed with a moment of another shape": (
+        RESUME,
+        lambda path: rewrite(path, reshape("optimiser.0.momentum_buffer")),
+    ),
+    "sealed without a weight": (RESUME, lambda path: rewrite(path, drop("model.projector.0.bias"))),
+    "sealed with a moment of no parameter": (
+        RESUME,
+        lambda path: rewrite(path, lambda tensors: tensors.update({"optimiser.999.step": torch.zeros(())})),
+    ),
     "unreadable": (RESUME, unreadable),
     "a snapshot lost": (SNAPSHOT, Path.unlink),
     "a snapshot altered": (SNAPSHOT, flip),
