@@ -1,5 +1,6 @@
-"""Every command that the pages name works on a healthy clone.
+"""Every command that the pages name or a command suggests works on a healthy clone.
 
+The commands are read from the pages and from what the commands print, so that a new suggestion is tested by itself.
 They run in copies of the small project, where ``ONLY`` is one of its artifacts; on the real papers they are planned.
 """
 
@@ -34,6 +35,7 @@ CANNOT = (
 )
 """Commands that do not run here, by their beginning or a word of theirs."""
 TABLE = "embedding_norms/table5"
+SUGGESTED = re.compile(r"`((?:make|hypersphere|snakemake) [^`\n]+)`")
 
 
 def documented() -> list[str]:
@@ -122,10 +124,23 @@ def shape(command: str) -> frozenset[str]:
     return frozenset(f"{name}{equals}" for name, equals, _ in words)
 
 
-def test_every_command_of_a_page_works(laptop: Checkout) -> None:
+def test_every_command_of_a_page_and_all_that_it_suggests_works(laptop: Checkout) -> None:
     """Of those of one shape, one runs."""
-    commands = {shape(one): one for one in (adapted(command, laptop) for command in COMMANDS if runs_here(command))}
-    assert sum(command.startswith("make verify") for command in commands.values()) > 0
-    for command in commands.values():
+    waiting = [adapted(command, laptop) for command in COMMANDS if runs_here(command)]
+    done: dict[frozenset[str], str] = {}
+    while waiting:
+        command = waiting.pop(0)
+        if shape(command) in done or not runs_here(command):
+            continue
         said = laptop.run("bash", "-c", command)
-        assert said.returncode == 0, f"{command}\n{said.stdout}{said.stderr}"
+        text = said.stdout + said.stderr
+        done[shape(command)] = command
+        assert said.returncode == 0, f"{command}\n{text}"
+        waiting += SUGGESTED.findall(text)
+    assert any(command.startswith("make verify") for command in done.values()), done.values()
+
+
+def test_what_a_command_suggests_is_found() -> None:
+    """The control: it would be run."""
+    text = "done\n`make verify ONLY=a/b` or `hypersphere plan --verbose` lists"
+    assert SUGGESTED.findall(text) == ["make verify ONLY=a/b", "hypersphere plan --verbose"]

@@ -107,3 +107,15 @@ def test_draws_are_these_functions_of_the_keyed_words(branches: list[Views], siz
         assert drawn.box.tolist() == [box_by_hand(views, size, tries[i], place[i]) for i in range(n)]
         for keys, order in zip(words("jitter order", 4), drawn.order.tolist(), strict=True):
             assert order == (sorted(range(4), key=keys.__getitem__) if views.jitter_order == "random" else [0, 1, 2, 3])
+
+
+def same(a: Draws, b: Draws) -> set[str]:
+    """The parts that are equal to the byte."""
+    return {name for name, x, y in zip(a._fields, a, b, strict=True) if torch.equal(x, y)}
+
+
+def test_take_is_by_the_images_number_and_images_at_the_end_change_no_earlier_draw() -> None:
+    draws, more = draw([ALL] * 2, 20, SIZE, 0, 0), draw([ALL] * 2, 80, SIZE, 0, 0)
+    assert same(draws, more.take(torch.arange(20))) == set(Draws._fields)
+    for whole, part in zip(draws, draws.take(torch.tensor([13, 2, 2])), strict=True):
+        assert [row.tolist() for row in part] == [whole[i].tolist() for i in (13, 2, 2)]

@@ -380,3 +380,7 @@ def test_each_has_five_severities_with_its_functions_arguments(size: str) -> Non
         for p in takes:  # a fraction where a whole number is asked for would change what is drawn
             kinds = {type(row[p.name]) for row in rows}
             assert kinds == {p.annotation} or (p.annotation is float and kinds <= {int, float}), (name, p.name)
+
+
+def test_the_smallest_images_have_an_arm_of_a_pixel() -> None:
+    assert np.isfinite(corrupting.elastic_transform(IMAGES[:, :2, :2], DRAWS, reach=0, sigma=0, jitter=0.1)).all()

@@ -384,3 +384,12 @@ def test_the_list_of_imagenet100_has_a_hundred_ids() -> None:
     assert all(len(identifier) == 9 and identifier[0] == "n" and identifier[1:].isdecimal() for identifier in ids)
     assert {"n02869837", "n02090622"} < set(ids)
     assert "n01440764" not in ids
+
+
+@pytest.mark.shared_data
+def test_real_mnist_is_what_torchvision_reads(unpacked: Callable[[str], Path]) -> None:
+    root = unpacked("mnist")
+    for part, found in mnist.load(root, False).items():
+        theirs = MNIST(root, train=part == "train")
+        np.testing.assert_array_equal(found.pixels, theirs.data)
+        assert found.digit.tolist() == theirs.targets.tolist()

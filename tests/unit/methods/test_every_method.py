@@ -266,3 +266,8 @@ def test_an_optimiser_holds_what_is_trained_and_nothing_else(name: str) -> None:
     assert held == {id(p) for key, p in method.named_parameters() if not key.startswith("target.")}
     constant = {id(p) for group in optimiser.param_groups if group["constant"] for p in group["params"]}
     assert constant == ({id(p) for p in method.get_submodule("predictor").parameters()} if name == "simsiam" else set())
+
+
+def test_cmc_needs_an_encoder_of_two_streams() -> None:
+    with pytest.raises(ValueError, match="lab_streams"):
+        make_run({"name": "cmc", **COMPONENTS["cmc"][0]}, COMPONENTS["cmc"][1])

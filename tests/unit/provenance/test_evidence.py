@@ -378,3 +378,20 @@ def test_rows_of_runs_that_are_lost_are_not_taken_away(root: Path, given: Path) 
     assert evidence.add(plan.config.evidence, whole[1:2], plan) == whole[1:2]
     assert len(whole) > 2
     assert history.read_bytes() == before
+
+
+def test_another_code_of_training_is_a_replicate_and_overwrites_nothing(root: Path, given: Path) -> None:
+    plan, first = trained_plan(root), records.read_folder(given, "laptop")[0]
+    evidence.take_in(plan, given)
+
+    value = first.evaluations[0].value or 0.0
+    anew = {"code": "0123456789abcdef", "files/encoder.safetensors": "0" * 64, "evaluations/0/value": value + 1}
+    other = first
+    for place, said in anew.items():
+        other = changed(other, setting(place, said))
+    rewrite(given, [other])
+    before = tables_of(plan.config.evidence)
+    evidence.take_in(plan, given)
+    assert records.read_all(plan.config.evidence)[first.name][0] == first
+    assert len(records.read_all(plan.config.evidence)[first.name]) == 2
+    assert all(content.startswith(before[name]) for name, content in tables_of(plan.config.evidence).items())

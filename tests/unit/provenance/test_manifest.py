@@ -120,3 +120,11 @@ def test_a_folder_is_held_by_one_at_a_time(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "file").touch()
     with refused(), state.held(tmp_path / "file" / "a"):
         pytest.fail("held")
+
+
+def test_bytes_of_larger_files_are_left_to_a_closer_look(tmp_path: Path) -> None:
+    spoil(tmp_path, "snapshots/a", "weightz")
+    assert state.look(tmp_path, 6).done
+    assert not state.look(tmp_path, 7).done
+    (tmp_path / "snapshots" / "a").unlink()  # that it is there is seen at every look
+    assert not state.look(tmp_path, 0).done

@@ -71,3 +71,10 @@ def test_what_is_no_such_table_is_one_sentence(tmp_path: Path, refused: Refused,
         (tmp_path / "t.csv").write_text(text)
     with refused():
         tables.read(tmp_path / "t.csv", tables.numbers("epoch", "value"))
+
+
+def test_what_was_written_is_read_back(tmp_path: Path) -> None:
+    table = pd.DataFrame({"coordinates": ["a=1;b=NA", ""], "value": [0.25, np.nan], "final": [True, False]})
+    columns = {**tables.texts("coordinates"), **tables.numbers("value"), **tables.flags("final")}
+    tables.write(tmp_path, {"t": (table, columns)})
+    pd.testing.assert_frame_equal(tables.read(tmp_path / "t.csv", columns), table, check_dtype=False)

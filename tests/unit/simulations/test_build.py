@@ -8,6 +8,9 @@ import yaml
 
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
+from hypersphere.errors import DamagedError
+from hypersphere.provenance.manifest import check_tidy
+from hypersphere.report.results import Results
 from hypersphere.simulations import build
 from hypersphere.simulations.study import COLUMNS, counted, effect, exactly, over_seeds
 
@@ -71,3 +74,15 @@ def test_answers_say_what_their_numbers_are(refused: Any) -> None:
     ]
     with refused(ValueError):
         build.rows("s", [exactly("a", float("nan"))])
+
+
+def test_an_altered_table_is_refused_and_made_again_by_the_next_run(project_root: Path, refused: Any) -> None:
+    plan = made(project_root)
+    name = next(iter(plan.config.studied(PAPER)))
+    path = plan.config.results / "simulations" / PAPER / f"{name}.csv"
+    path.write_bytes(path.read_bytes().replace(b"1", b"2", 1))
+    results = Results(plan)
+    with refused(DamagedError):
+        results.checked(results.simulated(PAPER, name))
+    with refused(DamagedError):
+        check_tidy(plan.config.results, f"simulations/{PAPER}/{name}.csv")

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from hypersphere.provenance import pictures
+
 NEVER = {"torch", "torchvision", "sklearn", "hypersphere.statistics", "hypersphere.training"}
 NAMES = ("scores", "sweep", "spread", "heights", "faces")
 # Builds artifacts under the root given, and reports each of the never-wanted modules loaded and each run's file opened.
@@ -43,3 +45,15 @@ def test_two_builds_in_other_processes_and_folders_are_equal(make: Any) -> None:
     assert len(here) == 3 * len(NAMES)
     assert [name for name in here if here[name] != again[name]] == []
     assert [name for name, data in here.items() if b"/here/" in data] == []
+
+
+def test_a_changed_number_is_seen(make: Any) -> None:
+    here, other = outputs(make(folder="here").build(*NAMES)), make(folder="other")
+    for name in NAMES:
+        other.alter(name, "summary", lambda rows: rows.assign(mean=rows["mean"] + 0.25))
+    other.alter("spread", "distribution", lambda rows: rows.assign(value=rows["value"] * 1.1))
+    stacked = other.plan.artifact_folder("made_up", "faces") / "pictures.png"
+    pictures.write(stacked, [pictures.read(stacked) - 1])  # all are a little darker
+    other.alter("faces", "pictures", lambda rows: rows)
+    changed = outputs(other.build(*NAMES))
+    assert [name for name in here if here[name] == changed[name]] == ["figures/made_up/faces.csv"]
