@@ -88,7 +88,9 @@ def test_without_a_data_root_the_labels_are_fetched(root: str | None, monkeypatc
 
 
 @pytest.mark.shared_data
-def test_real_labels_are_as_their_authors_describe_them_and_the_vote_of_three_is_the_aggregate(unpacked: Callable[[str], Path]) -> None:
+def test_real_labels_are_as_their_authors_describe_them_and_the_aggregate_is_the_vote(
+    unpacked: Callable[[str], Path],
+) -> None:
     """Noise rates of Wei et al., in percent; about 50 people by Peterson et al. The worst is wrong where one was. The
     vote of three is the aggregate everywhere, by counting in another way."""
     real = human(unpacked("human"), download=False)
