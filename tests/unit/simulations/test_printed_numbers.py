@@ -3,7 +3,6 @@
 import math
 from decimal import Decimal
 from functools import cache
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,10 +17,9 @@ from hypersphere.simulations.printed_numbers import compute as study
 from hypersphere.simulations.printed_numbers.compute import FEWEST, cells
 from hypersphere.simulations.study import Context, Study
 
-from ..printed import differences, table
+from ..printed import PAPERS, differences, table
 from .shared import held
 
-PAPERS = Path(__file__).parents[3] / "config" / "papers"
 IMAGES = {"imagenet100": 5_000, "stl10": 8_000, "flowers102_lt": 1_020}
 """The other test sets have 10,000."""
 TABLES = ("binomial_floor", "binomial_effects", "seed_counts", "printed_tests", "last_digits")

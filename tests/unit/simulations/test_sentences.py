@@ -3,20 +3,17 @@
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from hypersphere.config.claims import load
 from hypersphere.simulations.sentences import compute as study
-from hypersphere.simulations.study import Context, Study
+from hypersphere.simulations.study import Study
 
-from ..printed import differences, table
-from .shared import held
+from ..printed import PAPERS, differences, table
+from .shared import context, held
 
-ROOT = Path(__file__).parents[3]
-PAPERS = sorted(path.parent.name for path in (ROOT / "config" / "papers").glob("*/sentences.yaml"))
 HEAD = (
     "id,kind,origin,artifact,method,variant,baseline,dataset,setting,metric,reported,reported_std,reading,"
     "sentence,source"
@@ -25,21 +22,13 @@ CELLS = {("plain", "ten"): 80.4, ("new", "ten"): 81.9, ("plain", "hundred"): 50.
 Make = Callable[[str], Study]
 
 
-def context(root: Path, paper: str) -> Context:
-    config: Any = SimpleNamespace(
-        claims_file=lambda name: root / "config" / "papers" / name / "claims.csv",
-        sentences_file=lambda name: root / "config" / "papers" / name / "sentences.yaml",
-    )
-    return Context(config, paper)
-
-
 @pytest.fixture
 def made(tmp_path: Path) -> Make:
     """The study of a paper that prints ``CELLS``, and has one sentence, of these checks."""
 
     def make(checks: str) -> Study:
         folder = tmp_path / "config" / "papers" / "p"
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True)
         rows = [
             f"{variant}.{data},value,printed,t,simclr,{variant},,{data},,knn_top1,{number},,as printed,,T"
             for (variant, data), number in CELLS.items()
@@ -47,7 +36,7 @@ def made(tmp_path: Path) -> Make:
         rows.append("said,comparison,corrected,sentences,,,,,,share,,,M7,it says so,T")
         (folder / "claims.csv").write_text("\n".join([HEAD, *rows]) + "\n")
         (folder / "sentences.yaml").write_text(f"said:\n{checks}\n")
-        return study.sentences(context(tmp_path, "p"))
+        return study.sentences(context("p", folder.parent))
 
     return make
 
@@ -118,20 +107,20 @@ def test_a_wrong_check_is_one_sentence(made: Make, checks: str, refused: Any) ->
 # Of the five documents
 
 
-@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("paper", sorted(path.parent.name for path in PAPERS.glob("*/sentences.yaml")))
 def test_every_sentence_is_a_claim_and_every_claim_a_sentence(paper: str) -> None:
-    claims = load(ROOT / "config" / "papers" / paper / "claims.csv")
+    claims = load(PAPERS / paper / "claims.csv")
     told = {claim.id for claim in claims if claim.artifact == "sentences"}
-    assert {answer.id for answer in study.sentences(context(ROOT, paper)).answers} == told
+    assert {answer.id for answer in study.sentences(context(paper)).answers} == told
 
 
 def test_counts_by_plain_loops() -> None:
-    found, above, places = held(study.sentences(context(ROOT, "margins"))), 0, 0
+    found, above, places = held(study.sentences(context("margins"))), 0, 0
     for artifact, method in product(("table2", "table3"), ("mocov3", "simclr")):
         gains = differences(table("margins", artifact, "variant", "dataset", {"method": method}), "ratio", "baseline")
         above, places = above + sum(gain > 0 for gain in gains), places + len(gains)
     assert found["margins.sentences.ratio"] == (above, places) == (16, 16)
-    found = held(study.sentences(context(ROOT, "lmcl")))
+    found = held(study.sentences(context("lmcl")))
     for claim, artifact, method, columns, least in (
         ("quick_thought", "table4", "qt", "target", 1),
         ("curl", "table5", "curl", "dataset", 1e-9),
