@@ -1,7 +1,4 @@
-"""The maps of the margins paper from cosines to logits: their values, the weights of their gradients, their limits.
-
-Their numerics are in the table of every objective.
-"""
+"""The maps of the margins paper from cosines to logits: their values, the weights of their gradients, their limits."""
 
 import math
 from functools import partial

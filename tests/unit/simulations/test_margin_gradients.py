@@ -77,17 +77,14 @@ def test_the_angles_of_the_lines(m1: float) -> None:
     assert 0 < sines < gaps < math.pi
 
 
-def test_tables_hold_whole_maps_at_cell_centres(result: Study) -> None:
+def test_tables_hold_whole_maps_at_cell_centres_as_plain_python_has_them(result: Study) -> None:
+    """Every place again, from sums of exponentiated logits: one negative whose logit makes up the probability."""
     expected = {"fig1": (2, study.FINE), "fig2": (2, study.FINE), "fig8": (15, study.COARSE)}
     for name, (panels, n) in expected.items():
         table = result.tables[name]
         assert len(table) == panels * n * n < 30_000
         assert sorted(table["theta"].unique()) == pytest.approx([(i + 0.5) * math.pi / n for i in range(n)])
         assert sorted(table["probability"].unique()) == pytest.approx([(j + 0.5) / n for j in range(n)])
-
-
-def test_tables_against_plain_python(result: Study) -> None:
-    """Every place again, from sums of exponentiated logits: one negative whose logit makes up the probability."""
     for row in result.tables["fig1"].itertuples():
         gap = row.probability if row.panel == "negatives" else 1 - row.probability
         assert row.magnitude == pytest.approx(gap * math.sin(row.theta) / 0.25, rel=1e-12)
