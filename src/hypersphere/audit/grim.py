@@ -112,11 +112,10 @@ class _Interval(NamedTuple):
     """Whether its upper end is left out."""
 
     def first(self, times: int) -> int:
-        """The first whole number of so many times the interval."""
+        """The first whole number of so many times the interval; ``last`` is the last one."""
         return -(-self.low.numerator * times // self.low.denominator)
 
     def last(self, times: int) -> int:
-        """The last one."""
         return (self.high.numerator * times - self.open) // self.high.denominator
 
 

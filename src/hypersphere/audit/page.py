@@ -33,7 +33,6 @@ Findings = Sequence[Finding]
 
 
 def headline(findings: Findings) -> str:
-    """What was found, in a sentence."""
     if impossible := sum(one.impossible for one in findings):
         return f"{counted(impossible, 'finding')} that no chance explains under the assumptions stated."
     return "Every printed number is possible under the assumptions stated."

@@ -201,7 +201,6 @@ def slopes(norms: Sequence[float], steps: Float[np.ndarray, "norms seeds"]) -> F
 
 
 def pair_attraction(context: Context) -> Study:
-    """Table 1 and Fig. 2a."""
     results = simulate(SEEDS)
     table1, of_table1 = _table1(results)
     fig2a, of_fig2a = _fig2a({name: values[: len(SWEEP_SEEDS)] for name, values in results.items()})
