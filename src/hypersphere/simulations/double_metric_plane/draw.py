@@ -1,4 +1,4 @@
-"""Double-metric paper, Fig. 2: a pair on the unit circle, its cosine and chord, and the chord's part in the gradient."""
+"""Double-metric paper, Fig. 2: a pair of points, its cosine and chord, and the chord's part in the gradient."""
 
 from typing import Any
 
