@@ -135,7 +135,7 @@ def test_l15_the_cells_nearest_to_the_number_of_the_text() -> None:
 
 def test_l19_scores_of_the_last_two_tasks_by_mean_and_deviation() -> None:
     fields = ("reported", "reported_std")
-    means, stds = (table("lmcl", "table5", PAIR, "dataset", field=field) for field in fields)  # type: ignore[arg-type]
+    means, stds = (table("lmcl", "table5", PAIR, "dataset", field=field) for field in fields)
     ours, baselines = means["curl.dp"], means["curl.default"]
     assert [task for task in ours if ours[task] < baselines[task]] == ["control_run"]
     assert (ours["control_run"], baselines["control_run"]) == (296, 298)

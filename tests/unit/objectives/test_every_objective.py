@@ -61,7 +61,6 @@ def test_training_lowers_it(case: Case) -> None:
 def test_gradient_is_that_of_the_value(case: Case) -> None:
     """By finite differences in float64, but for what a loss or a map to logits holds constant."""
     loss, (batches, others) = build(case), drawn(case, 3, 3)
-    assert case.setting is not None
     learnt = {"all": len(batches), "first": 1, "none": 0}[case.setting.differentiates]
     if case.logits and case.logits_setting not in PLAIN:
         learnt = 0
@@ -96,7 +95,6 @@ order, or turned alone; one view moved by one vector."""
 
 @every_case
 def test_symmetries_are_those_of_the_table_and_no_others(case: Case) -> None:
-    assert case.setting is not None
     loss, (batches, others) = build(case), drawn(case, 6, 4)
     value, kept = loss(batches, others).item(), set()
     for name, change in CHANGES.items():

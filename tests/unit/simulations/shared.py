@@ -2,7 +2,6 @@
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 from hypersphere.simulations.study import Context, Study
 
@@ -12,8 +11,7 @@ from ..printed import PAPERS
 def context(paper: str, papers: Path = PAPERS) -> Context:
     """Of the study ``sentences``, for a paper of a folder."""
     claims, sentences = (papers / paper / file for file in ("claims.csv", "sentences.yaml"))
-    config: Any = SimpleNamespace(claims_file={paper: claims}.get, sentences_file={paper: sentences}.get)
-    return Context(config, paper)
+    return Context(SimpleNamespace(claims_file={paper: claims}.get, sentences_file={paper: sentences}.get), paper)
 
 
 def held(study: Study, prefix: str = "") -> dict[str, tuple[int, int]]:

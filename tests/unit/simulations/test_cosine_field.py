@@ -16,7 +16,7 @@ from .shared import held
 
 @pytest.fixture(scope="module")
 def study() -> Study:
-    return cosine_field.cosine_field(None)  # type: ignore[arg-type]
+    return cosine_field.cosine_field(None)
 
 
 @pytest.mark.parametrize("power", [0.0, 1.0, 2.0])

@@ -13,7 +13,7 @@ from .shared import held
 
 @pytest.fixture(scope="module")
 def made() -> Study:
-    return study.double_metric_plane(None)  # type: ignore[arg-type]
+    return study.double_metric_plane(None)
 
 
 def test_the_sketch_by_hand(made: Study) -> None:

@@ -137,7 +137,7 @@ def test_bytes_do_not_depend_on_the_seeds_computed_together() -> None:
 def test_study(monkeypatch: pytest.MonkeyPatch) -> None:
     """The arms are what their claims say, checked on the tables and by the simulation's own arrays."""
     monkeypatch.setattr(study, "SEEDS", range(2))
-    tables, answers = study.latent_classes(None)  # type: ignore[arg-type]
+    tables, answers = study.latent_classes(None)
     found = study.simulate(range(2))
     arms = {answer.id: answer.arms for answer in answers}
     assert len(arms) == len(answers) == 3 * 3 + 3 * 4 + 2

@@ -11,7 +11,7 @@ from hypersphere.simulations.study import Study
 
 @pytest.fixture(scope="module")
 def result() -> Study:
-    return study.learning_rates(None)  # type: ignore[arg-type]
+    return study.learning_rates(None)
 
 
 def scheduled(base: float, loader: int, passes: int, warmup: int, epochs: int) -> list[float]:

@@ -19,7 +19,7 @@ DRAWS, CANDIDATES = 400, 5  # the positive first
 
 @pytest.fixture(scope="module")
 def result() -> Study:
-    return study.margin_gradients(None)  # type: ignore[arg-type]
+    return study.margin_gradients(None)
 
 
 @pytest.fixture(scope="module")

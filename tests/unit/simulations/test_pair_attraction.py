@@ -177,7 +177,7 @@ def test_tables_hold_what_is_drawn_and_answers_are_named_once_and_hold_every_see
     """Two seeds, and only the small norms and the first 400 steps of a penalty."""
     for limit, value in (("SEEDS", range(2)), ("LIMIT", 800), ("LIMIT_WITH_PENALTY", 400)):
         monkeypatch.setattr(compute, limit, value)
-    study = compute.pair_attraction(None)  # type: ignore[arg-type]
+    study = compute.pair_attraction(None)
     table, figure = study.tables["table1"], study.tables["fig2a"]
     assert len(table) == len(CELLS) == 2 * 3 * 4
     free_cells = table[table["gamma"] == 0]

@@ -37,9 +37,8 @@ def claim(**changed: Any) -> Claim:
 @cache
 def found(paper: str, studied: tuple[str, ...] = TABLES) -> Study:
     file = PAPERS / paper / "claims.csv"
-    document = SimpleNamespace(studied=studied, label=str)
-    config: Any = SimpleNamespace(claims_file={paper: file}.get, papers={paper: document})
-    return study.printed_numbers(Context(config, paper))
+    papers = {paper: SimpleNamespace(studied=studied, label=str)}
+    return study.printed_numbers(Context(SimpleNamespace(claims_file={paper: file}.get, papers=papers), paper))
 
 
 def test_a_paper_has_the_tables_that_it_declares() -> None:
