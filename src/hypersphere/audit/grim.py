@@ -15,8 +15,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-MOST = 10
-"""The largest number of runs that is tried where none is printed."""
+MOST = 10  # the largest number of runs that is tried where none is printed
 TRIES = 1 << 20
 """Sets of runs that are tried for one number of runs: a twentieth of a second."""
 

@@ -18,8 +18,7 @@ from hypersphere.objectives.grad_scale import grad_scale
 from hypersphere.objectives.negative_cosine import negative_cosine
 from hypersphere.simulations.study import Context, Study, counted
 
-NORTH = (0.0, 1.0)
-"""All cosines of this file are with this direction."""
+NORTH = (0.0, 1.0)  # all cosines of this file are with this direction
 TICKS = (np.arange(14) + 0.5) / 14 * 4 - 2
 LATTICE = torch.from_numpy(np.stack(np.meshgrid(TICKS, TICKS), axis=-1).reshape(-1, 2))
 """Positions of a field's arrows, evenly spaced on [-2, 2]²; an even number a side, so none is on the origin."""
@@ -31,8 +30,7 @@ TRAJECTORY_START, TRAJECTORY_RATE, TRAJECTORY_STEPS = (-0.35, -0.6), 0.1, 16
 STARTS = 200
 RATES = (0.1, 0.3, 1.0, 3.0)
 STEPS = 50
-ROUNDING = 1e-12
-"""Relative tolerance for two numbers that should be equal."""
+ROUNDING = 1e-12  # relative tolerance for two numbers that should be equal
 
 
 def field(points: Float[Tensor, "n 2"], power: float) -> Float[Tensor, "n 2"]:

@@ -46,8 +46,7 @@ size is not printed.
 """
 TESTED = ("linear_top1", "linear_top5", "knn_top1", "knn_top5", "mlp_top1", "transfer_top1", "text_accuracy")
 """Metrics that are shares of test examples."""
-CONTRASTIVE = "contrastive_top1"
-"""An accuracy over an unknown number of pairs."""
+CONTRASTIVE = "contrastive_top1"  # an accuracy over an unknown number of pairs
 SWEPT = ("logits.s",)
 """Settings that differ between the rows of a table and stand for a variant (margins, Tables 9 and 10)."""
 BASELINES = ("baseline", "default", "nt_xent", "wang_liu", "dp_lambda_0_1", "plain_tau_10", "batch_512", "logits.s=1")
@@ -61,10 +60,8 @@ REPEATED = {"double_metric": ("Tables 2 and 5", "Table 2", ("Table 5a", "Table 5
 """Tables that print the accuracy of one setting twice: their joint name, the first table, the other tables."""
 WAYS = (grim.MEASURED, grim.TRUNCATED, grim.RUNS_ROUNDED)
 """How the printed numbers may have come about."""
-SHOWN = (2, 3, 5, 10)
-"""Numbers of runs at which significant effects are counted."""
-FEWEST = 8
-"""The least numbers of a group with a row of its own among the last digits."""
+SHOWN = (2, 3, 5, 10)  # numbers of runs at which significant effects are counted
+FEWEST = 8  # the least numbers of a group with a row of its own among the last digits
 MEANT: Mapping[str, Mapping[str, str]] = {
     "margins.binomial_floor.simclr_pos": {"method": "simclr", "variant": "pos"},
     "margins.printed_tests.pos": {"method": "mocov3", "variant": "pos"},
