@@ -18,8 +18,7 @@ from hypersphere.audit.table import Cell
 from hypersphere.t_test import t_p
 
 LEVEL = 0.05
-CRITICAL = 1.96
-"""Two-sided 5 % of the normal distribution, in standard errors."""
+CRITICAL = 1.96  # two-sided 5 % of the normal distribution, in standard errors
 RUNS = range(2, grim.MOST + 1)
 """Numbers of runs at which Welch's test is made where none is printed."""
 

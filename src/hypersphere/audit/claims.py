@@ -17,10 +17,8 @@ from hypersphere.errors import HypersphereError
 Coordinates = Mapping[str, str]
 Cells = Mapping[str, Sequence[str]]
 """A number is one of the cells if it has one of the values of each key; ``""`` means that it lacks the key."""
-READING = "reading"
-"""A key that numbers may differ by which are compared."""
-ROUNDING = 1e-9
-"""Printed decimals are exact, their binary differences are not."""
+READING = "reading"  # a key that numbers may differ by which are compared
+ROUNDING = 1e-9  # printed decimals are exact, their binary differences are not
 TAKE: Mapping[str, Callable[[Sequence[float]], float]] = {
     "mean": lambda values: sum(values) / len(values),
     "range": lambda values: max(values) - min(values),

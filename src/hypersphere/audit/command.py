@@ -21,7 +21,6 @@ COLUMNS = "\n".join(f"  {name:<17} {meaning}" for name, meaning in table.COLUMNS
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add both commands, with their options."""
     audit = commands.add_parser(
         "audit",
         help=COMMANDS["audit"],

@@ -15,8 +15,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-MOST = 10
-"""The largest number of runs that is tried where none is printed."""
+MOST = 10  # the largest number of runs that is tried where none is printed
 TRIES = 1 << 20
 """Sets of runs that are tried for one number of runs: a twentieth of a second."""
 
@@ -112,11 +111,10 @@ class _Interval(NamedTuple):
     """Whether its upper end is left out."""
 
     def first(self, times: int) -> int:
-        """The first whole number of so many times the interval."""
+        """The first whole number of so many times the interval; ``last`` is the last one."""
         return -(-self.low.numerator * times // self.low.denominator)
 
     def last(self, times: int) -> int:
-        """The last one."""
         return (self.high.numerator * times - self.open) // self.high.denominator
 
 

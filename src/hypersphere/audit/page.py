@@ -12,14 +12,10 @@ from hypersphere.audit.checks import CHECKS, EXACT, FITS, NEEDS, NOT, UNINFORMAT
 from hypersphere.wording import counted
 
 VERDICTS = (FITS, NOT, UNINFORMATIVE, NEEDS)
-LISTED = 200
-"""The findings of one check that a page lists; the CSV and JSON have all."""
-DRAWN = 2000
-"""The effects that the picture shows at most."""
-ROWS = 40
-"""Effects that have a row of their own in the picture."""
-LONGEST = 48
-"""Characters of a row's name in the picture."""
+LISTED = 200  # the findings of one check that a page lists; the CSV and JSON have all
+DRAWN = 2000  # the effects that the picture shows at most
+ROWS = 40  # effects that have a row of their own in the picture
+LONGEST = 48  # characters of a row's name in the picture
 LIMITS = (
     "A dropped last batch or a padded one changes the number of examples; a mean of accuracies by class, over splits "
     "or over datasets has another granularity and another floor. Numbers that are quoted from elsewhere may be of "
@@ -33,7 +29,6 @@ Findings = Sequence[Finding]
 
 
 def headline(findings: Findings) -> str:
-    """What was found, in a sentence."""
     if impossible := sum(one.impossible for one in findings):
         return f"{counted(impossible, 'finding')} that no chance explains under the assumptions stated."
     return "Every printed number is possible under the assumptions stated."

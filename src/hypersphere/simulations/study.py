@@ -25,8 +25,6 @@ COLUMNS: tables.Columns = {
 
 
 class Context(NamedTuple):
-    """The inputs of a study."""
-
     config: Config
     paper: str
 
@@ -44,8 +42,6 @@ class Answer(NamedTuple):
 
 
 class Study(NamedTuple):
-    """The outputs of a study."""
-
     tables: Mapping[str, pd.DataFrame]
     """By artifact: the numbers that it shows."""
     answers: Sequence[Answer] = ()

@@ -217,9 +217,8 @@ def identity_subtractive_is_type_i(x: Case) -> Checked:
     return equal(left, right, (x.p + x.without) * weight, where)
 
 
-def _random(keys: Mapping[str, str], generator: torch.Generator, n: int, m: int = 4) -> Inputs:
-    """Random values for the inputs of a check, of all that are drawn. Extremes: angles of 1e-8 and pi - 1e-8,
-    exponentials of ±630."""
+def _random(keys: Mapping[str, str], generator: torch.Generator, n: int) -> Inputs:
+    """Random inputs of a check, with four candidates. Extremes: angles of 1e-8 and pi - 1e-8, exponentials of ±630."""
 
     def uniform(*shape: int, low: float = 0.0, high: float = 1.0) -> Tensor:
         return torch.rand(*shape, generator=generator, dtype=torch.float64) * (high - low) + low
@@ -232,13 +231,13 @@ def _random(keys: Mapping[str, str], generator: torch.Generator, n: int, m: int 
         near = 10 ** uniform(*shape, low=-8, high=-1)
         return one_of(*(uniform(*shape, high=math.pi) for _ in range(4)), near, math.pi - near)
 
-    soft = -uniform(n, m).clamp(min=1e-12).log()
-    one_hot = torch.eye(m, dtype=torch.float64)[torch.randint(m, (n,), generator=generator)]
+    soft = -uniform(n, 4).clamp(min=1e-12).log()
+    one_hot = torch.eye(4, dtype=torch.float64)[torch.randint(4, (n,), generator=generator)]
     temperature = 10 ** uniform(n, low=-2.5, high=3)
     zero, one = torch.zeros(n, dtype=torch.float64), torch.ones(n, dtype=torch.float64)
     small = 10 ** uniform(n, low=-12, high=-1)
     drawn = {
-        "theta": angles(n, m),
+        "theta": angles(n, 4),
         "p": torch.where(uniform(n, 1) < 0.8, one_hot, soft / soft.sum(dim=1, keepdim=True)),
         "temperature": temperature,
         "m1": one_of(zero, uniform(n, high=math.pi), uniform(n, high=math.pi), 3.1 * one),
@@ -269,7 +268,6 @@ ALONE = tuple({"theta": [0.0], "p": [1.0], "temperature": 1.0, "beta": beta} for
 def _state(name: str, check: Callable[..., Checked], takes: str, cases: Sequence[dict[str, Any]] = ROUND) -> Statement:
     """``takes`` lists keys of _random; the first word of each names an input."""
     keys = {key.partition(" ")[0]: key for key in takes.split(", ")}
-
     simple = given(**{name: [case[key] for case in cases] for name, key in keys.items()})
     of_inputs = (lambda **inputs: check(Case(**inputs))) if "theta" in keys else check
     return Statement(f"margins.{name}", of_inputs, partial(_random, keys), simple)

@@ -64,26 +64,23 @@ def test_an_honest_table_is_never_called_impossible(n: int, n_test: int, roundin
 
 
 @pytest.mark.parametrize(
-    ("line", "check"),
+    ("line", "checks_of"),
     [
-        ("T,r,c,top1,61.005,,100,3,,", "grim"),  # no mean of three whole percents
-        ("T,r,c,top1,50.000,0.025,10000,2,,", "grim"),  # two runs are 0.00707 times a whole number apart
-        ("T,r,c,top1,99.5,30.1,200,,,", "grim"),  # no numbers up to 100 spread so far around 99.5
-        ("T,r,c,top1,101.2,,10000,,,", "range"),
-        ("T,r,c,top1,50.0,,10000,,50.2,51.0", "range"),
+        ("T,r,c,top1,61.005,,100,3,,", ["grim"]),  # no mean of three whole percents
+        ("T,r,c,top1,50.000,0.025,10000,2,,", ["grim"]),  # two runs are 0.00707 times a whole number apart
+        ("T,r,c,top1,99.5,30.1,200,,,", ["grim"]),  # no numbers up to 100 spread so far around 99.5
+        ("T,r,c,top1,101.2,,10000,,,", ["range"]),
+        ("T,r,c,top1,50.0,,10000,,50.2,51.0", ["range"]),
+        ("T,r,c,top1,0.93%,,10000,,,", []),  # less than one percent is said with a percent sign
     ],
 )
-def test_impossible_numbers(tmp_path: Path, line: str, check: str) -> None:
-    assert impossible(audited(tmp_path, f"{HEAD},n,low,high\n{line}\n")) == [check]
+def test_impossible_numbers(tmp_path: Path, line: str, checks_of: list[str]) -> None:
+    assert impossible(audited(tmp_path, f"{HEAD},n,low,high\n{line}\n")) == checks_of
 
 
 def test_averages_copies_and_digits(tmp_path: Path) -> None:
-    rows = ["61.1,61.1,55.3", "62.3,62.3,61.1", "63.7,63.7,62.3", "64.9,64.9,63.7"]
-    lines = [
-        f"T,r{at},{name},,{mean},,"
-        for at, row in enumerate(rows)
-        for name, mean in zip("abc", row.split(","), strict=True)
-    ]
+    columns = {"a": "61.1 62.3 63.7 64.9", "b": "61.1 62.3 63.7 64.9", "c": "55.3 61.1 62.3 63.7"}
+    lines = [f"T,r{at},{name},,{mean},," for name, means in columns.items() for at, mean in enumerate(means.split())]
     lines += ["T,r0,Average,,59.2,,", "T,r1,Average,,66.0,,"]
     audit = audited(tmp_path, "\n".join([HEAD, *lines]))
     assert verdicts(audit, "average") == [FITS, NOT]
@@ -150,21 +147,19 @@ def test_a_wrong_sentence_is_refused(tmp_path: Path, refused: Refused, claim: st
     ("written", "mean", "std"),
     [
         ("93.10", "93.10", None),
-        ("93.1 %", "93.1", None),
         ('"93,1"', "93.1", None),
         ("\N{MINUS SIGN}3.5", "-3.5", None),
         ("\N{EN DASH}3.5", "-3.5", None),
         ("93.1 ± 0.2", "93.1", "0.2"),
         ("93.1+-0.2", "93.1", "0.2"),
-        (" 93.1% ", "93.1", None),
+        (" 93.1 % ", "93.1", None),
         ("1e1", "10", None),
     ],
 )
 def test_how_numbers_are_written(tmp_path: Path, written: str, mean: str, std: str | None) -> None:
-    file = tmp_path / "n.csv"
-    file.write_text(f"row,mean\na,{written}\n", encoding="utf-8")
-    ((cell,), _) = table.read(file)
-    assert (str(cell.mean), None if cell.std is None else str(cell.std)) == (mean, std)
+    (tmp_path / "n.csv").write_text(f"row,mean\na,{written}\n", encoding="utf-8")
+    ((cell,), _) = table.read(tmp_path / "n.csv")
+    assert (str(cell.mean), cell.std and str(cell.std)) == (mean, std)
 
 
 def test_a_table_of_decimal_commas(tmp_path: Path) -> None:
@@ -225,15 +220,10 @@ def test_any_text_gives_an_answer_or_one_sentence(
     assert command.main(["audit", table_of, "--claims", claims, "--out", out]) in (0, 1, 2)
 
 
-def test_less_than_one_percent_is_said_with_a_percent_sign(tmp_path: Path) -> None:
-    assert not impossible(audited(tmp_path, "row,mean,n_test\na,0.93%,10000\nb,0.91%,10000\n"))
-
-
-def test_bytes_that_are_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "n.csv").write_bytes(b"row,mean\n\xff\xfe,1\n")
-    assert command.main(["audit", str(tmp_path / "n.csv")]) == 2
-    assert command.main(["audit", str(tmp_path / "none.csv")]) == 2
-    assert command.main(["audit", str(tmp_path)]) == 2
+    for file in ("n.csv", "none.csv", "."):
+        assert command.main(["audit", str(tmp_path / file)]) == 2
     assert capsys.readouterr().err.count("\n") == 3
 
 

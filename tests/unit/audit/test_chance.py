@@ -13,7 +13,7 @@ from hypersphere.audit.table import Cell
 
 
 def cell(mean: str, row: str = "plain", column: str = "a", **fields: object) -> Cell:
-    return Cell("T", row, column, "top1", Decimal(mean), **fields)  # type: ignore[arg-type]
+    return Cell("T", row, column, "top1", Decimal(mean), **fields)
 
 
 def test_a_floor_by_hand() -> None:

@@ -3,7 +3,6 @@
 import itertools
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 from fractions import Fraction
-from typing import Literal
 
 import pytest
 from hypothesis import given, settings
@@ -55,8 +54,7 @@ def test_one_run_has_no_spread_and_thousands_have_a_closed_form_far_from_the_end
 @given(st.integers(1, 9), st.integers(2, 5), st.integers(0, 1), st.data())
 def test_few_images_against_a_list_of_all_sets_of_runs(images: int, n: int, ddof: int, data: st.DataObject) -> None:
     """Every set of n runs of few images, with the intervals of what is printed; the ends of the scale among them."""
-    roundings: list[Literal["rounded", "truncated"]] = ["rounded", "truncated"]
-    rounding = data.draw(st.sampled_from(roundings))
+    rounding = data.draw(st.sampled_from(["rounded", "truncated"]))
     coarse, fine = data.draw(st.integers(0, 2)), data.draw(st.integers(0, 2))
     mean = Decimal(data.draw(st.integers(0, 10 ** (coarse + 2)))).scaleb(-coarse)
     std = Decimal(data.draw(st.integers(0, 75 * 10**fine))).scaleb(-fine)

@@ -1,6 +1,5 @@
 """Errata whose sentence is judged as a claim: the places that it holds in, and differences of rows that they print."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -8,9 +7,9 @@ import pytest
 
 from hypersphere.config.coordinates import PAIR
 from hypersphere.simulations.sentences import compute
-from hypersphere.simulations.study import Context
 
-from ..printed import PAPERS, differences, table
+from ..printed import differences, table
+from ..simulations.shared import context, held
 
 COUNTS = {
     "double_metric": {
@@ -57,12 +56,7 @@ COUNTS = {
 
 @pytest.mark.parametrize("paper", COUNTS)
 def test_places_that_a_sentence_holds_in_are_the_errata_s(paper: str) -> None:
-    files: Any = SimpleNamespace(
-        claims_file=lambda name: PAPERS / name / "claims.csv",
-        sentences_file=lambda name: PAPERS / name / "sentences.yaml",
-    )
-    answers = compute.sentences(Context(files, paper)).answers
-    found = {one.id: (one.arms["held"][0], one.arms["places"][0]) for one in answers}
+    found = held(compute.sentences(context(paper)))
     assert {name: found[name] for name in COUNTS[paper]} == COUNTS[paper]
 
 
@@ -141,7 +135,7 @@ def test_l15_the_cells_nearest_to_the_number_of_the_text() -> None:
 
 def test_l19_scores_of_the_last_two_tasks_by_mean_and_deviation() -> None:
     fields = ("reported", "reported_std")
-    means, stds = (table("lmcl", "table5", PAIR, "dataset", field=field) for field in fields)  # type: ignore[arg-type]
+    means, stds = (table("lmcl", "table5", PAIR, "dataset", field=field) for field in fields)
     ours, baselines = means["curl.dp"], means["curl.default"]
     assert [task for task in ours if ours[task] < baselines[task]] == ["control_run"]
     assert (ours["control_run"], baselines["control_run"]) == (296, 298)

@@ -1,7 +1,4 @@
-"""What the norms paper's printed tables say about its sentences, one erratum a test.
-
-Errata on its simulations, schedules and class sizes are with the tests of our code that repeats them.
-"""
+"""What the norms paper's printed tables say about its sentences, one erratum a test."""
 
 import math
 import re

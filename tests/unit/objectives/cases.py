@@ -137,12 +137,12 @@ class Case(NamedTuple):
 def cases() -> Iterator[Case]:
     """All that the registry finds; None stands for a setting that the tables do not have."""
     for name in registry.names("objectives"):
-        for count, setting in enumerate(OBJECTIVES.get(name, [None])):  # type: ignore[list-item]
+        for count, setting in enumerate(OBJECTIVES.get(name, [None])):
             if registry.TO_LOGITS not in registry.tensors("objectives", name):
                 yield Case(name, setting)
                 continue
             for logits in registry.names("logits"):
-                settings = LOGITS.get(logits, [None])  # type: ignore[list-item]
+                settings = LOGITS.get(logits, [None])
                 for logits_setting in settings if count == 0 else settings[:1]:
                     yield Case(name, setting, logits, logits_setting)
 
@@ -169,6 +169,5 @@ def build(case: Case, t: float | None = None) -> testing.Loss:
 
 def drawn(case: Case, n: int, d: int, dtype: torch.dtype = torch.float64) -> tuple[list[Tensor], dict[str, Tensor]]:
     """The loss's batches, n rows each, and its other tensors; the numbers are the same in every dtype."""
-    assert case.setting is not None
     batches, more = (draw(n, d, seed=seed, dtype=dtype, scale=case.setting.scale) for seed in (0, 7))
     return [*batches[: len(case.batches)]], testing.others(case.objective, *more)

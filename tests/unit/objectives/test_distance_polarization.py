@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 import torch
@@ -152,7 +152,7 @@ def test_thresholds_in_the_wrong_order_are_a_sentence(refused: Refused, lower: f
 
 
 @pytest.mark.parametrize("among", ["first_view", "each_view", "both_views"])
-def test_one_image_has_no_pairs_and_no_penalty(among: Any) -> None:
+def test_one_image_has_no_pairs_and_no_penalty(among: str) -> None:
     z = torch.ones(1, 2, dtype=torch.float64)
     assert distance_polarization(z, z, weight=1.0, among=among) == 0
 
@@ -181,7 +181,7 @@ def gradient(z: tuple[Tensor, Tensor], **parameters: Any) -> Tensor:
 @pytest.mark.parametrize("reduction", ["mean", "sum"])
 @pytest.mark.parametrize("weight", [0.1, 7.0])
 def test_the_gradient_has_the_norm_of_distance_polarization_and_the_direction_of_uniformity(
-    reduction: Literal["mean", "sum"], weight: float
+    reduction: str, weight: float
 ) -> None:
     z = draw(4, 3)
     ours = gradient(z, weight=weight, reduction=reduction)

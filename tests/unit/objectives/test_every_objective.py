@@ -61,16 +61,14 @@ def test_training_lowers_it(case: Case) -> None:
 def test_gradient_is_that_of_the_value(case: Case) -> None:
     """By finite differences in float64, but for what a loss or a map to logits holds constant."""
     loss, (batches, others) = build(case), drawn(case, 3, 3)
-    assert case.setting is not None
     learnt = {"all": len(batches), "first": 1, "none": 0}[case.setting.differentiates]
     if case.logits and case.logits_setting not in PLAIN:
         learnt = 0
     if learnt:
         has_gradient_of_value(lambda *z: loss([*z, *batches[learnt:]], others), *batches[:learnt])
     else:  # the control: the value alone would have another gradient
-        assert not torch.autograd.gradcheck(
-            lambda *z: loss(list(z), others), tuple(leaves(batches)), raise_exception=False
-        )
+        inputs = tuple(leaves(batches))
+        assert not torch.autograd.gradcheck(lambda *z: loss(list(z), others), inputs, raise_exception=False)
 
 
 LENGTHS = torch.arange(1, 7, dtype=torch.float64)[:, None]
@@ -97,7 +95,6 @@ order, or turned alone; one view moved by one vector."""
 
 @every_case
 def test_symmetries_are_those_of_the_table_and_no_others(case: Case) -> None:
-    assert case.setting is not None
     loss, (batches, others) = build(case), drawn(case, 6, 4)
     value, kept = loss(batches, others).item(), set()
     for name, change in CHANGES.items():
@@ -145,26 +142,22 @@ def test_the_tables_name_nothing_that_is_gone() -> None:
     assert testing.TENSORS.keys() <= taken
 
 
-SAME = [
-    {
-        "nt_xent {temperature: 0.5}",
-        "info_nce {temperature: 0.5, include_self: false}",
-        "debiased {temperature: 0.5, tau_plus: 0}",
-        "generalised_info_nce {negatives: both_views} cosine_logits {temperature: 0.5}",
-    },
-    {"alignment {}", "normalised_squared_error {}"},
-    {"uniformity {}", "matched_uniformity {weight: 1}"},
-]
-"""What is one loss under several names: NT-Xent, and BYOL's; and one value with two gradients."""
-
-
 def test_no_two_give_the_same_value() -> None:
-    """All settings, on data of free norms: equal values are one equation under two names."""
+    """All settings, on data of free norms: equal values are one equation under two names (NT-Xent, and BYOL's loss), or
+    one value with two gradients."""
+    groups = [
+        {
+            "nt_xent {temperature: 0.5}",
+            "info_nce {temperature: 0.5, include_self: false}",
+            "debiased {temperature: 0.5, tau_plus: 0}",
+            "generalised_info_nce {negatives: both_views} cosine_logits {temperature: 0.5}",
+        },
+        {"alignment {}", "normalised_squared_error {}"},
+        {"uniformity {}", "matched_uniformity {weight: 1}"},
+    ]
     values = {}
     for case in CASES:
         if case.logits in (None, "cosine_logits"):  # the other maps change gradients alone, or are margins
             values[str(case)] = build(case)(*drawn(case, 6, 4)).item()
-    same = {
-        frozenset(pair) for pair in itertools.combinations(values, 2) if abs(values[pair[0]] - values[pair[1]]) < 1e-9
-    }
-    assert same == {frozenset(pair) for group in SAME for pair in itertools.combinations(group, 2)}
+    same = {frozenset({a, b}) for a, b in itertools.combinations(values, 2) if abs(values[a] - values[b]) < 1e-9}
+    assert same == {frozenset(pair) for group in groups for pair in itertools.combinations(group, 2)}

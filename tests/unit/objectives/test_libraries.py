@@ -13,19 +13,8 @@ from pytorch_metric_learning.distances import DotProductSimilarity, LpDistance
 from pytorch_metric_learning.losses import NPairsLoss, NTXentLoss, SelfSupervisedLoss, TripletMarginLoss
 from pytorch_metric_learning.reducers import MeanReducer
 
-from hypersphere.objectives.alignment import alignment
-from hypersphere.objectives.alignment_uniformity import alignment_uniformity
-from hypersphere.objectives.decoupled import decoupled
-from hypersphere.objectives.momentum_contrast import momentum_contrast
-from hypersphere.objectives.multiview_coding import multiview_coding
-from hypersphere.objectives.n_pair import n_pair
-from hypersphere.objectives.nce import nce
-from hypersphere.objectives.negative_cosine import negative_cosine
-from hypersphere.objectives.nt_xent import nt_xent
-from hypersphere.objectives.self_distillation import self_distillation
-from hypersphere.objectives.swapped_prediction import codes, swapped_prediction
-from hypersphere.objectives.triplet import triplet
-from hypersphere.objectives.uniformity import uniformity
+from hypersphere import objectives
+from hypersphere.objectives.swapped_prediction import codes
 
 from .shared import Loss, balanced, draw, scores, value_and_gradients
 
@@ -59,7 +48,7 @@ def nce_pairs(negatives: str) -> Loss:
 
 PAIRS: dict[str, tuple[Loss, Loss]] = {
     **{
-        f"nt_xent {t}, {name}": (partial(nt_xent, temperature=t), theirs)
+        f"nt_xent {t}, {name}": (partial(objectives.nt_xent, temperature=t), theirs)
         for t in (0.1, 2.0)
         for name, theirs in {
             "lightly": LightlyNTXent(t, memory_bank_size=0),
@@ -68,37 +57,37 @@ PAIRS: dict[str, tuple[Loss, Loss]] = {
         }.items()
     },
     **{
-        f"alignment {power}": (partial(alignment, power=power), HypersphereLoss(lam=0.0, alpha=power))
+        f"alignment {power}": (partial(objectives.alignment, power=power), HypersphereLoss(lam=0.0, alpha=power))
         for power in (1.0, 2.0, 3.0)
     },
     **{
         f"uniformity {t}": (  # theirs is alignment + lam · uniformity, and its t defaults to 1, ours to 2
-            partial(uniformity, t=t),
+            partial(objectives.uniformity, t=t),
             lambda a, b, t=t: HypersphereLoss(t=t, lam=1.0)(a, b) - HypersphereLoss(t=t, lam=0.0)(a, b),
         )
         for t in (0.5, 10.0)
     },
     "alignment and uniformity": (
-        partial(alignment_uniformity, power=1.0, t=2.0, uniform_weight=0.5),
+        partial(objectives.alignment_uniformity, power=1.0, t=2.0, uniform_weight=0.5),
         HypersphereLoss(t=2.0, lam=0.5, alpha=1.0),
     ),
-    **{f"decoupled {t}": (partial(decoupled, temperature=t), DCLLoss(temperature=t)) for t in (0.1, 0.5)},
-    "negative cosine": (negative_cosine, NegativeCosineSimilarity()),
+    **{f"decoupled {t}": (partial(objectives.decoupled, temperature=t), DCLLoss(temperature=t)) for t in (0.1, 0.5)},
+    "negative cosine": (objectives.negative_cosine, NegativeCosineSimilarity()),
     "multiview coding": (
-        partial(multiview_coding, temperature=0.3),
+        partial(objectives.multiview_coding, temperature=0.3),
         lambda a, b: sum(against(NTXentLoss(temperature=0.3))(x, y) for x, y in ((a, b), (b, a))) / 2,
     ),
     **{
-        f"nce, {negatives}": (partial(nce, temperature=0.3, negatives=negatives), nce_pairs(negatives))
+        f"nce, {negatives}": (partial(objectives.nce, temperature=0.3, negatives=negatives), nce_pairs(negatives))
         for negatives in ("same_view", "other_view", "both_views")
     },
-    "n-pair": (n_pair, one_batch(NPairsLoss(distance=DotProductSimilarity(**RAW)))),
+    "n-pair": (objectives.n_pair, one_batch(NPairsLoss(distance=DotProductSimilarity(**RAW)))),
     "triplets": (  # by default theirs normalises, takes d and not d², and averages over violating triplets only
-        partial(triplet, margin=6.0),
+        partial(objectives.triplet, margin=6.0),
         against(TripletMarginLoss(margin=6.0, distance=LpDistance(power=2, **RAW), reducer=MeanReducer())),
     ),
     "swapped prediction": (  # two crops of high resolution and no queue; the defaults are the same
-        lambda a, b: swapped_prediction(a / 10, b / 10),
+        lambda a, b: objectives.swapped_prediction(a / 10, b / 10),
         lambda a, b: SwaVLoss()([a / 10, b / 10], []).squeeze(),
     ),
 }
@@ -115,7 +104,7 @@ def test_momentum_contrast_agrees_with_lightly() -> None:
     """NTXentLoss keeps the queue itself, in float32, and scores against it before the batch's keys enter."""
     theirs = LightlyNTXent(temperature=0.2, memory_bank_size=(9, 4))
     queue, z = theirs.memory_bank.bank.clone(), draw(5, 4, dtype=torch.float32)
-    torch.testing.assert_close(momentum_contrast(*z, queue, temperature=0.2), theirs(*z))
+    torch.testing.assert_close(objectives.momentum_contrast(*z, queue, temperature=0.2), theirs(*z))
 
 
 def test_self_distillation_agrees_with_lightly() -> None:
@@ -125,7 +114,7 @@ def test_self_distillation_agrees_with_lightly() -> None:
     theirs.center = centre.view(1, 1, 4).clone()
     teachers, students = [teacher, teacher.flip(0)], [student, student.roll(1, dims=0)]
     expected = theirs(teachers, students)
-    ours = partial(self_distillation, centre=centre, student_temperature=0.5, teacher_temperature=0.2)
+    ours = partial(objectives.self_distillation, centre=centre, student_temperature=0.5, teacher_temperature=0.2)
     torch.testing.assert_close((ours(students[1], teachers[0]) + ours(students[0], teachers[1])) / 2, expected)
 
 

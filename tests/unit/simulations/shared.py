@@ -1,6 +1,17 @@
 """What tests of exact studies share."""
 
-from hypersphere.simulations.study import Study
+from pathlib import Path
+from types import SimpleNamespace
+
+from hypersphere.simulations.study import Context, Study
+
+from ..printed import PAPERS
+
+
+def context(paper: str, papers: Path = PAPERS) -> Context:
+    """Of the study ``sentences``, for a paper of a folder."""
+    claims, sentences = (papers / paper / file for file in ("claims.csv", "sentences.yaml"))
+    return Context(SimpleNamespace(claims_file={paper: claims}.get, sentences_file={paper: sentences}.get), paper)
 
 
 def held(study: Study, prefix: str = "") -> dict[str, tuple[int, int]]:

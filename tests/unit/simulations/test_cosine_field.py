@@ -1,15 +1,14 @@
 """Gradient fields against Proposition 3.1's formula, steps against Pythagoras, and what must not be counted as held."""
 
 import math
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from hypersphere.simulations.cosine_field import compute as cosine_field
-from hypersphere.simulations.cosine_field.compute import field
 from hypersphere.simulations.study import Study
 
 from .shared import held
@@ -17,14 +16,14 @@ from .shared import held
 
 @pytest.fixture(scope="module")
 def study() -> Study:
-    return cosine_field.cosine_field(None)  # type: ignore[arg-type]
+    return cosine_field.cosine_field(None)
 
 
 @pytest.mark.parametrize("power", [0.0, 1.0, 2.0])
 def test_the_field_is_proposition_3_1s(power: float) -> None:
     """(north less its part along z) over ||z||, times ||z||^p."""
-    points = cosine_field.lattice()
-    for (x, y), found in zip(points.tolist(), field(points, power).tolist(), strict=True):
+    points = cosine_field.LATTICE
+    for (x, y), found in zip(points.tolist(), cosine_field.field(points, power).tolist(), strict=True):
         norm = math.hypot(x, y)
         along = y / norm
         expected = [norm ** (power - 1) * (0 - along * x / norm), norm ** (power - 1) * (1 - along * y / norm)]
@@ -56,13 +55,9 @@ def test_every_sentence_holds(study: Study) -> None:
     assert all(holds == places for holds, places in held(study).values())
 
 
-def norm(points: Tensor) -> Tensor:
-    return torch.linalg.vector_norm(points, dim=-1)
-
-
 def test_figure_1_shows_what_its_caption_says(study: Study) -> None:
-    table = study.tables["fig1"]
-    parts = {kind: part for kind, part in table.groupby("kind")}
+    norm = partial(torch.linalg.vector_norm, dim=-1)
+    parts = {kind: part for kind, part in study.tables["fig1"].groupby("kind")}
     output, projection = (torch.tensor(parts[kind][["x", "y"]].to_numpy()) for kind in ("output", "projection"))
     assert norm(projection).tolist() == pytest.approx([1.0] * cosine_field.OUTPUTS)
     assert (projection * norm(output)[:, None] - output).abs().max() < 1e-12

@@ -5,19 +5,20 @@ import math
 import numpy as np
 import pytest
 
-from hypersphere.simulations.double_metric_plane.compute import (
-    SIGNS,
-    WEIGHTS,
-    cosine_weight,
-    double_metric_plane,
-)
+from hypersphere.simulations.double_metric_plane import compute as study
+from hypersphere.simulations.study import Study
 
 from .shared import held
 
 
-def test_the_sketch_by_hand() -> None:
+@pytest.fixture(scope="module")
+def made() -> Study:
+    return study.double_metric_plane(None)
+
+
+def test_the_sketch_by_hand(made: Study) -> None:
     """Vectors of length 1.7 and 0.6, 1.9 radians apart; tau = 0.5."""
-    table = double_metric_plane(None).tables["fig2"]  # type: ignore[arg-type]
+    table = made.tables["fig2"]
     part = table[table["panel"] == "numbers"]
     found = dict(zip(part["series"], part["y"], strict=True))
     assert found == {
@@ -33,11 +34,11 @@ def test_the_sketch_by_hand() -> None:
     np.testing.assert_allclose(np.hypot(arc["x"], arc["y"]), 1)
 
 
-@pytest.mark.parametrize("loss", WEIGHTS)
+@pytest.mark.parametrize("loss", study.WEIGHTS)
 @pytest.mark.parametrize("temperature", [0.07, 1.0])
 def test_weights_are_slopes_of_the_logits(loss: str, temperature: float) -> None:
     """Central differences of alpha·c/tau ± beta·sqrt(2 - 2c) over the cosine c; printed, the distance is added."""
-    alpha, beta = WEIGHTS[loss]
+    alpha, beta = study.WEIGHTS[loss]
     c, step = np.linspace(-0.9, 0.99, 40), 1e-6
     for name, added in (("printed", 1), ("contrastive", -1)):
 
@@ -45,13 +46,13 @@ def test_weights_are_slopes_of_the_logits(loss: str, temperature: float) -> None
             return alpha * c / temperature + added * beta * np.sqrt(2 - 2 * c)
 
         slope = (logit(c + step) - logit(c - step)) / (2 * step)
-        found = cosine_weight(np.sqrt(2 - 2 * c), temperature, alpha, beta, SIGNS[name])
+        found = study.cosine_weight(np.sqrt(2 - 2 * c), temperature, alpha, beta, study.SIGNS[name])
         np.testing.assert_allclose(found, slope, rtol=1e-6, atol=1e-6)
 
 
-def test_where_the_printed_weight_is_0() -> None:
+def test_where_the_printed_weight_is_0(made: Study) -> None:
     """beta tau/alpha with Table 1's weights, as erratum D1 has it; below it the weight is negative, above positive."""
-    table = double_metric_plane(None).tables["fig2"]  # type: ignore[arg-type]
+    table = made.tables["fig2"]
     zeros = table[table["panel"] == "zero"].set_index(["temperature", "series"])
     assert zeros.loc[0.07, "y"].to_dict() == pytest.approx({"DM1": 0.07 / 3, "DM2": 0.07, "DM3": 0.21, "DM4": 0.07})
     far = zeros.loc[1.0].loc["DM3"]
@@ -59,15 +60,15 @@ def test_where_the_printed_weight_is_0() -> None:
     assert np.isnan(far["x"])
     np.testing.assert_allclose(2 * np.sin(zeros.loc[0.07, "x"] / 2), zeros.loc[0.07, "y"])
     for (temperature, loss), zero in zeros["y"].items():
-        around = cosine_weight(np.array([0.99, 1.01]) * zero, temperature, *WEIGHTS[loss], SIGNS["printed"])
+        near = np.array([0.99, 1.01]) * zero
+        around = study.cosine_weight(near, temperature, *study.WEIGHTS[loss], study.SIGNS["printed"])
         assert around[0] < 0 < around[1]
 
 
-def test_answers_by_counting() -> None:
+def test_answers_by_counting(made: Study) -> None:
     """179 angles, five temperatures: radius 1/tau is right at tau = 1, and at the right angle, whose cosine is 0."""
-    study = double_metric_plane(None)  # type: ignore[arg-type]
-    assert [one.reading for one in study.answers] == ["as printed", "D24", "as printed", "D7"]
-    assert held(study, "dm.fig2.") == {
+    assert [one.reading for one in made.answers] == ["as printed", "D24", "as printed", "D7"]
+    assert held(made, "dm.fig2.") == {
         "radius": (179 + 4, 179 * 5),
         "radius.d24": (179 * 5, 179 * 5),
         "discriminates": (0, 179),

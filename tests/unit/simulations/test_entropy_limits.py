@@ -13,19 +13,17 @@ from hypersphere.config import project as cfg
 from hypersphere.simulations.entropy_limits.compute import EXAMPLES, TEMPERATURES, entropy_limits, limits
 from hypersphere.simulations.study import Context
 
-CONTEXT = Context(cfg.load(Path(__file__).resolve().parents[3], {"only": ["lecture"]}), "lecture")
-
 
 @pytest.mark.parametrize("temperature", [0.2, 0.7, 3.0])
 @pytest.mark.parametrize("n", [2, 3, 5])
 def test_no_logits_on_a_grid_do_better_and_some_do_as_well(n: int, temperature: float) -> None:
     """All n-tuples of nine levels, the ends among them."""
     levels = np.linspace(-1, 1, 9) / temperature
-    found = entropy(softmax(np.array(list(product(levels, repeat=n))), axis=1), axis=1)
+    logits = np.array(list(product(levels, repeat=n)))
+    found = entropy(softmax(logits, axis=1), axis=1)
     lowest, highest, at_top = limits(n, temperature)
-    assert found.min() == pytest.approx(lowest, rel=1e-12)
-    assert found.max() == pytest.approx(highest, rel=1e-12)
-    best = np.array(list(product(levels, repeat=n)))[found.argmin()]
+    assert (found.min(), found.max()) == pytest.approx((lowest, highest), rel=1e-12)
+    best = logits[found.argmin()]
     assert (best == levels[-1]).sum() == at_top
     assert (best == levels[0]).sum() == n - at_top
 
@@ -43,9 +41,11 @@ def test_limits_over_4096_by_a_plain_loop(temperature: float) -> None:
     assert lowest == pytest.approx(found[best], rel=1e-9, abs=1e-13)
 
 
-def test_the_study_answers_each_row_and_two_sentences() -> None:
-    """The printed values as the slide has them; 4095 examples, without the anchor, move no limit by 0.001."""
-    study = entropy_limits(CONTEXT)
+def test_the_study_answers_each_row_and_two_sentences_and_its_curves_are_in_order() -> None:
+    """The printed values as the slide has them; 4095 examples, without the anchor, move no limit by 0.001. The lowest
+    entropy rises with the temperature, up to ln n."""
+    config = cfg.load(Path(__file__).resolve().parents[3], {"only": ["lecture"]})
+    study = entropy_limits(Context(config, "lecture"))
     table = study.tables["table5_limits"]
     assert table["printed"].tolist() == [1.0, 4.5, 8.2, 8.3, 0.5, 0.5]
     assert table["temperature"].tolist() == [0.05, 0.1, 0.5, 1, 10, 100]
@@ -60,12 +60,7 @@ def test_the_study_answers_each_row_and_two_sentences() -> None:
     for temperature in table["temperature"][:4]:
         with_anchor, without = limits(EXAMPLES, temperature), limits(EXAMPLES - 1, temperature)
         assert with_anchor[:2] == pytest.approx(without[:2], abs=1e-3)
-
-
-def test_curves_are_in_order() -> None:
-    """The lowest entropy rises with the temperature, up to ln n."""
-    table = entropy_limits(CONTEXT).tables["table5_entropy"]
-    lines = {name: rows["entropy"].to_numpy() for name, rows in table.groupby("series")}
+    lines = {name: rows["entropy"].to_numpy() for name, rows in study.tables["table5_entropy"].groupby("series")}
     assert len(lines["lowest"]) == len(TEMPERATURES)
     assert (lines["lowest"] < lines["highest"]).all()
     assert (np.diff(lines["lowest"]) > 0).all()

@@ -13,6 +13,7 @@ from scipy.stats import entropy
 from hypersphere.datasets.reading.human import HumanLabels, human
 from hypersphere.simulations.human_labels import compute as module
 from hypersphere.simulations.human_labels.compute import counts, human_labels
+from hypersphere.simulations.study import Context
 
 from .shared import held
 
@@ -35,10 +36,6 @@ def labels(**changed: Any) -> HumanLabels:
     return HumanLabels(**{name: np.array(value) for name, value in {**small, **changed}.items()})
 
 
-def values(of: HumanLabels) -> dict[tuple[str, str], float]:
-    return counts(of).tables["human_labels"].set_index(["labels", "quantity"])["value"].to_dict()
-
-
 def told(of: HumanLabels) -> dict[str, tuple[int, int]]:
     return held(counts(of), "norms.human_labels.")
 
@@ -46,7 +43,8 @@ def told(of: HumanLabels) -> dict[str, tuple[int, int]]:
 def test_small_sets_by_hand() -> None:
     highest = entropy([26, 13, 13])
     people = {"mean": 51, "least": 50, "most": 52}
-    assert values(labels()) == {
+    table = counts(labels()).tables["human_labels"]
+    assert table.set_index(["labels", "quantity"])["value"].to_dict() == {
         ("CIFAR-10H", "test images"): 2,
         **{("CIFAR-10H", f"people per image, {name}"): number for name, number in people.items()},
         ("CIFAR-10H", "number of people not 50 in tens"): 0,
@@ -85,43 +83,31 @@ def test_without_a_data_root_the_labels_are_fetched(root: str | None, monkeypatc
     reader = Mock(return_value=labels())
     monkeypatch.setattr(module, "human", reader)
     config = SimpleNamespace(downloads=Path("raw"), settings=SimpleNamespace(data_root=root))
-    context: Any = SimpleNamespace(config=config)
-    assert list(human_labels(context).tables) == ["human_labels"]
+    assert list(human_labels(Context(config, "embedding_norms")).tables) == ["human_labels"]
     reader.assert_called_once_with(Path("raw"), download=root is None)
 
 
-@pytest.fixture(scope="module")
-def real(unpacked: Callable[[str], Path]) -> HumanLabels:
-    return human(unpacked("human"), download=False)
-
-
-def given(labels: HumanLabels) -> np.ndarray:
-    """Labels of three people."""
-    return np.stack([getattr(labels, f"cifar10n_random_label{person}") for person in (1, 2, 3)])
-
-
 @pytest.mark.shared_data
-def test_real_labels_are_as_their_authors_describe_them(real: HumanLabels) -> None:
-    """Noise rates of Wei et al., in percent; about 50 people by Peterson et al. The worst is wrong where one was."""
-    numbers = {quantity: value for (_, quantity), value in values(real).items()}
+def test_real_labels_are_as_their_authors_describe_them_and_the_aggregate_is_the_vote(
+    unpacked: Callable[[str], Path],
+) -> None:
+    """Noise rates of Wei et al., in percent; about 50 people by Peterson et al. The worst is wrong where one was. The
+    vote of three is the aggregate everywhere, by counting in another way."""
+    real = human(unpacked("human"), download=False)
+    each = np.stack([getattr(real, f"cifar10n_random_label{person}") for person in (1, 2, 3)])
+    numbers = counts(real).tables["human_labels"].set_index("quantity")["value"].to_dict()
     errors = [round(value, 2) for quantity, value in numbers.items() if quantity.endswith("in error")]
     assert errors == [9.01, 17.23, 18.12, 17.64, 40.21, 26.4, 40.2]
     people = [numbers[f"people per image, {name}"] for name in ("mean", "least", "most")]
     assert (numbers["test images"], *people) == (10_000, pytest.approx(51.1), 47, 63)
     assert numbers["number of people not 50 in tens"] == 266
     assert round(numbers["all gave one label"], 1) == 43.9
-    wrong = (given(real) != real.cifar10n_clean_label).any(axis=0)
+    wrong = (each != real.cifar10n_clean_label).any(axis=0)
     np.testing.assert_array_equal(real.cifar10n_worse_label != real.cifar10n_clean_label, wrong)
-
-
-@pytest.mark.shared_data
-def test_real_answers(real: HumanLabels) -> None:
-    """The vote of three is the aggregate everywhere, by counting in another way."""
     assert told(real) == {"people": (1, 1), "consensus": (50_000, 100_000), "consensus.n49": (100_000, 100_000)}
-    each = given(real)
     pairs = [(each[i] == each[j], each[i]) for i, j in ((0, 1), (0, 2), (1, 2))]
     for agree, label in pairs:
         np.testing.assert_array_equal(real.cifar10n_aggre_label[agree], label[agree])
     none = ~np.any([agree for agree, _ in pairs], axis=0)
-    assert none.sum() == values(real)["CIFAR-10N", "three different labels"] == 3041
+    assert none.sum() == numbers["three different labels"] == 3041
     assert (each[:, none] == real.cifar10n_aggre_label[none]).any(axis=0).all()

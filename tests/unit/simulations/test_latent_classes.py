@@ -52,8 +52,11 @@ def test_positives() -> None:
     assert study.positives(labels).tolist() == [[2, 4, 5, 3, 1, 0], [1, 2, 3, 4, 5, 0]]
 
 
-def test_points() -> None:
-    """On the sphere; the noise's length as erratum N8 has it; the same draw in both readings, through one matrix."""
+def test_points_and_their_frequencies() -> None:
+    """On the sphere; the noise's length as erratum N8 has it; the same draw in both readings through one matrix.
+
+    Classes are drawn 8 : 4 : 2 : 1 of 15, within five binomial standard errors of 4,000 draws.
+    """
     found = study.observe([3], study.SETTINGS, 4, 11, "training")
     torch.testing.assert_close(found.latent.norm(dim=2), torch.ones(5, 4000), atol=1e-6, rtol=0)
     assert found.labels[0].bincount().tolist() == [1000] * 4
@@ -65,14 +68,10 @@ def test_points() -> None:
     assert found.matrix.std().item() == pytest.approx(10, abs=1)
     spread = [(found.latent[i, :1000] - found.latent[i, :1000].mean(dim=0)).flatten() for i in (0, 1)]
     assert F.cosine_similarity(*spread, dim=0) > 0.8
-
-
-def test_frequencies() -> None:
-    """8 : 4 : 2 : 1 of 15, within five binomial standard errors of 4,000 draws."""
-    assert study.class_probabilities(4).tolist() == pytest.approx([8 / 15, 4 / 15, 2 / 15, 1 / 15])
-    labels = study.observe([3], study.SETTINGS, 4, 11, "training").labels
-    assert (labels[2:] == labels[2]).all()
-    for count, p in zip(labels[2].bincount().tolist(), (8 / 15, 4 / 15, 2 / 15, 1 / 15), strict=True):
+    shares = [8 / 15, 4 / 15, 2 / 15, 1 / 15]
+    assert study.class_probabilities(4).tolist() == pytest.approx(shares)
+    assert (found.labels[2:] == found.labels[2]).all()
+    for count, p in zip(found.labels[2].bincount().tolist(), shares, strict=True):
         assert abs(count - 4000 * p) < 5 * math.sqrt(4000 * p * (1 - p))
 
 
@@ -120,9 +119,8 @@ def test_quarters_and_ranks() -> None:
     """By hand, and by 1 - 6 sum(d²) / (n (n² - 1))."""
     norm, distance = np.array([[1.0, 2, 3, 4, 5, 6, 7, 8]]), np.array([[8.0, 7, 5, 6, 4, 3, 1, 2]])
     assert study.quarter_means(norm, distance).tolist() == [[7.5, 5.5, 3.5, 1.5]]
-    assert study.rank_correlations(norm, distance)[0] == pytest.approx(
-        -(1 - 6 * (49 + 25 + 4 + 4 + 1 + 9 + 36 + 36) / 504)
-    )
+    by_hand = 1 - 6 * (49 + 25 + 4 + 4 + 1 + 9 + 36 + 36) / 504
+    assert study.rank_correlations(norm, distance)[0] == pytest.approx(-by_hand)
 
 
 @pytest.mark.usefixtures("small")
@@ -139,7 +137,7 @@ def test_bytes_do_not_depend_on_the_seeds_computed_together() -> None:
 def test_study(monkeypatch: pytest.MonkeyPatch) -> None:
     """The arms are what their claims say, checked on the tables and by the simulation's own arrays."""
     monkeypatch.setattr(study, "SEEDS", range(2))
-    tables, answers = study.latent_classes(None)  # type: ignore[arg-type]
+    tables, answers = study.latent_classes(None)
     found = study.simulate(range(2))
     arms = {answer.id: answer.arms for answer in answers}
     assert len(arms) == len(answers) == 3 * 3 + 3 * 4 + 2

@@ -2,23 +2,16 @@
 
 import math
 
-import pandas as pd
 import pytest
 import torch
 
 from hypersphere.simulations.learning_rates import compute as study
 from hypersphere.simulations.study import Study
 
-BATCHES = (256, 512, 1024)
-
 
 @pytest.fixture(scope="module")
 def result() -> Study:
-    return study.learning_rates(None)  # type: ignore[arg-type]
-
-
-def curves(result: Study) -> pd.DataFrame:
-    return result.tables["learning_rates"].set_index(["method", "batch", "curve"])
+    return study.learning_rates(None)
 
 
 def scheduled(base: float, loader: int, passes: int, warmup: int, epochs: int) -> list[float]:
@@ -33,14 +26,11 @@ def scheduled(base: float, loader: int, passes: int, warmup: int, epochs: int) -
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, rate)
     used = []
     for _ in range(epochs):
-        waiting = 0
-        for _ in range(loader):
-            waiting += 1
-            if waiting == passes:
+        for batch in range(loader):
+            if batch % passes == passes - 1:
                 used.append(optimiser.param_groups[0]["lr"])
                 optimiser.step()
                 schedule.step()
-                waiting = 0
     return used
 
 
@@ -56,8 +46,8 @@ def test_authors_scheduler(monkeypatch: pytest.MonkeyPatch, passes: int, warmup:
 
 def test_warm_up_is_stretched(result: Study) -> None:
     """Erratum N41. 390 passes an epoch are 195, 97 and 48 steps; 3,900 steps from rate 0 are 20.0, 40.2 and 81.3."""
-    found = curves(result)["warmup"]
-    for batch, steps, epochs in zip(BATCHES, (195, 97, 48), (20.0, 40.2, 81.3), strict=True):
+    found = result.tables["learning_rates"].set_index(["method", "batch", "curve"])["warmup"]
+    for batch, steps, epochs in zip(study.BATCHES, (195, 97, 48), (20.0, 40.2, 81.3), strict=True):
         rates, per_epoch = study.authors(study.AUTHORS_SIMSIAM, 128, batch // 128, 10, 500)
         assert (per_epoch, rates.argmax()) == (steps, 3_900)
         assert found["simsiam", batch, "authors"] == pytest.approx(epochs, abs=0.05)
@@ -66,11 +56,11 @@ def test_warm_up_is_stretched(result: Study) -> None:
 
 def test_answers(result: Study) -> None:
     """Authors': 0.6² = 0.36, 0.1² = 0.01, 0.2² = 0.04 and 2, 4 and 8 times as much."""
-    answers, rows = result.answers, curves(result)
+    answers, rows = result.answers, result.tables["learning_rates"].set_index(["method", "batch", "curve"])
     found = {answer.id.removeprefix("norms.learning_rates."): answer.arms["value"][0] for answer in answers}
     expected = {
         **{"peak.simclr.n17": 0.36, "peak.simclr.batch512.n17": 0.36, "gradscale.n17": 1 / 36},
-        **{f"peak.batch{batch}.n17": 0.04 for batch in BATCHES},
+        **{f"peak.batch{batch}.n17": 0.04 for batch in study.BATCHES},
         **{"peak.batch256.n25": 0.08, "peak.batch512.n25": 0.16, "peak.batch1024.n25": 0.32},
     }
     assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-12)

@@ -1,15 +1,12 @@
 """Maps of the margins paper's Fig. 1, 2 and 8: closed forms against autograd of the losses, counts against algebra."""
 
 import math
-from types import SimpleNamespace
-from typing import Any, cast
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from hypersphere.objectives.cosine_logits import cosine_logits
 from hypersphere.objectives.generalised_info_nce import info_nce_of_logits
 from hypersphere.objectives.margin_logits import margin_logits
 from hypersphere.simulations.margin_gradients import compute as study
@@ -22,7 +19,7 @@ DRAWS, CANDIDATES = 400, 5  # the positive first
 
 @pytest.fixture(scope="module")
 def result() -> Study:
-    return study.margin_gradients(cast(Any, SimpleNamespace()))
+    return study.margin_gradients(None)
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +33,7 @@ def _by_autograd(angles: Tensor, temperature: float, m1: float) -> tuple[np.ndar
     theta = angles.clone().requires_grad_()
     targets = torch.zeros_like(angles)
     targets[:, 0] = 1
-    if m1:
-        logits = margin_logits(theta.cos(), targets, temperature=temperature, angular=m1)
-    else:
-        logits = cosine_logits(theta.cos(), targets, temperature=temperature)
+    logits = margin_logits(theta.cos(), targets, temperature=temperature, angular=m1)
     loss = info_nce_of_logits(logits, targets, 1.0) * len(angles)
     (slope,) = torch.autograd.grad(loss, theta)
     return slope.numpy(), logits.detach().softmax(dim=1).numpy()
@@ -83,17 +77,14 @@ def test_the_angles_of_the_lines(m1: float) -> None:
     assert 0 < sines < gaps < math.pi
 
 
-def test_tables_hold_whole_maps_at_cell_centres(result: Study) -> None:
+def test_tables_hold_whole_maps_at_cell_centres_as_plain_python_has_them(result: Study) -> None:
+    """Every place again, from sums of exponentiated logits: one negative whose logit makes up the probability."""
     expected = {"fig1": (2, study.FINE), "fig2": (2, study.FINE), "fig8": (15, study.COARSE)}
     for name, (panels, n) in expected.items():
         table = result.tables[name]
         assert len(table) == panels * n * n < 30_000
         assert sorted(table["theta"].unique()) == pytest.approx([(i + 0.5) * math.pi / n for i in range(n)])
         assert sorted(table["probability"].unique()) == pytest.approx([(j + 0.5) / n for j in range(n)])
-
-
-def test_tables_against_plain_python(result: Study) -> None:
-    """Every place again, from sums of exponentiated logits: one negative whose logit makes up the probability."""
     for row in result.tables["fig1"].itertuples():
         gap = row.probability if row.panel == "negatives" else 1 - row.probability
         assert row.magnitude == pytest.approx(gap * math.sin(row.theta) / 0.25, rel=1e-12)

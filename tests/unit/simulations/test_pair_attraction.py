@@ -11,7 +11,6 @@ from torch import Tensor
 from hypersphere import prng
 from hypersphere.simulations.pair_attraction import compute
 from hypersphere.simulations.pair_attraction.compute import CELLS, Setting, free
-from hypersphere.simulations.study import Study
 
 from ..printed import table
 
@@ -149,26 +148,21 @@ def test_n6_what_is_static_and_what_is_scaled_matters() -> None:
 
 
 @pytest.mark.parametrize("penalty", ["norm", "square"])
-def test_the_largest_penalty_collapses(penalty: str) -> None:
+def test_the_largest_penalty_collapses(monkeypatch: pytest.MonkeyPatch, penalty: str) -> None:
     """As printed: divergence. The norms end far below where they began."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compute, "LIMIT_WITH_PENALTY", 400)
-        cell = [CELLS[penalty, 4.0, 10.0]]
-        steps, norm = (simulated(cell, [0], name).item() for name in ("steps", "norm"))
+    monkeypatch.setattr(compute, "LIMIT_WITH_PENALTY", 400)
+    steps, norm = (simulated([CELLS[penalty, 4.0, 10.0]], [0], name).item() for name in ("steps", "norm"))
     assert steps == math.inf
     assert norm < 0.2
 
 
-FEW = [free(1.0), free(0.5, -0.48), Setting((1.0, 2.0)), CELLS["norm", 1.0, 1.0], CELLS["square", 1.0, 0.5]]
-
-
 @pytest.mark.parametrize("chunks", [[[0], [1], [2, 9]], [[9, 2, 1], [0]]])
-def test_seeds_may_be_computed_together_or_apart(chunks: list[list[int]]) -> None:
+def test_seeds_may_be_computed_together_or_apart(monkeypatch: pytest.MonkeyPatch, chunks: list[list[int]]) -> None:
     """To the byte. Seed 9 is not of the sweep: a setting that Table 1 has not is left out for it."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compute, "SETTINGS", FEW)
-        whole = compute.simulate([0, 1, 2, 9])
-        apart = [compute.simulate(chunk) for chunk in chunks]
+    few = [free(1.0), free(0.5, -0.48), Setting((1.0, 2.0)), CELLS["norm", 1.0, 1.0], CELLS["square", 1.0, 0.5]]
+    monkeypatch.setattr(compute, "SETTINGS", few)
+    whole = compute.simulate([0, 1, 2, 9])
+    apart = [compute.simulate(chunk) for chunk in chunks]
     order = [[0, 1, 2, 9].index(seed) for chunk in chunks for seed in chunk]
     for name, values in whole.items():
         assert np.concatenate([part[name] for part in apart]).tobytes() == values[order].tobytes()
@@ -176,18 +170,14 @@ def test_seeds_may_be_computed_together_or_apart(chunks: list[list[int]]) -> Non
     assert np.isnan(whole["steps"]).tolist() == [[False] * 5] * 3 + [[False, True, True, False, False]]
 
 
-@pytest.fixture(scope="module")
-def study() -> Study:
-    """Two seeds, and only the small norms and the first 400 steps of a penalty."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compute, "SEEDS", range(2))
-        patch.setattr(compute, "LIMIT", 800)
-        patch.setattr(compute, "LIMIT_WITH_PENALTY", 400)
-        return compute.pair_attraction(None)  # type: ignore[arg-type]
-
-
 @pytest.mark.filterwarnings("ignore:invalid value")  # large norms have no steps within 800
-def test_the_tables_hold_what_is_drawn(study: Study) -> None:
+def test_tables_hold_what_is_drawn_and_answers_are_named_once_and_hold_every_seed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two seeds, and only the small norms and the first 400 steps of a penalty."""
+    for limit, value in (("SEEDS", range(2)), ("LIMIT", 800), ("LIMIT_WITH_PENALTY", 400)):
+        monkeypatch.setattr(compute, limit, value)
+    study = compute.pair_attraction(None)
     table, figure = study.tables["table1"], study.tables["fig2a"]
     assert len(table) == len(CELLS) == 2 * 3 * 4
     free_cells = table[table["gamma"] == 0]
@@ -199,10 +189,6 @@ def test_the_tables_hold_what_is_drawn(study: Study) -> None:
     assert ends["mean"].iloc[0] == 0  # the same point twice
     assert ends["angle"].iloc[-1] == pytest.approx(3.10, abs=0.01)
     assert ends["mean"].is_monotonic_increasing
-
-
-@pytest.mark.filterwarnings("ignore:invalid value")  # large norms have no steps within 800
-def test_answers_are_named_once_and_hold_every_seed(study: Study) -> None:
     arms = {answer.id: answer.arms for answer in study.answers}
     assert len(arms) == len(study.answers)
     assert arms["norms.table1.norm1.gamma10.n1"]["seeds"] == [math.inf, math.inf]

@@ -3,7 +3,6 @@
 import math
 from decimal import Decimal
 from functools import cache
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,10 +17,9 @@ from hypersphere.simulations.printed_numbers import compute as study
 from hypersphere.simulations.printed_numbers.compute import FEWEST, cells
 from hypersphere.simulations.study import Context, Study
 
-from ..printed import differences, table
+from ..printed import PAPERS, differences, table
 from .shared import held
 
-PAPERS = Path(__file__).parents[3] / "config" / "papers"
 IMAGES = {"imagenet100": 5_000, "stl10": 8_000, "flowers102_lt": 1_020}
 """The other test sets have 10,000."""
 TABLES = ("binomial_floor", "binomial_effects", "seed_counts", "printed_tests", "last_digits")
@@ -39,9 +37,8 @@ def claim(**changed: Any) -> Claim:
 @cache
 def found(paper: str, studied: tuple[str, ...] = TABLES) -> Study:
     file = PAPERS / paper / "claims.csv"
-    document = SimpleNamespace(studied=studied, label=str)
-    config: Any = SimpleNamespace(claims_file={paper: file}.get, papers={paper: document})
-    return study.printed_numbers(Context(config, paper))
+    papers = {paper: SimpleNamespace(studied=studied, label=str)}
+    return study.printed_numbers(Context(SimpleNamespace(claims_file={paper: file}.get, papers=papers), paper))
 
 
 def test_a_paper_has_the_tables_that_it_declares() -> None:

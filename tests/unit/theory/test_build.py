@@ -20,15 +20,12 @@ CLAIMS = {
 }
 
 
-def test_every_statement_is_a_claim_and_every_theorem_a_statement() -> None:
-    """The printed and the corrected form of a statement have an id each."""
+def test_every_statement_is_a_claim_and_the_other_way_round_and_a_corrected_one_names_an_erratum() -> None:
+    """The printed and the corrected form of a statement have an id each; a corrected one names an erratum."""
     stated = {paper: sorted((one.id, one.reading) for one in build.statements(paper)) for paper in CONFIG.papers}
     assert stated == {paper: sorted((row.id, row.reading) for row in rows) for paper, rows in CLAIMS.items()}
     ids = [identifier for rows in stated.values() for identifier, _ in rows]
     assert len(set(ids)) == len(ids)
-
-
-def test_a_corrected_statement_names_an_erratum() -> None:
     known = {entry.id for entry in load_errata(CONFIG)}
     readings = {claim.reading for rows in CLAIMS.values() for claim in rows}
     assert readings - {"as printed"} <= known

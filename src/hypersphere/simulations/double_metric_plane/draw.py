@@ -1,4 +1,4 @@
-"""Double metric paper, Fig. 2."""
+"""Double-metric paper, Fig. 2: a pair of points, its cosine and chord, and the chord's part in the gradient."""
 
 from typing import Any
 
@@ -23,7 +23,6 @@ RANGES = {0.07: (-12, 32), 1.0: (-4, 6)}
 
 
 def fig2(table: pd.DataFrame) -> Drawing:
-    """Two embeddings on the unit circle with cosine and chord, and the chord's part in the gradient."""
     part, zero = (table[table["panel"] == panel] for panel in ("numbers", "zero"))
     numbers = dict(zip(part["series"], part["y"], strict=True))
     note = (

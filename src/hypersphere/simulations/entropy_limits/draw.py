@@ -1,4 +1,4 @@
-"""The entropies of SimCLR's Table 5, as a figure and as a table."""
+"""SimCLR's Table 5, as a figure and as a table: printed entropies, between the lowest and the highest possible."""
 
 from typing import Any
 
@@ -12,7 +12,6 @@ BLUE, ORANGE = COLOURS[0], COLOURS[1]
 
 
 def table5_entropy(table: pd.DataFrame) -> Drawing:
-    """The entropies of SimCLR's Table 5, between the lowest and the highest possible entropy."""
     examples = table["examples"].iloc[0]
     note = (
         f"Entropies of a softmax over {examples:,} logits, each free in [-1/τ, 1/τ]. The two rows without "
@@ -47,7 +46,6 @@ def table5_entropy(table: pd.DataFrame) -> Drawing:
 
 
 def table5_limits(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
-    """Each printed entropy of SimCLR's Table 5, with the lowest and the highest that its row allows."""
     verdicts = claims.set_index("id")["verdict"]
     head = ["Normalised", "τ", "Printed", "Lowest", "Logits at the top", "Highest", "Verdict"]
     body = []

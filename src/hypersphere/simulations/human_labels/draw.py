@@ -1,4 +1,4 @@
-"""What people's labels of CIFAR-10 and CIFAR-100 say."""
+"""How many people labelled an image of CIFAR-10H, how far they agreed, and how often CIFAR-N's labels are wrong."""
 
 import pandas as pd
 
@@ -8,7 +8,6 @@ FORMATS = {"people": "{:.1f}", "images": "{:,.0f}", "%": "{:.2f} %", "nat": "{:.
 
 
 def human_labels(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
-    """How many people labelled an image of CIFAR-10H, how far they agreed, and how often CIFAR-N's labels are wrong."""
     body = [
         [row["labels"], row["quantity"], FORMATS[row["unit"]].format(row["value"])] for row in table.to_dict("records")
     ]

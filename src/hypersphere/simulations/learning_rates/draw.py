@@ -1,4 +1,4 @@
-"""The learning rates of the norms paper."""
+"""Norms paper, App. C.1: the learning rate as stated, and as the authors' scheduler gives it."""
 
 import pandas as pd
 
@@ -9,7 +9,6 @@ METHODS = {"simsiam": "SimSiam", "simclr": "SimCLR", "gradscale": "SimCLR with G
 
 
 def learning_rates(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
-    """Norms paper, App. C.1: the learning rate as stated, and as the authors' scheduler gives it."""
     head = ["Method", "Batch", "Schedule", "Highest rate", "× 256 / batch", "Warm-up (epochs)"]
     body = []
     for row in table.to_dict("records"):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from scipy import stats
 
 from hypersphere import prng
@@ -41,10 +41,6 @@ class Runs(NamedTuple):
     """Factor by which a penalty on the squared norm shrinks a point in a step."""
     pull: Float[np.ndarray, "2 runs 1"]
     """Length that a penalty on the norm takes off a point in a step."""
-
-    def only(self, runs: Bool[np.ndarray, "runs"]) -> "Runs":
-        """A part of the runs."""
-        return Runs(self.cosine[runs], *(field[:, runs] for field in self[1:]))
 
 
 def interpolated(
@@ -97,7 +93,7 @@ def converge(runs: Runs, limit: Float[np.ndarray, "runs"]) -> dict[str, Float[np
         if ended.any():
             outcome["norm"][alive[ended]] = np.median(runs.norm[0, ended], axis=1)
         going = ~(converged | ended)
-        alive, runs = alive[going], runs.only(going)
+        alive, runs = alive[going], Runs(runs.cosine[going], *(field[:, going] for field in runs[1:]))
     return outcome
 
 
@@ -205,7 +201,6 @@ def slopes(norms: Sequence[float], steps: Float[np.ndarray, "norms seeds"]) -> F
 
 
 def pair_attraction(context: Context) -> Study:
-    """Table 1 and Fig. 2a."""
     results = simulate(SEEDS)
     table1, of_table1 = _table1(results)
     fig2a, of_fig2a = _fig2a({name: values[: len(SWEEP_SEEDS)] for name, values in results.items()})

@@ -15,19 +15,8 @@ from itertools import product
 
 import pandas as pd
 
-from hypersphere.audit import chance
+from hypersphere.audit import chance, grim
 from hypersphere.audit.chance import CRITICAL, LEVEL, Effect
-from hypersphere.audit.grim import (
-    MEASURED,
-    MOST,
-    RUNS_ROUNDED,
-    TRUNCATED,
-    Printed,
-    admissible,
-    common,
-    informative,
-    ways,
-)
 from hypersphere.audit.table import Cell
 from hypersphere.config import coordinates
 from hypersphere.config.claims import Claim, load
@@ -57,8 +46,7 @@ size is not printed.
 """
 TESTED = ("linear_top1", "linear_top5", "knn_top1", "knn_top5", "mlp_top1", "transfer_top1", "text_accuracy")
 """Metrics that are shares of test examples."""
-CONTRASTIVE = "contrastive_top1"
-"""An accuracy over an unknown number of pairs."""
+CONTRASTIVE = "contrastive_top1"  # an accuracy over an unknown number of pairs
 SWEPT = ("logits.s",)
 """Settings that differ between the rows of a table and stand for a variant (margins, Tables 9 and 10)."""
 BASELINES = ("baseline", "default", "nt_xent", "wang_liu", "dp_lambda_0_1", "plain_tau_10", "batch_512", "logits.s=1")
@@ -70,12 +58,10 @@ FAILED = "N40"
 """The reading of a failed run. Its difference from the baseline is no effect."""
 REPEATED = {"double_metric": ("Tables 2 and 5", "Table 2", ("Table 5a", "Table 5b"))}
 """Tables that print the accuracy of one setting twice: their joint name, the first table, the other tables."""
-WAYS = (MEASURED, TRUNCATED, RUNS_ROUNDED)
+WAYS = (grim.MEASURED, grim.TRUNCATED, grim.RUNS_ROUNDED)
 """How the printed numbers may have come about."""
-SHOWN = (2, 3, 5, 10)
-"""Numbers of runs at which significant effects are counted."""
-FEWEST = 8
-"""The least numbers of a group with a row of its own among the last digits."""
+SHOWN = (2, 3, 5, 10)  # numbers of runs at which significant effects are counted
+FEWEST = 8  # the least numbers of a group with a row of its own among the last digits
 MEANT: Mapping[str, Mapping[str, str]] = {
     "margins.binomial_floor.simclr_pos": {"method": "simclr", "variant": "pos"},
     "margins.printed_tests.pos": {"method": "mocov3", "variant": "pos"},
@@ -107,7 +93,7 @@ def printed_numbers(context: Context) -> Study:
         "printed_tests": printed_tests(by_runs.assign(method=by_runs["method"].map(document.label))),
         "last_digits": digits,
     }
-    measured = runs[runs["way"] == MEASURED]
+    measured = runs[runs["way"] == grim.MEASURED]
     number = int(measured["cells"].sum())
     held = {
         f"{paper}.seed_counts.fits": (number - int(measured["none"].sum()), number),
@@ -222,15 +208,16 @@ def binomial_floor(cells: Sequence[Cell], effects: pd.DataFrame) -> pd.DataFrame
 
 def seed_counts(cells: Sequence[Cell]) -> pd.DataFrame:
     """For each table with informative cells, and each way: how many cells n runs fit, and what fits all of them."""
-    numbers = {f"n{n}": n for n in range(1, MOST + 1)}
+    numbers = {f"n{n}": n for n in range(1, grim.MOST + 1)}
     rows = []
     for table, way in product(in_order(cell.where for cell in cells), WAYS):
-        of_table = [(Printed(one.mean, one.std), one.n_test) for one in cells if one.where == table]
-        told = [(number, ways(n_test, False)[way]) for number, n_test in of_table if n_test]
-        allowed = [admissible(*one) for one in told if informative(*one)]
+        of_table = [(grim.Printed(one.mean, one.std), one.n_test) for one in cells if one.where == table]
+        told = [(number, grim.ways(n_test, False)[way]) for number, n_test in of_table if n_test]
+        allowed = [grim.admissible(*one) for one in told if grim.informative(*one)]
         if allowed:
             counts = [sum(n in one for one in allowed) for n in numbers.values()]
-            rows.append((table, way, len(allowed), *counts, " ".join(map(str, common(allowed))), allowed.count(())))
+            fit_all = " ".join(map(str, grim.common(allowed)))
+            rows.append((table, way, len(allowed), *counts, fit_all, allowed.count(())))
     return pd.DataFrame(rows, columns=["table", "way", "cells", *numbers, "all", "none"])
 
 

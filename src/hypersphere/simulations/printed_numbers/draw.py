@@ -34,7 +34,6 @@ def binomial_floor(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
 
 
 def binomial_effects(table: pd.DataFrame) -> Drawing:
-    """Each printed effect, divided by its standard error from the size of the test set."""
     beyond, chance = int(table["beyond"].sum()), table["by_chance"].iloc[0]
     finding = (
         f"{len(table) - beyond} of {len(table)} printed effects are within the test set's own error. "
@@ -108,7 +107,6 @@ def printed_tests(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
 
 
 def last_digits(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
-    """The last digits of printed accuracies, table by table."""
     digits = [str(digit) for digit in range(10)]
     head = ["Printed in", "Of", "Accuracies", *digits, "odd", "p of odd or even"]
     counts = table.fillna({"group": "all"}).drop(columns="p_odd").astype(str).to_numpy().tolist()

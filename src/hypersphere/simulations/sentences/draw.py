@@ -1,4 +1,4 @@
-"""A table of sentences about printed numbers."""
+"""What a document's sentences say of its own printed numbers, and where they hold."""
 
 import pandas as pd
 
@@ -8,7 +8,6 @@ ASKED = {"all": "everywhere", "most": "in most places", "some": "somewhere"}
 
 
 def sentences(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
-    """What a document's sentences say of its own printed numbers, and where they hold."""
     head = ["Sentence", "Of", "To hold", "Holds in", "Verdict", "The first place where it fails"]
     told = claims.set_index("id")
     body = []

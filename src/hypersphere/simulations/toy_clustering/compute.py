@@ -29,8 +29,7 @@ from hypersphere.probes.clusters import best, matched_accuracy
 from hypersphere.simulations.study import PRINTED, Context, Study, calibrated, counted, effect, over_seeds
 from hypersphere.t_test import mean_interval
 
-SIZE = 200
-"""Points of a class."""
+SIZE = 200  # points of a class
 RESTARTS = 5
 """Restarts of K-means from random points. The paper does not state their number."""
 
@@ -39,9 +38,8 @@ class Draws(NamedTuple):
     """The random numbers of a trial, which all shapes and all values of their parameters share."""
 
     along: Float[Tensor, "seeds n"]
-    """In [0, 1)."""
     across: Float[Tensor, "seeds n"]
-    """In [0, 1)."""
+    """As ``along`` in [0, 1)."""
     noise: Float[Tensor, "seeds n 2"]
     """Standard normal."""
     classes: Int[Tensor, "n"]
@@ -119,8 +117,7 @@ STEPS, LONGER = 1000, 2000
 """Steps in Table 1, and twice as many, which go on from there."""
 BATCH = 20
 """n + 1 of Algorithm 1. It divides the number of points of both datasets."""
-START = 0.01
-"""Standard deviation of a map's entries before the first step (erratum L9)."""
+START = 0.01  # standard deviation of a map's entries before the first step (erratum L9)
 WEIGHTS = {"cl": 0.0, "lmcl_mean": WEIGHT / (BATCH * (BATCH - 1)), "lmcl_sum": WEIGHT}
 """Of the sum over a batch's ordered pairs: Eq. 1; Eq. 9 with R1 their mean; Eq. 9 with R1 their sum (erratum L5)."""
 SPACES = ("euclidean", *WEIGHTS)
@@ -239,8 +236,7 @@ def learn(
     return learned | {LEARNED[place]._replace(longer=True): maps[place] for place in DEFAULTS}, from_zero
 
 
-SEEDS = range(20)
-"""Trials, as many as in Table 1."""
+SEEDS = range(20)  # trials, as many as in Table 1
 CONFIDENCE = 0.95
 READINGS = {
     "euclidean": ("euclidean.{}", PRINTED),

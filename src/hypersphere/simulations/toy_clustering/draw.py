@@ -1,4 +1,4 @@
-"""LMCL's toy study: Table 1, Table 1 under other choices, and Fig. 3."""
+"""LMCL's toy study: Table 1, Table 1 under other choices of what the paper leaves open, and Fig. 3."""
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -72,7 +72,6 @@ def table1(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
 
 
 def table1_sensitivity(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
-    """Table 1 under other choices of what the paper leaves open."""
     head = ["Points", "Choice", "Euclidean", "CL", "LMCL, mean", "LMCL, sum", "mean − CL", "sum − CL"]
     body = []
     for (dataset, variation), rows in table.groupby(["dataset", "variation"], sort=False):
