@@ -24,7 +24,6 @@ TRAIN_SHARE = 2 / 3
 
 # Task "turned": digits that no quarter turn maps to themselves or to each other (a 6 turned by 180° is a 9, so no 9).
 TURNED = (3, 4, 6, 7)
-QUARTERS = (0, 1, 2, 3)
 
 ABOUT = {
     "source": "scikit-learn's load_digits (UCI Optical Recognition of Handwritten Digits, test part), recomposed",
@@ -66,7 +65,7 @@ def digits(
     if canvas < SIDE:
         raise HypersphereError(f"digits: canvas: must be at least {SIDE}, the side of a scan (given: {canvas})")
     upright = [(digit, 0) for digit in range(10)]
-    classes = upright if task == "upright" else [(digit, quarter) for digit in TURNED for quarter in QUARTERS]
+    classes = upright if task == "upright" else [(digit, quarter) for digit in TURNED for quarter in range(4)]
     scans, known = load()
     home = (canvas - SIDE) // 2
     low, high = max(home - shift, 0), min(home + shift, canvas - SIDE)

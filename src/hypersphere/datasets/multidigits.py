@@ -13,7 +13,6 @@ scan i of its part of MNIST first, and further scans at random, with repeats. Sc
 enlarged linearly.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
@@ -60,8 +59,7 @@ def multidigits(
     and ``class``, which is ``digit_1``.
 
     Args:
-        scans: MNIST's (28 px), or those of scikit-learn (8 px), of each digit two thirds for train and the rest for
-            test.
+        scans: MNIST's (28 px), or those of scikit-learn (8 px, divided as by ``digits``).
         canvas: side of an image, pixels.
         side: of a digit, pixels; of the first one, if there are two sizes.
         count: digits of a training image; one or two if there are two sizes (either way there are two).
@@ -113,7 +111,6 @@ def _split(scans: Scans, sides: tuple[int, ...], placement: str, canvas: int, dr
     if len(sides) > 1:
         shown = np.column_stack([shown, draws.below("scans", len(scans.digit), len(sides) - 1)])
     labels = {DIGIT.format(place + 1): scans.digit[shown[:, place]] for place in range(len(sides))}
-    sized = {side: resized(scans.pixels, side) for side in set(sides)}
 
     def read(numbers: Int64[np.ndarray, "K"]) -> UInt8[np.ndarray, "K canvas canvas 3"]:
         some = Draws(numbers, draws.seed, draws.purpose)
@@ -127,7 +124,7 @@ def _split(scans: Scans, sides: tuple[int, ...], placement: str, canvas: int, dr
         for image, at, chosen in zip(images, places, shown[numbers], strict=True):
             for (row, column), side, scan in zip(at, sides, chosen, strict=True):
                 under = image[row : row + side, column : column + side]
-                np.maximum(under, sized[side](int(scan)), out=under)
+                np.maximum(under, resized(scans.pixels[scan], side), out=under)
         return np.repeat(images[..., None], 3, axis=3)
 
     images = Pieces((len(shown), canvas, canvas, 3), read)
@@ -163,9 +160,7 @@ def apart(draws: Draws, canvas: int, first: int, second: int) -> Int64[np.ndarra
     return found
 
 
-def resized(pixels: UInt8[np.ndarray, "S h h"], side: int) -> Callable[[int], UInt8[np.ndarray, "side side"]]:
-    """A function that returns a scan, by its number, with another side."""
-    if side == pixels.shape[1]:
-        return lambda scan: pixels[scan]
-    how = Image.Resampling.BOX if side < pixels.shape[1] else Image.Resampling.BILINEAR
-    return lambda scan: np.asarray(Image.fromarray(pixels[scan]).resize((side, side), how))
+def resized(scan: UInt8[np.ndarray, "h h"], side: int) -> UInt8[np.ndarray, "side side"]:
+    """A scan with another side."""
+    how = Image.Resampling.BOX if side < len(scan) else Image.Resampling.BILINEAR
+    return np.asarray(Image.fromarray(scan).resize((side, side), how))
