@@ -16,13 +16,10 @@ from hypersphere.datasets.types import Arrays, Split
 
 from .miniatures import decoded, npy, photograph, tar_gz, write
 
-NOWHERE = Path("/nonexistent")
-FEW: dict[str, Any] = {"base": "digits", "origin": "made", "train_per_class": 3, "test_per_class": 2}
-
 
 def test_there_are_nineteen_times_five_corrupted_splits_of_the_test_images() -> None:
-    made = corruptions(NOWHERE, **FEW)
-    clean, numbers = digits(NOWHERE, train_per_class=3, test_per_class=2), np.arange(20)
+    root, few, numbers = Path("/nonexistent"), {"train_per_class": 3, "test_per_class": 2}, np.arange(20)
+    made, clean = corruptions(root, base="digits", origin="made", **few), digits(root, **few)
     assert len(made.splits) == 2 + 19 * 5
     for name, split in made.splits.items():
         of = clean.splits.get(name, clean.splits["test"])
