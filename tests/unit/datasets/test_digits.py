@@ -15,11 +15,10 @@ from hypersphere.datasets.digits import digits
 from hypersphere.datasets.multidigits import apart, cells, multidigits, resized
 
 NOWHERE = Path("/nonexistent")
-BARE: dict[str, Any] = {"shift": 0, "clutter": 0, "noise": 0}
 
 
 def test_split_takes_two_thirds_of_each_digit_and_no_scan_twice() -> None:
-    _, digit = scikit.load()
+    digit = scikit.load()[1]
     train, test = scikit.split(digit, seed=0)
     assert sorted([*train, *test]) == list(range(1797))
     for value in range(10):
@@ -44,7 +43,7 @@ def test_no_scan_reaches_both_splits(task: Any, monkeypatch: pytest.MonkeyPatch)
 def test_an_undisturbed_image_is_a_scan_of_its_class(task: Any) -> None:
     """In the middle of the canvas; turned back clockwise by the class's number of quarters, where it is turned."""
     known = {np.rint(scan * 255).astype(np.uint8).tobytes(): d for scan, d in zip(*scikit.load(), strict=True)}
-    arrays = digits(NOWHERE, task=task, train_per_class=5, test_per_class=2, **BARE)
+    arrays = digits(NOWHERE, task=task, train_per_class=5, test_per_class=2, shift=0, clutter=0, noise=0)
     names, test = arrays.class_names["class"], arrays.splits["test"]
     assert len(names) == (10 if task == "upright" else 16)
     for image, label in zip(test.images[..., 0], test.labels["class"], strict=True):
@@ -84,9 +83,6 @@ def test_colours_are_a_line_from_paper_to_ink_that_the_grey_image_is_drawn_along
     assert 0.95 < np.max(inks) < 1.01
 
 
-Place = Callable[[Draws, int], np.ndarray]
-
-
 @pytest.mark.parametrize(
     ("asked", "place", "sides"),
     [
@@ -97,7 +93,7 @@ Place = Callable[[Draws, int], np.ndarray]
     ids=["random", "grid", "two sizes"],
 )
 def test_an_image_is_the_brightest_of_its_digits_at_their_places(
-    asked: dict[str, Any], place: Place, sides: list[int]
+    asked: dict[str, Any], place: Callable[[Draws, int], np.ndarray], sides: list[int]
 ) -> None:
     """Image i shows scan i of its part first. Of digits of one size, probe and test images show the first alone.
 
@@ -158,24 +154,18 @@ def test_cells_are_different_ones_of_a_grid_in_the_middle() -> None:
     assert not np.array_equal(full[0], full[1])  # the order differs
 
 
-def pairs(canvas: int, first: int, second: int) -> set[tuple[int, ...]]:
-    """All pairs of places without overlap, by painting them."""
-    found = set()
-    for a, b in np.ndindex(canvas - first + 1, canvas - first + 1):
-        for c, d in np.ndindex(canvas - second + 1, canvas - second + 1):
-            canvas_ = np.zeros((canvas, canvas), int)
-            canvas_[a : a + first, b : b + first] += 1
-            canvas_[c : c + second, d : d + second] += 1
-            if canvas_.max() == 1:
-                found.add((a, b, c, d))
-    return found
-
-
-@pytest.mark.parametrize("sizes", [(2, 2), (1, 3), (3, 1)])
-def test_two_squares_apart_are_uniform_over_the_pairs_without_overlap(sizes: tuple[int, int]) -> None:
-    expected = pairs(4, *sizes)
-    count = 100 * len(expected)
-    found, times = np.unique(apart(draws(count), 4, *sizes).reshape(-1, 4), axis=0, return_counts=True)
+@pytest.mark.parametrize(("first", "second"), [(2, 2), (1, 3), (3, 1)])
+def test_two_squares_apart_are_uniform_over_the_pairs_without_overlap(first: int, second: int) -> None:
+    """Which pairs do not overlap, by painting them on 4 by 4 pixels."""
+    expected = set()
+    for a, b, c, d in np.ndindex(5 - first, 5 - first, 5 - second, 5 - second):
+        canvas = np.zeros((4, 4), int)
+        canvas[a : a + first, b : b + first] += 1
+        canvas[c : c + second, d : d + second] += 1
+        if canvas.max() == 1:
+            expected.add((a, b, c, d))
+    pairs = apart(draws(100 * len(expected)), 4, first, second).reshape(-1, 4)
+    found, times = np.unique(pairs, axis=0, return_counts=True)
     assert {tuple(map(int, pair)) for pair in found} == expected
     chi_squared = ((times - 100) ** 2 / 100).sum()
     freedom = len(expected) - 1
