@@ -50,7 +50,6 @@ def digits(
     """Images of one digit: ten upright classes, or sixteen of four digits each turned by 0, 90, 180 or 270 degrees.
 
     Args:
-        task: upright: ten classes, one per digit. turned: sixteen classes, four digits in four orientations.
         canvas: side of an image, pixels.
         shift: largest distance of a digit from the centre, pixels along each axis; it stays within the canvas.
         clutter: number of half-bright 4 × 4 fragments of scans of the same split, anywhere on the canvas.

@@ -64,8 +64,6 @@ class Server(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One GET."""
-
     server: Server
 
     def do_GET(self) -> None:
@@ -137,7 +135,6 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def unpickled(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """What was unpickled."""
     opened: list[bytes] = []
     loads = pickle.loads
 

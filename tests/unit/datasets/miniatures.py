@@ -42,7 +42,6 @@ def photograph(number: int, width: int, height: int) -> bytes:
 
 
 def decoded(content: bytes) -> np.ndarray:
-    """The pixels of an image file in colours."""
     return np.asarray(Image.open(io.BytesIO(content)).convert("RGB"))
 
 

@@ -168,7 +168,6 @@ def assert_small(labels: module.HumanLabels) -> None:
 def test_an_array_to_a_file_is_read_without_a_pickle_and_named_if_it_is_damaged_or_missing(
     tmp_path: Path, shelf: Any, monkeypatch: pytest.MonkeyPatch, approve: Any
 ) -> None:
-    """With where it comes from."""
     own_labels = write(tmp_path / "human", {f"{name}.npy": npy(labels) for name, labels in LABELS.items()})
     monkeypatch.setattr(torch, "load", None)  # calling it would be a TypeError
     assert_small(human(tmp_path, download=False))

@@ -66,7 +66,6 @@ def test_shift_reaches_its_limit_and_stays_on_the_canvas(monkeypatch: pytest.Mon
 
 
 def test_colours_are_a_line_from_paper_to_ink_that_the_grey_image_is_drawn_along() -> None:
-    """The same scans in grey, and each image's two colours within their limits."""
     few: dict[str, Any] = {"train_per_class": 20, "test_per_class": 2, "noise": 0.0}
     grey, coloured = (digits(NOWHERE, colours=asked, **few).splits["train"] for asked in (0.0, 0.4))
     assert np.array_equal(coloured.labels["class"], grey.labels["class"])

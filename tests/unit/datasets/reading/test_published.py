@@ -41,7 +41,6 @@ def test_every_dataset_says_what_it_is_and_lists_the_files_that_readers_ask_for(
 
 
 def test_facts_are_those_of_torchvision() -> None:
-    """torchvision's readers hold addresses and md5 of their own."""
     vision = torchvision.datasets
     stated = {
         ("cifar10", SETS[10].filename): (SETS[10].url, SETS[10].tgz_md5),
