@@ -1,7 +1,5 @@
 """Every operation, and whole views in the order that ``recipe.Views`` lists, against torchvision's, image by image."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 import torch
@@ -40,19 +38,15 @@ def test_crop_and_flip(images: Tensor, box: tuple[int, int, int, int], flip: boo
     torch.testing.assert_close(ours, F.hflip(theirs) if flip else theirs, atol=2e-5, rtol=0)
 
 
-PAIRS: list[tuple[Callable[..., Tensor], str, list[float]]] = [
-    (ops.brightness, "adjust_brightness", [0.0, 0.3, 1.0, 1.8]),
-    (ops.contrast, "adjust_contrast", [0.0, 0.3, 1.0, 1.8]),
-    (ops.saturation, "adjust_saturation", [0.0, 0.3, 1.0, 1.8]),
-    (ops.hue, "adjust_hue", [-0.5, -0.2, 0.0, 0.07, 0.1, 0.5]),
-]
+JITTERS = ("brightness", "contrast", "saturation", "hue")
+"""In their fixed order."""
 
 
-@pytest.mark.parametrize(("ours", "name", "factors"), PAIRS, ids=[name for _, name, _ in PAIRS])
-def test_colour(images: Tensor, ours: Callable[..., Tensor], name: str, factors: list[float]) -> None:
-    for factor in factors:
-        result = ours(images, torch.full((N,), factor))
-        expected = torch.stack([getattr(F, name)(image, factor) for image in images])
+@pytest.mark.parametrize("name", JITTERS)
+def test_colour(images: Tensor, name: str) -> None:
+    for factor in (-0.5, -0.2, 0.0, 0.07, 0.1, 0.5) if name == "hue" else (0.0, 0.3, 1.0, 1.8):
+        result = getattr(ops, name)(images, torch.full((N,), factor))
+        expected = torch.stack([getattr(F, f"adjust_{name}")(image, factor) for image in images])
         torch.testing.assert_close(result, expected, atol=1e-5, rtol=0)
 
 
@@ -81,12 +75,6 @@ STRONG = Views(
     solarize=0.4,
 )
 WEAK = Views(crop_padding=4, brightness=0, contrast=0, saturation=0, hue=0, grayscale=0)
-JITTERS: dict[str, Callable[..., Tensor]] = {
-    "brightness": F.adjust_brightness,
-    "contrast": F.adjust_contrast,
-    "saturation": F.adjust_saturation,
-    "hue": F.adjust_hue,
-}
 
 
 def by_torchvision(image: Tensor, draws: Draws, views: Views) -> Tensor:
@@ -99,8 +87,7 @@ def by_torchvision(image: Tensor, draws: Draws, views: Views) -> Tensor:
         image = F.crop(F.pad(image, [p]), top + p, left + p, SIZE, SIZE)
     image = F.hflip(image) if draws.flip else image
     for k in draws.order.tolist():
-        name = list(JITTERS)[k]
-        image = JITTERS[name](image, getattr(draws, name).item())
+        image = getattr(F, f"adjust_{JITTERS[k]}")(image, getattr(draws, JITTERS[k]).item())
     image = F.rgb_to_grayscale(image, 3) if draws.gray else image
     if draws.sigma:
         image = F.gaussian_blur(image, [views.blur_kernel] * 2, [draws.sigma.item()] * 2)
