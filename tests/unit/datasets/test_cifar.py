@@ -10,6 +10,7 @@ import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -67,17 +68,19 @@ def test_cifar100_has_its_coarse_labels_beside_its_fine_ones(tmp_path: Path, mon
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("harm", HARMS)
 def test_a_damaged_file_is_refused_before_anything_is_unpickled(
-    tiny: Path, name: str, harm: str, unpickled: list[bytes]
+    tiny: Path, name: str, harm: str, unpickled: Mock
 ) -> None:
     """The control is that the spy does see whole files."""
     cifar(tiny.parent, False)
-    assert sorted(unpickled) == sorted((tiny / name).read_bytes() for name in NAMES)
-    unpickled.clear()
+    assert sorted(call.args[0] for call in unpickled.call_args_list) == sorted(
+        (tiny / name).read_bytes() for name in NAMES
+    )
+    unpickled.reset_mock()
     HARMS[harm](tiny / name)
     for fetching in (False, True):
         with pytest.raises(HypersphereError):
             cifar(tiny.parent, fetching)
-    assert unpickled == []
+    unpickled.assert_not_called()
 
 
 def test_a_folder_of_the_users_own_is_only_read(tiny: Path, own: Path, tmp_path: Path, server: Any) -> None:
@@ -98,7 +101,7 @@ def test_a_folder_of_the_users_own_is_only_read(tiny: Path, own: Path, tmp_path:
 
 @pytest.mark.parametrize("harm", ["other member", "no member"])
 def test_an_archive_with_the_right_md5_and_the_wrong_content_is_refused(
-    tiny: Path, own: Path, server: Any, harm: str, unpickled: list[bytes]
+    tiny: Path, own: Path, server: Any, harm: str, unpickled: Mock
 ) -> None:
     """md5 can be forged; the members' sha256 is what counts."""
     (tiny / "data_batch_4").unlink()
@@ -109,7 +112,7 @@ def test_an_archive_with_the_right_md5_and_the_wrong_content_is_refused(
     with pytest.raises(HypersphereError) as caught:
         cifar(own, False)
     assert str(own / ARCHIVE) in str(caught.value)
-    assert unpickled == []
+    unpickled.assert_not_called()
 
 
 @pytest.mark.shared_data
@@ -240,12 +243,12 @@ def test_cifar100_gets_fine_and_coarse_training_labels() -> None:
 
 
 def test_cifar_adds_them_when_it_is_asked_to(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[Any] = []
-    monkeypatch.setattr(module, "human", lambda *given: told.append(given) or PEOPLE)
+    human = Mock(return_value=PEOPLE)
+    monkeypatch.setattr(module, "human", human)
     monkeypatch.setattr(module, "add", lambda arrays, labels: arrays._replace(about={"people": labels}))
     assert "people" not in cifar(tiny.parent, False).about
     assert cifar(tiny.parent, False, human_labels=True).about["people"] is PEOPLE
-    assert told == [(tiny.parent, False)]
+    human.assert_called_once_with(tiny.parent, False)
 
 
 @pytest.mark.shared_data

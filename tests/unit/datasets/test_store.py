@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock, call
 
 import numpy as np
 import pytest
@@ -55,18 +56,17 @@ def test_the_manifest_describes_the_files(folder: Path, dataset: Dataset, tmp_pa
 
 def test_where_the_source_is_told_to_look(dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """data/raw may be downloaded to; a folder of the user's own may not."""
-    told = []
-
-    def source(root: Path, download: bool = True, **parameters: Any) -> Any:
-        told.append((root, download, parameters))
-        raise HypersphereError("stop here")
-
+    source = Mock(side_effect=HypersphereError("stop here"))
     monkeypatch.setattr(registry, "load", lambda kind, name: source)
     for data_root in (None, tmp_path / "mine"):
         with pytest.raises(HypersphereError):
             store.prepare(dataset, tmp_path, data_root)
     parameters = {"train_per_class": 12, "test_per_class": 3}
-    assert told == [(tmp_path / "raw", True, parameters), (tmp_path / "mine", False, parameters)]
+    raw, mine = (
+        call(tmp_path / "raw", download=True, **parameters),
+        call(tmp_path / "mine", download=False, **parameters),
+    )
+    assert source.call_args_list == [raw, mine]
     assert [path for path in (tmp_path / "processed").iterdir() if path.suffix != ".lock"] == []
 
 
