@@ -61,11 +61,8 @@ def test_where_the_source_is_told_to_look(dataset: Dataset, tmp_path: Path, monk
     for data_root in (None, tmp_path / "mine"):
         with pytest.raises(HypersphereError):
             store.prepare(dataset, tmp_path, data_root)
-    parameters = {"train_per_class": 12, "test_per_class": 3}
-    raw, mine = (
-        call(tmp_path / "raw", download=True, **parameters),
-        call(tmp_path / "mine", download=False, **parameters),
-    )
+    given: dict[str, Any] = {"train_per_class": 12, "test_per_class": 3}
+    raw, mine = call(tmp_path / "raw", download=True, **given), call(tmp_path / "mine", download=False, **given)
     assert source.call_args_list == [raw, mine]
     assert [path for path in (tmp_path / "processed").iterdir() if path.suffix != ".lock"] == []
 
