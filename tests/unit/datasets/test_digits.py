@@ -9,10 +9,11 @@ import pytest
 from PIL import Image
 
 from hypersphere.datasets import digits as scikit
-from hypersphere.datasets import mnist
+from hypersphere.datasets import multidigits as module
 from hypersphere.datasets.composing import Draws
 from hypersphere.datasets.digits import digits
 from hypersphere.datasets.multidigits import apart, cells, multidigits, resized
+from hypersphere.datasets.types import Arrays, Split
 
 NOWHERE = Path("/nonexistent")
 
@@ -100,7 +101,7 @@ def test_an_image_is_the_brightest_of_its_digits_at_their_places(
     """
     scans, digit = scikit.load()
     parts = dict(zip(("train", "test"), scikit.split(digit, 0), strict=True))
-    pixels = np.rint(scans * 255).astype(np.uint8)
+    pixels = np.repeat(np.rint(scans * 255).astype(np.uint8)[..., None], 3, axis=3)
     found = multidigits(NOWHERE, scans="digits", canvas=32, train=60, test=30, **{"side": 8, **asked})
     assert set(found.splits) == {"train", "test"} | ({"probe"} if "count" in asked else set())
     for name, split in found.splits.items():
@@ -113,7 +114,7 @@ def test_an_image_is_the_brightest_of_its_digits_at_their_places(
         for image, places, chosen in zip(expected, place(draws, len(shown)), numbers, strict=True):
             for (row, column), side, scan in zip(places, shown, chosen, strict=True):
                 under = image[row : row + side, column : column + side]
-                under[:] = np.maximum(under, resized(pixels[scan], side)[..., None])
+                under[:] = np.maximum(under, resized(pixels[scan], side))
         np.testing.assert_array_equal(split.images[np.arange(n)], expected)
         digits_shown = {f"digit_{k + 1}": digit[numbers[:, k]].tolist() for k in range(len(shown))}
         labels = {key: values.tolist() for key, values in split.labels.items()}
@@ -122,16 +123,17 @@ def test_an_image_is_the_brightest_of_its_digits_at_their_places(
 
 def test_scans_are_resized_by_area_or_linearly() -> None:
     """Half the side: means of two by two, within half a step. Twice: Pillow's bilinear, the ends as they are."""
-    scan = np.random.default_rng(0).integers(0, 256, (8, 8), dtype=np.uint8)
-    assert np.abs(resized(scan, 4) - scan.reshape(4, 2, 4, 2).mean(axis=(1, 3))).max() <= 1
+    scan = np.random.default_rng(0).integers(0, 256, (8, 8, 3), dtype=np.uint8)
+    assert np.abs(resized(scan, 4) - scan.reshape(4, 2, 4, 2, 3).mean(axis=(1, 3))).max() <= 1
     double = np.asarray(Image.fromarray(scan).resize((16, 16), Image.BILINEAR))
     np.testing.assert_array_equal(resized(scan, 16), double)
     np.testing.assert_array_equal(resized(scan, 8), scan)
 
 
 def test_mnist_is_its_scans_on_112_pixels(monkeypatch: pytest.MonkeyPatch) -> None:
-    scans = mnist.Scans(np.full((5, 28, 28), 200, np.uint8), np.arange(5))
-    monkeypatch.setattr(mnist, "load", lambda root, download=True: {"train": scans, "test": scans})
+    scans = Split(np.full((5, 28, 28, 3), 200, np.uint8), {"class": np.arange(5)})
+    arrays = Arrays({"train": scans, "test": scans}, {}, scikit.ABOUT)
+    monkeypatch.setattr(module, "mnist", lambda root, download: arrays)
     found = multidigits(NOWHERE, count=16, placement="grid")
     assert found.splits["train"].images.shape == (60_000, 112, 112, 3)
     assert found.splits["test"].images.shape == (10_000, 112, 112, 3)

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hypersphere.datasets import mnist
 from hypersphere.datasets import part as module
 from hypersphere.datasets.part import part
 from hypersphere.datasets.types import Arrays, Split
@@ -83,11 +82,11 @@ def test_smaller_images_are_the_mean_of_each_block(monkeypatch: pytest.MonkeyPat
     means = images.reshape(3, 4, 3, 4, 3, 3).mean(axis=(2, 4))
     np.testing.assert_array_equal(module.shrunk(images, 4), np.floor(means + 0.5).astype(np.uint8))
     np.testing.assert_array_equal(module.shrunk(images, 12), images)
-    scans = mnist.Scans(np.random.default_rng(0).integers(0, 256, (20, 28, 28), dtype=np.uint8), np.arange(20) % 10)
-    monkeypatch.setattr(mnist, "load", lambda root, download=True: {"train": scans, "test": scans})
-    small = part(NOWHERE, base="mnist", side=14).splits["test"].images
-    expected = module.shrunk(scans.pixels[[3, 8], ..., None], 14)
-    np.testing.assert_array_equal(small[np.array([3, 8])], np.repeat(expected, 3, axis=3))
+    scans = np.random.default_rng(0).integers(0, 256, (20, 28, 28, 3), dtype=np.uint8)
+    made = Arrays({"test": Split(scans, {"class": np.arange(20) % 10})}, {"class": ("a digit",) * 10}, {})
+    monkeypatch.setattr(module, "mnist", lambda root, download: made)
+    small = part(NOWHERE, base="mnist", side=14).splits["test"].images[np.array([3, 8])]
+    np.testing.assert_array_equal(small, module.shrunk(scans[[3, 8]], 14))
     with refused():
         part(NOWHERE, base="mnist", side=10)
 
