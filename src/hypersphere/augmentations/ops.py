@@ -52,10 +52,8 @@ def to_float(images: UInt8[Tensor, "n h w 3"]) -> Images:
 
 
 def _view(images: Images, draws: Draws, views: Views) -> Images:
-    if views.crop_padding is None:
-        images = crop_and_flip(images, draws.box, draws.flip)
-    else:
-        images = shift_and_flip(images, draws.box, draws.flip)
+    crop = crop_and_flip if views.crop_padding is None else shift_and_flip
+    images = crop(images, draws.box, draws.flip)
     if views.jitter_probability:
         images = jitter(images, draws)
     if views.grayscale:

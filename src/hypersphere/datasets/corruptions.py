@@ -1,9 +1,8 @@
 """A set and its corrupted test images: CIFAR-10-C, CIFAR-100-C and Tiny-ImageNet-C, or the like of other images.
 
 D. Hendrycks, T. Dietterich, Benchmarking neural network robustness to common corruptions and perturbations, ICLR 2019.
-Official files are read byte for byte, in the archive. Where they are not to be had, the corruptions can be
-made by ``corrupting``, from their published definitions and parameters, with our random numbers, so that their bytes
-are not the official ones.
+Official files are read byte for byte, in the archive. Where they are not to be had, ``corrupting`` can make the like,
+whose bytes are not the official ones.
 
 CIFAR's official files are a .npy file for each corruption, with five times the test images, in the test set's order:
 those of severity 1 first, those of 5 last. Tiny-ImageNet-C is JPEG files, ``<corruption>/<severity>/<class>/<image>``,
@@ -12,7 +11,6 @@ that is not the order of Tiny ImageNet's validation images, so each split has it
 """
 
 import io
-from collections.abc import Sequence
 from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path
@@ -49,15 +47,12 @@ def corruptions(
 ) -> Arrays:
     """Splits ``train`` and ``test``, clean, and ``<corruption>-<severity>``: the test images in 19 × 5 ways.
 
-    Official ones of Tiny ImageNet are in 15 × 5 ways.
+    Official ones of Tiny ImageNet are in 15 × 5 ways. ``side``, ``train_per_class``, ``test_per_class`` and ``seed``
+    are as in ``part``, ``side`` and ``test_per_class`` only for made ones; ``seed`` is also that of all draws.
 
     Args:
         base: the clean set.
         origin: the benchmark's own files, or made here. Never one for the other: a set's bytes depend on its name.
-        side: of an image, pixels, by area averages; 0: as the source has it. Only for made ones.
-        train_per_class: training images per class; 0: all.
-        test_per_class: test images per class; 0: all. Only for made ones.
-        seed: of the choice of images and of all draws.
     """
     if origin == "official" and base not in FOLDERS:
         raise HypersphereError(f"corruptions: origin: there are no official files of {base}; it can be made")
@@ -81,7 +76,11 @@ def corruptions(
         folder, listed = root / FOLDERS[base], published.table()[f"{base}_c"]
         shelf = published.shelf(folder, listed.files[f"{folder.name}.tar"], download)
         if base == "tiny_imagenet":
-            corrupted = official_tiny(shelf, [name.split()[0] for name in plain.class_names[CLASS]])
+            ids = [name.split()[0] for name in plain.class_names[CLASS]]  # of WordNet
+            names, corrupted = shelf.names(), {}
+            for name, severity in product(BENCHMARK, SEVERITIES):
+                members = [one for one in names if one.startswith(f"{name}/{severity}/")]
+                corrupted[f"{name}-{severity}"] = by_class(shelf, members, ids, TINY_SIZE, depth=2)
         else:
             corrupted = official(shelf, test)
         own = listed.about()
@@ -112,16 +111,4 @@ def official(shelf: Shelf, test: Split) -> dict[str, Split]:
     for name, severity in product(FUNCTIONS, SEVERITIES):
         images = Pieces(test.images.shape, partial(rows, name, (severity - 1) * len(test.images)))
         splits[f"{name}-{severity}"] = Split(images, test.labels)
-    return splits
-
-
-def official_tiny(shelf: Shelf, ids: Sequence[str]) -> dict[str, Split]:
-    """The splits of Tiny-ImageNet-C; images are decoded when they are read.
-
-    ``ids`` are the WordNet ids of the classes, in the order of the labels.
-    """
-    names, splits = shelf.names(), {}
-    for name, severity in product(BENCHMARK, SEVERITIES):
-        members = [one for one in names if one.startswith(f"{name}/{severity}/")]
-        splits[f"{name}-{severity}"] = by_class(shelf, members, ids, TINY_SIZE, depth=2)
     return splits

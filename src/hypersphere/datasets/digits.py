@@ -24,7 +24,6 @@ TRAIN_SHARE = 2 / 3
 
 # Task "turned": digits that no quarter turn maps to themselves or to each other (a 6 turned by 180° is a 9, so no 9).
 TURNED = (3, 4, 6, 7)
-QUARTERS = (0, 1, 2, 3)
 
 ABOUT = {
     "source": "scikit-learn's load_digits (UCI Optical Recognition of Handwritten Digits, test part), recomposed",
@@ -51,7 +50,6 @@ def digits(
     """Images of one digit: ten upright classes, or sixteen of four digits each turned by 0, 90, 180 or 270 degrees.
 
     Args:
-        task: upright: ten classes, one per digit. turned: sixteen classes, four digits in four orientations.
         canvas: side of an image, pixels.
         shift: largest distance of a digit from the centre, pixels along each axis; it stays within the canvas.
         clutter: number of half-bright 4 × 4 fragments of scans of the same split, anywhere on the canvas.
@@ -66,7 +64,7 @@ def digits(
     if canvas < SIDE:
         raise HypersphereError(f"digits: canvas: must be at least {SIDE}, the side of a scan (given: {canvas})")
     upright = [(digit, 0) for digit in range(10)]
-    classes = upright if task == "upright" else [(digit, quarter) for digit in TURNED for quarter in QUARTERS]
+    classes = upright if task == "upright" else [(digit, quarter) for digit in TURNED for quarter in range(4)]
     scans, known = load()
     home = (canvas - SIDE) // 2
     low, high = max(home - shift, 0), min(home + shift, canvas - SIDE)

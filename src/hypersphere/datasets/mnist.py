@@ -6,10 +6,8 @@ unpacked bytes is compared with data/checksums.csv.
 
 import gzip
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Int64, UInt8
 
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.reading.archives import Shelf
@@ -26,35 +24,20 @@ FILES = {
 }
 
 
-class Scans(NamedTuple):
-    """One part of MNIST, in its official order: white ink (255) on black."""
-
-    pixels: UInt8[np.ndarray, "N 28 28"]
-    digit: Int64[np.ndarray, "N"]
-
-
 def mnist(root: Path, download: bool = True) -> Arrays:
-    """60,000 training and 10,000 test images, 28 × 28; the grey value is repeated in the three channels."""
-    splits = {}
-    for part, scans in load(root, download).items():
-        splits[part] = Split(np.repeat(scans.pixels[..., None], 3, axis=3), {CLASS: scans.digit})
-    about = published.table()["mnist"].about()
-    return Arrays(splits, {CLASS: tuple(str(digit) for digit in range(10))}, about)
-
-
-def load(root: Path, download: bool = True) -> dict[str, Scans]:
-    """The scans of both parts, by name of the split. Arguments are those of ``mnist``."""
-    found = {}
+    """60,000 training and 10,000 test images, 28 × 28, white ink (255) on black, repeated in the three channels."""
+    about, splits = published.table()["mnist"], {}
     for part, names in FILES.items():
         contents = []
         for name in names:
             plain = root / FOLDER / name
             path = plain if plain.exists() else plain.with_name(f"{name}.gz")
             if path != plain:
-                published.require(published.table()["mnist"].files[path.name], path, download)
+                published.require(about.files[path.name], path, download)
             content = Shelf(path.parent).read(path.name)
             content = content if path == plain else gzip.decompress(content)  # the md5 of the packed file is right
             contents.append(published.checked(content, str(FOLDER / name), path))
-        pixels = np.frombuffer(contents[0], np.uint8, offset=IMAGES).reshape(-1, SIDE, SIDE)
-        found[part] = Scans(pixels, np.frombuffer(contents[1], np.uint8, offset=LABELS).astype(np.int64))
-    return found
+        pixels = np.frombuffer(contents[0], np.uint8, offset=IMAGES).reshape(-1, SIDE, SIDE, 1)
+        digit = np.frombuffer(contents[1], np.uint8, offset=LABELS).astype(np.int64)
+        splits[part] = Split(np.repeat(pixels, 3, axis=3), {CLASS: digit})
+    return Arrays(splits, {CLASS: tuple(str(digit) for digit in range(10))}, about.about())

@@ -13,7 +13,6 @@ scan i of its part of MNIST first, and further scans at random, with repeats. Sc
 enlarged linearly.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
@@ -23,10 +22,8 @@ from PIL import Image
 
 from hypersphere.arguments import NonNegativeInt, PositiveInt
 from hypersphere.datasets import digits as scikit
-from hypersphere.datasets import mnist
 from hypersphere.datasets.composing import Draws
-from hypersphere.datasets.mnist import Scans
-from hypersphere.datasets.reading import published
+from hypersphere.datasets.mnist import mnist
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces, Split
 from hypersphere.errors import HypersphereError
 
@@ -60,8 +57,7 @@ def multidigits(
     and ``class``, which is ``digit_1``.
 
     Args:
-        scans: MNIST's (28 px), or those of scikit-learn (8 px), of each digit two thirds for train and the rest for
-            test.
+        scans: MNIST's (28 px), or those of scikit-learn (8 px, divided as by ``digits``).
         canvas: side of an image, pixels.
         side: of a digit, pixels; of the first one, if there are two sizes.
         count: digits of a training image; one or two if there are two sizes (either way there are two).
@@ -79,14 +75,15 @@ def multidigits(
         raise HypersphereError(f"multidigits: canvas: {wanted}")
     if placement == "grid" and count > (room := (canvas // side) ** 2):
         raise HypersphereError(f"multidigits: count: the grid has {room} cells of {side} px (given: {count})")
+    names = tuple(str(digit) for digit in range(10))
     if scans == "mnist":
-        found = mnist.load(root, download)
+        found = mnist(root, download)
     else:
         light, digit = scikit.load()
-        pixels = np.rint(light * 255).astype(np.uint8)
+        pixels = np.repeat(np.rint(light * 255).astype(np.uint8)[..., None], 3, axis=3)
         halves = zip((TRAIN, TEST), scikit.split(digit, seed), strict=True)
-        found = {part: Scans(pixels[numbers], digit[numbers]) for part, numbers in halves}
-    names = tuple(str(digit) for digit in range(10))
+        divided = {part: Split(pixels[numbers], {CLASS: digit[numbers]}) for part, numbers in halves}
+        found = Arrays(divided, {CLASS: names}, scikit.ABOUT)
     parts = {TRAIN: (TRAIN, sides), PROBE: (TRAIN, sides[:1]), TEST: (TEST, sides[:1])}
     if second_side:
         parts = {TRAIN: (TRAIN, sides), TEST: (TEST, sides)}
@@ -95,25 +92,24 @@ def multidigits(
     splits = {}
     for part, (source, shown) in parts.items():
         draws = Draws(np.arange(sizes[source], dtype=np.int64), seed, ("multidigits", part))
-        splits[part] = _split(found[source], shown, how, canvas, draws)
+        splits[part] = _split(found.splits[source], shown, how, canvas, draws)
     labels = [CLASS, *(DIGIT.format(place + 1) for place in range(len(sides)))]
-    from_ = published.table()["mnist"].about() if scans == "mnist" else dict(scikit.ABOUT)
     about = {
-        "source": f"MultiDigits, composed of: {from_['source']}",
-        "licence": from_["licence"],
+        "source": f"MultiDigits, composed of: {found.about['source']}",
+        "licence": found.about["licence"],
         "citation": "T. Chen, C. Luo, L. Li, Intriguing properties of contrastive losses, NeurIPS 2021; "
-        f"{from_['citation']}",
+        f"{found.about['citation']}",
     }
     return Arrays(splits, {label: names for label in labels}, about)
 
 
-def _split(scans: Scans, sides: tuple[int, ...], placement: str, canvas: int, draws: Draws) -> Split:
+def _split(scans: Split, sides: tuple[int, ...], placement: str, canvas: int, draws: Draws) -> Split:
     """Images of digits of these sides, and the label of each digit."""
-    shown = draws.numbers[:, None] % len(scans.digit)  # the number of each digit's scan
+    pixels, digit = scans.images, scans.labels[CLASS]
+    shown = draws.numbers[:, None] % len(digit)  # the number of each digit's scan
     if len(sides) > 1:
-        shown = np.column_stack([shown, draws.below("scans", len(scans.digit), len(sides) - 1)])
-    labels = {DIGIT.format(place + 1): scans.digit[shown[:, place]] for place in range(len(sides))}
-    sized = {side: resized(scans.pixels, side) for side in set(sides)}
+        shown = np.column_stack([shown, draws.below("scans", len(digit), len(sides) - 1)])
+    labels = {DIGIT.format(place + 1): digit[shown[:, place]] for place in range(len(sides))}
 
     def read(numbers: Int64[np.ndarray, "K"]) -> UInt8[np.ndarray, "K canvas canvas 3"]:
         some = Draws(numbers, draws.seed, draws.purpose)
@@ -123,12 +119,12 @@ def _split(scans: Scans, sides: tuple[int, ...], placement: str, canvas: int, dr
             places = cells(some, canvas, sides[0], len(sides))
         else:  # uniform over the canvas and independent: they may overlap
             places = some.below("corners", canvas - sides[0] + 1, len(sides), 2)
-        images = np.zeros((len(numbers), canvas, canvas), np.uint8)
+        images = np.zeros((len(numbers), canvas, canvas, 3), np.uint8)
         for image, at, chosen in zip(images, places, shown[numbers], strict=True):
             for (row, column), side, scan in zip(at, sides, chosen, strict=True):
                 under = image[row : row + side, column : column + side]
-                np.maximum(under, sized[side](int(scan)), out=under)
-        return np.repeat(images[..., None], 3, axis=3)
+                np.maximum(under, resized(pixels[scan], side), out=under)
+        return images
 
     images = Pieces((len(shown), canvas, canvas, 3), read)
     return Split(images, {CLASS: labels[DIGIT.format(1)], **labels})
@@ -163,9 +159,9 @@ def apart(draws: Draws, canvas: int, first: int, second: int) -> Int64[np.ndarra
     return found
 
 
-def resized(pixels: UInt8[np.ndarray, "S h h"], side: int) -> Callable[[int], UInt8[np.ndarray, "side side"]]:
-    """A function that returns a scan, by its number, with another side."""
-    if side == pixels.shape[1]:
-        return lambda scan: pixels[scan]
-    how = Image.Resampling.BOX if side < pixels.shape[1] else Image.Resampling.BILINEAR
-    return lambda scan: np.asarray(Image.fromarray(pixels[scan]).resize((side, side), how))
+def resized(scan: UInt8[np.ndarray, "h h 3"], side: int) -> UInt8[np.ndarray, "side side 3"]:
+    """A scan with another side."""
+    if side == len(scan):
+        return scan
+    how = Image.Resampling.BOX if side < len(scan) else Image.Resampling.BILINEAR
+    return np.asarray(Image.fromarray(scan).resize((side, side), how))

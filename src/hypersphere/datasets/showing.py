@@ -24,17 +24,8 @@ def page() -> str:
     for row in data_files.rows(data_files.TABLE):
         if row["title"]:  # the first row of a dataset
             about = f"`{row['dataset']}`: {row['content']}. Version: {row['version']}. <{row['homepage']}>"
-            lines += [
-                "",
-                f"## {row['title']}",
-                "",
-                about,
-                "",
-                f"Licence: {row['licence']}.",
-                "",
-                f"Cite: {row['citation']}.",
-            ]
-            lines += ["", "| file | bytes | md5 | address |\n| --- | --: | --- | --- |" if row["file"] else NOWHERE]
+            lines.append(f"\n## {row['title']}\n\n{about}\n\nLicence: {row['licence']}.\n\nCite: {row['citation']}.\n")
+            lines.append("| file | bytes | md5 | address |\n| --- | --: | --- | --- |" if row["file"] else NOWHERE)
         if row["file"]:
             addresses = filter(None, (row["address"], row["archive_address"]))
             places = "; archive ".join(f"<{address}>" for address in addresses)

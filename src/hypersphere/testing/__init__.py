@@ -132,11 +132,7 @@ def training_lowers(loss: Loss, views: int, others: Others) -> None:
     below it. In float64, so that rounding decides hardly a sign.
     """
     generator = torch.Generator().manual_seed(1)
-    n, d = 12, 8
-
-    def normal(*shape: int) -> Tensor:
-        return torch.randn(*shape, generator=generator, dtype=torch.float64)
-
+    n, d, normal = 12, 8, partial(torch.randn, generator=generator, dtype=torch.float64)
     images = normal(n, 6)
     seen = [images + 0.3 * normal(n, 6) for _ in range(views)]
     weights, values = [normal(6, 32) / 6**0.5, normal(32, d) / 32**0.5], []

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import sleep
 from types import SimpleNamespace
-from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pooch
@@ -64,8 +64,6 @@ class Server(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One GET."""
-
     server: Server
 
     def do_GET(self) -> None:
@@ -136,14 +134,8 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def unpickled(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """What was unpickled."""
-    opened: list[bytes] = []
-    loads = pickle.loads
-
-    def spy(content: bytes, **options: Any) -> Any:
-        opened.append(content)
-        return loads(content, **options)
-
+def unpickled(monkeypatch: pytest.MonkeyPatch) -> Mock:
+    """A spy on what is."""
+    spy = Mock(wraps=pickle.loads)
     monkeypatch.setattr(pickle, "loads", spy)
-    return opened
+    return spy

@@ -10,6 +10,7 @@ import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -45,7 +46,7 @@ def own(tiny: Path, tmp_path: Path, server: Any) -> Path:
 
 
 def test_cifar100_has_its_coarse_labels_beside_its_fine_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files as the set's page describes them, with two images each; labels by hand."""
+    """Files as the set's page describes them, with two images each."""
     folder = tmp_path / "cifar-100-python"
     folder.mkdir()
     contents: dict[str, dict[str, Any]] = {
@@ -57,11 +58,9 @@ def test_cifar100_has_its_coarse_labels_beside_its_fine_ones(tmp_path: Path, mon
         (folder / name).write_bytes(pickle.dumps(content))
         monkeypatch.setitem(published.checksums(), f"{folder.name}/{name}", files.sha256(folder / name))
     arrays = cifar(tmp_path, False, classes=100)
-    for name, expected in {
-        "train": {"class": [2, 0], "coarse": [1, 0]},
-        "test": {"class": [1, 2], "coarse": [1, 1]},
-    }.items():
-        assert {key: labels.tolist() for key, labels in arrays.splits[name].labels.items()} == expected
+    for name, split in arrays.splits.items():
+        expected = {"class": contents[name]["fine_labels"], "coarse": contents[name]["coarse_labels"]}
+        assert {key: labels.tolist() for key, labels in split.labels.items()} == expected
     assert arrays.class_names == {"class": ("apple", "bear", "bee"), "coarse": ("fruit", "animal")}
     assert arrays.splits["test"].images.min() == 1
 
@@ -69,19 +68,18 @@ def test_cifar100_has_its_coarse_labels_beside_its_fine_ones(tmp_path: Path, mon
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("harm", HARMS)
 def test_a_damaged_file_is_refused_before_anything_is_unpickled(
-    tiny: Path, name: str, harm: str, unpickled: list[bytes]
+    tiny: Path, name: str, harm: str, unpickled: Mock
 ) -> None:
+    """The control is that the spy does see whole files."""
+    cifar(tiny.parent, False)
+    opened = [call.args[0] for call in unpickled.call_args_list]
+    assert sorted(opened) == sorted((tiny / name).read_bytes() for name in NAMES)
+    unpickled.reset_mock()
     HARMS[harm](tiny / name)
     for fetching in (False, True):
         with pytest.raises(HypersphereError):
             cifar(tiny.parent, fetching)
-    assert unpickled == []
-
-
-def test_whole_files_are_unpickled(tiny: Path, unpickled: list[bytes]) -> None:
-    """Control of the tests that nothing is: the spy does see what is."""
-    cifar(tiny.parent, False)
-    assert sorted(unpickled) == sorted((tiny / name).read_bytes() for name in NAMES)
+    unpickled.assert_not_called()
 
 
 def test_a_folder_of_the_users_own_is_only_read(tiny: Path, own: Path, tmp_path: Path, server: Any) -> None:
@@ -102,7 +100,7 @@ def test_a_folder_of_the_users_own_is_only_read(tiny: Path, own: Path, tmp_path:
 
 @pytest.mark.parametrize("harm", ["other member", "no member"])
 def test_an_archive_with_the_right_md5_and_the_wrong_content_is_refused(
-    tiny: Path, own: Path, server: Any, harm: str, unpickled: list[bytes]
+    tiny: Path, own: Path, server: Any, harm: str, unpickled: Mock
 ) -> None:
     """md5 can be forged; the members' sha256 is what counts."""
     (tiny / "data_batch_4").unlink()
@@ -113,7 +111,7 @@ def test_an_archive_with_the_right_md5_and_the_wrong_content_is_refused(
     with pytest.raises(HypersphereError) as caught:
         cifar(own, False)
     assert str(own / ARCHIVE) in str(caught.value)
-    assert unpickled == []
+    unpickled.assert_not_called()
 
 
 @pytest.mark.shared_data
@@ -147,32 +145,20 @@ RNG = np.random.default_rng(0)
 LABELS = {name: RNG.integers(0, 10, (6, 10) if name.endswith("counts") else 6) for name in ARRAYS}
 
 
-def content_of(file: str) -> bytes:
-    """Small labels as a published file has its own: coarse ones are lists there."""
-    prefix = module.PICKLED.get(file)
-    if prefix is None:
-        return npy(LABELS["cifar10h-counts"])
-    labels = {name.removeprefix(prefix): value for name, value in LABELS.items() if name.startswith(prefix)}
-    buffer = io.BytesIO()
-    torch.save({name: value.tolist() if "coarse" in name else value for name, value in labels.items()}, buffer)
-    return buffer.getvalue()
-
-
 @pytest.fixture
 def shelf(monkeypatch: pytest.MonkeyPatch, server: Any) -> Any:
-    """A server of three small files, whose checksums are taken for the published ones."""
-    contents = {file: content_of(file) for file in FILES}
+    """A server of three small files, taken for the published ones: coarse labels are lists there."""
+    contents = {"cifar10h-counts.npy": npy(LABELS["cifar10h-counts"])}
+    for file, prefix in module.PICKLED.items():
+        labels = {name.removeprefix(prefix): value for name, value in LABELS.items() if name.startswith(prefix)}
+        buffer = io.BytesIO()
+        torch.save({name: value.tolist() if "coarse" in name else value for name, value in labels.items()}, buffer)
+        contents[file] = buffer.getvalue()
     for dataset in ("cifar10h", "cifar_n"):
         server.publish(dataset, {file: contents[file] for file in FILES if module.PUBLISHED[file] == dataset})
     for name, content in {**contents, **{f"{name}.npy": npy(labels) for name, labels in LABELS.items()}}.items():
         monkeypatch.setitem(published.checksums(), f"human/{name}", hashlib.sha256(content).hexdigest())
     return server
-
-
-@pytest.fixture
-def own_labels(shelf: Any, tmp_path: Path) -> Path:
-    """A data folder with an array to a file."""
-    return write(tmp_path / "own" / "human", {f"{name}.npy": npy(labels) for name, labels in LABELS.items()})
 
 
 def assert_small(labels: module.HumanLabels) -> None:
@@ -181,11 +167,18 @@ def assert_small(labels: module.HumanLabels) -> None:
         assert found.dtype == np.int64
 
 
-def test_arrays_of_ones_own_are_read_and_no_pickle_is_opened(
-    own_labels: Path, shelf: Any, monkeypatch: pytest.MonkeyPatch
+def test_an_array_to_a_file_is_read_without_a_pickle_and_named_if_it_is_damaged_or_missing(
+    tmp_path: Path, shelf: Any, monkeypatch: pytest.MonkeyPatch, approve: Any
 ) -> None:
+    own_labels = write(tmp_path / "human", {f"{name}.npy": npy(labels) for name, labels in LABELS.items()})
     monkeypatch.setattr(torch, "load", None)  # calling it would be a TypeError
-    assert_small(human(own_labels.parent, download=False))
+    assert_small(human(tmp_path, download=False))
+    for harm, name in ((flip, "cifar10n-worse_label"), (Path.unlink, "cifar100n-noisy_label")):
+        harm(own_labels / f"{name}.npy")
+        with pytest.raises(HypersphereError) as caught:
+            human(tmp_path, False)
+        approve(str(caught.value).replace(shelf.address, "SERVER"))
+        write(own_labels, {f"{name}.npy": npy(LABELS[name])})
     assert shelf.log == []
 
 
@@ -207,17 +200,6 @@ def test_a_damaged_file_is_refused_unopened_or_fetched_anew(
             with pytest.raises(HypersphereError, match=name):
                 human(tmp_path / "raw", False)
     assert_small(human(tmp_path / "raw"))
-
-
-def test_a_damaged_array_is_refused_and_a_missing_one_named_with_where_it_comes_from(
-    own_labels: Path, shelf: Any, approve: Any
-) -> None:
-    for harm, name in ((flip, "cifar10n-worse_label"), (Path.unlink, "cifar100n-noisy_label")):
-        harm(own_labels / f"{name}.npy")
-        with pytest.raises(HypersphereError) as caught:
-            human(own_labels.parent, False)
-        approve(str(caught.value).replace(shelf.address, "SERVER"))
-        write(own_labels, {f"{name}.npy": npy(LABELS[name])})
 
 
 IMAGES = np.zeros((20, 2, 2, 3), np.uint8)
@@ -260,12 +242,12 @@ def test_cifar100_gets_fine_and_coarse_training_labels() -> None:
 
 
 def test_cifar_adds_them_when_it_is_asked_to(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[Any] = []
-    monkeypatch.setattr(module, "human", lambda *given: told.append(given) or PEOPLE)
+    human = Mock(return_value=PEOPLE)
+    monkeypatch.setattr(module, "human", human)
     monkeypatch.setattr(module, "add", lambda arrays, labels: arrays._replace(about={"people": labels}))
     assert "people" not in cifar(tiny.parent, False).about
     assert cifar(tiny.parent, False, human_labels=True).about["people"] is PEOPLE
-    assert told == [(tiny.parent, False)]
+    human.assert_called_once_with(tiny.parent, False)
 
 
 @pytest.mark.shared_data

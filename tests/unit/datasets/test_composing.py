@@ -58,7 +58,9 @@ LABELS = np.repeat(np.arange(10), MNIST)[np.random.default_rng(0).permutation(60
         (5, (296, 337, 298, 307, 292, 271, 296, 313, 293, 297)),
     ],
 )
-def test_of_each_class_the_declared_share_conflicts(percent: float, counts: tuple[int, ...]) -> None:
+def test_of_each_class_the_declared_share_conflicts_and_in_the_test_split_each_bias_is_as_often(
+    percent: float, counts: tuple[int, ...]
+) -> None:
     bias = composing.assign(LABELS, 10, percent, 0, "train")
     conflicting = bias != LABELS
     assert tuple(np.bincount(LABELS[conflicting], minlength=10)) == counts
@@ -68,35 +70,27 @@ def test_of_each_class_the_declared_share_conflicts(percent: float, counts: tupl
         others = np.delete(row, label)
         assert row[label] == 0
         assert others.max() - others.min() <= 1
-
-
-def test_in_the_test_split_each_class_has_every_bias_equally_often() -> None:
-    table = np.zeros((10, 10), int)
-    np.add.at(table, (LABELS, composing.assign(LABELS, 10, 5, 0, "test")), 1)
+    table[:] = 0
+    np.add.at(table, (LABELS, composing.assign(LABELS, 10, percent, 0, "test")), 1)
     assert (np.ptp(table, axis=1) <= 1).all()
 
 
-def test_more_conflicts_keep_the_fewer_and_other_seeds_choose_others() -> None:
+def test_more_conflicts_keep_the_fewer_other_seeds_choose_others_and_no_class_disturbs_another() -> None:
     few, more, other = (
         composing.assign(LABELS, 10, percent, seed, "train") for percent, seed in ((1, 0), (5, 0), (1, 1))
     )
     where = few != LABELS
     np.testing.assert_array_equal(few[where], more[where])
     assert (where & (other != LABELS)).sum() < where.sum() / 2
-
-
-def test_one_class_does_not_disturb_another() -> None:
-    fewer = composing.assign(LABELS[LABELS == 3], 10, 5, 0, "train")
-    np.testing.assert_array_equal(fewer, composing.assign(LABELS, 10, 5, 0, "train")[LABELS == 3])
-
-
-FEW: dict[str, Any] = {"base": "digits", "train_per_class": 40, "test_per_class": 20}
+    alone = composing.assign(LABELS[LABELS == 3], 10, 5, 0, "train")
+    np.testing.assert_array_equal(alone, more[LABELS == 3])
 
 
 def test_each_pixel_is_its_ink_times_one_colour() -> None:
     """The grey digits are those of `digits`; each image's colour is near the mean one of its bias."""
-    found = colored_mnist(NOWHERE, conflicting_percent=10, **FEW)
-    for name, grey in digits(NOWHERE, train_per_class=40, test_per_class=20).splits.items():
+    few: dict[str, Any] = {"train_per_class": 40, "test_per_class": 20}
+    found = colored_mnist(NOWHERE, base="digits", conflicting_percent=10, **few)
+    for name, grey in digits(NOWHERE, **few).splits.items():
         split, numbers = found.splits[name], np.arange(len(grey.images))
         assert split.labels["class"].tolist() == grey.labels["class"].tolist()
         conflicting = split.labels["class"] != split.labels["bias"]
@@ -107,12 +101,9 @@ def test_each_pixel_is_its_ink_times_one_colour() -> None:
         np.testing.assert_array_equal(split.images[numbers], np.floor(grey.images * colours[:, None, None]))
 
 
-TWENTY: dict[str, Any] = {"base": "digits", "train_per_class": 20, "test_per_class": 10, "conflicting_percent": 10}
-
-
 def test_each_image_has_the_corruption_of_its_bias() -> None:
-    found = corrupted_cifar(NOWHERE, **TWENTY)
-    clean = digits(NOWHERE, train_per_class=20, test_per_class=10)
+    few: dict[str, Any] = {"train_per_class": 20, "test_per_class": 10}
+    found, clean = corrupted_cifar(NOWHERE, base="digits", conflicting_percent=10, **few), digits(NOWHERE, **few)
     names = found.class_names["bias"]
     assert names == corrupted.CORRUPTIONS
     for part, split in found.splits.items():

@@ -1,7 +1,6 @@
 """Sets with corrupted test images: made here in any pieces, or read from the benchmark's own files."""
 
 import gzip
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,10 @@ from hypersphere.datasets.types import Arrays, Split
 
 from .miniatures import decoded, npy, photograph, tar_gz, write
 
-NOWHERE = Path("/nonexistent")
-FEW: dict[str, Any] = {"base": "digits", "origin": "made", "train_per_class": 3, "test_per_class": 2}
-
 
 def test_there_are_nineteen_times_five_corrupted_splits_of_the_test_images() -> None:
-    made = corruptions(NOWHERE, **FEW)
-    clean, numbers = digits(NOWHERE, train_per_class=3, test_per_class=2), np.arange(20)
+    root, few, numbers = Path("/nonexistent"), {"train_per_class": 3, "test_per_class": 2}, np.arange(20)
+    made, clean = corruptions(root, base="digits", origin="made", **few), digits(root, **few)
     assert len(made.splits) == 2 + 19 * 5
     for name, split in made.splits.items():
         of = clean.splits.get(name, clean.splits["test"])
@@ -41,9 +37,14 @@ ARRAYS = {
 }
 
 
-@pytest.fixture
-def published(tiny: Path, server: Any) -> Callable[..., dict[str, np.ndarray]]:
-    """Publish arrays as CIFAR-10-C beside a tiny CIFAR-10, and read the images of the corrupted splits."""
+def test_official_rows_are_the_severities_and_other_labels_and_a_missing_file_are_sentences(
+    tiny: Path, server: Any, refused: Any
+) -> None:
+    """Ten rows for two test images: rows 0 and 1 are severity 1, rows 8 and 9 severity 5.
+
+    Labels in another order are refused though the checksum is right: nothing published says that the order is the test
+    set's.
+    """
 
     def read(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         contents = {f"{name}.npy": npy(array) for name, array in arrays.items()}
@@ -52,24 +53,15 @@ def published(tiny: Path, server: Any) -> Callable[..., dict[str, np.ndarray]]:
         splits = corruptions(tiny.parent, False, base="cifar10").splits
         return {name: split.images[np.arange(2)] for name, split in splits.items() if "-" in name}
 
-    return read
-
-
-def test_official_rows_are_the_severities(published: Any) -> None:
-    """Ten rows for two test images: rows 0 and 1 are severity 1, rows 8 and 9 severity 5."""
-    found = published(ARRAYS)
+    found = read(ARRAYS)
     assert list(found) == [f"{name}-{severity}" for name in FUNCTIONS for severity in range(1, 6)]
     for name, images in found.items():
         corruption, severity = name.split("-")
         np.testing.assert_array_equal(images, ARRAYS[corruption][2 * int(severity) - 2 : 2 * int(severity)])
-
-
-def test_labels_in_another_order_and_a_missing_file_are_sentences(published: Any, refused: Any) -> None:
-    """Though the checksum is right: nothing published says that the order is the test set's."""
     with refused():
-        published(ARRAYS | {"labels": ARRAYS["labels"][::-1].copy()})
+        read(ARRAYS | {"labels": ARRAYS["labels"][::-1].copy()})
     with refused():
-        published({name: array for name, array in ARRAYS.items() if name != "fog"})
+        read({name: array for name, array in ARRAYS.items() if name != "fog"})
 
 
 def test_every_way_of_tiny_imagenet_is_a_split_with_its_own_labels(

@@ -9,17 +9,17 @@ import pytest
 from PIL import Image
 
 from hypersphere.datasets import digits as scikit
-from hypersphere.datasets import mnist
+from hypersphere.datasets import multidigits as module
 from hypersphere.datasets.composing import Draws
 from hypersphere.datasets.digits import digits
 from hypersphere.datasets.multidigits import apart, cells, multidigits, resized
+from hypersphere.datasets.types import Arrays, Split
 
 NOWHERE = Path("/nonexistent")
-BARE: dict[str, Any] = {"shift": 0, "clutter": 0, "noise": 0}
 
 
 def test_split_takes_two_thirds_of_each_digit_and_no_scan_twice() -> None:
-    _, digit = scikit.load()
+    digit = scikit.load()[1]
     train, test = scikit.split(digit, seed=0)
     assert sorted([*train, *test]) == list(range(1797))
     for value in range(10):
@@ -44,7 +44,7 @@ def test_no_scan_reaches_both_splits(task: Any, monkeypatch: pytest.MonkeyPatch)
 def test_an_undisturbed_image_is_a_scan_of_its_class(task: Any) -> None:
     """In the middle of the canvas; turned back clockwise by the class's number of quarters, where it is turned."""
     known = {np.rint(scan * 255).astype(np.uint8).tobytes(): d for scan, d in zip(*scikit.load(), strict=True)}
-    arrays = digits(NOWHERE, task=task, train_per_class=5, test_per_class=2, **BARE)
+    arrays = digits(NOWHERE, task=task, train_per_class=5, test_per_class=2, shift=0, clutter=0, noise=0)
     names, test = arrays.class_names["class"], arrays.splits["test"]
     assert len(names) == (10 if task == "upright" else 16)
     for image, label in zip(test.images[..., 0], test.labels["class"], strict=True):
@@ -67,7 +67,6 @@ def test_shift_reaches_its_limit_and_stays_on_the_canvas(monkeypatch: pytest.Mon
 
 
 def test_colours_are_a_line_from_paper_to_ink_that_the_grey_image_is_drawn_along() -> None:
-    """The same scans in grey, and each image's two colours within their limits."""
     few: dict[str, Any] = {"train_per_class": 20, "test_per_class": 2, "noise": 0.0}
     grey, coloured = (digits(NOWHERE, colours=asked, **few).splits["train"] for asked in (0.0, 0.4))
     assert np.array_equal(coloured.labels["class"], grey.labels["class"])
@@ -84,9 +83,6 @@ def test_colours_are_a_line_from_paper_to_ink_that_the_grey_image_is_drawn_along
     assert 0.95 < np.max(inks) < 1.01
 
 
-Place = Callable[[Draws, int], np.ndarray]
-
-
 @pytest.mark.parametrize(
     ("asked", "place", "sides"),
     [
@@ -97,7 +93,7 @@ Place = Callable[[Draws, int], np.ndarray]
     ids=["random", "grid", "two sizes"],
 )
 def test_an_image_is_the_brightest_of_its_digits_at_their_places(
-    asked: dict[str, Any], place: Place, sides: list[int]
+    asked: dict[str, Any], place: Callable[[Draws, int], np.ndarray], sides: list[int]
 ) -> None:
     """Image i shows scan i of its part first. Of digits of one size, probe and test images show the first alone.
 
@@ -105,7 +101,7 @@ def test_an_image_is_the_brightest_of_its_digits_at_their_places(
     """
     scans, digit = scikit.load()
     parts = dict(zip(("train", "test"), scikit.split(digit, 0), strict=True))
-    sized = {side: resized(np.rint(scans * 255).astype(np.uint8), side) for side in sides}
+    pixels = np.repeat(np.rint(scans * 255).astype(np.uint8)[..., None], 3, axis=3)
     found = multidigits(NOWHERE, scans="digits", canvas=32, train=60, test=30, **{"side": 8, **asked})
     assert set(found.splits) == {"train", "test"} | ({"probe"} if "count" in asked else set())
     for name, split in found.splits.items():
@@ -118,7 +114,7 @@ def test_an_image_is_the_brightest_of_its_digits_at_their_places(
         for image, places, chosen in zip(expected, place(draws, len(shown)), numbers, strict=True):
             for (row, column), side, scan in zip(places, shown, chosen, strict=True):
                 under = image[row : row + side, column : column + side]
-                under[:] = np.maximum(under, sized[side](int(scan))[..., None])
+                under[:] = np.maximum(under, resized(pixels[scan], side))
         np.testing.assert_array_equal(split.images[np.arange(n)], expected)
         digits_shown = {f"digit_{k + 1}": digit[numbers[:, k]].tolist() for k in range(len(shown))}
         labels = {key: values.tolist() for key, values in split.labels.items()}
@@ -127,17 +123,17 @@ def test_an_image_is_the_brightest_of_its_digits_at_their_places(
 
 def test_scans_are_resized_by_area_or_linearly() -> None:
     """Half the side: means of two by two, within half a step. Twice: Pillow's bilinear, the ends as they are."""
-    pixels = np.random.default_rng(0).integers(0, 256, (1, 8, 8), dtype=np.uint8)
-    half = resized(pixels, 4)(0)
-    assert np.abs(half - pixels[0].reshape(4, 2, 4, 2).mean(axis=(1, 3))).max() <= 1
-    double = resized(pixels, 16)(0)
-    np.testing.assert_array_equal(double, np.asarray(Image.fromarray(pixels[0]).resize((16, 16), Image.BILINEAR)))
-    np.testing.assert_array_equal(resized(pixels, 8)(0), pixels[0])
+    scan = np.random.default_rng(0).integers(0, 256, (8, 8, 3), dtype=np.uint8)
+    assert np.abs(resized(scan, 4) - scan.reshape(4, 2, 4, 2, 3).mean(axis=(1, 3))).max() <= 1
+    double = np.asarray(Image.fromarray(scan).resize((16, 16), Image.BILINEAR))
+    np.testing.assert_array_equal(resized(scan, 16), double)
+    np.testing.assert_array_equal(resized(scan, 8), scan)
 
 
 def test_mnist_is_its_scans_on_112_pixels(monkeypatch: pytest.MonkeyPatch) -> None:
-    scans = mnist.Scans(np.full((5, 28, 28), 200, np.uint8), np.arange(5))
-    monkeypatch.setattr(mnist, "load", lambda root, download=True: {"train": scans, "test": scans})
+    scans = Split(np.full((5, 28, 28, 3), 200, np.uint8), {"class": np.arange(5)})
+    arrays = Arrays({"train": scans, "test": scans}, {}, scikit.ABOUT)
+    monkeypatch.setattr(module, "mnist", lambda root, download: arrays)
     found = multidigits(NOWHERE, count=16, placement="grid")
     assert found.splits["train"].images.shape == (60_000, 112, 112, 3)
     assert found.splits["test"].images.shape == (10_000, 112, 112, 3)
@@ -159,24 +155,18 @@ def test_cells_are_different_ones_of_a_grid_in_the_middle() -> None:
     assert not np.array_equal(full[0], full[1])  # the order differs
 
 
-def pairs(canvas: int, first: int, second: int) -> set[tuple[int, ...]]:
-    """All pairs of places without overlap, by painting them."""
-    found = set()
-    for a, b in np.ndindex(canvas - first + 1, canvas - first + 1):
-        for c, d in np.ndindex(canvas - second + 1, canvas - second + 1):
-            canvas_ = np.zeros((canvas, canvas), int)
-            canvas_[a : a + first, b : b + first] += 1
-            canvas_[c : c + second, d : d + second] += 1
-            if canvas_.max() == 1:
-                found.add((a, b, c, d))
-    return found
-
-
-@pytest.mark.parametrize("sizes", [(2, 2), (1, 3), (3, 1)])
-def test_two_squares_apart_are_uniform_over_the_pairs_without_overlap(sizes: tuple[int, int]) -> None:
-    expected = pairs(4, *sizes)
-    count = 100 * len(expected)
-    found, times = np.unique(apart(draws(count), 4, *sizes).reshape(-1, 4), axis=0, return_counts=True)
+@pytest.mark.parametrize(("first", "second"), [(2, 2), (1, 3), (3, 1)])
+def test_two_squares_apart_are_uniform_over_the_pairs_without_overlap(first: int, second: int) -> None:
+    """Which pairs do not overlap, by painting them on 4 by 4 pixels."""
+    expected = set()
+    for a, b, c, d in np.ndindex(5 - first, 5 - first, 5 - second, 5 - second):
+        canvas = np.zeros((4, 4), int)
+        canvas[a : a + first, b : b + first] += 1
+        canvas[c : c + second, d : d + second] += 1
+        if canvas.max() == 1:
+            expected.add((a, b, c, d))
+    pairs = apart(draws(100 * len(expected)), 4, first, second).reshape(-1, 4)
+    found, times = np.unique(pairs, axis=0, return_counts=True)
     assert {tuple(map(int, pair)) for pair in found} == expected
     chi_squared = ((times - 100) ** 2 / 100).sum()
     freedom = len(expected) - 1

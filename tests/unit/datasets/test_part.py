@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hypersphere.datasets import mnist
 from hypersphere.datasets import part as module
 from hypersphere.datasets.part import part
 from hypersphere.datasets.types import Arrays, Split
@@ -43,17 +42,14 @@ def test_superclasses_replace_the_classes(cifar100: Arrays) -> None:
         assert list(split.labels) == ["class"]
 
 
-def test_without_wishes_it_is_the_whole_set(cifar100: Arrays) -> None:
+def test_without_wishes_it_is_the_whole_set_and_a_border_is_black_around_the_same(cifar100: Arrays) -> None:
     found = part(NOWHERE, base="cifar100")
-    for name, split in cifar100.splits.items():
-        np.testing.assert_array_equal(found.splits[name].images[np.arange(20)], split.images)
-        assert found.splits[name].labels["coarse"].tolist() == split.labels["coarse"].tolist()
-
-
-def test_a_border_is_black_and_the_rest_as_without_it(cifar100: Arrays) -> None:
     plain, framed = (part(NOWHERE, base="cifar100", side=8, border=border) for border in (0, 2))
     chosen = np.array([3, 0, 19])
     for name, split in framed.splits.items():
+        whole = cifar100.splits[name]
+        np.testing.assert_array_equal(found.splits[name].images[np.arange(20)], whole.images)
+        assert found.splits[name].labels["coarse"].tolist() == whole.labels["coarse"].tolist()
         images = np.array(split.images[chosen])
         np.testing.assert_array_equal(images[:, 2:-2, 2:-2], plain.splits[name].images[chosen])
         assert images.shape == (3, 12, 12, 3)
@@ -78,7 +74,7 @@ def test_some_images_of_each_class_keep_their_labels_and_attributes(cifar100: Ar
     assert found["test"].attributes["agreement"].tolist() == [i / 20 for i in places]
 
 
-def test_shrunk_is_the_mean_of_each_block() -> None:
+def test_smaller_images_are_the_mean_of_each_block(monkeypatch: pytest.MonkeyPatch, refused: Any) -> None:
     """Blocks by hand: (0 + 1 + 2 + 3) / 4 = 1.5, half up; and numpy's mean on noise."""
     block = np.array([[[[0], [1]], [[2], [3]]]], dtype=np.uint8)
     assert module.shrunk(block, 1).tolist() == [[[[2]]]]
@@ -86,14 +82,11 @@ def test_shrunk_is_the_mean_of_each_block() -> None:
     means = images.reshape(3, 4, 3, 4, 3, 3).mean(axis=(2, 4))
     np.testing.assert_array_equal(module.shrunk(images, 4), np.floor(means + 0.5).astype(np.uint8))
     np.testing.assert_array_equal(module.shrunk(images, 12), images)
-
-
-def test_smaller_images_are_area_averages(monkeypatch: pytest.MonkeyPatch, refused: Any) -> None:
-    scans = mnist.Scans(np.random.default_rng(0).integers(0, 256, (20, 28, 28), dtype=np.uint8), np.arange(20) % 10)
-    monkeypatch.setattr(mnist, "load", lambda root, download=True: {"train": scans, "test": scans})
-    small = part(NOWHERE, base="mnist", side=14).splits["test"].images
-    expected = module.shrunk(scans.pixels[[3, 8], ..., None], 14)
-    np.testing.assert_array_equal(small[np.array([3, 8])], np.repeat(expected, 3, axis=3))
+    scans = np.random.default_rng(0).integers(0, 256, (20, 28, 28, 3), dtype=np.uint8)
+    made = Arrays({"test": Split(scans, {"class": np.arange(20) % 10})}, {"class": ("a digit",) * 10}, {})
+    monkeypatch.setattr(module, "mnist", lambda root, download: made)
+    small = part(NOWHERE, base="mnist", side=14).splits["test"].images[np.array([3, 8])]
+    np.testing.assert_array_equal(small, module.shrunk(scans[[3, 8]], 14))
     with refused():
         part(NOWHERE, base="mnist", side=10)
 

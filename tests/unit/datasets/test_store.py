@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock, call
 
 import numpy as np
 import pytest
@@ -55,18 +56,14 @@ def test_the_manifest_describes_the_files(folder: Path, dataset: Dataset, tmp_pa
 
 def test_where_the_source_is_told_to_look(dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """data/raw may be downloaded to; a folder of the user's own may not."""
-    told = []
-
-    def source(root: Path, download: bool = True, **parameters: Any) -> Any:
-        told.append((root, download, parameters))
-        raise HypersphereError("stop here")
-
+    source = Mock(side_effect=HypersphereError("stop here"))
     monkeypatch.setattr(registry, "load", lambda kind, name: source)
     for data_root in (None, tmp_path / "mine"):
         with pytest.raises(HypersphereError):
             store.prepare(dataset, tmp_path, data_root)
-    parameters = {"train_per_class": 12, "test_per_class": 3}
-    assert told == [(tmp_path / "raw", True, parameters), (tmp_path / "mine", False, parameters)]
+    given: dict[str, Any] = {"train_per_class": 12, "test_per_class": 3}
+    raw, mine = call(tmp_path / "raw", download=True, **given), call(tmp_path / "mine", download=False, **given)
+    assert source.call_args_list == [raw, mine]
     assert [path for path in (tmp_path / "processed").iterdir() if path.suffix != ".lock"] == []
 
 
@@ -181,7 +178,9 @@ def prepare_made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable
     return prepared
 
 
-def test_several_splits_labels_and_attributes_come_back_as_they_were(prepare_made_up: Any) -> None:
+def test_splits_labels_and_attributes_come_back_and_other_names_are_sentences_with_what_there_is(
+    prepare_made_up: Any, refused: Any
+) -> None:
     prepared = prepare_made_up(rich())
     assert prepared.split_names == ("test", "train", "unlabelled")
     for name, source in rich().splits.items():
@@ -197,6 +196,14 @@ def test_several_splits_labels_and_attributes_come_back_as_they_were(prepare_mad
     assert (prepared.class_names(), prepared.class_names("coarse")) == (("cat", "dog"), ("a", "b", "c"))
     assert prepared.manifest["splits"]["unlabelled"] == {"images": 2, "labels": [], "attributes": []}
     assert {"train/attribute-conflicting.npy", "train/labels-coarse.npy"} <= prepared.manifest["files"].keys()
+    with refused():
+        prepared.split("val")
+    with refused():
+        prepared.class_names("fine")
+    with refused():
+        prepared.split("test").attributes["angle"]
+    with refused():
+        prepared.split("unlabelled").labels["class"]
 
 
 def test_images_are_dropped_with_all_that_is_known_of_them(prepare_made_up: Any) -> None:
@@ -215,31 +222,33 @@ def test_images_are_dropped_with_all_that_is_known_of_them(prepare_made_up: Any)
     assert prepared.split("unlabelled").index.tolist() == [0, 1]
 
 
-def test_what_there_is_not_is_a_sentence_with_what_there_is(prepare_made_up: Any, refused: Any) -> None:
-    prepared = prepare_made_up(rich())
-    asked: list[Callable[[], Any]] = [
-        lambda: prepared.split("val"),
-        lambda: prepared.class_names("fine"),
-        lambda: prepared.split("test").attributes["angle"],
-        lambda: prepared.split("unlabelled").labels["class"],
-    ]
-    for ask in asked:
-        with refused():
-            ask()
+IMAGES = np.random.default_rng(0).integers(0, 256, (11, 4, 4, 3), dtype=np.uint8)
+BARE = Split(IMAGES, {})
 
 
-@pytest.mark.parametrize(
-    ("split", "kept"),
-    [("train", {"test_per_class": 1}), ("train", {"imbalance": {"head": 1, "ratio": 1}}), ("test", {})],
-    ids=["test_per_class", "imbalance", "no train"],
-)
+def announcing(change: Callable[[np.ndarray], np.ndarray]) -> Split:
+    return Split(Pieces(IMAGES.shape, lambda numbers: change(IMAGES[numbers])), {"class": np.zeros(11, np.int64)})
+
+
+# Some of each class where there are no classes; no split to train on; other images than the source announced.
+UNFIT: dict[str, tuple[dict[str, Split], dict[str, Any]]] = {
+    "test_per_class": ({"train": BARE}, {"test_per_class": 1}),
+    "imbalance": ({"train": BARE}, {"imbalance": {"head": 1, "ratio": 1}}),
+    "no train": ({"test": BARE}, {}),
+    "fewer": ({"train": announcing(lambda piece: piece[:-1])}, {}),
+    "smaller": ({"train": announcing(lambda piece: piece[:, :2])}, {}),
+    "type": ({"train": announcing(lambda piece: piece.astype(np.int16))}, {}),
+}
+
+
+@pytest.mark.parametrize("unfit", UNFIT)
 def test_what_does_not_fit_together_is_refused_and_not_written(
-    split: str, kept: dict[str, Any], tmp_path: Path, prepare_made_up: Any, refused: Any
+    unfit: str, tmp_path: Path, prepare_made_up: Any, refused: Any
 ) -> None:
-    """Some of each class where there are no classes; no split to train on."""
+    splits, kept = UNFIT[unfit]
     with refused():
-        prepare_made_up(Arrays({split: rich().splits["unlabelled"]}, {}, rich().about), **kept)
-    assert not list(tmp_path.glob("processed/made_up-*"))
+        prepare_made_up(Arrays(splits, {"class": ("one",)}, rich().about), **kept)
+    assert not list((tmp_path / "processed").glob("*made_up-????????")) + list(tmp_path.rglob("*.part"))
 
 
 LABELS = np.repeat(np.arange(5), 40)[np.random.default_rng(0).permutation(200)]
@@ -257,10 +266,7 @@ LABELS = np.repeat(np.arange(5), 40)[np.random.default_rng(0).permutation(200)]
 def test_n20_and_n21_counts_are_the_papers(
     head: int, ratio: float, classes: int, total: int, first: list[int], last: int, few: int
 ) -> None:
-    """``few`` classes have fewer images than k = 200, the neighbours that kNN looks at.
-
-    With i from 1, the other reading of the formula, the totals would be 9,826, 14,186 and 14,316 before rounding.
-    """
+    """``few`` classes have fewer images than k = 200, the neighbours that kNN looks at."""
     counts = store.images_per_class(Imbalance(head=head, ratio=ratio), classes)
     assert (sum(counts), counts[:3], counts[-1], len(counts)) == (total, first, last, classes)
     assert sum(count < 200 for count in counts) == few
@@ -313,7 +319,6 @@ def test_an_impossible_wish_is_a_sentence(spec: dict[str, Any], refused: Any) ->
         store.choose_images(LABELS, Imbalance(**spec), 5)
 
 
-IMAGES = np.random.default_rng(0).integers(0, 256, (11, 4, 4, 3), dtype=np.uint8)
 KEPT = np.array([0, 1, 4, 5, 6, 10])
 
 
@@ -335,17 +340,3 @@ def test_bytes_are_those_of_numpys_own_writer(
             store.write_images(tmp_path / "images.npy", Pieces(images.shape, read) if in_pieces else images, kept)
             assert (tmp_path / "images.npy").read_bytes() == npy(np.ascontiguousarray(images[kept]))
     assert not in_pieces or max(asked) == most
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [lambda piece: piece[:-1], lambda piece: piece[:, :2], lambda piece: piece.astype(np.int16)],
-    ids=["fewer", "smaller", "type"],
-)
-def test_other_images_than_announced_are_a_sentence_and_nothing_is_prepared(
-    tmp_path: Path, prepare_made_up: Any, wrong: Callable[[np.ndarray], np.ndarray], refused: Any
-) -> None:
-    split = Split(Pieces(IMAGES.shape, lambda numbers: wrong(IMAGES[numbers])), {"class": np.zeros(11, np.int64)})
-    with refused():
-        prepare_made_up(Arrays({"train": split}, {"class": ("one",)}, rich().about))
-    assert not list((tmp_path / "processed").glob("*made_up-????????")) + list(tmp_path.rglob("*.part"))

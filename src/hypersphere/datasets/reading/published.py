@@ -72,7 +72,7 @@ def checked(content: bytes, file: str, place: object) -> bytes:
 
 
 def require(file: File, path: Path, download: bool) -> None:
-    """Make sure that ``path`` is the published file, which is fetched if ``download``, and else only looked at.
+    """Make sure that ``path`` is the published file: fetched, or else only looked at.
 
     It is fetched from its address or else from its archive.
     """
@@ -90,10 +90,8 @@ def require(file: File, path: Path, download: bool) -> None:
     elif not path.exists():
         raise HypersphereError(f"{path}: the file is missing; it is published at {file.address}")
     elif not has_md5(path, file.md5):
-        size = path.stat().st_size
-        raise HypersphereError(
-            f"{path}: damaged: {size} bytes with another md5 than the published one; put the official file there"
-        )
+        found = f"{path.stat().st_size} bytes with another md5 than the published one"
+        raise HypersphereError(f"{path}: damaged: {found}; put the official file there")
 
 
 def shelf(folder: Path, file: File, download: bool, in_order: bool = False) -> Shelf:

@@ -25,7 +25,7 @@ def test_the_page_is_current() -> None:
     assert page == showing.page(), "run: python -m hypersphere.datasets.showing docs/datasets.md"
 
 
-def test_every_dataset_says_what_it_is() -> None:
+def test_every_dataset_says_what_it_is_and_lists_the_files_that_readers_ask_for() -> None:
     for one in table().values():
         assert all((one.title, one.homepage.startswith("http"), one.licence, one.citation)), one
         for file in one.files.values():
@@ -34,10 +34,13 @@ def test_every_dataset_says_what_it_is() -> None:
             assert re.fullmatch("[0-9a-f]{32}", file.md5)
     addresses = [file.address for one in table().values() for file in one.files.values() if file.address]
     assert len(set(addresses)) == len(addresses) > 10
+    for name, dataset in human.PUBLISHED.items():
+        assert name in table()[dataset].files
+    for base, folder in official.FOLDERS.items():
+        assert list(table()[f"{base}_c"].files) == [f"{folder}.tar"]
 
 
 def test_facts_are_those_of_torchvision() -> None:
-    """torchvision's readers hold addresses and md5 of their own."""
     vision = torchvision.datasets
     stated = {
         ("cifar10", SETS[10].filename): (SETS[10].url, SETS[10].tgz_md5),
@@ -53,13 +56,6 @@ def test_facts_are_those_of_torchvision() -> None:
         (name, file.name): (file.address, file.md5) for name, one in table().items() for file in one.files.values()
     }
     assert {key: value for key, value in listed.items() if key in stated} == stated
-
-
-def test_files_are_listed_for_the_readers_that_ask_for_them() -> None:
-    for name, dataset in human.PUBLISHED.items():
-        assert name in table()[dataset].files
-    for base, folder in official.FOLDERS.items():
-        assert list(table()[f"{base}_c"].files) == [f"{folder}.tar"]
 
 
 def test_files_inside_others_are_listed_once_by_their_place() -> None:
@@ -84,27 +80,24 @@ def test_checksums_are_those_of_the_real_files(shared_data: Path) -> None:
 
 
 @pytest.fixture
-def file(server: Any) -> File:
-    """A file that the server has at two addresses."""
+def file(server: Any, monkeypatch: pytest.MonkeyPatch) -> File:
+    """A file that the server has at two addresses, each of which is tried once."""
+    monkeypatch.setattr(download, "RETRIES", 0)
     server.shelf = {"first/set.zip": CONTENT, "second/set.zip": CONTENT}
     return File("set.zip", f"{server.address}/first/set.zip", f"{server.address}/second/set.zip", MD5)
 
 
 @pytest.mark.parametrize(("faults", "asked"), [([], 1), (["404"], 2), (["wrong byte"], 2)])
 def test_the_archive_has_what_the_address_has_not(
-    faults: list[str], asked: int, file: File, tmp_path: Path, server: Any, monkeypatch: pytest.MonkeyPatch
+    faults: list[str], asked: int, file: File, tmp_path: Path, server: Any
 ) -> None:
-    monkeypatch.setattr(download, "RETRIES", 0)
     server.first = faults
     require(file, tmp_path / "set.zip", download=True)
     assert (tmp_path / "set.zip").read_bytes() == CONTENT
     assert server.log == ["/first/set.zip", "/second/set.zip"][:asked]
 
 
-def test_if_both_fail_the_sentence_is_about_the_first(
-    file: File, tmp_path: Path, server: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(download, "RETRIES", 0)
+def test_if_both_fail_the_sentence_is_about_the_first(file: File, tmp_path: Path, server: Any) -> None:
     server.fault = "404"
     for asked in (file, file._replace(archive_address="")):
         with pytest.raises(HypersphereError) as caught:
