@@ -28,7 +28,6 @@ ALONE = "supervised-upright"
 LOGS = Path(tempfile.mkdtemp(prefix="hypersphere-tests-"))
 """Output of commands; removed at the end."""
 Once = Callable[[Path, Callable[[], None]], None]
-Approve = Callable[[object], None]
 TRAINED = ("runs/*/*.safetensors", "runs/*/history.csv", "runs/*/run.yaml", "runs/*/snapshots/*")
 MADE = (
     *("batches/*", "evaluations/**/*.csv", "statistics/**/*", "simulations/**/*", "*.csv"),
@@ -125,11 +124,6 @@ class Checkout:
     def results(self) -> Path:
         """The results of the scale that config.yaml asks for."""
         return self.root / "results" / "quick"
-
-    def marker(self, batch: str) -> Path:
-        """The marker of a batch's training, by its name without digest (``simclr-upright``)."""
-        (path,) = (path for path in self.results.glob(f"batches/{batch}-*.json") if path.stem.count(".") == 0)
-        return path
 
     def run_folder(self, start: str) -> Path:
         """The folder of the run whose name begins so."""

@@ -41,11 +41,6 @@ SILENT = frozenset(
 """Modules that decide no byte of any result."""
 
 
-def plug_ins() -> dict[str, Path]:
-    """The folder of each plug-in's package, by its name."""
-    return {one.name: one.folder for one in registry.packages() if one.name != "hypersphere"}
-
-
 def closure(modules: Iterable[str]) -> dict[str, str]:
     """What counts of the source of ``modules`` and of all that they import, directly or not, by dotted name, sorted.
 
@@ -59,7 +54,8 @@ def closure(modules: Iterable[str]) -> dict[str, str]:
         looked_at.add(module)
         if path := source_of(module):
             source, imports = _parsed(path, module, path.stat().st_mtime_ns)
-            tables = [path.with_suffix(".csv"), *(folder / f"{path.stem}.csv" for folder in plug_ins().values())]
+            plug_ins = [one.folder for one in registry.packages() if one.name != "hypersphere"]
+            tables = [path.with_suffix(".csv"), *(folder / f"{path.stem}.csv" for folder in plug_ins)]
             found[module] = source + "".join(one.read_text(encoding="utf-8") for one in tables if one.is_file())
             waiting += imports
     return dict(sorted(found.items()))
@@ -84,7 +80,7 @@ def source_of(module: str) -> Path | None:
     None for a name in a module, and for a module of another package.
     """
     package, *names = module.split(".")
-    folders = {**plug_ins(), "hypersphere": PACKAGE}
+    folders = {one.name: one.folder for one in registry.packages()} | {"hypersphere": PACKAGE}
     if package not in folders:
         return None
     stem = folders[package].joinpath(*names)

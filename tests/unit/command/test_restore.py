@@ -15,7 +15,6 @@ from hypersphere.errors import HypersphereError
 from ...fixtures import Refused
 
 LOCK = "stages:\n  runs:\n    outs:\n    - path: results/tiny/runs\n"
-Spoil = Callable[[pytest.MonkeyPatch, dict[str, str]], object]
 
 
 def refuse(*arguments: Any, **options: Any) -> None:
@@ -23,7 +22,7 @@ def refuse(*arguments: Any, **options: Any) -> None:
 
 
 CHANGED = json.dumps({"runs": [{"changed deps": {"src/hypersphere": "modified"}}, "always changed"]})
-SPOILS: dict[str, Spoil] = {
+SPOILS: dict[str, Callable[[pytest.MonkeyPatch, dict[str, str]], object]] = {
     "no remote": lambda patch, said: said.update(list=""),
     "a failed pull": lambda patch, said: patch.setattr(
         restore.subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1)

@@ -13,8 +13,6 @@ import pytest
 
 from hypersphere.provenance import stop
 
-SLEEPER = "import time; time.sleep(600)"
-
 
 @pytest.fixture(autouse=True)
 def in_the_foreground() -> Iterator[None]:
@@ -84,7 +82,7 @@ def test_sigterm_leaves_nothing_half_written(tmp_path: Path, how: str) -> None:
 @pytest.mark.parametrize("host", [platform.node(), "another-host"])
 def test_a_job_stops_when_its_snakemake_is_killed(tmp_path: Path, host: str) -> None:
     """The control: a process of that number on another machine is no parent."""
-    parent = subprocess.Popen([sys.executable, "-c", SLEEPER])
+    parent = subprocess.Popen(["sleep", "600"])
     process = start(tmp_path / "a", "in order", **{stop.PARENT: f"{host}:{parent.pid}"})
     assert process.poll() is None
     parent.kill()
