@@ -14,7 +14,6 @@ import pytest
 from ..fixtures import Approve
 from .conftest import REPOSITORY, program
 
-CHECK = REPOSITORY / ".ci" / "check_smoke.py"
 PROGRAMS = ("chromium", "slurmctld", "sshd")
 """What .ci/run installs where it is missing."""
 DOCUMENTS = (
@@ -130,6 +129,7 @@ def test_a_complete_and_labelled_table_passes_and_no_other(tmp_path: Path, appro
     folder.mkdir(parents=True)
     for ending, text in {"csv": TABLE, "md": "Not a reproduction: smaller."}.items():
         (folder / f"table5.{ending}").write_text(text.replace(*HARMS[harm]) if harm else text)
-    done = subprocess.run([sys.executable, str(CHECK), str(tmp_path)], capture_output=True, text=True, check=False)
+    command = [sys.executable, REPOSITORY / ".ci" / "check_smoke.py", tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert bool(done.returncode) == bool(harm), done.stderr
     approve((done.stdout + done.stderr).strip())

@@ -16,7 +16,6 @@ from hypersphere import files
 from hypersphere.config import registry
 
 PACKAGE = Path(__file__).parents[1]
-"""The folder of the package's own sources."""
 
 SILENT = frozenset(
     f"hypersphere.{name}"
@@ -38,7 +37,6 @@ SILENT = frozenset(
         *(f"training.{module}" for module in ("checkpoint", "device", "pretrain", "work")),
     )
 )
-"""Modules that decide no byte of any result."""
 
 
 def closure(modules: Iterable[str]) -> dict[str, str]:
@@ -104,20 +102,18 @@ def _parsed(path: Path, module: str, changed_ns: int) -> tuple[str, frozenset[st
 
 
 class WithoutWords(ast.NodeTransformer):
-    """Removes docstrings and the words of errors. A raise keeps its condition, its exception's type and its cause."""
+    """Removes docstrings, the words of errors, and imports for annotations, which are never run."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        """Remove docstrings."""
         return None if isinstance(node.value, ast.Constant) else self.generic_visit(node)
 
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
-        """Turn ``raise X(…)`` into ``raise X``."""
+        """Turn ``raise X(…)`` into ``raise X``: its condition, its exception's type and its cause stay."""
         if isinstance(node.exc, ast.Call):
             node.exc = node.exc.func
         return self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> ast.AST | None:
-        """Remove imports for annotations, which are never run."""
         return None if ast.unparse(node.test) == "TYPE_CHECKING" and not node.orelse else self.generic_visit(node)
 
     def generic_visit(self, node: ast.AST) -> ast.AST:

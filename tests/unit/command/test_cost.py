@@ -66,7 +66,6 @@ def test_shared_runs_are_counted_once(costed: Callable[..., Cost]) -> None:
 
 
 def test_the_table_and_the_file(costed: Callable[..., Cost], approve: Approve) -> None:
-    """The hours of the file are plain numbers."""
     one = costed()
     for verbose in (True, False):
         approve("\n".join(cost.lines(one, verbose)))

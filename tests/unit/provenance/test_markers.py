@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -142,11 +143,7 @@ def test_a_marker_that_cannot_be_removed_is_a_sentence(
     marked: Plan, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
     (marked.run_folder(marked.batches[0].runs[0].name) / "manifest.json").unlink()
-
-    def refuse(self: Path, missing_ok: bool = False) -> None:
-        raise PermissionError(30, "Read-only file system", str(self))
-
-    monkeypatch.setattr(Path, "unlink", refuse)
+    monkeypatch.setattr(Path, "unlink", Mock(side_effect=PermissionError(30, "Read-only file system")))
     (damage,) = markers.lost(marked)
     with refused():
         damage.disprove()
