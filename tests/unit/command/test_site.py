@@ -25,7 +25,7 @@ def config() -> Config:
     return project.load(site.ROOT, {})
 
 
-def test_every_model_of_the_configuration_and_every_theorem_is_in_the_reference(config: Config) -> None:
+def test_every_model_of_the_configuration_theorem_command_and_erratum_is_in_the_reference(config: Config) -> None:
     models = []
     for path in Path(hypersphere.config.__file__).parent.glob("[a-z]*.py"):
         module = importlib.import_module(f"hypersphere.config.{path.stem}")
@@ -36,9 +36,6 @@ def test_every_model_of_the_configuration_and_every_theorem_is_in_the_reference(
     assert sorted(listed) == sorted(model for model in models if model.split(".")[0] not in MADE_BY_US)
     listed = re.findall(r"^::: hypersphere\.theory\.(\S+)$", (reference / "theorems.md").read_text(), re.MULTILINE)
     assert sorted(listed) == sorted(paper for paper in config.papers if theory.statements(paper))
-
-
-def test_the_reference_lists_every_command_and_erratum(config: Config) -> None:
     assert all(f"\n## hypersphere {name}\n" in site.command_line() for name in cli.COMMANDS)
     shown = re.findall(r"^### (\w+):", site.errata(config), flags=re.MULTILINE)
     assert sorted(shown) == sorted(one.id for one in load_errata(config))
