@@ -57,28 +57,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: (item.get_closest_marker("long") is None, "workflow" not in item.path.parts))
 
 
-def _missing_tests(names: list[str]) -> list[str]:
-    tests = {name: name.removeprefix("tests/").partition("::") for name in names}
-    return [
-        name
-        for name, (file, _, test) in tests.items()
-        if test.split("[")[0] not in {*_functions(ROOT / "tests" / file), *_functions(ROOT / file)}
-    ]
-
-
-def _functions(path: Path) -> set[str]:
-    if not path.is_file():
-        return set()
-    return {node.name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)}
-
-
 @pytest.fixture(scope="session")
 def missing_tests() -> Callable[[list[str]], list[str]]:
     """Of names such as ``unit/test_docs.py::test_x`` (``tests/`` before it or not), those that no test has.
 
     The tests of plug-ins have whole paths.
     """
-    return _missing_tests
+
+    def has(name: str) -> bool:
+        file, _, test = name.removeprefix("tests/").partition("::")
+        paths = [path for path in (ROOT / "tests" / file, ROOT / file) if path.is_file()]
+        nodes = [node for path in paths for node in ast.walk(ast.parse(path.read_text()))]
+        return test.split("[")[0] in {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+
+    return lambda names: [name for name in names if not has(name)]
 
 
 @pytest.fixture(scope="session")
@@ -90,25 +82,27 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _once(folder: Path, make: Callable[[], None]) -> None:
-    """Call ``make``, which fills ``folder``, unless another worker of this session did; a failure fails them all."""
-    done, failed = folder.with_suffix(".done"), folder.with_suffix(".failed")
-    with FileLock(folder.with_suffix(".lock")):
-        if failed.exists():
-            pytest.fail(f"another worker could not make {folder}: {failed.read_text()}")
-        if not done.exists():
-            try:
-                make()
-            except BaseException as error:
-                failed.write_text(str(error))
-                raise
-            done.touch()
-
-
 @pytest.fixture(scope="session")
 def once() -> Callable[[Path, Callable[[], None]], None]:
-    """``once(folder, make)``: fill a folder of ``shared`` in the first of pytest-xdist's workers that wants it."""
-    return _once
+    """``once(folder, make)``: fill a folder of ``shared`` in the first of pytest-xdist's workers that wants it.
+
+    A failure fails them all.
+    """
+
+    def fill(folder: Path, make: Callable[[], None]) -> None:
+        done, failed = folder.with_suffix(".done"), folder.with_suffix(".failed")
+        with FileLock(folder.with_suffix(".lock")):
+            if failed.exists():
+                pytest.fail(f"another worker could not make {folder}: {failed.read_text()}")
+            if not done.exists():
+                try:
+                    make()
+                except BaseException as error:
+                    failed.write_text(str(error))
+                    raise
+                done.touch()
+
+    return fill
 
 
 @pytest.fixture(scope="session")

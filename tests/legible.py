@@ -12,17 +12,6 @@ from mpl_toolkits.mplot3d.art3d import Text3D
 SMALLEST = 6.4  # points: what is still read in print
 
 
-def texts(figure: Figure) -> list[tuple[Text, Any]]:
-    """Every text that is shown, with its box in pixels."""
-    renderer = FigureCanvasAgg(figure).get_renderer()
-    figure.draw(renderer)
-    flat = [each for each in figure.findobj(Text) if not isinstance(each, Text3D)]  # whose boxes are not the page's
-    shown = [each for each in flat if each.get_visible() and each.get_text().strip()]
-    boxes = [(each, each.get_window_extent(renderer)) for each in shown]
-    hidden = _beyond_their_axis(figure, renderer)
-    return [(each, box) for each, box in boxes if box.width and id(each) not in hidden]
-
-
 def _beyond_their_axis(figure: Figure, renderer: Any) -> set[int]:
     """Labels of ticks outside of an axis' limits: matplotlib keeps them, and does not draw them."""
     found = set()
@@ -40,7 +29,13 @@ def _beyond_their_axis(figure: Figure, renderer: Any) -> set[int]:
 
 def check(figure: Figure, least: int) -> None:
     """A drawing with more texts than ``least``, all of which can be read."""
-    found = texts(figure)
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw(renderer)
+    flat = [each for each in figure.findobj(Text) if not isinstance(each, Text3D)]  # whose boxes are not the page's
+    shown = [each for each in flat if each.get_visible() and each.get_text().strip()]
+    boxes = [(each, each.get_window_extent(renderer)) for each in shown]
+    hidden = _beyond_their_axis(figure, renderer)
+    found = [(each, box) for each, box in boxes if box.width and id(each) not in hidden]
     assert len(found) > least
     page = figure.bbox.padded(1.5)
     for each, box in found:

@@ -50,31 +50,20 @@ class Server:
         self._server.stdout.readline()  # it listens
         self.python = f"{self._folder}/python"
         """The stand-in for Python."""
-        self._answers: TextIO | None = None
 
-    def start(self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path) -> int:
-        """Run ``python ARGUMENTS``, which are ``-m MODULE ...`` or ``PATH ...``, and return its process number.
+    def run(
+        self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path
+    ) -> subprocess.CompletedProcess[str]:
+        """Run ``python ARGUMENTS``, which are ``-m MODULE ...`` or ``PATH ...``, to its end.
 
         ``environment`` is all that it has. ``log`` gets its standard output, and ``log`` with ``.err`` appended its
         standard error.
         """
         with open(os.devnull) as nothing, log.open("w") as output, Path(f"{log}.err").open("w") as errors:
             files = [file.fileno() for file in (nothing, output, errors)]
-            self._answers = _ask(self._socket, arguments, str(folder), environment, files)
-        return int(self._answers.readline())
-
-    def wait(self) -> int:
-        """Wait for the command that was started, and return its exit status."""
-        assert self._answers is not None
-        with self._answers:
-            return int(self._answers.readline())
-
-    def run(
-        self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path
-    ) -> subprocess.CompletedProcess[str]:
-        """Run ``python ARGUMENTS`` to its end."""
-        self.start(arguments, folder, environment, log)
-        status = self.wait()
+            answers = _ask(self._socket, arguments, str(folder), environment, files)
+        with answers:
+            _, status = (int(answers.readline()) for _ in range(2))
         output, errors = log.read_text(), Path(f"{log}.err").read_text()
         return subprocess.CompletedProcess(list(arguments), status, output, errors)
 

@@ -9,9 +9,6 @@ if not __package__:  # started by its path (docs/conda.md): the checkout's plug-
     src = Path(__file__).resolve().parent.parent
     sys.path[:1] = map(str, (src, *sorted(src.parent.glob("plugins/*/src"))))
 
-YOUNG = 10_000
-"""New objects after which Python looks for garbage among them; Python 3.11's own number is 700."""
-
 
 def run() -> int:
     """The command, as a process of its own. Returns its exit status.
@@ -21,7 +18,7 @@ def run() -> int:
     """
     from hypersphere.audit import command as audit
 
-    gc.set_threshold(YOUNG)
+    gc.set_threshold(10_000)  # new objects before it looks among them; Python 3.11 takes 700
     atexit.register(gc.freeze)
     try:
         if sys.argv[1:2] and sys.argv[1] in audit.COMMANDS:  # they need nothing of what the others import

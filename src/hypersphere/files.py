@@ -159,7 +159,6 @@ def _read(path: Path, parse: Callable[[str], Any], kind: str) -> Any:
 
 
 def read_json(path: Path) -> Any:
-    """The value of a JSON file."""
     return _read(path, json.loads, "JSON")
 
 
@@ -177,7 +176,6 @@ def read_mapping(path: Path) -> dict[str, Any]:
 
 
 def read_yaml(path: Path) -> Any:
-    """The value of a YAML file."""
     return _read(path, parse_yaml, "YAML")
 
 

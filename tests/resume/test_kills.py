@@ -20,6 +20,8 @@ import pytest
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
 
+from ..broken_off import contents
+
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "hypersphere"
 EPOCHS = 8
 IMAGES = 80  # of `plain`: ten classes of eight
@@ -61,23 +63,12 @@ class Project:
             return 0
         return int(json.loads(header["__metadata__"]["progress"])["step"])
 
-    def result(self) -> dict[str, bytes]:
-        """Everything that the promise is about."""
-        paths = [*self.folder.rglob("*.safetensors"), self.folder / "history.csv", self.folder / "run.yaml"]
-        return {str(path.relative_to(self.folder)): path.read_bytes() for path in paths}
-
 
 @pytest.fixture
 def project(every_method: Plan) -> Callable[[str], Project]:
     """A project with epochs enough to be killed in, and in it the run of a method."""
     plan = planning.make(every_method.config.root, every_method.config.overrides | {"epochs": EPOCHS})
     return lambda method: Project(plan, next(name for name in plan.runs if name.startswith(f"{method}-")))
-
-
-def random_steps(total: int, count: int) -> list[int]:
-    """One in each of ``count`` equal parts of the steps; a further part is left for the last process to end in."""
-    part = total // (count + 1)
-    return [random.SystemRandom().randrange(i * part + 1, (i + 1) * part) for i in range(count)]
 
 
 @pytest.mark.long
@@ -87,12 +78,13 @@ def test_killed_at_random_steps_and_started_again_the_bytes_are_the_same(
 ) -> None:
     here = project(method)
     assert here.finish() == [0]
-    unbroken = here.result()
+    unbroken = contents(here.folder)
     assert len(unbroken) >= 4  # weights, two snapshots, history, run
     shutil.rmtree(here.folder)
     signals = [signal.SIGKILL, signal.SIGTERM, signal.SIGKILL]
     random.SystemRandom().shuffle(signals)
-    asked = random_steps(here.steps, len(signals))
+    part = here.steps // (len(signals) + 1)  # a step in each of as many parts, and one more for the last to end in
+    asked = [random.SystemRandom().randrange(i * part + 1, (i + 1) * part) for i in range(len(signals))]
     print(f"{method}: {[number.name for number in signals]} after steps {asked} of {here.steps}")
     for number, after in zip(signals, asked, strict=True):
         process = here.start(after)
@@ -108,7 +100,7 @@ def test_killed_at_random_steps_and_started_again_the_bytes_are_the_same(
     assert len(starts) == 1 + len(signals)
     # Each later process began at a step > 0, and no earlier than what was saved when its predecessor was killed.
     assert all(began >= after > 0 for began, after in zip(starts[1:], asked, strict=True))
-    assert here.result() == unbroken
+    assert contents(here.folder) == unbroken
     assert [path for path in here.folder.rglob("*") if ".part" in path.name or "unfinished" in path.name] == []
 
 

@@ -28,7 +28,6 @@ ALONE = "supervised-upright"
 LOGS = Path(tempfile.mkdtemp(prefix="hypersphere-tests-"))
 """Output of commands; removed at the end."""
 Once = Callable[[Path, Callable[[], None]], None]
-Approve = Callable[[object], None]
 TRAINED = ("runs/*/*.safetensors", "runs/*/history.csv", "runs/*/run.yaml", "runs/*/snapshots/*")
 MADE = (
     *("batches/*", "evaluations/**/*.csv", "statistics/**/*", "simulations/**/*", "*.csv"),
@@ -92,12 +91,10 @@ class Checkout:
     def snakemake(
         self, *options: str, settings: tuple[str, ...] = (), **variables: str
     ) -> subprocess.CompletedProcess[str]:
-        """`snakemake OPTIONS --config SETTINGS`."""
         config = ["--config", *settings] if settings else []
         return self.run(sys.executable, "-m", "snakemake", *options, *config, **variables)
 
     def make(self, *options: str) -> None:
-        """Run the pipeline, which must succeed."""
         done = self.snakemake(*options)
         assert done.returncode == 0, done.stdout + done.stderr
 
@@ -110,7 +107,6 @@ class Checkout:
         return text
 
     def jobs(self, *options: str, settings: tuple[str, ...] = (), **variables: str) -> list[Job]:
-        """The jobs of a dry run."""
         text = self.dry_run(*options, settings=settings, **variables)
         found = parse(text)
         # A parser that finds nothing would make every "nothing reruns" below true.
@@ -118,18 +114,12 @@ class Checkout:
         return found
 
     def hypersphere(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """This copy's own `hypersphere`."""
         return self.run(sys.executable, str(self.root / "src" / "hypersphere"), *arguments)
 
     @property
     def results(self) -> Path:
         """The results of the scale that config.yaml asks for."""
         return self.root / "results" / "quick"
-
-    def marker(self, batch: str) -> Path:
-        """The marker of a batch's training, by its name without digest (``simclr-upright``)."""
-        (path,) = (path for path in self.results.glob(f"batches/{batch}-*.json") if path.stem.count(".") == 0)
-        return path
 
     def run_folder(self, start: str) -> Path:
         """The folder of the run whose name begins so."""
@@ -175,14 +165,12 @@ def differing(one: dict[str, bytes], other: dict[str, bytes]) -> set[str]:
 
 
 def program(path: Path, *lines: str) -> None:
-    """Write a program."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(["#!/bin/sh", *lines, ""]))
     path.chmod(0o755)
 
 
 def rules(jobs: list[Job]) -> Counter[str]:
-    """How many jobs of each rule."""
     return Counter(job.rule for job in jobs)
 
 

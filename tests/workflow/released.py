@@ -74,15 +74,10 @@ def publish(finished: Checkout, place: Path, once: Once) -> Checkout:
     return made
 
 
-def outputs(place: Checkout) -> dict[str, str]:
-    """The md5 of each output in dvc.lock."""
-    stages = yaml.safe_load((place.root / "dvc.lock").read_text())["stages"]
-    return {out["path"]: out["md5"] for stage in stages.values() for out in stage["outs"]}
-
-
 def listed(place: Checkout, folder: str) -> dict[str, str]:
     """The md5 of each file of an output that is a folder."""
-    md5 = outputs(place)[folder]
+    stages = yaml.safe_load((place.root / "dvc.lock").read_text())["stages"]
+    md5 = {out["path"]: out["md5"] for stage in stages.values() for out in stage["outs"]}[folder]
     text = (place.root / ".dvc/cache/files/md5" / md5[:2] / md5[2:]).read_text()
     return {entry["relpath"]: entry["md5"] for entry in json.loads(text)}
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import REPOSITORY, Approve, program
+from ..fixtures import Approve
+from .conftest import REPOSITORY, program
 
-CHECK = REPOSITORY / ".ci" / "check_smoke.py"
 PROGRAMS = ("chromium", "slurmctld", "sshd")
 """What .ci/run installs where it is missing."""
 DOCUMENTS = (
@@ -53,7 +53,9 @@ def run(checkout: Path, archives: Path) -> tuple[subprocess.CompletedProcess[str
     return done, (checkout / "asked.log").read_text().splitlines()
 
 
-def test_without_the_archives_smoke_is_skipped_and_said_so(checkout: Path, tmp_path: Path) -> None:
+def test_without_the_archives_smoke_is_skipped_and_said_so_and_a_missing_document_fails(
+    checkout: Path, tmp_path: Path
+) -> None:
     done, asked = run(checkout, tmp_path / "nowhere")
     assert done.returncode == 0, done.stderr
     assert f"skipped: there is no unpack.py in {tmp_path / 'nowhere'}" in done.stdout
@@ -63,12 +65,10 @@ def test_without_the_archives_smoke_is_skipped_and_said_so(checkout: Path, tmp_p
         *("evidence SCALE=laptop1", "plan FOLDER=1 SCALE=laptop1"),
     ]
     assert {line.split(" SET=")[1] for line in asked if " SET=" in line} == {"evidence_only=true"}
-
-
-def git(folder: Path, *arguments: str) -> None:
-    """Run git as somebody."""
-    command = ["git", "-c", "user.name=n", "-c", "user.email=e", *arguments]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    (checkout / "results" / "quick-0" / "paper.pdf").write_text("")  # the control
+    done, _ = run(checkout, tmp_path / "nowhere")
+    assert done.returncode != 0
+    assert "results/quick-0/paper.pdf: missing or empty" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -83,26 +83,21 @@ def git(folder: Path, *arguments: str) -> None:
 def test_tests_of_tools_run_if_what_they_are_about_changed(
     checkout: Path, tmp_path: Path, changed: str, commits: int, marks: str
 ) -> None:
-    git(checkout, "init")
-    git(checkout, "add", ".ci")
+    def git(*arguments: str) -> None:
+        command = ["git", "-c", "user.name=n", "-c", "user.email=e", *arguments]
+        subprocess.run(command, cwd=checkout, check=True, capture_output=True)
+
+    git("init")
+    git("add", ".ci")
     for number in range(commits):
-        git(checkout, "commit", "--allow-empty", "-m", f"{number}")
-    (checkout / changed).parent.mkdir(parents=True, exist_ok=True)
-    (checkout / changed).write_text("changed\n")
-    git(checkout, "add", changed)
-    git(checkout, "commit", "-m", "the change")
+        git("commit", "--allow-empty", "-m", f"{number}")
+    program(checkout / changed, "changed")
+    git("add", changed)
+    git("commit", "-m", "the change")
     done, asked = run(checkout, tmp_path / "nowhere")
     assert done.returncode == 0, done.stderr
     assert f"test MARKS={marks}" in asked
     assert ("left out: the tests of Snakemake" in done.stdout) == bool(marks)
-
-
-def test_a_missing_document_fails(checkout: Path, tmp_path: Path) -> None:
-    """The control of the test above."""
-    (checkout / "results" / "quick-0" / "paper.pdf").write_text("")
-    done, _ = run(checkout, tmp_path / "nowhere")
-    assert done.returncode != 0
-    assert "results/quick-0/paper.pdf: missing or empty" in done.stderr
 
 
 def test_with_the_archives_smoke_runs_on_them_and_is_checked(checkout: Path, tmp_path: Path) -> None:
@@ -134,6 +129,7 @@ def test_a_complete_and_labelled_table_passes_and_no_other(tmp_path: Path, appro
     folder.mkdir(parents=True)
     for ending, text in {"csv": TABLE, "md": "Not a reproduction: smaller."}.items():
         (folder / f"table5.{ending}").write_text(text.replace(*HARMS[harm]) if harm else text)
-    done = subprocess.run([sys.executable, str(CHECK), str(tmp_path)], capture_output=True, text=True, check=False)
+    command = [sys.executable, REPOSITORY / ".ci" / "check_smoke.py", tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert bool(done.returncode) == bool(harm), done.stderr
     approve((done.stdout + done.stderr).strip())

@@ -7,41 +7,14 @@ is tested is what Snakemake hands to conda, and how a job starts in an environme
 import os
 import re
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from .conftest import Approve, Checkout
+from ..fixtures import Approve
+from .conftest import Checkout
 
 pytestmark = pytest.mark.tools
-
-SPELLINGS = (("--use-conda",), ("--sdm", "conda"))
-BATCH = "simsiam-upright"
-
-
-@dataclass(frozen=True)
-class StandIn:
-    """A copy of the stand-in for conda, which keeps what it is asked and handed."""
-
-    home: Path
-
-    def first(self, path: str) -> str:
-        """``path`` with this conda in front."""
-        return f"{self.home / 'bin'}{os.pathsep}{path}"
-
-    def asked(self, for_what: str) -> int:
-        """How often it was asked for that."""
-        return sum(line.startswith(for_what) for line in (self.home / "asked.log").read_text().splitlines())
-
-
-@pytest.fixture
-def conda(tmp_path: Path) -> StandIn:
-    """The stand-in, at a place of its own."""
-    home = tmp_path / "conda"
-    shutil.copytree(Path(__file__).parent / "stand_ins" / "conda", home)
-    (home / "bin" / "conda").chmod(0o755)
-    return StandIn(home)
 
 
 @pytest.fixture
@@ -55,15 +28,18 @@ def poison(tmp_path: Path) -> Path:
 
 
 def test_jobs_run_in_the_environment_from_the_checkout_to_the_same_bytes(
-    place: Checkout, finished: Checkout, conda: StandIn, poison: Path
+    place: Checkout, finished: Checkout, tmp_path: Path, poison: Path
 ) -> None:
     """Preparing images and training ends with the bytes of the ordinary run, which is there to compare with."""
+    conda = tmp_path / "conda"  # a copy of the stand-in, which keeps what it is asked and handed
+    shutil.copytree(Path(__file__).parent / "stand_ins" / "conda", conda)
+    (conda / "bin" / "conda").chmod(0o755)
     # Which interpreter, and whose source: the tests' own interpreter has another checkout's package installed.
     with (place.root / "src" / "hypersphere" / "command" / "cli.py").open("a") as source:
         source.write("\nprint(f'run by {sys.prefix} from {__file__}')\n")
-    marker = finished.marker(BATCH)
+    (marker,) = finished.results.glob("batches/simsiam-upright-????????.json")
     target = marker.relative_to(finished.root).as_posix()
-    path = conda.first(place.environment["PATH"])
+    path = f"{conda / 'bin'}{os.pathsep}{place.environment['PATH']}"
     done = place.snakemake(target, "--cores", "1", "--sdm", "conda", PATH=path, PYTHONPATH=str(poison))
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -89,8 +65,8 @@ def test_jobs_run_in_the_environment_from_the_checkout_to_the_same_bytes(
     assert len(left) > 10
     assert not {target, f"data/processed/{prepared.name}/manifest.json"} & left
 
-    assert conda.asked("env create ") == 1  # all rules share it
-    (handed,) = (conda.home / "handed").iterdir()
+    assert f"\n{(conda / 'asked.log').read_text()}".count("\nenv create ") == 1  # all rules share it
+    (handed,) = (conda / "handed").iterdir()
     assert handed.read_bytes() == (place.root / "environment.yml").read_bytes()
     entries = re.findall(r'^ *- +"?(.+?)"?$', handed.read_text(), flags=re.MULTILINE)
     # It needs no neighbour, from which Snakemake copies it away: no other file, folder, wheel or address.
@@ -105,7 +81,7 @@ def test_the_poison_is_poison(fresh: Checkout, poison: Path) -> None:
     assert "the poisoned torch was imported" in done.stderr
 
 
-@pytest.mark.parametrize("option", SPELLINGS, ids=" ".join)
+@pytest.mark.parametrize("option", [("--use-conda",), ("--sdm", "conda")], ids=" ".join)
 def test_without_conda_one_sentence_says_so(fresh: Checkout, approve: Approve, option: tuple[str, ...]) -> None:
     folders = fresh.environment["PATH"].split(os.pathsep)
     without = os.pathsep.join(folder for folder in folders if not (Path(folder) / "conda").exists())

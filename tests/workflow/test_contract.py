@@ -23,7 +23,9 @@ def read(path: Path) -> dict[str, dict[str, str]]:
         return {row["id"]: row for row in csv.DictReader(handle)}
 
 
-def test_claims_has_the_columns_of_the_contract_and_a_row_per_published_claim(finished: Checkout) -> None:
+def test_claims_has_the_columns_of_the_contract_and_a_row_per_published_claim_whose_verdict_its_artifact_has_too(
+    finished: Checkout,
+) -> None:
     rows = read(finished.results / "claims.csv")
     published = read(finished.root / "config" / "papers" / "embedding_norms" / "claims.csv")
     assert rows.keys() >= published.keys()
@@ -31,16 +33,12 @@ def test_claims_has_the_columns_of_the_contract_and_a_row_per_published_claim(fi
         assert row.keys() >= set(CLAIMS.split())
         assert row["scale"] == finished.results.name
     assert "value" in {row["kind"] for row in rows.values()}
-
-
-def test_each_artifact_has_the_verdicts_of_claims_csv_and_a_table_shows_them(finished: Checkout) -> None:
-    """Whoever makes one table alone (`ONLY`) sees what the whole rebuild says of it."""
-    every = read(finished.results / "claims.csv")
+    # Whoever makes one table alone (`ONLY`) sees what the whole rebuild says of it.
     tables = [*finished.results.glob("statistics/*/*/claims.csv")]
     assert len(tables) == len(TABLES) + len(FIGURES) - 3  # three figures are of exact studies
     judged = {name: row for path in tables for name, row in read(path).items()}
     assert judged
-    assert judged == {name: every[name] for name in judged}
+    assert judged == {name: rows[name] for name in judged}
     page = (finished.results / "tables" / "embedding_norms" / "table5.md").read_text()
     answered = [row for row in judged.values() if row["artifact"] == "table5" and row["verdict"] != "not run"]
     assert page.partition("### Verdicts on table5\n")[2].count("| quick only |") == len(answered) > 0
@@ -78,9 +76,16 @@ def test_plan_gives_the_jobs_and_reasons_of_snakemake(copy: Checkout) -> None:
     assert re.search(r"params have changed since last execution:\n +evaluate", done.stdout)
 
 
-def test_root_and_workflow_snakefile_list_the_same_jobs(fresh: Checkout) -> None:
-    """A root Snakefile that only includes the other, without a default rule of its own, does nothing, silently."""
-    root = {job.output for job in fresh.jobs()}
+def test_root_and_workflow_snakefile_list_the_same_jobs_and_every_job_of_a_dry_run_is_read(fresh: Checkout) -> None:
+    """A root Snakefile that only includes the other, without a default rule of its own, does nothing, silently.
+
+    The other tests read dry runs by `parse`; here its count is compared with Snakemake's own table.
+    """
+    text = fresh.dry_run()
+    table = {name: int(n) for name, n in re.findall(r"^(\w+) +(\d+)$", text.split("\n\n\n")[0], flags=re.MULTILINE)}
+    counted = {**rules(parse(text)), "all": 1}
+    assert {**counted, "total": sum(counted.values())} == table
+    root = {job.output for job in parse(text)}
     inner = {job.output for job in fresh.jobs("--snakefile", "workflow/Snakefile")}
     assert any("paper.pdf" in output for output in root)
     assert root == inner
@@ -104,14 +109,6 @@ def test_every_rule_that_computes_names_the_conda_environment(fresh: Checkout) -
             assert (file.parent / named).resolve() == (fresh.root / "environment.yml").resolve()
 
 
-def test_every_job_of_a_dry_run_is_read(fresh: Checkout) -> None:
-    """The other tests read dry runs by `parse`; here its count is compared with Snakemake's own table."""
-    text = fresh.dry_run()
-    table = {name: int(n) for name, n in re.findall(r"^(\w+) +(\d+)$", text.split("\n\n\n")[0], flags=re.MULTILINE)}
-    counted = {**rules(parse(text)), "all": 1}
-    assert {**counted, "total": sum(counted.values())} == table
-
-
 def test_a_wiped_folder_rebuilt_one_job_at_a_time_has_the_same_bytes(finished: Checkout, copy: Checkout) -> None:
     """The finished copy ran two jobs at a time; here all results, data, logs and Snakemake's records are removed."""
     for folder in ("results", "logs", ".snakemake", "data/processed"):
@@ -120,10 +117,6 @@ def test_a_wiped_folder_rebuilt_one_job_at_a_time_has_the_same_bytes(finished: C
     rebuilt = copy.content()
     assert {name.rpartition(".")[2] for name in rebuilt} >= {"safetensors", "csv", "md", "tex", "svg", "png", "pdf"}
     assert differing(finished.content(), rebuilt) == set()
-
-
-def test_another_seed_has_other_bytes(finished: Checkout) -> None:
-    """The control: equal bytes above are no accident of runs that all end alike."""
-    for file in ("encoder.safetensors", "history.csv"):
+    for file in ("encoder.safetensors", "history.csv"):  # the control: another seed has other bytes
         contents = [path.read_bytes() for path in (finished.results / "runs").glob(f"*/{file}")]
         assert len(set(contents)) == len(contents) == RUNS

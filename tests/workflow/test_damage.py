@@ -11,14 +11,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hypersphere.config import plan as planning
 
+from ..fixtures import Approve
 from ..harm import flip, truncate
-from .conftest import RUNS, Approve, Checkout, another, differing, rules, states
+from .conftest import RUNS, Checkout, another, differing, rules, states
 
 pytestmark = pytest.mark.long
 
@@ -74,17 +74,6 @@ REBUILT = (*DRAWN, "statistics/embedding_norms/table5/summary.csv", "theory.csv"
 """What follows from the evaluations: `verify` makes it again, where these are whole."""
 
 
-def harm(place: Checkout, harms: dict[str, tuple[Harm, str]]) -> dict[Path, str]:
-    """Do it to the first file of each kind; these files, and what is said of each."""
-    found = {}
-    for kind, (spoil, said) in harms.items():
-        folder = place.root if kind.startswith("data/") else place.results
-        path = sorted(folder.glob(kind))[0]
-        spoil(path)
-        found[path] = said
-    return found
-
-
 def test_finished_results_pass_and_a_run_trained_and_probed_again_has_the_same_bytes(finished: Checkout) -> None:
     name = finished.run_folder("simsiam-cut9-upright-s1").name
     done = finished.hypersphere("verify", "--rerun", name)
@@ -102,7 +91,12 @@ def test_any_harm_to_any_kind_of_file_is_named_and_one_rebuild_mends_it(
 ) -> None:
     """`verify --mend` forgets what is damaged, and only that. Without it, presence, the size of arrays and the bytes of
     small files are looked at before jobs are planned, so that no run has to fail first."""
-    harmed = harm(copy, SEEN | UNSEEN if moment == "verify" else SEEN)
+    harmed = {}
+    for kind, (spoil, said) in (SEEN | UNSEEN if moment == "verify" else SEEN).items():
+        folder = copy.root if kind.startswith("data/") else copy.results
+        path = sorted(folder.glob(kind))[0]
+        spoil(path)
+        harmed[path] = said
     assert differing(copy.content(), finished.content()) != set()
     if moment == "verify":
         done = copy.hypersphere("verify", "--mend")
@@ -150,17 +144,14 @@ def test_what_is_lost_is_made_again_to_the_same_bytes_and_nothing_is_trained(
 ) -> None:
     for kind in (MARKER, EVALUATION):
         sorted(copy.results.glob(kind))[0].unlink()
+    edit = ("src/hypersphere/probes/knn.py", "return nearer + tied", "return nearer + 0 * tied")
+    copy.edit(*edit)  # the control: the code that measures it has changed, and what follows is made again
+    assert "artifact_embedding_norms_table5" in rules(copy.jobs())
+    copy.edit(edit[0], edit[2], edit[1])
     trained = {path: path.stat().st_mtime_ns for path in copy.results.glob("runs/*/manifest.json")}
     copy.make("--cores", "2")
     assert {path: path.stat().st_mtime_ns for path in trained} == trained
     assert differing(copy.content(), finished.content()) == set()
-
-
-def test_what_is_lost_and_has_other_bytes_makes_what_follows_again(copy: Checkout) -> None:
-    """The control of the test above: an evaluation is lost, and the code that measures it has changed."""
-    sorted(copy.results.glob(EVALUATION))[0].unlink()
-    copy.edit("src/hypersphere/probes/knn.py", "return nearer + tied", "return nearer + 0 * tied")
-    assert "artifact_embedding_norms_table5" in rules(copy.jobs())
 
 
 LISTING = ("-n --cores 1", "--summary", "--unlock", "--delete-all-output -n")
@@ -231,13 +222,15 @@ def mounted(place: Checkout, script: str, settings: str = "") -> tuple[str, list
     return said, [line for line in said.splitlines() if line.startswith("hypersphere: ")]
 
 
-WIDE: dict[str, Any] = {"overrides": [{"set": {"encoder": {"name": "resnet8", "width": 16}}}]}
-
-
 def test_a_full_disk_is_a_sentence_and_the_next_run_goes_on(place: Checkout) -> None:
     """The untrained encoder takes 0.3 MB, the resume state 0.8: there the disk is full."""
     assert place.hypersphere("prepare", "upright").returncode == 0
-    run = next(name for name in planning.make(place.root, WIDE).runs if name.startswith("simclr-default-upright-s0-"))
+    wide = [{"set": {"encoder": {"name": "resnet8", "width": 16}}}]
+    run = next(
+        name
+        for name in planning.make(place.root, {"overrides": wide}).runs
+        if name.startswith("simclr-default-upright-s0-")
+    )
     (place.root / "results").mkdir()
     said, sentences = mounted(
         place,
@@ -247,7 +240,7 @@ def test_a_full_disk_is_a_sentence_and_the_next_run_goes_on(place: Checkout) -> 
         "mount -o remount,size=50m results\n"
         f"hypersphere pretrain {run}\n"
         "cat results/*/runs/*/manifest.json",
-        f"--set 'overrides={json.dumps(WIDE['overrides'])}'",
+        f"--set 'overrides={json.dumps(wide)}'",
     )
     assert len(sentences) == 1, said
     assert "resume.safetensors: cannot be written (" in sentences[0]

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -20,8 +19,9 @@ from .released import ARCHIVE, STRAY, alone, dvc, listed, objects, rewrite
 pytestmark = pytest.mark.tools
 
 DECLARED = yaml.safe_load((REPOSITORY / "dvc.yaml").read_text())
-COLLECTING = ("all", "data", "runs", "reproduce")
-"""Rules that make no file."""
+ENTRIES = [entry for stage in DECLARED["stages"].values() for entry in [*stage["outs"], *stage.get("metrics", [])]]
+OUTPUTS = {path: options for entry in ENTRIES for path, options in entry.items()}
+"""Every output and metric of dvc.yaml, with its options."""
 
 
 @pytest.fixture
@@ -43,23 +43,17 @@ def damaged(folder: Path) -> set[str]:
 # What dvc.yaml and the configuration declare.
 
 
-def declared_outputs() -> dict[str, Any]:
-    """Every output and metric of dvc.yaml, with its options."""
-    entries = [e for stage in DECLARED["stages"].values() for e in [*stage["outs"], *stage.get("metrics", [])]]
-    return {path: options for entry in entries for path, options in entry.items()}
-
-
 def test_at_most_four_stages_each_calls_snakemake_and_every_output_persists() -> None:
     assert len(DECLARED["stages"]) <= 4
     for stage in DECLARED["stages"].values():
         commands = [stage["cmd"]] if isinstance(stage["cmd"], str) else stage["cmd"]
         assert commands[-1].startswith("snakemake --cores all")
-    assert all(options == {"persist": True} for options in declared_outputs().values())
+    assert all(options == {"persist": True} for options in OUTPUTS.values())
 
 
 def test_every_result_is_an_output(finished: Checkout) -> None:
     """But the paper's input, which is made with it."""
-    paths = {path.replace("results/${scale}/", "") for path in declared_outputs()}
+    paths = {path.replace("results/${scale}/", "") for path in OUTPUTS}
     files = {path.relative_to(finished.results) for path in finished.results.rglob("*") if path.is_file()}
     covered = {f for f in files if {f.as_posix(), *(parent.as_posix() for parent in f.parents)} & paths}
     assert {path.as_posix() for path in files - covered} == {"paper/content.json"}
@@ -80,15 +74,15 @@ def test_no_lock_of_a_quick_run_is_in_git() -> None:
 # After `dvc repro`.
 
 
-def test_repro_has_snakemake_make_what_is_missing_and_only_that(released: Checkout, finished: Checkout) -> None:
+def test_repro_has_snakemake_make_what_is_missing_and_only_that_and_leaves_it_nothing_to_do(
+    released: Checkout, finished: Checkout
+) -> None:
     said = (released.root.parent / "repro.log").read_text()
     assert said.count("> snakemake --cores all") == len(DECLARED["stages"])
     made = re.findall(r"^Finished jobid: .* \(Rule: (\w+)\)$", said, flags=re.MULTILINE)
-    assert [rule for rule in made if rule not in COLLECTING] == ["paper"]
+    collecting = ("all", "data", "runs", "reproduce")  # rules that make no file
+    assert [rule for rule in made if rule not in collecting] == ["paper"]
     assert (released.results / "paper.pdf").read_bytes() == (finished.results / "paper.pdf").read_bytes()
-
-
-def test_after_repro_snakemake_has_nothing_to_do(released: Checkout) -> None:
     assert released.jobs() == []
 
 
@@ -182,9 +176,8 @@ sys.meta_path.insert(0, NoDVC())
 """
 
 
-@pytest.fixture
-def without_dvc(finished: Checkout, tmp_path: Path) -> Checkout:
-    """A copy with an environment of its own, in which the program `dvc` fails and nothing can import the package."""
+def test_reproduce_never_needs_dvc(finished: Checkout, tmp_path: Path) -> None:
+    """In a copy with an environment of its own, the program `dvc` fails, and nothing can import the package."""
     root, site = tmp_path / "checkout", tmp_path / "site"
     shutil.copytree(finished.root, root, symlinks=True)
     for source, target in ((Path(sys.prefix), root / ".venv"), (Path(sys.prefix) / "bin", root / ".venv" / "bin")):
@@ -202,19 +195,13 @@ def without_dvc(finished: Checkout, tmp_path: Path) -> Checkout:
         "PYTHONPATH": str(site),
         "PATH": f"/usr/bin:/bin:{finished.environment['PATH']}",
     }
-    return Checkout(root, environment)
-
-
-def test_reproduce_never_needs_dvc(without_dvc: Checkout, finished: Checkout) -> None:
+    without_dvc = Checkout(root, environment)
     (without_dvc.results / "paper.pdf").unlink()
     done = without_dvc.run("make", "reproduce")
     assert done.returncode == 0, done.stdout + done.stderr
     assert (without_dvc.results / "paper.pdf").read_bytes() == (finished.results / "paper.pdf").read_bytes()
     assert not (without_dvc.root / "dvc.lock").exists()
-
-
-def test_dvc_is_really_out_of_reach_there(without_dvc: Checkout) -> None:
-    """The control: what does need DVC fails, and says so."""
+    # The control: what does need DVC fails, and says so.
     (without_dvc.root / "dvc.lock").write_text("stages: {runs: {outs: [{path: results/quick/runs, md5: 0}]}}")
     done = without_dvc.run("make", "restore")
     assert done.returncode != 0

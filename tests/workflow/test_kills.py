@@ -14,6 +14,7 @@ from subprocess import PIPE, STDOUT
 
 import pytest
 
+from ..broken_off import contents
 from .conftest import Checkout
 
 LONG = ("epochs=80", "seeds=[0]", "runs_per_job=3")  # a job for each method
@@ -56,12 +57,6 @@ def at_work(place: Checkout, *options: str) -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
-def target(place: Checkout) -> str:
-    """The marker of one batch of runs."""
-    jobs = place.jobs(settings=LONG)
-    return next(job.output for job in jobs if job.rule == "pretrain" and "/simclr-upright" in job.output)
-
-
 def begun(place: Checkout) -> set[Path]:
     """The run at work: its folder of unfinished work is there, with the untrained encoder in it."""
     return {path.parents[2] for path in place.root.glob("results/*/runs/*/unfinished-*/snapshots/*.safetensors")}
@@ -72,7 +67,8 @@ def begun(place: Checkout) -> set[Path]:
 def test_a_living_snakemake_keeps_its_locks_and_after_a_kill_its_jobs_stop_and_the_next_one_goes_on(
     place: Checkout,
 ) -> None:
-    marker = target(place)
+    jobs = place.jobs(settings=LONG)
+    marker = next(job.output for job in jobs if job.rule == "pretrain" and "/simclr-upright" in job.output)
     locks = place.root / ".snakemake" / "locks"
     with at_work(place, marker) as process:
         wait_for(lambda: begun(place) or process.poll() is not None, "no run began")
@@ -118,8 +114,3 @@ def test_a_living_snakemake_keeps_its_locks_and_after_a_kill_its_jobs_stop_and_t
 def started_at(manifest: Path) -> list[int]:
     steps: list[int] = json.loads(manifest.read_text())["started_at_steps"]
     return steps
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """Weights, snapshots and history."""
-    return {path.name: path.read_bytes() for path in [*folder.rglob("*.safetensors"), folder / "history.csv"]}

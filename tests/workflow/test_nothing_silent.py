@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-from .conftest import Approve, Checkout, rules
+from ..fixtures import Approve
+from .conftest import Checkout, rules
 
 CONFIG = "config/config.yaml"
 WRONG = (

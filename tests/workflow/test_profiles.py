@@ -12,7 +12,6 @@ pytestmark = pytest.mark.tools
 
 @pytest.mark.parametrize("profile", ["--workflow-profile", "--profile"])
 def test_a_dry_run_needs_no_data_no_gpu_and_no_cluster(fresh: Checkout, profile: str) -> None:
-    """Without a profile: the next test."""
     options = ("--dry-run", "--cores", "2", profile, "profiles/slurm")
     done = fresh.snakemake(*options, settings=("scale=paper",))
     text = done.stdout + done.stderr

@@ -12,14 +12,11 @@ SIMCLR = {f"simclr-{dataset}" for dataset in DATASETS}
 SIMSIAM = {f"simsiam-{dataset}" for dataset in DATASETS}
 EVERY_BATCH = SIMCLR | SIMSIAM | {ALONE}
 NORMS = {f"artifact_embedding_norms_{name}": 1 for name in ("table5", "norms_over_epochs", "spread_of_norms")}
-LECTURE = {"artifact_lecture_supervised_knn": 1}
 PAGES = {"claims": 1, "scorecard": 1, "paper": 1}
 REPORT = {"write_report": 1}
 """It does not depend on quick runs."""
 
 
-PROBE = ("src/hypersphere/probes/knn.py", "/ temperature).exp()", "* temperature).exp()")
-PUBLISHED = ("config/papers/embedding_norms/claims.csv", "Table 5\n", "Table 5; checked\n")
 JUDGED = {"studies_embedding_norms": 1, **REPORT}
 STUDIED = {"simulate_embedding_norms": 1, **JUDGED}
 # What is edited, the batches trained and measured again, and all jobs. More edits: unit/provenance/test_digests.py.
@@ -28,12 +25,18 @@ EDITS: dict[str, tuple[tuple[str, str, str], set[str], set[str], dict[str, int]]
         ("src/hypersphere/objectives/negative_cosine.py", "return ", "return 2 * "),
         *(SIMSIAM, SIMSIAM, {"pretrain": 2, "evaluate": 2, **NORMS, **STUDIED, **PAGES}),
     ),
-    "a probe": (PROBE, set(), EVERY_BATCH, {"evaluate": 5, **NORMS, **LECTURE, **PAGES}),
+    "a probe": (
+        ("src/hypersphere/probes/knn.py", "/ temperature).exp()", "* temperature).exp()"),
+        *(set(), EVERY_BATCH, {"evaluate": 5, **NORMS, "artifact_lecture_supervised_knn": 1, **PAGES}),
+    ),
     "a figure": (
         ("src/hypersphere/report/kinds/lines.py", "PANEL = 2.1", "PANEL = 2.2"),
         *(set(), set(), {"artifact_embedding_norms_norms_over_epochs": 1, **PAGES, **REPORT}),
     ),
-    "a published number": (PUBLISHED, set(), set(), {**NORMS, **STUDIED, **PAGES}),
+    "a published number": (
+        ("config/papers/embedding_norms/claims.csv", "Table 5\n", "Table 5; checked\n"),
+        *(set(), set(), {**NORMS, **STUDIED, **PAGES}),
+    ),
 }
 
 
@@ -89,23 +92,15 @@ ROW = re.search(r"simclr\.\w+", YAML)[0]  # type: ignore[index]
 PAPER = "config/papers/embedding_norms/paper.yaml"
 
 
-def follow(checkout: Checkout) -> None:
-    """Write the page's file, put its variant among the variants and its row among the rows of Table 5."""
-    (checkout.root / FILE).write_text(CODE)
-    variant = "".join(line for line in YAML.splitlines(keepends=True) if line.startswith("  "))
-    checkout.edit(PAPER, "\nvariants:\n", f"\nvariants:\n{variant}")
-    checkout.edit(PAPER, "rows: &rows {method.variant: [", f"rows: &rows {{method.variant: [{ROW}, ")
-
-
-def test_the_page_shows_four_lines_and_the_loss_of_the_example() -> None:
-    """Which keeps the contract of every loss (tests/unit/config/test_plug_ins.py)."""
+def test_with_the_pages_loss_only_its_runs_are_trained_and_its_row_is_in_the_table(copy: Checkout) -> None:
+    """Its four lines, and the loss of the example, which keeps the contract of every loss (config/test_plug_ins.py)."""
     assert len(YAML.strip().splitlines()) == 4
     assert (REPOSITORY / "examples/my_loss/src/my_loss/objectives/chord.py").read_text(encoding="utf-8") == CODE
-
-
-def test_only_the_new_runs_are_trained_and_the_new_row_is_in_the_table(copy: Checkout) -> None:
     before = {name: (copy.results / name).stat().st_mtime_ns for name in copy.files("runs/*/manifest.json")}
-    follow(copy)
+    (copy.root / FILE).write_text(CODE)
+    variant = "".join(line for line in YAML.splitlines(keepends=True) if line.startswith("  "))
+    copy.edit(PAPER, "\nvariants:\n", f"\nvariants:\n{variant}")
+    copy.edit(PAPER, "rows: &rows {method.variant: [", f"rows: &rows {{method.variant: [{ROW}, ")
     copy.make("--cores", "2")
     assert len(copy.files("runs/*/manifest.json")) == len(before) + len(DATASETS) * 2  # two seeds
     assert {name: (copy.results / name).stat().st_mtime_ns for name in before} == before

@@ -1,8 +1,7 @@
 # data -> results/<scale>/runs/<run>/, one job for a batch of runs
 
 
-# Run folders are not declared, because Snakemake deletes declared outputs before a job and after a killed one, and
-# these hold finished runs and resume states. The marker holds their checksums.
+# Run folders are not declared, but a marker of their checksums: provenance/markers.py says why.
 rule pretrain:
     input:
         lambda wildcards: prepared({run.dataset.name for run in BATCHES[wildcards.batch].runs}),

@@ -21,7 +21,6 @@ from hypersphere.wording import counted
 
 ROOT = Path(__file__).parents[3]
 LEFT_OUT = "probes, exact studies, preparing data, views, simulators, losses, the optimiser's update, memory, waiting"
-"""What the numbers leave out, in words."""
 
 
 class Device(NamedTuple):
@@ -82,14 +81,12 @@ class Cost:
             self.flops[name] = one if isinstance(one, str) else one * steps
 
     def amount(self, keys: Iterable[tuple[str, str]]) -> Amount:
-        """The amount of some artifacts together."""
         names = {name for key in keys for name in self.plan.runs_of(*key)}
         known = [flops for name in names if isinstance(flops := self.flops[name], int)]
         cells = sum(not reason for key in keys for reason in self.plan.missing(*key).values())
         return Amount(cells, len(names), len(names) - len(known), sum(known), self.hours(sum(known)))
 
     def hours(self, flops: int) -> float:
-        """The device-hours of some operations."""
         return flops / (self.device.tflops * 10**12) / 3600
 
 

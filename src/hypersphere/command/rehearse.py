@@ -27,8 +27,6 @@ from hypersphere.training.loop import Execution
 from hypersphere.training.trainers.image import Views
 from hypersphere.wording import counted
 
-TOGETHER = ("seed", "dataset", "schedule", "batch")
-"""Fields of a run that change nothing in a step but its numbers."""
 IMAGES = 2
 
 
@@ -68,7 +66,8 @@ def lines(plan: Plan) -> Iterator[str]:
         elif size is None:
             without[f"the size of {run.dataset.name} is not stated"] += 1
         else:
-            key = files.digest([run.model_dump(mode="json", exclude={*TOGETHER}), size.side, size.classes])
+            numbers = {"seed", "dataset", "schedule", "batch"}  # they change nothing in a step but its numbers
+            key = files.digest([run.model_dump(mode="json", exclude=numbers), size.side, size.classes])
             together.setdefault(key, (size, []))[1].append(run)
     failed = 0
     pool = ProcessPoolExecutor(max_workers=os.cpu_count())
@@ -77,11 +76,10 @@ def lines(plan: Plan) -> Iterator[str]:
             (pool.submit(step, runs[0], int(size.side), size.classes), runs) for size, runs in together.values()
         ]
         for at, (future, runs) in enumerate(asked, start=1):
-            problem: str = future.result()
-            if problem:
+            if problem := future.result():
                 also = f" and {counted(len(runs) - 1, 'run')} like it" if len(runs) > 1 else ""
                 yield f"[{at}/{len(asked)}] {runs[0].name}{also}: {problem}"
-            failed += len(runs) if problem else 0
+                failed += len(runs)
     finally:
         pool.shutdown(cancel_futures=True)  # a command that is stopped leaves no workers behind
     for reason, count in without.items():

@@ -16,7 +16,6 @@ from hypersphere import files
 from hypersphere.config import registry
 
 PACKAGE = Path(__file__).parents[1]
-"""The folder of the package's own sources."""
 
 SILENT = frozenset(
     f"hypersphere.{name}"
@@ -38,12 +37,6 @@ SILENT = frozenset(
         *(f"training.{module}" for module in ("checkpoint", "device", "pretrain", "work")),
     )
 )
-"""Modules that decide no byte of any result."""
-
-
-def plug_ins() -> dict[str, Path]:
-    """The folder of each plug-in's package, by its name."""
-    return {one.name: one.folder for one in registry.packages() if one.name != "hypersphere"}
 
 
 def closure(modules: Iterable[str]) -> dict[str, str]:
@@ -59,7 +52,8 @@ def closure(modules: Iterable[str]) -> dict[str, str]:
         looked_at.add(module)
         if path := source_of(module):
             source, imports = _parsed(path, module, path.stat().st_mtime_ns)
-            tables = [path.with_suffix(".csv"), *(folder / f"{path.stem}.csv" for folder in plug_ins().values())]
+            plug_ins = [one.folder for one in registry.packages() if one.name != "hypersphere"]
+            tables = [path.with_suffix(".csv"), *(folder / f"{path.stem}.csv" for folder in plug_ins)]
             found[module] = source + "".join(one.read_text(encoding="utf-8") for one in tables if one.is_file())
             waiting += imports
     return dict(sorted(found.items()))
@@ -84,7 +78,7 @@ def source_of(module: str) -> Path | None:
     None for a name in a module, and for a module of another package.
     """
     package, *names = module.split(".")
-    folders = {**plug_ins(), "hypersphere": PACKAGE}
+    folders = {one.name: one.folder for one in registry.packages()} | {"hypersphere": PACKAGE}
     if package not in folders:
         return None
     stem = folders[package].joinpath(*names)
@@ -108,20 +102,18 @@ def _parsed(path: Path, module: str, changed_ns: int) -> tuple[str, frozenset[st
 
 
 class WithoutWords(ast.NodeTransformer):
-    """Removes docstrings and the words of errors. A raise keeps its condition, its exception's type and its cause."""
+    """Removes docstrings, the words of errors, and imports for annotations, which are never run."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        """Remove docstrings."""
         return None if isinstance(node.value, ast.Constant) else self.generic_visit(node)
 
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
-        """Turn ``raise X(…)`` into ``raise X``."""
+        """Turn ``raise X(…)`` into ``raise X``: its condition, its exception's type and its cause stay."""
         if isinstance(node.exc, ast.Call):
             node.exc = node.exc.func
         return self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> ast.AST | None:
-        """Remove imports for annotations, which are never run."""
         return None if ast.unparse(node.test) == "TYPE_CHECKING" and not node.orelse else self.generic_visit(node)
 
     def generic_visit(self, node: ast.AST) -> ast.AST:

@@ -24,15 +24,10 @@ LAPTOP = {"scale": "laptop", "runs_per_job": 1}
 
 
 @pytest.fixture
-def root(laptop_root: Path, finished: Path) -> Path:
-    """The project with finished runs of the scale ``laptop``, and its data."""
+def plan(laptop_root: Path, finished: Path) -> Plan:
+    """Of the project with finished runs of the scale ``laptop``, and its data."""
     shutil.copytree(finished / "data", laptop_root / "data", dirs_exist_ok=True)
-    return laptop_root
-
-
-@pytest.fixture
-def plan(root: Path) -> Plan:
-    return planning.make(root, LAPTOP)
+    return planning.make(laptop_root, LAPTOP)
 
 
 def taken(plan: Plan, part: tuple[int, int] = campaign.WHOLE) -> list[str]:
@@ -53,14 +48,14 @@ def test_the_artifact_with_more_claims_for_its_epochs_comes_first(
     assert {*datasets} == {*order}
 
 
-def test_a_cell_gets_its_first_seed_before_another_gets_its_second(root: Path, plan: Plan) -> None:
+def test_a_cell_gets_its_first_seed_before_another_gets_its_second(plan: Plan) -> None:
     """Every pending run comes once; ``only`` chooses some; what is recorded is not taken again."""
     assert sorted(taken(plan)) == sorted(plan.runs)
     shown = plan.runs_of("embedding_norms", "table5")
     seeds = [plan.runs[name].seed for name in taken(plan) if name in shown]
     assert seeds == sorted(seeds)
     assert len(seeds) > 1
-    assert {*taken(planning.make(root, LAPTOP | {"only": ["embedding_norms/table5"]}))} == shown.keys()
+    assert {*taken(planning.make(plan.config.root, LAPTOP | {"only": ["embedding_norms/table5"]}))} == shown.keys()
     done = plan.batches[0].runs[0]
     evidence.pack(plan, done)
     assert sorted(taken(plan)) == sorted(plan.runs.keys() - {done.name})
@@ -69,13 +64,14 @@ def test_a_cell_gets_its_first_seed_before_another_gets_its_second(root: Path, p
 class Snakemake:
     """Stands in for Snakemake: a shell that makes what it is asked for, or sleeps until it is asked to stop."""
 
+    start = subprocess.Popen
+
     def __init__(self, monkeypatch: pytest.MonkeyPatch, does: str) -> None:
         self.commands: list[list[str]] = []
-        start = subprocess.Popen
 
-        def popen(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
+        def popen(command: list[str], **options: Any) -> Any:
             self.commands.append(command)
-            return start(["bash", "-c", does, *command], **options)
+            return self.start(["bash", "-c", does, *command], **options)
 
         monkeypatch.setattr(campaign.subprocess, "Popen", popen)
         monkeypatch.setenv(stop.PARENT, "")  # a campaign adds itself: put back afterwards
@@ -87,7 +83,7 @@ class Snakemake:
 MAKE = 'for word in "$@"; do case $word in results/*) mkdir -p $(dirname $word); touch $word;; esac; done'
 
 
-def test_snakemake_makes_the_records_of_all_that_is_pending(
+def test_snakemake_makes_the_records_of_all_that_is_pending_and_first_what_parts_share(
     plan: Plan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A marker without its record, as after a table was taken back, stands for nothing."""
@@ -101,12 +97,8 @@ def test_snakemake_makes_the_records_of_all_that_is_pending(
     assert made.commands[0][made.commands[0].index("--cores") :][:2] == ["--cores", "2"]
     assert 'scale="laptop"' in made.commands[0]
     assert f"{len(plan.batches)} batches recorded, 0 left" in capsys.readouterr().out
-
-
-def test_what_parts_share_is_made_first(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = Snakemake(monkeypatch, MAKE)
     campaign.run(plan, minutes=1, jobs=1, part=(1, 2))
-    shared, own = made.targets(0), made.targets(1)
+    shared, own = made.targets(1), made.targets(2)
     assert all("/manifest.json" in word for word in shared)
     assert len(own) == len(plan.batches) / 2
 
@@ -120,14 +112,13 @@ def test_time_that_is_over_stops_snakemake_and_fails_nothing(
     assert not plan.config.evidence.exists()
 
 
-def test_a_signal_stops_snakemake_and_is_the_status(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signal_stops_snakemake_and_is_the_status_and_a_failure_is_said(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch, refused: Refused
+) -> None:
     Snakemake(monkeypatch, f"kill -TERM {os.getpid()}; sleep 600")
     with pytest.raises(stop.StoppedError) as caught:
         campaign.run(plan, minutes=1, jobs=1)
     assert caught.value.status == 128 + signal.SIGTERM
-
-
-def test_a_failure_is_said(plan: Plan, monkeypatch: pytest.MonkeyPatch, refused: Refused) -> None:
     Snakemake(monkeypatch, "exit 1")
     with refused():
         campaign.run(plan, minutes=1, jobs=1)

@@ -5,6 +5,8 @@ import platform
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -22,25 +24,21 @@ sys.stdin.read()
 """
 
 
-class Process:
-    """A process that joins those at work in ``folder``, as the Snakefile does, and stays."""
-
-    def __init__(self, folder: Path) -> None:
-        command = [sys.executable, "-c", SNAKEMAKE, str(folder)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout is not None
-        self.said = self.process.stdout.readline().strip()
-
-    def kill(self) -> None:
-        """With -9."""
-        self.process.kill()
-        self.process.communicate()
+@contextmanager
+def at_work(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A process that joins those at work in ``folder``, as the Snakefile does, and what it says; killed with -9."""
+    command = [sys.executable, "-c", SNAKEMAKE, str(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process, process.stdout.readline().strip()
+        finally:
+            process.kill()
 
 
 def briefly(folder: Path) -> str:
-    process = Process(folder)
-    process.kill()
-    return process.said
+    with at_work(folder) as (_, said):
+        return said
 
 
 def lock(folder: Path) -> Path:
@@ -51,29 +49,22 @@ def lock(folder: Path) -> Path:
 
 
 def test_the_locks_of_a_killed_snakemake_are_removed(tmp_path: Path) -> None:
-    first = Process(tmp_path)
-    second = None
-    try:
-        assert first.said == "None"
+    with at_work(tmp_path) as (first, said):
+        assert said == "None"
         locks = lock(tmp_path)
-        second = Process(tmp_path)
-        at_work = "another Snakemake is at work here: process"
-        assert second.said == f"{at_work} {first.process.pid} of {platform.node()}"
-        first.kill()
-        # The controls: as long as one of them lives, nothing is removed, whichever came first.
-        third = Process(tmp_path)
-        third.kill()
-        assert third.said.startswith(at_work)
-        assert locks.exists()
-    finally:
-        for process in (first, second):
-            if process is not None:
-                process.kill()
+        with at_work(tmp_path) as (_, said):
+            assert said == f"another Snakemake is at work here: process {first.pid} of {platform.node()}"
+            first.kill()
+            first.wait()
+            # The controls: as long as one of them lives, nothing is removed, whichever came first.
+            with at_work(tmp_path) as (third, said):
+                assert said.startswith("another Snakemake is at work here: process")
+            assert locks.exists()
     half = tmp_path / "results/quick/tables/.table5.csv.0a1b2c3d.part"
     training = tmp_path / "results/quick/runs/a/.resume.safetensors.0a1b2c3d.part"
     for path in (half, training):
         files.write_text(path, "half of")
-    assert f"(process {third.process.pid}) was killed" in briefly(tmp_path)
+    assert f"(process {third.pid}) was killed" in briefly(tmp_path)
     assert not locks.exists()
     assert not half.exists()
     assert training.exists()  # an orphan may still be writing it; the run tidies up under its lock

@@ -66,7 +66,6 @@ def test_shared_runs_are_counted_once(costed: Callable[..., Cost]) -> None:
 
 
 def test_the_table_and_the_file(costed: Callable[..., Cost], approve: Approve) -> None:
-    """The hours of the file are plain numbers."""
     one = costed()
     for verbose in (True, False):
         approve("\n".join(cost.lines(one, verbose)))
@@ -77,16 +76,14 @@ def test_the_table_and_the_file(costed: Callable[..., Cost], approve: Approve) -
     assert "roughly    to train on: dogs has about 126,700" in list(cost.lines(rough))
 
 
-VIT = {"name": "vit", "image_size": 32, "patch": 8, "depth": 1, "width": 8, "heads": 2}
-
-
 def test_what_is_not_known_is_named_and_not_guessed(costed: Callable[..., Cost]) -> None:
     one = costed(datasets={"dogs": {"source": {"name": "folder", "path": "mine", "size": 32}}})
     text = "\n".join(cost.lines(one))
     assert "not known  8 runs: the size of dogs is not stated" in text
     assert "18 (8 not known)" in text
     assert whole(one).flops == whole(costed(paper={"artifacts.table.columns": {"dataset": ["cats"]}})).flops
-    refused = costed({"run.encoder": VIT, "artifacts.table": TABLE})
+    vit = {"name": "vit", "image_size": 32, "patch": 8, "depth": 1, "width": 8, "heads": 2}
+    refused = costed({"run.encoder": vit, "artifacts.table": TABLE})
     assert all(str(found).startswith("simclr with vit cannot be counted") for found in refused.flops.values())
     assert whole(refused).flops == 0
 
@@ -106,14 +103,6 @@ def dataset(source: dict[str, Any], **fields: Any) -> Dataset:
     return Dataset.model_validate({"name": "some", "source": source, **fields})
 
 
-def loaded(source: dict[str, Any], root: Path) -> tuple[float, int, int]:
-    """Side, classes and training examples of what the loader returns, the oracle."""
-    parameters = {key: value for key, value in source.items() if key != "name"}
-    arrays = registry.load("datasets", source["name"])(root, False, **parameters)
-    images = arrays.splits["train"].images
-    return images.shape[1], len(arrays.class_names[CLASS]), len(images)
-
-
 FEW = {"train_per_class": 3, "test_per_class": 2}
 
 
@@ -131,7 +120,11 @@ FEW = {"train_per_class": 3, "test_per_class": 2}
     ],
 )
 def test_generated_sets_have_the_size_that_is_stated(source: dict[str, Any]) -> None:
-    assert stated(dataset(source)) == Size(*loaded(source, Path("nowhere")))
+    """Side, classes and training examples of what the loader returns are the oracle."""
+    parameters = {key: value for key, value in source.items() if key != "name"}
+    arrays = registry.load("datasets", source["name"])(Path("nowhere"), False, **parameters)
+    images = arrays.splits["train"].images
+    assert stated(dataset(source)) == Size(images.shape[1], len(arrays.class_names[CLASS]), len(images))
 
 
 @pytest.mark.parametrize(

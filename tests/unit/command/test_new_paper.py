@@ -59,17 +59,13 @@ def test_a_folder_elsewhere_is_taken_in_by_a_setting(root: Path, tmp_path_factor
     assert taken.scale_name == config.scale_name  # other documents' results stay where they are
 
 
-def test_a_name_that_is_taken_or_is_no_name_writes_nothing(root: Path, refused: Refused) -> None:
+def test_a_name_that_is_taken_or_none_and_two_documents_of_one_name_are_refused(root: Path, refused: Refused) -> None:
     config, before = project.load(root, {}), sorted((root / "config/papers").iterdir())
     for name in ("margins", "two words", "../mine"):
         with refused():
             write(config, name)
     assert sorted((root / "config/papers").iterdir()) == before
-
-
-def test_one_name_for_two_documents_and_a_folder_that_holds_none_are_refused(root: Path, refused: Refused) -> None:
-    folder = write(project.load(root, {}), "mine")
-    copy = shutil.copytree(folder, root / "copy" / "mine")
+    copy = shutil.copytree(write(config, "mine"), root / "copy" / "mine")
     with refused():
         project.load(root, {"papers": [str(copy)]})
     (copy / "paper.yaml").unlink()

@@ -27,18 +27,13 @@ def listed(monkeypatch: pytest.MonkeyPatch, approve: Approve) -> Callable[..., N
     return show
 
 
-def test_a_summary_is_a_few_lines(tiny_root: Path, listed: Callable[..., None]) -> None:
-    """Ten runs, of which one is finished; and what only is not made."""
-    plan = planning.make(tiny_root)
-    files.write_sealed(plan.run_folder(next(iter(plan.runs))) / "manifest.json", {"status": "finished", "files": {}})
-    listed(plan)
-    listed(planning.make(tiny_root, {"only": ["lecture/every_method"]}))
-
-
-def test_more_is_listed_if_asked_for(tiny_root: Path, listed: Callable[..., None]) -> None:
+def test_a_summary_is_a_few_lines_and_more_is_listed_if_asked_for(tiny_root: Path, listed: Callable[..., None]) -> None:
+    """Ten runs, of which one is finished, and then one damaged and one begun; and what only is not made."""
     plan = planning.make(tiny_root)
     done, damaged, begun, *_ = plan.runs
     files.write_sealed(plan.run_folder(done) / "manifest.json", {"status": "finished", "files": {}})
+    listed(plan)
+    listed(planning.make(tiny_root, {"only": ["lecture/every_method"]}))
     files.write_text(plan.run_folder(damaged) / "manifest.json", "{")
     files.write_text(plan.run_folder(begun) / "unfinished-0a1b2c3d" / "resume.safetensors", "")
     listed(plan, verbose=True)

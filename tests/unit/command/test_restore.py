@@ -4,7 +4,7 @@ import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -15,21 +15,17 @@ from hypersphere.errors import HypersphereError
 from ...fixtures import Refused
 
 LOCK = "stages:\n  runs:\n    outs:\n    - path: results/tiny/runs\n"
-Spoil = Callable[[pytest.MonkeyPatch, dict[str, str]], object]
 
 
-def refuse(*arguments: Any, **options: Any) -> None:
-    raise HypersphereError("code: not that of this checkout")
-
-
+OTHER_CODE = HypersphereError("code: not that of this checkout")
 CHANGED = json.dumps({"runs": [{"changed deps": {"src/hypersphere": "modified"}}, "always changed"]})
-SPOILS: dict[str, Spoil] = {
+SPOILS: dict[str, Callable[[pytest.MonkeyPatch, dict[str, str]], object]] = {
     "no remote": lambda patch, said: said.update(list=""),
     "a failed pull": lambda patch, said: patch.setattr(
         restore.subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1)
     ),
     "changed sources": lambda patch, said: said.update(status=CHANGED),
-    "other code": lambda patch, said: patch.setattr(restore.verify, "verify", refuse),
+    "other code": lambda patch, said: patch.setattr(restore.verify, "verify", Mock(side_effect=OTHER_CODE)),
     "work left": lambda patch, said: patch.setattr(restore.preview, "dry_run", lambda *_: "Job stats: 1"),
 }
 

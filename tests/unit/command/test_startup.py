@@ -35,20 +35,13 @@ def loaded(folder: Path, slow: Sequence[str], *words: str) -> set[str]:
     return set(done.stdout.splitlines()[-1].split()[1:])
 
 
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    made = World(tmp_path, level="quick")
-    made.say("table5", at(), [51.0, 51.1, 51.2])
-    made.claims(claim("a"))
-    made.write()
-    (tmp_path / "paper").mkdir()
-    for part in ("supplement.typ", "layout.typ", "tables.typ"):
-        shutil.copy(ROOT / "paper" / part, tmp_path / "paper")
-    return made
-
-
-def test_drawing_and_judging_import_only_what_they_use(world: World) -> None:
+def test_drawing_and_judging_import_only_what_they_use(tmp_path: Path) -> None:
     """The controls: a table with effects needs scipy's tests, and a drawing what it is drawn with."""
+    world = World(tmp_path, level="quick")
+    world.say("table5", at(), [51.0, 51.1, 51.2])
+    world.claims(claim("a"))
+    world.write()
+    shutil.copytree(ROOT / "paper", tmp_path / "paper")
     tests, drawing = {"scipy.stats"}, {"matplotlib"}
     expected = {
         "artifact norms/transfers": {"pandas"},

@@ -13,9 +13,9 @@ from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
 from hypersphere.provenance import archive
 
+from ...conftest import PROJECT
 from ...fixtures import Refused
 
-PROJECT = Path(__file__).resolve().parents[2] / "project"
 RESULTS = {
     "claims.csv": "id,verdict\n",
     "tables/a/table1.csv": "1,2\n",
@@ -23,12 +23,6 @@ RESULTS = {
     "runs/one/.lock": "",
     "batches/one.json": "{}",
 }
-
-
-def commit(root: Path) -> None:
-    person = ("-c", "user.name=Nobody", "-c", "user.email=nobody@example.org")
-    for command in (["add", "-A"], [*person, "commit", "-q", "-m", "all"]):
-        subprocess.run(["git", *command], cwd=root, check=True)
 
 
 @pytest.fixture
@@ -41,8 +35,9 @@ def plan(tmp_path: Path) -> Plan:
     (root / ".gitignore").write_text("/results/\n/*.zip*\n")
     (root / "run.sh").write_text("echo\n")
     (root / "run.sh").chmod(0o755)
-    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
-    commit(root)
+    person = ("-c", "user.name=Nobody", "-c", "user.email=nobody@example.org")
+    for command in (["init", "-q"], ["add", "-A"], [*person, "commit", "-q", "-m", "all"]):
+        subprocess.run(["git", *command], cwd=root, check=True)
     plan = planning.make(root, {"scale": "tiny"})
     for name, text in RESULTS.items():
         path = plan.config.results / name
@@ -95,14 +90,11 @@ def test_equal_contents_give_equal_bytes_whenever_and_wherever_they_are_packed(
     assert archive.pack(again).read_bytes() != first
 
 
-def named_in_latin_1(folder: Path) -> None:
-    Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.csv")).write_text("1\n")
-
-
+LATIN_1 = os.fsdecode(b"caf\xe9.csv")
 SPOILS: dict[str, Callable[[Plan], object]] = {
     "a file of someone else": lambda plan: (plan.config.results / "tables" / "secret.csv").symlink_to("/etc/hosts"),
     "a folder of someone else": lambda plan: (plan.config.results / "tables" / "home").symlink_to("/etc"),
-    "a result's name": lambda plan: named_in_latin_1(plan.config.results / "tables"),
+    "a result's name": lambda plan: (plan.config.results / "tables" / LATIN_1).write_text("1\n"),
     "a file that is not committed": lambda plan: (plan.config.root / "new.txt").write_text("new"),
     "no results": lambda plan: (plan.config.results / "claims.csv").unlink(),
     "no commit": lambda plan: shutil.rmtree(plan.config.root / ".git"),

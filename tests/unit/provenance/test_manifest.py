@@ -29,24 +29,20 @@ def folder(tiny_plan: Plan) -> Path:
     return folder
 
 
-def test_a_whole_run_is_whole(folder: Path) -> None:
-    whole = check_files(folder / "manifest.json")
-    assert whole["status"] == "finished"
-    assert check_files(folder / "manifest.json", "history.csv") == whole
-
-
 @pytest.mark.parametrize("harm", HARMS)
 @pytest.mark.parametrize("name", ["encoder.safetensors", "history.csv", "snapshots/epoch-0000.safetensors"])
 def test_any_damage_is_one_sentence_with_the_remedy(
     tiny_plan: Plan, folder: Path, approve: Approve, name: str, harm: str
 ) -> None:
+    whole = check_files(folder / "manifest.json")  # the control
+    assert whole["status"] == "finished"
     HARMS[harm](folder / name)
     with pytest.raises(DamagedError) as caught:
         check_run(tiny_plan, folder.name)
     approve(caught.value)
     assert caught.value.proofs == (tiny_plan.marker(tiny_plan.batches[1]),)
     others = {"encoder.safetensors", "history.csv"} - {name}
-    assert check_run(tiny_plan, folder.name, *others)  # only what is asked for is read
+    assert check_run(tiny_plan, folder.name, *others) == whole  # only what is asked for is read
 
 
 @pytest.mark.parametrize("harm", HARMS)
@@ -97,7 +93,7 @@ def spoil(folder: Path, name: str, text: str | None) -> None:
         (lambda folder: spoil(folder, "manifest.json", '{"status": "finished", "files": {}}'), State.DAMAGED),
     ],
 )
-def test_states(tmp_path: Path, make: Callable[[Path], object], expected: State) -> None:
+def test_a_runs_folder_says_how_far_the_run_is(tmp_path: Path, make: Callable[[Path], object], expected: State) -> None:
     folder = tmp_path / "run"
     make(folder)
     found = state.look(folder)

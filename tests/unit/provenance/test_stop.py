@@ -13,8 +13,6 @@ import pytest
 
 from hypersphere.provenance import stop
 
-SLEEPER = "import time; time.sleep(600)"
-
 
 @pytest.fixture(autouse=True)
 def in_the_foreground() -> Iterator[None]:
@@ -24,7 +22,8 @@ def in_the_foreground() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-def test_a_signal_is_noted_and_a_second_one_acts() -> None:
+def test_a_signal_is_noted_a_second_one_acts_and_handlers_are_as_before() -> None:
+    before = [signal.getsignal(number) for number in stop.SIGNALS]
     with pytest.raises(KeyboardInterrupt), stop.on_request() as request:  # noqa: PT012
         assert (request.number, request.name) == (None, "")
         signal.raise_signal(signal.SIGINT)
@@ -32,14 +31,10 @@ def test_a_signal_is_noted_and_a_second_one_acts() -> None:
         signal.raise_signal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):  # the control: outside the block one signal acts
         signal.raise_signal(signal.SIGINT)
-
-
-def test_handlers_are_as_before_and_what_is_ignored_stays_ignored() -> None:
-    before = [signal.getsignal(number) for number in stop.SIGNALS]
     with stop.on_request():
         assert [signal.getsignal(number) for number in stop.SIGNALS] != before
     assert [signal.getsignal(number) for number in stop.SIGNALS] == before
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # what is ignored stays ignored
     with stop.on_request() as request:
         signal.raise_signal(signal.SIGINT)
     assert request.number is None
@@ -84,7 +79,7 @@ def test_sigterm_leaves_nothing_half_written(tmp_path: Path, how: str) -> None:
 @pytest.mark.parametrize("host", [platform.node(), "another-host"])
 def test_a_job_stops_when_its_snakemake_is_killed(tmp_path: Path, host: str) -> None:
     """The control: a process of that number on another machine is no parent."""
-    parent = subprocess.Popen([sys.executable, "-c", SLEEPER])
+    parent = subprocess.Popen(["sleep", "600"])
     process = start(tmp_path / "a", "in order", **{stop.PARENT: f"{host}:{parent.pid}"})
     assert process.poll() is None
     parent.kill()
