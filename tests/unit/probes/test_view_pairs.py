@@ -18,7 +18,7 @@ from hypersphere.probes import view_pairs as module
 from hypersphere.probes.alignment_uniformity import alignment_uniformity
 from hypersphere.probes.contrastive import contrastive
 from hypersphere.probes.distances import distance, distances
-from hypersphere.probes.geometry import effective_rank, geometry, weight_norm
+from hypersphere.probes.geometry import effective_rank, geometry
 from hypersphere.probes.opposite_halves import opposite_halves
 from hypersphere.probes.view_pairs import chosen, view_pairs
 
@@ -204,7 +204,9 @@ def test_weights_count_and_normalisations_and_biases_do_not() -> None:
     network = nn.Sequential(nn.Conv2d(1, 1, 1), nn.BatchNorm2d(1), nn.Linear(1, 1))
     for parameter, value in zip(network.parameters(), (3.0, 100.0, 100.0, 100.0, 4.0, 100.0), strict=True):
         nn.init.constant_(parameter, value)
-    assert weight_norm(network) == pytest.approx(5.0)
+    frozen = world(2, colours)
+    frozen.encoder = network
+    assert geometry(frozen).values["weight_norm"] == pytest.approx(5.0)
 
 
 @pytest.mark.parametrize("probe", [alignment_uniformity, contrastive, distances])
