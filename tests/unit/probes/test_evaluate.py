@@ -85,13 +85,24 @@ KNN, LINEAR = {"knn.csv", "knn.json"}, {"linear.csv", "linear.json"}
 NORM = {"norms.csv", "norms.json", "norms.0000.upright.csv", "norms.0004.upright.csv"}
 
 
-def test_a_file_for_each_run_and_protocol(plan: Plan) -> None:
+def test_a_file_for_each_run_and_protocol_and_of_pixels_for_each_probe_that_can(plan: Plan) -> None:
+    """Those of pixels are under the dataset's name, and made once."""
     assert written(plan).keys() == KNN | LINEAR | NORM
     marker = files.read_sealed(plan.evaluated_marker(plan.batches[0].id))
     of_runs = {(run.name, name) for run in plan.batches[0].runs for name in plan.asked[run.name]}
     knn, linear = digest(plan, "knn"), digest(plan, "linear")
     of_pixels = {("pixels-upright", knn), ("pixels-upright", linear), ("pixels-turned", linear)}
     assert marker["manifests"].keys() == {f"evaluations/{of}/{name}.json" for of, name in of_runs | of_pixels}
+    folder = plan.config.results / "evaluations" / "pixels-upright"
+    found = {path.stem: pd.read_csv(path) for path in folder.glob("*.csv")}
+    assert found.keys() == {knn, linear}
+    for table in found.values():
+        assert set(zip(table["run"], table["epoch"], table["target"], table["classes"], strict=True)) == {
+            ("pixels", 0, "upright", 10)
+        }
+    times = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+    evaluate.evaluate_batch(plan, plan.batches[0])
+    assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == times
 
 
 TARGETS = ("turned", "upright")
@@ -245,20 +256,6 @@ def test_weights_that_give_no_numbers_are_diverged(plan: Plan, capsys: pytest.Ca
         assert set(table.loc[table["epoch"] == 4, "value"]) == {""}
     assert f"note: {run.name}: epoch 4: the features of 80 of 80" in capsys.readouterr().out
     assert not evaluate.table_name(evaluation(plan, "norms"), (4, "upright")).exists()
-
-
-def test_pixels(plan: Plan) -> None:
-    """Each probe that makes sense on pixels, a file each, under the dataset's name; made once."""
-    folder = plan.config.results / "evaluations" / "pixels-upright"
-    found = {path.stem: pd.read_csv(path) for path in folder.glob("*.csv")}
-    assert found.keys() == {digest(plan, "knn"), digest(plan, "linear")}
-    for table in found.values():
-        assert set(zip(table["run"], table["epoch"], table["target"], table["classes"], strict=True)) == {
-            ("pixels", 0, "upright", 10)
-        }
-    times = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
-    evaluate.evaluate_batch(plan, plan.batches[0])
-    assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == times
 
 
 @pytest.mark.parametrize("problem", ["altered", "missing", "untrained"])

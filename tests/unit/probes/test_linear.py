@@ -1,8 +1,8 @@
-"""Linear probes and the two-layer one: against scikit-learn, PyTorch, and loops in numpy."""
+"""Linear probes and the two-layer one: against scikit-learn and PyTorch."""
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -89,76 +89,62 @@ def test_each_digit_has_a_fit_of_its_own() -> None:
     assert found.n == len(data.queries)
 
 
-def descend(
-    data: Any,
-    weights: list[np.ndarray],
-    gradients: Callable[[np.ndarray, np.ndarray], list[np.ndarray]],
+def by_torch(
+    model: Callable[[Tensor], Tensor],
+    parameters: Iterable[nn.Parameter],
+    x: Tensor,
+    y: Tensor,
     purpose: str,
     epochs: int,
     batch: int,
     momentum: float,
     rate: Callable[[float], float],
-) -> None:
-    """By hand, in place: v = momentum · v + g, w -= rate · v. Batches are keyed, and the last, smaller one counts."""
-    x, y = data.bank.double().numpy(), np.eye(data.classes())[data.bank_labels.numpy()]
-    velocity = [np.zeros_like(weight) for weight in weights]
+) -> Iterator[list[tuple[int, float]]]:
+    """Train by torch's own gradients and SGD: after each epoch its batches' sizes and losses.
+
+    Batches are keyed. The last, smaller one counts, but one of a single image, whose features after batch norm are any
+    image's.
+    """
+    optimiser = torch.optim.SGD([*parameters], lr=0.0, momentum=momentum)
     for epoch in range(epochs):
-        steps = np.split(prng.permutation(len(x), 0, purpose, epoch), range(batch, len(x), batch))
+        losses = []
+        steps = torch.from_numpy(prng.permutation(len(x), 0, purpose, epoch)).split(batch)
         for step, index in enumerate(steps):
-            for weight, speed, gradient in zip(weights, velocity, gradients(x[index], y[index]), strict=True):
-                speed *= momentum
-                speed += gradient
-                weight -= rate(epoch + step / len(steps)) * speed
-
-
-def back(logits: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The gradient of a batch's mean cross-entropy by its logits: (softmax - one-hot) / n."""
-    p = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return (p / p.sum(axis=1, keepdims=True) - y) / len(y)
+            if len(index) > 1:
+                loss = F.cross_entropy(model(x[index]), y[index])
+                optimiser.zero_grad()
+                loss.backward()
+                optimiser.param_groups[0]["lr"] = rate(epoch + step / len(steps))
+                optimiser.step()
+                losses.append((len(index), loss.item()))
+        yield losses
 
 
 @pytest.mark.parametrize(
     ("epochs", "rate", "batch", "changed"),
     [
         (2, 0.1, 256, {}),
-        (3, 0.01, 64, {}),
+        (3, 0.5, 64, {}),
         (1, 0.05, 7, {}),
         (4, 0.02, 64, {"schedule": "cosine", "momentum": 0.5}),
     ],
 )
-def test_sgd_is_a_loop_over_keyed_batches(
+def test_sgd_has_the_bits_of_autograd(
     scores: Scores, epochs: int, rate: float, batch: int, changed: dict[str, Any]
 ) -> None:
-    """Softmax regression by hand: gradient (p - y) x."""
-    data = cloud(dtype=torch.float32)
-    weight, bias = np.zeros((8, 4)), np.zeros(4)
-
-    def gradients(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
-        wrong = back(x @ weight + bias, y)
-        return [x.T @ wrong, wrong.sum(axis=0)]
-
-    def at(passed: float) -> float:
-        return rate * (0.5 + 0.5 * math.cos(math.pi * passed / epochs) if "schedule" in changed else 1)
-
-    descend(data, [weight, bias], gradients, "linear_sgd", epochs, batch, changed.get("momentum", 0.9), at)
-    expected = data.queries.double().numpy() @ weight + bias
-    found = scores(linear_sgd, data, epochs=epochs, learning_rate=rate, batch=batch, **changed)
-    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max())
-    assert len(set(expected.argmax(axis=1))) == 4
-
-
-def test_sgd_has_the_bits_of_autograd(scores: Scores) -> None:
     """At a high rate, a difference in the last place would grow into other predictions."""
     data, head = cloud(dtype=torch.float32), nn.Linear(8, 4)
     for parameter in head.parameters():
         nn.init.zeros_(parameter)
-    optimiser = torch.optim.SGD(head.parameters(), lr=0.5, momentum=0.9)
-    for epoch in range(3):
-        for index in torch.from_numpy(prng.permutation(300, 0, "linear_sgd", epoch)).split(64):
-            optimiser.zero_grad()
-            F.cross_entropy(head(data.bank[index]), data.bank_labels[index]).backward()
-            optimiser.step()
-    assert torch.equal(scores(linear_sgd, data, epochs=3, learning_rate=0.5, batch=64), head(data.queries))
+
+    def at(passed: float) -> float:
+        return rate * (0.5 * (1 + math.cos(math.pi * passed / epochs)) if "schedule" in changed else 1)
+
+    given = data.bank, data.bank_labels, "linear_sgd", epochs, batch, changed.get("momentum", 0.9), at
+    assert len([*by_torch(head, head.parameters(), *given)]) == epochs
+    found = scores(linear_sgd, data, epochs=epochs, learning_rate=rate, batch=batch, **changed)
+    assert torch.equal(found, head(data.queries))
+    assert len(found.argmax(dim=1).unique()) == 4
 
 
 def coloured(n: int, classes: int = 3) -> Any:
@@ -186,31 +172,6 @@ def floats(pixels: np.ndarray) -> Tensor:
     return torch.from_numpy(pixels).permute(0, 3, 1, 2).float() / 255
 
 
-def by_torch(world: Any, epochs: int, rate: float) -> list[tuple[list[tuple[int, float]], Tensor]]:
-    """Of each epoch the batches' sizes and losses, and its scores of the test images, by nn.Linear and torch.optim.SGD.
-
-    Batches are keyed. The last counts, but one of a single image, whose features after batch norm are any image's.
-    """
-    network, head, found = world.copy(), nn.Linear(24, world.classes()), []
-    nn.init.zeros_(head.weight)
-    nn.init.zeros_(head.bias)
-    optimiser = torch.optim.SGD(head.parameters(), lr=rate, momentum=0.9)
-    x, y = floats(world.images("train")), world.labels("train")
-    for epoch in range(epochs):
-        network.train()
-        losses = []
-        for index in torch.from_numpy(prng.permutation(len(x), 0, "linear_training_mode", epoch)).split(256):
-            if len(index) > 1:
-                loss = F.cross_entropy(head(network(x[index])), y[index])
-                optimiser.zero_grad()
-                loss.backward()
-                optimiser.step()
-                losses.append((len(index), loss.item()))
-        with torch.no_grad():
-            found.append((losses, head(network.eval()(floats(world.images("test"))))))
-    return found
-
-
 @pytest.mark.parametrize(
     ("n", "classes", "epochs", "rate", "best"),
     [
@@ -223,11 +184,18 @@ def test_in_training_mode_it_is_torchs_loop(
     scores: Scores, n: int, classes: int, epochs: int, rate: float, best: int
 ) -> None:
     """To the epoch whose images have the lowest training loss, counted from 0."""
-    world = coloured(n, classes)
-    ran = by_torch(world, epochs, rate)
-    sums = [sum(size * loss for size, loss in losses) for losses, _ in ran]
+    world, head, sums, tested = coloured(n, classes), nn.Linear(24, classes), [], []
+    network, x = world.copy().train(), floats(world.images("train"))
+    for parameter in head.parameters():
+        nn.init.zeros_(parameter)
+    steps = world.labels("train"), "linear_training_mode", epochs, 256, 0.9, lambda passed: rate
+    for losses in by_torch(nn.Sequential(network, head), head.parameters(), x, *steps):
+        sums.append(sum(size * loss for size, loss in losses))
+        with torch.no_grad():
+            tested.append(head(network.eval()(floats(world.images("test")))))
+        network.train()
     assert sums.index(min(sums)) == best
-    expected = ran[best][1]
+    expected = tested[best]
     given = {"epochs": epochs, "learning_rate": rate}
     torch.testing.assert_close(scores(linear_training_mode, world, **given), expected, atol=1e-4, rtol=1e-4)
     hits = (expected.argsort(dim=1, descending=True) == world.labels("test")[:, None]).double().mean(dim=0)
@@ -235,51 +203,33 @@ def test_in_training_mode_it_is_torchs_loop(
     assert linear_training_mode(world, **given).values == shares
 
 
-SMALL: dict[str, Any] = {"hidden": 6, "epochs": 12, "drop_every": 5, "learning_rate": 0.2}
+def test_the_two_layers_are_trained_as_by_autograd(scores: Scores) -> None:
+    """From weights uniform within 1/sqrt(inputs); dropout's draws are in the order of the steps."""
 
+    def generator(purpose: str) -> torch.Generator:
+        return torch.Generator().manual_seed(prng.torch_seed(0, "mlp", purpose))
 
-def generator(purpose: str) -> torch.Generator:
-    return torch.Generator().manual_seed(prng.torch_seed(0, "mlp", purpose))
-
-
-def start(inputs: int, outputs: int, layer: str) -> tuple[np.ndarray, np.ndarray]:
-    """Uniform within 1/sqrt(inputs), weights [inputs, outputs]."""
-    drawn = [
-        torch.rand(shape, generator=generator(f"{layer}.{part}")).double().numpy()
-        for shape, part in (((outputs, inputs), "weight"), ((outputs,), "bias"))
-    ]
-    weight, bias = ((2 * part - 1) * inputs**-0.5 for part in drawn)
-    return weight.T.copy(), bias
-
-
-def backpropagation(data: Any, hidden: int, epochs: int, drop_every: int, learning_rate: float) -> np.ndarray:
-    """Backpropagation by hand; dropout's draws in the order of the steps."""
-    w1, b1, w2, b2 = weights = [*start(8, hidden, "first"), *start(hidden, data.classes(), "second")]
+    data = cloud(dtype=torch.float32).mapped(lambda features: features / 4)
+    layers = {"first": nn.Linear(8, 6), "second": nn.Linear(6, 4)}
+    for name, parameter in nn.ModuleDict(layers).named_parameters():
+        drawn = torch.rand(parameter.shape, generator=generator(name))
+        parameter.data = (2 * drawn - 1) * layers[name.partition(".")[0]].in_features ** -0.5
     draws = generator("dropout")
 
-    def gradients(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
-        inner = x @ w1 + b1
-        mask = (inner > 0) * (torch.rand(inner.shape, generator=draws) >= 0.4).numpy() / 0.6
-        wrong = back((inner * mask) @ w2 + b2, y)
-        below = wrong @ w2.T * mask
-        return [x.T @ below, below.sum(axis=0), (inner * mask).T @ wrong, wrong.sum(axis=0)]
+    def dropped(x: Tensor) -> Tensor:
+        inner = layers["first"](x).relu()
+        kept: Tensor = layers["second"](inner * (torch.rand(inner.shape, generator=draws) >= 0.4) / 0.6)
+        return kept
 
-    def rate(passed: float) -> float:
-        return learning_rate / 10 ** (passed // drop_every)
-
-    descend(data, weights, gradients, "mlp", epochs, 256, 0.9, rate)
-    found: np.ndarray = np.maximum(data.queries.double().numpy() @ w1 + b1, 0) @ w2 + b2
-    return found
-
-
-def test_it_is_backpropagation_by_hand(scores: Scores) -> None:
-    data = cloud(dtype=torch.float32).mapped(lambda features: features / 4)
-    expected = backpropagation(data, **SMALL)
-    found = scores(mlp, data, **SMALL)
-    np.testing.assert_allclose(found.numpy(), expected, atol=1e-3 * np.abs(expected).max())
-    right = 100 * (expected.argmax(axis=1) == data.query_labels.numpy()).mean()
+    parameters = nn.ModuleDict(layers).parameters()
+    given = data.bank, data.bank_labels, "mlp", 12, 256, 0.9, lambda passed: 0.2 / 10 ** (passed // 5)
+    assert len([*by_torch(dropped, parameters, *given)]) == 12
+    expected = layers["second"](layers["first"](data.queries).relu()).detach()
+    small: dict[str, Any] = {"hidden": 6, "epochs": 12, "drop_every": 5, "learning_rate": 0.2}
+    torch.testing.assert_close(scores(mlp, data, **small), expected, atol=1e-3 * float(expected.abs().max()), rtol=1e-7)
+    right = 100 * (expected.argmax(dim=1) == data.query_labels).double().mean().item()
     assert right > 40  # chance is 25
-    assert mlp(data, **SMALL).values["mlp_top1"] == pytest.approx(right, abs=0.41)
+    assert mlp(data, **small).values["mlp_top1"] == pytest.approx(right, abs=0.41)
 
 
 def test_scores_that_overflow_are_a_sentence_and_not_class_zero(refused: Any) -> None:

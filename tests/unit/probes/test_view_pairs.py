@@ -171,11 +171,13 @@ def test_where_the_answer_is_known(name: str) -> None:
     assert {key: found[key] for key in expected} == pytest.approx(expected, abs=1e-9)
 
 
-def test_a_contrastive_task_needs_a_temperature(refused: Any) -> None:
+def test_a_contrastive_task_needs_a_temperature_and_another_image(refused: Any) -> None:
+    """The second as whatever asks for pairs."""
     frozen = world(6, colours)
     del frozen.run.objective.parameters["temperature"]
-    with refused():
-        contrastive(frozen)
+    for given in (frozen, world(1, colours)):
+        with refused():
+            contrastive(given)
 
 
 def test_equal_opposite_and_zero_vectors() -> None:
@@ -207,9 +209,3 @@ def test_weights_count_and_normalisations_and_biases_do_not() -> None:
     frozen = world(2, colours)
     frozen.encoder = network
     assert geometry(frozen).values["weight_norm"] == pytest.approx(5.0)
-
-
-@pytest.mark.parametrize("probe", [alignment_uniformity, contrastive, distances])
-def test_one_image_has_no_other(refused: Any, probe: Callable[..., Any]) -> None:
-    with refused():
-        probe(world(1, colours))
