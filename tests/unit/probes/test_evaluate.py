@@ -33,8 +33,6 @@ from hypersphere.training.pretrain import pretrain
 
 from ...harm import HARMS, flip
 
-NORMS = "papers/embedding_norms/paper.yaml"
-
 
 @pytest.fixture
 def root(finished: Path, tmp_path: Path) -> Path:
@@ -105,9 +103,6 @@ def test_a_file_for_each_run_and_protocol_and_of_pixels_for_each_probe_that_can(
     assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == times
 
 
-TARGETS = ("turned", "upright")
-
-
 def test_rows(plan: Plan) -> None:
     """By hand: kNN at epochs 0, 2 and 4 of every run; the untrained encoder is the first run's for other probes."""
     for place, run in enumerate(plan.batches[0].runs):
@@ -115,7 +110,9 @@ def test_rows(plan: Plan) -> None:
         knn, straight, norms = (answers(plan, run, probe) for probe in ("knn", "linear", "norms"))
         assert set(knn["epoch"]) == {0, 2, 4}
         assert set(knn["measure"]) == {"knn_top1", "knn_top5"}
-        expected = {(epoch, f"linear_top{k}", target) for epoch in ends for k in (1, 5) for target in TARGETS}
+        expected = {
+            (epoch, f"linear_top{k}", target) for epoch in ends for k in (1, 5) for target in ("turned", "upright")
+        }
         assert set(zip(straight["epoch"], straight["measure"], straight["target"], strict=True)) == expected
         assert len(straight) == len(expected)
         assert set(norms["reading"]) == {"split=train", "split=test"}
@@ -303,7 +300,7 @@ def test_values_of_a_part_count_its_images(plan: Plan, monkeypatch: pytest.Monke
 
 
 def after(root: Path, *changes: tuple[str, str]) -> Plan:
-    path = root / "config" / NORMS
+    path = root / "config/papers/embedding_norms/paper.yaml"
     for old, new in changes:
         assert old in path.read_text()
         path.write_text(path.read_text().replace(old, new))
