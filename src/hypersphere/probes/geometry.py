@@ -16,24 +16,20 @@ def geometry(frozen: Frozen) -> ProbeResult:
     """Manipulation checks of a trained network, on two views of test images.
 
     Returns:
-        ``weight_norm``, of all weights of the encoder's convolutions and linear layers as one vector; ``norm``, the
-        mean Euclidean norm of the first view's embeddings; ``effective_rank`` of the same, centred; and
-        ``positive_cosine``, the mean cosine of the two views' embeddings.
+        ``weight_norm``, of all weights of the encoder's convolutions and linear layers as one vector, without biases
+        and normalisations; ``norm``, the mean Euclidean norm of the first view's embeddings; ``effective_rank`` of the
+        same, centred; and ``positive_cosine``, the mean cosine of the two views' embeddings.
     """
     first, second = (side.double() for side in view_pairs(frozen)[:2])
+    layers = [module for module in frozen.encoder.modules() if isinstance(module, nn.Conv2d | nn.Linear)]
+    lengths = [layer.weight.detach().double().norm() for layer in layers]
     values = {
-        "weight_norm": weight_norm(frozen.encoder),
+        "weight_norm": float(torch.stack(lengths).norm()) if lengths else 0.0,
         "norm": float(first.norm(dim=1).mean()),
         "effective_rank": effective_rank(first - first.mean(dim=0)),
         "positive_cosine": float((directions(first) * directions(second)).sum(dim=1).mean()),
     }
     return ProbeResult(values, n=len(first))
-
-
-def weight_norm(encoder: nn.Module) -> float:
-    """Euclidean norm of the weights of all convolutions and linear layers, without biases and normalisations."""
-    layers = [module for module in encoder.modules() if isinstance(module, nn.Conv2d | nn.Linear)]
-    return float(torch.stack([layer.weight.detach().double().norm() for layer in layers]).norm()) if layers else 0.0
 
 
 def effective_rank(matrix: Float[Tensor, "n d"]) -> float:

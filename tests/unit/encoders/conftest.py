@@ -12,3 +12,8 @@ def randomise(model: nn.Module) -> nn.Module:
             drawn = torch.randn(tensor.shape, generator=generator)
             tensor.copy_(drawn.abs() + 0.5 if "running_var" in name else drawn * 0.2)
     return model.eval()
+
+
+def count(model: nn.Module) -> int:
+    """Of its parameters."""
+    return sum(parameter.numel() for parameter in model.parameters())

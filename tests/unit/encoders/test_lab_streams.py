@@ -14,9 +14,7 @@ from hypersphere.encoders.lab_streams import RANGES, LabStreams, lab_streams, to
 from hypersphere.encoders.resnet import resnet
 from hypersphere.encoders.resnet8 import resnet8
 
-
-def count(model: nn.Module) -> int:
-    return sum(parameter.numel() for parameter in model.parameters())
+from .conftest import count
 
 
 @pytest.mark.parametrize(
@@ -45,18 +43,14 @@ def test_lab_streams_are_two_backbones(parameters: dict[str, Any], whole: Any, s
 
 
 @pytest.mark.parametrize(
-    ("backbone", "parameter"),
-    [
-        ("resnet18", {"width": 8}),
-        ("resnet50", {"width": 8}),
-        ("resnet8", {"stem": "max_pool"}),
-        ("convnet", {"stem": "max_pool"}),
-    ],
-    ids=["resnet18", "resnet50", "resnet8", "convnet"],
+    ("backbones", "parameter"),
+    [(("resnet18", "resnet50"), {"width": 8}), (("resnet8", "convnet"), {"stem": "max_pool"})],
+    ids=["width", "stem"],
 )
-def test_what_a_backbone_does_not_have_is_refused(backbone: Any, parameter: dict[str, Any], refused: Any) -> None:
-    with refused():
-        lab_streams(backbone=backbone, **parameter)
+def test_what_a_backbone_does_not_have_is_refused(backbones: Any, parameter: dict[str, Any], refused: Any) -> None:
+    for backbone in backbones:
+        with refused():
+            lab_streams(backbone=backbone, **parameter)
 
 
 CORNERS = torch.tensor(list(itertools.product((0.0, 1.0), repeat=3))).view(8, 3, 1, 1)

@@ -12,7 +12,7 @@ from hypersphere.encoders.resnet import resnet
 from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.training.build import initialise
 
-from .conftest import randomise
+from .conftest import count, randomise
 
 
 def plain(width: int, stride: int) -> nn.Module:
@@ -80,10 +80,6 @@ def test_convnet_is_three_convolutions_with_batch_norm_and_relu() -> None:
 PUBLISHED = {18: 11_689_512, 50: 25_557_032}
 FEATURES = {18: 512, 50: 2048}
 STEM = {"imagenet": 3 * 7 * 7 * 64, "cifar": 3 * 3 * 3 * 64, "max_pool": 3 * 3 * 3 * 64}
-
-
-def count(model: nn.Module) -> int:
-    return sum(parameter.numel() for parameter in model.parameters())
 
 
 @pytest.mark.parametrize("stem", ["cifar", "max_pool", "imagenet"])

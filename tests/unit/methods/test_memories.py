@@ -46,6 +46,15 @@ def test_unit_vectors_are_keyed_and_uniform_on_the_sphere() -> None:
     assert torch.corrcoef(vectors.T).fill_diagonal_(0).abs().max() < 4 / math.sqrt(2000)
 
 
+def queries(method: Method, images: Tensor) -> Tensor:
+    return method.get_submodule("projector")(method.encoder(images))
+
+
+def keys(method: Method, images: Tensor) -> Tensor:
+    slow = method.get_submodule("target")
+    return slow.get_submodule("projector")(slow.get_submodule("encoder")(images)).detach()
+
+
 @pytest.mark.parametrize("name", ["byol", "dino", "mocov2", "mocov3"])
 def test_the_target_follows_by_hand(name: str) -> None:
     """At base 0.5, along half a cosine: 0.5, 0.625, 0.75 and 1 after nothing, a third, half and all of the steps.
@@ -103,9 +112,8 @@ def test_the_loss_by_hand(
     output = method(make_batch())
     passes = 2 if symmetric else 1
     assert [after - before for after, before in zip(batches_seen(method), seen, strict=True)] == [passes] * len(seen)
-    views, slow = make_batch().views, method.get_submodule("target")
-    p = [method.get_submodule("predictor")(method.get_submodule("projector")(method.encoder(view))) for view in views]
-    t = [slow.get_submodule("projector")(slow.get_submodule("encoder")(view)).detach() for view in views]
+    p = [method.get_submodule("predictor")(queries(method, view)) for view in make_batch().views]
+    t = [keys(method, view) for view in make_batch().views]
     there, back = by_hand(p[0], t[1]), by_hand(p[1], t[0])
     torch.testing.assert_close(output.loss, there + back if symmetric else there)
     torch.testing.assert_close(output.embeddings, (torch.cat(p) if symmetric else p[0]).detach())
@@ -146,15 +154,6 @@ def make_mocov2(**options: Any) -> Method:
     method = mocov2(make_parts(queued), **{"hidden": 7, "dim": 4, "queue": 12} | options)
     method.begin()
     return method
-
-
-def queries(method: Method, images: Tensor) -> Tensor:
-    return method.get_submodule("projector")(method.encoder(images))
-
-
-def keys(method: Method, images: Tensor) -> Tensor:
-    slow = method.get_submodule("target")
-    return slow.get_submodule("projector")(slow.get_submodule("encoder")(images)).detach()
 
 
 def test_lightlys_loss_with_its_memory_bank_is_ours() -> None:
@@ -254,15 +253,10 @@ def batch_of(*places: int, seed: int = 0) -> Batch:
     return make_batch(len(places), views=1, seed=seed)._replace(places=torch.tensor(places))
 
 
-def embedded(method: Method, batch: Batch) -> Tensor:
-    z: Tensor = method.get_submodule("projector")(method.encoder(batch.views[0]))
-    return z
-
-
 def test_it_is_the_softmax_over_the_bank() -> None:
     """Wu et al. 2018, Eq. 2, in a loop: the positive is the bank's row of the image's place."""
     method, batch = make_bank(), batch_of(7, 2, 0, 5, 4)
-    z, bank = embedded(method, batch), method.get_buffer("bank")
+    z, bank = queries(method, batch.views[0]), method.get_buffer("bank")
     output = method(batch)
     losses = []
     for vector, place in zip(F.normalize(z), batch.places, strict=True):
@@ -292,7 +286,7 @@ def test_rows_of_the_images_seen_move_after_each_step(momentum: float) -> None:
         new = {
             place: vector
             for batch in passes
-            for place, vector in zip(batch.places.tolist(), embedded(method, batch).tolist(), strict=True)
+            for place, vector in zip(batch.places.tolist(), queries(method, batch.views[0]).tolist(), strict=True)
         }
         before = method.get_buffer("bank").clone()
         assert all(torch.equal(bank, before) for _, _, bank, _ in given(method, *passes))

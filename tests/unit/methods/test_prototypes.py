@@ -67,8 +67,8 @@ def test_the_centre_follows_the_teachers_outputs_of_all_passes() -> None:
 SWAPPED = partial(swapped_prediction, temperature=0.5, epsilon=0.3)
 
 
-def make_swav(**options: Any) -> Method:
-    method = swav(make_parts(SWAPPED), hidden=7, dim=4, prototypes=9, **options)
+def make_swav() -> Method:
+    method = swav(make_parts(SWAPPED), hidden=7, dim=4, prototypes=9)
     method.begin()
     return method
 
@@ -81,18 +81,14 @@ def projected(method: Method, batch: Batch) -> list[Tensor]:
     return [method.get_submodule("projector")(method.encoder(view)) for view in batch.views]
 
 
-def scores(method: Method, batch: Batch) -> list[Tensor]:
-    return [F.normalize(z) @ prototypes(method).T for z in projected(method, batch)]
-
-
 def test_swavs_loss_is_lightlys_of_cosines_with_prototypes() -> None:
     """SwaVLoss of two crops, and its gradient; controls: of unnormalised embeddings, or with either view stopped."""
     method, batch = make_swav(), make_batch()
     output, theirs = method(batch), SwaVLoss(temperature=0.5, sinkhorn_epsilon=0.3)
-    first, second = scores(method, batch)
+    z = projected(method, batch)
+    first, second = (F.normalize(part) @ prototypes(method).T for part in z)
     expected = theirs([first, second], [])[0]
     torch.testing.assert_close(output.loss, expected)
-    z = projected(method, batch)
     torch.testing.assert_close(output.embeddings, torch.cat(z).detach())
     assert abs(theirs([part @ prototypes(method).T for part in z], [])[0] - output.loss) > 1e-3
     stopped = torch.autograd.grad(

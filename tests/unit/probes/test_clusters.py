@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 from sklearn.metrics import normalized_mutual_info_score
-from torch import Tensor
 
 from hypersphere.probes.clustering import clustering
 from hypersphere.probes.clusters import best, kmeans, matched_accuracy, starts
@@ -53,30 +52,27 @@ def test_matched_accuracy_is_the_best_of_all_assignments(seed: int) -> None:
     assert matched_accuracy(clusters, classes) == pytest.approx(100 * best / 60)
 
 
-def test_the_probe_on_separate_classes() -> None:
-    labels = torch.arange(30) % 3
-    frozen: Any = Given(torch.zeros(0, 3), labels[:0], torch.eye(3)[labels] * 1e-9, labels, 3)
-    assert clustering(frozen).values == {"kmeans_accuracy": 100.0, "nmi": pytest.approx(1.0)}
+def test_separate_constant_and_mixed_classes() -> None:
+    """Constant features say nothing of the classes. Of mixed ones: scikit-learn's information."""
+    separate, few = torch.arange(30) % 3, torch.tensor([0, 0, 0, 1, 2])
+    for features, labels, accuracy, nmi in (
+        (torch.eye(3)[separate] * 1e-9, separate, 100.0, pytest.approx(1.0)),
+        (torch.ones(5, 2), few, 60.0, 0.0),
+    ):
+        frozen: Any = Given(features[:0], labels[:0], features, labels, 3)
+        assert clustering(frozen).values == {"kmeans_accuracy": accuracy, "nmi": nmi}
     mixed = cloud()
     found, _ = kmeans(torch.nn.functional.normalize(mixed.queries), 4, 10, "clustering")
     theirs = normalized_mutual_info_score(mixed.query_labels, found)
     assert clustering(mixed).values["nmi"] == pytest.approx(theirs)
 
 
-def test_constant_features_say_nothing_of_the_classes() -> None:
-    labels = torch.tensor([0, 0, 0, 1, 2])
-    frozen: Any = Given(torch.zeros(0, 2), labels[:0], torch.ones(5, 2), labels, 3)
-    assert clustering(frozen).values == {"kmeans_accuracy": 60.0, "nmi": 0.0}
-
-
-def world(embeddings: Tensor, labels: list[int]) -> Any:
-    return SimpleNamespace(embeddings=lambda split: embeddings, labels=lambda split: torch.tensor(labels))
-
-
-def test_the_table_has_unit_vectors_with_their_classes_and_spreads_are_of_their_means() -> None:
+def test_the_table_has_unit_vectors_with_their_classes_and_spreads_are_of_their_means(refused: Any) -> None:
+    """In space alone: other dimensions are a sentence."""
     draws = torch.randn(600, 3, generator=torch.Generator().manual_seed(0))
     labels = [i % 4 for i in range(600)]
-    found = sphere_points(world(draws, labels))
+    given: Any = SimpleNamespace(embeddings=lambda split: draws, labels=lambda split: torch.tensor(labels))
+    found = sphere_points(given)
     assert found.table is not None
     assert list(found.table.columns) == ["image", "class", "x", "y", "z"]
     assert (len(found.table), found.n) == (500, 600)
@@ -88,8 +84,6 @@ def test_the_table_has_unit_vectors_with_their_classes_and_spreads_are_of_their_
     own = [1 - math.hypot(*units[label::4].mean(dim=0).tolist()) for label in range(4)]
     both = {"spread": 1 - math.hypot(*units.mean(dim=0).tolist()), "class_spread": sum(own) / 4}
     assert found.values == pytest.approx(both)
-
-
-def test_other_dimensions_are_a_sentence(refused: Any) -> None:
+    given.embeddings = lambda split: torch.ones(600, 4)
     with refused():
-        sphere_points(world(torch.ones(5, 4), [0] * 5))
+        sphere_points(given)

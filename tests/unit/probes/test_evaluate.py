@@ -33,8 +33,6 @@ from hypersphere.training.pretrain import pretrain
 
 from ...harm import HARMS, flip
 
-NORMS = "papers/embedding_norms/paper.yaml"
-
 
 @pytest.fixture
 def root(finished: Path, tmp_path: Path) -> Path:
@@ -85,16 +83,24 @@ KNN, LINEAR = {"knn.csv", "knn.json"}, {"linear.csv", "linear.json"}
 NORM = {"norms.csv", "norms.json", "norms.0000.upright.csv", "norms.0004.upright.csv"}
 
 
-def test_a_file_for_each_run_and_protocol(plan: Plan) -> None:
+def test_a_file_for_each_run_and_protocol_and_of_pixels_for_each_probe_that_can(plan: Plan) -> None:
+    """Those of pixels are under the dataset's name, and made once."""
     assert written(plan).keys() == KNN | LINEAR | NORM
     marker = files.read_sealed(plan.evaluated_marker(plan.batches[0].id))
     of_runs = {(run.name, name) for run in plan.batches[0].runs for name in plan.asked[run.name]}
     knn, linear = digest(plan, "knn"), digest(plan, "linear")
     of_pixels = {("pixels-upright", knn), ("pixels-upright", linear), ("pixels-turned", linear)}
     assert marker["manifests"].keys() == {f"evaluations/{of}/{name}.json" for of, name in of_runs | of_pixels}
-
-
-TARGETS = ("turned", "upright")
+    folder = plan.config.results / "evaluations" / "pixels-upright"
+    found = {path.stem: pd.read_csv(path) for path in folder.glob("*.csv")}
+    assert found.keys() == {knn, linear}
+    for table in found.values():
+        assert set(zip(table["run"], table["epoch"], table["target"], table["classes"], strict=True)) == {
+            ("pixels", 0, "upright", 10)
+        }
+    times = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+    evaluate.evaluate_batch(plan, plan.batches[0])
+    assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == times
 
 
 def test_rows(plan: Plan) -> None:
@@ -104,7 +110,9 @@ def test_rows(plan: Plan) -> None:
         knn, straight, norms = (answers(plan, run, probe) for probe in ("knn", "linear", "norms"))
         assert set(knn["epoch"]) == {0, 2, 4}
         assert set(knn["measure"]) == {"knn_top1", "knn_top5"}
-        expected = {(epoch, f"linear_top{k}", target) for epoch in ends for k in (1, 5) for target in TARGETS}
+        expected = {
+            (epoch, f"linear_top{k}", target) for epoch in ends for k in (1, 5) for target in ("turned", "upright")
+        }
         assert set(zip(straight["epoch"], straight["measure"], straight["target"], strict=True)) == expected
         assert len(straight) == len(expected)
         assert set(norms["reading"]) == {"split=train", "split=test"}
@@ -247,20 +255,6 @@ def test_weights_that_give_no_numbers_are_diverged(plan: Plan, capsys: pytest.Ca
     assert not evaluate.table_name(evaluation(plan, "norms"), (4, "upright")).exists()
 
 
-def test_pixels(plan: Plan) -> None:
-    """Each probe that makes sense on pixels, a file each, under the dataset's name; made once."""
-    folder = plan.config.results / "evaluations" / "pixels-upright"
-    found = {path.stem: pd.read_csv(path) for path in folder.glob("*.csv")}
-    assert found.keys() == {digest(plan, "knn"), digest(plan, "linear")}
-    for table in found.values():
-        assert set(zip(table["run"], table["epoch"], table["target"], table["classes"], strict=True)) == {
-            ("pixels", 0, "upright", 10)
-        }
-    times = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
-    evaluate.evaluate_batch(plan, plan.batches[0])
-    assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == times
-
-
 @pytest.mark.parametrize("problem", ["altered", "missing", "untrained"])
 def test_damaged_runs_are_refused(plan: Plan, problem: str) -> None:
     batch = plan.batches[0]
@@ -306,7 +300,7 @@ def test_values_of_a_part_count_its_images(plan: Plan, monkeypatch: pytest.Monke
 
 
 def after(root: Path, *changes: tuple[str, str]) -> Plan:
-    path = root / "config" / NORMS
+    path = root / "config/papers/embedding_norms/paper.yaml"
     for old, new in changes:
         assert old in path.read_text()
         path.write_text(path.read_text().replace(old, new))

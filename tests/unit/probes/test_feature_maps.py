@@ -71,20 +71,6 @@ def test_constant_images_have_nothing_to_explain() -> None:
     assert set(found.values.values()) == {0.0}
 
 
-def test_what_cannot_be_clustered_is_a_sentence(refused: Any) -> None:
-    with refused():
-        local_features(world(halves(), parts(end=nn.Flatten())))
-    with refused():
-        local_features(world(halves(), parts(end=nn.Flatten())), stage="end")
-    with refused():
-        local_features(world(halves(), parts(small=nn.AdaptiveAvgPool2d(1))), stage="small")
-
-
-def test_maps_that_are_no_numbers_are_a_sentence(refused: Any) -> None:
-    with refused(NotFiniteError):
-        local_features(world(halves(), parts(middle=Spoils())), stage="middle")
-
-
 def test_resizing_keeps_levels() -> None:
     steps = torch.tensor([[[0.0, 1.0]]])
     assert resized(steps, (1, 4), smooth=False).tolist() == [[[0, 0, 1, 1]]]
@@ -95,9 +81,6 @@ def test_mixing_colours_by_hand() -> None:
     image = np.full((1, 1, 1, 3), (30, 60, 90), np.uint8)
     found = tinted(image, np.array([[[[1.0, 0.0, 0.5]]]]), np.array([[[0.25]]]))
     assert found.tolist() == [[[[109, 45, 77]]]]
-
-
-QUICK: dict[str, Any] = {"hidden": 6, "epochs": 3}
 
 
 @pytest.fixture
@@ -141,7 +124,7 @@ def test_where_nothing_raises_the_score_the_map_is_empty() -> None:
 
 
 def test_pictures_of_some_classes(encoder: nn.Module) -> None:
-    found = gradcam(world(images(), encoder, 6), **QUICK)
+    found = gradcam(world(images(), encoder, 6), hidden=6, epochs=3)
     assert found.table is not None
     assert found.pictures is not None
     assert found.pictures.shape == (10, 64, 64, 3)
@@ -153,6 +136,11 @@ def test_pictures_of_some_classes(encoder: nn.Module) -> None:
     assert len(set(found.table["column"])) == 5
 
 
-def test_an_encoder_without_maps_is_a_sentence(refused: Any) -> None:
+def test_an_encoder_without_maps_and_maps_that_are_no_numbers_are_a_sentence(refused: Any) -> None:
+    for asked in ({}, {"stage": "end"}, {"stage": "small"}):
+        with refused():
+            local_features(world(halves(), parts(end=nn.Flatten(), small=nn.AdaptiveAvgPool2d(1))), **asked)
+    with refused(NotFiniteError):
+        local_features(world(halves(), parts(middle=Spoils())), stage="middle")
     with refused():
-        gradcam(world(images(), nn.Flatten(), 4), **QUICK)
+        gradcam(world(images(), nn.Flatten(), 4), epochs=1)

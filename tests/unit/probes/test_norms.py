@@ -55,7 +55,7 @@ def world(own: list[float], other: list[float]) -> Any:
     return at(other, at(own, None))
 
 
-def test_the_unit_is_the_mean_of_the_images_trained_on() -> None:
+def test_the_unit_is_the_mean_of_the_images_trained_on_unless_it_is_zero(refused: Any) -> None:
     """By hand: norms 1 and 3 have the mean 2."""
     elsewhere = world([1.0, 3.0], [4.0, 2.0, 0.0])
     for place in (elsewhere.home, elsewhere):
@@ -65,9 +65,6 @@ def test_the_unit_is_the_mean_of_the_images_trained_on() -> None:
     rows = list(found.table.itertuples(index=False, name=None))
     expected = {"test": (4.0, 2.0, 0.0), "train": (2.0, 1.0, 0.0)}
     assert rows == [(split, image, norm) for split, of in expected.items() for image, norm in enumerate(of)]
-
-
-def test_zero_embeddings_have_no_unit(refused: Any) -> None:
     with refused(NotFiniteError):
         relative_norms(world([0.0, 0.0], [1.0]))
 
@@ -126,15 +123,15 @@ PEOPLE = "cifar10n-aggregate", "cifar10h-entropy"
 """Of training images a label, of test images an attribute."""
 
 
-def people(n: int = 240, m: int = 160, more: bool = True) -> Any:
+def people(more: bool = True) -> Any:
     """Features that vote, embeddings whose norm counts, and perhaps what people said."""
     random = np.random.default_rng(0)
-    own = {split: random.integers(0, 4, size) for split, size in (("train", n), ("test", m))}
+    own = {split: random.integers(0, 4, size) for split, size in (("train", 240), ("test", 160))}
     centres = random.normal(size=(4, 5))
     features = {split: torch.from_numpy(centres[y] + random.normal(size=(len(y), 5))) for split, y in own.items()}
     heads = {s: torch.from_numpy(random.lognormal(0, 0.4, (len(y), 1)) * [[0.6, 0.8]]) for s, y in own.items()}
-    said = np.where(random.random(n) < 0.2, (own["train"] + 1) % 4, own["train"])
-    entropies = random.random(m)
+    said = np.where(random.random(240) < 0.2, (own["train"] + 1) % 4, own["train"])
+    entropies = random.random(160)
     return SimpleNamespace(
         features=features.__getitem__,
         embeddings=heads.__getitem__,
@@ -174,7 +171,7 @@ def test_accuracy_is_scikit_learns_in_each_bucket(scale: Any) -> None:
     assert 2 < few < 18
 
 
-def test_people_agree_by_norm_as_a_loop_says() -> None:
+def test_people_agree_by_norm_as_a_loop_says_and_what_a_dataset_lacks_is_nan() -> None:
     frozen = people()
     found = norm_buckets(frozen, k=5, more_than=3).values
     for measure, split, known in (
@@ -186,13 +183,9 @@ def test_people_agree_by_norm_as_a_loop_says() -> None:
             own = [float(known[i]) for i, place in enumerate(places) if place == bucket]
             expected = math.fsum(own) / len(own) if len(own) > 3 else math.nan
             assert found[f"{measure};bucket={bucket}"] == pytest.approx(expected, nan_ok=True)
-
-
-def test_what_a_dataset_lacks_is_nan() -> None:
-    frozen = people(more=False)
-    found = norm_buckets(frozen, k=5).values
-    assert {math.isnan(value) for key, value in found.items() if key.startswith("human")} == {True}
-    assert sum(not math.isnan(value) for key, value in found.items() if key.startswith("bucket_share")) == 20
+    lacking = norm_buckets(people(more=False), k=5).values
+    assert {math.isnan(value) for key, value in lacking.items() if key.startswith("human")} == {True}
+    assert sum(not math.isnan(value) for key, value in lacking.items() if key.startswith("bucket_share")) == 20
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from hypersphere.probes import view_pairs as module
 from hypersphere.probes.alignment_uniformity import alignment_uniformity
 from hypersphere.probes.contrastive import contrastive
 from hypersphere.probes.distances import distance, distances
-from hypersphere.probes.geometry import effective_rank, geometry, weight_norm
+from hypersphere.probes.geometry import effective_rank, geometry
 from hypersphere.probes.opposite_halves import opposite_halves
 from hypersphere.probes.view_pairs import chosen, view_pairs
 
@@ -171,11 +171,13 @@ def test_where_the_answer_is_known(name: str) -> None:
     assert {key: found[key] for key in expected} == pytest.approx(expected, abs=1e-9)
 
 
-def test_a_contrastive_task_needs_a_temperature(refused: Any) -> None:
+def test_a_contrastive_task_needs_a_temperature_and_another_image(refused: Any) -> None:
+    """The second as whatever asks for pairs."""
     frozen = world(6, colours)
     del frozen.run.objective.parameters["temperature"]
-    with refused():
-        contrastive(frozen)
+    for given in (frozen, world(1, colours)):
+        with refused():
+            contrastive(given)
 
 
 def test_equal_opposite_and_zero_vectors() -> None:
@@ -204,10 +206,6 @@ def test_weights_count_and_normalisations_and_biases_do_not() -> None:
     network = nn.Sequential(nn.Conv2d(1, 1, 1), nn.BatchNorm2d(1), nn.Linear(1, 1))
     for parameter, value in zip(network.parameters(), (3.0, 100.0, 100.0, 100.0, 4.0, 100.0), strict=True):
         nn.init.constant_(parameter, value)
-    assert weight_norm(network) == pytest.approx(5.0)
-
-
-@pytest.mark.parametrize("probe", [alignment_uniformity, contrastive, distances])
-def test_one_image_has_no_other(refused: Any, probe: Callable[..., Any]) -> None:
-    with refused():
-        probe(world(1, colours))
+    frozen = world(2, colours)
+    frozen.encoder = network
+    assert geometry(frozen).values["weight_norm"] == pytest.approx(5.0)

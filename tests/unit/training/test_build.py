@@ -85,16 +85,14 @@ def test_a_tensors_key_is_its_name(make_run: MakeRun) -> None:
     assert all(torch.equal(of_run[name], value) for name, value in model.state_dict().items() if "encoder" in name)
 
 
-def to_logits(cosines: Tensor, targets: Tensor) -> Tensor:
-    return positive_scaling(cosines, targets, temperature=0.25, s=3)
-
-
 LABELS = torch.tensor([0, 0, 1, 1, 2, 2])
 LOSSES: dict[str, tuple[dict[str, Any], Callable[[Tensor, Tensor], Tensor]]] = {
     "objective": ({}, partial(nt_xent, temperature=0.5)),
     "its map to logits": (
         {"objective": GENERALISED, "logits": SCALED},
-        lambda a, b: generalised_info_nce(a, b, to_logits, negatives="both_views"),
+        partial(
+            generalised_info_nce, to_logits=partial(positive_scaling, temperature=0.25, s=3), negatives="both_views"
+        ),
     ),
     "a regulariser, added": (
         {"regulariser": {"name": "distance_polarization", "weight": 2.0}},

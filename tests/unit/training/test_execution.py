@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from jaxtyping import Float64
 from safetensors.torch import load_file
 from torch import Tensor
 
@@ -68,7 +67,7 @@ def test_optimisers_do_without_the_compiler() -> None:
     assert weights != ["1.0"] * 3
 
 
-def gradient(run: Run, type_: torch.dtype) -> Float64[Tensor, "p"]:
+def gradient(run: Run, type_: torch.dtype) -> Tensor:
     """Of one training step on random views, computed in this type, at rate 0."""
     micro = run.batch.micro
     views = torch.rand(2, micro, 3, 8, 8, generator=torch.Generator().manual_seed(run.seed), dtype=torch.float64)
