@@ -106,9 +106,7 @@ def test_the_digest_of_its_code_follows_its_package_and_ours(install: Install) -
     assert sources.code_digest("first.objectives.other") != before
 
 
-def test_trainers_studies_kinds_of_artifacts_and_measures(
-    install: Install, monkeypatch: pytest.MonkeyPatch, refused: Refused
-) -> None:
+def test_trainers_studies_kinds_of_artifacts_and_measures(install: Install, refused: Refused) -> None:
     table = "name,label,unit,decimals,what\nwarmth,warmth,%,1,how warm it is\n"
     folder = install(
         "first",
