@@ -325,9 +325,11 @@ def write_selection(path: Path, curve: list[Tried]) -> None:
     files.write_text(path, table.getvalue())
 
 
-def read_curve(path: Path, study: Study) -> list[Tried]:
-    """The curves that the values of a study's arms were chosen from, as ``write_selection`` wrote them; checked."""
-    grids, found = study.grids(), list[Tried]()
+def read_selection(path: Path, study: Study) -> Selection:
+    """The selected values of a study, from the checked file of ``write_selection``; none if it does not exist."""
+    grids, chosen = study.grids(), Selection()
+    if not path.is_file():
+        return chosen
     for at, row in enumerate(read_table(path, Tried._fields), start=2):
         where = f"{path}: line {at}"
         if row["arm"] not in grids:
@@ -336,23 +338,15 @@ def read_curve(path: Path, study: Study) -> list[Tried]:
         if values.keys() != grid.keys() or any(value not in grid[key] for key, value in values.items()):
             raise HypersphereError(f"{where}: value: '{row['value']}' is not in the grid of this arm")
         try:
-            numbers = float(row["mean"] or "nan"), float(row["std"] or "nan"), int(row["n"]), int(row["diverged"])
+            _, _, n, _ = float(row["mean"] or "nan"), float(row["std"] or "nan"), int(row["n"]), int(row["diverged"])
         except ValueError as error:
             raise HypersphereError(f"{where}: {error}") from None
-        one = Tried(row["arm"], row["value"], *numbers, row["chosen"] == "yes")
-        if one.chosen and any(other.chosen and other.arm == one.arm for other in found):
-            raise HypersphereError(f"{where}: chosen: this arm has two chosen values")
-        if one.chosen and one.n < len(study.seeds.tuning):
-            raise HypersphereError(f"{where}: n: no {len(study.seeds.tuning)} tuning runs support the chosen value")
-        found.append(one)
-    return found
-
-
-def read_selection(path: Path, study: Study) -> Selection:
-    """The selected values of a study; none if the file does not exist."""
-    if not path.is_file():
-        return {}
-    chosen = {one.arm: coordinates.parse(one.value, str(path)) for one in read_curve(path, study) if one.chosen}
-    if lacking := [arm for arm in study.grids() if arm not in chosen]:
+        if row["chosen"] == "yes":
+            if row["arm"] in chosen:
+                raise HypersphereError(f"{where}: chosen: this arm has two chosen values")
+            if n < len(study.seeds.tuning):
+                raise HypersphereError(f"{where}: n: no {len(study.seeds.tuning)} tuning runs support the chosen value")
+            chosen[row["arm"]] = values
+    if lacking := [arm for arm in grids if arm not in chosen]:
         raise HypersphereError(f"{path}: arm: {lacking[0]} has no chosen value; `hypersphere select` writes the file")
     return chosen

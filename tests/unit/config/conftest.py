@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from hypersphere import files
 from hypersphere.config import plan as planning
 from hypersphere.config.claims import PRINTED
 from hypersphere.config.plan import Plan
@@ -95,26 +96,11 @@ def table(folder: Path, *rows: dict[str, str]) -> Path:
     return file
 
 
-def _changed(content: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy with ``{"run.batch.size": 3}`` set; ``"(removed)"`` removes a key."""
-    content = copy.deepcopy(content)
-    for path, value in changes.items():
-        inner = content
-        *outer, last = path.split(".")
-        for key in outer:
-            inner = inner.setdefault(key, {})
-        if value == "(removed)":
-            del inner[last]
-        else:
-            inner[last] = value
-    return content
-
-
 @pytest.fixture
 def project(tmp_path: Path) -> Callable[..., Path]:
     """``project(paper={"run.batch.size": 3}, scale=…, datasets=…, config=…)``: its root, with these values changed.
 
-    ``table={…}`` stands for a table whose fields, but its title, are these.
+    ``"(removed)"`` removes a key. ``table={…}`` stands for a table whose fields, but its title, are these.
     """
 
     def make(*, table: dict[str, Any] | None = None, **changes: Mapping[str, Any]) -> Path:
@@ -122,9 +108,17 @@ def project(tmp_path: Path) -> Callable[..., Path]:
             whole = {"draw": "table", "title": "A table", **table}
             changes["paper"] = {"artifacts.table": whole, **changes.get("paper", {})}
         for name, file in FILES.items():
-            path = tmp_path / "config" / file
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(yaml.safe_dump(_changed(CONTENT[name], changes.get(name, {})), sort_keys=False))
+            content = copy.deepcopy(CONTENT[name])
+            for path, value in changes.get(name, {}).items():
+                inner = content
+                *outer, last = path.split(".")
+                for key in outer:
+                    inner = inner.setdefault(key, {})
+                if value == "(removed)":
+                    del inner[last]
+                else:
+                    inner[last] = value
+            files.write_text(tmp_path / "config" / file, yaml.safe_dump(content, sort_keys=False))
         return tmp_path
 
     return make

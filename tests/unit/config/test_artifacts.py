@@ -6,22 +6,14 @@ import pytest
 
 from hypersphere.config.artifacts import HISTORY, Measured, Override, Paper, Protocol
 
-TABLE: dict[str, Any] = {
-    "rows": {"method.variant": ["simclr.baseline", "simclr.cut"]},
-    "columns": {"dataset": ["cats", "dogs"]},
-    "measure": "knn_top1",
-}
-
-
-def measured(**fields: Any) -> Measured:
-    return Measured.model_validate({"draw": "table", "title": "A table", **fields})
-
 
 def paper(**evaluations: Any) -> Paper:
     return Paper.model_validate({"paper": "p", "title": "A paper", "evaluations": evaluations})
 
 
 KNN: dict[str, Any] = {"probe": {"name": "knn", "k": 20}}
+TABLE: dict[str, Any] = {"draw": "table", "title": "A table", "measure": "knn_top1"}
+TABLE |= {"rows": {"method.variant": ["simclr.baseline", "simclr.cut"]}, "columns": {"dataset": ["cats", "dogs"]}}
 
 
 def test_like_copies_and_replaces() -> None:
@@ -61,20 +53,17 @@ def test_the_protocol_that_gives_a_measure(measure: str, by: str | None, expecte
     """``by`` chooses where several give it, and says nothing of another measure beside it."""
     norms = {"probe": {"name": "norms"}, "layer": "embeddings"}
     found = paper(knn=KNN, transfer={"like": "knn", "transfer": True}, norms=norms)
-    assert found.protocol(measured(**TABLE | {"by": by}), {"measure": measure}) == expected
+    assert found.protocol(Measured.model_validate(TABLE | {"by": by}), {"measure": measure}) == expected
 
 
 def test_an_axis_may_name_the_protocols() -> None:
     """Where none is named, the one that the others are like."""
     found = paper(knn=KNN, few={"like": "knn", "probe": {"name": "knn", "k": 5}})
-    compared = measured(
-        draw="dots",
-        x={"by": ["knn", "few"]},
-        fixed={"method": "simclr", "variant": "default", "dataset": "cats"},
-        measure="knn_top1",
-    )
+    fixed = {"method": "simclr", "variant": "default", "dataset": "cats"}
+    dots = {"draw": "dots", "title": "Dots", "x": {"by": ["knn", "few"]}, "fixed": fixed, "measure": "knn_top1"}
+    compared = Measured.model_validate(dots)
     assert [found.protocol(compared, point) for point in compared.points] == ["knn", "few"]
-    assert found.protocol(measured(**TABLE), {"measure": "knn_top1"}) == "knn"
+    assert found.protocol(Measured.model_validate(TABLE), {"measure": "knn_top1"}) == "knn"
 
 
 @pytest.mark.parametrize(

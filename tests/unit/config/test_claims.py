@@ -69,85 +69,80 @@ def test_a_baseline_is_a_variant_or_the_coordinates_that_differ(tmp_path: Path, 
 HEADER = f"id,kind,origin,{FIELDS}"
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        *("", "id,kind\n", f"{HEADER},note\n", f"{HEADER},level\n", HEADER.replace(",origin", ""), f"{HEADER},kind\n"),
-        *(f"{HEADER}\n{row}\n" for row in ("a,value", "x," * 16 + "x", "x" * 200_000, '"a"b', "caf\udce9")),
-    ],
-    ids=[
-        "empty",
-        "two columns",
-        "one more",
-        "a derived one",
-        "one less",
-        "one twice",
-        "short",
-        "long",
-        "huge",
-        "quotes",
-        "latin1",
-    ],
-)
+UNREADABLE = {
+    "empty": "",
+    "two columns": "id,kind\n",
+    "one more": f"{HEADER},note\n",
+    "a derived one": f"{HEADER},level\n",
+    "one less": HEADER.replace(",origin", ""),
+    "one twice": f"{HEADER},kind\n",
+    "short": f"{HEADER}\na,value\n",
+    "long": f"{HEADER}\n{'x,' * 16}x\n",
+    "huge": f"{HEADER}\n{'x' * 200_000}\n",
+    "quotes": f'{HEADER}\n"a"b\n',
+    "latin1": f"{HEADER}\ncaf\udce9\n",
+}
+
+
+@pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE)
 def test_a_file_of_claims_that_cannot_be_read(tmp_path: Path, refused: Refused, content: str) -> None:
     (tmp_path / "p.csv").write_text(content, errors="surrogateescape")
     with refused():
         load(tmp_path / "p.csv")
 
 
-def test_a_comparison_reports_the_difference_of_its_two_printed_values(tmp_path: Path) -> None:
-    """61.1 - 56.5 is 4.6, and not 4.6000000000000014."""
-    others: list[dict[str, str]] = [  # each is another number: of another setting, measure, reading, artifact, dataset
-        {"reported": "1", "setting": "epoch=50"},
-        {"reported": "2", "metric": "knn_top5"},
-        {"reported": "3", "origin": "corrected", "reading": "M7"},
-        {"reported": "4", "artifact": "t2"},
-        {"reported": "5", "dataset": "dogs"},
-    ]
-    rows = [COMPARED, {"reported": "61.1"}, {"variant": "baseline", "reported": "56.5"}, *others]
-    assert load(table(tmp_path, *rows))[0].reported == 4.6
-    settings = [
-        COMPARED | {"setting": "logits.s=10", "baseline": "logits.s=1"},
-        {"setting": "logits.s=10.0", "reported": "60"},
-        {"setting": "logits.s=1", "reported": "62.5"},
-    ]
-    assert load(table(tmp_path, *settings))[0].reported == -2.5
+BASELINE = {"variant": "baseline", "reported": "56.5"}
+OTHERS: list[dict[str, str]] = [  # each is another number: of another setting, measure, reading, artifact, dataset
+    {"reported": "1", "setting": "epoch=50"},
+    {"reported": "2", "metric": "knn_top5"},
+    {"reported": "3", "origin": "corrected", "reading": "M7"},
+    {"reported": "4", "artifact": "t2"},
+    {"reported": "5", "dataset": "dogs"},
+]
+BY_SETTING = [
+    COMPARED | {"setting": "logits.s=10", "baseline": "logits.s=1"},
+    {"setting": "logits.s=10.0", "reported": "60"},
+    {"setting": "logits.s=1", "reported": "62.5"},
+]
 
 
-def test_a_sentence_of_no_effect_knows_the_printed_difference_and_its_baseline(tmp_path: Path) -> None:
-    """The baseline's 56.5 decides the margin; it is no column, so that nobody types it."""
-    rows = [COMPARED | {"direction": "equal"}, {"reported": "56.4"}, {"variant": "baseline", "reported": "56.5"}]
-    (said, *_) = load(table(tmp_path, *rows))
-    assert (said.reported, said.level) == (-0.1, 56.5)
-
-
-@pytest.mark.parametrize("row", [COMPARED | {"direction": "larger"}, {"kind": "comparison", "variant": ""}])
-def test_a_sentence_without_a_number_reports_none(tmp_path: Path, row: dict[str, str]) -> None:
-    assert load(table(tmp_path, row))[0].reported is None
-
-
-SAY_LOSS = (
-    "A printed loss, against the sentence: ",
-    "Dino, whose objective has no cosine similarity, does not benefit from a cut.",
-    "Larger batches slow down convergence.",
-    "Larger objects suppress the learning of smaller ones.",
+@pytest.mark.parametrize(
+    ("rows", "reported", "level"),
+    [
+        ([COMPARED, {"reported": "61.1"}, BASELINE, *OTHERS], 4.6, 56.5),  # and not 4.6000000000000014
+        (BY_SETTING, -2.5, 62.5),
+        ([COMPARED | {"direction": "equal"}, {"reported": "56.4"}, BASELINE], -0.1, 56.5),
+        ([COMPARED | {"direction": "larger"}], None, None),
+        ([{"kind": "comparison", "variant": ""}], None, None),
+    ],
 )
-"""How a sentence begins that is said of a printed loss."""
-
-
-def printed_gain(claim: Claim) -> float:
-    """Above 0 if the printed difference is a gain, below 0 if a loss; where no value is better, more is a gain."""
-    if claim.direction == "equal":
-        return 0.0
-    difference = SIGNS.get(claim.direction or "", claim.reported or 0.0)
-    return -difference if claim.metric and MEASURES[claim.metric].better == "lower" else difference
+def test_a_comparison_reports_the_difference_of_its_two_printed_values_if_it_has_them(
+    tmp_path: Path, rows: list[dict[str, str]], reported: float | None, level: float | None
+) -> None:
+    """The baseline's value decides the margin; it is no column, so that nobody types it."""
+    said = load(table(tmp_path, *rows))[0]
+    assert (said.reported, said.level) == (reported, level)
 
 
 def test_what_is_printed_as_a_loss_is_no_sentence_of_gain() -> None:
     """Ours would else confirm a gain by measuring a loss."""
+
+    def printed_gain(claim: Claim) -> float:
+        """Above 0 if the printed difference is a gain, below 0 if a loss; where no value is better, more is a gain."""
+        if claim.direction == "equal":
+            return 0.0
+        difference = SIGNS.get(claim.direction or "", claim.reported or 0.0)
+        return -difference if claim.metric and MEASURES[claim.metric].better == "lower" else difference
+
+    of_losses = (
+        "A printed loss, against the sentence: ",
+        "Dino, whose objective has no cosine similarity, does not benefit from a cut.",
+        "Larger batches slow down convergence.",
+        "Larger objects suppress the learning of smaller ones.",
+    )
     told = [claim for claim in claims() if claim.kind == "comparison" and printed_gain(claim)]
     assert sum(printed_gain(claim) < 0 for claim in told) > 20
-    assert [one.id for one in told if one.sentence.startswith(SAY_LOSS) != (printed_gain(one) < 0)] == []
+    assert [one.id for one in told if one.sentence.startswith(of_losses) != (printed_gain(one) < 0)] == []
 
 
 def test_readings_are_errata_and_what_an_erratum_reads_or_is_ours_is_not_counted_as_printed() -> None:
@@ -238,9 +233,7 @@ def add(root: Path, artifact: str = "table5", **fields: str) -> None:
 
 
 def test_what_is_right_is_taken(project_root: Path) -> None:
-    check_texts(planning.make(project_root))
     add(project_root, setting="epoch=3;batch.size=8")
-    check_texts(planning.make(project_root))
     add(project_root, artifact="fig1", id="other", setting="epohc=3")  # a study names what it measures
     check_texts(planning.make(project_root))
 
@@ -275,13 +268,12 @@ ANSWERED = {claim.id for claim in claims()}
 """Claims: statistics/test_studies.py checks that exact studies answer those of their artifacts."""
 
 
-def test_every_test_and_statement_that_is_named_exists(missing_tests: Callable[[list[str]], list[str]]) -> None:
+def test_what_can_be_executed_is_shown_by_tests_and_statements_that_exist(
+    missing_tests: Callable[[list[str]], list[str]],
+) -> None:
     named = [name for entry in LEDGER for name in entry.tests]
     assert len(named) > 100
     assert missing_tests([name for name in named if name not in STATEMENTS | ANSWERED]) == []
-
-
-def test_what_can_be_executed_is_shown() -> None:
     assert [entry.id for entry in LEDGER if entry.kind in ("breaks", "claim") and not entry.tests] == []
 
 

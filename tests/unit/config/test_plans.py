@@ -128,11 +128,6 @@ def test_batches_hold_no_more_runs_than_they_may(project: Project, size: int, jo
 SCALES = {path.stem for path in (ROOT / "config" / "scales").glob("*.yaml")}
 PLANNED = {"paper", "quick", "smoke", "workstation", "laptop1"}
 """Scales of which golden/test_run_names.py plans every run."""
-ONE_SEED = {"seeds": [0]}
-
-
-def table(**fields: Any) -> dict[str, Any]:
-    return {"draw": "table", "title": "A table", "measure": "knn_top1", **fields}
 
 
 @pytest.mark.parametrize("scale", sorted(SCALES - PLANNED))
@@ -142,16 +137,15 @@ def test_the_released_config_is_planned_at_every_other_scale(scale: str) -> None
     check_batches(plan)
 
 
-@pytest.mark.parametrize(("k", "asked"), [(200, 1), (5, 2)])
-def test_two_papers_of_one_run_train_it_once_and_each_has_its_protocol(project: Project, k: int, asked: int) -> None:
+def test_two_papers_of_one_run_train_it_once_and_each_has_its_protocol(project: Project) -> None:
+    """By two protocols where the second paper asks for fewer neighbours."""
     root = project()
     text = (root / "config/papers/p/paper.yaml").read_text().replace("paper: p\n", "paper: q\n")
-    files.write_text(root / "config/papers/q/paper.yaml", text.replace("k: 200", f"k: {k}"))
-    plan = planning.make(root)
-    assert len(plan.cells) == 2 * 16
-    assert len(plan.runs) == 16
-    assert {cell.missing for cell in plan.cells} == {""}
-    assert {len(protocols) for protocols in plan.asked.values() if protocols} == {asked}
+    for k, asked in ((200, 1), (5, 2)):
+        files.write_text(root / "config/papers/q/paper.yaml", text.replace("k: 200", f"k: {k}"))
+        plan = planning.make(root)
+        assert (len(plan.cells), len(plan.runs), {cell.missing for cell in plan.cells}) == (2 * 16, 16, {""})
+        assert {len(protocols) for protocols in plan.asked.values() if protocols} == {asked}
 
 
 PARTS = ("method", "objective", "logits", "gradient", "regulariser", "initialisation", "encoder", "optimiser")
@@ -189,11 +183,11 @@ def test_quick_exercises_all_that_it_would_with_every_value() -> None:
 def test_one_thing_described_twice_is_shown_twice(
     planned: Planned, again: dict[str, Any], field: dict[str, Any], epoch: dict[str, Any], shrunk: Any
 ) -> None:
-    columns = {"method": "simclr", "dataset": "cats"}
-    one = table(rows={"variant": "hot"}, columns=columns)
-    two = table(rows=again | field | epoch, columns=columns)
+    shared = {"draw": "table", "title": "A table", "measure": "knn_top1"}
+    shared["columns"] = {"method": "simclr", "dataset": "cats"}
+    one, two = ({**shared, "rows": rows} for rows in ({"variant": "hot"}, again | field | epoch))
     paper = {"artifacts.table": "(removed)", "artifacts.one": one, "artifacts.two": two}
-    plan = planned(paper=paper, scale=ONE_SEED | {"epochs": shrunk})
+    plan = planned(paper=paper, scale={"seeds": [0], "epochs": shrunk})
     assert [cell.missing for cell in plan.cells] == ["", ""]
     assert len(plan.runs) == 1
 
@@ -217,32 +211,21 @@ def test_a_batch_is_named_by_its_runs(planned: Planned) -> None:
     assert not before.keys() & batches(seeds=[2, 3]).keys()
 
 
-def prepared(root: Path, dataset: str, images: int) -> None:
-    """The manifest of a prepared dataset, as far as sizes are concerned."""
-    plan = planning.make(root)
-    manifest = plan.data_folder(plan.datasets[dataset]) / "manifest.json"
-    files.write_json(manifest, {"splits": {"train": {"images": images}}})
-
-
-def test_a_batch_larger_than_the_dataset(project_root: Path, refused: Refused) -> None:
+def test_a_batch_larger_than_the_dataset_and_more_neighbours_than_the_bank(
+    project_root: Path, refused: Refused
+) -> None:
     plan = planning.make(project_root)
     check_sizes(plan)  # nothing is prepared, so nothing is known
     largest = max(run.batch.size for run in plan.runs.values() if run.dataset.name == "upright")
-    prepared(project_root, "upright", max(largest, 1000))
+    manifest = plan.data_folder(plan.datasets["upright"]) / "manifest.json"
+    files.write_json(manifest, {"splits": {"train": {"images": largest}}})
     check_sizes(plan)
-    prepared(project_root, "upright", largest - 1)
+    with refused():
+        check_sizes(planning.make(project_root, {"probes": {"knn": {"k": largest + 1}}}))
+    files.write_json(manifest, {"splits": {"train": {"images": largest - 1}}})
     with refused():
         check_sizes(plan)
     check_sizes(plan, ["turned"])  # asked about another one
-
-
-def test_more_neighbours_than_the_bank(project_root: Path, refused: Refused) -> None:
-    largest = max(run.batch.size for run in planning.make(project_root).runs.values())
-    prepared(project_root, "upright", largest)
-    check_sizes(planning.make(project_root))
-    plan = planning.make(project_root, {"probes": {"knn": {"k": largest + 1}}})
-    with refused():
-        check_sizes(plan)
 
 
 def test_the_digest_may_be_left_out_where_one_name_begins_so(planned: Planned) -> None:

@@ -97,7 +97,7 @@ def test_a_constant_that_is_no_literal_is_refused(install: Install, refused: Ref
 
 def test_the_digest_of_its_code_follows_its_package_and_ours(install: Install) -> None:
     text = "import first.helper\nfrom hypersphere.objectives import geometry\n"
-    folder = install("first", {**loss("tug"), "objectives/other.py": text, "helper.py": "x = 1\n"})
+    folder = install("first", {"objectives/other.py": text, "helper.py": "x = 1\n"})
     found = sources.closure(["first.objectives.other"])
     assert {"first.helper", "hypersphere.objectives.geometry"} <= found.keys()
     before = sources.code_digest("first.objectives.other")
@@ -106,9 +106,7 @@ def test_the_digest_of_its_code_follows_its_package_and_ours(install: Install) -
     assert sources.code_digest("first.objectives.other") != before
 
 
-def test_trainers_studies_kinds_of_artifacts_and_measures(
-    install: Install, monkeypatch: pytest.MonkeyPatch, refused: Refused
-) -> None:
+def test_trainers_studies_kinds_of_artifacts_and_measures(install: Install, refused: Refused) -> None:
     table = "name,label,unit,decimals,what\nwarmth,warmth,%,1,how warm it is\n"
     folder = install(
         "first",
@@ -130,22 +128,17 @@ def test_trainers_studies_kinds_of_artifacts_and_measures(
         measures._all()
 
 
-def test_no_name_has_two_owners(install: Install, refused: Refused) -> None:
-    install("first", loss("nt_xent"))
-    with refused():
-        registry.names("objectives")
-
-
 @pytest.mark.parametrize(
     "files",
     [
         loss("tug"),  # first has one too
+        loss("nt_xent"),
         loss("pull", "np.float64"),
         loss("pull", "Positive"),
         loss("pull", "float", "DEFAULT"),
         {"objectives/pull.py": "def pull(:\n"},
     ],
-    ids=["taken", "other annotation", "unknown annotation", "unknown default", "no Python"],
+    ids=["taken", "ours", "other annotation", "unknown annotation", "unknown default", "no Python"],
 )
 def test_a_component_that_cannot_be_read_is_said(install: Install, refused: Refused, files: dict[str, str]) -> None:
     install("first", loss("tug"))

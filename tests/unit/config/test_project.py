@@ -47,23 +47,20 @@ def test_mistakes(project: Project, approve: Approve, name: str) -> None:
     approve(re.sub(r"is not one of (\d+ names|([\w.]+, ){5,}[\w.]+)", "is not one of …", str(caught.value)))
 
 
-@pytest.fixture
-def complaint(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """``complaint(root, "--set", …)``: what a command that plans says, in one line; it must exit with 2."""
-
-    def run(root: Path, *options: str) -> str:
+def test_the_command_says_it_in_one_line(
+    project: Project,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    approve: Approve,
+) -> None:
+    def complaint(root: Path, *options: str) -> str:
         monkeypatch.chdir(root)
         assert cli.main(["pretrain", *options]) == 2
         captured = capsys.readouterr()
         assert (captured.out, captured.err.count("\n"), captured.err[-1]) == ("", 1, "\n")
         return captured.err.strip()
 
-    return run
-
-
-def test_the_command_says_it_in_one_line(
-    project: Project, complaint: Callable[..., str], tmp_path_factory: pytest.TempPathFactory, approve: Approve
-) -> None:
     root = project()
     options = [("--set", setting) for setting in ("epoch=3", "epochs", "seeds=[0", "epochs={")]
     for words in (*options, ("x",)):

@@ -21,8 +21,7 @@ def test_what_a_file_of_objectives_is_for_is_what_its_function_returns() -> None
     assert registry.names("initialisations") == ("cut_initialisation",)
     assert {"human", "published", "store"}.isdisjoint(registry.names("datasets"))
     assert {"descent", "evaluate", "frozen", "view_pairs"}.isdisjoint(registry.names("probes"))
-    kinds: tuple[registry.Kind, ...] = ("objectives", "logits", "gradients", "initialisations")
-    found = [name for kind in kinds for name in registry.names(kind)]
+    found = [name for kind in registry.OBJECTIVES for name in registry.names(kind)]
     assert len(found) == len(set(found))
     folder = Path(registry.__file__).parents[1] / "objectives"
     helpers = {path.stem for path in folder.glob("[a-z]*.py")} - set(found)

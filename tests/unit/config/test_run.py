@@ -34,7 +34,6 @@ def test_the_name_is_the_hash_of_what_differs_from_the_defaults() -> None:
 
 
 OPTIMISER, SCHEDULE, BATCH = RUN["optimiser"], RUN["schedule"], RUN["batch"]
-DATASET = {"name": "noise", "source": {"name": "digits"}}
 
 
 @pytest.mark.parametrize(
@@ -61,7 +60,7 @@ def test_every_other_value_renames() -> None:
         {"seed": 4},
         {"encoder": {"name": "resnet8", "width": 8}},
         {"objective": {"name": "nt_xent", "temperature": 0.1}},
-        {"dataset": DATASET | {"imbalance": {"head": 5, "ratio": 1}}},
+        {"dataset": RUN["dataset"] | {"imbalance": {"head": 5, "ratio": 1}}},
         {"gradient": {"name": "grad_scale", "power": 0}},
         {"regulariser": {"name": "distance_polarization", "weight": 0}},
         {"views": {"flip": 0.4}},
@@ -106,11 +105,14 @@ def saying(monkeypatch: pytest.MonkeyPatch, **constants: Any) -> None:
 WEAK: dict[str, Any] = {"grayscale": 0.0, "jitter_probability": 0.0}
 
 
-def test_each_view_may_be_made_its_own_way() -> None:
+def test_each_view_may_be_made_its_own_way_if_the_method_takes_two(monkeypatch: pytest.MonkeyPatch) -> None:
     """Margins paper, App. C.1: strong for the student, weak for the teacher."""
     run = Run.model_validate(RUN | {"views_b": WEAK})
     assert run.branches == (Views(), Views(grayscale=0.0, jitter_probability=0.0))
     assert Run.model_validate(RUN).branches == (Views(), Views())
+    saying(monkeypatch, VIEWS=1, ENCODERS=("resnet", "resnet8"))
+    run = Run.model_validate(RUN)
+    assert (run.branches, run.encoder.name) == ((Views(),), "resnet8")
 
 
 NAN, INFINITE = float("nan"), float("inf")
@@ -144,15 +146,8 @@ def test_what_is_no_run_is_said(
     approve("; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in caught.value.errors()))
 
 
-def test_what_a_method_says_of_views_and_encoders_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
-    saying(monkeypatch, VIEWS=1, ENCODERS=("resnet", "resnet8"))
-    run = Run.model_validate(RUN)
-    assert (run.branches, run.encoder.name) == ((Views(),), "resnet8")
-
-
 def test_a_datasets_folder_changes_with_its_content() -> None:
-    base: dict[str, Any] = {"name": "d", "source": {"name": "digits"}}
-    plain = Dataset.model_validate(base)
-    assert plain.folder == Dataset.model_validate({"name": "d", "source": {"name": "digits", "seed": 0}}).folder
-    assert plain.folder.startswith("d-")
+    plain, base = Dataset.model_validate(RUN["dataset"]), RUN["dataset"]
+    assert plain.folder == Dataset.model_validate(base | {"source": {"name": "digits", "seed": 0}}).folder
+    assert plain.folder.startswith("noise-")
     assert Dataset.model_validate(base | {"imbalance": {"head": 9, "ratio": 1.5}}).folder != plain.folder

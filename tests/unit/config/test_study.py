@@ -49,11 +49,10 @@ def test_a_record_names_the_plan_of_confirmation_runs_with_its_digest(planned: P
 
 
 def test_a_borrowed_method_is_the_run_of_its_document(project: Project) -> None:
-    made = project()
-    table = {"draw": "table", "title": "t", "rows": {"method.variant": ["simclr.cut"]}, "columns": {"dataset": "cats"}}
+    made, cell = project(), {"rows": {"method.variant": ["simclr.cut"]}, "columns": {"dataset": "cats"}}
+    table = {"draw": "table", "title": "t", "measure": "knn_top1", **cell}
     ours = {"paper": "ours", "title": "Ours", "borrows": {"simclr": "p"}, "artifacts": {"a": table}}
     ours["evaluations"] = {"knn": {"probe": {"name": "knn", "k": 200}}}
-    table["measure"] = "knn_top1"
     files.write_text(made / "config" / "papers" / "ours" / "paper.yaml", yaml.safe_dump(ours))
     plan = planning.make(made)
     assert set(plan.runs_of("ours", "a")) <= set(plan.runs_of("p", "table"))

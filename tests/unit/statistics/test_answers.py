@@ -1,7 +1,6 @@
 """The answers of studies, against the words of their plans: made-up comparisons, counted by hand."""
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,9 @@ from hypersphere.config import coordinates, project
 from hypersphere.statistics import answers
 from hypersphere.statistics.effects import Arms
 
+from ...golden.released import ROOT
 from .world import RULES
 
-ROOT = Path(__file__).parents[3]
 CONFIG = project.load(ROOT, {"scale": "laptop"})
 STUDIES = CONFIG.papers["ours"].studies
 
@@ -110,9 +109,8 @@ def test_does_distance_polarization_help_sentences(
     assert answer("sentences", rows) == expected
 
 
-def around(mean: float, spread: float = 0.1) -> pd.Series:
-    """Five seeds with this mean."""
-    return pd.Series(mean + spread * np.array([-1.0, -0.5, 0.0, 0.5, 1.0]))
+SEEDS = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
+"""By how much five seeds lie beside their mean."""
 
 
 def family(study: str) -> list[tuple[coordinates.Coordinates, coordinates.Coordinates]]:
@@ -146,7 +144,10 @@ def test_do_more_steps_make_up_for_a_cut(
         at = ["simclr", "simsiam"].index(str(arm["method"]))
         said, difference = {95: early[at], 385: (OPEN, 0.0), 1540: late[at]}[int(arm["schedule.epochs"])]
         rows.append(row(said, coordinates.text(arm), coordinates.text(baseline)))
-        values |= {coordinates.text(arm): around(30 + difference), coordinates.text(baseline): around(30)}
+        values |= {
+            coordinates.text(point): pd.Series(mean + SEEDS / 10)
+            for point, mean in ((arm, 30 + difference), (baseline, 30))
+        }
     assert len(rows) == 6
     assert answer("cut_by_steps", rows, values) == expected
 
@@ -175,12 +176,12 @@ def test_does_a_larger_digit_suppress_the_first(
     rows, values = [], dict[str, pd.Series]()
     for arm, baseline in family("multidigits"):
         temperature = float(arm["objective.temperature"])
-        fall, shift = falls_at[temperatures.index(temperature)], np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
+        fall = falls_at[temperatures.index(temperature)]
         cell, other = map(coordinates.text, (arm, baseline))
         rows.append(row(by_temperature[temperature] if "_80;" in cell else OPEN, cell, other))
         for point, name in ((arm, cell), (baseline, other)):
             size = float(str(point["dataset"])[-2:])
-            values[name] = pd.Series(90 + shift - 60 / (1 + np.exp((fall + shift - size) / 5)))
+            values[name] = pd.Series(90 + SEEDS - 60 / (1 + np.exp((fall + SEEDS - size) / 5)))
     assert len(rows) == 15
     assert answer("multidigits", rows, values) == expected
 
@@ -206,10 +207,8 @@ def test_a_study_has_no_answer_before_every_arm_can_bear_one(changed: dict[str, 
 
 
 def test_every_study_has_a_rule_of_one_kind() -> None:
-    by_numbers = {name for name, study in STUDIES.items() if study.answers.numbers}
-    by_rule = {name.removeprefix("ours/") for name in answers.RULES}
-    assert not by_numbers & by_rule
-    assert by_numbers | by_rule == set(STUDIES)
+    by_numbers = [name for name, study in STUDIES.items() if study.answers.numbers]
+    assert sorted([*by_numbers, *(name.removeprefix("ours/") for name in answers.RULES)]) == sorted(STUDIES)
 
 
 def test_a_study_of_another_document_takes_no_rule_of_ours_and_may_state_one_answer_in_numbers() -> None:

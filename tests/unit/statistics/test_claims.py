@@ -51,7 +51,6 @@ def judge(world: World, *rows: dict[str, Any]) -> dict[str, dict[str, str]]:
     return world.judged(*rows)
 
 
-PRINTED = [claim("d"), claim("c", variant="cut3", reported=57.3)]
 GAIN = gain("g", reported="")
 """The difference of the two printed values."""
 
@@ -146,7 +145,7 @@ def test_values_at_the_published_scale(world: World) -> None:
 def test_a_comparison_reports_the_difference_of_two_printed_values(world: World) -> None:
     for method in ("simclr", "simsiam"):
         world.say("table5", at(method=method, dataset="hundred"), [None] * 3)
-    row = judge(world, *PRINTED, gain("g", reported="", sentence="a, gain"))["g"]
+    row = judge(world, claim("d"), claim("c", variant="cut3", reported=57.3), GAIN | {"sentence": "a, gain"})["g"]
     assert row["reported"] == "6.3"  # 57.3 - 51.0, without binary dust
     assert float(row["measured"]) == pytest.approx(5.0)
     expected = ("3", "reproduced", "default", "a, gain")
@@ -242,10 +241,6 @@ def test_runs_that_all_diverged_are_not_a_measurement(make_world: Make, level: s
 def make_small(make_world: Make) -> Make:
     alone = {"table5": PAPER["artifacts"]["table5"] | {"columns": {"dataset": ["ten"]}}}
     return partial(make_world, paper={"artifacts": alone})
-
-
-SEVEN = [51.0, 51.1, 51.2, 50.9, 51.0, 51.1, 51.2]
-CUT_SEVEN = [value + 5 for value in SEVEN]
 
 
 @pytest.mark.parametrize(
@@ -347,9 +342,10 @@ def test_an_arm_that_lost_more_than_a_fifth_settles_nothing_whether_diverged_or_
     places = [place for place, cell in enumerate(cells) if cell.text == at(variant=arm)]
     for place in places[:missing]:
         cells[place] = replace(cells[place], missing="no record of this run")
-    arms: dict[str, Values] = {"default": SEVEN, "cut3": CUT_SEVEN}
+    seven = [51.0, 51.1, 51.2, 50.9, 51.0, 51.1, 51.2]
+    arms: dict[str, Values] = {"default": seven, "cut3": [value + 5 for value in seven]}
     arms[arm] = [*arms[arm][: 7 - diverged], *[None] * diverged]
-    fill(world, arms["default"], arms["cut3"], SEVEN)
+    fill(world, arms["default"], arms["cut3"], seven)
     values = [claim("default", reported=51.1), claim("cut3", variant="cut3", reported=56.1)]
     found = judge(world, *values, gain("g"))
     effect = world.table("table5", "effects").loc[at(variant="cut3")]

@@ -14,12 +14,7 @@ from hypersphere.config.plan import Plan
 from hypersphere.datasets import corrupting as severities
 from hypersphere.probes import corruption
 from hypersphere.statistics import gather, measure
-from hypersphere.statistics.corruption_errors import (
-    BENCHMARK,
-    CLEAN,
-    corruption_errors,
-    mce,
-)
+from hypersphere.statistics.corruption_errors import BENCHMARK, CLEAN, corruption_errors, mce
 
 from ...fixtures import Refused
 from ...golden.released import from_records
@@ -65,16 +60,16 @@ LIKE_FOG, LIKE_SNOW = BENCHMARK[::2], BENCHMARK[1::2]
 """Eight corruptions, whose errors vary with severity, and seven, whose errors do not."""
 Errors = tuple[float, float, float, float]
 """On clean images; of corruptions like fog at severities 1 and 4, and at 2 and 5; of those like snow."""
-TABLE: dict[str, Any] = {
+ROBUST: dict[str, Any] = {
     **{"draw": "table", "title": "Corruptions", "by": "corruptions"},
     "rows": {"variant": ["default", "cut3"], "augmentation": ["standard", "augmix"]},
     "columns": {"measure": ["mce", "relative_mce"]},
     "fixed": {"method": "simclr", "dataset": "ten"},
     "baseline": {"variant": "default", "augmentation": "standard"},
 }
-DOCUMENT: dict[str, Any] = {
+DOCUMENT = {
     "evaluations": {**PAPER["evaluations"], "corruptions": {"probe": {"name": "corruption"}}},
-    "artifacts": {"robust": TABLE},
+    "artifacts": {"robust": ROBUST},
 }
 
 

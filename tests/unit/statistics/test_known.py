@@ -3,7 +3,6 @@
 import itertools
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -15,9 +14,9 @@ from hypersphere.config.run import Run
 from hypersphere.provenance import columns
 from hypersphere.statistics import known
 
+from ...golden.released import ROOT
 from .world import World
 
-ROOT = Path(__file__).parents[3]
 RULES = load_certainty(ROOT)
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from hypersphere import files
-from hypersphere.config.plan import MANIFEST, Asked
+from hypersphere.config.plan import MANIFEST
 from hypersphere.errors import DamagedError
 from hypersphere.provenance import columns, pictures
 from hypersphere.provenance.manifest import check_tidy
@@ -246,11 +246,11 @@ def test_quantiles_are_those_of_numpy_for_each_split_and_seed(make_world: Make) 
         assert (set(rows["n"]), set(rows["n_diverged"])) == ({0}, {2})
 
 
-PLACES = itertools.product(("highest", "lowest"), "ab", (1, 2))
-
-
 SHOWN = pd.DataFrame(
-    [("train", extreme, row, rank, f"{rank}.50") for extreme, row, rank in PLACES],
+    [
+        ("train", extreme, row, rank, f"{rank}.50")
+        for extreme, row, rank in itertools.product(("highest", "lowest"), "ab", (1, 2))
+    ],
     columns=["split", "extreme", "row", "column", "caption"],
 )
 
@@ -317,33 +317,6 @@ def test_points_are_those_of_the_first_seed_that_did_not_diverge(make_world: Mak
 # What runs and probes leave, altered or not there: one sentence each, and nothing is written.
 
 
-IMAGES = POINTS.assign(split=["train", "test"], norm=[1.0, 2.0])
-LEFT_OUT: dict[str, tuple[str, Callable[[World], object]]] = {
-    "an epoch": ("epochs", lambda world: [of.at.discard((50, "digits")) for of in asked(world)]),
-    "images": ("violins", lambda world: world.images.clear()),
-    "pictures": ("portraits", lambda world: world.pictures.clear()),
-    "a coordinate": ("globe", lambda world: [table.pop("z") for table in world.images.values()]),
-}
-
-
-def asked(world: World) -> list[Asked]:
-    return [of for protocols in world.plan.asked.values() for of in protocols.values()]
-
-
-@pytest.mark.parametrize("lost", LEFT_OUT)
-def test_what_is_not_there_is_refused_and_nothing_is_written(make_world: Make, refused: Refused, lost: str) -> None:
-    world = make_world(seeds=[0], paper={"artifacts": PAPER["artifacts"] | {"globe": GLOBE}})
-    world.images = {run: IMAGES.copy() for run in world.plan.runs}
-    world.portraits = dict.fromkeys(world.plan.runs, SHOWN)
-    world.pictures = dict.fromkeys(world.plan.runs, np.zeros((8, 5, 4, 3), dtype=np.uint8))
-    artifact, lose = LEFT_OUT[lost]
-    lose(world)
-    world.write(artifact)
-    with refused():
-        measure.build(world.plan, "norms", artifact)
-    assert not world.plan.artifact_folder("norms", artifact).exists()
-
-
 def test_a_damaged_table_is_refused_and_not_taken_for_one_that_is_not_made(make_world: Make, refused: Refused) -> None:
     world = make_world(seeds=[0])
     world.measure("table5")
@@ -367,6 +340,7 @@ def test_runs_say_what_they_were_made_by_or_are_refused(make_world: Make, refuse
     assert gather.runs(world.plan, [name, other])["run"].tolist() == [other]  # what has no manifest yet has no row
 
 
+IMAGES = POINTS.assign(split=["train", "test"], norm=[1.0, 2.0])
 BY = {"table5": "knn", "epochs": "knn", "violins": "norms", "portraits": "extremes", "globe": "points"}
 
 
@@ -379,6 +353,7 @@ def seal(path: Path, change: Callable[[dict[str, str]], Any]) -> None:
 
 
 def lost_file(path: Path) -> None:
+    """As if it was never made."""
     path.unlink()
     seal(path, lambda listed: listed.pop(path.name))
 

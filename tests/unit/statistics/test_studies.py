@@ -17,20 +17,19 @@ from hypersphere.statistics import claims, studies
 from ...fixtures import Refused
 from .world import CLAIM, PAPER, RULES, Make, at, claim
 
-NOTHING = dict.fromkeys(["reported_std", "reported_n", "direction"])
-STEPS = CLAIM | NOTHING | {"id": "c", "artifact": "a", "metric": "steps", "reported": 100.0}
-
 
 def of_steps(**changed: Any) -> Claim:
     """A claim of 100 steps, but for what is changed."""
-    return Claim.model_validate(STEPS | changed)
+    nothing = dict.fromkeys(["reported_std", "reported_n", "direction"])
+    steps = {"id": "c", "artifact": "a", "metric": "steps", "reported": 100.0}
+    return Claim.model_validate(CLAIM | nothing | steps | changed)
 
 
-def of_one(kind: str, claim: Claim, **arms: float | list[float]) -> dict[str, Any]:
+def of_one(kind: str, claim: Claim, **arms: Any) -> dict[str, Any]:
     return studies._of_one(kind, claim, {arm: np.atleast_1d(numbers) for arm, numbers in arms.items()}, RULES)
 
 
-def over_seeds(claim: Claim, values: Any) -> dict[str, Any]:
+def over_seeds(claim: Claim, values: np.ndarray) -> dict[str, Any]:
     return of_one("over_seeds", claim, seeds=values)
 
 
@@ -127,10 +126,10 @@ def answered(make_world: Make) -> Answered:
     """``answered(claims, rows)``: judge claims of a paper with one studied artifact, ``a``, by rows of answers.csv."""
 
     def judge(
-        claims: list[Claim], *rows: tuple[str, str, str, int, float], **declared: str
+        claims: list[Claim], *rows: tuple[str, str, str, int, float], by: str = "entropy_limits", **declared: str
     ) -> dict[str, dict[str, Any]]:
         world = make_world(paper={"artifacts": {"a": FIGURE | declared, "b": FIGURE}})
-        world.answers("entropy_limits", *rows)
+        world.answers(by, *rows)
         return studies.judge(claims, world.plan.config, "norms", RULES)
 
     return judge
@@ -171,20 +170,21 @@ def test_an_effect_of_printed_size_is_judged_by_it(answered: Answered) -> None:
         assert answered([said], *arms("c", small, baseline))["c"]["verdict"] == verdict
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
-        [],
-        [("c", "N1", "value", 0, 1.0)],
-        [(name, "as printed", "value", 0, 1.0) for name in "cd"],
-        [("c", "as printed", "held", 0, 1.0), ("c", "as printed", "places", 0, 1.0)],
-    ],
-    ids=["no answer", "another reading", "no claim of a study", "another kind"],
-)
-def test_claims_and_answers_must_match(answered: Answered, refused: Refused, rows: list[Any]) -> None:
+UNLIKE: dict[str, tuple[str, list[tuple[str, str, str, int, float]]]] = {
+    "no answer": ("entropy_limits", []),
+    "another reading": ("entropy_limits", [("c", "N1", "value", 0, 1.0)]),
+    "no claim of a study": ("entropy_limits", [(name, "as printed", "value", 0, 1.0) for name in "cd"]),
+    "another kind": ("entropy_limits", [("c", "as printed", arm, 0, 1.0) for arm in ("held", "places")]),
+    "another study": ("pair_attraction", [("c", "as printed", "value", 0, 1.0)]),
+}
+
+
+@pytest.mark.parametrize("unlike", UNLIKE)
+def test_claims_and_answers_must_match(answered: Answered, refused: Refused, unlike: str) -> None:
     """``d`` is a claim that trained encoders answer."""
+    study, rows = UNLIKE[unlike]
     with refused():
-        answered([of_steps(), of_steps(id="d", artifact="table5")], *rows)
+        answered([of_steps(), of_steps(id="d", artifact="table5")], *rows, by=study)
 
 
 def test_what_a_document_leaves_out_is_measured_and_not_judged(answered: Answered) -> None:
@@ -205,13 +205,6 @@ STATED = [
     ("norms.bad", "norms", "as printed", 100, 90, 7, 0.25, '{"tau": 1.0, "excess": 0.25}', "refuted"),
     ("norms.bad", "norms", "N1", 100, 90, 0, 0.0, "", "no counterexample (erratum)"),
 ]
-
-
-def test_an_answer_by_another_study_is_refused(make_world: Make, refused: Refused) -> None:
-    world = make_world(paper={"artifacts": {"a": FIGURE}})
-    world.answers("pair_attraction", ("c", "as printed", "value", 0, 1.0))
-    with refused():
-        studies.judge([of_steps()], world.plan.config, "norms", RULES)
 
 
 FIGURE = {"draw": "study_table", "title": "t", "study": "entropy_limits"}

@@ -109,7 +109,6 @@ def test_reproduced_is_two_one_sided_tests_at_five_percent(counts: list[int], ma
 
 NO_EFFECT = gain("none", direction="equal", reported="")
 """A claim of the small project that cut weights change nothing, on ten."""
-PRINTED = [claim("cut", variant="cut3", reported="51.0"), claim("plain", variant="default", reported="51.3")]
 
 
 @pytest.mark.parametrize("spread", [0.2, 0.5, 0.8, 1.5])
@@ -173,14 +172,13 @@ def test_the_margin_is_that_of_the_printed_baseline(make_world: Make) -> None:
     world = make_world()
     world.measure("table5")
     for plain, margin in (("79.9", 1.5), ("80", 1.0)):
-        found = world.judged(NO_EFFECT, PRINTED[0], PRINTED[1] | {"reported": plain})
+        found = world.judged(NO_EFFECT, claim("cut", variant="cut3", reported="51.0"), claim("plain", reported=plain))
         assert float(found["none"]["margin"]) == margin
 
 
 def test_two_arms_of_an_exact_study() -> None:
     row = {**NO_EFFECT, "setting": "", "level": 85.0, "reported": 0.1, "reported_std": None, "reported_n": None}
-    said = Claim.model_validate(row)
-    arms = {"variant": np.array([85.1, 85.0, 84.9]), "baseline": np.array([85.0, 85.1, 84.9])}
-    assert studies.effects([(said, arms)], RULES)["none"]["verdict"] == "reproduced"
-    apart = {**arms, "variant": arms["variant"] + 3}
-    assert studies.effects([(said, apart)], RULES)["none"]["verdict"] == "not reproduced"
+    said, baseline = Claim.model_validate(row), np.array([85.0, 85.1, 84.9])
+    for apart, verdict in ((0, "reproduced"), (3, "not reproduced")):
+        arms = {"variant": np.array([85.1, 85.0, 84.9]) + apart, "baseline": baseline}
+        assert studies.effects([(said, arms)], RULES)["none"]["verdict"] == verdict
