@@ -338,7 +338,7 @@ def read_selection(path: Path, study: Study) -> Selection:
         if values.keys() != grid.keys() or any(value not in grid[key] for key, value in values.items()):
             raise HypersphereError(f"{where}: value: '{row['value']}' is not in the grid of this arm")
         try:
-            _, _, n, _ = float(row["mean"] or "nan"), float(row["std"] or "nan"), int(row["n"]), int(row["diverged"])
+            n, *_ = int(row["n"]), int(row["diverged"]), float(row["mean"] or "nan"), float(row["std"] or "nan")
         except ValueError as error:
             raise HypersphereError(f"{where}: {error}") from None
         if row["chosen"] == "yes":

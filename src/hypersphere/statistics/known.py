@@ -245,10 +245,14 @@ def is_level(row: Mapping[str, Any]) -> bool:
     return LEVEL in row["why"]
 
 
+def compares_encoders(row: Mapping[str, Any]) -> bool:
+    """Whether it is a comparison that trained encoders answer, or would."""
+    return (row["kind"], row["answered_by"]) == ("comparison", "encoder")
+
+
 def has_interval(row: Mapping[str, Any]) -> bool:
     """Whether trained encoders give an interval for a comparison."""
-    compared = (row["kind"], row["answered_by"]) == ("comparison", "encoder")
-    return compared and not math.isnan(row["low_unadjusted"])
+    return compares_encoders(row) and not math.isnan(row["low_unadjusted"])
 
 
 def stands_in(config: Config, row: Mapping[str, Any]) -> bool:
@@ -335,8 +339,7 @@ def _price(
 
     The spread over seeds is that of the best evidence, else of the two printed standard deviations.
     """
-    compared = claim.kind == "comparison" and row["answered_by"] == "encoder"
-    if not compared or claim.origin == "ours" or not claim.of_accuracy:
+    if not compares_encoders(row) or claim.origin == "ours" or not claim.of_accuracy:
         return {}
     stds = [arm.reported_std for cell in claim.cells if (arm := printed.get((claim.artifact, cell)))]
     known, spread = [one for one in stds if one], row.get("spread", 0.0)
