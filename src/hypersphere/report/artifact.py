@@ -94,7 +94,6 @@ class Context:
 
     @property
     def config(self) -> Config:
-        """The config, with its scale."""
         return self.results.config
 
     @property
@@ -118,18 +117,15 @@ class Point:
     """Whether another dataset than the printed one was measured."""
     control: bool = False
     printed_baseline: Claim | None = None
-    """The published number of the baseline."""
     has_intervals: bool = True
     """Whether this scale's intervals of effects are shown."""
 
     @property
     def text(self) -> str:
-        """The coordinates as text."""
         return coordinates.text(self.coordinates)
 
     @property
     def measure(self) -> Measure:
-        """The measure of the cell."""
         return MEASURES[str(self.coordinates["measure"])]
 
     @property
@@ -147,7 +143,6 @@ class Point:
 
     @property
     def mean(self) -> float:
-        """The mean over seeds."""
         return self.number("mean")
 
     @property
@@ -157,7 +152,6 @@ class Point:
 
     @property
     def mean_text(self) -> str:
-        """The mean in print."""
         return words.number(self.mean, self.measure.decimals)
 
     @property
@@ -278,7 +272,6 @@ class Points(Context):
 
     @property
     def every(self) -> list[Point]:
-        """Every cell."""
         return list(self.cells.values())
 
     def at(self, *parts: Coordinates) -> Point:

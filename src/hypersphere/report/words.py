@@ -71,11 +71,6 @@ def distinct(values: Iterable[object]) -> str:
     return ", ".join(sorted({str(value) for value in values if value})) or NOT_RUN
 
 
-def joined(*sentences: str) -> str:
-    """Sentences one after the other, without the empty ones."""
-    return " ".join(filter(None, sentences))
-
-
 def confidence(config: Config) -> str:
     """The level of every interval: ``95 %``."""
     return f"{100 * rules.load(config.root).confidence:g} %"
@@ -94,13 +89,7 @@ def notice(config: Config) -> str:
     return f"Not a reproduction: {kind}. No encoder trained at this scale counts for or against a published number."
 
 
-def short_notice(config: Config) -> str:
-    """The notice in two or three words."""
-    return "Published setting." if settles(config) else "Not a reproduction."
-
-
 def scale_line(config: Config) -> str:
-    """The scale's name, level and description."""
     return f"Scale {config.scale_name} (level {config.scale.level}): {config.scale.describe}."
 
 
