@@ -18,13 +18,10 @@ PAGE = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
 Missing = Callable[[list[str]], list[str]]
 
 
-def test_every_test_that_is_named_exists(missing_tests: Missing) -> None:
+def test_every_promise_has_a_test_and_a_control_and_every_test_that_is_named_exists(missing_tests: Missing) -> None:
     named = NAMED.findall(PAGE)
     assert len(named) > 50
     assert missing_tests(named) == []
-
-
-def test_every_promise_has_a_test_and_a_control() -> None:
     rows = [line for line in PAGE.splitlines() if line.startswith("| ") and not line.startswith("| promise")]
     assert len(rows) > 40
     for row in rows:
@@ -35,7 +32,6 @@ def test_every_promise_has_a_test_and_a_control() -> None:
 
 
 def blocks(page: str, language: str) -> list[str]:
-    """The text of each code block of a page."""
     text = (ROOT / page).read_text(encoding="utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
 

@@ -30,7 +30,6 @@ def build(plan: Plan) -> None:
 
 
 def context(results: Results) -> dict[str, Any]:
-    """The values of the template."""
     config, entries = results.config, claims.entries(results)
     proofs = Proofs(results.plan, frozenset(claim.row["id"] for claim in entries), config.results)
     papers = []
