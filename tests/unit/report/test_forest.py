@@ -50,15 +50,13 @@ def test_the_short_forest_has_clear_directions_first_and_then_the_largest_printe
     assert "12 of 15 differences" in forest.draw(CONFIG, chosen, 15).texts[0].get_text()
 
 
-CLAIMS = [
-    made_up.comparison("far", -73.8, -12.9, 2.0, direction="same"),
-    made_up.comparison("level", 1.0, -9.0, 9.0, variant="margins", why="an arm is at the level of raw pixels"),
-    made_up.comparison("none", 2.0, 0.0, variant="ratio", direction="no effect"),
-]
-
-
 def test_shape_and_hue_say_the_direction_and_level_arms_are_pale() -> None:
-    listed = tables.rows(made_up.table(CLAIMS))
+    claims = [
+        made_up.comparison("far", -73.8, -12.9, 2.0, direction="same"),
+        made_up.comparison("level", 1.0, -9.0, 9.0, variant="margins", why="an arm is at the level of raw pixels"),
+        made_up.comparison("none", 2.0, 0.0, variant="ratio", direction="no effect"),
+    ]
+    listed = tables.rows(made_up.table(claims))
     (axis,) = forest.draw(CONFIG, forest.rows(CONFIG, listed), 0).axes
     ours = {line.get_marker(): line for line in axis.lines if line.get_marker() in "os^v"}
     assert {marker: (line.get_color(), line.get_alpha()) for marker, line in ours.items()} == {

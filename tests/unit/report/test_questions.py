@@ -118,14 +118,11 @@ def test_a_table_of_its_own_counts_for_questions_on_the_text_alone(tmp_path: Pat
     assert answered(tmp_path, [borne[0], claim(3, "holds")])["outcome"] == "cannot tell"
 
 
-NO_STUDIES = {name: pd.DataFrame(columns=list(kinds)) for name, kinds in TABLES.items()}
-ROW = {"paper": "ours", "artifact": "step_size", "baseline": "method=simclr;variant=default", "in_family": True}
-
-
 def test_each_arm_of_a_study_is_named_by_all_that_it_is() -> None:
     called = ["ahead; beyond", "ahead; level", "level; behind", "behind", "ahead", "", ""]
+    arm = "method=simclr;variant={}"
     rows = [
-        ROW | {"coordinates": f"method=simclr;variant=v{at}", "called": one, "level": ""}
+        {"coordinates": arm.format(f"v{at}"), "baseline": arm.format("default"), "called": one, "level": ""}
         for at, one in enumerate(called)
     ]
     rows[-1] |= {"level": "at the level of its untrained encoder"}
@@ -199,7 +196,8 @@ def test_a_few_questions_lead_in_an_order_and_no_number_is_typed_that_the_eviden
 
 def test_without_evidence_no_question_is_answered(recorded: Known) -> None:
     bare = pd.DataFrame([removed(row) for row in recorded.claims])
-    assert set(questions.answered(RELEASED, bare, NO_STUDIES)["outcome"]) == {"cannot tell"}
+    studies = {name: pd.DataFrame(columns=list(kinds)) for name, kinds in TABLES.items()}
+    assert set(questions.answered(RELEASED, bare, studies)["outcome"]) == {"cannot tell"}
 
 
 @pytest.mark.parametrize("outcome", ["holds", "fails", "opposite"])
