@@ -13,15 +13,12 @@ from hypersphere.config.coordinates import PAIR, Coordinates, Scalar
 
 PAPERS = Path(__file__).resolve().parents[2] / "config" / "papers"
 
-Field = Literal["reported", "reported_std"]
-"""A printed mean, or its standard deviation."""
 Table = dict[Scalar, dict[Scalar, float]]
 """Row, column, number."""
 
 
 @cache
 def claims(paper: str) -> tuple[Claim, ...]:
-    """All claims of a paper."""
     return tuple(load(PAPERS / paper / "claims.csv"))
 
 
@@ -50,7 +47,7 @@ def table(
     rows: str,
     columns: str,
     fixed: Coordinates = MappingProxyType({}),
-    field: Field = "reported",
+    field: Literal["reported", "reported_std"] = "reported",
 ) -> Table:
     """The values of an artifact by two coordinates, in the order of the claims. Two for one cell must agree."""
     cells: Table = {}

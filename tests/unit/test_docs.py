@@ -15,16 +15,14 @@ from hypersphere.config.questions import Question
 ROOT = Path(__file__).resolve().parents[2]
 NAMED = re.compile(r"`([\w/]+\.py::\w+)`")
 PAGE = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
-Missing = Callable[[list[str]], list[str]]
 
 
-def test_every_test_that_is_named_exists(missing_tests: Missing) -> None:
+def test_every_promise_has_a_test_and_a_control_and_every_test_that_is_named_exists(
+    missing_tests: Callable[[list[str]], list[str]],
+) -> None:
     named = NAMED.findall(PAGE)
     assert len(named) > 50
     assert missing_tests(named) == []
-
-
-def test_every_promise_has_a_test_and_a_control() -> None:
     rows = [line for line in PAGE.splitlines() if line.startswith("| ") and not line.startswith("| promise")]
     assert len(rows) > 40
     for row in rows:
@@ -35,7 +33,6 @@ def test_every_promise_has_a_test_and_a_control() -> None:
 
 
 def blocks(page: str, language: str) -> list[str]:
-    """The text of each code block of a page."""
     text = (ROOT / page).read_text(encoding="utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
 
@@ -88,7 +85,6 @@ def test_settings_and_datasets_are_those_that_a_project_takes(config_root: Path)
     assert name in project.load(config_root, {}).datasets
 
 
-OBJECTIVES = (ROOT / "docs" / "objectives.md").read_text(encoding="utf-8")
 KINDS: dict[str, tuple[registry.Kind, ...]] = {
     "Losses": ("objectives",),
     "Maps": ("logits",),
@@ -98,7 +94,8 @@ KINDS: dict[str, tuple[registry.Kind, ...]] = {
 
 @pytest.mark.parametrize("section", KINDS)
 def test_every_component_has_its_row(section: str) -> None:
-    (text,) = re.findall(rf"^## {section}[^\n]*\n(.*?)(?=^## |\Z)", OBJECTIVES, re.MULTILINE | re.DOTALL)
+    page = (ROOT / "docs" / "objectives.md").read_text(encoding="utf-8")
+    (text,) = re.findall(rf"^## {section}[^\n]*\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
     rows = re.findall(r"^\| (`[^|]*)\|", text, re.MULTILINE)
     listed = sorted(name for row in rows for name in re.findall(r"`(\w+)`", row))
     assert listed == sorted(name for kind in KINDS[section] for name in registry.names(kind))

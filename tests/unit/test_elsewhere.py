@@ -63,23 +63,24 @@ def of_extras() -> set[str]:
     }
 
 
+def run(wheel: Path, refused: set[str], program: str, *given: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", WITHOUT.format(refused=refused) + program, *given]
+    return subprocess.run(command, cwd=wheel, env={"PYTHONPATH": str(wheel)}, capture_output=True, text=True)
+
+
 def test_the_wheel_trains_with_the_libraries_of_the_core_alone(wheel: Path) -> None:
     refused = of_extras() | {"scipy"}  # which is for the audit
     assert {"pandas", "pydantic", "scipy", "torchvision", "yaml"} <= refused
     losses = "".join(re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)[:2])
-    program = WITHOUT.format(refused=refused) + losses + "assert encoder.weight.grad.abs().sum() > 0\n"
-    program += "import hypersphere; print(hypersphere.__file__)"
-    run = [sys.executable, "-c", program]
-    done = subprocess.run(run, cwd=wheel, env={"PYTHONPATH": str(wheel)}, capture_output=True, text=True)
+    program = losses + "assert encoder.weight.grad.abs().sum() > 0\nimport hypersphere; print(hypersphere.__file__)"
+    done = run(wheel, refused, program)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(str(wheel))
     assert (wheel / "hypersphere" / "py.typed").exists()
 
 
 def test_the_command_says_what_to_install_where_only_the_core_is(wheel: Path) -> None:
-    program = WITHOUT.format(refused=of_extras()) + "from hypersphere.__main__ import run; sys.exit(run())"
-    run = [sys.executable, "-c", program, "plan"]
-    done = subprocess.run(run, cwd=wheel, env={"PYTHONPATH": str(wheel)}, capture_output=True, text=True)
+    done = run(wheel, of_extras(), "from hypersphere.__main__ import run; sys.exit(run())", "plan")
     assert done.returncode == 2
     assert "hypersphere[pipeline]" in done.stderr
     assert "Traceback" not in done.stderr

@@ -29,7 +29,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_equal_content_is_equal_bytes(tmp_path: Path) -> None:
+def test_equal_content_is_equal_bytes_whose_digest_is_sha256_of_canonical_json(tmp_path: Path) -> None:
     files.write_json(tmp_path / "a", {"b": 1, "a": [0.1]})
     files.write_json(tmp_path / "b", {"a": [0.1], "b": 1})
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
@@ -37,9 +37,6 @@ def test_equal_content_is_equal_bytes(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="Out of range"):
         files.write_json(tmp_path / "c", float("nan"))
     assert not (tmp_path / "c").exists()
-
-
-def test_digest_is_sha256_of_canonical_json_and_bytes_are_as_given(tmp_path: Path) -> None:
     files.write_text(tmp_path / "a", "x\ny\r\nµ")
     assert (tmp_path / "a").read_bytes() == "x\ny\r\nµ".encode()  # newlines are written as given
     (tmp_path / "a").write_bytes(b"abc")
@@ -123,11 +120,6 @@ def in_time() -> Iterator[None]:
     signal.signal(signal.SIGALRM, before)
 
 
-def pipe(path: Path) -> None:
-    path.unlink(missing_ok=True)
-    os.mkfifo(path)
-
-
 @pytest.mark.usefixtures("in_time")
 @pytest.mark.parametrize(
     "read",
@@ -136,7 +128,7 @@ def pipe(path: Path) -> None:
 def test_what_is_no_regular_file_is_refused_and_not_waited_for(
     tmp_path: Path, read: Callable[[Path], object], refused: Refused
 ) -> None:
-    pipe(tmp_path / "pipe")
+    os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("pipe")
     (tmp_path / "device").symlink_to("/dev/null")
     for name in ("pipe", "link", "device"):

@@ -3,8 +3,6 @@
 import ast
 from pathlib import Path
 
-import pytest
-
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "hypersphere"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("",),  # errors, files, prng, t_test, wording
@@ -21,14 +19,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("command", "testing"),
 )
 LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}
-
-
-def modules() -> dict[str, Path]:
-    return {
-        ".".join(("hypersphere", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): path
-        for path in PACKAGE.rglob("*.py")
-        if path.name != "__main__.py"
-    }
 
 
 def imported(path: Path, known: dict[str, Path]) -> set[str]:
@@ -50,34 +40,25 @@ def level(module: str) -> int:
     return LEVEL[parts[1] if len(parts) > 2 or parts[-1] in LEVEL else ""]
 
 
-@pytest.fixture(scope="module")
-def graph() -> dict[str, set[str]]:
-    known = modules()
-    return {name: imported(path, known) for name, path in known.items()}
-
-
-def test_every_folder_has_its_layer() -> None:
+def test_every_folder_has_its_layer_and_says_what_lives_there() -> None:
     folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
     assert folders == LEVEL.keys() - {""}
+    assert [one for one in folders if not (PACKAGE / one / "__init__.py").read_text().startswith('"""')] == []
 
 
-def test_nothing_imports_upwards(graph: dict[str, set[str]]) -> None:
+def test_nothing_imports_upwards_or_in_a_circle() -> None:
+    known = {
+        ".".join(("hypersphere", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): path
+        for path in PACKAGE.rglob("*.py")
+        if path.name != "__main__.py"
+    }
+    graph = {name: imported(path, known) for name, path in known.items()}
     upwards = [
         f"{name} imports {other}" for name, others in graph.items() for other in others if level(other) > level(name)
     ]
     assert upwards == []
-
-
-def test_no_circle(graph: dict[str, set[str]]) -> None:
     left = {name: set(others) - {name} for name, others in graph.items()}
     while free := [name for name, others in left.items() if not others & left.keys()]:
         for name in free:
             del left[name]
     assert sorted(left) == []
-
-
-def test_each_folder_says_what_lives_there() -> None:
-    silent = [
-        folder for folder in LEVEL if folder and not (PACKAGE / folder / "__init__.py").read_text().startswith('"""')
-    ]
-    assert silent == []

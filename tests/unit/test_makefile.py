@@ -4,6 +4,7 @@ import re
 import shlex
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -31,7 +32,7 @@ def test_settings_reach_the_command_as_they_were_typed(target: str, typed: str, 
     assert [word for word in words[words.index("scale=quick") + 1 :] if word not in ("--set", ";")] == settings
 
 
-def test_every_requirement_of_the_lock_is_pinned_and_hashed() -> None:
+def test_every_requirement_of_the_lock_is_pinned_and_hashed_without_address_or_option() -> None:
     """Requirements begin lines; their hashes follow, indented."""
     blocks = re.split(r"\n(?=\S)", LOCK.strip())
     blocks = [block for block in blocks if not block.startswith("#")]
@@ -39,9 +40,6 @@ def test_every_requirement_of_the_lock_is_pinned_and_hashed() -> None:
     for block in blocks:
         assert re.match(r"[a-z0-9][\w.-]*==[\w.!+-]+", block), block.splitlines()[0]
         assert re.search(r"\n    --hash=sha256:[0-9a-f]{64}", block), block.splitlines()[0]
-
-
-def test_the_lock_names_no_address_and_no_option() -> None:
     assert "://" not in LOCK
     assert not re.search(r"^\s*-[a-z-]+ ", LOCK.replace("--hash", ""), flags=re.MULTILINE)
     assert " @ " not in LOCK
@@ -54,15 +52,12 @@ def test_conda_gets_every_pin_with_its_marker_and_no_hash() -> None:
     assert any(" ; " in pin for pin in pins)
 
 
-def git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=False)
-
-
 def test_the_guard_is_of_this_checkout() -> None:
     """Asked for what changes nothing: HEAD is moved to where it is."""
     if not (ROOT / ".git").exists():
         pytest.skip("not a checkout")
-    head = git(ROOT, "rev-parse", "HEAD").stdout.strip()
-    done = git(ROOT, "update-ref", "HEAD", head, head)
+    said: dict[str, Any] = {"capture_output": True, "text": True}
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, check=True, **said).stdout.strip()
+    done = subprocess.run(["git", "update-ref", "HEAD", head, head], cwd=ROOT, **said)
     assert "a test would change the history of the checkout" in done.stderr
-    assert git(Path(__file__).parent, "rev-parse").returncode != 0
+    assert subprocess.run(["git", "rev-parse"], cwd=Path(__file__).parent, **said).returncode != 0

@@ -53,8 +53,6 @@ class Text(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One row of a table."""
-
     labels: tuple[str, ...]
     cells: tuple[Text, ...]
     control: bool = False
@@ -72,8 +70,6 @@ class Grid(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """An artifact ready to be shown."""
-
     id: str
     title: str
     notes: tuple[str, ...]
@@ -94,7 +90,6 @@ class Context:
 
     @property
     def config(self) -> Config:
-        """The config, with its scale."""
         return self.results.config
 
     @property
@@ -118,18 +113,15 @@ class Point:
     """Whether another dataset than the printed one was measured."""
     control: bool = False
     printed_baseline: Claim | None = None
-    """The published number of the baseline."""
     has_intervals: bool = True
     """Whether this scale's intervals of effects are shown."""
 
     @property
     def text(self) -> str:
-        """The coordinates as text."""
         return coordinates.text(self.coordinates)
 
     @property
     def measure(self) -> Measure:
-        """The measure of the cell."""
         return MEASURES[str(self.coordinates["measure"])]
 
     @property
@@ -147,17 +139,10 @@ class Point:
 
     @property
     def mean(self) -> float:
-        """The mean over seeds."""
         return self.number("mean")
 
     @property
-    def was_run(self) -> bool:
-        """Whether there is a number, or a run that diverged."""
-        return not math.isnan(self.mean) or self.count("n_diverged") > 0
-
-    @property
     def mean_text(self) -> str:
-        """The mean in print."""
         return words.number(self.mean, self.measure.decimals)
 
     @property
@@ -278,7 +263,6 @@ class Points(Context):
 
     @property
     def every(self) -> list[Point]:
-        """Every cell."""
         return list(self.cells.values())
 
     def at(self, *parts: Coordinates) -> Point:
@@ -303,8 +287,11 @@ class Points(Context):
 
     def measured(self, axis: str) -> list[dict[str, Scalar]]:
         """The points of an axis of which anything was run; all points if nothing was."""
-        others = [points for name, points in self.artifact.axes.items() if name != axis]
-        run = [point for point in self.axis(axis) if any(self.at(point, *rest).was_run for rest in product(*others))]
+        others, run = [points for name, points in self.artifact.axes.items() if name != axis], []
+        for point in self.axis(axis):
+            cells = [self.at(point, *rest) for rest in product(*others)]
+            if any(cell.count("n_diverged") or not math.isnan(cell.mean) for cell in cells):
+                run.append(point)
         return run or self.axis(axis)
 
     def named(self, point: Coordinates, axis: str) -> str:
@@ -312,11 +299,24 @@ class Points(Context):
         return self.called(point, words.varying(self.axis(axis)))
 
     def called(self, point: Coordinates, keys: Iterable[str]) -> str:
-        """``digits (for CIFAR-10), epoch 40 (here 4)``: the name of some keys of a point, by what was measured."""
-        keys = [key for key in keys if key in point]
-        here = [text for key in keys if (text := self.here(key, [point]))]
-        name = words.standing(self.config, self.paper, point, keys)
-        return name + (f" (here {', '.join(here)})" if here else "")
+        """``digits (for CIFAR-10), epoch 40 (here 4)``: the name of some keys of a point, by what was measured.
+
+        ``CIFAR-10 (not run at this scale)``, or ``(not run: no loader yet)``: a dataset or target cannot be measured.
+        """
+        chosen = {key: point[key] for key in keys if key in point}
+        texts = [text for key in chosen if (text := self.here(key, [point]))]
+        here = f" (here {', '.join(texts)})" if texts else ""
+        measured, names = dict(chosen), []
+        for key, dataset in words.used(self.config, self.paper.paper, chosen).items():
+            if dataset is None or dataset.source is None:
+                why = " at this scale" if dataset is None else ": no loader yet"
+                return f"{words.point(self.paper, chosen, chosen)} ({words.NOT_RUN}{why}){here}"
+            measured[key] = dataset.name
+        for group in words.together(list(chosen)):
+            replaced = any(measured[key] != chosen[key] for key in group)
+            stands_for = words.point(self.paper, chosen, group).removeprefix("→ ")
+            names.append(words.point(self.paper, measured, group) + (f" (for {stands_for})" if replaced else ""))
+        return ", ".join(names) + here
 
     def here(self, key: str, points: Sequence[Coordinates]) -> str:
         """What ran in place of a published epoch, or field of the run, at some points; empty: as published."""

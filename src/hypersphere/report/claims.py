@@ -56,8 +56,6 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True)
 class Entry:
-    """One claim, ready to print."""
-
     row: Row
     """Its row of claims.csv, of one scale or of the report."""
     subject: str
@@ -150,11 +148,6 @@ def verdicts(claims: Iterable[Row]) -> dict[str, dict[str, dict[str, int]]]:
             if any(numbers.values()):
                 by_origin[origin] = {verdict: number for verdict, number in numbers.items() if number}
     return counts
-
-
-def answers(claims: Iterable[Row]) -> Counter[tuple[str, str]]:
-    """The number of claims of the report by kind and answer; an empty one: there is no evidence."""
-    return Counter((row["answered_by"], "" if row["rung"] == "nothing" else row["answer"]) for row in claims)
 
 
 def address(**filters: str) -> str:

@@ -85,13 +85,10 @@ def laptop(config: Config, known: Known) -> str:
     asked_by = {
         f"{name}/{key}": one.question for name, paper in config.papers.items() for key, one in paper.studies.items()
     }
+    shown = [head, *([asked_by[study], *counts] for study, *counts in lines)]
     splits, called = nothing_differs(known.studies, rules.confidence)
     values = {
-        **{
-            "criteria": criteria,
-            "documents": documents,
-            "progress": [head, *([asked_by[study], *counts] for study, *counts in lines)],
-        },
+        **{"criteria": criteria, "documents": documents, "progress": shown},
         **{"splits": splits, "called": called, "confidence": words.confidence(config)},
         **{"prices": _prices(config, known.claims, rules), "rules": rules, "most": MOST_RUNS},
     }

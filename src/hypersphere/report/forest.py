@@ -94,7 +94,6 @@ def short(every: Rows) -> Rows:
 
 
 def compared(shown: Rows) -> list[Claim]:
-    """The claims of all rows."""
     return [claim for lines in shown.values() for _, alike in lines for claim in alike]
 
 
@@ -142,11 +141,9 @@ def caption(claims: Sequence[Claim]) -> str:
     few = f"n = {runs[0]}" if len(runs) == 1 else f"n from {runs[0]} to {runs[-1]}"
     scales = dict.fromkeys(f"Scale {claim['scale']}, {RUNGS[claim['rung']]}." for claim in shown)
     published = all(claim["rung"] == "published" for claim in shown)
-    return words.joined(
-        "" if published else "Not a reproduction: small encoders on reduced data.",
-        *scales,
-        f"{few} independent pretrainings an arm; device {words.distinct(claim['device'] for claim in shown)}.",
-    )
+    worth = [] if published else ["Not a reproduction: small encoders on reduced data."]
+    device = words.distinct(claim["device"] for claim in shown)
+    return " ".join([*worth, *scales, f"{few} independent pretrainings an arm; device {device}."])
 
 
 def build(config: Config, claims: pd.DataFrame, folder: Path) -> None:
@@ -163,20 +160,17 @@ def draw(config: Config, shown: Rows, total: int) -> Figure:
     claims = compared(shown)
     some = f"{len(claims)} of {total}" if len(claims) < total else str(total)
     sections = [Section(title, [_row(name, alike) for name, alike in lines]) for title, lines in shown.items()]
-    level = "Pale, with an asterisk: an arm is level with raw pixels or its untrained encoder."
-    folded = (
-        f"A variant with more than {APART} datasets, tasks or settings in one table has one row with every effect: "
-        "its lines reach from the lowest to the highest end of the intervals."
-    )
+    small = caption(claims)
+    if any(map(known.is_level, claims)):
+        small += " Pale, with an asterisk: an arm is level with raw pixels or its untrained encoder."
+    if len(claims) > sum(len(section.rows) for section in sections):
+        small += f" A variant with more than {APART} datasets, tasks or settings in one table has one row with every "
+        small += "effect: its lines reach from the lowest to the highest end of the intervals."
     frame = figures.Frame(
         f"Printed effects and ours: {some} differences in accuracy",
         f"Difference in accuracy, points. Ours with the {words.confidence(config)} interval by Welch (thick) and after "
         f"Holm's correction (thin). Axis cut at ±{FARTHEST:g}; an arrow stands for what lies beyond.",
-        words.joined(
-            caption(claims),
-            level if any(map(known.is_level, claims)) else "",
-            folded if len(claims) > sum(len(section.rows) for section in sections) else "",
-        ),
+        small,
     )
     legend = {"printed": PRINTED} | {f"ours: {EFFECTS[direction]}": look for direction, look in LOOKS.items()}
     nothing = [Section("No comparison has an interval yet.", ())]

@@ -10,6 +10,7 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.report import words
 from hypersphere.report.artifact import Points
+from hypersphere.report.results import settles
 from hypersphere.wording import counted
 
 
@@ -26,7 +27,7 @@ def of(points: Points, *shown: str) -> tuple[str, ...]:
     not_kept = plan.records is not None and not plan.controls[key] and untrained(plan.artifacts[key])
     every = (
         words.scale_note(points.config),
-        words.joined(*shown),
+        " ".join(filter(None, shown)),
         shared(points),
         f"Conditions: {conditions(points)}",
         protocol(plan, points.paper, points.name),
@@ -39,10 +40,10 @@ def of(points: Points, *shown: str) -> tuple[str, ...]:
 
 def small(points: Points) -> str:
     """Scale, data, n, device and protocol in a line, for a figure without its caption."""
-    scale = f"Scale {points.config.scale_name}. {words.short_notice(points.config)}"
-    return words.joined(
-        scale, shared(points), conditions(points), protocol(points.results.plan, points.paper, points.name)
-    )
+    worth = "Published setting." if settles(points.config) else "Not a reproduction."
+    runs = protocol(points.results.plan, points.paper, points.name)
+    said = (f"Scale {points.config.scale_name}. {worth}", shared(points), conditions(points), runs)
+    return " ".join(filter(None, said))
 
 
 def measures(points: Points) -> str:

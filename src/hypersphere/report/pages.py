@@ -110,31 +110,27 @@ def document(results: Results, paper: str) -> tuple[list[Shown], list[Shown], li
 
 def scale(results: Results) -> dict[str, Any]:
     """What scorecard and paper say of the scale."""
-    config = results.config
+    config, declared = results.config, results.config.scale.seeds
+    if results.plan.records is None:
+        seeds = notes.seeds(declared.tables)
+        seeds += "" if declared.tables == declared.sweeps else f"; in sweeps {notes.seeds(declared.sweeps)}"
+    else:  # all numbers come from records: the seeds that each arm has
+        of_arm: dict[tuple[str, str, str], set[int]] = {}
+        for cell in results.plan.cells:
+            if cell.run and not cell.missing:
+                of_arm.setdefault((cell.paper, cell.artifact, cell.text), set()).add(cell.run.seed)
+        recorded = sorted(set().union(*of_arm.values()))
+        seeds = notes.seeds(recorded, sorted(set(map(len, of_arm.values())))) if recorded else words.NOT_RUN
     return {
         "name": config.scale_name,
         "level": config.scale.level,
         "describe": config.scale.describe,
         "notice": words.notice(config),
         "settles": settles(config),
-        "seeds": _seeds(results),
+        "seeds": seeds,
         "device": words.distinct(results.runs["device"]),
         "torch": words.distinct(results.runs["torch"]),
     }
-
-
-def _seeds(results: Results) -> str:
-    """The seeds of the scale; where all numbers come from records, those that each arm has."""
-    declared = results.config.scale.seeds
-    if results.plan.records is None:
-        sweeps = "" if declared.tables == declared.sweeps else f"; in sweeps {notes.seeds(declared.sweeps)}"
-        return notes.seeds(declared.tables) + sweeps
-    of_arm: dict[tuple[str, str, str], set[int]] = {}
-    for cell in results.plan.cells:
-        if cell.run and not cell.missing:
-            of_arm.setdefault((cell.paper, cell.artifact, cell.text), set()).add(cell.run.seed)
-    recorded = sorted(set().union(*of_arm.values()))
-    return notes.seeds(recorded, sorted(set(map(len, of_arm.values())))) if recorded else words.NOT_RUN
 
 
 def drawing(config: Config, paper: str, name: str) -> Path:

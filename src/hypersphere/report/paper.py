@@ -50,7 +50,6 @@ def address(root: Path, file: Path) -> str:
 
 
 def content(results: Results) -> dict[str, Any]:
-    """All numbers, tables and names of the supplement."""
     config, entries, scale = results.config, claims.entries(results), pages.scale(results)
     conditions = f"{scale['seeds']}; device {scale['device']}; torch {scale['torch']}."
     counts: dict[str, Any] = {kind: [] for kind in claims.KINDS}

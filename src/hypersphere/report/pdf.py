@@ -44,7 +44,6 @@ def build(plan: Plan, shown: Known, folder: Path) -> None:
 
 
 def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
-    """All numbers, tables and sentences of the paper."""
     config, known, compared = plan.config, shown.claims, shown.studies["studies"]
     asked = []
     for row in shown.findings:
@@ -133,14 +132,13 @@ def counts(known: Sequence[Row]) -> dict[str, str]:
     printed = [claim for claim in known if claim["origin"] == "printed"]
     compared = [claim for claim in known if _compared(claim) and claim["reported"] != "equal"]
     equal = [claim["answer"] for claim in known if _compared(claim) and claim["reported"] == "equal"]
-    corrected = claims.answers(claim for claim in known if claim["origin"] == "corrected")
+    corrected = [one["answer"] for one in known if (one["origin"], one["answered_by"]) == ("corrected", "theorem")]
     directions = Counter(forest.direction(claim) for claim in compared)
     names = {"same": "same", "opposite": "opposite", "no_effect": "no effect", "undecided": "unclear"}
     found = {"claims": len(printed), "compared": len(compared), **_by_answer(printed)}
     found |= {key: directions[name] for key, name in names.items()}
     found |= {"equal": len(equal), "equal_hold": equal.count("holds"), "equal_fail": equal.count("fails")}
-    found["corrected"] = sum(number for (kind, _), number in corrected.items() if kind == "theorem")
-    found["corrected_hold"] = corrected["theorem", "holds"]
+    found |= {"corrected": len(corrected), "corrected_hold": corrected.count("holds")}
     found["published"] = sum(claim["rung"] == "published" for claim in printed)
     return {key: _in_a_sentence(number) for key, number in found.items()}
 
@@ -151,8 +149,9 @@ def _in_a_sentence(count: int) -> str:
 
 
 def _by_answer(shown: Sequence[Row]) -> dict[str, int]:
-    """The number of claims by what answers them and what the answer is."""
-    found, asked = claims.answers(shown), Counter(claim["answered_by"] for claim in shown)
+    """The number of claims by what answers them and what the answer is; empty: there is no evidence."""
+    found = Counter((claim["answered_by"], claim["answer"] if claim["rung"] != "nothing" else "") for claim in shown)
+    asked = Counter(claim["answered_by"] for claim in shown)
     nothing, unclear = found["encoder", ""], found["encoder", "cannot tell"]
     study_fails = found["study", "fails"] + found["study", "opposite"]
     return {

@@ -146,7 +146,6 @@ class Proofs:
         return [Link(f"{name} {one.key}", file) for name in names for one in self.plan.records.get(name, ())]
 
     def artifact(self, paper: Paper, name: str) -> list[Link]:
-        """The files of a table or figure."""
         files = [Link(path.suffix[1:], self._near(path)) for path in self.plan.outputs(paper.paper, name)]
         if name in paper.studied:
             return [*files, *self.exact_code(paper.paper, paper.studied[name].study)[:1]]

@@ -43,7 +43,6 @@ class Results:
 
     @property
     def config(self) -> Config:
-        """The config, with its scale."""
         return self.plan.config
 
     @cached_property

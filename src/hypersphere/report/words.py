@@ -71,11 +71,6 @@ def distinct(values: Iterable[object]) -> str:
     return ", ".join(sorted({str(value) for value in values if value})) or NOT_RUN
 
 
-def joined(*sentences: str) -> str:
-    """Sentences one after the other, without the empty ones."""
-    return " ".join(filter(None, sentences))
-
-
 def confidence(config: Config) -> str:
     """The level of every interval: ``95 %``."""
     return f"{100 * rules.load(config.root).confidence:g} %"
@@ -94,13 +89,7 @@ def notice(config: Config) -> str:
     return f"Not a reproduction: {kind}. No encoder trained at this scale counts for or against a published number."
 
 
-def short_notice(config: Config) -> str:
-    """The notice in two or three words."""
-    return "Published setting." if settles(config) else "Not a reproduction."
-
-
 def scale_line(config: Config) -> str:
-    """The scale's name, level and description."""
     return f"Scale {config.scale_name} (level {config.scale.level}): {config.scale.describe}."
 
 
@@ -177,23 +166,3 @@ def used(config: Config, paper: str, given: Coordinates) -> dict[str, Dataset | 
     """What is measured for a point's dataset and target, by these keys; None: nothing stands for it at this scale."""
     known, names = {*config.scale.datasets, *config.datasets}, [name for name in DATA if name in given]
     return {name: config.used(str(given[name]), paper) if given[name] in known else None for name in names}
-
-
-def standing(config: Config, paper: Paper, given: Coordinates, keys: Iterable[str]) -> str:
-    """``SimCLR, digits (for CIFAR-10)``: a point's keys, where a dataset is what was measured, not what is printed.
-
-    ``CIFAR-10 (not run at this scale)``, or ``(not run: no loader yet)``, if a dataset or target cannot be measured.
-    """
-    chosen = {name: given[name] for name in keys if name in given}
-    measured = dict(chosen)
-    for name, dataset in used(config, paper.paper, chosen).items():
-        if dataset is None or dataset.source is None:
-            why = f"{NOT_RUN} at this scale" if dataset is None else f"{NOT_RUN}: no loader yet"
-            return f"{point(paper, chosen, chosen)} ({why})"
-        measured[name] = dataset.name
-    names = []
-    for group in together(list(chosen)):
-        replaced = any(measured[name] != chosen[name] for name in group)
-        stands_for = point(paper, chosen, group).removeprefix("→ ")
-        names.append(point(paper, measured, group) + (f" (for {stands_for})" if replaced else ""))
-    return ", ".join(names)

@@ -99,7 +99,6 @@ def _md(text: str) -> str:
 
 
 def pipes(cells: Iterable[str]) -> str:
-    """A line of a Markdown table."""
     return f"| {' | '.join(cells)} |"
 
 

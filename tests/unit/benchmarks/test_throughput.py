@@ -26,7 +26,6 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 @pytest.fixture
 def tiny(bench: ModuleType) -> tuple:
-    """Which takes milliseconds."""
     return bench.Case("tiny", {"name": "resnet8", "width": 4}, 8, 6)
 
 

@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 import pytest
 
 from hypersphere.config import plan as planning
-from hypersphere.config.project import Config
 from hypersphere.provenance import columns, tables
 from hypersphere.report import confirmed, docs, forest, page, questions
 from hypersphere.report.results import Known
@@ -21,15 +19,8 @@ from .pages import browser
 ROOT = Path(__file__).parents[3]
 
 
-class Recorded(NamedTuple):
-    """A project with the repository's config, claims and records, and what is known in it."""
-
-    config: Config
-    known: Known
-
-
 @pytest.fixture(scope="session")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Known:
     """results/report/*.csv from the records; judging them takes ten seconds."""
     root = tmp_path_factory.mktemp("recorded")
     for name in ("config", "paper", "evidence", "data"):
@@ -40,7 +31,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     claims, _ = known.build(plan)
     findings = questions.answered(plan.config, claims, known.of_studies(root))
     tables.write(root / known.REPORT, {"findings": (findings, columns.FINDINGS)})
-    return Recorded(plan.config, docs.read(root))
+    return docs.read(root)
 
 
 @pytest.fixture(scope="session")
@@ -59,6 +50,5 @@ def report_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def tab() -> Iterator[browser.Tab]:
-    """One browser for all tests."""
     with browser.tab() as opened:
         yield opened

@@ -8,7 +8,6 @@ import pandas as pd
 from hypersphere.provenance import columns, tables
 
 EMPTY: dict[str, Any] = {name: math.nan if kind == "number" else "" for name, kind in columns.KNOWN.items()}
-"""A row that says nothing."""
 
 
 def comparison(
@@ -34,7 +33,6 @@ def comparison(
 
 
 def table(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Rows of claims.csv as they are read."""
     return tables.as_read(pd.DataFrame(rows, columns=list(columns.KNOWN)), columns.KNOWN)
 
 

@@ -1,26 +1,14 @@
 """The forest: which comparisons it draws, in which rows and order, and how it says what a row is worth."""
 
-from pathlib import Path
-
-import pytest
-
 from hypersphere.config import project
-from hypersphere.config.project import Config
 from hypersphere.provenance import tables
 from hypersphere.report import forest
 
 from . import made_up
 from .approval import approve
+from .conftest import ROOT
 
-REPOSITORY = Path(__file__).parents[3]
-LEVEL = "an arm is at the level of raw pixels"
-
-
-@pytest.fixture(scope="module")
-def config() -> Config:
-    return project.load(REPOSITORY, {"scale": "laptop"})
-
-
+CONFIG = project.load(ROOT, {"scale": "laptop"})
 TARGETS = ("cifar10", "cifar100", "stl10", "tiny_imagenet")
 EVERY = [
     made_up.comparison("left_out_no_number", "larger", 1.0),
@@ -39,11 +27,11 @@ EVERY = [
 ]
 
 
-def test_rows_and_caption_are_as_approved(config: Config) -> None:
+def test_rows_and_caption_are_as_approved() -> None:
     """Within a document they are sorted by our effect, and more than three settings share a row."""
     listed = tables.rows(made_up.table(EVERY))
-    shown = forest.rows(config, listed)
-    (axis,) = forest.draw(config, shown, len(forest.compared(shown))).axes
+    shown = forest.rows(CONFIG, listed)
+    (axis,) = forest.draw(CONFIG, shown, len(forest.compared(shown))).axes
     runs = iter(text.get_text() for text in axis.texts if text.get_text().startswith("n = "))
     found = [
         f"{name} ({next(runs)}): {', '.join(claim['id'] for claim in alike)}"
@@ -53,25 +41,23 @@ def test_rows_and_caption_are_as_approved(config: Config) -> None:
     approve("forest.txt", "\n".join([*found, forest.caption(listed)]) + "\n")
 
 
-def test_the_short_forest_has_clear_directions_first_and_then_the_largest_printed_effects(config: Config) -> None:
+def test_the_short_forest_has_clear_directions_first_and_then_the_largest_printed_effects() -> None:
     clear = made_up.comparison("clear", 0.1, 0.0, direction="no effect")
     many = [made_up.comparison(f"at_{one}", one, -one, variant=f"v{one}") for one in range(1, 15)]
-    chosen = forest.short(forest.rows(config, tables.rows(made_up.table([clear, *many]))))
+    chosen = forest.short(forest.rows(CONFIG, tables.rows(made_up.table([clear, *many]))))
     listed = [claim["id"] for claim in forest.compared(chosen)]
     assert listed == ["clear", *(f"at_{one}" for one in range(4, 15))]
-    assert "12 of 15 differences" in forest.draw(config, chosen, 15).texts[0].get_text()
+    assert "12 of 15 differences" in forest.draw(CONFIG, chosen, 15).texts[0].get_text()
 
 
-CLAIMS = [
-    made_up.comparison("far", -73.8, -12.9, 2.0, direction="same"),
-    made_up.comparison("level", 1.0, -9.0, 9.0, variant="margins", why=LEVEL),
-    made_up.comparison("none", 2.0, 0.0, variant="ratio", direction="no effect"),
-]
-
-
-def test_shape_and_hue_say_the_direction_and_level_arms_are_pale(config: Config) -> None:
-    listed = tables.rows(made_up.table(CLAIMS))
-    (axis,) = forest.draw(config, forest.rows(config, listed), 0).axes
+def test_shape_and_hue_say_the_direction_and_level_arms_are_pale() -> None:
+    claims = [
+        made_up.comparison("far", -73.8, -12.9, 2.0, direction="same"),
+        made_up.comparison("level", 1.0, -9.0, 9.0, variant="margins", why="an arm is at the level of raw pixels"),
+        made_up.comparison("none", 2.0, 0.0, variant="ratio", direction="no effect"),
+    ]
+    listed = tables.rows(made_up.table(claims))
+    (axis,) = forest.draw(CONFIG, forest.rows(CONFIG, listed), 0).axes
     ours = {line.get_marker(): line for line in axis.lines if line.get_marker() in "os^v"}
     assert {marker: (line.get_color(), line.get_alpha()) for marker, line in ours.items()} == {
         "o": (forest.LOOKS["same"].colour, 1.0),
@@ -83,7 +69,7 @@ def test_shape_and_hue_say_the_direction_and_level_arms_are_pale(config: Config)
     assert [line.get_xdata()[0] for line in axis.lines if line.get_marker() == "<"]
 
 
-def test_without_any_comparison_the_picture_says_so(config: Config) -> None:
+def test_without_any_comparison_the_picture_says_so() -> None:
     listed = tables.rows(made_up.table([made_up.comparison("not_run", 1.0)]))
-    (axis,) = forest.draw(config, forest.rows(config, listed), 0).axes
+    (axis,) = forest.draw(CONFIG, forest.rows(CONFIG, listed), 0).axes
     assert [text.get_text() for text in axis.texts if text.get_text() != "n"] == ["No comparison has an interval yet."]

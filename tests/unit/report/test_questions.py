@@ -17,10 +17,11 @@ from hypersphere.config.rules import RUNGS, Verdict
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.report import questions
+from hypersphere.report.results import Known
 from hypersphere.statistics.confirmed import TABLES
 
 from . import made_up
-from .conftest import ROOT, Recorded
+from .conftest import ROOT
 
 RELEASED = project.load(ROOT, {})
 NOTHING: dict[str, Any] = {"rung": "nothing", "answer": "cannot tell", "certainty": "none", "verdict": "not run"}
@@ -117,14 +118,11 @@ def test_a_table_of_its_own_counts_for_questions_on_the_text_alone(tmp_path: Pat
     assert answered(tmp_path, [borne[0], claim(3, "holds")])["outcome"] == "cannot tell"
 
 
-NO_STUDIES = {name: pd.DataFrame(columns=list(kinds)) for name, kinds in TABLES.items()}
-ROW = {"paper": "ours", "artifact": "step_size", "baseline": "method=simclr;variant=default", "in_family": True}
-
-
 def test_each_arm_of_a_study_is_named_by_all_that_it_is() -> None:
     called = ["ahead; beyond", "ahead; level", "level; behind", "behind", "ahead", "", ""]
+    arm = "method=simclr;variant={}"
     rows = [
-        ROW | {"coordinates": f"method=simclr;variant=v{at}", "called": one, "level": ""}
+        {"coordinates": arm.format(f"v{at}"), "baseline": arm.format("default"), "called": one, "level": ""}
         for at, one in enumerate(called)
     ]
     rows[-1] |= {"level": "at the level of its untrained encoder"}
@@ -140,10 +138,10 @@ def test_each_arm_of_a_study_is_named_by_all_that_it_is() -> None:
     ("answer", "outcome"),
     [("yes", "holds"), ("no", "fails"), *((one, "cannot tell") for one in ("unclear", "level", ""))],
 )
-def test_a_question_about_a_study_has_its_answer(recorded: Recorded, answer: str, outcome: str) -> None:
+def test_a_question_about_a_study_has_its_answer(recorded: Known, answer: str, outcome: str) -> None:
     """The answers of the records are replaced one by one; the sentence is the one of that answer."""
     answers = pd.DataFrame([{"paper": "ours", "study": "step_size", "answer": answer}])
-    studies, known = {**recorded.known.studies, "answers": answers}, pd.DataFrame(recorded.known.claims)
+    studies, known = {**recorded.studies, "answers": answers}, pd.DataFrame(recorded.claims)
     found = questions.answered(RELEASED, known, studies).set_index("id").loc["step_size"]
     said = {"yes": "holds", "no": "fails", "": "cannot tell"}.get(answer, answer)
     (_, asked_of) = asked.load(RELEASED)["step_size"]
@@ -183,43 +181,37 @@ def test_a_slip_in_the_file_is_one_sentence(tmp_path: Path, refused: Any, slip: 
 # The file of the repository
 
 
-@pytest.fixture(scope="module")
-def file() -> dict[str, asked.Question]:
-    return {name: one for name, (_, one) in asked.load(RELEASED).items()}
-
-
-def test_a_few_questions_lead_in_an_order(file: dict[str, asked.Question]) -> None:
+def test_a_few_questions_lead_in_an_order_and_no_number_is_typed_that_the_evidence_has() -> None:
+    """Names may have digits: Table 5, Theorem 3.4, ImageNet-100, DM3."""
+    file = {name: one for name, (_, one) in asked.load(RELEASED).items()}
     assert len(file) >= 28
     leads = sorted(one.lead for one in file.values() if one.lead)
     assert leads == list(range(1, len(leads) + 1))
     assert 4 <= len(leads) <= 6
-
-
-def test_no_number_is_typed_that_the_evidence_has(file: dict[str, asked.Question]) -> None:
-    """Names may have digits: Table 5, Theorem 3.4, ImageNet-100, DM3."""
     for name, one in file.items():
         for sentence in one.says.values():
             text = re.sub(r"(Table|Theorem|Lemma) [\d.]+", "", re.sub(r"{.*?}", "", sentence))
             assert not re.search(r"(?<![\w-])[+−]?\d", text), f"{name}: {sentence}"
 
 
-def test_without_evidence_no_question_is_answered(recorded: Recorded) -> None:
-    bare = pd.DataFrame([removed(row) for row in recorded.known.claims])
-    assert set(questions.answered(RELEASED, bare, NO_STUDIES)["outcome"]) == {"cannot tell"}
+def test_without_evidence_no_question_is_answered(recorded: Known) -> None:
+    bare = pd.DataFrame([removed(row) for row in recorded.claims])
+    studies = {name: pd.DataFrame(columns=list(kinds)) for name, kinds in TABLES.items()}
+    assert set(questions.answered(RELEASED, bare, studies)["outcome"]) == {"cannot tell"}
 
 
 @pytest.mark.parametrize("outcome", ["holds", "fails", "opposite"])
-def test_every_sentence_has_its_numbers_where_there_is_evidence(recorded: Recorded, outcome: str) -> None:
+def test_every_sentence_has_its_numbers_where_there_is_evidence(recorded: Known, outcome: str) -> None:
     """Each question of the repository, with made-up evidence for one outcome. What a study fixed has numbers too."""
     text = {"holds": Verdict.BORNE, "fails": Verdict.CONTRADICTED}
     numbers = {"measured": "50", "low": 49.0, "high": 51.0, "n": 4.0, "n_missing": 0.0, "draws": 10.0}
     counterexample = '{"t": 1.0, "excess": 0.5}' if outcome == "fails" else ""
     made = []
-    for row in recorded.known.claims:
+    for row in recorded.claims:
         answer = str(text.get(outcome, outcome)) if row["artifact"] == "sentences" else outcome
         found = {"rung": "exact", "certainty": "high", "answer": answer, "counterexample": counterexample}
         made.append(row | numbers | found)
-    found = questions.answered(RELEASED, pd.DataFrame(made), recorded.known.studies).set_index("id")["outcome"]
+    found = questions.answered(RELEASED, pd.DataFrame(made), recorded.studies).set_index("id")["outcome"]
     fixed = [name for name, (_, one) in asked.load(RELEASED).items() if one.study]
     assert fixed
     assert set(found.drop(fixed)) == {outcome}

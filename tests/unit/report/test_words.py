@@ -1,5 +1,3 @@
-"""Coordinates in words."""
-
 from pathlib import Path
 from typing import Any
 

@@ -25,7 +25,6 @@ def numbers(points: Points) -> str:
 
 
 def notes(points: Points) -> tuple[str, ...]:
-    """What lines are."""
     levels = points.table("distribution")["quantile"].nunique()
     text = f"Lines: the share at or below each value of {noted.measured(points)}, of {_of(points)}"
     return noted.of(points, f"{text}: {counted(levels, 'quantile')} of each run, a line for each seed.")

@@ -31,7 +31,6 @@ def numbers(points: Points) -> str:
 
 
 def notes(points: Points) -> tuple[str, ...]:
-    """What the pictures are."""
     table = points.table("pictures")
     seeds = ", ".join(f"{seed:g}" for seed in sorted(set(table["seed"])))
     of = f" of seed {seeds}" if seeds else ""

@@ -35,7 +35,6 @@ def numbers(points: Points) -> str:
 
 
 def notes(points: Points) -> tuple[str, ...]:
-    """What dots and discs are."""
     text = (
         "Dots: single test images of one pretraining, on a map of the whole sphere about their mean direction, in "
         "Lambert's projection, which keeps areas; inside the inner circle: the nearer half of the sphere. Colours: "
@@ -46,7 +45,6 @@ def notes(points: Points) -> tuple[str, ...]:
 
 
 def draw(points: Points) -> Figure:
-    """A map for each row and column."""
     rows, columns = points.axis("rows"), points.axis("columns")
     high = min(LARGEST, (figures.WIDTH - BESIDE) / len(columns)) + ABOVE
     subtitle = (

@@ -88,7 +88,6 @@ def _head(
 
 
 def notes(points: Points) -> tuple[str, ...]:
-    """What a cell holds, with its marks."""
     ends = "" if any("epoch" in cell.coordinates for cell in points.every) else " at the last epoch"
     spread = "mean ± standard deviation over independent pretrainings (their number in parentheses)"
     cells = f"Cells: {noted.measured(points)}{ends}, {spread}"

@@ -95,7 +95,6 @@ class Made(Runs):
 
     @property
     def results(self) -> Results:
-        """Read anew."""
         return Results(self.plan)
 
     def build(self, *names: str) -> Path:
@@ -106,11 +105,9 @@ class Made(Runs):
         return self.plan.config.results
 
     def show(self, name: str) -> Shown:
-        """An artifact as others show it."""
         return writer.show(self.results, PAPER, name)
 
     def draw(self, name: str) -> Figure:
-        """An artifact's figure."""
         paper = self.plan.config.papers[PAPER]
         kind = importlib.import_module(f"hypersphere.report.kinds.{paper.artifacts[name].draw}")
         with style.applied():
@@ -118,13 +115,11 @@ class Made(Runs):
 
 
 def sketch(table: pd.DataFrame, finding: str = "") -> Drawing:
-    """A figure of a made-up study."""
     curve = lambda figure: figure.subplots().plot(table["step"], table["value"])  # noqa: E731
     return Drawing((4.0, 2.0), "Halves by step", curve, f"Three steps of {len(table)}.", finding)
 
 
 def steps(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
-    """A table of a made-up study."""
     printed = {row["variant"]: row["reported"] for row in claims.to_dict("records")}
     body = [[name, "7.0", f"{value:g}"] for name, value in printed.items()]
     return Layout(["Name", "Ours", "Printed"], body, "Steps | γ‖z‖² <script>alert(1)</script>.")

@@ -106,7 +106,6 @@ def test_numbers_by_hand(figure: Any) -> None:
 
 
 def without(table: str, where: str) -> Callable[[Any, str], None]:
-    """Loses the rows whose coordinates fit."""
     return lambda made, name: made.alter(name, table, lambda rows: rows[~rows["coordinates"].str.contains(where)])
 
 
@@ -135,7 +134,9 @@ def test_what_is_not_there_says_so(
         assert [text for text in texts if text in ("not run", "not\nrun", "diverged")] == expected
 
 
-def test_a_cell_without_pictures_has_no_panel_and_words_for_columns_are_headings(make: Any) -> None:
+def test_a_cell_without_pictures_has_no_panel_words_for_columns_are_headings_and_many_classes_have_no_legend(
+    make: Any,
+) -> None:
     made = make()
     said = {"0": "image", "1": "map", "2": "both"}
     without("pictures", "second")(made, "faces")
@@ -144,32 +145,20 @@ def test_a_cell_without_pictures_has_no_panel_and_words_for_columns_are_headings
     assert len(axes) == 2
     for axis in axes:
         assert [label.get_text() for label in axis.get_xticklabels()] == [*said.values()]
-
-
-def test_many_classes_have_no_legend(make: Any) -> None:
-    made = make()
     made.alter("globes", "points", lambda rows: rows.assign(**{"class": [str(row) for row in range(len(rows))]}))
     assert not made.draw("globes").subfigs[0].legends
 
 
-def test_few_seeds_bands_do_not_swallow_the_lines(make: Any) -> None:
+def test_axes_show_lines_within_wide_bands_even_numbers_evenly_and_twenty_points_of_a_heat_map(make: Any) -> None:
+    """Means of the map lie within 13 points of each other on each set, and within 36 of both: here one set is left."""
     made = make()
     made.alter("sets", "summary", lambda rows: rows.assign(low=-300.0, high=400.0))
     low, high = panels(made.draw("sets"))[0].get_ylim()
     assert high - low == pytest.approx((1 + 2 * 0.5 + 2 * 0.06) * (64 - 12.5))  # from the untrained to the best
-
-
-def test_an_evenly_spaced_axis_is_linear_and_whole_although_the_last_have_no_mean(make: Any) -> None:
-    made = make()
-    without("summary", r"temperature=1\.[12]")(made, "buckets")
+    without("summary", r"temperature=1\.[12]")(made, "buckets")  # the axis is whole although the last have no mean
     (axis,) = panels(made.draw("buckets"))
     assert axis.get_xscale() == "linear"
     assert axis.get_xlim() == pytest.approx((0.1 - 0.04 * 1.1, 1.2 + 0.04 * 1.1))
-
-
-def test_a_heat_map_spans_twenty_points_at_least(make: Any) -> None:
-    """All means lie within 13 points of each other on each set, and within 36 of both: here one set is left."""
-    made = make()
     without("summary", "second")(made, "squares")
     low, high = panels(made.draw("squares"))[0].collections[0].get_clim()
     assert high - low == pytest.approx(20)

@@ -28,7 +28,6 @@ print("runs:", *[path for path in opened if "/results/small/runs" in path])
 
 
 def outputs(results: Path) -> dict[str, bytes]:
-    """Every file that was written, by its place."""
     found = [path for folder in ("tables", "figures") for path in (results / folder).rglob("*.*")]
     return {path.relative_to(results).as_posix(): path.read_bytes() for path in sorted(found)}
 

@@ -13,7 +13,6 @@ CUT = "method=simclr;variant=cut;dataset=first;measure=knn_top1"
 
 
 def line(grid: Grid, *labels: str) -> list[Text]:
-    """The cells of the row of those labels."""
     return next(list(one.cells) for one in grid.lines if one.labels == labels)
 
 

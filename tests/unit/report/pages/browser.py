@@ -26,7 +26,6 @@ VISIBLE = """
 
 
 def program() -> str | None:
-    """The first Chromium on the path."""
     return next((found for name in NAMES if (found := shutil.which(name))), None)
 
 
@@ -42,7 +41,6 @@ class Tab:
             self.call(f"{domain}.enable")
 
     def call(self, method: str, **given: Any) -> dict[str, Any]:
-        """Send a command and wait for its answer."""
         self._count += 1
         message = {"id": self._count, "method": method, "params": given}
         if self._session:
@@ -86,7 +84,6 @@ class Tab:
         self.run("new Promise((done) => setTimeout(() => requestAnimationFrame(() => done()), 30))")
 
     def click(self, selector: str) -> None:
-        """Click on an element as its own script would be told."""
         self.run(f"document.querySelector({json.dumps(selector)}).click()")
         self.settle()
 
@@ -99,7 +96,6 @@ class Tab:
         self.settle()
 
     def resize(self, width: int) -> None:
-        """Set the window's width in pixels."""
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         self.call("Emulation.setDeviceMetricsOverride", **size)
         self.settle()

@@ -91,33 +91,27 @@ class World(Runs):
 
     @property
     def results(self) -> Results:
-        """Read anew."""
         return Results(self.plan)
 
     @property
     def folder(self) -> Path:
-        """The results folder."""
         return self.plan.config.results
 
     def write_claims(self) -> None:
-        """claims.csv."""
         table = pd.DataFrame(self.claims).reindex(columns=list(CLAIMS))
         table["scale"] = self.plan.config.scale_name
         tables.write(self.folder, {"claims": (table, CLAIMS)})
 
     def draw(self, name: str) -> None:
-        """A figure's files."""
         svg = self.folder / "figures" / "alpha" / f"{name}.svg"
         files.write_text(svg, SVG)
         Image.new("RGB", (9, 9)).save(svg.with_suffix(".png"))
 
     def build(self) -> None:
-        """Scorecard and paper."""
         scorecard.build(self.plan)
         paper.build(self.plan)
 
     def read(self, name: str) -> str:
-        """Text of a file of the results folder."""
         return (self.folder / name).read_text(encoding="utf-8")
 
     def edit(self, name: str, old: str, new: str) -> None:
@@ -129,7 +123,6 @@ class World(Runs):
 
 
 def made_at(root: Path, scale: str, verdict: str, shift: float = 0.0, **overrides: Any) -> World:
-    """A project under ``root``, with its results."""
     shutil.copytree(Path(__file__).parent / "project", root, dirs_exist_ok=True)
     for name in COPIED:
         (root / name).parent.mkdir(exist_ok=True)
@@ -140,9 +133,6 @@ def made_at(root: Path, scale: str, verdict: str, shift: float = 0.0, **override
     return World(planning.make(root, {"scale": scale, **overrides}), verdict, shift)
 
 
-Make = Callable[..., World]
-
-
 @pytest.fixture(scope="session")
 def _stand_ins() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
@@ -151,7 +141,7 @@ def _stand_ins() -> Iterator[None]:
 
 
 @pytest.fixture
-def make(tmp_path: Path, _stand_ins: None) -> Make:
+def make(tmp_path: Path, _stand_ins: None) -> Callable[..., World]:
     """``make(scale="quick", verdict="quick only", root=..., shift=0, **overrides)``."""
 
     def _make(scale: str = "quick", verdict: str = "quick only", root: Path | None = None, **given: Any) -> World:

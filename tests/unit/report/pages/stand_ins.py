@@ -15,7 +15,6 @@ GRID = Grid(
 
 
 def stand_in(results: Results, paper: str, name: str) -> Shown:
-    """Tables as ``GRID``, figures as a file: what a kind of artifact would hand over."""
     artifact = results.config.papers[paper].artifacts[name]
     notes = (f"Scale {results.config.scale_name} & more.", f"What {name}_ holds.")
     grid = GRID if "table" in artifact.draw else None

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from hypersphere.report import notes, pages, words
+from hypersphere.report.artifact import Points
 
 
 @pytest.mark.parametrize(
@@ -37,16 +38,16 @@ def test_equal_lists_of_seeds_are_said_once(make: Any) -> None:
     assert pages.scale(make(seeds=[4, 7]).results)["seeds"] == "n = 2 (seeds 4, 7)"
 
 
-def standing(world: Any, name: str) -> str:
-    """A dataset with what is measured in its place, in the fixture's first paper."""
-    config = world.plan.config
-    return words.standing(config, config.papers["alpha"], {"dataset": name}, ["dataset"])
-
-
-def test_what_stands_for_a_dataset(quick: Any, make: Any) -> None:
-    assert standing(quick, "photos") == "digits (for Photos)"
-    assert standing(quick, "faces").endswith(" (not run at this scale)")
-    assert standing(quick, "undeclared") == "undeclared (not run at this scale)"
-    themselves = make(other_datasets="themselves")
-    assert standing(themselves, "faces").endswith(" (not run: no loader yet)")
-    assert "(" not in standing(themselves, "digits")
+def test_a_dataset_is_named_with_what_is_measured_in_its_place(quick: Any, make: Any) -> None:
+    here, themselves = (
+        Points(world.results, world.plan.config.papers["alpha"], "table1")
+        for world in (quick, make(other_datasets="themselves"))
+    )
+    for points, name, said in (
+        (here, "photos", "digits (for Photos)"),
+        (here, "faces", "Faces (not run at this scale)"),
+        (here, "undeclared", "undeclared (not run at this scale)"),
+        (themselves, "faces", "Faces (not run: no loader yet)"),
+        (themselves, "digits", "digits"),
+    ):
+        assert points.called({"dataset": name}, ["dataset"]) == said

@@ -13,22 +13,14 @@ from PIL import Image
 from hypersphere.config import plan as planning
 from hypersphere.config import registry
 from hypersphere.report import claims, pages, scorecard
-from hypersphere.report.claims import Entry
 from hypersphere.report.proofs import Link, Proofs
 
 ROOT = Path(__file__).parents[4]
 
 
 @pytest.fixture(scope="session")
-def entries(quick: Any) -> dict[str, Entry]:
-    """Of the fixture's claims, by id."""
-    return {one.row["id"]: one for one in claims.entries(quick.results)}
-
-
-@pytest.fixture(scope="session")
-def proofs(quick: Any, entries: dict[str, Entry]) -> Proofs:
-    """Of the fixture's plan."""
-    return Proofs(quick.plan, frozenset(entries), quick.folder)
+def proofs(quick: Any) -> Proofs:
+    return Proofs(quick.plan, frozenset(one["id"] for one in quick.claims), quick.folder)
 
 
 def test_the_tests_of_an_erratum_are_files_or_claims(proofs: Proofs) -> None:
@@ -37,19 +29,19 @@ def test_the_tests_of_an_erratum_are_files_or_claims(proofs: Proofs) -> None:
     assert proofs.test("alpha.gone", "alpha").href == "../../config/papers/alpha/errata.yaml"
 
 
-def test_a_claim_that_was_not_run_links_no_results(proofs: Proofs, entries: dict[str, Entry]) -> None:
+def test_a_claim_that_was_not_run_links_no_results_and_a_measured_one_the_code_of_its_loss(
+    quick: Any, proofs: Proofs
+) -> None:
+    entries = {one.row["id"]: one for one in claims.entries(quick.results)}
     rate = entries["alpha.rate"]
     studied = dataclasses.replace(rate, row=rate.row | {"verdict": "not run"})
     for claim in (studied, entries["alpha.sweep"]):
         assert not [link for link in proofs.of([claim]) if not link.href.startswith("../../")]
     assert Link("study's table", "simulations/alpha/curve.csv") in proofs.of([rate])
-
-
-def test_a_measured_claim_links_the_code_of_its_loss(proofs: Proofs, entries: dict[str, Entry]) -> None:
     found = proofs.code(entries["alpha.cut"])
     assert [link.text for link in found] == ["nt_xent", "cut_initialisation"]
     assert found[0].href == "../../src/hypersphere/objectives/nt_xent.py"
-    assert proofs.code(entries["alpha.rate"]) == []
+    assert proofs.code(rate) == []
 
 
 @pytest.mark.parametrize("hosted", [False, True])
@@ -94,7 +86,6 @@ def test_the_code_and_the_test_of_every_exact_study_and_statement_exist() -> Non
 
 
 def test_a_picture_in_the_page_is_no_wider_than_it_is_shown(tmp_path: Path) -> None:
-    """Of a figure of 1600 by 400 pixels in one colour."""
     png = tmp_path / "one.png"
     Image.new("RGB", (1600, 400), "navy").save(png)
     kind, _, data = pages.webp(png, scorecard.WIDTH, scorecard.QUALITY).partition(",")

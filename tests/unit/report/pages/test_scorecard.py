@@ -62,7 +62,6 @@ def row(page: str, name: str) -> str:
 
 
 def plain(html: str) -> str:
-    """What is read of it."""
     return " ".join(re.sub(r"<[^>]+>", " ", html).split())
 
 
@@ -74,7 +73,6 @@ def tones(page: str) -> set[str]:
 
 @pytest.fixture(scope="session")
 def page(quick: Any) -> str:
-    """The quick page's text."""
     return quick.read("scorecard.html")
 
 
@@ -107,15 +105,14 @@ def test_page_is_well_formed_and_needs_no_network(quick: Any, report_page: Path,
     assert all(image["alt"] for image in parsed.images)
 
 
-def test_every_claim_is_there_with_the_runs_behind_it(quick: Any, page: str) -> None:
+def test_every_claim_is_there_with_its_runs_and_proofs_that_are_linked_relative_to_the_page(
+    quick: Any, page: str
+) -> None:
+    """Of a study: its numbers, its answers, code and test; of a theorem: theory.csv; of a measurement: its cells."""
     assert {one["id"] for one in quick.claims} <= set(Page(page).ids)
     runs = re.findall(r'href="(runs/.+?)"', row(page, "alpha.cut.gain"))
     assert runs == ["runs/run-a/", "runs/run-b/", "runs/run-c/"]
     assert "runs/" not in row(page, "alpha.sweep")
-
-
-def test_proofs_are_linked_relative_to_the_page(page: str) -> None:
-    """Of a study: its numbers, its answers, code and test; of a theorem: theory.csv; of a measurement: its cells."""
     found = {href for href in re.findall(r'href="([^"#]+)"', section(page, "claims"))}
     assert {
         *("simulations/alpha/curve.csv", "simulations/alpha/answers.csv", "theory.csv"),
