@@ -109,7 +109,7 @@ def printed_tests(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
 def last_digits(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     digits = [str(digit) for digit in range(10)]
     head = ["Printed in", "Of", "Accuracies", *digits, "odd", "p of odd or even"]
-    counts = table.fillna({"group": "all"}).drop(columns="p_odd").astype(str).to_numpy().tolist()
+    counts = table.drop(columns="p_odd").astype(object).fillna({"group": "all"}).astype(str).to_numpy().tolist()
     body = [[*row, f"{p:.2g}"] for row, p in zip(counts, table["p_odd"], strict=True)]
     note = (
         "Below each digit: how many accuracies end in it, with the zeros that their table prints. p: exact, two-sided, "
