@@ -104,14 +104,13 @@ def stl10() -> dict[str, bytes]:
 
 
 TINY_IDS = ("n02124075", "n01443537", "n04067472")  # not sorted, as in the official wnids.txt
-TINY_WORDS = {"n01443537": "goldfish, Carassius auratus", "n02124075": "Egyptian cat", "n04067472": "reel"}
 
 
 def tiny_imagenet() -> dict[str, bytes]:
     """Training images by class, one of them grey; validation images in one folder, with annotations."""
     files = {
         "wnids.txt": "".join(f"{identifier}\n" for identifier in TINY_IDS).encode(),
-        "words.txt": "".join(f"{key}\t{words}\n" for key, words in TINY_WORDS.items()).encode(),
+        "words.txt": b"n01443537\tgoldfish, Carassius auratus\nn02124075\tEgyptian cat\nn04067472\treel\n",
         "test/images/test_0.JPEG": picture(noise(99, 64, 64, 3), "JPEG"),
     }
     for place, identifier in enumerate(TINY_IDS):
@@ -120,12 +119,9 @@ def tiny_imagenet() -> dict[str, bytes]:
             image = picture(noise(10 * place + number, *shape), "JPEG")
             files[f"train/{identifier}/images/{identifier}_{number}.JPEG"] = image
         files[f"train/{identifier}/{identifier}_boxes.txt"] = b""
-    rows = []
-    for number in range(4):
-        files[f"val/images/val_{number}.JPEG"] = picture(noise(50 + number, 64, 64, 3), "JPEG")
-        rows.append(f"val_{number}.JPEG\t{TINY_IDS[number % 3]}\t0\t32\t44\t62\n")
-    files["val/val_annotations.txt"] = "".join(rows).encode()
-    return files
+    rows = [f"val_{number}.JPEG\t{TINY_IDS[number % 3]}\t0\t32\t44\t62\n" for number in range(4)]
+    images = {f"val/images/val_{n}.JPEG": picture(noise(50 + n, 64, 64, 3), "JPEG") for n in range(4)}
+    return files | images | {"val/val_annotations.txt": "".join(rows).encode()}
 
 
 FLOWERS_PARTS = {"trnid": [3, 1], "valid": [6, 4], "tstid": [8, 2, 7, 5]}

@@ -178,9 +178,8 @@ def test_frost_is_clouds_ridges_and_needles_of_ice() -> None:
 @pytest.mark.parametrize(("zoom", "radius"), [(1, 0), (2, 0), (1.5, 8)])
 def test_flakes_are_bright_noise_enlarged_and_blown_downwards_on_a_whitened_image(zoom: float, radius: float) -> None:
     """With neither zoom nor wind a flake is a pixel above the threshold, in whole steps of 255."""
-    found = corrupting.snow(
-        IMAGES, DRAWS, mean=0.1, scale=0.3, zoom=zoom, threshold=0.3, radius=radius, sigma=3, image=0.8
-    )
+    asked = {"zoom": zoom, "radius": radius, "sigma": 3, "image": 0.8}
+    found = corrupting.snow(IMAGES, DRAWS, mean=0.1, scale=0.3, threshold=0.3, **asked)
     noise = 0.1 + 0.3 * DRAWS.normal("flakes", 16, 16)[..., None]
     large = noise if zoom == 1 else magnified(noise, zoom)
     layer = np.array([int(255 * min(v, 1)) if v >= 0.3 else 0 for v in large.flat], float).reshape(large.shape)
@@ -323,13 +322,8 @@ def test_a_piece_has_the_bytes_of_the_whole_and_another_key_others(name: str, mo
     monkeypatch.setattr(corrupting, "BATCH", 3)
     for piece in (NUMBERS[7:8], NUMBERS[[2, 5, 6, 23]], NUMBERS[::-1], NUMBERS[:0]):
         np.testing.assert_array_equal(corrupt(SMALL[piece], piece, name, 3, 0), whole[piece])
-    few, numbers = SMALL[:3], NUMBERS[:3]
-    others = (
-        corrupt(few, numbers, name, 3, 1),
-        corrupt(few, numbers + 3, name, 3, 0),
-        corrupt(few, numbers, name, 3, 0, "train"),
-    )
-    for other in others:
+    for numbers, *key in ((NUMBERS[:3], 1), (NUMBERS[3:6], 0), (NUMBERS[:3], 0, "train")):
+        other = corrupt(SMALL[:3], numbers, name, 3, *key)
         assert np.array_equal(other, whole[:3]) == (name in WITHOUT_DRAWS.split())
 
 

@@ -2,7 +2,6 @@
 
 import gzip
 import hashlib
-import shutil
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,7 +20,7 @@ from hypersphere.datasets.corrupting import FUNCTIONS
 from hypersphere.datasets.reading import published
 from hypersphere.errors import HypersphereError
 
-from ...harm import flipped
+from ...harm import HARMS
 from . import miniatures
 from .miniatures import SPLITS
 
@@ -264,20 +263,18 @@ def test_images_and_classes_are_those_of_an_independent_reader(
 # Damage
 
 
-@pytest.mark.parametrize("harm", ["flipped", "truncated", "missing"])
+@pytest.mark.parametrize("harm", HARMS)
 @pytest.mark.parametrize("name", [*FETCHED, "cifar"])
 def test_a_damaged_file_is_a_sentence_that_names_it_and_stays(name: str, harm: str, root: Path, tmp_path: Path) -> None:
     """One byte of each file in turn of a folder of the user's own; the control is that whole files are read above."""
     for path in [path for path in root.rglob("*") if path.is_file()]:
         whole = path.read_bytes()
-        harmed = {"flipped": flipped(whole), "truncated": whole[:-1]}
-        path.write_bytes(harmed.get(harm, b""))
-        if harm == "missing":
-            path.unlink()
+        HARMS[harm](path)
+        harmed = path.exists() and path.read_bytes()
         with pytest.raises(HypersphereError) as caught:
             store.prepare(dataset(name), tmp_path / "made", root)
         assert path.name in str(caught.value)
-        assert harm == "missing" or path.read_bytes() == harmed[harm]
+        assert (path.exists() and path.read_bytes()) == harmed != whole
         path.write_bytes(whole)
 
 
@@ -322,14 +319,9 @@ def test_what_is_not_as_published_is_a_sentence_that_names_the_place(
     name: str, file: str, content: bytes | None, root: Path, tmp_path: Path, server: Any, approve: Any
 ) -> None:
     """Where the user has the set unpacked."""
-    world = WORLDS[name]
-    folder = miniatures.write(tmp_path / "unpacked", world.unpacked or world.files)
-    if content is not None:
-        miniatures.write(folder, {file: content})
-    elif file.endswith("/"):
-        shutil.rmtree(folder / file)
-    else:
-        (folder / file).unlink()
+    whole = WORLDS[name].unpacked or WORLDS[name].files
+    there = {f"{Path(file).parent}/": b"", **{one: whole[one] for one in whole if not one.startswith(file)}}
+    folder = miniatures.write(tmp_path / "unpacked", there if content is None else there | {file: content})
     with pytest.raises(HypersphereError) as caught:
         digest(tmp_path, folder, name)
     approve(str(caught.value).replace(server.address, "SERVER"))
@@ -363,11 +355,8 @@ def test_an_impossible_wish_is_a_sentence(source: str, asked: dict[str, Any], re
 
 def test_a_face_conflicts_where_its_gender_is_another_number_than_its_age(tmp_path: Path) -> None:
     splits = load("biased_ffhq", miniatures.write(tmp_path, WORLDS["biased_ffhq"].files)).splits
-    assert {part: split.attributes["conflicting"].tolist() for part, split in splits.items()} == {
-        "train": [False, True],
-        "valid": [True],
-        "test": [True],
-    }
+    conflicting = {part: split.attributes["conflicting"].tolist() for part, split in splits.items()}
+    assert conflicting == {"train": [False, True], "valid": [True], "test": [True]}
 
 
 def test_the_list_of_imagenet100_has_a_hundred_ids() -> None:
