@@ -29,8 +29,8 @@ class Server(ThreadingHTTPServer):
     ``fault`` is '' if it answers well, or a status, or one of:
 
     wrong byte, half a file: another file, said to be whole;
-    closed, stalled: after half of the answer, with the whole length announced;
-    trickle: in ten pieces, ``pause`` seconds apart.
+    closed, stalled: after half of the answer, with the whole length announced.
+    Answers come in ten pieces, ``pause`` seconds apart.
     """
 
     daemon_threads = True
@@ -81,10 +81,9 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(whole)))
         self.end_headers()
         body = whole[:half] if fault in ("closed", "stalled") else whole
-        pieces = 10 if fault == "trickle" else 1
-        for piece in range(pieces):
-            self.wfile.write(body[piece * len(body) // pieces : (piece + 1) * len(body) // pieces])
-            sleep(server.pause if fault == "trickle" else 0)
+        for piece in range(10):
+            self.wfile.write(body[piece * len(body) // 10 : (piece + 1) * len(body) // 10])
+            sleep(server.pause)
         if fault == "stalled":
             server.over.wait(PATIENCE)
 
@@ -135,7 +134,6 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def unpickled(monkeypatch: pytest.MonkeyPatch) -> Mock:
-    """A spy on what is."""
     spy = Mock(wraps=pickle.loads)
     monkeypatch.setattr(pickle, "loads", spy)
     return spy

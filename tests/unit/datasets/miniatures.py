@@ -58,7 +58,6 @@ def write(folder: Path, files: Mapping[str, bytes]) -> Path:
 
 
 def tar_gz(files: Mapping[str, bytes], folder: str = "") -> bytes:
-    """Files below ``folder`` of a .tar.gz."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as tar:
         for name, content in files.items():
@@ -69,7 +68,6 @@ def tar_gz(files: Mapping[str, bytes], folder: str = "") -> bytes:
 
 
 def zipped(files: Mapping[str, bytes], folder: str = "") -> bytes:
-    """Files below ``folder`` of a .zip."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as made:
         for name, content in files.items():

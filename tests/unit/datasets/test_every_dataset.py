@@ -3,7 +3,7 @@
 import gzip
 import hashlib
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from torchvision.datasets import MNIST, STL10, Flowers102, ImageFolder
-from torchvision.transforms import CenterCrop, Compose, Resize
+from torchvision.transforms import CenterCrop, Compose, Grayscale, Resize
 
 from hypersphere.config import registry
 from hypersphere.config.run import Dataset
@@ -25,7 +25,7 @@ from . import miniatures
 from .miniatures import SPLITS
 
 Files = dict[str, bytes]
-Labelled = Iterator[tuple[np.ndarray, int]]
+Labelled = Iterable[tuple[Image.Image, int]]
 
 
 class World(NamedTuple):
@@ -175,71 +175,51 @@ def test_its_splits_and_types_are_as_declared_and_a_piece_has_the_bytes_of_the_w
 # Independent readers
 
 
-def square(image: Image.Image, size: int) -> np.ndarray:
-    """As torchvision cuts and resizes it."""
-    return np.asarray(Compose([CenterCrop(min(image.size)), Resize(size)])(image))
-
-
-def photographs(found: ImageFolder, size: int) -> Labelled:
-    for image, label in found:
-        yield square(image, size), label
+def square(size: int) -> Callable[[Image.Image], Image.Image]:
+    return lambda image: Compose([CenterCrop(min(image.size)), Resize(size)])(image)
 
 
 def faces(root: Path, part: str) -> Labelled:
     """The authors' reader takes the class from the name: number, age, gender."""
     for path in sorted((root / "bffhq" / {"train": "0.5pct"}.get(part, part)).rglob("*.png")):
-        yield np.asarray(Resize(8)(Image.open(path))), int(path.stem.split("_")[1])
+        yield Resize(8)(Image.open(path)), int(path.stem.split("_")[1])
 
 
 def flowers(root: Path, part: str) -> Labelled:
     """In the order of their numbers, which torchvision's is not."""
-    reader = Flowers102(root, split=WORLDS["flowers102"].parameters[part])
-    for place in np.argsort([str(path) for path in reader._image_files]):
-        image, label = reader[place]
-        yield square(image, 24), label
+    reader = Flowers102(root, split=WORLDS["flowers102"].parameters[part], transform=square(24))
+    return (reader[place] for place in np.argsort([str(path) for path in reader._image_files]))
 
 
 def of_imagenet(root: Path, part: str) -> Labelled:
-    found = photographs(ImageFolder(root / "imagenet" / {"test": "val"}.get(part, part)), 8)
+    found = ImageFolder(root / "imagenet" / {"test": "val"}.get(part, part), square(8))
     return ((image, label) for image, label in found if label < 2)
 
 
 def of_folder(root: Path, part: str) -> Labelled:
-    return photographs(ImageFolder(root / "of" / "mine" / part, is_valid_file=lambda path: "/." not in path), 20)
-
-
-def scans(root: Path, part: str) -> Labelled:
-    for image, label in MNIST(root, train=part == "train"):
-        yield np.repeat(np.asarray(image)[..., None], 3, axis=2), label
-
-
-def of_stl10(root: Path, part: str) -> Labelled:
-    reader = STL10(root, split=part)
-    yield from zip(reader.data.transpose(0, 2, 3, 1), map(int, reader.labels), strict=True)
+    return ImageFolder(root / "of" / "mine" / part, square(20), is_valid_file=lambda path: "/." not in path)
 
 
 def of_tiny_imagenet(root: Path, part: str) -> Labelled:
     """Training images by their folders; validation images by the annotations, read here line by line."""
     folder = root / tiny_imagenet.FOLDER
     if part == "train":
-        yield from ((np.asarray(image), label) for image, label in ImageFolder(folder / "train"))
+        yield from ImageFolder(folder / "train")
         return
     for line in (folder / "val" / "val_annotations.txt").read_text().splitlines():
         name, identifier, *_ = line.split("\t")
         image = Image.open(folder / "val" / "images" / name).convert("RGB")
-        yield np.asarray(image), sorted(miniatures.TINY_IDS).index(identifier)
+        yield image, sorted(miniatures.TINY_IDS).index(identifier)
 
 
 READERS: dict[str, Callable[[Path, str], Labelled]] = {
     "biased_ffhq": faces,
-    "cifar": lambda root, part: (
-        (np.asarray(image), label) for image, label in cifar.SETS[10](root, train=part == "train")
-    ),
+    "cifar": lambda root, part: cifar.SETS[10](root, train=part == "train"),
     "flowers102": flowers,
     "folder": of_folder,
     "imagenet100": of_imagenet,
-    "mnist": scans,
-    "stl10": of_stl10,
+    "mnist": lambda root, part: MNIST(root, train=part == "train", transform=Grayscale(3)),
+    "stl10": lambda root, part: STL10(root, split=part),
     "tiny_imagenet": of_tiny_imagenet,
 }
 
@@ -256,7 +236,7 @@ def test_images_and_classes_are_those_of_an_independent_reader(
         for part, split in load(name, folder).splits.items():
             expected = list(READERS[name](unpacked, part))
             found = split.images[np.arange(len(split.images))]
-            np.testing.assert_array_equal(found, np.stack([image for image, _ in expected]))
+            np.testing.assert_array_equal(found, np.stack([np.asarray(image) for image, _ in expected]))
             assert split.labels["class"].tolist() == [label for _, label in expected]
 
 

@@ -171,7 +171,6 @@ def test_a_diverged_run_has_a_manifest_that_says_so(tiny_plan: Plan, runs: list[
 )
 def test_what_the_machine_fails_is_a_sentence_and_goes_on_from_its_last_state(
     tiny_plan: Plan,
-    runs: list[Run],
     folders: list[Path],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -310,7 +309,7 @@ def test_an_interrupted_run_goes_on_once_half_written_files_are_removed(
     stopped: Stopped, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Through the command's own path. A file of hundreds of megabytes may be left half-written by each kill."""
-    kept, train = stopped.state.parent, loop.train
+    kept, train = stopped.kept, loop.train
     halves = [place / ".a.0123abcd.part" for place in (stopped.folder, kept, kept / "snapshots")]
     for half in halves:
         half.write_bytes(b"half")
@@ -340,7 +339,7 @@ CHANGES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
 def test_a_run_is_not_resumed_when_its_code_or_data_changed_and_the_state_is_kept(
     stopped: Stopped, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], part: str
 ) -> None:
-    kept = stopped.state.parent
+    kept = stopped.kept
     with monkeypatch.context() as patch:
         CHANGES[part](patch)
         with failing(KilledError(), 0), pytest.raises(KilledError):
@@ -413,14 +412,12 @@ def full(monkeypatch: pytest.MonkeyPatch, name: str, writes: int) -> Iterator[No
     """What is written of the files called ``name`` after so many goes to a disk that is full: /dev/full is one."""
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full here")
-    beside, count = Path.with_name, [0]
+    beside, count = Path.with_name, itertools.count()
 
     def place(path: Path, temporary: str) -> Path:
         there = beside(path, temporary)
-        if path.name == name and temporary.endswith(files.PART):
-            count[0] += 1
-            if count[0] > writes:
-                there.symlink_to("/dev/full")
+        if path.name == name and temporary.endswith(files.PART) and next(count) >= writes:
+            there.symlink_to("/dev/full")
         return there
 
     with monkeypatch.context() as patch:
@@ -453,7 +450,7 @@ def test_on_a_full_disk_the_last_state_is_kept_and_the_run_goes_on_from_there(
     assert caught.value.status == 2
     assert not (stopped.folder / "manifest.json").exists()
     assert not list(stopped.folder.rglob("*.part"))
-    assert checkpoint.read(stopped.state.parent)[0].step == FULL[name]
+    assert checkpoint.read(stopped.kept)[0].step == FULL[name]
     assert stopped.go_on() == [0, FULL[name]]
     assert contents(stopped.folder) == stopped.whole
 

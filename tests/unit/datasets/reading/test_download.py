@@ -96,7 +96,7 @@ def test_a_slow_server_is_waited_for(served: Any, target: Path, monkeypatch: pyt
     """Ten pieces take longer than a silence may last; each comes in time."""
     monkeypatch.setattr(download, "RETRIES", 0)
     monkeypatch.setattr(download, "STALLED", 1.2)
-    served.fault, served.pause = "trickle", 0.15
+    served.pause = 0.15
     fetch(served.url, target, MD5)
     assert target.read_bytes() == CONTENT
 
