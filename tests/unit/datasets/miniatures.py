@@ -6,7 +6,8 @@ The layouts are those that the datasets' pages and torchvision's readers describ
 import io
 import tarfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,16 +19,18 @@ def noise(number: int, *shape: int) -> np.ndarray:
     return np.random.default_rng(number).integers(0, 256, shape, dtype=np.uint8)
 
 
-def npy(array: np.ndarray) -> bytes:
+def written(write: Callable[[io.BytesIO], object]) -> bytes:
     buffer = io.BytesIO()
-    np.save(buffer, array)
+    write(buffer)
     return buffer.getvalue()
+
+
+def npy(array: np.ndarray) -> bytes:
+    return written(lambda file: np.save(file, array))
 
 
 def saved(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
-    buffer = io.BytesIO()
-    image.save(buffer, kind, **options)
-    return buffer.getvalue()
+    return written(lambda file: image.save(file, kind, **options))
 
 
 def picture(array: np.ndarray, kind: str = "PNG") -> bytes:
@@ -132,9 +135,5 @@ def flowers102() -> tuple[dict[str, bytes], dict[str, bytes]]:
     images = {
         f"image_{number:05d}.jpg": photograph(number, *size) for number, size in enumerate(FLOWERS_SIZES, start=1)
     }
-    tables = {}
-    for name, arrays in (("imagelabels.mat", {"labels": FLOWERS_LABELS}), ("setid.mat", FLOWERS_PARTS)):
-        buffer = io.BytesIO()
-        savemat(buffer, {key: np.array([values]) for key, values in arrays.items()})
-        tables[name] = buffer.getvalue()
-    return images, tables
+    tables = {"imagelabels.mat": {"labels": FLOWERS_LABELS}, "setid.mat": FLOWERS_PARTS}
+    return images, {name: written(partial(savemat, mdict=arrays)) for name, arrays in tables.items()}

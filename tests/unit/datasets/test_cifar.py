@@ -4,10 +4,10 @@ A tiny set in CIFAR-10's format stands for the real files, which a few tests use
 """
 
 import hashlib
-import io
 import math
 import pickle
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -28,7 +28,7 @@ from hypersphere.errors import HypersphereError
 
 from ...harm import HARMS, flip
 from .conftest import NAMES
-from .miniatures import npy, tar_gz, write
+from .miniatures import npy, tar_gz, write, written
 
 ARCHIVE = "cifar-10-python.tar.gz"
 
@@ -144,9 +144,8 @@ def shelf(monkeypatch: pytest.MonkeyPatch, server: Any) -> Any:
     contents = {"cifar10h-counts.npy": npy(LABELS["cifar10h-counts"])}
     for file, prefix in module.PICKLED.items():
         labels = {name.removeprefix(prefix): value for name, value in LABELS.items() if name.startswith(prefix)}
-        buffer = io.BytesIO()
-        torch.save({name: value.tolist() if "coarse" in name else value for name, value in labels.items()}, buffer)
-        contents[file] = buffer.getvalue()
+        saved = {name: value.tolist() if "coarse" in name else value for name, value in labels.items()}
+        contents[file] = written(partial(torch.save, saved))
     for dataset in ("cifar10h", "cifar_n"):
         server.publish(dataset, {file: contents[file] for file in FILES if module.PUBLISHED[file] == dataset})
     for name, content in {**contents, **{f"{name}.npy": npy(labels) for name, labels in LABELS.items()}}.items():

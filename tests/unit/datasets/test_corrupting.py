@@ -2,7 +2,6 @@
 
 import colorsys
 import inspect
-import io
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +16,8 @@ from hypersphere.datasets import corrupting
 from hypersphere.datasets.composing import Draws
 from hypersphere.datasets.corrupting import FUNCTIONS, corrupt, magnified, parameters, plasma, smoothed, streaked
 from hypersphere.datasets.part import shrunk
+
+from .miniatures import decoded, saved
 
 
 @pytest.mark.parametrize(("degrees", "axis"), [(0, 1), (90, 0), (180, 1), (-90, 0)])
@@ -243,9 +244,8 @@ def test_contrast_shrinks_differences_from_the_mean_of_each_colour() -> None:
 def test_jpeg_is_pillows_of_that_quality() -> None:
     found = corrupting.jpeg_compression(IMAGES, DRAWS, quality=40)
     for image, stored in zip(IMAGES, found, strict=True):
-        buffer = io.BytesIO()
-        Image.fromarray(np.rint(image * 255).astype(np.uint8)).save(buffer, "JPEG", quality=40)
-        np.testing.assert_array_equal(np.rint(stored * 255), np.asarray(Image.open(buffer)))
+        expected = saved(Image.fromarray(np.rint(image * 255).astype(np.uint8)), "JPEG", quality=40)
+        np.testing.assert_array_equal(np.rint(stored * 255), decoded(expected))
 
 
 def test_the_affine_map_moves_three_corners_as_drawn() -> None:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -40,7 +41,7 @@ from hypersphere.training.weights import snapshot_names
 
 from ...broken_off import KilledError, before_steps, contents, failing
 from ...harm import flip
-from .conftest import Stopped, keeping
+from .conftest import STEPS, Stopped, keeping
 
 pytestmark = pytest.mark.heavy
 
@@ -112,26 +113,20 @@ def test_a_run_that_another_process_trains_is_left_alone(
 
 @pytest.mark.parametrize("error", [RuntimeError("out of\nmemory"), HypersphereError("a sentence")])
 def test_a_run_that_fails_loses_only_itself(
-    tiny_plan: Plan,
-    runs: list[Run],
-    folders: list[Path],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    refused: Any,
-    error: Exception,
+    tiny_plan: Plan, folders: list[Path], capsys: pytest.CaptureFixture[str], refused: Any, error: Exception
 ) -> None:
     """In its first step: the run before it has taken its eight. A defect of the program has a traceback, too."""
-    train, batch = loop.train, tiny_plan.batches[0]
-    with failing(error, 8), refused():
+    batch, taken = tiny_plan.batches[0], Mock()
+    with failing(error, STEPS), refused():
         pretrain_batch(tiny_plan, batch)
     assert ("Traceback" in capsys.readouterr().err) == isinstance(error, RuntimeError)
     assert done(folders) == [True, False, True]
     assert not tiny_plan.marker(batch).exists()
-
-    monkeypatch.setattr(loop, "train", lambda run, *a: train(run, *a) if run == runs[1] else pytest.fail("twice"))
-    pretrain_batch(tiny_plan, batch)
+    with before_steps(taken):
+        pretrain_batch(tiny_plan, batch)
+    assert taken.call_count == STEPS  # those of the lost one
     named = files.read_sealed(tiny_plan.marker(batch))["manifests"]
-    assert named.keys() == {f"runs/{run.name}/manifest.json" for run in runs}
+    assert named.keys() == {f"runs/{folder.name}/manifest.json" for folder in folders}
 
 
 def test_bytes_do_not_depend_on_the_batch(tiny_plan: Plan, runs: list[Run], folders: list[Path]) -> None:
@@ -161,11 +156,11 @@ def test_a_diverged_run_has_a_manifest_that_says_so(tiny_plan: Plan, runs: list[
 
 
 @pytest.mark.parametrize(
-    ("error", "lost", "begun"),
+    ("error", "second"),
     [
-        (torch.cuda.OutOfMemoryError("CUDA out of memory."), 1, [0, 1, 2]),
-        (RuntimeError("CUDA error: unspecified launch failure\nCUDA kernel errors might be reported"), 0, [0]),
-        (RuntimeError("CUDA error: device-side assert triggered"), 0, [0]),
+        (torch.cuda.OutOfMemoryError("CUDA out of memory."), True),
+        (RuntimeError("CUDA error: unspecified launch failure\nCUDA kernel errors might be reported"), False),
+        (RuntimeError("CUDA error: device-side assert triggered"), False),
     ],
     ids=["short of memory, one run is lost for now", "when the device fails, no other is begun", "a failed assert"],
 )
@@ -177,23 +172,22 @@ def test_what_the_machine_fails_is_a_sentence_and_goes_on_from_its_last_state(
     approve: Any,
     stopped: Stopped,
     error: Exception,
-    lost: int,
-    begun: list[int],
+    second: bool,
 ) -> None:
     """The first run in its last step, or the second in its first. A failed assert has a traceback, too."""
-    freed: list[bool] = []
-    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: freed.append(True))
-    with failing(error, 1 + lost), pytest.raises(HypersphereError) as caught:
+    freed = Mock()
+    monkeypatch.setattr(torch.cuda, "empty_cache", freed)
+    with failing(error, 1 + second), pytest.raises(HypersphereError) as caught:
         pretrain_batch(tiny_plan, tiny_plan.batches[0], save_every=0.0)
     approve(caught.value)
     assert caught.value.status == 2
-    assert freed == [True]
+    freed.assert_called_once_with()
     assert ("Traceback" in capsys.readouterr().err) == ("assert" in str(error))
     assert not tiny_plan.marker(tiny_plan.batches[0]).exists()
-    assert [folder.exists() for folder in folders] == [number in begun for number in range(3)]
-    assert done(folders) == [number in begun and number != lost for number in range(3)]
+    assert [folder.exists() for folder in folders] == [True, second, second]
+    assert done(folders) == [second, False, second]
     pretrain_batch(tiny_plan, tiny_plan.batches[0])
-    assert [steps(folder) for folder in folders] == [[0, 6] if lost else [0, 6, 7], [0], [0]]
+    assert [steps(folder) for folder in folders] == [[0, 6] if second else [0, 6, 7], [0], [0]]
     assert contents(folders[0]) == stopped.whole
 
 
@@ -425,14 +419,8 @@ def full(monkeypatch: pytest.MonkeyPatch, name: str, writes: int) -> Iterator[No
         yield
 
 
-FULL = {
-    "resume.safetensors": 5,
-    "epoch-0002.safetensors": 3,
-    "epoch-0002.heads.safetensors": 3,
-    "encoder.safetensors": 7,
-    "heads.safetensors": 7,
-    "manifest.json": 7,
-}
+FULL = {"resume.safetensors": 5, "epoch-0002.safetensors": 3, "epoch-0002.heads.safetensors": 3}
+FULL |= dict.fromkeys(("encoder.safetensors", "heads.safetensors", "manifest.json"), 7)
 """By file that finds the disk full, the step of the last state that was saved; of a state it is the sixth."""
 
 
