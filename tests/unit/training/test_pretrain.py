@@ -215,17 +215,16 @@ def test_what_a_run_held_is_let_go_before_the_next_one_is_tried(
 
 
 SHORT = """
-import resource, sys
+import itertools, resource, sys
 from pathlib import Path
 from hypersphere.command import cli
 from hypersphere.training import loop
 
-step, count = loop._step, [0]
+step, count = loop._step, itertools.count(1)
 MORE = 8 * 2**20
 
 def with_no_more(*arguments):
-    count[0] += 1
-    if count[0] == 3:
+    if next(count) == 3:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + MORE, resource.RLIM_INFINITY))
     return step(*arguments)
