@@ -16,7 +16,6 @@ from hypersphere.config.recipe import Views
 
 N, SIZE = 2000, 32
 ALL = Views(jitter_order="random", blur=0.5, solarize=0.2)
-"""With every transform on."""
 EVERY = [
     Views(),
     ALL,

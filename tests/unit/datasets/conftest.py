@@ -13,10 +13,8 @@ from unittest.mock import Mock
 import numpy as np
 import pooch
 import pytest
-from torchvision.datasets import CIFAR10
 
 from hypersphere import files
-from hypersphere.datasets import cifar as module
 from hypersphere.datasets.reading import published
 
 NAMES = ("batches.meta", *(f"data_batch_{i}" for i in range(1, 6)), "test_batch")
@@ -29,16 +27,15 @@ class Server(ThreadingHTTPServer):
     ``fault`` is '' if it answers well, or a status, or one of:
 
     wrong byte, half a file: another file, said to be whole;
-    closed, stalled: after half of the answer, with the whole length announced;
-    trickle: in ten pieces, ``pause`` seconds apart.
+    closed, stalled: after half of the answer, with the whole length announced.
+    Answers come in ten pieces, ``pause`` seconds apart.
     """
 
     daemon_threads = True
-    patch: pytest.MonkeyPatch
 
-    def __init__(self) -> None:
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.fault, self.pause = "", 0.0
+        self.patch, self.fault, self.pause = patch, "", 0.0
         self.first: list[str] = []  # faults of the first answers, before ``fault``
         self.released, self.over = threading.Event(), threading.Event()  # answers wait for the former
         self.released.set()
@@ -81,10 +78,9 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(whole)))
         self.end_headers()
         body = whole[:half] if fault in ("closed", "stalled") else whole
-        pieces = 10 if fault == "trickle" else 1
-        for piece in range(pieces):
-            self.wfile.write(body[piece * len(body) // pieces : (piece + 1) * len(body) // pieces])
-            sleep(server.pause if fault == "trickle" else 0)
+        for piece in range(10):
+            self.wfile.write(body[piece * len(body) // 10 : (piece + 1) * len(body) // 10])
+            sleep(server.pause)
         if fault == "stalled":
             server.over.wait(PATIENCE)
 
@@ -98,8 +94,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     # Between two attempts pooch waits. The module time itself stays: threads of other tests may wait by it.
     monkeypatch.setattr(pooch.core, "time", SimpleNamespace(sleep=lambda seconds: None))
-    with Server() as running:
-        running.patch = monkeypatch
+    with Server(monkeypatch) as running:
         thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         yield running
@@ -111,7 +106,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 @pytest.fixture
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Seven pickles in CIFAR-10's format, two images each, taken for the official files by torchvision and by us."""
+    """Seven pickles in CIFAR-10's format, two images each, taken for the official files."""
     folder = tmp_path / "tiny" / "cifar-10-batches-py"
     folder.mkdir(parents=True)
     for number, name in enumerate(NAMES):
@@ -120,22 +115,12 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             data = np.random.default_rng(number).integers(0, 256, (2, 3072), dtype=np.uint8)
             content = {"data": data, "labels": [number, number + 1]}
         (folder / name).write_bytes(pickle.dumps(content))
-    md5 = {name: hashlib.md5((folder / name).read_bytes()).hexdigest() for name in NAMES}
-
-    class Tiny(CIFAR10):
-        train_list = [[name, md5[name]] for name in NAMES[1:6]]  # noqa: RUF012
-        test_list = [["test_batch", md5["test_batch"]]]  # noqa: RUF012
-        meta = {"filename": "batches.meta", "key": "label_names", "md5": md5["batches.meta"]}  # noqa: RUF012
-
-    monkeypatch.setitem(module.SETS, 10, Tiny)
-    for name in NAMES:
         monkeypatch.setitem(published.checksums(), f"{folder.name}/{name}", files.sha256(folder / name))
     return folder
 
 
 @pytest.fixture
 def unpickled(monkeypatch: pytest.MonkeyPatch) -> Mock:
-    """A spy on what is."""
     spy = Mock(wraps=pickle.loads)
     monkeypatch.setattr(pickle, "loads", spy)
     return spy

@@ -6,7 +6,8 @@ The layouts are those that the datasets' pages and torchvision's readers describ
 import io
 import tarfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,16 +19,18 @@ def noise(number: int, *shape: int) -> np.ndarray:
     return np.random.default_rng(number).integers(0, 256, shape, dtype=np.uint8)
 
 
-def npy(array: np.ndarray) -> bytes:
+def written(write: Callable[[io.BytesIO], object]) -> bytes:
     buffer = io.BytesIO()
-    np.save(buffer, array)
+    write(buffer)
     return buffer.getvalue()
+
+
+def npy(array: np.ndarray) -> bytes:
+    return written(lambda file: np.save(file, array))
 
 
 def saved(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
-    buffer = io.BytesIO()
-    image.save(buffer, kind, **options)
-    return buffer.getvalue()
+    return written(lambda file: image.save(file, kind, **options))
 
 
 def picture(array: np.ndarray, kind: str = "PNG") -> bytes:
@@ -58,7 +61,6 @@ def write(folder: Path, files: Mapping[str, bytes]) -> Path:
 
 
 def tar_gz(files: Mapping[str, bytes], folder: str = "") -> bytes:
-    """Files below ``folder`` of a .tar.gz."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as tar:
         for name, content in files.items():
@@ -69,7 +71,6 @@ def tar_gz(files: Mapping[str, bytes], folder: str = "") -> bytes:
 
 
 def zipped(files: Mapping[str, bytes], folder: str = "") -> bytes:
-    """Files below ``folder`` of a .zip."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as made:
         for name, content in files.items():
@@ -104,14 +105,13 @@ def stl10() -> dict[str, bytes]:
 
 
 TINY_IDS = ("n02124075", "n01443537", "n04067472")  # not sorted, as in the official wnids.txt
-TINY_WORDS = {"n01443537": "goldfish, Carassius auratus", "n02124075": "Egyptian cat", "n04067472": "reel"}
 
 
 def tiny_imagenet() -> dict[str, bytes]:
     """Training images by class, one of them grey; validation images in one folder, with annotations."""
     files = {
         "wnids.txt": "".join(f"{identifier}\n" for identifier in TINY_IDS).encode(),
-        "words.txt": "".join(f"{key}\t{words}\n" for key, words in TINY_WORDS.items()).encode(),
+        "words.txt": b"n01443537\tgoldfish, Carassius auratus\nn02124075\tEgyptian cat\nn04067472\treel\n",
         "test/images/test_0.JPEG": picture(noise(99, 64, 64, 3), "JPEG"),
     }
     for place, identifier in enumerate(TINY_IDS):
@@ -120,12 +120,9 @@ def tiny_imagenet() -> dict[str, bytes]:
             image = picture(noise(10 * place + number, *shape), "JPEG")
             files[f"train/{identifier}/images/{identifier}_{number}.JPEG"] = image
         files[f"train/{identifier}/{identifier}_boxes.txt"] = b""
-    rows = []
-    for number in range(4):
-        files[f"val/images/val_{number}.JPEG"] = picture(noise(50 + number, 64, 64, 3), "JPEG")
-        rows.append(f"val_{number}.JPEG\t{TINY_IDS[number % 3]}\t0\t32\t44\t62\n")
-    files["val/val_annotations.txt"] = "".join(rows).encode()
-    return files
+    rows = [f"val_{number}.JPEG\t{TINY_IDS[number % 3]}\t0\t32\t44\t62\n" for number in range(4)]
+    images = {f"val/images/val_{n}.JPEG": picture(noise(50 + n, 64, 64, 3), "JPEG") for n in range(4)}
+    return files | images | {"val/val_annotations.txt": "".join(rows).encode()}
 
 
 FLOWERS_PARTS = {"trnid": [3, 1], "valid": [6, 4], "tstid": [8, 2, 7, 5]}
@@ -138,9 +135,5 @@ def flowers102() -> tuple[dict[str, bytes], dict[str, bytes]]:
     images = {
         f"image_{number:05d}.jpg": photograph(number, *size) for number, size in enumerate(FLOWERS_SIZES, start=1)
     }
-    tables = {}
-    for name, arrays in (("imagelabels.mat", {"labels": FLOWERS_LABELS}), ("setid.mat", FLOWERS_PARTS)):
-        buffer = io.BytesIO()
-        savemat(buffer, {key: np.array([values]) for key, values in arrays.items()})
-        tables[name] = buffer.getvalue()
-    return images, tables
+    tables = {"imagelabels.mat": {"labels": FLOWERS_LABELS}, "setid.mat": FLOWERS_PARTS}
+    return images, {name: written(partial(savemat, mdict=arrays)) for name, arrays in tables.items()}

@@ -4,10 +4,10 @@ A tiny set in CIFAR-10's format stands for the real files, which a few tests use
 """
 
 import hashlib
-import io
 import math
 import pickle
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -28,21 +28,15 @@ from hypersphere.errors import HypersphereError
 
 from ...harm import HARMS, flip
 from .conftest import NAMES
-from .miniatures import npy, tar_gz, write
+from .miniatures import npy, tar_gz, write, written
 
 ARCHIVE = "cifar-10-python.tar.gz"
 
 
-def packed(folder: Path) -> bytes:
-    """The official archive, of other files."""
-    return tar_gz({path.name: path.read_bytes() for path in folder.iterdir()}, "cifar-10-batches-py")
-
-
-@pytest.fixture
-def own(tiny: Path, tmp_path: Path, server: Any) -> Path:
-    """A folder of the user's own that holds only the archive, which is also published."""
-    server.publish("cifar10", {ARCHIVE: packed(tiny)})
-    return write(tmp_path / "own", server.shelf)
+def publish(folder: Path, server: Any) -> None:
+    """Serve the official archive, of these files."""
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    server.publish("cifar10", {ARCHIVE: tar_gz(files, "cifar-10-batches-py")})
 
 
 def test_cifar100_has_its_coarse_labels_beside_its_fine_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,10 +76,11 @@ def test_a_damaged_file_is_refused_before_anything_is_unpickled(
     unpickled.assert_not_called()
 
 
-def test_a_folder_of_the_users_own_is_only_read(tiny: Path, own: Path, tmp_path: Path, server: Any) -> None:
-    """Whether it holds the set unpacked, or only the archive, which has the same images."""
+def test_a_folder_of_the_users_own_is_only_read(tiny: Path, tmp_path: Path, server: Any) -> None:
+    """Whether it holds the set unpacked, or only the archive, which has the same images and is also published."""
+    publish(tiny, server)
     found = []
-    for root in (tiny.parent, own):
+    for root in (tiny.parent, write(tmp_path / "own", server.shelf)):
         before = {path: path.stat().st_mtime_ns for path in (root, *root.rglob("*"))}
         found.append(cifar(root, False))
         assert {path: path.stat().st_mtime_ns for path in (root, *root.rglob("*"))} == before
@@ -100,17 +95,15 @@ def test_a_folder_of_the_users_own_is_only_read(tiny: Path, own: Path, tmp_path:
 
 @pytest.mark.parametrize("harm", ["other member", "no member"])
 def test_an_archive_with_the_right_md5_and_the_wrong_content_is_refused(
-    tiny: Path, own: Path, server: Any, harm: str, unpickled: Mock
+    tiny: Path, tmp_path: Path, server: Any, harm: str, unpickled: Mock
 ) -> None:
     """md5 can be forged; the members' sha256 is what counts."""
     (tiny / "data_batch_4").unlink()
     if harm == "other member":
         (tiny / "data_batch_4").write_bytes(pickle.dumps({"data": 0}))
-    server.publish("cifar10", {ARCHIVE: packed(tiny)})
-    write(own, server.shelf)
-    with pytest.raises(HypersphereError) as caught:
-        cifar(own, False)
-    assert str(own / ARCHIVE) in str(caught.value)
+    publish(tiny, server)
+    with pytest.raises(HypersphereError, match=str(tmp_path / "own" / ARCHIVE)):
+        cifar(write(tmp_path / "own", server.shelf), False)
     unpickled.assert_not_called()
 
 
@@ -119,7 +112,7 @@ def test_real_cifar10_from_a_broken_download_to_a_prepared_dataset(
     real_cifar10: Path, tmp_path: Path, server: Any
 ) -> None:
     """Packed anew, so the tar's bytes and md5 are not the official ones; the members are."""
-    server.publish("cifar10", {ARCHIVE: packed(real_cifar10 / "cifar-10-batches-py")})
+    publish(real_cifar10 / "cifar-10-batches-py", server)
     server.first = ["closed", "closed"]
     dataset = Dataset.model_validate({"name": "cifar10", "source": {"name": "cifar", "classes": 10}})
     prepared = store.open(store.prepare(dataset, tmp_path, None))
@@ -151,9 +144,8 @@ def shelf(monkeypatch: pytest.MonkeyPatch, server: Any) -> Any:
     contents = {"cifar10h-counts.npy": npy(LABELS["cifar10h-counts"])}
     for file, prefix in module.PICKLED.items():
         labels = {name.removeprefix(prefix): value for name, value in LABELS.items() if name.startswith(prefix)}
-        buffer = io.BytesIO()
-        torch.save({name: value.tolist() if "coarse" in name else value for name, value in labels.items()}, buffer)
-        contents[file] = buffer.getvalue()
+        saved = {name: value.tolist() if "coarse" in name else value for name, value in labels.items()}
+        contents[file] = written(partial(torch.save, saved))
     for dataset in ("cifar10h", "cifar_n"):
         server.publish(dataset, {file: contents[file] for file in FILES if module.PUBLISHED[file] == dataset})
     for name, content in {**contents, **{f"{name}.npy": npy(labels) for name, labels in LABELS.items()}}.items():

@@ -51,19 +51,11 @@ MNIST = (5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949)
 LABELS = np.repeat(np.arange(10), MNIST)[np.random.default_rng(0).permutation(60_000)]
 
 
-@pytest.mark.parametrize(
-    ("percent", "counts"),
-    [  # by hand: n · percent / 100, rounded
-        (0.5, (30, 34, 30, 31, 29, 27, 30, 31, 29, 30)),
-        (5, (296, 337, 298, 307, 292, 271, 296, 313, 293, 297)),
-    ],
-)
-def test_of_each_class_the_declared_share_conflicts_and_in_the_test_split_each_bias_is_as_often(
-    percent: float, counts: tuple[int, ...]
-) -> None:
+@pytest.mark.parametrize("percent", [0.5, 5])
+def test_of_each_class_the_declared_share_conflicts_and_in_the_test_split_each_bias_is_as_often(percent: float) -> None:
     bias = composing.assign(LABELS, 10, percent, 0, "train")
     conflicting = bias != LABELS
-    assert tuple(np.bincount(LABELS[conflicting], minlength=10)) == counts
+    assert np.bincount(LABELS[conflicting], minlength=10).tolist() == [round(n * percent / 100) for n in MNIST]
     table = np.zeros((10, 10), int)
     np.add.at(table, (LABELS[conflicting], bias[conflicting]), 1)
     for label, row in enumerate(table):

@@ -2,7 +2,6 @@
 
 import colorsys
 import inspect
-import io
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +16,8 @@ from hypersphere.datasets import corrupting
 from hypersphere.datasets.composing import Draws
 from hypersphere.datasets.corrupting import FUNCTIONS, corrupt, magnified, parameters, plasma, smoothed, streaked
 from hypersphere.datasets.part import shrunk
+
+from .miniatures import decoded, saved
 
 
 @pytest.mark.parametrize(("degrees", "axis"), [(0, 1), (90, 0), (180, 1), (-90, 0)])
@@ -178,9 +179,8 @@ def test_frost_is_clouds_ridges_and_needles_of_ice() -> None:
 @pytest.mark.parametrize(("zoom", "radius"), [(1, 0), (2, 0), (1.5, 8)])
 def test_flakes_are_bright_noise_enlarged_and_blown_downwards_on_a_whitened_image(zoom: float, radius: float) -> None:
     """With neither zoom nor wind a flake is a pixel above the threshold, in whole steps of 255."""
-    found = corrupting.snow(
-        IMAGES, DRAWS, mean=0.1, scale=0.3, zoom=zoom, threshold=0.3, radius=radius, sigma=3, image=0.8
-    )
+    asked = {"zoom": zoom, "radius": radius, "sigma": 3, "image": 0.8}
+    found = corrupting.snow(IMAGES, DRAWS, mean=0.1, scale=0.3, threshold=0.3, **asked)
     noise = 0.1 + 0.3 * DRAWS.normal("flakes", 16, 16)[..., None]
     large = noise if zoom == 1 else magnified(noise, zoom)
     layer = np.array([int(255 * min(v, 1)) if v >= 0.3 else 0 for v in large.flat], float).reshape(large.shape)
@@ -244,9 +244,8 @@ def test_contrast_shrinks_differences_from_the_mean_of_each_colour() -> None:
 def test_jpeg_is_pillows_of_that_quality() -> None:
     found = corrupting.jpeg_compression(IMAGES, DRAWS, quality=40)
     for image, stored in zip(IMAGES, found, strict=True):
-        buffer = io.BytesIO()
-        Image.fromarray(np.rint(image * 255).astype(np.uint8)).save(buffer, "JPEG", quality=40)
-        np.testing.assert_array_equal(np.rint(stored * 255), np.asarray(Image.open(buffer)))
+        expected = saved(Image.fromarray(np.rint(image * 255).astype(np.uint8)), "JPEG", quality=40)
+        np.testing.assert_array_equal(np.rint(stored * 255), decoded(expected))
 
 
 def test_the_affine_map_moves_three_corners_as_drawn() -> None:
@@ -323,13 +322,8 @@ def test_a_piece_has_the_bytes_of_the_whole_and_another_key_others(name: str, mo
     monkeypatch.setattr(corrupting, "BATCH", 3)
     for piece in (NUMBERS[7:8], NUMBERS[[2, 5, 6, 23]], NUMBERS[::-1], NUMBERS[:0]):
         np.testing.assert_array_equal(corrupt(SMALL[piece], piece, name, 3, 0), whole[piece])
-    few, numbers = SMALL[:3], NUMBERS[:3]
-    others = (
-        corrupt(few, numbers, name, 3, 1),
-        corrupt(few, numbers + 3, name, 3, 0),
-        corrupt(few, numbers, name, 3, 0, "train"),
-    )
-    for other in others:
+    for numbers, *key in ((NUMBERS[:3], 1), (NUMBERS[3:6], 0), (NUMBERS[:3], 0, "train")):
+        other = corrupt(SMALL[:3], numbers, name, 3, *key)
         assert np.array_equal(other, whole[:3]) == (name in WITHOUT_DRAWS.split())
 
 

@@ -13,7 +13,7 @@ from hypersphere.datasets.corruptions import corruptions
 from hypersphere.datasets.digits import digits
 from hypersphere.datasets.types import Arrays, Split
 
-from .miniatures import decoded, npy, photograph, tar_gz, write
+from .miniatures import decoded, noise, npy, photograph, tar_gz, write
 
 
 def test_there_are_nineteen_times_five_corrupted_splits_of_the_test_images() -> None:
@@ -30,9 +30,8 @@ def test_there_are_nineteen_times_five_corrupted_splits_of_the_test_images() -> 
     assert "not their files" in made.about["source"]
 
 
-RNG = np.random.default_rng(0)
 ARRAYS = {
-    **{name: RNG.integers(0, 256, (10, 32, 32, 3), dtype=np.uint8) for name in FUNCTIONS},
+    **{name: noise(number, 10, 32, 32, 3) for number, name in enumerate(FUNCTIONS)},
     "labels": np.tile([6, 7], 5).astype(np.uint8),  # those of the tiny set's test images
 }
 

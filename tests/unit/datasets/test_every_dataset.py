@@ -2,9 +2,8 @@
 
 import gzip
 import hashlib
-import shutil
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from torchvision.datasets import MNIST, STL10, Flowers102, ImageFolder
-from torchvision.transforms import CenterCrop, Compose, Resize
+from torchvision.transforms import CenterCrop, Compose, Grayscale, Resize
 
 from hypersphere.config import registry
 from hypersphere.config.run import Dataset
@@ -21,12 +20,12 @@ from hypersphere.datasets.corrupting import FUNCTIONS
 from hypersphere.datasets.reading import published
 from hypersphere.errors import HypersphereError
 
-from ...harm import flipped
+from ...harm import HARMS
 from . import miniatures
 from .miniatures import SPLITS
 
 Files = dict[str, bytes]
-Labelled = Iterator[tuple[np.ndarray, int]]
+Labelled = Iterable[tuple[Image.Image, int]]
 
 
 class World(NamedTuple):
@@ -38,9 +37,7 @@ class World(NamedTuple):
     files: Files = {}  # noqa: RUF012
     """Files of the data folder, by path."""
     unpacked: Files = {}  # noqa: RUF012
-    """The same, unpacked for torchvision's readers, where ``files`` are packed."""
-    published: str = ""
-    """The row of data/datasets.csv whose files these are, where they can be fetched."""
+    """The same, unpacked for torchvision's readers, where ``files`` are packed and can be fetched."""
 
 
 def idx(array: np.ndarray) -> bytes:
@@ -58,8 +55,7 @@ SCANS = {
     for n, names in zip((20, 10), mnist.FILES.values(), strict=True)
     for name in names
 }
-PHOTOGRAPHS = {name: miniatures.photograph(n, 30, 40) for n, name in enumerate(("a/1.jpg", "a/2.jpg", "b/3.jpg"))}
-ANOTHER_CLASS = {"c/4.jpg": miniatures.photograph(4, 30, 40)}
+PHOTOGRAPHS = {f"{place}.jpg": miniatures.photograph(n, 30, 40) for n, place in enumerate(("a/1", "a/2", "b/3", "c/4"))}
 FACES = ("0.5pct/align/0/7_0_0.png", "0.5pct/conflict/1/2_1_0.png", "valid/4_0_1.png", "test/11_1_0.png")
 FEW = {"train_per_class": 2, "test_per_class": 1}
 WORLDS = {
@@ -82,20 +78,18 @@ WORLDS = {
         {"train": 4, "test": 2},
         below("flowers-102", TABLES | {"102flowers.tgz": miniatures.tar_gz(FLOWERS, "jpg")}),
         below("flowers-102", TABLES | below("jpg", FLOWERS)),
-        "flowers102",
     ),
     "folder": World({"path": "of/mine", "size": 20}, {"train": 5, "test": 3}, below("of/mine", SPLITS)),
     "imagenet100": World(
         {"size": 8},
         {"train": 3, "test": 3},
-        {**below("imagenet/train", PHOTOGRAPHS | ANOTHER_CLASS), **below("imagenet/val", PHOTOGRAPHS)},
+        {**below("imagenet/train", PHOTOGRAPHS), **below("imagenet/val", PHOTOGRAPHS)},  # c is no class of the list
     ),
     "mnist": World(
         {},
         {"train": 20, "test": 10},
         {f"{name}.gz": gzip.compress(content, mtime=0) for name, content in SCANS.items()},
         SCANS,
-        "mnist",
     ),
     "multidigits": World(
         {"scans": "digits", "side": 8, "canvas": 32, "second_side": 20, "train": 9, "test": 5},
@@ -108,7 +102,6 @@ WORLDS = {
         miniatures.STL10_COUNTS,
         {stl10.ARCHIVE: miniatures.tar_gz(miniatures.stl10(), stl10.FOLDER)},
         below(stl10.FOLDER, miniatures.stl10()),
-        "stl10",
     ),
     "text_task": World(
         {"task": "neighbours", "corpus": "chapters", "vocabulary": 500, "length": 8}, {"train": 400, "test": 200}
@@ -118,10 +111,9 @@ WORLDS = {
         {"train": 6, "test": 4},
         {tiny_imagenet.ARCHIVE: miniatures.zipped(miniatures.tiny_imagenet(), tiny_imagenet.FOLDER)},
         below(tiny_imagenet.FOLDER, miniatures.tiny_imagenet()),
-        "tiny_imagenet",
     ),
 }
-FETCHED = [name for name, world in WORLDS.items() if world.published]
+FETCHED = [name for name, world in WORLDS.items() if world.unpacked]
 
 
 @pytest.fixture
@@ -136,10 +128,9 @@ def root(request: pytest.FixtureRequest, tmp_path: Path, server: Any, monkeypatc
     imagenet100.LIST.write_text("b\na\n")
     for file, content in SCANS.items():
         monkeypatch.setitem(published.checksums(), file, hashlib.sha256(content).hexdigest())
-    world = WORLDS[name]
-    if world.published:
-        server.publish(world.published, {Path(file).name: content for file, content in world.files.items()})
-    return miniatures.write(tmp_path / "own", world.files)
+    if name in FETCHED:
+        server.publish(name, {Path(file).name: content for file, content in WORLDS[name].files.items()})
+    return miniatures.write(tmp_path / "own", WORLDS[name].files)
 
 
 def load(name: str, root: Path) -> Any:
@@ -176,71 +167,51 @@ def test_its_splits_and_types_are_as_declared_and_a_piece_has_the_bytes_of_the_w
 # Independent readers
 
 
-def square(image: Image.Image, size: int) -> np.ndarray:
-    """As torchvision cuts and resizes it."""
-    return np.asarray(Compose([CenterCrop(min(image.size)), Resize(size)])(image))
-
-
-def photographs(found: ImageFolder, size: int) -> Labelled:
-    for image, label in found:
-        yield square(image, size), label
+def square(size: int) -> Callable[[Image.Image], Image.Image]:
+    return lambda image: Compose([CenterCrop(min(image.size)), Resize(size)])(image)
 
 
 def faces(root: Path, part: str) -> Labelled:
     """The authors' reader takes the class from the name: number, age, gender."""
     for path in sorted((root / "bffhq" / {"train": "0.5pct"}.get(part, part)).rglob("*.png")):
-        yield np.asarray(Resize(8)(Image.open(path))), int(path.stem.split("_")[1])
+        yield Resize(8)(Image.open(path)), int(path.stem.split("_")[1])
 
 
 def flowers(root: Path, part: str) -> Labelled:
     """In the order of their numbers, which torchvision's is not."""
-    reader = Flowers102(root, split=WORLDS["flowers102"].parameters[part])
-    for place in np.argsort([str(path) for path in reader._image_files]):
-        image, label = reader[place]
-        yield square(image, 24), label
+    reader = Flowers102(root, split=WORLDS["flowers102"].parameters[part], transform=square(24))
+    return (reader[place] for place in np.argsort([str(path) for path in reader._image_files]))
 
 
 def of_imagenet(root: Path, part: str) -> Labelled:
-    found = photographs(ImageFolder(root / "imagenet" / {"test": "val"}.get(part, part)), 8)
+    found = ImageFolder(root / "imagenet" / {"test": "val"}.get(part, part), square(8))
     return ((image, label) for image, label in found if label < 2)
 
 
 def of_folder(root: Path, part: str) -> Labelled:
-    return photographs(ImageFolder(root / "of" / "mine" / part, is_valid_file=lambda path: "/." not in path), 20)
-
-
-def scans(root: Path, part: str) -> Labelled:
-    for image, label in MNIST(root, train=part == "train"):
-        yield np.repeat(np.asarray(image)[..., None], 3, axis=2), label
-
-
-def of_stl10(root: Path, part: str) -> Labelled:
-    reader = STL10(root, split=part)
-    yield from zip(reader.data.transpose(0, 2, 3, 1), map(int, reader.labels), strict=True)
+    return ImageFolder(root / "of" / "mine" / part, square(20), is_valid_file=lambda path: "/." not in path)
 
 
 def of_tiny_imagenet(root: Path, part: str) -> Labelled:
     """Training images by their folders; validation images by the annotations, read here line by line."""
     folder = root / tiny_imagenet.FOLDER
     if part == "train":
-        yield from ((np.asarray(image), label) for image, label in ImageFolder(folder / "train"))
+        yield from ImageFolder(folder / "train")
         return
     for line in (folder / "val" / "val_annotations.txt").read_text().splitlines():
         name, identifier, *_ = line.split("\t")
         image = Image.open(folder / "val" / "images" / name).convert("RGB")
-        yield np.asarray(image), sorted(miniatures.TINY_IDS).index(identifier)
+        yield image, sorted(miniatures.TINY_IDS).index(identifier)
 
 
 READERS: dict[str, Callable[[Path, str], Labelled]] = {
     "biased_ffhq": faces,
-    "cifar": lambda root, part: (
-        (np.asarray(image), label) for image, label in cifar.SETS[10](root, train=part == "train")
-    ),
+    "cifar": lambda root, part: cifar.SETS[10](root, train=part == "train"),
     "flowers102": flowers,
     "folder": of_folder,
     "imagenet100": of_imagenet,
-    "mnist": scans,
-    "stl10": of_stl10,
+    "mnist": lambda root, part: MNIST(root, train=part == "train", transform=Grayscale(3)),
+    "stl10": lambda root, part: STL10(root, split=part),
     "tiny_imagenet": of_tiny_imagenet,
 }
 
@@ -250,6 +221,7 @@ def test_images_and_classes_are_those_of_an_independent_reader(
     name: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Torchvision reads it unpacked, and is told not to compare checksums; MNIST may be unpacked for us too."""
+    monkeypatch.setattr("torchvision.datasets.cifar.check_integrity", lambda *given: True)
     for reader in (STL10, Flowers102):
         monkeypatch.setattr(reader, "_check_integrity", lambda self: True)
     unpacked = miniatures.write(tmp_path / "unpacked", WORLDS[name].unpacked) if WORLDS[name].unpacked else root
@@ -257,27 +229,25 @@ def test_images_and_classes_are_those_of_an_independent_reader(
         for part, split in load(name, folder).splits.items():
             expected = list(READERS[name](unpacked, part))
             found = split.images[np.arange(len(split.images))]
-            np.testing.assert_array_equal(found, np.stack([image for image, _ in expected]))
+            np.testing.assert_array_equal(found, np.stack([np.asarray(image) for image, _ in expected]))
             assert split.labels["class"].tolist() == [label for _, label in expected]
 
 
 # Damage
 
 
-@pytest.mark.parametrize("harm", ["flipped", "truncated", "missing"])
+@pytest.mark.parametrize("harm", HARMS)
 @pytest.mark.parametrize("name", [*FETCHED, "cifar"])
 def test_a_damaged_file_is_a_sentence_that_names_it_and_stays(name: str, harm: str, root: Path, tmp_path: Path) -> None:
     """One byte of each file in turn of a folder of the user's own; the control is that whole files are read above."""
     for path in [path for path in root.rglob("*") if path.is_file()]:
         whole = path.read_bytes()
-        harmed = {"flipped": flipped(whole), "truncated": whole[:-1]}
-        path.write_bytes(harmed.get(harm, b""))
-        if harm == "missing":
-            path.unlink()
+        HARMS[harm](path)
+        harmed = path.exists() and path.read_bytes()
         with pytest.raises(HypersphereError) as caught:
             store.prepare(dataset(name), tmp_path / "made", root)
         assert path.name in str(caught.value)
-        assert harm == "missing" or path.read_bytes() == harmed[harm]
+        assert (path.exists() and path.read_bytes()) == harmed != whole
         path.write_bytes(whole)
 
 
@@ -322,14 +292,9 @@ def test_what_is_not_as_published_is_a_sentence_that_names_the_place(
     name: str, file: str, content: bytes | None, root: Path, tmp_path: Path, server: Any, approve: Any
 ) -> None:
     """Where the user has the set unpacked."""
-    world = WORLDS[name]
-    folder = miniatures.write(tmp_path / "unpacked", world.unpacked or world.files)
-    if content is not None:
-        miniatures.write(folder, {file: content})
-    elif file.endswith("/"):
-        shutil.rmtree(folder / file)
-    else:
-        (folder / file).unlink()
+    whole = WORLDS[name].unpacked or WORLDS[name].files
+    there = {f"{Path(file).parent}/": b"", **{one: whole[one] for one in whole if not one.startswith(file)}}
+    folder = miniatures.write(tmp_path / "unpacked", there if content is None else there | {file: content})
     with pytest.raises(HypersphereError) as caught:
         digest(tmp_path, folder, name)
     approve(str(caught.value).replace(server.address, "SERVER"))
@@ -363,11 +328,8 @@ def test_an_impossible_wish_is_a_sentence(source: str, asked: dict[str, Any], re
 
 def test_a_face_conflicts_where_its_gender_is_another_number_than_its_age(tmp_path: Path) -> None:
     splits = load("biased_ffhq", miniatures.write(tmp_path, WORLDS["biased_ffhq"].files)).splits
-    assert {part: split.attributes["conflicting"].tolist() for part, split in splits.items()} == {
-        "train": [False, True],
-        "valid": [True],
-        "test": [True],
-    }
+    conflicting = {part: split.attributes["conflicting"].tolist() for part, split in splits.items()}
+    assert conflicting == {"train": [False, True], "valid": [True], "test": [True]}
 
 
 def test_the_list_of_imagenet100_has_a_hundred_ids() -> None:

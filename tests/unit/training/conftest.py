@@ -17,7 +17,7 @@ from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.provenance.manifest import check_files
-from hypersphere.training import checkpoint, loop
+from hypersphere.training import loop
 from hypersphere.training.checkpoint import Progress
 from hypersphere.training.pretrain import pretrain
 from hypersphere.training.trainers.image import Views
@@ -130,17 +130,8 @@ Broken = Callable[..., tuple[dict[str, bytes], Path, Resume]]
 
 @pytest.fixture(scope="session")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for what ``unbroken`` and ``whole_run`` train, each run once."""
+    """A folder for what ``break_off`` and ``whole_run`` train, each run once."""
     return tmp_path_factory.mktemp("kept")
-
-
-def unbroken(run: Run, images: Images | Pixels, kept: Path) -> Path:
-    """A folder with the ``whole`` run, and under its number for each step what a kill at its beginning leaves."""
-    place = kept / run.name
-    if not place.exists():
-        with before_steps(lambda number: shutil.copytree(place / "whole", place / str(number), copy_function=os.link)):
-            execute(run, images, place / "whole", save_every=0.0)
-    return place
 
 
 @pytest.fixture
@@ -155,7 +146,10 @@ def break_off(
     after: int | None, run: Run, images: Images | Pixels, kept: Path, folder: Path
 ) -> tuple[dict[str, bytes], Path, Resume]:
     """The bytes of a whole run, ``folder`` as a kill after so many steps leaves it, and how to go on with that."""
-    place = unbroken(run, images, kept)
+    place = kept / run.name
+    if not place.exists():
+        with before_steps(lambda number: shutil.copytree(place / "whole", place / str(number), copy_function=os.link)):
+            execute(run, images, place / "whole", save_every=0.0)
     if after is not None:
         shutil.copytree(place / str(after), folder)
     return contents(place / "whole"), folder, lambda **changes: execute(run, images, folder, **changes)
@@ -188,10 +182,10 @@ class Stopped:
     whole: dict[str, bytes]
 
     @property
-    def state(self) -> Path:
-        """The resume state."""
+    def kept(self) -> Path:
+        """Where its resume state is."""
         (kept,) = self.folder.glob("unfinished-*")
-        return kept / checkpoint.RESUME
+        return kept
 
     def go_on(self, plan: Plan | None = None, **options: Any) -> list[int]:
         """Train it to its end; the steps at which processes began."""

@@ -70,16 +70,14 @@ def test_a_tensors_key_is_its_name(make_run: MakeRun) -> None:
         f"{layer}.self_attention.in_proj_weight": (6 / 48) ** 0.5,
         f"{layer}.mlp.3.weight": (6 / 60) ** 0.5,
     }
-    truncated = {"encoder.conv_proj.weight": 192**-0.5}
-    for name in (*normal, *uniform, *truncated):
+    fills: dict[str, Callable[..., Tensor]] = {
+        **{name: partial(nn.init.normal_, std=std) for name, std in normal.items()},
+        **{name: partial(nn.init.uniform_, a=-end, b=end) for name, end in uniform.items()},
+        "encoder.conv_proj.weight": partial(nn.init.trunc_normal_, std=192**-0.5),
+    }
+    for name, fill in fills.items():
         generator = torch.Generator().manual_seed(prng.torch_seed(7, "initial", name))
-        blank = torch.empty(model.get_parameter(name).shape)
-        if name in normal:
-            drawn = blank.normal_(0, normal[name], generator=generator)
-        elif name in truncated:
-            drawn = nn.init.trunc_normal_(blank, std=truncated[name], generator=generator)
-        else:
-            drawn = blank.uniform_(-uniform[name], uniform[name], generator=generator)
+        drawn = fill(torch.empty(model.get_parameter(name).shape), generator=generator)
         torch.testing.assert_close(model.get_parameter(name).detach(), drawn, atol=0, rtol=1e-6)
     of_run = build_method(make_run("simsiam", encoder={"name": "vit"} | ENCODERS["vit"], seed=7)).state_dict()
     assert all(torch.equal(of_run[name], value) for name, value in model.state_dict().items() if "encoder" in name)

@@ -113,9 +113,8 @@ def table() -> str:
             return "yes"
         return "added" if registry.misfit(method, objective, main=False) is None else ""
 
-    methods = registry.names("methods")
-    rows = [["objective", *(f"`{method}`" for method in methods)], ["---", *[":-:"] * len(methods)]]
-    rows += [[f"`{name}`", *(cell(method, name) for method in methods)] for name in OBJECTIVES]
+    rows = [["objective", *(f"`{method}`" for method in METHODS)], ["---", *[":-:"] * len(METHODS)]]
+    rows += [[f"`{name}`", *(cell(method, name) for method in METHODS)] for name in OBJECTIVES]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 

@@ -2,8 +2,8 @@
 
 import os
 import tempfile
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
@@ -35,25 +35,22 @@ def test_a_device_is_locked_whatever_its_number_among_the_visible(
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", shown)
         return job.enter_context(module.acquire("auto"))
 
-    def job() -> None:
+    def job() -> torch.device:
         with module.acquire("auto") as device:
-            got.append(device)
+            return device
 
-    got: list[torch.device] = []
     monkeypatch.setattr(torch.cuda, "device_count", lambda: len(visible()))
     monkeypatch.setattr(torch.cuda, "get_device_properties", properties)
     monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(module, "WAIT_SECONDS", 0.02)
-    with ExitStack() as one, ExitStack() as two, ExitStack() as three:
+    with ThreadPoolExecutor() as pool, ExitStack() as one, ExitStack() as two, ExitStack() as three:
         assert first("0", one) == first("1", two) == torch.device("cuda", 0)  # neither waits for the other
-        third = threading.Thread(target=job)
-        third.start()
-        third.join(timeout=0.3)
-        assert third.is_alive()  # it waits until what the second holds is given back
+        third = pool.submit(job)
+        with pytest.raises(TimeoutError):  # it waits until what the second holds is given back
+            third.result(0.3)
         two.close()
-        third.join(timeout=5)
-        assert got == [torch.device("cuda", 0)]
+        assert third.result(5) == torch.device("cuda", 0)
         assert first("0,2", three) == torch.device("cuda", 1)  # the one that is free
     modes = {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
     assert modes == {0o666}  # other people's jobs can lock it

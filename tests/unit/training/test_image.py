@@ -3,19 +3,19 @@
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock, create_autospec
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from torch import Tensor
 
 from hypersphere import prng
 from hypersphere.augmentations.draws import draw
 from hypersphere.augmentations.ops import make_views
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
-from hypersphere.methods.base import Batch, Output
+from hypersphere.methods.base import Batch
 from hypersphere.methods.simclr import SimCLR
 from hypersphere.training import loop, optimisation
 from hypersphere.training.build import build_method
@@ -100,24 +100,20 @@ def test_an_epoch_is_whole_batches_in_keyed_order_at_annealed_rates(
 
     The method is told places, labels, each pass's moment, and the share of training done before and after each step.
     """
-    seen: list[Batch] = []
     rates: list[float] = []
     shares: list[tuple[float, float]] = []
-    forward, set_rate = SimCLR.forward, optimisation.set_rate
-
-    def recording(self: SimCLR, batch: Batch) -> Output:
-        seen.append(batch)
-        return forward(self, batch)
+    forward, set_rate = create_autospec(SimCLR.forward, side_effect=SimCLR.forward), optimisation.set_rate
 
     def setting(optimiser: torch.optim.Optimizer, peak: float, fraction: float) -> None:
         set_rate(optimiser, peak, fraction)
         rates.append(optimiser.param_groups[0]["lr"])
 
-    monkeypatch.setattr(SimCLR, "forward", recording)
+    monkeypatch.setattr(SimCLR, "forward", forward)
     monkeypatch.setattr(SimCLR, "after_step", lambda self, *share: shares.append(share))
     monkeypatch.setattr(optimisation, "set_rate", setting)
     run = make_run(schedule={"counted_in": "passes"}, seed=5)
     execute(run, images, tmp_path)
+    seen: list[Batch] = [call.args[1] for call in forward.call_args_list]
     places = torch.stack([batch.places for batch in seen])
     orders = [prng.permutation(19, 5, "order", epoch)[:16] for epoch in range(4)]
     assert places.flatten().tolist() == np.concatenate(orders).tolist()
@@ -136,17 +132,12 @@ def test_views_made_for_several_passes_at_once_train_the_same_bytes(
     make_run: MakeRun, images: Pixels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Four passes of four images an epoch. The two views of one image, at 8 px, take 1,536 bytes."""
-    sizes: list[int] = []
-
-    def record(data: Tensor, *arguments: Any) -> Tensor:
-        sizes.append(len(data))
-        return make_views(data, *arguments)
-
-    monkeypatch.setattr(module, "make_views", record)
+    spy = Mock(wraps=make_views)
+    monkeypatch.setattr(module, "make_views", spy)
     for together in (0, 3, 100):
         monkeypatch.setattr(module, "CHUNK_BYTES", together * 4 * 1536)
         execute(make_run(), images, tmp_path / str(together))
-    assert sizes == [4] * 16 + [12, 4] * 4 + [16] * 4
+    assert [len(call.args[0]) for call in spy.call_args_list] == [4] * 16 + [12, 4] * 4 + [16] * 4
     assert contents(tmp_path / "0") == contents(tmp_path / "3") == contents(tmp_path / "100")
 
 

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -40,7 +41,7 @@ from hypersphere.training.weights import snapshot_names
 
 from ...broken_off import KilledError, before_steps, contents, failing
 from ...harm import flip
-from .conftest import Stopped, keeping
+from .conftest import STEPS, Stopped, keeping
 
 pytestmark = pytest.mark.heavy
 
@@ -112,26 +113,20 @@ def test_a_run_that_another_process_trains_is_left_alone(
 
 @pytest.mark.parametrize("error", [RuntimeError("out of\nmemory"), HypersphereError("a sentence")])
 def test_a_run_that_fails_loses_only_itself(
-    tiny_plan: Plan,
-    runs: list[Run],
-    folders: list[Path],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    refused: Any,
-    error: Exception,
+    tiny_plan: Plan, folders: list[Path], capsys: pytest.CaptureFixture[str], refused: Any, error: Exception
 ) -> None:
     """In its first step: the run before it has taken its eight. A defect of the program has a traceback, too."""
-    train, batch = loop.train, tiny_plan.batches[0]
-    with failing(error, 8), refused():
+    batch, taken = tiny_plan.batches[0], Mock()
+    with failing(error, STEPS), refused():
         pretrain_batch(tiny_plan, batch)
     assert ("Traceback" in capsys.readouterr().err) == isinstance(error, RuntimeError)
     assert done(folders) == [True, False, True]
     assert not tiny_plan.marker(batch).exists()
-
-    monkeypatch.setattr(loop, "train", lambda run, *a: train(run, *a) if run == runs[1] else pytest.fail("twice"))
-    pretrain_batch(tiny_plan, batch)
+    with before_steps(taken):
+        pretrain_batch(tiny_plan, batch)
+    assert taken.call_count == STEPS  # those of the lost one
     named = files.read_sealed(tiny_plan.marker(batch))["manifests"]
-    assert named.keys() == {f"runs/{run.name}/manifest.json" for run in runs}
+    assert named.keys() == {f"runs/{folder.name}/manifest.json" for folder in folders}
 
 
 def test_bytes_do_not_depend_on_the_batch(tiny_plan: Plan, runs: list[Run], folders: list[Path]) -> None:
@@ -161,40 +156,38 @@ def test_a_diverged_run_has_a_manifest_that_says_so(tiny_plan: Plan, runs: list[
 
 
 @pytest.mark.parametrize(
-    ("error", "lost", "begun"),
+    ("error", "second"),
     [
-        (torch.cuda.OutOfMemoryError("CUDA out of memory."), 1, [0, 1, 2]),
-        (RuntimeError("CUDA error: unspecified launch failure\nCUDA kernel errors might be reported"), 0, [0]),
-        (RuntimeError("CUDA error: device-side assert triggered"), 0, [0]),
+        (torch.cuda.OutOfMemoryError("CUDA out of memory."), True),
+        (RuntimeError("CUDA error: unspecified launch failure\nCUDA kernel errors might be reported"), False),
+        (RuntimeError("CUDA error: device-side assert triggered"), False),
     ],
     ids=["short of memory, one run is lost for now", "when the device fails, no other is begun", "a failed assert"],
 )
 def test_what_the_machine_fails_is_a_sentence_and_goes_on_from_its_last_state(
     tiny_plan: Plan,
-    runs: list[Run],
     folders: list[Path],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     approve: Any,
     stopped: Stopped,
     error: Exception,
-    lost: int,
-    begun: list[int],
+    second: bool,
 ) -> None:
     """The first run in its last step, or the second in its first. A failed assert has a traceback, too."""
-    freed: list[bool] = []
-    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: freed.append(True))
-    with failing(error, 1 + lost), pytest.raises(HypersphereError) as caught:
+    freed = Mock()
+    monkeypatch.setattr(torch.cuda, "empty_cache", freed)
+    with failing(error, 1 + second), pytest.raises(HypersphereError) as caught:
         pretrain_batch(tiny_plan, tiny_plan.batches[0], save_every=0.0)
     approve(caught.value)
     assert caught.value.status == 2
-    assert freed == [True]
+    freed.assert_called_once_with()
     assert ("Traceback" in capsys.readouterr().err) == ("assert" in str(error))
     assert not tiny_plan.marker(tiny_plan.batches[0]).exists()
-    assert [folder.exists() for folder in folders] == [number in begun for number in range(3)]
-    assert done(folders) == [number in begun and number != lost for number in range(3)]
+    assert [folder.exists() for folder in folders] == [True, second, second]
+    assert done(folders) == [second, False, second]
     pretrain_batch(tiny_plan, tiny_plan.batches[0])
-    assert [steps(folder) for folder in folders] == [[0, 6] if lost else [0, 6, 7], [0], [0]]
+    assert [steps(folder) for folder in folders] == [[0, 6] if second else [0, 6, 7], [0], [0]]
     assert contents(folders[0]) == stopped.whole
 
 
@@ -222,17 +215,16 @@ def test_what_a_run_held_is_let_go_before_the_next_one_is_tried(
 
 
 SHORT = """
-import resource, sys
+import itertools, resource, sys
 from pathlib import Path
 from hypersphere.command import cli
 from hypersphere.training import loop
 
-step, count = loop._step, [0]
+step, count = loop._step, itertools.count(1)
 MORE = 8 * 2**20
 
 def with_no_more(*arguments):
-    count[0] += 1
-    if count[0] == 3:
+    if next(count) == 3:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + MORE, resource.RLIM_INFINITY))
     return step(*arguments)
@@ -310,7 +302,7 @@ def test_an_interrupted_run_goes_on_once_half_written_files_are_removed(
     stopped: Stopped, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Through the command's own path. A file of hundreds of megabytes may be left half-written by each kill."""
-    kept, train = stopped.state.parent, loop.train
+    kept, train = stopped.kept, loop.train
     halves = [place / ".a.0123abcd.part" for place in (stopped.folder, kept, kept / "snapshots")]
     for half in halves:
         half.write_bytes(b"half")
@@ -340,7 +332,7 @@ CHANGES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
 def test_a_run_is_not_resumed_when_its_code_or_data_changed_and_the_state_is_kept(
     stopped: Stopped, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], part: str
 ) -> None:
-    kept = stopped.state.parent
+    kept = stopped.kept
     with monkeypatch.context() as patch:
         CHANGES[part](patch)
         with failing(KilledError(), 0), pytest.raises(KilledError):
@@ -413,14 +405,12 @@ def full(monkeypatch: pytest.MonkeyPatch, name: str, writes: int) -> Iterator[No
     """What is written of the files called ``name`` after so many goes to a disk that is full: /dev/full is one."""
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full here")
-    beside, count = Path.with_name, [0]
+    beside, count = Path.with_name, itertools.count()
 
     def place(path: Path, temporary: str) -> Path:
         there = beside(path, temporary)
-        if path.name == name and temporary.endswith(files.PART):
-            count[0] += 1
-            if count[0] > writes:
-                there.symlink_to("/dev/full")
+        if path.name == name and temporary.endswith(files.PART) and next(count) >= writes:
+            there.symlink_to("/dev/full")
         return there
 
     with monkeypatch.context() as patch:
@@ -428,14 +418,8 @@ def full(monkeypatch: pytest.MonkeyPatch, name: str, writes: int) -> Iterator[No
         yield
 
 
-FULL = {
-    "resume.safetensors": 5,
-    "epoch-0002.safetensors": 3,
-    "epoch-0002.heads.safetensors": 3,
-    "encoder.safetensors": 7,
-    "heads.safetensors": 7,
-    "manifest.json": 7,
-}
+FULL = {"resume.safetensors": 5, "epoch-0002.safetensors": 3, "epoch-0002.heads.safetensors": 3}
+FULL |= dict.fromkeys(("encoder.safetensors", "heads.safetensors", "manifest.json"), 7)
 """By file that finds the disk full, the step of the last state that was saved; of a state it is the sixth."""
 
 
@@ -453,7 +437,7 @@ def test_on_a_full_disk_the_last_state_is_kept_and_the_run_goes_on_from_there(
     assert caught.value.status == 2
     assert not (stopped.folder / "manifest.json").exists()
     assert not list(stopped.folder.rglob("*.part"))
-    assert checkpoint.read(stopped.state.parent)[0].step == FULL[name]
+    assert checkpoint.read(stopped.kept)[0].step == FULL[name]
     assert stopped.go_on() == [0, FULL[name]]
     assert contents(stopped.folder) == stopped.whole
 
@@ -474,10 +458,9 @@ def test_without_a_readable_manifest_what_lies_there_counts(trained: Path) -> No
     files.write_text(trained / snapshot_names(3)[0], "stale")
     assert training.snapshots(trained) == {0, 2}
     manifest = (trained / MANIFEST).read_text()
-    for harm in (manifest.replace("finished", "finishes"), manifest[:-9], None):
-        (trained / MANIFEST).unlink()
-        if harm is not None:
-            (trained / MANIFEST).write_text(harm)
+    for harm in (manifest.replace("finished", "finishes"), manifest[:-9]):
+        (trained / MANIFEST).write_text(harm)
         assert training.snapshots(trained) == {0, 2, 3}
-        (trained / MANIFEST).touch()
+    (trained / MANIFEST).unlink()
+    assert training.snapshots(trained) == {0, 2, 3}
     assert training.snapshots(trained / "nothing") == set()

@@ -34,13 +34,14 @@ def animation() -> bytes:
     return saved(frames[0], "GIF", save_all=True, append_images=frames[1:])
 
 
+def chunk(kind: bytes, content: bytes) -> bytes:
+    """Of a PNG."""
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+
 def deep_png() -> bytes:
     """A PNG of 16 bits and three colours, which Pillow does not write, from the format's standard."""
     high = b"".join(b"\0" + (RGB[y].astype(np.uint16) * 256 + 77).astype(">u2").tobytes() for y in range(8))
-
-    def chunk(kind: bytes, content: bytes) -> bytes:
-        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-
     header = struct.pack(">IIBBBBB", 8, 8, 16, 2, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(high)) + chunk(b"IEND", b"")
 
@@ -79,10 +80,8 @@ def test_each_kind_of_pixels_becomes_rgb(kind: str) -> None:
 
 def announcing(side: int) -> bytes:
     """A file of kilobytes that announces gigabytes."""
-    announced = bytearray(picture(RGB))
-    header = struct.pack(">II", side, side) + bytes(announced[24:29])
-    announced[16:33] = header + struct.pack(">I", zlib.crc32(b"IHDR" + header))
-    return bytes(announced)
+    small = picture(RGB)
+    return small[:8] + chunk(b"IHDR", struct.pack(">II", side, side) + small[24:29]) + small[33:]
 
 
 NONE = {
