@@ -22,6 +22,8 @@ from hypersphere.probes.geometry import effective_rank, geometry
 from hypersphere.probes.opposite_halves import opposite_halves
 from hypersphere.probes.view_pairs import chosen, view_pairs
 
+from ..objectives.shared import dot, normed
+
 STILL = Views(crop_scale=(1.0, 1.0), flip=0.0, jitter_probability=0.0, grayscale=0.0)
 """Views that differ from the image only by rounding: the whole image, cut to its most common shape."""
 
@@ -45,11 +47,7 @@ def world(n: int, embed: Callable[[Tensor], Tensor], views: Views | None = None,
 
 
 def unit(rows: Tensor) -> list[list[float]]:
-    return [[x / math.hypot(*row) for x in row] for row in rows.tolist()]
-
-
-def dot(a: list[float], b: list[float]) -> float:
-    return math.fsum(x * y for x, y in zip(a, b, strict=True))
+    return [normed(row) for row in rows.tolist()]
 
 
 def test_rows_are_two_views_of_the_chosen_images() -> None:

@@ -122,7 +122,6 @@ MUTANTS: dict[str, tuple[str, Callable[[Case], Checked]]] = {
 
 @pytest.mark.parametrize("wrong", MUTANTS)
 def test_a_slightly_wrong_formula_is_refuted(wrong: str) -> None:
-    """Control: the machinery does not accept everything."""
     name, check = MUTANTS[wrong]
     statement = BY_ID[f"margins.{name}"]
     false = dataclasses.replace(statement, check=lambda **inputs: check(Case(**inputs)))
@@ -142,7 +141,6 @@ def test_gradients_are_those_of_the_objectives() -> None:
 
 
 def one_case(theta: list[float], p: list[float], temperature: float, **more: float) -> Case:
-    """A single draw."""
     given = {"temperature": temperature, **more}
     row = (torch.tensor([values], dtype=torch.float64) for values in (theta, p))
     return Case(*row, **{name: torch.tensor([value], dtype=torch.float64) for name, value in given.items()})
