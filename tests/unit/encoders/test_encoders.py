@@ -24,8 +24,7 @@ def make(name: str, seed: int = 0) -> nn.Module:
     """As evaluation makes it: parameters checked against the schema, then given to the function."""
     parameters = registry.schema("encoders", name).model_validate(ENCODERS[name]).model_dump(exclude_defaults=True)
     torch.manual_seed(seed)
-    model: nn.Module = registry.load("encoders", name)(**parameters)
-    return model
+    return registry.load("encoders", name)(**parameters)
 
 
 def images(count: int) -> torch.Tensor:

@@ -29,6 +29,7 @@ from hypersphere.objectives.nonparametric_softmax import nonparametric_softmax
 from hypersphere.objectives.normalised_squared_error import normalised_squared_error
 from hypersphere.training.build import build_method
 
+from ..objectives.shared import normed as unit
 from .shared import batches_seen, given, gradients, make_batch, make_parts, make_run, normed, step
 from .test_every_method import batch_for, build
 
@@ -58,10 +59,7 @@ def keys(method: Method, images: Tensor) -> Tensor:
 @pytest.mark.parametrize("name", ["byol", "dino", "mocov2", "mocov3"])
 def test_the_target_follows_by_hand(name: str) -> None:
     """At base 0.5, along half a cosine: 0.5, 0.625, 0.75 and 1 after nothing, a third, half and all of the steps.
-
-    BYOL's and DINO's codes read the momentum of what was done before a step. MoCo v3's reads the next step's, so that
-    at the end its target stands still.
-    """
+    BYOL's and DINO's codes read the momentum of what was done before a step, MoCo v3's that of the next step."""
     method = build(name, momentum=0.5)
     target = method.get_submodule("target")
     expected = {key: tensor.detach().double() for key, tensor in target.named_parameters()}
@@ -284,11 +282,8 @@ def test_rows_of_the_images_seen_move_after_each_step(momentum: float) -> None:
         assert all(torch.equal(bank, before) for _, _, bank, _ in given(method, *passes))
         method.after_step(0.5, 0.5)
         for place, vector in new.items():
-            mixed = [
-                momentum * a + (1 - momentum) * b / math.hypot(*vector)
-                for a, b in zip(expected[place], vector, strict=True)
-            ]
-            expected[place] = [x / math.hypot(*mixed) for x in mixed]
+            pairs = zip(expected[place], unit(vector), strict=True)
+            expected[place] = unit([momentum * a + (1 - momentum) * b for a, b in pairs])
         torch.testing.assert_close(method.get_buffer("bank"), torch.tensor(expected), atol=1e-5, rtol=1e-5)
     untouched = [2, 4, 5, 7]
     assert torch.equal(method.get_buffer("bank")[untouched], make_bank().get_buffer("bank")[untouched])

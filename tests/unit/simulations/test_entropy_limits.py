@@ -41,8 +41,7 @@ def test_limits_over_4096_by_a_plain_loop(temperature: float) -> None:
 
 
 def test_the_study_answers_each_row_and_two_sentences_and_its_curves_are_in_order() -> None:
-    """The printed values as the slide has them; 4095 examples, without the anchor, move no limit by 0.001. The lowest
-    entropy rises with the temperature, up to ln n."""
+    """The printed values as the slide has them; 4095 examples, without the anchor, move no limit by 0.001."""
     study = entropy_limits(context("lecture"))
     table = study.tables["table5_limits"]
     assert table["printed"].tolist() == [1.0, 4.5, 8.2, 8.3, 0.5, 0.5]
