@@ -108,20 +108,14 @@ def test_m30_the_ratio_gains_more_for_moco_v3_relative_to_the_baselines_too() ->
 
 
 @pytest.mark.parametrize(
-    ("method", "placement", "first", "last", "falls"),
-    [
-        ("simclr", "random", 98.9, 96.4, 2.5),
-        ("supervised", "random", 99.5, 98.3, 1.2),
-        ("simclr", "grid", 98.3, 98.3, 0),
-        ("supervised", "grid", 99.5, 92.4, 7.1),
-    ],
-)
-def test_s9_accuracy_with_one_digit_and_with_16(
-    method: str, placement: str, first: float, last: float, falls: float
-) -> None:
+    ("method", "placement", "first", "falls"),
+    [("simclr", "random", 98.9, 2.5), ("supervised", "random", 99.5, 1.2), ("simclr", "grid", 98.3, 0),
+     ("supervised", "grid", 99.5, 7.1)],
+)  # fmt: skip
+def test_s9_accuracy_with_one_digit_and_with_16(method: str, placement: str, first: float, falls: float) -> None:
     cells = table("lecture", "table3", "dataset", "method", {"method": method, "epoch": ""})
     one, sixteen = (f"multidigits_{placement}_{digits}" for digits in (1, 16))
-    assert (cells[one][method], cells[sixteen][method]) == (first, last)
+    assert cells[one][method] == first
     assert differences(cells, one, sixteen) == [falls]
 
 

@@ -7,6 +7,7 @@ from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -212,14 +213,11 @@ def test_another_of_its_inputs_costs_the_protocols_that_look_at_it(
 def test_features_are_computed_once_for_all_protocols(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once an epoch, set of images and layer: of the run, at its ends and the middle; of both sets' pixels."""
     shutil.rmtree(plan.config.results / "evaluations")
-    made: list[tuple[object, ...]] = []
-
-    def counted(encoder: Any, head: Any, data: store.Prepared, device: Any, *rest: Any) -> Frozen:
-        made.append((data.manifest["name"], *(rest[:1] or ("pixels",))))
-        return Frozen(encoder, head, data, device, *rest)
-
+    counted = Mock(wraps=Frozen)
     monkeypatch.setattr(evaluate, "Frozen", counted)
     evaluate.evaluate_runs(plan, plan.batches[0].runs[:1])
+    given = [call.args[2:5] for call in counted.call_args_list]
+    made = [(data.manifest["name"], *(layer or ["pixels"])) for data, _, *layer in given]
     times = {("upright", "backbone"): 3, ("upright", "embeddings"): 2, ("turned", "backbone"): 2}
     assert Counter(made) == times | {("upright", "pixels"): 1, ("turned", "pixels"): 1}
 
