@@ -168,7 +168,14 @@ def test_the_coefficient_is_another_optimisers() -> None:
     assert best.x[-2] > 0.5
 
 
-def test_what_has_no_answer_is_nan_or_a_sentence(refused: Any) -> None:
+def test_what_has_no_answer_is_nan_or_a_sentence_and_norms_of_one_length_say_nothing(refused: Any) -> None:
+    """All pairs of equal norms tie, and a constant column has no coefficient."""
+    alike = world(300)
+    alike.norms = np.full(300, 5.0)
+    found = measured(alike).values
+    assert found["norm_auroc"] == 50
+    for measure in ("norm_coefficient", "norm_gain", "norm_gain_over_vote"):
+        assert found[measure] == pytest.approx(0, abs=1e-9)
     one = world(60)
     for always in (False, True):
         one.right = np.full(60, always)
@@ -226,13 +233,3 @@ def test_of_a_corrupted_set_only_corrupted_images_count() -> None:
         others = [one for split, one in ways.items() if part in split]
         assert found.values[f"ood_norm_auroc{group}"] == pytest.approx(by_pairs(home, others, "norm"))
         assert found.counts[f"ood_norm_auroc{group}"] == 70 + sum(len(one.norms) for one in others)
-
-
-def test_norms_of_one_length_say_nothing() -> None:
-    """All pairs tie, and a constant column has no coefficient."""
-    one = world(300)
-    one.norms = np.full(300, 5.0)
-    found = measured(one).values
-    assert found["norm_auroc"] == 50
-    for measure in ("norm_coefficient", "norm_gain", "norm_gain_over_vote"):
-        assert found[measure] == pytest.approx(0, abs=1e-9)

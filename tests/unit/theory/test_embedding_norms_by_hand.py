@@ -65,7 +65,7 @@ def test_counterexample_by_hand(name: str, z: list[list[float]], gamma: float, e
     found = example(BY_ID[name])
     assert (found["z"], found["gamma"]) == (z, gamma)
     assert found["excess"] == pytest.approx(excess)
-    assert excess > 0.006
+    assert excess > 0
 
 
 def test_moved_points_by_hand() -> None:
