@@ -134,10 +134,11 @@ def test_a_sentence_in_the_table_knows_what_is_better(tmp_path: Path) -> None:
     assert verdicts(audited(tmp_path, text), "claims") == [FITS]
 
 
-WRONG_CLAIMS = ("new is good", "new - old", "newer > old", "new > old in c", "new - old up to 3", "new > old for top5")
-
-
-@pytest.mark.parametrize("claim", [*WRONG_CLAIMS, "new - old up to 3,2,1 for top1"])
+@pytest.mark.parametrize(
+    "claim",
+    ["new is good", "new - old", "newer > old", "new > old in c", "new - old up to 3", "new > old for top5",
+     "new - old up to 3,2,1 for top1"],
+)  # fmt: skip
 def test_a_wrong_sentence_is_refused(tmp_path: Path, refused: Refused, claim: str) -> None:
     with refused():
         audited(tmp_path, TABLE, claim)
@@ -235,8 +236,7 @@ def test_the_files_and_the_exit_status(tmp_path: Path, capsys: pytest.CaptureFix
     assert capsys.readouterr().out.startswith("# Audit")
     assert {file.name for file in out.iterdir()} == set(page.FILES)
     found = json.loads((out / "audit.json").read_text())["findings"]
-    with (out / "audit.csv").open() as handle:
-        rows = list(csv.DictReader(handle))
+    rows = list(csv.DictReader((out / "audit.csv").read_text().splitlines()))
     assert [row["says"] for row in rows] == [one["says"] for one in found]
     assert all(row["assumption"] for row in rows)
     assert len(ET.fromstring((out / "effects.svg").read_text()).findall("{*}circle")) == 1

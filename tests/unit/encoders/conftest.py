@@ -15,5 +15,4 @@ def randomise(model: nn.Module) -> nn.Module:
 
 
 def count(model: nn.Module) -> int:
-    """Of its parameters."""
     return sum(parameter.numel() for parameter in model.parameters())

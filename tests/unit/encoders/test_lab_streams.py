@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from jaxtyping import Float
 from torch import nn
 
 from hypersphere.encoders.convnet import convnet
@@ -56,16 +55,12 @@ def test_what_a_backbone_does_not_have_is_refused(backbones: Any, parameter: dic
 CORNERS = torch.tensor(list(itertools.product((0.0, 1.0), repeat=3))).view(8, 3, 1, 1)
 
 
-def primaries() -> Float[np.ndarray, "3 3"]:
-    """Linear sRGB to XYZ, from the chromaticities of IEC 61966-2-1: what makes white (1, 1, 1) be D65."""
-    xy = np.array([[0.64, 0.33], [0.30, 0.60], [0.15, 0.06], [0.3127, 0.3290]])
-    xyz = np.array([[x / y, 1.0, (1 - x - y) / y] for x, y in xy]).T
-    return xyz[:, :3] * np.linalg.solve(xyz[:, :3], xyz[:, 3])
-
-
 def scalar_lab(rgb: list[float]) -> list[float]:
     """CIE 15: L* = 116 f(Y) - 16, a* = 500 (f(X) - f(Y)), b* = 200 (f(Y) - f(Z)), of shares of white's."""
-    matrix = primaries()
+    # linear sRGB to XYZ, from the chromaticities of IEC 61966-2-1: what makes white (1, 1, 1) be D65
+    xy = np.array([[0.64, 0.33], [0.30, 0.60], [0.15, 0.06], [0.3127, 0.3290]])
+    xyz = np.array([[x / y, 1.0, (1 - x - y) / y] for x, y in xy]).T
+    matrix = xyz[:, :3] * np.linalg.solve(xyz[:, :3], xyz[:, 3])
     light = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in rgb]
     f = []
     for row in matrix:

@@ -1,5 +1,7 @@
 """ResNets and the plain network against torchvision's, torch's functions, published counts, and closed forms."""
 
+from collections import OrderedDict
+
 import pytest
 import torch
 import torchvision
@@ -28,10 +30,7 @@ def plain(width: int, stride: int) -> nn.Module:
         shortcut = nn.Sequential(nn.Conv2d(half, full, 1, 2, bias=False), nn.BatchNorm2d(full))
         layers[f"layer{stage}"] = TheirBlock(half, full, 2, shortcut)
     layers |= {"pool": nn.AvgPool2d(8 >> (stride - 1)), "flatten": nn.Flatten()}
-    model = nn.Sequential()
-    for name, layer in layers.items():
-        model.add_module(name, layer)
-    return model
+    return nn.Sequential(OrderedDict(layers))
 
 
 @pytest.mark.parametrize("stride", [1, 2])
@@ -76,21 +75,15 @@ def test_convnet_is_three_convolutions_with_batch_norm_and_relu() -> None:
     torch.testing.assert_close(model(images), x.mean(dim=(2, 3)))
 
 
-# Parameters as torchvision's documentation prints them, its 1000-way classifier, the 7x7 stem, and the 3x3 one.
-PUBLISHED = {18: 11_689_512, 50: 25_557_032}
-FEATURES = {18: 512, 50: 2048}
-STEM = {"imagenet": 3 * 7 * 7 * 64, "cifar": 3 * 3 * 3 * 64, "max_pool": 3 * 3 * 3 * 64}
-
-
-@pytest.mark.parametrize("stem", ["cifar", "max_pool", "imagenet"])
-@pytest.mark.parametrize("depth", [18, 50])
-def test_resnet_size_and_features(depth: int, stem: str) -> None:
-    classifier = (FEATURES[depth] + 1) * 1000
+@pytest.mark.parametrize(("stem", "side"), [("cifar", 3), ("max_pool", 3), ("imagenet", 7)])
+@pytest.mark.parametrize(("depth", "features", "published"), [(18, 512, 11_689_512), (50, 2048, 25_557_032)])
+def test_resnet_size_and_features(depth: int, features: int, published: int, stem: str, side: int) -> None:
+    """Parameters as torchvision's documentation prints them, but for its 1000-way classifier and its stem of 7x7."""
     with torch.device("meta"):
         model = resnet(depth=depth, stem=stem)  # type: ignore[arg-type]
-        assert model.eval()(torch.rand(2, 3, 32, 32)).shape == (2, FEATURES[depth])
-    assert count(model) == PUBLISHED[depth] - classifier - STEM["imagenet"] + STEM[stem]
-    assert model.feature_dim == FEATURES[depth]
+        assert model.eval()(torch.rand(2, 3, 32, 32)).shape == (2, features)
+    assert count(model) == published - (features + 1) * 1000 - 3 * 64 * (7**2 - side**2)
+    assert model.feature_dim == features
 
 
 def test_the_imagenet_stem_is_torchvisions_network() -> None:

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from hypersphere.encoders.vit import vit
 
-from .conftest import randomise
+from .conftest import count, randomise
 
 
 def tiny() -> nn.Module:
@@ -20,7 +20,7 @@ def test_vit_s_16_has_its_published_size() -> None:
     """22,050,664 with a classifier of 384 x 1000 + 1000 (DeiT-S; Touvron et al. 2021, Table 1: 22M)."""
     with torch.device("meta"):
         model = vit(image_size=224, patch=16)
-    assert sum(p.numel() for p in model.parameters()) == 22_050_664 - 385_000
+    assert count(model) == 22_050_664 - 385_000
     assert model.feature_dim == 384
     assert {m.num_heads for m in model.modules() if isinstance(m, nn.MultiheadAttention)} == {6}
 

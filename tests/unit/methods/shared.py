@@ -77,7 +77,7 @@ def trained(method: Method) -> list[nn.Parameter]:
 
 def gradients(method: Method, loss: Tensor) -> list[Tensor]:
     """By every trained parameter; the first is that of the encoder's weight."""
-    return list(torch.autograd.grad(loss, trained(method)))
+    return list(torch.autograd.grad(loss, trained(method), retain_graph=True))
 
 
 def step(method: Method, *batches: Batch, done: tuple[float, float] = (0.5, 0.5), rate: float = 0.1) -> None:

@@ -29,6 +29,7 @@ from hypersphere.objectives.nonparametric_softmax import nonparametric_softmax
 from hypersphere.objectives.normalised_squared_error import normalised_squared_error
 from hypersphere.training.build import build_method
 
+from ..objectives.shared import normed as unit
 from .shared import batches_seen, given, gradients, make_batch, make_parts, make_run, normed, step
 from .test_every_method import batch_for, build
 
@@ -58,10 +59,7 @@ def keys(method: Method, images: Tensor) -> Tensor:
 @pytest.mark.parametrize("name", ["byol", "dino", "mocov2", "mocov3"])
 def test_the_target_follows_by_hand(name: str) -> None:
     """At base 0.5, along half a cosine: 0.5, 0.625, 0.75 and 1 after nothing, a third, half and all of the steps.
-
-    BYOL's and DINO's codes read the momentum of what was done before a step. MoCo v3's reads the next step's, so that
-    at the end its target stands still.
-    """
+    BYOL's and DINO's codes read the momentum of what was done before a step, MoCo v3's that of the next step."""
     method = build(name, momentum=0.5)
     target = method.get_submodule("target")
     expected = {key: tensor.detach().double() for key, tensor in target.named_parameters()}
@@ -78,9 +76,8 @@ def test_the_target_follows_by_hand(name: str) -> None:
     assert not torch.equal(target.state_dict()[running], method.state_dict()[running])
 
 
-def contrast(q: Tensor, k: Tensor) -> Tensor:
-    """Each query among the keys of the other view, which is not each key among the queries."""
-    return generalised_info_nce(q, k, partial(cosine_logits, temperature=0.2), negatives="other_view")
+contrast = partial(generalised_info_nce, to_logits=partial(cosine_logits, temperature=0.2), negatives="other_view")
+"""Each query among the keys of the other view, which is not each key among the queries."""
 
 
 def cross_entropy(q: Tensor, k: Tensor) -> Tensor:
@@ -207,13 +204,9 @@ def in_groups(method: Method, images: Tensor, groups: Groups) -> Tensor:
     return slow.get_submodule("projector")(features).detach()
 
 
-MOMENTS = ((2, 1, 7, 3), (4, 1, 7, 3), (2, 2, 7, 3), (2, 1, 8, 3), (2, 1, 7, 0))
-
-
-def test_whose_statistics_batch_norm_takes() -> None:
+def test_whose_statistics_batch_norm_takes_and_groups_divide_a_pass(refused: Any) -> None:
     """By hand, He et al. 2020, Sec. 3.3: the pass's; or those of groups, keys in others than their queries, and back in
-    order. Seed and moment decide which, and not torch's own generator: each of these puts other keys together.
-    """
+    order. Seed and moment decide which, and not torch's own generator: each of these puts other keys together."""
     batch, halves, partitions = make_batch(6), [[0, 1, 2], [3, 4, 5]], []
 
     def check(method: Method, batch: Batch, of_queries: Groups, of_keys: Groups) -> None:
@@ -222,16 +215,13 @@ def test_whose_statistics_batch_norm_takes() -> None:
         torch.testing.assert_close(k, in_groups(method, batch.views[1], of_keys), atol=1e-5, rtol=1e-4)
 
     check(make_mocov2(), batch, [[*range(6)]], [[*range(6)]])
-    for moment in MOMENTS:
+    for moment in ((2, 1, 7, 3), (4, 1, 7, 3), (2, 2, 7, 3), (2, 1, 8, 3), (2, 1, 7, 0)):
         drawn = np.split(prng.permutation(6, moment[0], "shuffle", *moment[1:]), 2)
         partitions.append({frozenset(part.tolist()) for part in drawn})
         for seed in (0, 1):
             torch.manual_seed(seed)
             check(make_mocov2(groups=2), batch._replace(rng_key=moment), halves, drawn)
     assert partitions[0] not in [*partitions[1:], {frozenset(half) for half in halves}]
-
-
-def test_groups_that_do_not_divide_a_pass_are_refused(refused: Any) -> None:
     with refused():
         make_mocov2(groups=3)(make_batch(32))
 
@@ -292,11 +282,8 @@ def test_rows_of_the_images_seen_move_after_each_step(momentum: float) -> None:
         assert all(torch.equal(bank, before) for _, _, bank, _ in given(method, *passes))
         method.after_step(0.5, 0.5)
         for place, vector in new.items():
-            mixed = [
-                momentum * a + (1 - momentum) * b / math.hypot(*vector)
-                for a, b in zip(expected[place], vector, strict=True)
-            ]
-            expected[place] = [x / math.hypot(*mixed) for x in mixed]
+            pairs = zip(expected[place], unit(vector), strict=True)
+            expected[place] = unit([momentum * a + (1 - momentum) * b for a, b in pairs])
         torch.testing.assert_close(method.get_buffer("bank"), torch.tensor(expected), atol=1e-5, rtol=1e-5)
     untouched = [2, 4, 5, 7]
     assert torch.equal(method.get_buffer("bank")[untouched], make_bank().get_buffer("bank")[untouched])

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -89,17 +90,11 @@ def neighbours(bank: Tensor, labels: Tensor, k: int, temperature: float) -> KNei
 def scores(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Tensor]:
     """``scores(probe, given, …)``: what the probe gives each class of each test image before it is counted."""
 
-    def call(probe: Callable[..., object], frozen: Given, **parameters: object) -> Tensor:
-        seen: list[Tensor] = []
-        counted = result.top_k
-
-        def top_k(found: Tensor, truth: Tensor, k: int) -> float:
-            seen.append(found)
-            return float(counted(found, truth, k))
-
+    def call(probe: Callable[..., object], frozen: Given, **parameters: object) -> Any:
+        top_k = Mock(wraps=result.top_k)
         with monkeypatch.context() as patch:
             patch.setattr(result, "top_k", top_k)
             probe(frozen, **parameters)
-        return seen[0]
+        return top_k.call_args_list[0].args[0]
 
     return call

@@ -59,7 +59,8 @@ def test_errors_by_split(refused: Any) -> None:
         corruption(frozen, **QUICK)
 
 
-def test_augmix_is_torchvisions_with_keyed_draws() -> None:
+def test_augmix_is_torchvisions_with_keyed_draws_kept_or_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of other images of the same shape, kept ones would be wrong."""
     pictures, state = images("train")[:3], torch.get_rng_state()
     found = augmix_of(pictures, 2)
     assert torch.equal(torch.get_rng_state(), state)
@@ -69,16 +70,11 @@ def test_augmix_is_torchvisions_with_keyed_draws() -> None:
         torch.testing.assert_close(found[place], theirs / 255)
     assert not torch.equal(found, augmix_of(pictures, 1))
     assert 0 <= float(found.min()) <= float(found.max()) <= 1
-
-
-def test_versions_are_the_same_kept_or_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of other images of the same shape, kept ones would be wrong."""
-    pictures = images("train")[:3]
-    kept, other = augmix_of(pictures, 0), augmix_of(255 - pictures, 0)
+    other = augmix_of(255 - pictures, 2)
+    assert not torch.equal(found, other)
     monkeypatch.setattr(sys.modules[augmix_of.__module__], "KEPT", 0)
-    assert torch.equal(augmix_of(pictures, 0), kept)
-    assert torch.equal(augmix_of(255 - pictures, 0), other)
-    assert not torch.equal(kept, other)
+    assert torch.equal(augmix_of(pictures, 2), found)
+    assert torch.equal(augmix_of(255 - pictures, 2), other)
 
 
 def test_versions_of_images_take_turns() -> None:

@@ -3,7 +3,6 @@
 import copy
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -28,7 +27,6 @@ from .conftest import Spoils, cloud
 CPU = torch.device("cpu")
 
 
-@dataclass(frozen=True)
 class Data:
     """Stands in for a prepared dataset: three splits, two arrays of labels, two attributes."""
 

@@ -102,12 +102,7 @@ def test_images_after_the_last_whole_batch_can_be_left_out(scores: Scores, refus
     """The reading of the norms paper's authors: as if bank and test set ended there."""
     data = cloud()
     ours = scores(knn, data, k=20, drop_last=64)
-    shorter = data.but(
-        bank=data.bank[:256],
-        bank_labels=data.bank_labels[:256],
-        queries=data.queries[:448],
-        query_labels=data.query_labels[:448],
-    )
+    shorter = Given(data.bank[:256], data.bank_labels[:256], data.queries[:448], data.query_labels[:448], 4)
     assert torch.equal(ours, scores(knn, shorter, k=20))
     assert knn(data, k=20, drop_last=64).values == knn(shorter, k=20).values != knn(data, k=20).values
     with refused():

@@ -32,8 +32,7 @@ def test_norms_are_a_loop() -> None:
         for image, vector in enumerate(vectors[split].tolist())
     ]
     rows = list(found.table.itertuples(index=False, name=None))
-    assert [row[:2] for row in rows] == [row[:2] for row in expected]
-    assert [row[2] for row in rows] == pytest.approx([row[2] for row in expected], rel=1e-14)
+    assert rows == [(split, image, pytest.approx(norm, rel=1e-14)) for split, image, norm in expected]
     for split in frozen.splits:
         own = [norm for of, _, norm in expected if of == split]
         assert found.values[f"norm;split={split}"] == pytest.approx(math.fsum(own) / len(own), rel=1e-14)

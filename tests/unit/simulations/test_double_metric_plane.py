@@ -41,11 +41,8 @@ def test_weights_are_slopes_of_the_logits(loss: str, temperature: float) -> None
     alpha, beta = study.WEIGHTS[loss]
     c, step = np.linspace(-0.9, 0.99, 40), 1e-6
     for name, added in (("printed", 1), ("contrastive", -1)):
-
-        def logit(c: np.ndarray, added: int = added) -> np.ndarray:
-            return alpha * c / temperature + added * beta * np.sqrt(2 - 2 * c)
-
-        slope = (logit(c + step) - logit(c - step)) / (2 * step)
+        below, above = (alpha * x / temperature + added * beta * np.sqrt(2 - 2 * x) for x in (c - step, c + step))
+        slope = (above - below) / (2 * step)
         found = study.cosine_weight(np.sqrt(2 - 2 * c), temperature, alpha, beta, study.SIGNS[name])
         np.testing.assert_allclose(found, slope, rtol=1e-6, atol=1e-6)
 

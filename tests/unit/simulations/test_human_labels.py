@@ -12,7 +12,7 @@ from scipy.stats import entropy
 
 from hypersphere.datasets.reading.human import HumanLabels, human
 from hypersphere.simulations.human_labels import compute as module
-from hypersphere.simulations.human_labels.compute import counts, human_labels
+from hypersphere.simulations.human_labels.compute import counts
 from hypersphere.simulations.study import Context
 
 from .shared import held
@@ -83,7 +83,7 @@ def test_without_a_data_root_the_labels_are_fetched(root: str | None, monkeypatc
     reader = Mock(return_value=labels())
     monkeypatch.setattr(module, "human", reader)
     config = SimpleNamespace(downloads=Path("raw"), settings=SimpleNamespace(data_root=root))
-    assert list(human_labels(Context(config, "embedding_norms")).tables) == ["human_labels"]
+    assert list(module.human_labels(Context(config, "embedding_norms")).tables) == ["human_labels"]
     reader.assert_called_once_with(Path("raw"), download=root is None)
 
 

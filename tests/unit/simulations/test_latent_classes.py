@@ -53,10 +53,7 @@ def test_positives() -> None:
 
 
 def test_points_and_their_frequencies() -> None:
-    """On the sphere; the noise's length as erratum N8 has it; the same draw in both readings through one matrix.
-
-    Classes are drawn 8 : 4 : 2 : 1 of 15, within five binomial standard errors of 4,000 draws.
-    """
+    """The noise's length as erratum N8 has it; the same draw in both readings. Classes are 8 : 4 : 2 : 1 of 15."""
     found = study.observe([3], study.SETTINGS, 4, 11, "training")
     torch.testing.assert_close(found.latent.norm(dim=2), torch.ones(5, 4000), atol=1e-6, rtol=0)
     assert found.labels[0].bincount().tolist() == [1000] * 4

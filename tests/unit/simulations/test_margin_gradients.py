@@ -148,9 +148,7 @@ def test_nearer_positives_are_weighted_less_in_a_corner(result: Study) -> None:
 
 def test_the_emphasised_area_narrows_with_the_margin(result: Study) -> None:
     """Above 1 it is the angles below pi - m1/2 at every temperature, a share of 1 - m1/(2·pi): it never broadens.
-
-    From a ratio of 2 on it broadens up to m1 = 0.8, and narrows from 1.6 to 3.1: M35 is not true of every margin.
-    """
+    From a ratio of 2 on it broadens up to m1 = 0.8, and narrows from 1.6 to 3.1: M35 is not true of every margin."""
     shares = result.tables["fig8"].assign(above=lambda x: x["ratio"] > 1, double=lambda x: x["ratio"] > 2)
     by_map = shares.groupby(["temperature", "m1"])[["above", "double"]].mean()
     for t in study.TEMPERATURES:

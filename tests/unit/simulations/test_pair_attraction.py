@@ -69,24 +69,14 @@ def simulated(settings: Sequence[Setting], seeds: Sequence[int], name: str = "st
         return compute.simulate(seeds)[name]
 
 
-COMPARED = [
-    free(1.0),
-    free(1.0, -0.96),
-    free(0.5, 0.64),
-    Setting((1.0, 1.0), -0.4, normalised=False),
-    Setting((1.0, 2.0)),
-    Setting((0.5, 0.5), static=True),
-    CELLS["norm", 1.0, 0.5],
-    CELLS["norm", 1.0, 1.0],
-    CELLS["square", 4.0, 1.0],
-]
-
-
 def test_the_plane_is_enough() -> None:
     """An independent simulation: autograd in 20 dimensions takes the same number of steps in every setting."""
-    found = simulated(COMPARED, [3])[0]
-    assert found.tolist() == [steps_in_all_dimensions(setting, 3) for setting in COMPARED]
-    assert len(set(found.tolist())) == len(COMPARED)  # no two settings are the same simulation
+    ours = [free(1.0), free(1.0, -0.96), free(0.5, 0.64), Setting((1.0, 1.0), -0.4, normalised=False)]
+    ours += [Setting((1.0, 2.0)), Setting((0.5, 0.5), static=True)]
+    ours += [CELLS["norm", 1.0, 0.5], CELLS["norm", 1.0, 1.0], CELLS["square", 4.0, 1.0]]
+    found = simulated(ours, [3])[0].tolist()
+    assert found == [steps_in_all_dimensions(setting, 3) for setting in ours]
+    assert len(set(found)) == len(ours)  # no two settings are the same simulation
 
 
 def test_n7_interpolation_is_that_of_vectors_and_changes_the_norm() -> None:
@@ -103,18 +93,15 @@ def test_n7_interpolation_is_that_of_vectors_and_changes_the_norm() -> None:
 
 def test_table_1_comes_out_in_the_reading_of_n1() -> None:
     """To one step. The squared norm of one point, as printed, is nowhere near, that of all points hardly nearer, and it
-    converges at gamma = 10. The formula to the letter, an inner product of vectors, knows no norm.
-    """
+    converges at gamma = 10. The formula to the letter, an inner product of vectors, knows no norm."""
     printed = np.array(list(TABLE_1.values()))
     assert len(printed) == 6
     steps = simulated([CELLS["norm", *cell] for cell in TABLE_1], [0, 1, 2])
     assert np.abs(steps - printed).max() <= 1
     squared = simulated([CELLS["square", *cell] for cell in TABLE_1], [0])
     assert (squared < 0.8 * printed).all()
-    of_all = [
-        steps_in_all_dimensions(Setting((1.0, 1.0), penalty="squares", gamma=gamma), 0) for gamma in (0.5, 1.0, 10.0)
-    ]
-    assert of_all == [53, 39, 8]
+    for gamma, steps in ((0.5, 53), (1.0, 39), (10.0, 8)):
+        assert steps_in_all_dimensions(Setting((1.0, 1.0), penalty="squares", gamma=gamma), 0) == steps
     literal = {steps_in_all_dimensions(Setting((norm, norm), penalty="inner product", gamma=1.0), 0) for norm in NORMS}
     assert len(literal) == 1
     assert math.isfinite(literal.pop())

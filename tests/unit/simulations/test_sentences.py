@@ -1,6 +1,5 @@
 """Sentences about printed numbers; expected places are counted by hand, of a table of four cells, or by plain loops."""
 
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,26 +18,20 @@ HEAD = (
     "sentence,source"
 )
 CELLS = {("plain", "ten"): 80.4, ("new", "ten"): 81.9, ("plain", "hundred"): 50.0, ("new", "hundred"): 49.9}
-Make = Callable[[str], Study]
 
 
-@pytest.fixture
-def made(tmp_path: Path) -> Make:
+def made(root: Path, checks: str) -> Study:
     """The study of a paper that prints ``CELLS``, and has one sentence, of these checks."""
-
-    def make(checks: str) -> Study:
-        folder = tmp_path / "config" / "papers" / "p"
-        folder.mkdir(parents=True)
-        rows = [
-            f"{variant}.{data},value,printed,t,simclr,{variant},,{data},,knn_top1,{number},,as printed,,T"
-            for (variant, data), number in CELLS.items()
-        ]
-        rows.append("said,comparison,corrected,sentences,,,,,,share,,,M7,it says so,T")
-        (folder / "claims.csv").write_text("\n".join([HEAD, *rows]) + "\n")
-        (folder / "sentences.yaml").write_text(f"said:\n{checks}\n")
-        return study.sentences(context("p", folder.parent))
-
-    return make
+    folder = root / "config" / "papers" / "p"
+    folder.mkdir(parents=True)
+    rows = [
+        f"{variant}.{data},value,printed,t,simclr,{variant},,{data},,knn_top1,{number},,as printed,,T"
+        for (variant, data), number in CELLS.items()
+    ]
+    rows.append("said,comparison,corrected,sentences,,,,,,share,,,M7,it says so,T")
+    (folder / "claims.csv").write_text("\n".join([HEAD, *rows]) + "\n")
+    (folder / "sentences.yaml").write_text(f"said:\n{checks}\n")
+    return study.sentences(context("p", folder.parent))
 
 
 @pytest.mark.parametrize(
@@ -65,17 +58,16 @@ def made(tmp_path: Path) -> Make:
         ),
     ],
 )  # fmt: skip
-def test_places_that_hold(made: Make, check: str, holds: int, places: int) -> None:
+def test_places_that_hold(tmp_path: Path, check: str, holds: int, places: int) -> None:
     """Gains are 1.5 and -0.1, the means of datasets 81.15 and 49.95; 81.9 - 80.4 is 1.5, not 1.5000000000000142."""
-    found = made(f"  checks: [{check}]")
-    (answer,) = found.answers
+    (answer,) = made(tmp_path, f"  checks: [{check}]").answers
     assert (answer.id, answer.reading) == ("said", "M7")
     assert answer.arms == {"held": [holds], "places": [places], "needed": [places]}
 
 
 @pytest.mark.parametrize(("holds", "needed"), [("all", 4), ("most", 3), ("some", 1)])
-def test_how_many_places_a_sentence_speaks_of(made: Make, holds: str, needed: int) -> None:
-    found = made(f"  checks: [{{cells: {{artifact: t}}, is: above, than: 81}}]\n  holds: {holds}")
+def test_how_many_places_a_sentence_speaks_of(tmp_path: Path, holds: str, needed: int) -> None:
+    found = made(tmp_path, f"  checks: [{{cells: {{artifact: t}}, is: above, than: 81}}]\n  holds: {holds}")
     assert found.answers[0].arms["needed"] == [needed]
     (row,) = found.tables["sentences"].to_dict("records")
     assert (row["held"], row["places"], row["asked"]) == (1, 4, holds)
@@ -99,9 +91,9 @@ def test_how_many_places_a_sentence_speaks_of(made: Make, holds: str, needed: in
         "{cells: {artifact: t}, take: mean, by: [dataset], less: {dataset: ten}, is: above}",
     ],
 )
-def test_a_wrong_check_is_one_sentence(made: Make, checks: str, refused: Any) -> None:
+def test_a_wrong_check_is_one_sentence(tmp_path: Path, checks: str, refused: Any) -> None:
     with refused():
-        made(f"  checks: [{checks}]")
+        made(tmp_path, f"  checks: [{checks}]")
 
 
 # Of the five documents

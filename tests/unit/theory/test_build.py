@@ -21,7 +21,6 @@ CLAIMS = {
 
 
 def test_every_statement_is_a_claim_and_the_other_way_round_and_a_corrected_one_names_an_erratum() -> None:
-    """The printed and the corrected form of a statement have an id each; a corrected one names an erratum."""
     stated = {paper: sorted((one.id, one.reading) for one in build.statements(paper)) for paper in CONFIG.papers}
     assert stated == {paper: sorted((row.id, row.reading) for row in rows) for paper, rows in CLAIMS.items()}
     ids = [identifier for rows in stated.values() for identifier, _ in rows]

@@ -5,17 +5,15 @@ import math
 import pytest
 import torch
 
-from hypersphere.theory.embedding_norms import STATEMENTS
-
 from .shared import example
+from .test_embedding_norms_statements import BY_ID
 
 F64 = torch.float64
-_BY_ID = {statement.id.removeprefix("norms."): statement for statement in STATEMENTS}
 
 
 def test_equation_3_with_two_points_by_hand() -> None:
     """n = 2: the positive is the whole denominator, so L = 0 and its gradient 0. Printed: -(1/1) (1) (1, 0)."""
-    assert example(_BY_ID["proposition_3_2.equation_3"]) == {"z": [[1, 0], [0, 1]], "excess": 1}
+    assert example(BY_ID["proposition_3_2.equation_3"]) == {"z": [[1, 0], [0, 1]], "excess": 1}
 
 
 def test_equation_3_with_a_negative_by_hand() -> None:
@@ -32,23 +30,9 @@ def test_equation_3_with_a_negative_by_hand() -> None:
     assert slope == pytest.approx(1 / (math.e + 1) / 2, abs=1e-9)
     slope = (loss((step, 1), (1, 0)) - loss((-step, 1), (1, 0))) / (2 * step)
     assert slope == pytest.approx(1 / (1 + math.e) - 1, abs=1e-9)
-    z = torch.tensor([[[1.0, 0.0], [1.0, 0.0], [0.0, 2.0]]], dtype=torch.float64)
-    excess = _BY_ID["proposition_3_2.equation_3"].check(z=z).excess.item()
+    z = torch.tensor([[[1.0, 0.0], [1.0, 0.0], [0.0, 2.0]]], dtype=F64)
+    excess = BY_ID["proposition_3_2.equation_3"].check(z=z).excess.item()
     assert excess == pytest.approx(2 / (math.e + 1), abs=1e-12)  # once up, once down
-
-
-def test_ascent_by_hand() -> None:
-    """z_i = (1, 0), z_j = (0, 1): the gradient of -cos is (0, -1), adding it gives (1, -1), cos -1/sqrt(2) after 0."""
-    found = example(_BY_ID["section_3.step"])
-    assert (found["z"], found["gamma"]) == ([[1, 0], [0, 1]], 1)
-    assert found["excess"] == pytest.approx(1 / math.sqrt(2))
-
-
-def test_appendix_a_3_by_hand() -> None:
-    """z_i = (1, 0), z_j = (0, 2): the step is a unit, so ||z_i'||² = 2; printed 1 + ||(0, 2)||² = 5; over 1 + 4."""
-    found = example(_BY_ID["appendix_a_3"])
-    assert (found["z"], found["gamma"]) == ([[1, 0], [0, 2]], 1)
-    assert found["excess"] == pytest.approx((5 - 2) / 5)
 
 
 def moved(z_i: list[float], z_j: list[float], size: float) -> float:
@@ -60,24 +44,35 @@ def moved(z_i: list[float], z_j: list[float], size: float) -> float:
     return sum(a * b for a, b in zip(*after, strict=True)) / math.hypot(*after[0]) / math.hypot(*after[1])
 
 
-def test_main_texts_update_by_hand() -> None:
-    """rho = 2 at a right angle, gamma 1: (2, 0) + (0, 2)/2 = (2, 1) and (1, 2), cos 4/5; bound 2 · 1/4 = 1/2."""
-    found = example(_BY_ID["theorem_3_4.main_text"])
-    assert (found["z"], found["gamma"]) == ([[2, 0], [0, 2]], 1)
+@pytest.mark.parametrize(
+    ("name", "z", "gamma", "excess"),
+    [
+        # the gradient of -cos is (0, -1), adding it gives (1, -1): cos -1/sqrt(2) after 0
+        ("section_3.step", [[1, 0], [0, 1]], 1, 1 / math.sqrt(2)),
+        # the step is a unit, so ||z_i'||² = 2; printed 1 + ||(0, 2)||² = 5; over 1 + 4
+        ("appendix_a_3", [[1, 0], [0, 2]], 1, (5 - 2) / 5),
+        # rho = 2 at a right angle: (2, 0) + (0, 2)/2 = (2, 1) and (1, 2), cos 4/5; bound 2 · 1/4 = 1/2
+        ("theorem_3_4.main_text", [[2, 0], [0, 2]], 1, (0.8 - 0.5) / 1.5),
+        # rho² = 5, cos -3/5, sin² 16/25, a = 1/5: bounds 2/5 · 16/25 and 1/5 · 16/25 · (2 + 3/25). The points become
+        # (±1.84, 1.32), so the change is -1.6432/5.128 + 0.6
+        ("theorem_3_4.appendix", [[2, 1], [-2, 1]], 1, (0.6 - 1.6432 / 5.128 - 0.256) / 1.256),
+        ("appendix_a_4", [[2, 1], [-2, 1]], 1, (0.6 - 1.6432 / 5.128 - 0.27136) / 1.27136),
+        # the step overshoots, and the bound promises 4 · 0.64 · (2 - 2.4) < 0: less than the points have lost
+        ("appendix_a_4.acute", [[1, 0], [0.6, 0.8]], 4, ((0.6 + 5.12 - 6.144) / 11.24 - 0.6 + 1.024) / 2.024),
+    ],
+)
+def test_counterexample_by_hand(name: str, z: list[list[float]], gamma: float, excess: float) -> None:
+    found = example(BY_ID[name])
+    assert (found["z"], found["gamma"]) == (z, gamma)
+    assert found["excess"] == pytest.approx(excess)
+    assert excess > 0
+
+
+def test_moved_points_by_hand() -> None:
+    """Those above; the last (0.6 + 8 · 0.64 - 16 · 0.64 · 0.6) / (1 + 16 · 0.64)."""
     assert moved([2, 0], [0, 2], 1 / 2) == pytest.approx(0.8)
-    assert found["excess"] == pytest.approx((0.8 - 0.5) / 1.5)
-
-
-@pytest.mark.parametrize(("name", "bound"), [("theorem_3_4.appendix", 0.256), ("appendix_a_4", 0.27136)])
-def test_an_obtuse_angle_by_hand(name: str, bound: float) -> None:
-    """(2, 1), (-2, 1), gamma 1: rho² = 5, cos -3/5, sin² 16/25, a = 1/5. The bounds are 2/5 · 16/25 and
-    1/5 · 16/25 · (2 + 3/25). The points become (±1.84, 1.32), so the change is -1.6432/5.128 + 0.6 = 0.27956."""
-    found = example(_BY_ID[name])
-    assert (found["z"], found["gamma"]) == ([[2, 1], [-2, 1]], 1)
-    change = moved([2, 1], [-2, 1], 1 / 5) + 0.6  # gamma/rho times z_j/rho
-    assert change == pytest.approx(-1.6432 / 5.128 + 0.6, abs=1e-12)
-    assert found["excess"] == pytest.approx((change - bound) / (1 + bound))
-    assert change > bound
+    assert moved([2, 1], [-2, 1], 1 / 5) == pytest.approx(-1.6432 / 5.128, abs=1e-12)  # gamma/rho times z_j/rho
+    assert moved([1, 0], [0.6, 0.8], 4) == pytest.approx((0.6 + 5.12 - 6.144) / 11.24)
 
 
 def test_two_radians_and_a_tenth() -> None:
@@ -89,24 +84,12 @@ def test_two_radians_and_a_tenth() -> None:
     assert round(0.1 * math.sin(2) ** 2 * (2 - 0.1 * math.cos(2)), 4) == 0.1688
 
 
-def test_the_sharper_bound_at_an_acute_angle_by_hand() -> None:
-    """(1, 0), (3/5, 4/5), gamma 4: the step overshoots to cos (0.6 + 8 · 0.64 - 16 · 0.64 · 0.6) / (1 + 16 · 0.64), and
-    the bound promises 4 · 0.64 · (2 - 2.4) < 0: less than the points have lost."""
-    found = example(_BY_ID["appendix_a_4.acute"])
-    assert (found["z"], found["gamma"]) == ([[1, 0], [0.6, 0.8]], 4)
-    change = moved([1, 0], [0.6, 0.8], 4) - 0.6
-    assert change == pytest.approx((0.6 + 5.12 - 6.144) / 11.24 - 0.6)
-    assert found["excess"] == pytest.approx((change + 1.024) / 2.024)
-    assert change > -1.024
-
-
 def test_strictness_by_hand() -> None:
     """Identical points do not move: both sides are 0. At a right angle and a = 1 the change is 1, and the bound 2."""
     assert moved([1, 0], [1, 0], 1) - 1 == 0
     assert moved([1, 0], [0, 1], 1) == pytest.approx(1)
-    (strict,) = (each for each in STATEMENTS if each.id == "norms.theorem_3_4.strict.n13")
-    points = torch.tensor([[[1, 0], [1, 0]], [[1, 0], [0, 1]]], dtype=torch.float64)
-    met, excess = strict.check(z=points, gamma=torch.ones(2, dtype=torch.float64))
+    points = torch.tensor([[[1, 0], [1, 0]], [[1, 0], [0, 1]]], dtype=F64)
+    met, excess = BY_ID["theorem_3_4.strict.n13"].check(z=points, gamma=torch.ones(2, dtype=F64))
     assert met.tolist() == [False, True]
     assert float(excess[1]) == pytest.approx((1 - 2) / (1 + 2))
 
@@ -121,7 +104,7 @@ def test_one_dimension_has_a_potential_for_every_power_by_hand() -> None:
 
 def test_equation_8_by_hand() -> None:
     """alpha = 1 on the half circle 2(cos, sin): ||z|| grad p · dz = 2 · (-sin) d(angle), in all -4; printed 2² = 4."""
-    found = example(_BY_ID["appendix_d.equation_8"])
+    found = example(BY_ID["appendix_d.equation_8"])
     assert (found["t"], found["alpha"]) == ([1, 0], 1)
     count = 20000
     total = sum(-2 * math.sin((k + 0.5) * math.pi / count) * math.pi / count for k in range(count))

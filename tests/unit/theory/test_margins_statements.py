@@ -80,9 +80,7 @@ def test_counterexample_to_lemma_4_2s_closing_form() -> None:
 
 def test_counterexample_to_section_4_2s_growth() -> None:
     """theta = 3, m1 = 1, m2 = 0.1: cos 4 - cos 3 > 0.1, so eta = 1.27; the factor is 0.94 at 1/4 and 0.88 at 1/2.
-
-    There is a subtractive margin, as Sec. 4.2 has it. Those of Table 5 (m1, m2) are too large beside m1 for this.
-    """
+    There is a subtractive margin, as Sec. 4.2 has it. Those of Table 5 (m1, m2) are too large beside m1 for this."""
     found = example(BY_ID["margins.section_4_2_growth"])
     assert (found["angle"], found["m1"], found["m2"], found["probability"]) == (3, 1, 0.1, 0.5)
     eta = math.exp(math.cos(4) - math.cos(3) - 0.1)
@@ -122,7 +120,6 @@ MUTANTS: dict[str, tuple[str, Callable[[Case], Checked]]] = {
 
 @pytest.mark.parametrize("wrong", MUTANTS)
 def test_a_slightly_wrong_formula_is_refuted(wrong: str) -> None:
-    """Control: the machinery does not accept everything."""
     name, check = MUTANTS[wrong]
     statement = BY_ID[f"margins.{name}"]
     false = dataclasses.replace(statement, check=lambda **inputs: check(Case(**inputs)))
@@ -142,7 +139,6 @@ def test_gradients_are_those_of_the_objectives() -> None:
 
 
 def one_case(theta: list[float], p: list[float], temperature: float, **more: float) -> Case:
-    """A single draw."""
     given = {"temperature": temperature, **more}
     row = (torch.tensor([values], dtype=torch.float64) for values in (theta, p))
     return Case(*row, **{name: torch.tensor([value], dtype=torch.float64) for name, value in given.items()})
