@@ -1,7 +1,4 @@
-"""Sentences, words, vocabularies, corpora by name and sentences that are held out; datasets of sentences.
-
-These are tasks from files of their form, and the real ones where they are at hand.
-"""
+"""Sentences, words, vocabularies and corpora; tasks from files of their form, and the real ones where at hand."""
 
 from collections.abc import Callable
 from pathlib import Path
