@@ -52,20 +52,19 @@ class Server:
         """The stand-in for Python."""
 
     def run(
-        self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path
+        self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str]
     ) -> subprocess.CompletedProcess[str]:
         """Run ``python ARGUMENTS``, which are ``-m MODULE ...`` or ``PATH ...``, to its end.
 
-        ``environment`` is all that it has. ``log`` gets its standard output, and ``log`` with ``.err`` appended its
-        standard error.
+        ``environment`` is all that it has.
         """
-        with open(os.devnull) as nothing, log.open("w") as output, Path(f"{log}.err").open("w") as errors:
+        said = [Path(self._folder, name) for name in ("output", "errors")]
+        with open(os.devnull) as nothing, said[0].open("w") as output, said[1].open("w") as errors:
             files = [file.fileno() for file in (nothing, output, errors)]
             answers = _ask(self._socket, arguments, str(folder), environment, files)
         with answers:
             _, status = (int(answers.readline()) for _ in range(2))
-        output, errors = log.read_text(), Path(f"{log}.err").read_text()
-        return subprocess.CompletedProcess(list(arguments), status, output, errors)
+        return subprocess.CompletedProcess(list(arguments), status, *(path.read_text() for path in said))
 
     def close(self) -> None:
         """End the server."""

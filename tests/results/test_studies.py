@@ -1,7 +1,5 @@
 """Every exact study that the pipeline computed: its figures are legible, its tables whole, its captions honest."""
 
-from pathlib import Path
-
 import pytest
 
 from hypersphere.config import project as cfg
@@ -12,8 +10,9 @@ from hypersphere.report.kinds import study_figure
 from hypersphere.report.results import Results
 
 from .. import legible
+from .conftest import ROOT
 
-CONFIG = cfg.load(Path(__file__).resolve().parents[2], {"scale": "quick"})
+CONFIG = cfg.load(ROOT, {"scale": "quick"})
 QUICK = [(name, key) for name in CONFIG.papers for key in CONFIG.studied(name)]
 FIGURES = [(name, key) for name, key in QUICK if CONFIG.papers[name].studied[key].draw == "study_figure"]
 TABLES = [(name, key) for name, key in QUICK if CONFIG.papers[name].studied[key].draw == "study_table"]

@@ -82,7 +82,7 @@ def started(folder: Path) -> Iterator[None]:
     There is one at a time: another process that asks for one waits.
     """
     host = _host()
-    controller, daemon = _free_ports()
+    controller, daemon = free_ports()
     for name in ("state", "spool"):
         (folder / name).mkdir(parents=True)
     values = {"cluster": CLUSTER, "host": host, "controller": controller, "daemon": daemon, "folder": folder}
@@ -151,7 +151,7 @@ def _cancel_all() -> None:
                 os.kill(int(process.name), signal.SIGKILL)
 
 
-def _free_ports() -> list[int]:
+def free_ports() -> list[int]:
     """Two ports that nothing listens on."""
     with socket.socket() as first, socket.socket() as second:
         for one in (first, second):

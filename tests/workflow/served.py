@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from .one_node_slurm import free_ports
 from .released import plant
 
 BUCKET, REGION = "store", "us-east-1"
@@ -42,7 +43,7 @@ def ssh(folder: Path, place: Path) -> Iterator[Remote]:
     for name in ("host", "user"):
         command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(place / name)]
         subprocess.run(command, check=True)
-    port = _free_port()
+    port, _ = free_ports()
     (place / "config").write_text(
         f"Port {port}\nListenAddress 127.0.0.1\nPidFile none\nHostKey {place}/host\n"
         f"AuthorizedKeysFile {place}/user.pub\nStrictModes no\n"
@@ -68,7 +69,7 @@ def s3(folder: Path, place: Path) -> Iterator[Remote]:
     import boto3  # where it is not installed, the lines above have skipped the test
 
     place.mkdir()
-    port = _free_port()
+    port, _ = free_ports()
     address = f"http://127.0.0.1:{port}"
     with _process(place, port, sys.executable, "-m", "moto.server", "-p", str(port)):
         keys = {f"aws_{name}": key for name, key in KEYS.items()}
@@ -90,12 +91,6 @@ def _key(name: str) -> str:
 
 
 SERVERS = {"ssh": ssh, "s3": s3}
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 def _answers(port: int) -> bool:

@@ -3,17 +3,16 @@
 import json
 import re
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
 
 import pytest
 
 from . import one_node_slurm as slurm
-from .conftest import LOGS, Checkout, another
-from .test_kills import trainers
+from .conftest import Checkout, another
+from .test_kills import PATIENCE, at_work, begun, said, trainers, wait_for
 
 pytestmark = [
     pytest.mark.tools,
@@ -32,7 +31,6 @@ from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
 RemoteExecutor.next_seconds_between_status_checks = property(lambda self: 2, lambda self, longer: None)
 main()
 """
-PATIENCE = 500.0
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -53,33 +51,10 @@ SETTINGS = (
 """Two runs, each in a job that asks for a GPU and trains on a CPU."""
 
 
-@contextmanager
-def submitting(place: Checkout, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+def submitting(place: Checkout, *options: str) -> AbstractContextManager[subprocess.Popen[bytes]]:
     """Snakemake with the profile, and jobs that start on their own: none is forked from the tests' server."""
-    command = [sys.executable, "-c", OFTEN, "--workflow-profile", "profiles/slurm", *HERE, *options]
-    with (LOGS / "slurm").open("wb") as said:
-        process = subprocess.Popen(
-            [*command, "--config", *SETTINGS], cwd=place.root, env=place.environment, stdout=said, stderr=said
-        )
-    try:
-        yield process
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def wait_for(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
-    """Poll while Snakemake is at work."""
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert process.poll() is None, (LOGS / "slurm").read_text()
-        assert time.monotonic() < deadline, slurm.ask("squeue", "--states=all") + (LOGS / "slurm").read_text()
-        time.sleep(0.1)
-
-
-def finish(process: subprocess.Popen[bytes]) -> tuple[int, str]:
-    """Snakemake's exit status, and what it said."""
-    return process.wait(timeout=PATIENCE), (LOGS / "slurm").read_text()
+    profile = ("--workflow-profile", "profiles/slurm")
+    return at_work(place, "-c", OFTEN, *profile, *HERE, *options, "--config", *SETTINGS)
 
 
 def jobs(rule: str) -> dict[str, str]:
@@ -107,12 +82,8 @@ def devices(place: Checkout) -> dict[str, str]:
 
 
 def both_train(place: Checkout, without: str = "") -> bool:
-    """Whether two jobs train a run each, none of them the one to leave out.
-
-    A run that trains has a folder of unfinished work, which holds the untrained encoder.
-    """
-    begun = {path.parents[2] for path in place.root.glob("results/*/runs/*/unfinished-*/snapshots/*.safetensors")}
-    return len(begun) == 2 == len(devices(place).keys() - {without})
+    """Whether two jobs train a run each, none of them the one to leave out."""
+    return len(begun(place)) == 2 == len(devices(place).keys() - {without})
 
 
 def results(place: Checkout) -> dict[str, bytes]:
@@ -128,23 +99,21 @@ def test_jobs_that_are_killed_requeued_or_lose_their_node_end_in_the_bytes_of_a_
 ) -> None:
     """At first without retries, the control: it is the profile that sends a killed job again."""
     with submitting(place, "--retries", "0", "data") as process:
-        wait_for(lambda: "RUNNING" in jobs("prepare").values(), process)
+        wait_for(place, lambda: "RUNNING" in jobs("prepare").values(), process)
         slurm.ask("scancel", *(number for number, state in jobs("prepare").items() if state == "RUNNING"))
-        status, said = finish(process)
-    assert status != 0, said
-    assert "Error in rule prepare" in said
+        assert process.wait(timeout=PATIENCE) != 0, said(place)
+    assert "Error in rule prepare" in said(place)
 
     with submitting(place) as process:
-        wait_for(lambda: both_train(place), process)
+        wait_for(place, lambda: both_train(place), process)
         requeued, killed = sorted(jobs("pretrain"))
         seen = devices(place)
         slurm.ask("scontrol", "requeue", requeued)
         slurm.ask("scancel", "--signal=KILL", killed)
-        wait_for(lambda: both_train(place, without=killed), process)
+        wait_for(place, lambda: both_train(place, without=killed), process)
         time.sleep(5.0)  # torch is imported, and some steps
         slurm.lose_node()
-        status, said = finish(process)
-    assert status == 0, said
+        assert process.wait(timeout=PATIENCE) == 0, said(place)
     # Each had a device of its own, though neither said which.
     assert seen.keys() == {requeued, killed}
     assert sorted(seen.values()) == ["0", "1"]
@@ -162,8 +131,7 @@ def test_jobs_that_are_killed_requeued_or_lose_their_node_end_in_the_bytes_of_a_
         assert [0, *later] == sorted({0, *later})
 
     local = another(fresh, tmp_path / "local", ".snakemake")
-    done = local.snakemake("--cores", "2", settings=SETTINGS)
-    assert done.returncode == 0, done.stdout + done.stderr
+    local.snakemake("--cores", "2", settings=SETTINGS)
     made = results(local)
     assert results(place) == made
     weights = {content for name, content in made.items() if name.endswith("/encoder.safetensors")}

@@ -85,13 +85,10 @@ def test_shadows_change_the_frames() -> None:
     assert not np.array_equal(plain.reset(0, "test"), shaded.reset(0, "test"))
 
 
-@pytest.mark.parametrize("source", [None, Component(name="mnist")], ids=["none", "mnist"])
-def test_a_dataset_of_another_source_is_refused(source: Component | None, refused: Any) -> None:
-    with refused():
-        Settings.of(source)
-
-
-def test_an_unknown_task_is_refused(tmp_path: Path) -> None:
+def test_another_source_and_an_unknown_task_are_refused(tmp_path: Path, refused: Any) -> None:
+    for source in (None, Component(name="mnist")):
+        with refused():
+            Settings.of(source)
     with pytest.raises(HypersphereError):  # the sentence lists the simulator's tasks
         Environment(SMALL._replace(task="swingdown"))
     with pytest.raises(HypersphereError):

@@ -47,15 +47,10 @@ def make(**changes: Any) -> Run:
     return Run.model_validate(merge(RUN, changes))
 
 
-def drawn() -> np.ndarray:
-    """Nineteen pairs: two batches of eight, and three left over."""
-    random = np.random.default_rng(0)
-    found = random.integers(1, 12, (19, 2, 5)).astype(np.int32)
-    found[:, :, 3:][random.random((19, 2, 2)) < 0.4] = 0
-    return found
-
-
-TOKENS = drawn()
+RANDOM = np.random.default_rng(0)
+TOKENS = RANDOM.integers(1, 12, (19, 2, 5)).astype(np.int32)
+"""Nineteen pairs: two batches of eight, and three left over."""
+TOKENS[:, :, 3:][RANDOM.random((19, 2, 2)) < 0.4] = 0
 
 
 def execute(run: Run, folder: Path, tokens: np.ndarray = TOKENS, **changes: Any) -> Progress:

@@ -1,7 +1,4 @@
-"""Sentences, words, vocabularies, corpora by name and sentences that are held out; datasets of sentences.
-
-These are tasks from files of their form, and the real ones where they are at hand.
-"""
+"""Sentences, words, vocabularies and corpora; tasks from files of their form, and the real ones where at hand."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -54,13 +51,11 @@ def test_unknown_words_are_numbered_and_counted() -> None:
     assert found.unknown.tolist() == [2, 0, 0]  # beyond the length, too
 
 
-BOOK = "Chapter 1\n\n" + "\n\n".join(f"This is sentence {i}. It has a neighbour." for i in range(20))
-
-
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "book.txt").write_text(BOOK, encoding="utf-8")
+    book = ["Chapter 1", *(f"This is sentence {i}. It has a neighbour." for i in range(20))]
+    (tmp_path / "mine" / "book.txt").write_text("\n\n".join(book), encoding="utf-8")
     return tmp_path
 
 

@@ -41,20 +41,14 @@ def printed() -> dict[str, list[float]]:
     return {name: list(by_task[f"text_{name}"]) for name in TASKS}
 
 
-def judged(found: dict[str, Counted]) -> dict[str, tuple[float, float]]:
-    return {
-        one.id.removeprefix("lmcl.word_counts."): (one.arms["held"][0], one.arms["places"][0])
-        for one in answers(found, printed())
-    }
-
-
 @pytest.mark.parametrize("swapped", [False, True])
 def test_the_order_whose_words_are_a_point_below_the_columns_holds(swapped: bool) -> None:
     """Words made up from the printed means, as they are or swapped: 719 other orders are no nearer."""
     columns = {name: SWAP.get(name, name) if swapped else name for name in TASKS}
     found = {name: Counted(1000, 50, float(np.mean(printed()[column])) - 1) for name, column in columns.items()}
     right, wrong = ("subj.l20", "order.l20") if swapped else ("subj", "order"), ("order" if swapped else "order.l20")
-    held = judged(found)
+    arms = {one.id.removeprefix("lmcl.word_counts."): one.arms for one in answers(found, printed())}
+    held = {name: (of["held"][0], of["places"][0]) for name, of in arms.items()}
     assert (held[right[0]], held[right[1]]) == ((6, 6), (719, 719))
     assert held[wrong][0] < 719
     assert held["subj"] == ((0, 6) if swapped else (6, 6))

@@ -103,18 +103,13 @@ def test_snakemake_makes_the_records_of_all_that_is_pending_and_first_what_parts
     assert len(own) == len(plan.batches) / 2
 
 
-def test_time_that_is_over_stops_snakemake_and_fails_nothing(
-    plan: Plan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_time_that_is_over_and_a_signal_stop_snakemake_in_order_and_its_failure_is_said(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], refused: Refused
 ) -> None:
     Snakemake(monkeypatch, "sleep 600")
     campaign.run(plan, minutes=0.001, jobs=1)
     assert "0 batches recorded" in capsys.readouterr().out
     assert not plan.config.evidence.exists()
-
-
-def test_a_signal_stops_snakemake_and_is_the_status_and_a_failure_is_said(
-    plan: Plan, monkeypatch: pytest.MonkeyPatch, refused: Refused
-) -> None:
     Snakemake(monkeypatch, f"kill -TERM {os.getpid()}; sleep 600")
     with pytest.raises(stop.StoppedError) as caught:
         campaign.run(plan, minutes=1, jobs=1)

@@ -26,8 +26,6 @@ TABLE = {
 }
 """Of its four runs, two (the baseline of both seeds) are in ``table`` too, which has sixteen."""
 TINY = {"run.encoder.width": 2, "run.batch": {"size": 256, "micro": 64}}
-CATS = 2400
-"""Training images of scikit-learn's digits with the source's defaults: 240 of each of ten classes."""
 
 
 @pytest.fixture
@@ -45,10 +43,13 @@ def whole(one: Cost) -> Amount:
 
 
 def test_a_run_costs_its_steps(costed: Callable[..., Cost]) -> None:
-    """Steps: whole batches of the images, four passes each, times epochs; the rest of an epoch's images is left out."""
+    """Steps: whole batches of the images, four passes each, times epochs; the rest of an epoch's images is left out.
+
+    Of scikit-learn's digits the source's defaults train on 240 of each of ten classes.
+    """
     one = costed({"artifacts.table": TABLE, "artifacts.other": TABLE, "variants.hot": {}}, scale={"seeds": [0]})
     (run,) = one.plan.runs.values()
-    assert whole(one).flops == work.flops(run, size=12, classes=10) * 4 * (CATS // 256) * 100
+    assert whole(one).flops == work.flops(run, size=12, classes=10) * 4 * (2400 // 256) * 100
     assert whole(one).hours == pytest.approx(whole(one).flops / 0.02e12 / 3600)
     longer = costed({"artifacts.table": TABLE, "run.schedule.epochs": 101, "variants.hot": {}}, scale={"seeds": [0]})
     assert whole(longer).flops == whole(one).flops * 101 // 100
