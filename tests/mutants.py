@@ -155,7 +155,9 @@ def command(module: Path) -> str:
 
 
 def digest(*patterns: str) -> str:
-    found = sorted({path for pattern in patterns for path in Path().glob(pattern) if path.is_file()})
+    """Of the files that git keeps: compiled ones, which lie beside them, hold times."""
+    listed = subprocess.run(["git", "ls-files", "-z", *patterns], capture_output=True, text=True, check=True).stdout
+    found = [Path(name) for name in listed.split("\0") if name]
     return files.digest({str(path): files.sha256(path) for path in found}, 12)
 
 
@@ -184,8 +186,8 @@ def run(asked: argparse.Namespace) -> None:
     from cosmic_ray.work_db import use_db
     from cosmic_ray.work_item import WorkerOutcome
 
-    source = digest(*(f"src/hypersphere/{name}/**/*.py" for name in PACKAGES))
-    tests = digest("tests/conftest.py", *(f"tests/unit/{name}/**/*" for name in PACKAGES))
+    source = digest(*(f"src/hypersphere/{name}/*.py" for name in PACKAGES))
+    tests = digest("tests/conftest.py", *(f"tests/unit/{name}" for name in PACKAGES))
     session = ROOT / "results" / "mutants" / f"{source}-{tests}.sqlite"
     session.parent.mkdir(parents=True, exist_ok=True)
     with use_db(session) as database:
