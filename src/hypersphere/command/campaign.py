@@ -26,6 +26,7 @@ from hypersphere.wording import counted
 EVERY = 0.5
 """Seconds between two looks at Snakemake."""
 WHOLE = (1, 1)
+"""The part of a campaign that is all of it."""
 
 
 def part(text: str) -> tuple[int, int]:
@@ -85,7 +86,8 @@ def pending(plan: Plan, part: tuple[int, int] = WHOLE) -> list[BatchOfRuns]:
 def run(plan: Plan, minutes: float, jobs: int | None, part: tuple[int, int] = WHOLE) -> None:
     """Complete the pending batches of a part, until the minutes are over or none is left.
 
-    ``jobs`` is runs at a time; None: one for each core (of ``threads``), or for each GPU.
+    Runs in training save their states then, and stop. ``jobs`` is runs at a time; None: one for each core (of
+    ``threads``), or for each GPU. Other campaigns take the other parts.
     """
     deadline = time.monotonic() + 60 * minutes
     waiting = pending(plan, part)

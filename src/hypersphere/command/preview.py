@@ -80,11 +80,15 @@ def calling(overrides: dict[str, Any], *options: str) -> list[str]:
     return [sys.executable, "-m", "snakemake", *options, *(["--config", *settings] if settings else [])]
 
 
+def snakemake(root: Path, overrides: dict[str, Any], *options: str) -> subprocess.CompletedProcess[str]:
+    """Call Snakemake in a project; what it says is captured."""
+    return subprocess.run(calling(overrides, *options), cwd=root, capture_output=True, text=True, check=False)
+
+
 def dry_run(root: Path, overrides: dict[str, Any], *options: str, briefly: bool = False) -> str:
     """What Snakemake says of each job that it would start; ``briefly``, how many there are of each rule, and why."""
     quiet = ("--quiet", "host", *(["rules"] if briefly else []))
-    command = calling(overrides, *options, "--dry-run", "--cores", "1", "--nolock", *quiet)
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    done = snakemake(root, overrides, *options, "--dry-run", "--cores", "1", "--nolock", *quiet)
     if done.returncode:
         said = (done.stdout + done.stderr).strip().splitlines()
         lines = [line for line in said if not line.startswith("Using workflow specific profile")] or ["no output"]

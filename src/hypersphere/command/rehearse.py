@@ -30,6 +30,10 @@ from hypersphere.wording import counted
 IMAGES = 2
 
 
+MAY_DIFFER = ("seed", "dataset", "schedule", "batch")
+"""Fields that runs of one rehearsal may differ in: in a step they change numbers alone."""
+
+
 def step(run: Run, side: int, classes: int) -> str:
     """Train a run for one step on random images of side x side pixels: why it took none, or nothing.
 
@@ -66,8 +70,7 @@ def lines(plan: Plan) -> Iterator[str]:
         elif size is None:
             without[f"the size of {run.dataset.name} is not stated"] += 1
         else:
-            numbers = {"seed", "dataset", "schedule", "batch"}  # they change nothing in a step but its numbers
-            key = files.digest([run.model_dump(mode="json", exclude=numbers), size.side, size.classes])
+            key = files.digest([run.model_dump(mode="json", exclude=set(MAY_DIFFER)), size.side, size.classes])
             together.setdefault(key, (size, []))[1].append(run)
     failed = 0
     pool = ProcessPoolExecutor(max_workers=os.cpu_count())

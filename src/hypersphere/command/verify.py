@@ -7,7 +7,6 @@ data. All later results, and the runs that are named, are made again in a tempor
 import filecmp
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -166,8 +165,7 @@ def _rebuild(plan: Plan) -> None:
         rules += [f"{kind}_{paper}" for paper in studied for kind in ("simulate", "studies")]
         # From records nothing is trained anyway.
         allowed = ("--allowed-rules", *rules) if again.records is None else ()
-        command = preview.calling(again.config.overrides, "--cores", "all", "reproduce", *allowed)
-        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+        done = preview.snakemake(root, again.config.overrides, "--cores", "all", "reproduce", *allowed)
         reasons: list[str] = []
         if done.returncode:
             logs = [path.read_text(errors="replace").splitlines() for path in sorted((root / "logs").glob("**/*.log"))]

@@ -338,7 +338,9 @@ def read_selection(path: Path, study: Study) -> Selection:
         if values.keys() != grid.keys() or any(value not in grid[key] for key, value in values.items()):
             raise HypersphereError(f"{where}: value: '{row['value']}' is not in the grid of this arm")
         try:
-            n, *_ = int(row["n"]), int(row["diverged"]), float(row["mean"] or "nan"), float(row["std"] or "nan")
+            for column in ("mean", "std"):  # read here only to be refused here
+                float(row[column] or "nan")
+            n, _ = int(row["n"]), int(row["diverged"])
         except ValueError as error:
             raise HypersphereError(f"{where}: {error}") from None
         if row["chosen"] == "yes":

@@ -10,8 +10,8 @@ from PIL import Image
 
 from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.reading import published
-from hypersphere.datasets.reading.image_files import resized
-from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
+from hypersphere.datasets.reading.image_files import resized, squares
+from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces, Split
 
 FOLDER, ARCHIVE = "stl10_binary", "stl10_binary.tar.gz"
 SIDE = 96
@@ -29,9 +29,11 @@ def stl10(root: Path, download: bool = True, *, size: PositiveInt = 96) -> Array
     splits = {}
     for part in (TRAIN, TEST):
         labels = np.frombuffer(shelf.read(f"{part}_y.bin"), np.uint8).astype(np.int64) - 1  # the file counts from 1
-        content = np.frombuffer(shelf.read(f"{part}_X.bin"), np.uint8)
-        images = content.reshape(-1, 3, SIDE, SIDE).transpose(0, 3, 2, 1)  # stored as colours, columns, rows
-        if size != SIDE:
-            images = np.stack([resized(Image.fromarray(np.ascontiguousarray(one)), size) for one in images])
-        splits[part] = Split(images, {CLASS: labels})
+        splits[part] = Split(_images(shelf.read(f"{part}_X.bin"), size), {CLASS: labels})
     return Arrays(splits, {CLASS: tuple(names)}, about.about())
+
+
+def _images(content: bytes, size: int) -> Pieces:
+    """A split's images. The file stores an image as colours, columns, rows."""
+    stored = np.frombuffer(content, np.uint8).reshape(-1, 3, SIDE, SIDE).transpose(0, 3, 2, 1)
+    return squares(len(stored), size, lambda n: resized(Image.fromarray(np.ascontiguousarray(stored[n])), size))

@@ -36,7 +36,9 @@ def mlp(
     image.
 
     Args:
+        hidden: width between the layers.
         dropout: share of hidden values set to zero, in training only.
+        learning_rate: of the first epochs.
         drop_every: epochs between two divisions of the rate by 10.
     """
     about = {"hidden": hidden, "dropout": dropout, "epochs": epochs, "learning_rate": learning_rate}

@@ -63,19 +63,28 @@ def norm_confidence(frozen: Frozen, *, k: PositiveInt = 200) -> ProbeResult:
     Raises:
         NotFiniteError: an embedding is zero, so that its norm has no logarithm.
     """
-    norms = frozen.embeddings(TEST).double().norm(dim=1).cpu().numpy()
-    truth = frozen.labels(TEST).cpu().numpy()
+    norms, truth = lengths(frozen, TEST), frozen.labels(TEST).cpu().numpy()
     if zero := int((norms == 0).sum()):
         raise NotFiniteError(f"the embeddings of {zero} of {len(norms)} test images are zero, and have no log-norm")
     bank, labels = frozen.features(TRAIN), frozen.labels(TRAIN)
     votes = vote(bank, frozen.features(TEST), labels, frozen.classes(), k).cpu().numpy()
     right = np.equal(votes.argmax(axis=1), truth)  # of equal votes the lower class wins, as in `knn`
-    looks, confidence = appearance(frozen.images(TEST)), votes.max(axis=1) / votes.sum(axis=1)
+    looks, confidence = appearance(frozen.images(TEST)), share(votes)
     alone = {"norm": norms, "vote": confidence, **looks}
     values = {f"{name}_auroc": auroc(right, one) for name, one in alone.items()}
     with threadpool_limits(torch.get_num_threads(), "blas"):  # numpy's own threads, on which the rounding depends
         values |= explained(right, norms, looks, confidence, np.eye(frozen.classes())[truth])
     return ProbeResult({measure: values[measure] for measure in MEASURES}, n=len(truth))
+
+
+def lengths(frozen: Frozen, split: str) -> PerImage:
+    """Euclidean norms of the embeddings of a split, in float64."""
+    return frozen.embeddings(split).double().norm(dim=1).cpu().numpy()
+
+
+def share(votes: Float[np.ndarray, "n c"]) -> PerImage:
+    """The largest class's share of all votes for an image: from 1 / c to 1."""
+    return votes.max(axis=1) / votes.sum(axis=1)
 
 
 def appearance(images: UInt8[np.ndarray, "n h w 3"]) -> dict[str, PerImage]:

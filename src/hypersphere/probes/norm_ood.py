@@ -7,7 +7,7 @@ from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.corruption import WAY
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.knn import vote
-from hypersphere.probes.norm_confidence import PerImage, appearance, auroc
+from hypersphere.probes.norm_confidence import PerImage, appearance, auroc, lengths, share
 from hypersphere.probes.result import ProbeResult, reading
 
 MEASURES = ("ood_norm_auroc", "ood_vote_auroc", "ood_contrast_auroc")
@@ -29,9 +29,8 @@ def norm_ood(frozen: Frozen, *, k: PositiveInt = 200) -> ProbeResult:
     bank, labels = home.features(TRAIN), home.labels(TRAIN)
 
     def quantities(place: Frozen, split: str) -> tuple[PerImage, PerImage, PerImage]:
-        norms = place.embeddings(split).double().norm(dim=1).cpu().numpy()
         votes = vote(bank, place.features(split), labels, home.classes(), k).cpu().numpy()
-        return norms, votes.max(axis=1) / votes.sum(axis=1), appearance(place.images(split))["contrast"]
+        return lengths(place, split), share(votes), appearance(place.images(split))["contrast"]
 
     own, found = quantities(home, TEST), {split: quantities(frozen, split) for split in others or [TEST]}
     groups: dict[str, list[str]] = {"": list(found)}

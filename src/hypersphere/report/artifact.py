@@ -142,6 +142,11 @@ class Point:
         return self.number("mean")
 
     @property
+    def was_run(self) -> bool:
+        """Whether there is a number, or a run that diverged."""
+        return not math.isnan(self.mean) or self.count("n_diverged") > 0
+
+    @property
     def mean_text(self) -> str:
         return words.number(self.mean, self.measure.decimals)
 
@@ -287,11 +292,8 @@ class Points(Context):
 
     def measured(self, axis: str) -> list[dict[str, Scalar]]:
         """The points of an axis of which anything was run; all points if nothing was."""
-        others, run = [points for name, points in self.artifact.axes.items() if name != axis], []
-        for point in self.axis(axis):
-            cells = [self.at(point, *rest) for rest in product(*others)]
-            if any(cell.count("n_diverged") or not math.isnan(cell.mean) for cell in cells):
-                run.append(point)
+        others = [points for name, points in self.artifact.axes.items() if name != axis]
+        run = [point for point in self.axis(axis) if any(self.at(point, *rest).was_run for rest in product(*others))]
         return run or self.axis(axis)
 
     def named(self, point: Coordinates, axis: str) -> str:
@@ -301,7 +303,8 @@ class Points(Context):
     def called(self, point: Coordinates, keys: Iterable[str]) -> str:
         """``digits (for CIFAR-10), epoch 40 (here 4)``: the name of some keys of a point, by what was measured.
 
-        ``CIFAR-10 (not run at this scale)``, or ``(not run: no loader yet)``: a dataset or target cannot be measured.
+        ``CIFAR-10 (not run at this scale)``, or ``(not run: no loader yet)``, if a dataset or target cannot be
+        measured.
         """
         chosen = {key: point[key] for key in keys if key in point}
         texts = [text for key in chosen if (text := self.here(key, [point]))]

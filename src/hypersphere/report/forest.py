@@ -164,8 +164,10 @@ def draw(config: Config, shown: Rows, total: int) -> Figure:
     if any(map(known.is_level, claims)):
         small += " Pale, with an asterisk: an arm is level with raw pixels or its untrained encoder."
     if len(claims) > sum(len(section.rows) for section in sections):
-        small += f" A variant with more than {APART} datasets, tasks or settings in one table has one row with every "
-        small += "effect: its lines reach from the lowest to the highest end of the intervals."
+        small += (
+            f" A variant with more than {APART} datasets, tasks or settings in one table has one row with every effect"
+            ": its lines reach from the lowest to the highest end of the intervals."
+        )
     frame = figures.Frame(
         f"Printed effects and ours: {some} differences in accuracy",
         f"Difference in accuracy, points. Ours with the {words.confidence(config)} interval by Welch (thick) and after "

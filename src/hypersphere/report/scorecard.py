@@ -4,11 +4,13 @@ import math
 from typing import Any
 
 from hypersphere.config import rules
+from hypersphere.config.artifacts import Paper
 from hypersphere.config.plan import Plan
+from hypersphere.config.project import Config
 from hypersphere.files import write_json, write_text
 from hypersphere.provenance import tables
 from hypersphere.report import claims, pages, words, writer
-from hypersphere.report.artifact import Points
+from hypersphere.report.artifact import Points, Shown
 from hypersphere.report.proofs import Proofs
 from hypersphere.report.results import Results
 
@@ -30,27 +32,21 @@ def build(plan: Plan) -> None:
 
 
 def context(results: Results) -> dict[str, Any]:
+    """The values of the template."""
     config, entries = results.config, claims.entries(results)
     proofs = Proofs(results.plan, frozenset(claim.row["id"] for claim in entries), config.results)
     papers = []
     for name, paper in config.papers.items():
         own = [claim for claim in entries if claim.row["paper"] == name]
         claimed, (measured, studied, missing) = {claim.row["artifact"] for claim in own}, pages.document(results, name)
-        visible, drawn = [*studied, *measured], list[dict[str, Any]]()
-        for one in visible:
-            picture = pages.drawing(config, name, one.id).with_suffix(".png")
-            sides = writer.alignment(one.grid)[len(one.grid.corner) :] if one.grid else ""
-            data = "" if one.grid else pages.webp(picture, WIDTH, QUALITY)
-            of_scale = words.scale_note(config)  # which is at the page's top
-            shown = {"notes": [note for note in one.notes if note != of_scale], "sides": sides, "data": data}
-            answers = claims.address(artifact=f"{name}/{one.id}") if one.id in claimed else ""
-            drawn.append(one._asdict() | shown | {"answers": answers, "links": proofs.artifact(paper, one.id)})
+        visible = [*studied, *measured]
         run, idle = (
             pages.groups(config, [claim for claim in own if (claim.says == words.NOT_RUN) is waits])
             for waits in (False, True)
         )
         about: dict[str, Any] = {"id": name, "title": paper.title, "total": len(own), "groups": run, "idle": idle}
-        about |= {"shown": drawn, "missing": missing}
+        about["shown"] = [_shown(config, paper, one, proofs, one.id in claimed) for one in visible]
+        about["missing"] = missing
         about["anchors"] = [f"{name}-{one}" for one in (*(one.id for one in visible), *(one["id"] for one in missing))]
         about["choices"] = [{"scope": paper.label(key), "items": items} for key, items in paper.open_choices.items()]
         papers.append(about)
@@ -65,6 +61,19 @@ def context(results: Results) -> dict[str, Any]:
         "proofs": proofs,
         "errata": proofs.errata_by_kind(),
         "runs": len(results.runs),
+    }
+
+
+def _shown(config: Config, paper: Paper, artifact: Shown, proofs: Proofs, claimed: bool) -> dict[str, Any]:
+    """A table with the sides of its columns, or a figure with its picture, and their files."""
+    drawn = pages.drawing(config, paper.paper, artifact.id).with_suffix(".png")
+    return {
+        **artifact._asdict(),
+        "notes": [note for note in artifact.notes if note != words.scale_note(config)],  # which is at the page's top
+        "sides": writer.alignment(artifact.grid)[len(artifact.grid.corner) :] if artifact.grid else "",
+        "data": "" if artifact.grid else pages.webp(drawn, WIDTH, QUALITY),
+        "links": proofs.artifact(paper, artifact.id),
+        "answers": claims.address(artifact=f"{paper.paper}/{artifact.id}") if claimed else "",
     }
 
 

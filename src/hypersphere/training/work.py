@@ -31,21 +31,20 @@ def flops(run: Run, size: float, classes: int) -> int:
     The run's seed, objective and schedule change nothing here. ``size`` is pixels of its images' side; of a run of
     sentences, their words, on average.
     """
-    count, trainer = run.batch.micro, importlib.import_module(registry.module_name("trainers", run.kind))
+    count = run.batch.micro
     with torch.device("meta"):
         method = assemble(run, images=1, classes=classes)
         method.objective = _sum  # it costs nothing, and lets every gradient flow
         method.begin()
-        if hasattr(trainer, "flops"):
-            return int(trainer.flops(method, count, size))
+        if of_trainer := _of_trainer(run, "flops"):
+            return int(of_trainer(method, count, size))
         return of_views(method, torch.empty(len(run.branches), count, 3, int(size), int(size)))
 
 
 def steps(run: Run, examples: int) -> int:
     """The optimiser steps of a run that has so many training examples."""
-    trainer = importlib.import_module(registry.module_name("trainers", run.kind))
-    if hasattr(trainer, "steps"):
-        return int(trainer.steps(run))
+    if of_trainer := _of_trainer(run, "steps"):
+        return int(of_trainer(run))
     return examples // run.batch.size * run.schedule.epochs
 
 
@@ -60,6 +59,10 @@ def counted(step: Callable[[], object]) -> int:
     with FlopCounterMode(display=False) as counter:
         step()
     return int(counter.get_total_flops())
+
+
+def _of_trainer(run: Run, name: str) -> Callable[..., int] | None:
+    return getattr(importlib.import_module(registry.module_name("trainers", run.kind)), name, None)
 
 
 def _sum(*batches: Tensor, **given: Any) -> Tensor:

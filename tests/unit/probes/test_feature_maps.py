@@ -132,7 +132,7 @@ def test_pictures_of_some_classes(encoder: nn.Module) -> None:
 def test_an_encoder_without_maps_and_maps_that_are_no_numbers_are_a_sentence(refused: Any) -> None:
     for asked in ({}, {"stage": "end"}, {"stage": "small"}):
         with refused():
-            local_features(world(halves(), parts(end=nn.Flatten(), small=nn.AdaptiveAvgPool2d(1))), **asked)
+            local_features(world(halves(), parts(small=nn.AdaptiveAvgPool2d(1), end=nn.Flatten())), **asked)
     with refused(NotFiniteError):
         local_features(world(halves(), parts(middle=Spoils())), stage="middle")
     with refused():

@@ -171,9 +171,11 @@ def test_a_contrastive_task_needs_a_temperature_and_another_image(refused: Any) 
     """The second as whatever asks for pairs."""
     frozen = world(6, colours)
     del frozen.run.objective.parameters["temperature"]
-    for given in (frozen, world(1, colours)):
+    with refused():
+        contrastive(frozen)
+    for probe in (contrastive, alignment_uniformity, distances):
         with refused():
-            contrastive(given)
+            probe(world(1, colours))
 
 
 def test_equal_opposite_and_zero_vectors() -> None:

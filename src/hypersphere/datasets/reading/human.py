@@ -1,7 +1,9 @@
 """People's labels of CIFAR's images: CIFAR-10H, CIFAR-10N and CIFAR-100N, with every byte checked before use.
 
-CIFAR-10H: Peterson et al., ICCV 2019. CIFAR-10N and CIFAR-100N: Wei et al., ICLR 2022. Their licences, in
-data/datasets.csv with the papers' titles, allow no commercial use.
+CIFAR-10H: J. C. Peterson, R. M. Battleday, T. L. Griffiths, O. Russakovsky, Human uncertainty makes classification more
+robust, ICCV 2019; CC BY-NC-SA 4.0: cite the paper, no commercial use, share alike. CIFAR-10N and CIFAR-100N: J. Wei,
+Z. Zhu, H. Cheng, T. Liu, G. Niu, Y. Liu, Learning with noisy labels revisited: a study using real-world human
+annotations, ICLR 2022; CC BY-NC 4.0: cite the paper, no commercial use.
 
 Files are in ``human/`` of a data folder: one .npy file per array, or the files as published. CIFAR-N is published as
 pickles, which are opened after their sha256 is checked.

@@ -7,7 +7,7 @@ that a camera notes beside the pixels is not applied.
 
 import io
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from jaxtyping import UInt8
@@ -56,14 +56,19 @@ def resized(image: Image.Image, size: int) -> UInt8[np.ndarray, "size size 3"]:
 
 def images(shelf: Shelf, names: Sequence[str], size: int) -> Pieces:
     """Images of the named files, decoded when they are read; N squares of ``size`` pixels."""
+    return squares(len(names), size, lambda n: square(shelf.read(names[n]), f"{shelf.place}/{names[n]}", size))
+
+
+def squares(count: int, size: int, one: Callable[[int], UInt8[np.ndarray, "size size 3"]]) -> Pieces:
+    """Images that are made one by one, by their number, when they are read."""
 
     def read(numbers: np.ndarray) -> np.ndarray:
         made = np.empty((len(numbers), size, size, 3), np.uint8)
         for place, number in enumerate(numbers):
-            made[place] = square(shelf.read(names[number]), f"{shelf.place}/{names[number]}", size)
+            made[place] = one(number)
         return made
 
-    return Pieces((len(names), size, size, 3), read)
+    return Pieces((count, size, size, 3), read)
 
 
 def by_class(shelf: Shelf, names: Sequence[str], classes: Sequence[str], size: int, depth: int = 0) -> Split:

@@ -72,7 +72,7 @@ def checked(content: bytes, file: str, place: object) -> bytes:
 
 
 def require(file: File, path: Path, download: bool) -> None:
-    """Make sure that ``path`` is the published file: fetched, or else only looked at.
+    """Make sure that ``path`` is the published file: fetched if ``download``, else only looked at.
 
     It is fetched from its address or else from its archive.
     """

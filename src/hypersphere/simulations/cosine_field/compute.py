@@ -18,10 +18,12 @@ from hypersphere.objectives.grad_scale import grad_scale
 from hypersphere.objectives.negative_cosine import negative_cosine
 from hypersphere.simulations.study import Context, Study, counted
 
-NORTH = (0.0, 1.0)  # all cosines of this file are with this direction
-TICKS = (np.arange(14) + 0.5) / 14 * 4 - 2
-LATTICE = torch.from_numpy(np.stack(np.meshgrid(TICKS, TICKS), axis=-1).reshape(-1, 2))
-"""Positions of a field's arrows, evenly spaced on [-2, 2]²; an even number a side, so none is on the origin."""
+NORTH = (0.0, 1.0)
+"""All cosines of this file are with this direction."""
+SIZE = 2.0
+"""Fields are drawn on [-2, 2]²."""
+ARROWS = 14
+"""Along each side, evenly spaced. Their number is even, so none stands on the origin."""
 RADII = (0.5, 1.0, 2.0)
 RAY = math.radians(10)
 """Angle from the first axis of the highlighted gradients, which are at RADII."""
@@ -30,7 +32,8 @@ TRAJECTORY_START, TRAJECTORY_RATE, TRAJECTORY_STEPS = (-0.35, -0.6), 0.1, 16
 STARTS = 200
 RATES = (0.1, 0.3, 1.0, 3.0)
 STEPS = 50
-ROUNDING = 1e-12  # relative tolerance for two numbers that should be equal
+ROUNDING = 1e-12
+"""Relative tolerance for two numbers that should be equal."""
 
 
 def field(points: Float[Tensor, "n 2"], power: float) -> Float[Tensor, "n 2"]:
@@ -52,6 +55,12 @@ def descend(points: Float[Tensor, "n 2"], rate: float, steps: int) -> Float[Tens
 def circle(radius: float, angles: Float[np.ndarray, "t"]) -> Float[Tensor, "t 2"]:
     """Points at these angles from the first axis."""
     return torch.from_numpy(radius * np.stack([np.cos(angles), np.sin(angles)], axis=-1))
+
+
+def lattice() -> Float[Tensor, "n 2"]:
+    """Positions of a field's arrows."""
+    ticks = (np.arange(ARROWS) + 0.5) / ARROWS * 2 * SIZE - SIZE
+    return torch.from_numpy(np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2))
 
 
 def lengths(radii: Iterable[float], power: float) -> Float[Tensor, "r t"]:
@@ -85,7 +94,7 @@ def cosine_field(context: Context) -> Study:
     ]
     path = descend(torch.tensor([TRAJECTORY_START], dtype=torch.float64), TRAJECTORY_RATE, TRAJECTORY_STEPS)[:, 0]
     ray = torch.cat([circle(radius, np.array([RAY])) for radius in RADII])
-    fig1 += [vectors(points).assign(kind=kind) for kind, points in (("field", LATTICE), ("highlighted", ray))]
+    fig1 += [vectors(points).assign(kind=kind) for kind, points in (("field", lattice()), ("highlighted", ray))]
     fig1.append(vectors(path).assign(kind="trajectory", rate=TRAJECTORY_RATE, step=range(len(path))))
     for rate, by_step in zip(RATES, grown, strict=True):
         columns = {"norm": by_step.mean(dim=-1), "low": by_step.amin(dim=-1), "high": by_step.amax(dim=-1)}
@@ -101,14 +110,14 @@ def cosine_field(context: Context) -> Study:
         surface.append(pd.DataFrame({"kind": kind, "radius": radius, "angle": angles, **columns}))
     tables = {
         "fig1": pd.concat(fig1, ignore_index=True),
-        "fig6": pd.concat([vectors(LATTICE, power).assign(power=power) for power in (0, 1)], ignore_index=True),
+        "fig6": pd.concat([vectors(lattice(), power).assign(power=power) for power in (0, 1)], ignore_index=True),
         "figS1": pd.concat(surface, ignore_index=True),
     }
     # The sentences, by place.
     radii = np.linspace(0.1, 4.0, 40)
     plain, scaled = lengths(radii, power=0), lengths(radii, power=1)
-    gradients = field(LATTICE, power=0)
-    along = (unit(LATTICE) * gradients).sum(dim=-1).abs()
+    gradients = field(lattice(), power=0)
+    along = (unit(lattice()) * gradients).sum(dim=-1).abs()
     holds = {
         "fig1.inverse": torch.isclose(plain * torch.from_numpy(radii)[:, None], plain[9:10], rtol=ROUNDING, atol=0),
         "fig1.orthogonal": along <= ROUNDING * torch.linalg.vector_norm(gradients, dim=-1),

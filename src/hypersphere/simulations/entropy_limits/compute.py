@@ -9,6 +9,7 @@ from math import log
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Float, Int
 
 from hypersphere.config.claims import load
 from hypersphere.simulations.study import Context, Study, between, counted
@@ -16,6 +17,12 @@ from hypersphere.simulations.study import Context, Study, between, counted
 EXAMPLES = 4096
 ROUNDING = 0.05  # nats: half of the last printed decimal
 TEMPERATURES = np.geomspace(0.02, 2.0, 161)
+
+
+def two_level_entropy(k: Int[np.ndarray, "k"], n: int, gap: float) -> Float[np.ndarray, "k"]:
+    """Entropy in nats of the softmax of n logits, k of them ``gap`` above the others."""
+    above = np.log(k) + np.log1p((n - k) / k * np.exp(-gap))  # log of the sum minus the gap, exact near 0
+    return k * np.exp(-above) * above + (n - k) * np.exp(-above - gap) * (above + gap)
 
 
 def limits(n: int, temperature: float) -> tuple[float, float, int]:
@@ -31,9 +38,8 @@ def limits(n: int, temperature: float) -> tuple[float, float, int]:
     Returns:
         The lowest and the highest entropy in nats, and the number of logits at the top where it is lowest.
     """
-    k, gap = np.arange(1, n), 2 / temperature
-    above = np.log(k) + np.log1p((n - k) / k * np.exp(-gap))  # log of the sum minus the gap, exact near 0
-    entropies = k * np.exp(-above) * above + (n - k) * np.exp(-above - gap) * (above + gap)
+    k = np.arange(1, n)
+    entropies = two_level_entropy(k, n, 2 / temperature)
     least = int(entropies.argmin())
     return float(entropies[least]), log(n), int(k[least])
 

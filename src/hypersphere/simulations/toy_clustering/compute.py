@@ -38,8 +38,9 @@ class Draws(NamedTuple):
     """The random numbers of a trial, which all shapes and all values of their parameters share."""
 
     along: Float[Tensor, "seeds n"]
+    """In [0, 1)."""
     across: Float[Tensor, "seeds n"]
-    """As ``along`` in [0, 1)."""
+    """In [0, 1)."""
     noise: Float[Tensor, "seeds n 2"]
     """Standard normal."""
     classes: Int[Tensor, "n"]
