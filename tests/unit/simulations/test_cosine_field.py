@@ -21,7 +21,7 @@ def study() -> Study:
 @pytest.mark.parametrize("power", [0.0, 1.0, 2.0])
 def test_the_field_is_proposition_3_1s(power: float) -> None:
     """(north less its part along z) over ||z||, times ||z||^p."""
-    points = cosine_field.LATTICE
+    points = cosine_field.lattice()
     for (x, y), found in zip(points.tolist(), cosine_field.field(points, power).tolist(), strict=True):
         norm = math.hypot(x, y)
         along = y / norm

@@ -2,15 +2,18 @@
 
 import math
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.special import softmax
 from scipy.stats import entropy
 
+from hypersphere.config import project as cfg
 from hypersphere.simulations.entropy_limits.compute import EXAMPLES, TEMPERATURES, entropy_limits, limits
+from hypersphere.simulations.study import Context
 
-from .shared import context, held
+CONTEXT = Context(cfg.load(Path(__file__).resolve().parents[3], {"only": ["lecture"]}), "lecture")
 
 
 @pytest.mark.parametrize("temperature", [0.2, 0.7, 3.0])
@@ -18,11 +21,11 @@ from .shared import context, held
 def test_no_logits_on_a_grid_do_better_and_some_do_as_well(n: int, temperature: float) -> None:
     """All n-tuples of nine levels, the ends among them."""
     levels = np.linspace(-1, 1, 9) / temperature
-    logits = np.array(list(product(levels, repeat=n)))
-    found = entropy(softmax(logits, axis=1), axis=1)
+    found = entropy(softmax(np.array(list(product(levels, repeat=n))), axis=1), axis=1)
     lowest, highest, at_top = limits(n, temperature)
-    assert (found.min(), found.max()) == pytest.approx((lowest, highest), rel=1e-12)
-    best = logits[found.argmin()]
+    assert found.min() == pytest.approx(lowest, rel=1e-12)
+    assert found.max() == pytest.approx(highest, rel=1e-12)
+    best = np.array(list(product(levels, repeat=n)))[found.argmin()]
     assert (best == levels[-1]).sum() == at_top
     assert (best == levels[0]).sum() == n - at_top
 
@@ -40,21 +43,29 @@ def test_limits_over_4096_by_a_plain_loop(temperature: float) -> None:
     assert lowest == pytest.approx(found[best], rel=1e-9, abs=1e-13)
 
 
-def test_the_study_answers_each_row_and_two_sentences_and_its_curves_are_in_order() -> None:
+def test_the_study_answers_each_row_and_two_sentences() -> None:
     """The printed values as the slide has them; 4095 examples, without the anchor, move no limit by 0.001."""
-    study = entropy_limits(context("lecture"))
+    study = entropy_limits(CONTEXT)
     table = study.tables["table5_limits"]
     assert table["printed"].tolist() == [1.0, 4.5, 8.2, 8.3, 0.5, 0.5]
     assert table["temperature"].tolist() == [0.05, 0.1, 0.5, 1, 10, 100]
-    assert [answer.arms["low"][0] for answer in study.answers[:6]] == table["lowest"].tolist()
-    assert len(study.answers) == 6 + 2
-    assert list(held(study).values()) == [(6, 6), (1, 1)]
+    ranges, sentences = study.answers[:6], study.answers[6:]
+    assert [answer.arms["low"][0] for answer in ranges] == table["lowest"].tolist()
+    assert [dict(answer.arms) for answer in sentences] == [
+        {"held": [6.0], "places": [6.0]},
+        {"held": [1.0], "places": [1.0]},
+    ]
     assert table["normalised"].tolist() == [True] * 4 + [False] * 2
     assert table["lowest"].tolist()[4:] == [0, 0]
     for temperature in table["temperature"][:4]:
         with_anchor, without = limits(EXAMPLES, temperature), limits(EXAMPLES - 1, temperature)
         assert with_anchor[:2] == pytest.approx(without[:2], abs=1e-3)
-    lines = {name: rows["entropy"].to_numpy() for name, rows in study.tables["table5_entropy"].groupby("series")}
+
+
+def test_curves_are_in_order() -> None:
+    """The lowest entropy rises with the temperature, up to ln n."""
+    table = entropy_limits(CONTEXT).tables["table5_entropy"]
+    lines = {name: rows["entropy"].to_numpy() for name, rows in table.groupby("series")}
     assert len(lines["lowest"]) == len(TEMPERATURES)
     assert (lines["lowest"] < lines["highest"]).all()
     assert (np.diff(lines["lowest"]) > 0).all()
