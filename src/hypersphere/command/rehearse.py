@@ -27,11 +27,9 @@ from hypersphere.training.loop import Execution
 from hypersphere.training.trainers.image import Views
 from hypersphere.wording import counted
 
-IMAGES = 2
-
-
 MAY_DIFFER = ("seed", "dataset", "schedule", "batch")
 """Fields that runs of one rehearsal may differ in: in a step they change numbers alone."""
+IMAGES = 2
 
 
 def step(run: Run, side: int, classes: int) -> str:

@@ -45,6 +45,7 @@ def closure(modules: Iterable[str]) -> dict[str, str]:
     Silent modules and their imports are left out; names of other packages and of members of modules are skipped.
     """
     waiting, looked_at, found = list(modules), set(SILENT), {}
+    plug_ins = [one.folder for one in registry.packages() if one.name != "hypersphere"]
     while waiting:
         module = waiting.pop()
         if module in looked_at:
@@ -52,7 +53,6 @@ def closure(modules: Iterable[str]) -> dict[str, str]:
         looked_at.add(module)
         if path := source_of(module):
             source, imports = _parsed(path, module, path.stat().st_mtime_ns)
-            plug_ins = [one.folder for one in registry.packages() if one.name != "hypersphere"]
             tables = [path.with_suffix(".csv"), *(folder / f"{path.stem}.csv" for folder in plug_ins)]
             found[module] = source + "".join(one.read_text(encoding="utf-8") for one in tables if one.is_file())
             waiting += imports
