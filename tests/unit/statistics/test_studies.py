@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,10 +26,6 @@ def of_steps(**changed: Any) -> Claim:
 
 def of_one(kind: str, claim: Claim, **arms: Any) -> dict[str, Any]:
     return studies._of_one(kind, claim, {arm: np.atleast_1d(numbers) for arm, numbers in arms.items()}, RULES)
-
-
-def over_seeds(claim: Claim, values: np.ndarray) -> dict[str, Any]:
-    return of_one("over_seeds", claim, seeds=values)
 
 
 SLOPE, N1 = {"metric": "slope"}, {"reading": "N1"}
@@ -78,40 +73,40 @@ def test_an_answer_is_judged_by_its_kind(
         assert found["measured"] == (arms["value"] if kind == "exactly" else arms["held"] / 4)
 
 
-def test_steps_over_seeds_are_judged_by_two_one_sided_tests() -> None:
-    values = np.array([100.0, 101.0, 100.0, 99.0, 101.0, 100.0, 100.0, 99.0])
-    found = over_seeds(of_steps(), values)
-    std = values.std(ddof=1)
-    error = math.sqrt(std**2 / 8 + std**2)  # ours is a mean of eight, theirs counts as one run of the same spread
-    low, high = stats.t.interval(0.9, 7, loc=values.mean(), scale=error)
-    assert (found["low"], found["high"]) == pytest.approx((low, high))
-    assert found["margin"] == pytest.approx(5)  # 5 % of 100
-    assert found["verdict"] == "reproduced"
-    assert over_seeds(of_steps(reported=120.0), values)["verdict"] == "not reproduced"
-    assert over_seeds(of_steps(reported=104.5), values)["verdict"] == "inconclusive"
+STEPS = np.array([100.0, 101.0, 100.0, 99.0, 101.0, 100.0, 100.0, 99.0])
+ACCURACIES = np.array([75.0, 76.0, 74.5, 75.5, 75.0, 74.0])
+CLUSTERS = {"metric": "kmeans_accuracy", "reported": 75.2, "reported_std": 1.2}
 
 
-def test_equal_steps_still_have_the_spread_of_rounding() -> None:
-    """A uniform error of one step has a variance of 1/12."""
-    found = over_seeds(of_steps(reported=50.0), np.full(6, 50.0))
-    error = math.sqrt(1 / 12 / 6 + 1 / 12)
-    assert found["high"] - 50 == pytest.approx(stats.t.ppf(0.95, 5) * error)
-    assert (found["verdict"], found["measured_std"]) == ("reproduced", 0)
-
-
-def test_a_printed_mean_of_n_trials_counts_as_n() -> None:
-    values = np.array([75.0, 76.0, 74.5, 75.5, 75.0, 74.0])
-    one = of_steps(metric="kmeans_accuracy", reported=75.2, reported_std=1.2)
-    many = of_steps(metric="kmeans_accuracy", reported=75.2, reported_std=1.2, reported_n=20)
-    width = [(found := over_seeds(each, values))["high"] - found["low"] for each in (one, many)]
-    std = values.std(ddof=1)
-    ratio = math.sqrt(std**2 / 6 + 1.44) / math.sqrt(std**2 / 6 + 1.44 / 20)
-    assert width[0] / width[1] == pytest.approx(ratio)
+@pytest.mark.parametrize(
+    ("changed", "values", "ours", "theirs", "margin", "verdict"),
+    [
+        # A printed number counts as one run of our spread; the margin of steps is 5 %.
+        ({}, STEPS, STEPS.var(ddof=1), STEPS.var(ddof=1), 5.0, "reproduced"),
+        ({"reported": 120.0}, STEPS, STEPS.var(ddof=1), STEPS.var(ddof=1), 6.0, "not reproduced"),
+        ({"reported": 104.5}, STEPS, STEPS.var(ddof=1), STEPS.var(ddof=1), 5.225, "inconclusive"),
+        # Equal steps still have the spread of rounding: a uniform error of one step has a variance of 1/12.
+        ({"reported": 50.0}, np.full(6, 50.0), 1 / 12, 1 / 12, 2.5, "reproduced"),
+        # A printed mean of n trials counts as n.
+        (CLUSTERS, ACCURACIES, ACCURACIES.var(ddof=1), 1.44, 1.5, "inconclusive"),
+        (CLUSTERS | {"reported_n": 20}, ACCURACIES, ACCURACIES.var(ddof=1), 1.44 / 20, 1.5, "reproduced"),
+    ],
+)
+def test_numbers_over_seeds_are_judged_by_two_one_sided_tests(
+    changed: dict[str, Any], values: np.ndarray, ours: float, theirs: float, margin: float, verdict: str
+) -> None:
+    """By the variances of one run of ours and of the printed number."""
+    found = of_one("over_seeds", of_steps(**changed), seeds=values)
+    level, n = 0.95 if verdict == "not reproduced" else 0.9, len(values)
+    expected = stats.t.interval(level, n - 1, loc=values.mean(), scale=math.sqrt(ours / n + theirs))
+    assert (found["low"], found["high"]) == pytest.approx(expected)
+    assert (found["margin"], found["measured_std"]) == pytest.approx((margin, values.std(ddof=1)))
+    assert found["verdict"] == verdict
 
 
 def test_a_number_that_inputs_were_chosen_by_settles_nothing_however_near() -> None:
     values = np.array([75.0, 75.4, 75.2, 75.1, 75.3])
-    near = over_seeds(of_steps(metric="kmeans_accuracy", reported=75.2), values)
+    near = of_one("over_seeds", of_steps(metric="kmeans_accuracy", reported=75.2), seeds=values)
     found = of_one("calibrated", of_steps(), calibrated=values)
     assert (near["verdict"], found["verdict"]) == ("reproduced", "inconclusive")
     low, high = stats.t.interval(0.95, 4, loc=75.2, scale=stats.sem(values))
@@ -216,16 +211,6 @@ def theorem(identifier: str, reading: str = "as printed") -> dict[str, Any]:
     return claim(identifier, kind="theorem", artifact="t_1", origin=origin, reading=reading, **nothing)
 
 
-def counted(identifier: str) -> dict[str, Any]:
-    return claim(identifier, artifact="figure", metric="steps", reported=7, setting="beta=1;t=0.25")
-
-
-@pytest.fixture
-def make_studied(make_world: Make) -> Make:
-    """Projects with one artifact of runs and one of an exact study."""
-    return partial(make_world, paper={"artifacts": {"table5": PAPER["artifacts"]["table5"], "figure": FIGURE}})
-
-
 def test_a_theorem_has_the_verdict_of_its_own_reading(make_world: Make) -> None:
     world = make_world(seeds=[0])
     world.theory(*STATED)
@@ -248,37 +233,34 @@ def test_a_theorem_that_was_not_checked_is_refused(make_world: Make, refused: Re
 
 
 @pytest.mark.parametrize("level", ["quick", "paper"])
-def test_a_papers_studies_and_theorems_are_judged_at_every_scale_without_any_run(
-    make_studied: Make, level: str
-) -> None:
-    world = make_studied(level=level)
-    world.answers("entropy_limits", ("s", "as printed", "value", 0, 7.0), ("w", "as printed", "value", 0, 8.0))
+def test_a_papers_studies_and_theorems_are_judged_at_every_scale_without_any_run(make_world: Make, level: str) -> None:
+    """Never is written as inf, and nothing as an empty field."""
+    artifacts = {"table5": PAPER["artifacts"]["table5"], "figure": FIGURE}
+    world = make_world(level=level, paper={"artifacts": artifacts})
+    said = [("s", "value", 0, 7.0), ("w", "value", 0, 8.0), *(("n", "seeds", seed, math.inf) for seed in (0, 1))]
+    world.answers("entropy_limits", *((name, "as printed", *of) for name, *of in said))
     world.theory(*STATED)
-    rows = [counted("s"), counted("w"), claim("d"), theorem("norms.ok")]
+    counted = {"artifact": "figure", "metric": "steps", "reported": 7, "setting": "beta=1;t=0.25"}
+    rows = [claim("s", **counted), claim("w", **counted), claim("n", **counted | {"reported": "inf"})]
+    rows += [claim("d"), theorem("norms.ok")]
     world.claims(*rows)
     claims.build_studies(world.plan, "norms")
     path = check_tidy(world.plan.config.results, "statistics/norms/studies.csv")
     alone = pd.read_csv(path, dtype=str, keep_default_na=False).set_index("id")
-    assert list(alone.index) == ["s", "w", "norms.ok"]  # in the order of the file, without those that wait for runs
-    assert alone["verdict"].tolist() == ["exact", "not reproduced", "no counterexample"]
-    row = alone.loc["s"]
-    assert (row["study"], row["why"], row["setting"]) == ("entropy_limits", "", "beta=1;t=0.25")
+    # in the order of the file, without those that wait for runs
+    assert [*alone["verdict"].to_dict().items()] == [
+        ("s", "exact"),
+        ("w", "not reproduced"),
+        ("n", "diverged as published"),
+        ("norms.ok", "no counterexample"),
+    ]
+    assert alone.loc["s", ["study", "why", "setting"]].tolist() == ["entropy_limits", "", "beta=1;t=0.25"]
+    assert alone.loc["n", ["reported", "measured", "low"]].tolist() == ["inf", "inf", ""]
     world.say("table5", at(), [51.0, 51.1, 51.2])
     world.measure("table5")
     whole = world.judged(*rows)
-    by = {name: whole[name]["answered_by"] for name in whole}
-    assert [*by.items()] == [("s", "study"), ("w", "study"), ("d", "encoder"), ("norms.ok", "theorem")]
+    assert list(whole) == [row["id"] for row in rows]
+    assert [row["answered_by"] for row in whole.values()] == ["study"] * 3 + ["encoder", "theorem"]
     for name in alone.index:  # the same rows as among all claims
         assert {"id": name} | alone.loc[name].to_dict() == whole[name]
     assert list(alone.reset_index().columns) == list(claims.COLUMNS)
-
-
-def test_never_is_written_as_inf_and_nothing_as_an_empty_field(make_studied: Make) -> None:
-    world = make_studied(seeds=[0])
-    never = counted("n") | {"reported": "inf"}
-    world.answers(
-        "entropy_limits", ("n", "as printed", "seeds", 0, float("inf")), ("n", "as printed", "seeds", 1, float("inf"))
-    )
-    row = world.judged(never)["n"]
-    assert (row["reported"], row["measured"], row["verdict"]) == ("inf", "inf", "diverged as published")
-    assert row["low"] == ""
