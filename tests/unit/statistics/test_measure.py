@@ -1,7 +1,4 @@
-"""What is written for one artifact: measurements, controls and means, joined to cells by coordinates; files and bytes.
-
-Expected values are worked by hand. An artifact waits for nothing of any other, and damage is one sentence.
-"""
+"""What is written for one artifact: measurements, controls and means, worked by hand; files and bytes."""
 
 import itertools
 import re

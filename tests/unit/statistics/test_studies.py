@@ -151,18 +151,21 @@ def test_effects_of_one_artifact_are_corrected_together(answered: Answered) -> N
     assert alone["strong"]["p"] < found["strong"]["p"]
 
 
-def test_an_effect_of_printed_size_is_judged_by_it(answered: Answered) -> None:
+def test_an_effect_of_printed_size_is_judged_by_it_and_none_by_the_margin(answered: Answered) -> None:
     """An effect of 0.1, printed as 5, lies below half of it; as 0.15 it does not, if it can be told from 0."""
     small = [0.1, 0.12, 0.08, 0.11, 0.09]
     wide, narrow = [0.0, 0.3, -0.3, 0.2, -0.2], [0.0, 0.02, -0.02, 0.01, -0.01]
-    for printed, baseline, verdict in (
-        (5.0, wide, "not reproduced"),
-        (5.0, narrow, "direction only"),
-        (0.15, narrow, "reproduced"),
-        (-0.15, narrow, "not reproduced"),
+    equal = {"metric": "knn_top1", "direction": "equal", "level": 85.0, "reported": None}
+    for said, variant, baseline, verdict in (
+        ({"reported": 5.0}, small, wide, "not reproduced"),
+        ({"reported": 5.0}, small, narrow, "direction only"),
+        ({"reported": 0.15}, small, narrow, "reproduced"),
+        ({"reported": -0.15}, small, narrow, "not reproduced"),
+        (equal, small, narrow, "reproduced"),
+        (equal, [3.0 + value for value in small], narrow, "not reproduced"),
     ):
-        said = of_steps(reported=printed, kind="comparison", metric="norm", baseline="b")
-        assert answered([said], *arms("c", small, baseline))["c"]["verdict"] == verdict
+        one = of_steps(**{"kind": "comparison", "metric": "norm", "baseline": "b", **said})
+        assert answered([one], *arms("c", variant, baseline))["c"]["verdict"] == verdict
 
 
 UNLIKE: dict[str, tuple[str, list[tuple[str, str, str, int, float]]]] = {
