@@ -193,14 +193,8 @@ def test_four_degrees_of_freedom_are_not_low_power(make_world: Make, second: flo
 def test_below_the_published_scale_nothing_is_compared_but_directions(
     make_world: Make, options: dict[str, Any], verdict: str, scale: str
 ) -> None:
-    rows = [
-        claim("d"),
-        gain("same"),
-        gain("opposite", reported=-5.0),
-        gain("larger", reported="", direction="larger"),
-        claim("f", dataset="flowers"),
-    ]
-    found = judge(fill(make_world(**options)), *rows)
+    rows = [claim("d"), gain("same"), gain("opposite", reported=-5.0), gain("larger", reported="", direction="larger")]
+    found = judge(fill(make_world(**options)), *rows, claim("f", dataset="flowers"))
     value, same = found["d"], found["same"]
     assert value["scale"].startswith(scale)
     assert [row["verdict"] for row in found.values()] == [*[verdict] * 4, "not run"]
@@ -261,11 +255,8 @@ def test_one_run_settles_no_comparison_and_no_value(
 def test_a_noisy_row_does_not_hide_among_tight_ones(make_small: Make) -> None:
     """Standard deviation 2.5: of three runs alone, t(0.95, 2) * 2.5 * sqrt(4/3) = 8.4, and not 1.5."""
     tight = [60.0, 60.1, 60.0]
-    found = judge(
-        fill(make_small(), tight, [53.5, 56.0, 58.5], tight),
-        claim("c", variant="cut3", reported=56.0),
-        claim("d", reported=60.03),
-    )
+    world = fill(make_small(), tight, [53.5, 56.0, 58.5], tight)
+    found = judge(world, claim("c", variant="cut3", reported=56.0), claim("d", reported=60.03))
     assert found["c"]["verdict"] == "inconclusive"
     assert float(found["c"]["high"]) - 56 == pytest.approx(stats.t.ppf(0.95, 2) * 2.5 * (4 / 3) ** 0.5)
     # A printed row is no surer than the table is: beside a tight row of ours the pooled spread is the printed run's.

@@ -236,8 +236,7 @@ def test_a_baseline_that_is_no_cell_gives_no_row(make_world: Make) -> None:
         for variant, epoch, dataset in (("default", 4, "ten"), ("cut3", 2, "ten"), ("cut3", 2, "hundred"))
     ]
     own = {"rows": rows, "columns": {}, "baseline": {"variant": "default", "epoch": 4}}
-    sparse = PAPER["artifacts"]["table5"] | own
-    world = make_world(paper={"artifacts": {"table5": sparse}})
+    world = make_world(paper={"artifacts": {"table5": PAPER["artifacts"]["table5"] | own}})
     _, compared, _ = world.plan.config.papers["norms"].measured["table5"].points
     assert world.tidy("table5", "effects")["coordinates"].tolist() == [coordinates.text(compared)]
 

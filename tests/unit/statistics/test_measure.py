@@ -3,9 +3,7 @@
 import itertools
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -90,10 +88,9 @@ def test_untrained_counts_each_seed_once_and_is_of_the_first_row(make_world: Mak
     world.say("epochs", at(epoch=0), [10.0, 11.0])
     world.say("epochs", at(epoch=0, variant="cut3"), [98.0, 99.0])  # cut weights are no usual initial ones
     rows = world.tidy("epochs")
-    untrained = rows[rows["variant"] == "untrained"]
-    assert untrained["value"].tolist() == [10.0, 11.0]
-    assert untrained["seed"].tolist() == [0, 1]
-    assert untrained["coordinates"].tolist() == [at(method="control", variant="untrained")] * 2
+    untrained = rows.loc[rows["variant"] == "untrained", ["value", "seed", "coordinates"]]
+    cell = at(method="control", variant="untrained")
+    assert untrained.to_numpy().tolist() == [[10.0, 0, cell], [11.0, 1, cell]]
 
 
 def test_a_value_that_is_none_is_no_divergence(make_world: Make) -> None:
@@ -107,17 +104,14 @@ def test_a_value_that_is_none_is_no_divergence(make_world: Make) -> None:
     assert (summary["mean"], summary["n"], summary["n_diverged"]) == (3.0, 1, 0)
 
 
-NONE = float("nan")
-
-
 @pytest.mark.parametrize(
     ("values", "n", "mean", "std", "half"),
     [
         ([51.0, 52.0, 53.0], 3, 52.0, 1.0, 2.484138),  # t(0.975, 2) = 4.302652729911275 from tables, over sqrt(3)
         ([51.0, None, 53.0], 2, 52.0, 2**0.5, 12.706205),  # |51 - 53| / sqrt(2); t(0.975, 1) sqrt(2) / sqrt(2)
-        ([51.3], 1, 51.3, NONE, NONE),
-        ([None], 0, NONE, NONE, NONE),
-        ([51.3, 51.3, 51.3], 3, 51.3, 0.0, NONE),
+        ([51.3], 1, 51.3, np.nan, np.nan),
+        ([None], 0, np.nan, np.nan, np.nan),
+        ([51.3, 51.3, 51.3], 3, 51.3, 0.0, np.nan),
     ],
 )
 def test_a_diverged_run_is_counted_and_in_no_mean_and_no_interval_is_claimed_without_a_spread(
@@ -317,49 +311,36 @@ IMAGES = POINTS.assign(split=["train", "test"], norm=[1.0, 2.0])
 BY = {"table5": "knn", "epochs": "knn", "violins": "norms", "portraits": "extremes", "globe": "points"}
 
 
-def seal(path: Path, change: Callable[[dict[str, str]], Any]) -> None:
-    """Change the checksums that a file's manifest lists, and seal it again."""
+def seal(path: Path) -> None:
+    """List a file as it is now, or no such file, as if it was made so."""
     manifest = path.parent / (MANIFEST if path.name == "history.csv" else f"{path.name.partition('.')[0]}.json")
     content = files.read_sealed(manifest)
-    change(content["files"])
+    del content["files"][path.name]
+    if path.exists():
+        content["files"][path.name] = files.sha256(path)
     files.write_sealed(manifest, content)
 
 
-def lost_file(path: Path) -> None:
-    """As if it was never made."""
-    path.unlink()
-    seal(path, lambda listed: listed.pop(path.name))
-
-
-def edit(pattern: str, new: str) -> Callable[[Path], None]:
-    """Other words, or none, sealed as if they were right."""
-
-    def harm(path: Path) -> None:
-        path.write_text(re.sub(pattern, new, path.read_text()))
-        seal(path, lambda listed: listed.update({path.name: files.sha256(path)}))
-
-    return harm
-
-
-HARMED: dict[str, tuple[str, str, Callable[[Path], None]]] = {
-    "answers deleted": ("table5", "answers", Path.unlink),
-    "answers flipped": ("table5", "answers", flip),
-    "answers without a column": ("table5", "answers", edit("target", "aim")),
-    "answers without an epoch": ("epochs", "answers", edit(".*,50,.*\\n", "")),
-    "pixels without a measure": ("epochs", "pixels", edit(".*knn_top1.*\\n", "")),
-    "history flipped": ("training", "history", flip),
-    "history without a column": ("training", "history", edit("norm", "normal")),
-    "images flipped": ("violins", "images", flip),
-    "images lost": ("violins", "images", lost_file),
-    "pictures flipped": ("portraits", "pictures", flip),
-    "pictures lost": ("portraits", "pictures", lost_file),
-    "points without a coordinate": ("globe", "images", edit(",z", ",w")),
+HARMED: dict[str, tuple[str, ...]] = {
+    "answers deleted": ("table5",),
+    "answers flipped": ("table5",),
+    "answers without a column": ("table5", "target", "aim"),
+    "answers without an epoch": ("epochs", ".*,50,.*\\n", ""),
+    "pixels without a measure": ("epochs", ".*knn_top1.*\\n", ""),
+    "history flipped": ("training",),
+    "history without a column": ("training", "norm", "normal"),
+    "images flipped": ("violins",),
+    "images lost": ("violins",),
+    "pictures flipped": ("portraits",),
+    "pictures lost": ("portraits",),
+    "points without a coordinate": ("globe", ",z", ",w"),
 }
+"""An artifact whose files are harmed, and what is edited. What is edited or lost is sealed as if it was made so."""
 
 
 @pytest.mark.parametrize("harmed", HARMED)
 def test_damage_is_refused_and_nothing_is_written(make_world: Make, refused: Refused, harmed: str) -> None:
-    artifact, what, harm = HARMED[harmed]
+    (artifact, *edit), (what, _, how) = HARMED[harmed], harmed.partition(" ")
     world = make_world(seeds=[0], paper={"artifacts": PAPER["artifacts"] | {"globe": GLOBE}})
     world.images, world.portraits = (dict.fromkeys(world.plan.runs, table) for table in (IMAGES, SHOWN))
     world.pictures = dict.fromkeys(world.plan.runs, np.zeros((8, 5, 4, 3), dtype=np.uint8))
@@ -370,9 +351,16 @@ def test_damage_is_refused_and_nothing_is_written(make_world: Make, refused: Ref
     else:
         digest = world.plan.protocols["norms"][BY[artifact]].digest
         answers = world.plan.evaluation("pixels-digits" if what == "pixels" else run, digest)
-        of_images = {"images": ".csv", "pictures": ".png"}
+        of_images = {"images": ".csv", "points": ".csv", "pictures": ".png"}
         path = answers.with_name(f"{answers.stem}.0100.digits{of_images[what]}") if what in of_images else answers
-    harm(path)
+    if how == "flipped":
+        flip(path)
+    elif edit:
+        path.write_text(re.sub(*edit, path.read_text()))
+    else:
+        path.unlink()
+    if how not in ("flipped", "deleted"):
+        seal(path)
     with refused():
         measure.build(world.plan, "norms", artifact)
     assert not world.plan.artifact_folder("norms", artifact).exists()
