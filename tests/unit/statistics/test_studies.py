@@ -1,7 +1,6 @@
 """What an exact study answers is judged without regard to the scale; expected verdicts are worked by hand."""
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -113,45 +112,41 @@ def test_a_number_that_inputs_were_chosen_by_settles_nothing_however_near() -> N
     assert (found["measured"], found["low"], found["high"]) == pytest.approx((75.2, low, high))
 
 
-Answered = Callable[..., dict[str, dict[str, Any]]]
+Row = tuple[str, str, str, int, float]
+"""Of answers.csv: claim, reading, arm, seed and number."""
 
 
-@pytest.fixture
-def answered(make_world: Make) -> Answered:
-    """``answered(claims, rows)``: judge claims of a paper with one studied artifact, ``a``, by rows of answers.csv."""
-
-    def judge(
-        claims: list[Claim], *rows: tuple[str, str, str, int, float], by: str = "entropy_limits", **declared: str
-    ) -> dict[str, dict[str, Any]]:
-        world = make_world(paper={"artifacts": {"a": FIGURE | declared, "b": FIGURE}})
-        world.answers(by, *rows)
-        return studies.judge(claims, world.plan.config, "norms", RULES)
-
-    return judge
+def answered(
+    make_world: Make, claims: list[Claim], *rows: Row, by: str = "entropy_limits", **declared: str
+) -> dict[str, dict[str, Any]]:
+    """Judge claims of a paper with the studied artifacts ``a``, declared as told, and ``b``."""
+    world = make_world(paper={"artifacts": {"a": FIGURE | declared, "b": FIGURE}})
+    world.answers(by, *rows)
+    return studies.judge(claims, world.plan.config, "norms", RULES)
 
 
-def arms(name: str, variant: list[float], baseline: list[float]) -> list[tuple[str, str, str, int, float]]:
+def arms(name: str, variant: list[float], baseline: list[float]) -> list[Row]:
     both = {"variant": variant, "baseline": baseline}
     return [(name, "as printed", arm, at, value) for arm, values in both.items() for at, value in enumerate(values)]
 
 
-def test_effects_of_one_artifact_are_corrected_together(answered: Answered) -> None:
+def test_effects_of_one_artifact_are_corrected_together(make_world: Make) -> None:
     larger = {"kind": "comparison", "reported": None, "direction": "larger", "metric": "norm", "baseline": "b"}
     strong, weak = [1.0, 1.1, 0.9, 1.05, 0.95], [0.08, 0.15, -0.05, 0.1, 0.02]
     zero = [0.0, 0.05, -0.05, 0.02, -0.02]
     rows = [*arms("strong", strong, zero), *arms("weak", weak, zero), *arms("wrong", zero, strong)]
     said = [of_steps(id=name, **larger) for name in ("strong", "weak", "wrong")]
-    found = answered(said, *rows)
+    found = answered(make_world, said, *rows)
     expected = {"strong": "reproduced", "weak": "inconclusive", "wrong": "not reproduced"}
     assert {name: row["verdict"] for name, row in found.items()} == expected
     raw = stats.ttest_ind(weak, zero).pvalue  # the same as pooling two arms of equal size
     assert found["weak"]["p"] == pytest.approx(raw)  # the largest of three p is multiplied by 1
     assert found["strong"]["p"] == pytest.approx(3 * stats.ttest_ind(strong, zero).pvalue, rel=1e-6)
-    alone = answered(said[:1], *arms("strong", strong, zero))
+    alone = answered(make_world, said[:1], *arms("strong", strong, zero))
     assert alone["strong"]["p"] < found["strong"]["p"]
 
 
-def test_an_effect_of_printed_size_is_judged_by_it_and_none_by_the_margin(answered: Answered) -> None:
+def test_an_effect_is_judged_by_its_printed_size_and_equal_arms_by_the_margin(make_world: Make) -> None:
     """An effect of 0.1, printed as 5, lies below half of it; as 0.15 it does not, if it can be told from 0."""
     small = [0.1, 0.12, 0.08, 0.11, 0.09]
     wide, narrow = [0.0, 0.3, -0.3, 0.2, -0.2], [0.0, 0.02, -0.02, 0.01, -0.01]
@@ -165,10 +160,10 @@ def test_an_effect_of_printed_size_is_judged_by_it_and_none_by_the_margin(answer
         (equal, [3.0 + value for value in small], narrow, "not reproduced"),
     ):
         one = of_steps(**{"kind": "comparison", "metric": "norm", "baseline": "b", **said})
-        assert answered([one], *arms("c", variant, baseline))["c"]["verdict"] == verdict
+        assert answered(make_world, [one], *arms("c", variant, baseline))["c"]["verdict"] == verdict
 
 
-UNLIKE: dict[str, tuple[str, list[tuple[str, str, str, int, float]]]] = {
+UNLIKE: dict[str, tuple[str, list[Row]]] = {
     "no answer": ("entropy_limits", []),
     "another reading": ("entropy_limits", [("c", "N1", "value", 0, 1.0)]),
     "no claim of a study": ("entropy_limits", [(name, "as printed", "value", 0, 1.0) for name in "cd"]),
@@ -178,20 +173,20 @@ UNLIKE: dict[str, tuple[str, list[tuple[str, str, str, int, float]]]] = {
 
 
 @pytest.mark.parametrize("unlike", UNLIKE)
-def test_claims_and_answers_must_match(answered: Answered, refused: Refused, unlike: str) -> None:
+def test_claims_and_answers_must_match(make_world: Make, refused: Refused, unlike: str) -> None:
     """``d`` is a claim that trained encoders answer."""
     study, rows = UNLIKE[unlike]
     with refused():
-        answered([of_steps(), of_steps(id="d", artifact="table5")], *rows, by=study)
+        answered(make_world, [of_steps(), of_steps(id="d", artifact="table5")], *rows, by=study)
 
 
-def test_what_a_document_leaves_out_is_measured_and_not_judged(answered: Answered) -> None:
+def test_what_a_document_leaves_out_is_measured_and_not_judged(make_world: Make) -> None:
     """The artifact says what is missing; claims of other artifacts keep their verdict, or need none."""
     rows = [("c", "as printed", "value", 0, 100.0), ("d", "as printed", "value", 0, 100.0)]
     both = [of_steps(), of_steps(id="d", artifact="b")]
-    assert set(answered([both[0], of_steps(id="e", artifact="table5")], rows[0])) == {"c"}
-    assert [each["verdict"] for each in answered(both, *rows).values()] == ["exact", "exact"]
-    found = answered(both, *rows, cannot_be_judged="the shapes of the data")
+    assert set(answered(make_world, [both[0], of_steps(id="e", artifact="table5")], rows[0])) == {"c"}
+    assert [each["verdict"] for each in answered(make_world, both, *rows).values()] == ["exact", "exact"]
+    found = answered(make_world, both, *rows, cannot_be_judged="the shapes of the data")
     assert [each["verdict"] for each in found.values()] == ["cannot be judged", "exact"]
     assert found["c"]["measured"] == 100
 
