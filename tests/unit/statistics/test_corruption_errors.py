@@ -170,7 +170,6 @@ def test_what_records_lack_is_a_reason_and_ends_nothing(approve: Callable[[objec
 
 
 def test_mean_corruption_errors_are_those_of_the_records() -> None:
-    """Each run's errors and its baseline's, summed over severities."""
     plan = from_records("laptop1")
     cells = [cell for cell in plan.artifacts[KEY] if not cell.missing]
     rows = gather.Measurer(plan).rows(cells, plan.config.papers[KEY[0]].measured[KEY[1]])

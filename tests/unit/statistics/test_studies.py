@@ -156,7 +156,7 @@ def test_an_effect_is_judged_by_its_printed_size_and_equal_arms_by_the_margin(ma
         ({"reported": 5.0}, small, narrow, "direction only"),
         ({"reported": 0.15}, small, narrow, "reproduced"),
         ({"reported": -0.15}, small, narrow, "not reproduced"),
-        (equal, small, narrow, "reproduced"),
+        (equal, [0.86 + value for value in small], narrow, "reproduced"),  # by 90 %; that of 95 % ends beyond the point
         (equal, [3.0 + value for value in small], narrow, "not reproduced"),
     ):
         one = of_steps(**{"kind": "comparison", "metric": "norm", "baseline": "b", **said})
