@@ -9,8 +9,6 @@ import pandas as pd
 import pytest
 
 from hypersphere.config import cells as config_cells
-from hypersphere.config.cells import Cell
-from hypersphere.config.plan import Plan
 from hypersphere.datasets import corrupting as severities
 from hypersphere.probes import corruption
 from hypersphere.statistics import gather, measure
@@ -73,30 +71,29 @@ DOCUMENT = {
 }
 
 
-def errors(clean: float, first: float, second: float, snow: float) -> dict[str, float]:
-    """The errors of the whole benchmark, by reading. The mean of those like fog is that of ``first`` and ``second``."""
-    fog = {1: first, 2: second, 3: (first + second) / 2, 4: first, 5: second}
-    of_all = dict.fromkeys(LIKE_FOG, fog) | dict.fromkeys(LIKE_SNOW, dict.fromkeys(fog, snow))
-    by_reading = {f"corruption={name};severity={s}": error for name, of in of_all.items() for s, error in of.items()}
-    return {"corruption=none": clean} | by_reading
-
-
 def mean(like_fog: float, like_snow: float) -> float:
     return 100 * (8 * like_fog + 7 * like_snow) / 15
 
 
 def say(world: World, variant: str, of_seeds: list[Errors | None]) -> None:
-    """The errors of a variant, for each seed; half of them with AugMix. None: its run diverged."""
+    """The errors of a variant, for each seed; half of them with AugMix. None: its run diverged.
+
+    The mean of those like fog is that of the two which are given.
+    """
     cell = at(variant=variant, augmentation="standard", measure="mce")
     for seed, given in enumerate(of_seeds):
         run = world.run("robust", cell, seed)
         if given is None:
             world.status[run] = "diverged"
             continue
+        clean, first, second, snow = given
+        fog = {1: first, 2: second, 3: (first + second) / 2, 4: first, 5: second}
+        of_all = dict.fromkeys(LIKE_FOG, fog) | dict.fromkeys(LIKE_SNOW, dict.fromkeys(fog, snow))
+        errors = {f"corruption={name};severity={s}": error for name, of in of_all.items() for s, error in of.items()}
         world.said[run, world.plan.protocols["norms"]["corruptions"].digest] = {
             (100, "digits", "corruption_error", f"augmentation={name};{reading}"): share * value
             for name, share in (("standard", 1.0), ("augmix", 0.5))
-            for reading, value in errors(*given).items()
+            for reading, value in [("corruption=none", clean), *errors.items()]
         }
 
 
@@ -105,8 +102,7 @@ def test_each_seed_is_compared_with_its_own_baseline(make_world: Make) -> None:
     world, nan = make_world(seeds=[0, 1, 2, 3], paper=DOCUMENT), math.nan
     say(world, "default", [(10, 20, 40, 30), (10, 30, 30, 40), None, (10, 30, 30, 40)])
     say(world, "cut3", [(10, 30, 60, 30), (20, 30, 30, 20), (10, 30, 60, 30), None])
-    world.measure("robust")
-    table = world.table("robust", "measurements")
+    table = world.tidy("robust")
     for variant, name, augmentation, expected in (
         ("default", "mce", "standard", [100, 100, nan, 100]),
         ("default", "relative_mce", "standard", [100, 100, nan, 100]),
@@ -173,25 +169,21 @@ def test_what_records_lack_is_a_reason_and_ends_nothing(approve: Callable[[objec
     approve(reason)
 
 
-def read(plan: Plan, cell: Cell) -> dict[str, list[float]]:
-    assert cell.run is not None
-    runs = pd.read_csv(plan.config.evidence / "runs.csv", dtype=str).set_index("name")
-    table = pd.read_csv(plan.config.evidence / "measurements.csv", dtype=str, keep_default_na=False)
-    table = table[(table["key"] == runs["key"][cell.run.name]) & (table["epoch"] == str(cell.epoch))]
-    of = table["reading"].str.extract("augmentation=(?P<augmentation>[^;]+);corruption=(?P<corruption>[^;]+);severity")
-    here = of["corruption"].isin(BENCHMARK) & (of["augmentation"] == cell.coordinates["augmentation"])
-    values = table[here & (table["measure"] == "corruption_error")]["value"].astype(float)
-    return {str(name): one.tolist() for name, one in values.groupby(of["corruption"])}
-
-
 def test_mean_corruption_errors_are_those_of_the_records() -> None:
     plan = from_records("laptop1")
     cells = [cell for cell in plan.artifacts[KEY] if not cell.missing]
     rows = gather.Measurer(plan).rows(cells, plan.config.papers[KEY[0]].measured[KEY[1]])
-    found = [(cell, row["value"]) for cell, row in zip(cells, rows, strict=True) if cell.measure == "mce"]
-    (base,) = (read(plan, cell) for cell, value in found if value == 100)
+    runs = pd.read_csv(plan.config.evidence / "runs.csv", dtype=str).set_index("name")
+    table = pd.read_csv(plan.config.evidence / "measurements.csv", dtype=str, keep_default_na=False)
+    table = table[table["measure"] == "corruption_error"].astype({"value": float})
+    of = table["reading"].str.extract("augmentation=(?P<augmentation>[^;]+);corruption=(?P<corruption>[^;]+);severity")
+    groups = table.join(of).groupby(["key", "epoch", "augmentation", "corruption"])["value"]
+    sums, found = groups.sum(), []
+    for cell, row in zip(cells, rows, strict=True):
+        if cell.measure == "mce" and cell.run:
+            errors = sums[runs["key"][cell.run.name], str(cell.epoch), cell.coordinates["augmentation"]]
+            found.append((row["value"], errors[list(BENCHMARK)]))
+    (base,) = (errors for value, errors in found if value == 100)
     assert len(found) == 4
-    assert len(base) == len(BENCHMARK)
-    for cell, value in found:
-        ratios = [sum(of) / sum(base[name]) for name, of in read(plan, cell).items()]
-        assert value == pytest.approx(100 * math.fsum(ratios) / len(BENCHMARK))
+    for value, errors in found:
+        assert value == pytest.approx(100 * float((errors / base).mean()))

@@ -55,17 +55,16 @@ def test_welch_is_that_of_statsmodels_and_primary_where_both_arms_have_three_run
     assert (row["low"], row["high"]) == test.interval(row["effect"], 0.95)
 
 
-def test_a_collapsed_arm_narrows_no_interval() -> None:
-    """With its three equal runs in the pool, two more degrees of freedom would make the interval narrower."""
+def test_a_collapsed_arm_adds_no_variance_and_no_degrees_of_freedom() -> None:
+    """In the pool its three equal runs would make the interval narrower.
+
+    Beside one other arm: Welch's test with one variance of 0, whatever the other rows: that of one sample.
+    """
     pairs = arms(a=[50.0, 52.0], b=[53.0, 55.0])
     collapsed = pairs | arms(c=[10.0, 10.0, 10.0])
     alone, beside = (effects.effect(groups["b"], groups["a"], groups, RULES) for groups in (pairs, collapsed))
     assert [beside[name] for name in ("low", "high", "p", "df")] == [alone[name] for name in ("low", "high", "p", "df")]
     assert effects.pool(collapsed.values(), constant=True).df == effects.pool(collapsed.values()).df + 2
-
-
-def test_a_collapsed_arm_adds_no_variance_and_no_degrees_of_freedom() -> None:
-    """Welch's test with one variance of 0, whatever the other rows: that of one sample against a number."""
     tight = arms(c=[60.0, 60.1, 60.2], d=[70.0, 70.1, 70.2])
     groups = arms(a=[10.0, 10.0, 40.0], b=[10.0, 10.0, 10.0]) | tight
     row = effects.effect(groups["a"], groups["b"], groups, RULES)
@@ -186,17 +185,12 @@ def fill(world: World) -> None:
         world.say("table5", cell(row), finals)
 
 
-def table(world: World, artifact: str) -> pd.DataFrame:
-    world.measure(artifact)
-    return world.table(artifact, "effects")
-
-
 def test_a_table_corrects_over_all_that_it_declares(make_world: Make) -> None:
     world = make_world()
     fill(world)
     for row, finals in FINALS.items():
         world.say("table5", cell(row, dataset="hundred"), [value - 20 for value in finals])
-    found = table(world, "table5")
+    found = world.tidy("table5", "effects")
     assert found[["coordinates", "baseline", "measured_on"]].to_numpy().tolist() == [
         [cell(f"{method}.{cut}", dataset=dataset), cell(f"{method}.default", dataset=dataset), used]
         for method, cut in (("simclr", "cut3"), ("simsiam", "cut9"))
@@ -226,7 +220,7 @@ def test_further_comparisons_are_of_the_same_family(make_world: Make) -> None:
     table5 = PAPER["artifacts"]["table5"] | {"also": [{"of": of, "against": {"method": "simsiam"}}]}
     world = make_world(paper={"artifacts": {"table5": table5}})
     fill(world)
-    found = table(world, "table5")
+    found = world.tidy("table5", "effects")
     last = found.iloc[-1]
     assert (last["coordinates"], last["baseline"]) == (cell("simclr.default"), cell("simsiam.default"))
     assert last["effect"] == pytest.approx(np.mean(FINALS["simclr.default"]) - np.mean(FINALS["simsiam.default"]))
@@ -242,10 +236,9 @@ def test_a_baseline_that_is_no_cell_gives_no_row(make_world: Make) -> None:
         for variant, epoch, dataset in (("default", 4, "ten"), ("cut3", 2, "ten"), ("cut3", 2, "hundred"))
     ]
     own = {"rows": rows, "columns": {}, "baseline": {"variant": "default", "epoch": 4}}
-    sparse = PAPER["artifacts"]["table5"] | own
-    world = make_world(paper={"artifacts": {"table5": sparse}})
+    world = make_world(paper={"artifacts": {"table5": PAPER["artifacts"]["table5"] | own}})
     _, compared, _ = world.plan.config.papers["norms"].measured["table5"].points
-    assert table(world, "table5")["coordinates"].tolist() == [coordinates.text(compared)]
+    assert world.tidy("table5", "effects")["coordinates"].tolist() == [coordinates.text(compared)]
 
 
 def test_spreads_are_pooled_over_training_alone(make_world: Make) -> None:
@@ -254,13 +247,13 @@ def test_spreads_are_pooled_over_training_alone(make_world: Make) -> None:
     fill(world)
     for row in FINALS:
         world.say("table5", cell(row, dataset="hundred"), [10.0, 50.0, 90.0])
-    found = table(world, "table5")
+    found = world.tidy("table5", "effects")
     assert found.loc[cell("simclr.cut3"), "pooled_std"] == pytest.approx(1.75**0.5)
     assert found.loc[cell("simclr.cut3", dataset="hundred"), "pooled_std"] == pytest.approx(40.0)
     for row, finals in list(FINALS.items())[:2]:
         world.say("epochs", cell(row, epoch=50), [1.0, 20.0, 60.0])
         world.say("epochs", cell(row, epoch=100), finals)
-    found = table(world, "epochs")
+    found = world.tidy("epochs", "effects")
     assert found.loc[cell("simclr.cut3", epoch=100), ["effect", "pooled_std", "df"]].tolist() == [3.0, 1.0, 4.0]
     assert found.loc[cell("simclr.cut3", epoch=50), "pooled_std"] == pytest.approx(np.std([1, 20, 60], ddof=1))
 
@@ -273,7 +266,7 @@ def test_an_epoch_may_be_the_baseline(make_world: Make) -> None:
         world.say("gains", cell(row, epoch=0), [1.0, 30.0, 90.0])
         world.say("gains", cell(row, epoch=50), [50.0, 51.0, 52.0])
         world.say("gains", cell(row, epoch=100), [end, end + 2, end + 4])
-    found = table(world, "gains")
+    found = world.tidy("gains", "effects")
     for row, effect in (("simclr.default", 11.0), ("simclr.cut3", 16.0)):
         last = found.loc[cell(row, epoch=100)]
         assert (last["effect"], last["baseline"]) == (effect, cell(row, epoch=50))
@@ -293,13 +286,13 @@ def test_two_readings_of_the_same_encoders_are_paired(make_world: Make) -> None:
     world = make_world(paper={"artifacts": artifacts, "evaluations": PAPER["evaluations"] | few})
     for by, values in (("knn", [50.0, 60.0, 70.0]), ("knn_few", [51.0, 62.0, 71.0])):
         world.say("probes", cell("simclr.default", by=by), values)
-    row = table(world, "probes").loc[cell("simclr.default", by="knn_few")]
+    row = world.tidy("probes", "effects").loc[cell("simclr.default", by="knn_few")]
     differences = DescrStatsW([1.0, 2.0, 1.0])
     assert (row["test"], row["df"], row["effect"]) == ("paired", 2, pytest.approx(4 / 3))
     assert [row["low"], row["high"]] == pytest.approx(differences.tconfint_mean())
     assert row["p"] == pytest.approx(differences.ttest_mean(0)[1])
     world.say("variants", cell("simclr.cut3", by="knn"), [None, 42.0, 45.0])
-    other = table(world, "variants").loc[cell("simclr.cut3", by="knn")]
+    other = world.tidy("variants", "effects").loc[cell("simclr.cut3", by="knn")]
     assert (other["test"], other["effect"], other["n_pairs"]) == ("pooled", 43.5 - 60, 2)
     assert (other["paired_low"] + other["paired_high"]) / 2 == pytest.approx((42 - 60 + 45 - 70) / 2)
 

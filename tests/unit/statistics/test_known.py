@@ -135,9 +135,8 @@ def test_criteria_count_by_hand() -> None:
         ("-1", -5.0, 3.0, nan, nan),  # holds the printed one
         ("9", nan, nan, nan, nan),  # of one run: not compared
     ]
-    table = pd.DataFrame(
-        rows, columns=["measured", "low_unadjusted", "high_unadjusted", "reported_low", "reported_high"]
-    )
+    ends = ["low_unadjusted", "high_unadjusted", "reported_low", "reported_high"]
+    table = pd.DataFrame(rows, columns=["measured", *ends])
     about = {"kind": "comparison", "answered_by": "encoder", "reported": "2", "paper": "p", "rung": "laptop"}
     (found,) = known.criteria(table.assign(**about)).to_dict("records")
     counted = {"compared": 3, "same_sign": 2, "clear": 1, "printed_inside": 2, "with_interval": 1, "ours_inside": 1}

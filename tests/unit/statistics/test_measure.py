@@ -1,14 +1,9 @@
-"""What is written for one artifact: measurements, controls and means, joined to cells by coordinates; files and bytes.
-
-Expected values are worked by hand. An artifact waits for nothing of any other, and damage is one sentence.
-"""
+"""What is written for one artifact: measurements, controls and means, worked by hand; files and bytes."""
 
 import itertools
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,16 +25,11 @@ COLUMNS = {
 }
 
 
-def measured(world: World, artifact: str, name: str = "measurements") -> pd.DataFrame:
-    world.measure(artifact)
-    return world.table(artifact, name)
-
-
 def test_what_a_row_says_of_its_cell(make_world: Make) -> None:
     world = make_world(level="quick", seeds=[4])
     cell = at(target="hundred", measure="transfer_top1")
     world.say("transfers", cell, [33.5])
-    row = measured(world, "transfers").loc[cell].to_dict()
+    row = world.tidy("transfers").loc[cell].to_dict()
     expected = {
         **{"method": "simclr", "variant": "default", "dataset": "ten", "setting": "target=hundred"},
         **{"measure": "transfer_top1", "measured_on": "digits", "probed_on": "pairs", "epoch": 10, "final": True},
@@ -53,7 +43,7 @@ def test_training_itself_is_measured_epoch_by_epoch(make_world: Make) -> None:
     world = make_world(seeds=[0])
     run, norms = world.run("training", at(epoch=50, measure="norm")), np.linspace(5, 2, 100)
     world.histories[run] = pd.DataFrame({"epoch": range(1, 101), "loss": 1.5, "norm": norms})
-    rows = measured(world, "training")
+    rows = world.tidy("training")
     values = rows[rows["variant"] == "default"].set_index("epoch")["value"]
     assert np.isnan(values[0])  # nothing is written down before the first epoch
     assert values[50] == pytest.approx(5 - 3 * 49 / 99)
@@ -84,30 +74,23 @@ def test_chance_and_pixels_follow_the_dataset_that_was_probed(make_world: Make) 
     for name, knn, linear in (("digits", 33.0, 34.0), ("pairs", 25.0, 26.0)):
         world.of_pixels(name, "knn", {"knn_top1": knn, "knn_top5": 90.0})
         world.of_pixels(name, "linear", {"linear_top1": linear, "linear_top5": 91.0})
-    summary = measured(world, "table5", "summary")
-    table = summary["mean"]
-    kind = {"method": "control", "variant": "chance"}
+    summary = pd.concat([world.tidy("table5", "summary"), world.tidy("transfers", "summary")])
+    places = [{}, {"dataset": "hundred"}, {"target": "hundred", "measure": "transfer_top1"}]
     # digits has 10 classes, pairs 16
-    assert table[at(**kind)] == 10.0
-    assert table[at(**kind, dataset="hundred")] == 6.25
-    assert table[at(method="control", variant="pixels")] == 33.0
-    assert table[at(method="control", variant="pixels", dataset="hundred")] == 25.0
-    transferred = measured(world, "transfers", "summary")["mean"]
-    to_hundred = {"method": "control", "target": "hundred", "measure": "transfer_top1"}
-    assert transferred[at(**to_hundred, variant="chance")] == 6.25
-    assert transferred[at(**to_hundred, variant="pixels")] == 26.0
-    assert summary.loc[at(**kind), "n"] == 0  # one number, and no network
+    for variant, expected in (("chance", [10.0, 6.25, 6.25]), ("pixels", [33.0, 25.0, 26.0])):
+        rows = summary.loc[[at(method="control", variant=variant, **place) for place in places]]
+        assert rows["mean"].tolist() == expected
+        assert rows["n"].tolist() == [0, 0, 0]  # one number, and no network
 
 
 def test_untrained_counts_each_seed_once_and_is_of_the_first_row(make_world: Make) -> None:
     world = make_world(seeds=[0, 1])
     world.say("epochs", at(epoch=0), [10.0, 11.0])
     world.say("epochs", at(epoch=0, variant="cut3"), [98.0, 99.0])  # cut weights are no usual initial ones
-    rows = measured(world, "epochs")
-    untrained = rows[rows["variant"] == "untrained"]
-    assert untrained["value"].tolist() == [10.0, 11.0]
-    assert untrained["seed"].tolist() == [0, 1]
-    assert untrained["coordinates"].tolist() == [at(method="control", variant="untrained")] * 2
+    rows = world.tidy("epochs")
+    untrained = rows.loc[rows["variant"] == "untrained", ["value", "seed", "coordinates"]]
+    cell = at(method="control", variant="untrained")
+    assert untrained.to_numpy().tolist() == [[10.0, 0, cell], [11.0, 1, cell]]
 
 
 def test_a_value_that_is_none_is_no_divergence(make_world: Make) -> None:
@@ -116,12 +99,9 @@ def test_a_value_that_is_none_is_no_divergence(make_world: Make) -> None:
     cell = at(split="test", measure="norm")
     world.images = dict.fromkeys(world.plan.runs, pd.DataFrame({"split": ["test", "train"], "image": 0, "norm": 1.0}))
     world.say("violins", cell, [float("nan"), 3.0])
-    rows, summary = measured(world, "violins").loc[cell], world.table("violins", "summary").loc[cell]
+    rows, summary = world.tidy("violins").loc[cell], world.table("violins", "summary").loc[cell]
     assert (rows["status"].tolist(), rows["value"].isna().tolist()) == (["finished"] * 2, [True, False])
     assert (summary["mean"], summary["n"], summary["n_diverged"]) == (3.0, 1, 0)
-
-
-NONE = float("nan")
 
 
 @pytest.mark.parametrize(
@@ -129,9 +109,9 @@ NONE = float("nan")
     [
         ([51.0, 52.0, 53.0], 3, 52.0, 1.0, 2.484138),  # t(0.975, 2) = 4.302652729911275 from tables, over sqrt(3)
         ([51.0, None, 53.0], 2, 52.0, 2**0.5, 12.706205),  # |51 - 53| / sqrt(2); t(0.975, 1) sqrt(2) / sqrt(2)
-        ([51.3], 1, 51.3, NONE, NONE),
-        ([None], 0, NONE, NONE, NONE),
-        ([51.3, 51.3, 51.3], 3, 51.3, 0.0, NONE),
+        ([51.3], 1, 51.3, np.nan, np.nan),
+        ([None], 0, np.nan, np.nan, np.nan),
+        ([51.3, 51.3, 51.3], 3, 51.3, 0.0, np.nan),
     ],
 )
 def test_a_diverged_run_is_counted_and_in_no_mean_and_no_interval_is_claimed_without_a_spread(
@@ -139,7 +119,7 @@ def test_a_diverged_run_is_counted_and_in_no_mean_and_no_interval_is_claimed_wit
 ) -> None:
     world = make_world(seeds=range(len(values)))
     world.say("table5", at(), values)
-    row = measured(world, "table5", "summary").loc[at()]
+    row = world.tidy("table5", "summary").loc[at()]
     assert (row["n"], row["n_diverged"], row["epoch"]) == (n, values.count(None), 100)
     expected = [mean, std, mean - half, mean + half]
     found = [row[name] for name in ("mean", "std", "low", "high")]
@@ -164,14 +144,13 @@ def test_each_artifact_has_its_tables_with_their_columns_and_checksums(busy: Wor
     frame = pd.DataFrame({"split": ["train", "test"], "image": 0, "norm": [1.0, 2.0]})
     busy.images = {run: frame for run in busy.plan.runs if busy.status.get(run) != "diverged"}
     busy.measure("table5", "violins", "training")
-    for artifact, names in (("table5", list(COLUMNS)[:4]), ("violins", list(COLUMNS)[:5])):
+    for artifact, tables in (("table5", 4), ("violins", 5), ("training", 4)):
+        names = list(COLUMNS)[:tables]
         assert written(busy, artifact).keys() == {"manifest.json", *(f"{name}.csv" for name in names)}
         for name in names:
             path = check_tidy(busy.plan.config.results, f"statistics/norms/{artifact}/{name}.csv")
             assert list(pd.read_csv(path).columns) == list(COLUMNS[name])
-    for artifact in ("table5", "training"):
-        for name, content in written(busy, artifact).items():
-            found = re.search(r"(^|,)-?(nan|inf|None|<NA>)(,|$)", content.decode(), re.IGNORECASE | re.MULTILINE)
+            found = re.search(r"(^|,)-?(nan|inf|None|<NA>)(,|$)", path.read_text(), re.IGNORECASE | re.MULTILINE)
             assert not found, (artifact, name)
 
 
@@ -222,9 +201,8 @@ def test_quantiles_are_those_of_numpy_for_each_split_and_seed(make_world: Make) 
     world.images = {
         run: pd.DataFrame({"split": split, "image": 0, "norm": rng.lognormal(size=250)}) for run in world.plan.runs
     }
-    world.measure("violins")
     cell = at(variant="cut3", split="test", measure="norm")
-    found = world.table("violins", "distribution").loc[cell]
+    found = world.tidy("violins", "distribution").loc[cell]
     for seed in (0, 1):
         own = found[found["seed"] == seed]
         expected = np.quantile(world.images[world.run("violins", cell, seed)]["norm"][150:], own["quantile"])
@@ -234,8 +212,7 @@ def test_quantiles_are_those_of_numpy_for_each_split_and_seed(make_world: Make) 
     diverged = world.run("violins", cell, 1)
     world.status[diverged] = "diverged"
     del world.images[diverged]
-    world.measure("violins")
-    assert set(world.table("violins", "distribution").loc[cell, "seed"]) == {0}
+    assert set(world.tidy("violins", "distribution").loc[cell, "seed"]) == {0}
     assert world.table("violins", "summary").loc[cell, "n_diverged"] == 1
     # nothing finished: the artifacts are made all the same
     world.status, world.images = dict.fromkeys(world.plan.runs, "diverged"), {}
@@ -259,41 +236,32 @@ def shown_in(variant: str, extreme: str) -> str:
     return at(split="train", measure="norm", variant=variant, extreme=extreme)
 
 
-@pytest.fixture
-def portraits(make_world: Make) -> World:
-    world = make_world(seeds=[0, 1])
-    random = np.random.default_rng(0)
+def test_pictures_of_a_cell_are_those_of_its_readings_and_of_the_first_seed_that_did_not_diverge(
+    make_world: Make,
+) -> None:
+    world, random = make_world(seeds=[0, 1]), np.random.default_rng(0)
     world.pictures = {run: random.integers(0, 256, (8, 5, 4, 3), dtype=np.uint8) for run in world.plan.runs}
     world.portraits = dict.fromkeys(world.plan.runs, SHOWN)
-    return world
-
-
-def test_pictures_of_a_cell_are_those_of_its_readings_and_first_seed(portraits: World) -> None:
-    portraits.measure("portraits")
-    table = portraits.table("portraits", "pictures")
-    stack = pictures.read(portraits.plan.artifact_folder("norms", "portraits") / "pictures.png")
+    table = world.tidy("portraits", "pictures")
+    stack = pictures.read(world.plan.artifact_folder("norms", "portraits") / "pictures.png")
     assert len(table) == 2 * 2 * 4
     for variant in ("default", "cut3"):
         for extreme, chosen in (("highest", slice(0, 4)), ("lowest", slice(4, 8))):
-            rows, run = table.loc[shown_in(variant, extreme)], portraits.run("portraits", shown_in(variant, extreme))
+            rows, run = table.loc[shown_in(variant, extreme)], world.run("portraits", shown_in(variant, extreme))
             places = rows[["top", "height", "width"]].astype(int).itertuples(index=False)
             found = [stack[top : top + height, :width] for top, height, width in places]
-            assert np.array_equal(found, portraits.pictures[run][chosen])
+            assert np.array_equal(found, world.pictures[run][chosen])
             assert (set(rows["seed"]), set(rows["run"])) == ({0}, {run})
             for name in ("row", "column", "caption"):
                 assert rows[name].tolist() == SHOWN[chosen].astype(str)[name].tolist()
-
-
-def test_a_diverged_run_shows_the_next_seed_and_if_all_diverged_nothing(portraits: World) -> None:
-    first, second = (portraits.run("portraits", shown_in("cut3", "lowest"), seed) for seed in (0, 1))
+    first, second = (world.run("portraits", shown_in("cut3", "lowest"), seed) for seed in (0, 1))
     for diverged, shown in (
         ([first], {("default", 0), ("cut3", 1)}),
         ([first, second], {("default", 0)}),
-        (portraits.plan.runs, set()),
+        (world.plan.runs, set()),
     ):
-        portraits.status = dict.fromkeys(diverged, "diverged")
-        portraits.measure("portraits")
-        table = portraits.table("portraits", "pictures")
+        world.status = dict.fromkeys(diverged, "diverged")
+        table = world.tidy("portraits", "pictures")
         variants = table["coordinates"].str.extract("variant=([a-z0-9]+)", expand=False)
         assert {*zip(variants, table["seed"], strict=True)} == shown
 
@@ -302,16 +270,15 @@ def test_points_are_those_of_the_first_seed_that_did_not_diverge(make_world: Mak
     world = make_world(seeds=[0, 1], paper={"artifacts": {"globe": GLOBE}})
     world.images = {run: POINTS.assign(x=[place / 8, 0.0]) for place, run in enumerate(world.plan.runs)}
     world.status[world.run("globe", at(variant="cut3", epoch=50, measure="spread"))] = "diverged"
-    world.measure("globe")
+    table = world.tidy("globe", "points")
     for variant, seed in (("default", 0), ("cut3", 1)):
         cell = at(variant=variant, epoch=50, measure="spread")
-        rows, run = world.table("globe", "points").loc[cell], world.run("globe", cell, seed)
+        rows, run = table.loc[cell], world.run("globe", cell, seed)
         assert rows[["seed", "run"]].drop_duplicates().to_numpy().tolist() == [[seed, run]]
         assert rows[[*"xyz"]].to_numpy().tolist() == world.images[run][[*"xyz"]].to_numpy().tolist()
         assert rows["class"].tolist() == ["1", "0"]
     world.status = dict.fromkeys(world.plan.runs, "diverged")
-    world.measure("globe")
-    assert world.table("globe", "points").empty
+    assert world.tidy("globe", "points").empty
 
 
 # What runs and probes leave, altered or not there: one sentence each, and nothing is written.
@@ -344,49 +311,36 @@ IMAGES = POINTS.assign(split=["train", "test"], norm=[1.0, 2.0])
 BY = {"table5": "knn", "epochs": "knn", "violins": "norms", "portraits": "extremes", "globe": "points"}
 
 
-def seal(path: Path, change: Callable[[dict[str, str]], Any]) -> None:
-    """Change the checksums that a file's manifest lists, and seal it again."""
+def seal(path: Path) -> None:
+    """List a file as it is now, or no such file, as if it was made so."""
     manifest = path.parent / (MANIFEST if path.name == "history.csv" else f"{path.name.partition('.')[0]}.json")
     content = files.read_sealed(manifest)
-    change(content["files"])
+    del content["files"][path.name]
+    if path.exists():
+        content["files"][path.name] = files.sha256(path)
     files.write_sealed(manifest, content)
 
 
-def lost_file(path: Path) -> None:
-    """As if it was never made."""
-    path.unlink()
-    seal(path, lambda listed: listed.pop(path.name))
-
-
-def edit(pattern: str, new: str) -> Callable[[Path], None]:
-    """Other words, or none, sealed as if they were right."""
-
-    def harm(path: Path) -> None:
-        path.write_text(re.sub(pattern, new, path.read_text()))
-        seal(path, lambda listed: listed.update({path.name: files.sha256(path)}))
-
-    return harm
-
-
-HARMED: dict[str, tuple[str, str, Callable[[Path], None]]] = {
-    "answers deleted": ("table5", "answers", Path.unlink),
-    "answers flipped": ("table5", "answers", flip),
-    "answers without a column": ("table5", "answers", edit("target", "aim")),
-    "answers without an epoch": ("epochs", "answers", edit(".*,50,.*\\n", "")),
-    "pixels without a measure": ("epochs", "pixels", edit(".*knn_top1.*\\n", "")),
-    "history flipped": ("training", "history", flip),
-    "history without a column": ("training", "history", edit("norm", "normal")),
-    "images flipped": ("violins", "images", flip),
-    "images lost": ("violins", "images", lost_file),
-    "pictures flipped": ("portraits", "pictures", flip),
-    "pictures lost": ("portraits", "pictures", lost_file),
-    "points without a coordinate": ("globe", "images", edit(",z", ",w")),
+HARMED: dict[str, tuple[str, ...]] = {
+    "answers deleted": ("table5",),
+    "answers flipped": ("table5",),
+    "answers without a column": ("table5", "target", "aim"),
+    "answers without an epoch": ("epochs", ".*,50,.*\\n", ""),
+    "pixels without a measure": ("epochs", ".*knn_top1.*\\n", ""),
+    "history flipped": ("training",),
+    "history without a column": ("training", "norm", "normal"),
+    "images flipped": ("violins",),
+    "images lost": ("violins",),
+    "pictures flipped": ("portraits",),
+    "pictures lost": ("portraits",),
+    "points without a coordinate": ("globe", ",z", ",w"),
 }
+"""An artifact whose files are harmed, and what is edited. What is edited or lost is sealed as if it was made so."""
 
 
 @pytest.mark.parametrize("harmed", HARMED)
 def test_damage_is_refused_and_nothing_is_written(make_world: Make, refused: Refused, harmed: str) -> None:
-    artifact, what, harm = HARMED[harmed]
+    (artifact, *edit), (what, _, how) = HARMED[harmed], harmed.partition(" ")
     world = make_world(seeds=[0], paper={"artifacts": PAPER["artifacts"] | {"globe": GLOBE}})
     world.images, world.portraits = (dict.fromkeys(world.plan.runs, table) for table in (IMAGES, SHOWN))
     world.pictures = dict.fromkeys(world.plan.runs, np.zeros((8, 5, 4, 3), dtype=np.uint8))
@@ -397,9 +351,16 @@ def test_damage_is_refused_and_nothing_is_written(make_world: Make, refused: Ref
     else:
         digest = world.plan.protocols["norms"][BY[artifact]].digest
         answers = world.plan.evaluation("pixels-digits" if what == "pixels" else run, digest)
-        of_images = {"images": ".csv", "pictures": ".png"}
+        of_images = {"images": ".csv", "points": ".csv", "pictures": ".png"}
         path = answers.with_name(f"{answers.stem}.0100.digits{of_images[what]}") if what in of_images else answers
-    harm(path)
+    if how == "flipped":
+        flip(path)
+    elif edit:
+        path.write_text(re.sub(*edit, path.read_text()))
+    else:
+        path.unlink()
+    if how not in ("flipped", "deleted"):
+        seal(path)
     with refused():
         measure.build(world.plan, "norms", artifact)
     assert not world.plan.artifact_folder("norms", artifact).exists()

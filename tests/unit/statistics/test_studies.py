@@ -1,8 +1,6 @@
 """What an exact study answers is judged without regard to the scale; expected verdicts are worked by hand."""
 
 import math
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,10 +25,6 @@ def of_steps(**changed: Any) -> Claim:
 
 def of_one(kind: str, claim: Claim, **arms: Any) -> dict[str, Any]:
     return studies._of_one(kind, claim, {arm: np.atleast_1d(numbers) for arm, numbers in arms.items()}, RULES)
-
-
-def over_seeds(claim: Claim, values: np.ndarray) -> dict[str, Any]:
-    return of_one("over_seeds", claim, seeds=values)
 
 
 SLOPE, N1 = {"metric": "slope"}, {"reading": "N1"}
@@ -78,99 +72,98 @@ def test_an_answer_is_judged_by_its_kind(
         assert found["measured"] == (arms["value"] if kind == "exactly" else arms["held"] / 4)
 
 
-def test_steps_over_seeds_are_judged_by_two_one_sided_tests() -> None:
-    values = np.array([100.0, 101.0, 100.0, 99.0, 101.0, 100.0, 100.0, 99.0])
-    found = over_seeds(of_steps(), values)
-    std = values.std(ddof=1)
-    error = math.sqrt(std**2 / 8 + std**2)  # ours is a mean of eight, theirs counts as one run of the same spread
-    low, high = stats.t.interval(0.9, 7, loc=values.mean(), scale=error)
-    assert (found["low"], found["high"]) == pytest.approx((low, high))
-    assert found["margin"] == pytest.approx(5)  # 5 % of 100
-    assert found["verdict"] == "reproduced"
-    assert over_seeds(of_steps(reported=120.0), values)["verdict"] == "not reproduced"
-    assert over_seeds(of_steps(reported=104.5), values)["verdict"] == "inconclusive"
+STEPS = np.array([100.0, 101.0, 100.0, 99.0, 101.0, 100.0, 100.0, 99.0])
+ACCURACIES = np.array([75.0, 76.0, 74.5, 75.5, 75.0, 74.0])
+CLUSTERS = {"metric": "kmeans_accuracy", "reported": 75.2, "reported_std": 1.2}
 
 
-def test_equal_steps_still_have_the_spread_of_rounding() -> None:
-    """A uniform error of one step has a variance of 1/12."""
-    found = over_seeds(of_steps(reported=50.0), np.full(6, 50.0))
-    error = math.sqrt(1 / 12 / 6 + 1 / 12)
-    assert found["high"] - 50 == pytest.approx(stats.t.ppf(0.95, 5) * error)
-    assert (found["verdict"], found["measured_std"]) == ("reproduced", 0)
-
-
-def test_a_printed_mean_of_n_trials_counts_as_n() -> None:
-    values = np.array([75.0, 76.0, 74.5, 75.5, 75.0, 74.0])
-    one = of_steps(metric="kmeans_accuracy", reported=75.2, reported_std=1.2)
-    many = of_steps(metric="kmeans_accuracy", reported=75.2, reported_std=1.2, reported_n=20)
-    width = [(found := over_seeds(each, values))["high"] - found["low"] for each in (one, many)]
-    std = values.std(ddof=1)
-    ratio = math.sqrt(std**2 / 6 + 1.44) / math.sqrt(std**2 / 6 + 1.44 / 20)
-    assert width[0] / width[1] == pytest.approx(ratio)
+@pytest.mark.parametrize(
+    ("changed", "values", "ours", "theirs", "margin", "verdict"),
+    [
+        # A printed number counts as one run of our spread; the margin of steps is 5 %.
+        ({}, STEPS, STEPS.var(ddof=1), STEPS.var(ddof=1), 5.0, "reproduced"),
+        ({"reported": 120.0}, STEPS, STEPS.var(ddof=1), STEPS.var(ddof=1), 6.0, "not reproduced"),
+        ({"reported": 104.5}, STEPS, STEPS.var(ddof=1), STEPS.var(ddof=1), 5.225, "inconclusive"),
+        # Equal steps still have the spread of rounding: a uniform error of one step has a variance of 1/12.
+        ({"reported": 50.0}, np.full(6, 50.0), 1 / 12, 1 / 12, 2.5, "reproduced"),
+        # A printed mean of n trials counts as n.
+        (CLUSTERS, ACCURACIES, ACCURACIES.var(ddof=1), 1.44, 1.5, "inconclusive"),
+        (CLUSTERS | {"reported_n": 20}, ACCURACIES, ACCURACIES.var(ddof=1), 1.44 / 20, 1.5, "reproduced"),
+    ],
+)
+def test_numbers_over_seeds_are_judged_by_two_one_sided_tests(
+    changed: dict[str, Any], values: np.ndarray, ours: float, theirs: float, margin: float, verdict: str
+) -> None:
+    """By the variances of one run of ours and of the printed number."""
+    found = of_one("over_seeds", of_steps(**changed), seeds=values)
+    level, n = 0.95 if verdict == "not reproduced" else 0.9, len(values)
+    expected = stats.t.interval(level, n - 1, loc=values.mean(), scale=math.sqrt(ours / n + theirs))
+    assert (found["low"], found["high"]) == pytest.approx(expected)
+    assert (found["margin"], found["measured_std"]) == pytest.approx((margin, values.std(ddof=1)))
+    assert found["verdict"] == verdict
 
 
 def test_a_number_that_inputs_were_chosen_by_settles_nothing_however_near() -> None:
     values = np.array([75.0, 75.4, 75.2, 75.1, 75.3])
-    near = over_seeds(of_steps(metric="kmeans_accuracy", reported=75.2), values)
+    near = of_one("over_seeds", of_steps(metric="kmeans_accuracy", reported=75.2), seeds=values)
     found = of_one("calibrated", of_steps(), calibrated=values)
     assert (near["verdict"], found["verdict"]) == ("reproduced", "inconclusive")
     low, high = stats.t.interval(0.95, 4, loc=75.2, scale=stats.sem(values))
     assert (found["measured"], found["low"], found["high"]) == pytest.approx((75.2, low, high))
 
 
-Answered = Callable[..., dict[str, dict[str, Any]]]
+Row = tuple[str, str, str, int, float]
+"""Of answers.csv: claim, reading, arm, seed and number."""
 
 
-@pytest.fixture
-def answered(make_world: Make) -> Answered:
-    """``answered(claims, rows)``: judge claims of a paper with one studied artifact, ``a``, by rows of answers.csv."""
-
-    def judge(
-        claims: list[Claim], *rows: tuple[str, str, str, int, float], by: str = "entropy_limits", **declared: str
-    ) -> dict[str, dict[str, Any]]:
-        world = make_world(paper={"artifacts": {"a": FIGURE | declared, "b": FIGURE}})
-        world.answers(by, *rows)
-        return studies.judge(claims, world.plan.config, "norms", RULES)
-
-    return judge
+def answered(
+    make_world: Make, claims: list[Claim], *rows: Row, by: str = "entropy_limits", **declared: str
+) -> dict[str, dict[str, Any]]:
+    """Judge claims of a paper with the studied artifacts ``a``, declared as told, and ``b``."""
+    world = make_world(paper={"artifacts": {"a": FIGURE | declared, "b": FIGURE}})
+    world.answers(by, *rows)
+    return studies.judge(claims, world.plan.config, "norms", RULES)
 
 
-def arms(name: str, variant: list[float], baseline: list[float]) -> list[tuple[str, str, str, int, float]]:
+def arms(name: str, variant: list[float], baseline: list[float]) -> list[Row]:
     both = {"variant": variant, "baseline": baseline}
     return [(name, "as printed", arm, at, value) for arm, values in both.items() for at, value in enumerate(values)]
 
 
-def test_effects_of_one_artifact_are_corrected_together(answered: Answered) -> None:
+def test_effects_of_one_artifact_are_corrected_together(make_world: Make) -> None:
     larger = {"kind": "comparison", "reported": None, "direction": "larger", "metric": "norm", "baseline": "b"}
     strong, weak = [1.0, 1.1, 0.9, 1.05, 0.95], [0.08, 0.15, -0.05, 0.1, 0.02]
     zero = [0.0, 0.05, -0.05, 0.02, -0.02]
     rows = [*arms("strong", strong, zero), *arms("weak", weak, zero), *arms("wrong", zero, strong)]
     said = [of_steps(id=name, **larger) for name in ("strong", "weak", "wrong")]
-    found = answered(said, *rows)
+    found = answered(make_world, said, *rows)
     expected = {"strong": "reproduced", "weak": "inconclusive", "wrong": "not reproduced"}
     assert {name: row["verdict"] for name, row in found.items()} == expected
     raw = stats.ttest_ind(weak, zero).pvalue  # the same as pooling two arms of equal size
     assert found["weak"]["p"] == pytest.approx(raw)  # the largest of three p is multiplied by 1
     assert found["strong"]["p"] == pytest.approx(3 * stats.ttest_ind(strong, zero).pvalue, rel=1e-6)
-    alone = answered(said[:1], *arms("strong", strong, zero))
+    alone = answered(make_world, said[:1], *arms("strong", strong, zero))
     assert alone["strong"]["p"] < found["strong"]["p"]
 
 
-def test_an_effect_of_printed_size_is_judged_by_it(answered: Answered) -> None:
+def test_an_effect_is_judged_by_its_printed_size_and_equal_arms_by_the_margin(make_world: Make) -> None:
     """An effect of 0.1, printed as 5, lies below half of it; as 0.15 it does not, if it can be told from 0."""
     small = [0.1, 0.12, 0.08, 0.11, 0.09]
     wide, narrow = [0.0, 0.3, -0.3, 0.2, -0.2], [0.0, 0.02, -0.02, 0.01, -0.01]
-    for printed, baseline, verdict in (
-        (5.0, wide, "not reproduced"),
-        (5.0, narrow, "direction only"),
-        (0.15, narrow, "reproduced"),
-        (-0.15, narrow, "not reproduced"),
+    equal = {"metric": "knn_top1", "direction": "equal", "level": 85.0, "reported": None}
+    for said, variant, baseline, verdict in (
+        ({"reported": 5.0}, small, wide, "not reproduced"),
+        ({"reported": 5.0}, small, narrow, "direction only"),
+        ({"reported": 0.15}, small, narrow, "reproduced"),
+        ({"reported": -0.15}, small, narrow, "not reproduced"),
+        (equal, [0.86 + value for value in small], narrow, "reproduced"),  # by 90 %; that of 95 % ends beyond the point
+        (equal, [3.0 + value for value in small], narrow, "not reproduced"),
     ):
-        said = of_steps(reported=printed, kind="comparison", metric="norm", baseline="b")
-        assert answered([said], *arms("c", small, baseline))["c"]["verdict"] == verdict
+        one = of_steps(**{"kind": "comparison", "metric": "norm", "baseline": "b", **said})
+        assert answered(make_world, [one], *arms("c", variant, baseline))["c"]["verdict"] == verdict
 
 
-UNLIKE: dict[str, tuple[str, list[tuple[str, str, str, int, float]]]] = {
+UNLIKE: dict[str, tuple[str, list[Row]]] = {
     "no answer": ("entropy_limits", []),
     "another reading": ("entropy_limits", [("c", "N1", "value", 0, 1.0)]),
     "no claim of a study": ("entropy_limits", [(name, "as printed", "value", 0, 1.0) for name in "cd"]),
@@ -180,20 +173,20 @@ UNLIKE: dict[str, tuple[str, list[tuple[str, str, str, int, float]]]] = {
 
 
 @pytest.mark.parametrize("unlike", UNLIKE)
-def test_claims_and_answers_must_match(answered: Answered, refused: Refused, unlike: str) -> None:
+def test_claims_and_answers_must_match(make_world: Make, refused: Refused, unlike: str) -> None:
     """``d`` is a claim that trained encoders answer."""
     study, rows = UNLIKE[unlike]
     with refused():
-        answered([of_steps(), of_steps(id="d", artifact="table5")], *rows, by=study)
+        answered(make_world, [of_steps(), of_steps(id="d", artifact="table5")], *rows, by=study)
 
 
-def test_what_a_document_leaves_out_is_measured_and_not_judged(answered: Answered) -> None:
+def test_what_a_document_leaves_out_is_measured_and_not_judged(make_world: Make) -> None:
     """The artifact says what is missing; claims of other artifacts keep their verdict, or need none."""
     rows = [("c", "as printed", "value", 0, 100.0), ("d", "as printed", "value", 0, 100.0)]
     both = [of_steps(), of_steps(id="d", artifact="b")]
-    assert set(answered([both[0], of_steps(id="e", artifact="table5")], rows[0])) == {"c"}
-    assert [each["verdict"] for each in answered(both, *rows).values()] == ["exact", "exact"]
-    found = answered(both, *rows, cannot_be_judged="the shapes of the data")
+    assert set(answered(make_world, [both[0], of_steps(id="e", artifact="table5")], rows[0])) == {"c"}
+    assert [each["verdict"] for each in answered(make_world, both, *rows).values()] == ["exact", "exact"]
+    found = answered(make_world, both, *rows, cannot_be_judged="the shapes of the data")
     assert [each["verdict"] for each in found.values()] == ["cannot be judged", "exact"]
     assert found["c"]["measured"] == 100
 
@@ -214,16 +207,6 @@ def theorem(identifier: str, reading: str = "as printed") -> dict[str, Any]:
     origin = "printed" if reading == "as printed" else "corrected"
     nothing = dict.fromkeys(("method", "variant", "dataset", "metric", "reported"), "")
     return claim(identifier, kind="theorem", artifact="t_1", origin=origin, reading=reading, **nothing)
-
-
-def counted(identifier: str) -> dict[str, Any]:
-    return claim(identifier, artifact="figure", metric="steps", reported=7, setting="beta=1;t=0.25")
-
-
-@pytest.fixture
-def make_studied(make_world: Make) -> Make:
-    """Projects with one artifact of runs and one of an exact study."""
-    return partial(make_world, paper={"artifacts": {"table5": PAPER["artifacts"]["table5"], "figure": FIGURE}})
 
 
 def test_a_theorem_has_the_verdict_of_its_own_reading(make_world: Make) -> None:
@@ -248,37 +231,34 @@ def test_a_theorem_that_was_not_checked_is_refused(make_world: Make, refused: Re
 
 
 @pytest.mark.parametrize("level", ["quick", "paper"])
-def test_a_papers_studies_and_theorems_are_judged_at_every_scale_without_any_run(
-    make_studied: Make, level: str
-) -> None:
-    world = make_studied(level=level)
-    world.answers("entropy_limits", ("s", "as printed", "value", 0, 7.0), ("w", "as printed", "value", 0, 8.0))
+def test_a_papers_studies_and_theorems_are_judged_at_every_scale_without_any_run(make_world: Make, level: str) -> None:
+    """Never is written as inf, and nothing as an empty field."""
+    artifacts = {"table5": PAPER["artifacts"]["table5"], "figure": FIGURE}
+    world = make_world(level=level, paper={"artifacts": artifacts})
+    said = [("s", "value", 0, 7.0), ("w", "value", 0, 8.0), *(("n", "seeds", seed, math.inf) for seed in (0, 1))]
+    world.answers("entropy_limits", *((name, "as printed", *of) for name, *of in said))
     world.theory(*STATED)
-    rows = [counted("s"), counted("w"), claim("d"), theorem("norms.ok")]
+    counted = {"artifact": "figure", "metric": "steps", "reported": 7, "setting": "beta=1;t=0.25"}
+    rows = [claim("s", **counted), claim("w", **counted), claim("n", **counted | {"reported": "inf"})]
+    rows += [claim("d"), theorem("norms.ok")]
     world.claims(*rows)
     claims.build_studies(world.plan, "norms")
     path = check_tidy(world.plan.config.results, "statistics/norms/studies.csv")
     alone = pd.read_csv(path, dtype=str, keep_default_na=False).set_index("id")
-    assert list(alone.index) == ["s", "w", "norms.ok"]  # in the order of the file, without those that wait for runs
-    assert alone["verdict"].tolist() == ["exact", "not reproduced", "no counterexample"]
-    row = alone.loc["s"]
-    assert (row["study"], row["why"], row["setting"]) == ("entropy_limits", "", "beta=1;t=0.25")
+    # in the order of the file, without those that wait for runs
+    assert [*alone["verdict"].to_dict().items()] == [
+        ("s", "exact"),
+        ("w", "not reproduced"),
+        ("n", "diverged as published"),
+        ("norms.ok", "no counterexample"),
+    ]
+    assert alone.loc["s", ["study", "why", "setting"]].tolist() == ["entropy_limits", "", "beta=1;t=0.25"]
+    assert alone.loc["n", ["reported", "measured", "low"]].tolist() == ["inf", "inf", ""]
     world.say("table5", at(), [51.0, 51.1, 51.2])
     world.measure("table5")
     whole = world.judged(*rows)
-    by = {name: whole[name]["answered_by"] for name in whole}
-    assert [*by.items()] == [("s", "study"), ("w", "study"), ("d", "encoder"), ("norms.ok", "theorem")]
+    assert list(whole) == [row["id"] for row in rows]
+    assert [row["answered_by"] for row in whole.values()] == ["study"] * 3 + ["encoder", "theorem"]
     for name in alone.index:  # the same rows as among all claims
         assert {"id": name} | alone.loc[name].to_dict() == whole[name]
     assert list(alone.reset_index().columns) == list(claims.COLUMNS)
-
-
-def test_never_is_written_as_inf_and_nothing_as_an_empty_field(make_studied: Make) -> None:
-    world = make_studied(seeds=[0])
-    never = counted("n") | {"reported": "inf"}
-    world.answers(
-        "entropy_limits", ("n", "as printed", "seeds", 0, float("inf")), ("n", "as printed", "seeds", 1, float("inf"))
-    )
-    row = world.judged(never)["n"]
-    assert (row["reported"], row["measured"], row["verdict"]) == ("inf", "inf", "diverged as published")
-    assert row["low"] == ""

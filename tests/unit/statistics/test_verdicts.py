@@ -11,7 +11,7 @@ from statsmodels.stats.weightstats import DescrStatsW, ttost_ind
 
 from hypersphere.config.claims import Claim
 from hypersphere.config.rules import Verdict
-from hypersphere.statistics import studies, verdicts
+from hypersphere.statistics import verdicts
 from hypersphere.statistics.effects import welch
 
 from .world import RULES, Make, claim, gain
@@ -25,11 +25,8 @@ NAN = math.nan
         (10.0, (1.0, 9.0), (2.0, 8.0), "reproduced", "same"),
         (10.0, (1.0, 5.0), (2.0, 4.0), "reproduced", "same"),  # it reaches 5, half of 10
         (10.0, (1.0, 4.9), (2.0, 4.0), "direction only", "same"),  # and here it does not
-        (10.0, (0.1, 0.2), (0.1, 0.2), "direction only", "same"),  # whatever the size
-        (10.0, (6.0, 9.0), (6.5, 8.5), "reproduced", "same"),
         (10.0, (20.0, 30.0), (21.0, 29.0), "reproduced", "same"),  # it begins at twice 10
         (10.0, (20.1, 30.0), (21.0, 29.0), "direction only", "same"),  # wholly above
-        (0.4, (38.0, 41.0), (38.5, 40.5), "direction only", "same"),
         (10.0, (-1.0, 9.0), (0.5, 7.0), "inconclusive", "unclear"),
         (10.0, (-2.0, 5.5), (-1.0, 4.9), "not reproduced", "unclear"),  # the primary interval is below 5
         (10.0, (-2.0, 5.5), (-1.0, 5.0), "inconclusive", "unclear"),  # and must be wholly so
@@ -107,10 +104,6 @@ def test_reproduced_is_two_one_sided_tests_at_five_percent(counts: list[int], ma
 # Sentences that say that there is no effect: tests of equivalence.
 
 
-NO_EFFECT = gain("none", direction="equal", reported="")
-"""A claim of the small project that cut weights change nothing, on ten."""
-
-
 @pytest.mark.parametrize("spread", [0.2, 0.5, 0.8, 1.5])
 @pytest.mark.parametrize("shift", [0.0, 0.7, 1.5, 4.0])
 def test_the_verdict_is_that_of_two_one_sided_tests(spread: float, shift: float) -> None:
@@ -171,14 +164,7 @@ def test_a_study_has_its_own_margin(
 def test_the_margin_is_that_of_the_printed_baseline(make_world: Make) -> None:
     world = make_world()
     world.measure("table5")
+    equal = gain("none", direction="equal", reported="")
     for plain, margin in (("79.9", 1.5), ("80", 1.0)):
-        found = world.judged(NO_EFFECT, claim("cut", variant="cut3", reported="51.0"), claim("plain", reported=plain))
+        found = world.judged(equal, claim("cut", variant="cut3", reported="51.0"), claim("plain", reported=plain))
         assert float(found["none"]["margin"]) == margin
-
-
-def test_two_arms_of_an_exact_study() -> None:
-    row = {**NO_EFFECT, "setting": "", "level": 85.0, "reported": 0.1, "reported_std": None, "reported_n": None}
-    said, baseline = Claim.model_validate(row), np.array([85.0, 85.1, 84.9])
-    for apart, verdict in ((0, "reproduced"), (3, "not reproduced")):
-        arms = {"variant": np.array([85.1, 85.0, 84.9]) + apart, "baseline": baseline}
-        assert studies.effects([(said, arms)], RULES)["none"]["verdict"] == verdict

@@ -39,7 +39,6 @@ CLASSES = {"pairs": 16}
 HISTORY = ("epoch", "loss", "norm", "learning_rate")
 EPOCHS = 100
 """Of the published schedule; 10 at the quick scale."""
-ONE = {"fixed": {"dataset": "ten"}, "measure": "knn_top1"}
 _TWO = {"title": "Two arms", "measure": "knn_top1"}
 _TABLE: dict[str, Any] = {
     **_TWO,
@@ -48,7 +47,7 @@ _TABLE: dict[str, Any] = {
     "columns": {"dataset": ["ten"]},
 }
 _COMPARED: dict[str, Any] = {**_TABLE, "baseline": {"variant": "default"}}
-_LINES: dict[str, Any] = {**_TWO, "draw": "lines", "lines": {"method.variant": ROWS[:2]}, **ONE}
+_LINES: dict[str, Any] = {**_TWO, "draw": "lines", "lines": {"method.variant": ROWS[:2]}, "fixed": {"dataset": "ten"}}
 PAPER: dict[str, Any] = {
     "paper": "norms",
     "title": "Norms",
@@ -282,6 +281,11 @@ class Runs:
         """One of an artifact's tidy tables, by the coordinates of its rows."""
         path = self.plan.artifact_folder(self.paper, artifact) / f"{name}.csv"
         return tables.read(path, TABLES[name]).set_index("coordinates", drop=False)
+
+    def tidy(self, artifact: str, name: str = "measurements") -> pd.DataFrame:
+        """One of an artifact's tidy tables, which are made first."""
+        self.measure(artifact)
+        return self.table(artifact, name)
 
     def alter(self, artifact: str, name: str, how: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
         """Write one of an artifact's tidy tables otherwise, as if the statistics had."""
