@@ -13,7 +13,6 @@ import importlib
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -24,6 +23,7 @@ from hypersphere.config.artifacts import HISTORY
 from hypersphere.config.cells import Cell
 from hypersphere.config.claims import PRINTED, load_errata
 from hypersphere.config.coordinates import IDENTITY, READINGS, Scalar
+from hypersphere.config.plan import leaves
 from hypersphere.config.run import Component, Run
 
 from .released import ROOT, released
@@ -88,15 +88,7 @@ def fields(run: Run) -> dict[str, Any]:
         tree["dataset"]["source"] = filled(run.dataset.source, "datasets")
     schedule = run.schedule
     tree["schedule"]["warmup_epochs"] = schedule.warmup * (schedule.horizon or schedule.epochs)
-    return dict(_leaves(tree))
-
-
-def _leaves(tree: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in tree.items():
-        if isinstance(value, dict):
-            yield from _leaves(value, f"{path}{key}.")
-        else:
-            yield f"{path}{key}", value
+    return {".".join(path): value for path, value in leaves(tree)}
 
 
 def value(cell: Cell, path: str) -> Scalar | None:
@@ -124,14 +116,10 @@ def is_meant(row: Row, cell: Cell) -> bool:
 @cache
 def printed_cells(paper: str) -> list[Cell]:
     """The cells of a paper's printed artifacts, of one seed, because hyperparameters have none."""
-    declared = released("paper").config.papers[paper].measured
-    cells = [
-        cell
-        for (other, artifact), cells in released("paper").artifacts.items()
-        if other == paper and declared[artifact].printed
-        for cell in cells
-    ]
-    return list({(cell.artifact, cell.text): cell for cell in cells if cell.run is not None}.values())
+    plan = released("paper")
+    printed = [name for name, one in plan.config.papers[paper].measured.items() if one.printed]
+    cells = [cell for name in printed for cell in plan.artifacts.get((paper, name), ()) if cell.run is not None]
+    return list({(cell.artifact, cell.text): cell for cell in cells}.values())
 
 
 def equal(one: Scalar | None, other: Scalar) -> bool:
