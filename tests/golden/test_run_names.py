@@ -6,7 +6,6 @@ New runs may come. To pin them, and new defaults, beside those that are pinned:
 """
 
 import csv
-import io
 import json
 import sys
 from collections.abc import Mapping
@@ -52,17 +51,6 @@ def planned_runs(scale: str) -> Mapping[str, spec.Run]:
     return plan.make(ROOT, {"scale": scale, **every}).runs
 
 
-def written_names() -> str:
-    """The file with every planned run that it lacks; nothing that is pinned is taken out."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("scale", "run"))
-    for scale, pinned in pinned_names().items():
-        new = [name for name in planned_runs(scale) if name not in set(pinned)]
-        writer.writerows((scale, name) for name in [*pinned, *new])
-    return text.getvalue()
-
-
 def defaults() -> dict[str, dict[str, Any]]:
     """Every default that a name is taken against: of the specification's models, and of the components."""
     models = {model.__name__: model for model in MODELS}
@@ -86,12 +74,8 @@ def test_every_pinned_run_is_planned_under_its_name(scale: str) -> None:
 def test_every_record_of_the_first_laptop_protocol_is_of_a_planned_run() -> None:
     """But three of SimCLR without Nesterov momentum, which was a variant then, and is the default now."""
     planned = planned_runs("laptop1")
-    lost = [
-        record.run
-        for name, of in records.read_all(ROOT / "evidence" / "laptop1").items()
-        for record in of
-        if name not in planned
-    ]
+    read = records.read_all(ROOT / "evidence" / "laptop1")
+    lost = [record.run for name, of in read.items() for record in of if name not in planned]
     assert [run.optimiser.nesterov for run in lost] == [False] * 3
     assert all(run.name.startswith("simclr-default-") and f"-s{seed}-" in run.name for seed, run in enumerate(lost))
 
@@ -145,7 +129,12 @@ def test_a_new_optional_field_renames_nothing(scale: str) -> None:
 if __name__ == "__main__":
     if sys.argv[1:] != ["--write"]:
         sys.exit(__doc__)
-    NAMES.write_text(written_names(), newline="")
+    names = pinned_names()  # nothing that is pinned is taken out
+    for scale, known in names.items():
+        known += [name for name in planned_runs(scale) if name not in set(known)]
+    with NAMES.open("w", newline="") as handle:
+        writer = csv.writer(handle, lineterminator="\n")
+        writer.writerows([("scale", "run"), *((scale, name) for scale, known in names.items() for name in known)])
     pinned: dict[str, dict[str, Any]] = json.loads(DEFAULTS.read_text())
-    known = {name: {**fields, **pinned.get(name, {})} for name, fields in defaults().items()}
-    DEFAULTS.write_text(json.dumps({**pinned, **known}, indent=1, sort_keys=True) + "\n", newline="")
+    kept = {name: {**fields, **pinned.get(name, {})} for name, fields in defaults().items()}
+    DEFAULTS.write_text(json.dumps({**pinned, **kept}, indent=1, sort_keys=True) + "\n", newline="")

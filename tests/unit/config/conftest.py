@@ -74,12 +74,9 @@ datasets:
   birds: {source: null}
 """)
 
-
 FIELDS = (
     "artifact,method,variant,baseline,dataset,setting,metric,reported,reported_std,reading,sentence,source,direction"
 )
-
-
 VALUE = {"kind": "value", "origin": "printed", "artifact": "t", "reading": PRINTED, "metric": "knn_top1"}
 CELL = {"method": "simclr", "variant": "cut", "dataset": "cats"}
 COMPARED = {"kind": "comparison", "baseline": "baseline"}

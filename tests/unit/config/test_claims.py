@@ -30,12 +30,10 @@ from ...fixtures import Planned, Refused
 from ...golden.released import ROOT
 from .conftest import CELL, COMPARED, FIELDS, VALUE, table
 
-FILES = sorted((ROOT / "config" / "papers").glob("*/claims.csv"))
-
 
 @cache
 def claims() -> list[Claim]:
-    return [claim for file in FILES for claim in load(file)]
+    return [claim for file in sorted((ROOT / "config" / "papers").glob("*/claims.csv")) for claim in load(file)]
 
 
 @pytest.mark.parametrize("setting", ["batch.size=512;epoch=100", "epoch=100;batch.size=512.0"])
@@ -67,8 +65,6 @@ def test_a_baseline_is_a_variant_or_the_coordinates_that_differ(tmp_path: Path, 
 
 
 HEADER = f"id,kind,origin,{FIELDS}"
-
-
 UNREADABLE = {
     "empty": "",
     "two columns": "id,kind\n",
@@ -233,19 +229,16 @@ def add(root: Path, artifact: str = "table5", **fields: str) -> None:
         writer.writerows([row | {"id": "new", "artifact": artifact} | fields, *rows])
 
 
-def test_what_is_right_is_taken(project_root: Path) -> None:
-    add(project_root, setting="epoch=3;batch.size=8")
-    add(project_root, artifact="fig1", id="other", setting="epohc=3")  # a study names what it measures
-    check_texts(planning.make(project_root))
-
-
 @pytest.mark.parametrize(
     "fields",
     [{"setting": "epohc=3"}, {"setting": "batches.size=3"}, {"kind": "comparison", "baseline": "epohc=3"}],
     ids=str,
 )
 def test_a_misspelt_coordinate_of_a_claim(project_root: Path, refused: Refused, fields: dict[str, str]) -> None:
-    """And a plan checks it before all else."""
+    """What is right is taken, and a plan checks it before all else."""
+    add(project_root, id="right", setting="epoch=3;batch.size=8")
+    add(project_root, artifact="fig1", id="other", setting="epohc=3")  # a study names what it measures
+    check_texts(planning.make(project_root))
     add(project_root, **fields)
     with refused():
         next(preview.lines(planning.make(project_root)))
@@ -264,17 +257,17 @@ def test_a_wrong_line_of_the_rules(project_root: Path, refused: Refused, old: st
 
 CONFIG = project.load(ROOT, {})
 LEDGER = load_errata(CONFIG)
-STATEMENTS = {statement.id for paper in CONFIG.papers for statement in build.statements(paper)}
-ANSWERED = {claim.id for claim in claims()}
-"""Claims: statistics/test_studies.py checks that exact studies answer those of their artifacts."""
 
 
 def test_what_can_be_executed_is_shown_by_tests_and_statements_that_exist(
     missing_tests: Callable[[list[str]], list[str]],
 ) -> None:
+    """Or by claims: statistics/test_studies.py checks that exact studies answer those of their artifacts."""
+    known = {statement.id for paper in CONFIG.papers for statement in build.statements(paper)}
+    known |= {claim.id for claim in claims()}
     named = [name for entry in LEDGER for name in entry.tests]
     assert len(named) > 100
-    assert missing_tests([name for name in named if name not in STATEMENTS | ANSWERED]) == []
+    assert missing_tests([name for name in named if name not in known]) == []
     assert [entry.id for entry in LEDGER if entry.kind in ("breaks", "claim") and not entry.tests] == []
 
 

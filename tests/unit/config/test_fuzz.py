@@ -56,20 +56,13 @@ def judge(root: Path, file: str, content: bytes) -> str | None:
         return str(error)
     finally:
         (root / file).write_bytes(before)
-    assert all(path.resolve().is_relative_to(root.resolve()) for path in written(plan))
-    return None
-
-
-def written(plan: planning.Plan) -> Iterator[Path]:
-    yield plan.config.results
-    for dataset in plan.config.datasets.values():
-        yield plan.data_folder(dataset)
+    written = [plan.config.results, *map(plan.data_folder, plan.config.datasets.values())]
     for batch in plan.batches:
-        yield plan.marker(batch)
-        yield from map(plan.run_folder, [run.name for run in batch.runs])
+        written += [plan.marker(batch), *(plan.run_folder(run.name) for run in batch.runs)]
     for key in plan.made:
-        yield from plan.outputs(*key)
-        yield plan.artifact_folder(*key)
+        written += [*plan.outputs(*key), plan.artifact_folder(*key)]
+    assert all(path.resolve().is_relative_to(root.resolve()) for path in written)
+    return None
 
 
 def is_a_sentence(said: str, root: Path) -> bool:

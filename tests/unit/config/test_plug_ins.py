@@ -18,10 +18,8 @@ from hypersphere.provenance import sources
 from hypersphere.testing import check_objective
 
 from ...fixtures import Refused
+from ...golden.released import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
-EXAMPLE = ROOT / "examples" / "my_loss" / "src" / "my_loss"
-LOSS = 'def {name}(z_a, z_b, *, weight: {type} = {default}) -> Float[Tensor, ""]:\n    return z_a.sum()\n'
 Install = Callable[..., Path]
 
 
@@ -56,8 +54,9 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         del sys.modules[name]
 
 
-def loss(name: str, annotation: str = "float", default: str = "1.0") -> dict[str, str]:
-    return {f"objectives/{name}.py": LOSS.format(name=name, type=annotation, default=default)}
+def loss(name: str, annotation: str = "float", default: str = "1.0", value: str = "z_a.sum()") -> dict[str, str]:
+    head = f'def {name}(z_a, z_b, *, weight: {annotation} = {default}) -> Float[Tensor, ""]:'
+    return {f"objectives/{name}.py": f"{head}\n    return {value}\n"}
 
 
 def test_a_loss_is_found_checked_and_loaded_from_its_file(install: Install) -> None:
@@ -155,7 +154,7 @@ def test_an_entry_point_that_names_no_package_is_said(install: Install, entry: s
 
 
 def test_the_example_keeps_the_contract_of_every_loss(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(EXAMPLE.parent)
+    monkeypatch.syspath_prepend(ROOT / "examples" / "my_loss" / "src")
     install("first", {}, "my_loss")
     page = (ROOT / "docs" / "adding_a_loss.md").read_text(encoding="utf-8")
     names: dict[str, Any] = {}
@@ -173,32 +172,28 @@ def test_the_example_keeps_the_contract_of_every_loss(install: Install, monkeypa
     ],
 )
 def test_control_a_loss_that_breaks_the_contract_is_refused(install: Install, value: str, problem: str) -> None:
-    text = "from jaxtyping import Float\nfrom torch import Tensor\n"
-    text += LOSS.format(name="tug", type="float", default=1.0).replace("z_a.sum()", value)
+    text = "from jaxtyping import Float\nfrom torch import Tensor\n" + loss("tug", value=value)["objectives/tug.py"]
     install("first", {"objectives/tug.py": text})
     with pytest.raises(Exception, match=problem):
         check_objective("tug", {})
 
 
+@pytest.mark.usefixtures("install")
 def test_without_the_plug_ins_what_needs_them_is_left_out_with_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The released papers, as they are planned where neither is installed."""
+    """The released papers, as they are planned where neither is installed; ``install`` forgets it afterwards."""
     monkeypatch.setattr(registry, "entry_points", lambda group: [])
     monkeypatch.setattr(registry, "find_spec", lambda name: None)
     forget()
-    try:
-        plan = planning.make(ROOT, {"scale": "quick"})
-        reasons: dict[str, set[str]] = {}
-        for cell in plan.cells:
-            if cell.run is not None:
-                reasons.setdefault(cell.run.kind, set()).add(cell.missing)
-        said = "hypersphere-{0} is not installed: pip install ./plugins/{0}"
-        assert all(said.format(kind) in reasons[kind] for kind in ("text", "control"))
-        assert not any("is not installed" in reason for reason in reasons["image"])
-        assert {run.kind for run in plan.runs.values()} == {"image"}
-        assert why_not_made(plan, "lmcl", "word_counts") == said.format("text")
-    finally:
-        monkeypatch.undo()
-        forget()
+    plan = planning.make(ROOT, {"scale": "quick"})
+    reasons: dict[str, set[str]] = {}
+    for cell in plan.cells:
+        if cell.run is not None:
+            reasons.setdefault(cell.run.kind, set()).add(cell.missing)
+    said = "hypersphere-{0} is not installed: pip install ./plugins/{0}"
+    assert all(said.format(kind) in reasons[kind] for kind in ("text", "control"))
+    assert not any("is not installed" in reason for reason in reasons["image"])
+    assert {run.kind for run in plan.runs.values()} == {"image"}
+    assert why_not_made(plan, "lmcl", "word_counts") == said.format("text")
 
 
 def test_started_by_its_path_the_checkouts_plug_ins_come_along(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,6 @@ from hypersphere.config import registry
 
 from ...fixtures import Approve
 
-ALL = [(kind, name) for kind in registry.KINDS for name in registry.names(kind)]
-
 
 def test_what_a_file_of_objectives_is_for_is_what_its_function_returns() -> None:
     """Every component has one kind, and the helpers beside them (geometry, pairs …) have none."""
@@ -57,7 +55,7 @@ def test_why_a_method_cannot_train_with_an_objective(approve: Approve, method: s
     approve(registry.misfit(method, objective, main))
 
 
-@pytest.mark.parametrize(("kind", "name"), ALL)
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in registry.KINDS for name in registry.names(kind)])
 def test_the_schema_is_the_imported_functions_signature(kind: registry.Kind, name: str) -> None:
     """inspect on the function itself, against the syntax tree."""
     function = registry.load(kind, name)

@@ -1,5 +1,6 @@
 """What a study is named by, borrows and claims; plans.yaml shows how studies expand, mistakes.yaml what is refused."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,16 +14,8 @@ from hypersphere.config.study import Study
 
 from ...fixtures import Planned, Project
 
-RATE = "optimiser.learning_rate.times"
-PLAIN: dict[str, Any] = {
-    "question": "Is it so?",
-    "title": "A study",
-    "arms": [{"method": "simclr", "dataset": "cats", "variant": ["baseline", "cut", "again"]}],
-    "measure": "knn_top1",
-    "seeds": {"confirmation": [0, 1, 2], "again": [10, 11, 12]},
-    **{"margin": 1.0, "hours": 1, "answers": {"yes": "a", "no": "b", "unclear": "c"}, "scale": "small"},
-}
-STUDY: dict[str, Any] = PLAIN | {"tuned": {RATE: [0.1, 1, 10]}, "seeds": {**PLAIN["seeds"], "tuning": [100, 101]}}
+PARTS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("plans.yaml").read_text(encoding="utf-8"))["parts"]
+PLAIN, STUDY = PARTS["plain"], PARTS["study"]
 
 
 def test_the_digest_covers_every_field_but_what_is_left_out() -> None:
@@ -32,7 +25,7 @@ def test_the_digest_covers_every_field_but_what_is_left_out() -> None:
         "margin": 2.0,
         "hours": 2,
         "seeds": {**STUDY["seeds"], "confirmation": [0, 1]},
-        "tuned": {RATE: [0.1, 1]},
+        "tuned": {"optimiser.learning_rate.times": [0.1, 1, 10]},
         "test": "paired",
         "answers": {"yes": "a", "no": "b", "unclear": "d"},
     }
