@@ -21,10 +21,10 @@ Vector = Sequence[float]
 # draws
 
 
-def scores(n: int, k: int, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor]:
+def scores(n: int, k: int) -> tuple[Tensor, Tensor]:
     """Two views' cosines with k prototypes, uniform in [-1, 1]."""
-    both = torch.rand(2, n, k, generator=torch.Generator().manual_seed(0), dtype=torch.float64) * 2 - 1
-    return both[0].to(dtype), both[1].to(dtype)
+    first, second = torch.rand(2, n, k, generator=torch.Generator().manual_seed(0), dtype=torch.float64) * 2 - 1
+    return first, second
 
 
 def cosines_and_targets(n: int = 5, m: int = 4) -> tuple[Tensor, Tensor]:
@@ -105,18 +105,6 @@ def balanced(scores: list[list[float]], epsilon: float, iterations: int) -> list
         q = [[x / columns[j] for j, x in enumerate(row)] for row in q]
         q = [[x / math.fsum(row) for x in row] for row in q]
     return q
-
-
-def weighted(
-    cosines: Tensor, targets: Tensor, t: float, weight: Callable[[list[float], list[int], int], float], beta: float = 1
-) -> Tensor:
-    """Margins paper, Eq. 9 with Eq. 13: a cosine gets w_j·(beta·q_j - p_j)/t; ``weight`` sees (cosines, p, j) of one
-    anchor."""
-    found = []
-    for row, p in zip(cosines.tolist(), targets.int().tolist(), strict=True):
-        q = softmax([c / t for c in row])
-        found.append([weight(row, p, j) * (beta * q[j] - p[j]) / t for j in range(len(row))])
-    return torch.tensor(found, dtype=torch.float64)
 
 
 # gradients and checks

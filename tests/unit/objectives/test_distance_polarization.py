@@ -195,9 +195,12 @@ def test_the_gradient_has_the_norm_of_distance_polarization_and_the_direction_of
 
 @pytest.mark.parametrize("t", [0.5, 2.0])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
-def test_the_value_is_uniformitys_to_the_bit(t: float, dtype: torch.dtype) -> None:
+def test_the_value_is_uniformitys_to_the_bit_and_needs_no_gradient(t: float, dtype: torch.dtype) -> None:
+    """A probe may ask for the value alone."""
     z = draw(dtype=dtype)
-    assert torch.equal(matched_uniformity(*z, weight=0.1, t=t), uniformity(*z, t=t))
+    for with_gradient in (True, False):
+        with torch.set_grad_enabled(with_gradient):
+            assert torch.equal(matched_uniformity(*z, weight=0.1, t=t), uniformity(*z, t=t))
 
 
 @pytest.mark.parametrize("side", [0.3, 1.5])
@@ -205,9 +208,3 @@ def test_where_no_distance_is_in_the_region_nothing_is_pushed(side: float) -> No
     """By hand: chords of 0.3 and 1.5 are distances D = chord²/4 of 0.02 and 0.56, on either side of 0.1 and 0.5."""
     assert gradient((simplex(4, side), simplex(4, side)), weight=1).abs().max() < 1e-12
     assert gradient((simplex(4, 1.0), simplex(4, 1.0)), weight=1).norm() > 1e-3
-
-
-def test_it_needs_no_gradient_of_its_inputs() -> None:
-    """A probe may ask for the value alone."""
-    with torch.no_grad():
-        assert matched_uniformity(*draw(), weight=1).item() == pytest.approx(uniformity(*draw()).item())

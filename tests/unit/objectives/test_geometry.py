@@ -31,11 +31,8 @@ def test_against_loops() -> None:
 def test_gradients_are_those_of_the_values() -> None:
     a, b = draw(3, 4)[0], draw(2, 4, seed=1)[0]
     inside = torch.tensor([-0.99, -0.5, 0.0, 0.3, 0.99], dtype=torch.float64)
-    for function in (cosines, distances):
-        has_gradient_of_value(function, a, b)
-    has_gradient_of_value(unit, a)
-    for function in (sines, angles):
-        has_gradient_of_value(function, inside)
+    for function, *inputs in ((cosines, a, b), (distances, a, b), (unit, a), (sines, inside), (angles, inside)):
+        has_gradient_of_value(function, *inputs)
 
 
 def test_units_take_leading_axes_and_match_torch_in_single_precision() -> None:
@@ -56,16 +53,11 @@ def test_a_zero_row_stays_zero_and_its_gradient_is_the_incoming_one_over_eps(dty
 @pytest.mark.parametrize("dtype", HALF)
 def test_half_precision_is_near_double(dtype: torch.dtype) -> None:
     a, b = draw(4, 8, dtype=dtype)[0], draw(5, 8, seed=1, dtype=dtype)[0]
-    step = torch.finfo(dtype).eps
-    for function, tolerance in ((cosines, 4), (distances, 16)):
-        found = function(a, b)
+    step, c = torch.finfo(dtype).eps, cosines(a, b)
+    for function, tolerance, *inputs in ((cosines, 4, a, b), (distances, 16, a, b), (sines, 4, c), (angles, 4, c)):
+        found, exact = function(*inputs), function(*(x.double() for x in inputs))
         assert found.dtype == dtype
-        torch.testing.assert_close(found.double(), function(a.double(), b.double()), atol=tolerance * step, rtol=step)
-    cosine = cosines(a, b)
-    for function in (sines, angles):
-        found = function(cosine)
-        assert found.dtype == dtype
-        torch.testing.assert_close(found.double(), function(cosine.double()), atol=4 * step, rtol=step)
+        torch.testing.assert_close(found.double(), exact, atol=tolerance * step, rtol=step)
 
 
 @pytest.mark.parametrize("dtype", HALF)

@@ -58,9 +58,7 @@ def test_ratio_of_sums_by_hand() -> None:
 
 
 @pytest.mark.parametrize("power", [0, 0.5, 1, 2, -1])
-def test_grad_scale_multiplies_the_gradient_by_the_norm_to_the_power_and_changes_no_value(
-    power: float,
-) -> None:
+def test_grad_scale_multiplies_the_gradient_by_the_norm_to_the_power_and_changes_no_value(power: float) -> None:
     """Row by row from the definition."""
     z, upstream = draw(6, 4)
     z.requires_grad_()

@@ -90,11 +90,10 @@ def test_equal_contents_give_equal_bytes_whenever_and_wherever_they_are_packed(
     assert archive.pack(again).read_bytes() != first
 
 
-LATIN_1 = os.fsdecode(b"caf\xe9.csv")
 SPOILS: dict[str, Callable[[Plan], object]] = {
     "a file of someone else": lambda plan: (plan.config.results / "tables" / "secret.csv").symlink_to("/etc/hosts"),
     "a folder of someone else": lambda plan: (plan.config.results / "tables" / "home").symlink_to("/etc"),
-    "a result's name": lambda plan: (plan.config.results / "tables" / LATIN_1).write_text("1\n"),
+    "a result's name": lambda plan: (plan.config.results / "tables" / os.fsdecode(b"caf\xe9.csv")).write_text("1\n"),
     "a file that is not committed": lambda plan: (plan.config.root / "new.txt").write_text("new"),
     "no results": lambda plan: (plan.config.results / "claims.csv").unlink(),
     "no commit": lambda plan: shutil.rmtree(plan.config.root / ".git"),

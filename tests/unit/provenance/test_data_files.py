@@ -117,20 +117,18 @@ def test_sources_with_checksums_have_none(tmp_path: Path) -> None:
 
 def test_the_inputs_of_a_dataset_follow_its_folder(tiny_root: Path) -> None:
     """Snakemake makes a dataset again when this digest changes; a folder that is gone changes nothing."""
-    plan = planning.make(tiny_root)
-    source = {"name": "folder", "path": "mine", "size": 8}
-    dataset = Dataset.model_validate({"name": "mine", "source": source})
-    without = digests.dataset_inputs(plan, dataset)
-    assert without == digests.dataset_digest(dataset)
+    plan, mine = planning.make(tiny_root), dataset("folder", path="mine", size=8)
+    without = digests.dataset_inputs(plan, mine)
+    assert without == digests.dataset_digest(mine)
     folder = make(tiny_root / "data" / "raw")
-    there = digests.dataset_inputs(plan, dataset)
+    there = digests.dataset_inputs(plan, mine)
     assert there != without
     os.utime(folder / "cat" / "1.png", ns=(1, 1))
-    assert digests.dataset_inputs(plan, dataset) != there
-    manifest = plan.data_folder(dataset) / "manifest.json"
+    assert digests.dataset_inputs(plan, mine) != there
+    manifest = plan.data_folder(mine) / "manifest.json"
     store.files.write_sealed(manifest, {data_files.LISTING: data_files.listing(folder)})
-    touched = digests.dataset_inputs(plan, dataset)
+    touched = digests.dataset_inputs(plan, mine)
     folder.rename(tiny_root / "away")
-    assert digests.dataset_inputs(plan, dataset) == touched
+    assert digests.dataset_inputs(plan, mine) == touched
     manifest.unlink()
-    assert digests.dataset_inputs(plan, dataset) == without
+    assert digests.dataset_inputs(plan, mine) == without

@@ -156,9 +156,10 @@ def rewrite(folder: Path, content: Iterable[Record]) -> None:
             writer.writerows(tables[name])
 
 
-def changed(record: Record, change: Change) -> Record:
+def changed(record: Record, *changes: Change) -> Record:
     content = record.model_dump(mode="json")
-    change(content)
+    for change in changes:
+        change(content)
     return Record.model_validate(content)
 
 
@@ -290,14 +291,24 @@ def tables_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.glob("*.csv")}
 
 
-def test_records_are_taken_in_and_twice_is_once(root: Path, given: Path, tmp_path: Path, refused: Refused) -> None:
-    plan = trained_plan(root)
-    content = records.read_folder(given, "laptop")
+def test_records_are_taken_in_once_and_those_of_another_code_of_training_beside_them(
+    root: Path, given: Path, tmp_path: Path, refused: Refused
+) -> None:
+    plan, content = trained_plan(root), records.read_folder(given, "laptop")
     assert evidence.take_in(plan, given) == content
     assert kept(root) == content
     before = tables_of(plan.config.evidence)
     assert evidence.take_in(plan, given) == []
     assert tables_of(plan.config.evidence) == before
+    first = content[0]
+    value = first.evaluations[0].value or 0.0
+    anew = {"code": "0123456789abcdef", "files/encoder.safetensors": "0" * 64, "evaluations/0/value": value + 1}
+    rewrite(given, [changed(first, *(setting(place, said) for place, said in anew.items()))])
+    evidence.take_in(plan, given)
+    of_run = records.read_all(plan.config.evidence)[first.name]
+    assert len(of_run) == 2
+    assert of_run[0] == first
+    assert all(table.startswith(before[name]) for name, table in tables_of(plan.config.evidence).items())
     (tmp_path / "empty").mkdir()
     with refused():
         evidence.take_in(plan, tmp_path / "empty")
@@ -364,19 +375,3 @@ def test_rows_of_runs_that_are_lost_are_not_taken_away(root: Path, given: Path) 
     assert evidence.add(plan.config.evidence, whole[1:2], plan) == whole[1:2]
     assert len(whole) > 2
     assert history.read_bytes() == before
-
-
-def test_another_code_of_training_is_a_replicate_and_overwrites_nothing(root: Path, given: Path) -> None:
-    plan, first = trained_plan(root), records.read_folder(given, "laptop")[0]
-    evidence.take_in(plan, given)
-    value = first.evaluations[0].value or 0.0
-    anew = {"code": "0123456789abcdef", "files/encoder.safetensors": "0" * 64, "evaluations/0/value": value + 1}
-    other = first
-    for place, said in anew.items():
-        other = changed(other, setting(place, said))
-    rewrite(given, [other])
-    before = tables_of(plan.config.evidence)
-    evidence.take_in(plan, given)
-    assert records.read_all(plan.config.evidence)[first.name][0] == first
-    assert len(records.read_all(plan.config.evidence)[first.name]) == 2
-    assert all(content.startswith(before[name]) for name, content in tables_of(plan.config.evidence).items())

@@ -14,26 +14,16 @@ from hypersphere.provenance.state import State
 
 from ...fixtures import Approve, Refused
 from ...harm import HARMS
+from .test_markers import sealed
 
-
-@pytest.fixture
-def folder(tiny_plan: Plan) -> Path:
-    """A run's folder as training leaves it, without training."""
-    run = tiny_plan.batches[1].runs[0]
-    folder = tiny_plan.run_folder(run.name)
-    for name in ("encoder.safetensors", "history.csv", "snapshots/epoch-0000.safetensors"):
-        files.write_text(folder / name, f"content of {name}")
-    names = [str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()]
-    hashes = {name: files.sha256(folder / name) for name in names}
-    files.write_sealed(folder / "manifest.json", {"name": run.name, "status": "finished", "files": hashes})
-    return folder
+OF_A_RUN = ("encoder.safetensors", "history.csv", "snapshots/epoch-0000.safetensors")
 
 
 @pytest.mark.parametrize("harm", HARMS)
-@pytest.mark.parametrize("name", ["encoder.safetensors", "history.csv", "snapshots/epoch-0000.safetensors"])
-def test_any_damage_is_one_sentence_with_the_remedy(
-    tiny_plan: Plan, folder: Path, approve: Approve, name: str, harm: str
-) -> None:
+@pytest.mark.parametrize("name", OF_A_RUN)
+def test_any_damage_is_one_sentence_with_the_remedy(tiny_plan: Plan, approve: Approve, name: str, harm: str) -> None:
+    folder = tiny_plan.run_folder(tiny_plan.batches[1].runs[0].name)
+    sealed(folder / "manifest.json", OF_A_RUN, status="finished")
     whole = check_files(folder / "manifest.json")  # the control
     assert whole["status"] == "finished"
     HARMS[harm](folder / name)
@@ -49,8 +39,7 @@ def test_any_damage_is_one_sentence_with_the_remedy(
 @pytest.mark.parametrize("suffix", [".csv", ".json"])
 def test_a_damaged_evaluation_is_made_again(tmp_path: Path, approve: Approve, suffix: str, harm: str) -> None:
     path = tmp_path / "simclr-x.csv"
-    files.write_text(path, "run,value\na,51.2\n")
-    files.write_sealed(path.with_suffix(".json"), {"files": {path.name: files.sha256(path)}})
+    sealed(path.with_suffix(".json"), [path.name])
     assert check_evaluation(path)["files"].keys() == {"simclr-x.csv"}
     HARMS[harm](path.with_suffix(suffix))
     with pytest.raises(DamagedError) as caught:
@@ -61,14 +50,14 @@ def test_a_damaged_evaluation_is_made_again(tmp_path: Path, approve: Approve, su
 
 
 def finish(folder: Path, status: str = "finished") -> None:
-    files.write_text(folder / "snapshots" / "a", "weights")
-    files.write_text(folder / "history.csv", "h")
-    listed = {name: files.sha256(folder / name) for name in ("snapshots/a", "history.csv")}
-    files.write_sealed(folder / "manifest.json", {"status": status, "files": listed})
+    sealed(folder / "manifest.json", ("snapshots/a", "history.csv"), status=status)
 
 
 def begin(folder: Path) -> None:
     files.write_text(folder / "unfinished-0a" / "resume.safetensors", "state")
+
+
+OTHER = "content of snapshots/b"  # as long as that of a
 
 
 def spoil(folder: Path, name: str, text: str | None) -> None:
@@ -89,7 +78,7 @@ def spoil(folder: Path, name: str, text: str | None) -> None:
         (lambda folder: finish(folder, "diverged"), State.DIVERGED),
         (lambda folder: finish(folder, "unheard of"), State.DAMAGED),
         (lambda folder: spoil(folder, "history.csv", None), State.DAMAGED),
-        (lambda folder: spoil(folder, "snapshots/a", "weightz"), State.DAMAGED),
+        (lambda folder: spoil(folder, "snapshots/a", OTHER), State.DAMAGED),
         (lambda folder: spoil(folder, "manifest.json", '{"status": "finished", "files": {}}'), State.DAMAGED),
     ],
 )
@@ -119,8 +108,8 @@ def test_a_folder_is_held_by_one_at_a_time(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_bytes_of_larger_files_are_left_to_a_closer_look(tmp_path: Path) -> None:
-    spoil(tmp_path, "snapshots/a", "weightz")
-    assert state.look(tmp_path, 6).done
-    assert not state.look(tmp_path, 7).done
+    spoil(tmp_path, "snapshots/a", OTHER)
+    assert state.look(tmp_path, len(OTHER) - 1).done
+    assert not state.look(tmp_path, len(OTHER)).done
     (tmp_path / "snapshots" / "a").unlink()  # that it is there is seen at every look
     assert not state.look(tmp_path, 0).done

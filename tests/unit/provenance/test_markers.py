@@ -17,13 +17,11 @@ ABOUT = {"status": "finished", "epochs": 4, "code": "c", "data": "d"}
 WEIGHTS = ("encoder.safetensors", "snapshots/a")
 
 
-def sealed(proof: Path, names: Iterable[str], **about: object) -> dict[str, str]:
-    """Write small files and the manifest ``proof`` beside them; the files' checksums."""
+def sealed(proof: Path, names: Iterable[str], **about: object) -> None:
+    """Write small files and the manifest ``proof`` beside them."""
     for name in names:
         files.write_text(proof.parent / name, f"content of {name}")
-    checksums = {name: files.sha256(proof.parent / name) for name in names}
-    files.write_sealed(proof, {**about, "files": checksums})
-    return checksums
+    files.write_sealed(proof, {**about, "files": {name: files.sha256(proof.parent / name) for name in names}})
 
 
 @pytest.fixture

@@ -63,37 +63,34 @@ def start(path: Path, how: str, **variables: str) -> subprocess.Popen[str]:
     return process
 
 
-@pytest.mark.parametrize("how", ["in order", "control"])
-def test_sigterm_leaves_nothing_half_written(tmp_path: Path, how: str) -> None:
+def test_sigterm_leaves_nothing_half_written(tmp_path: Path) -> None:
     """The control lacks the handler: its half-written file stays, which shows that the test can tell."""
-    process = start(tmp_path / "a", how)
-    process.terminate()
-    code = process.wait(timeout=60)
-    if how == "in order":
-        assert (code, list(tmp_path.iterdir())) == (128 + signal.SIGTERM, [])
-    else:
-        assert code == -signal.SIGTERM
-        assert [path.suffix for path in tmp_path.iterdir()] == [".part"]
+    found = {}
+    for how in ("in order", "control"):
+        process = start(tmp_path / how / "a", how)
+        process.terminate()
+        found[how] = process.wait(timeout=60), [path.suffix for path in (tmp_path / how).iterdir()]
+    assert found == {"in order": (128 + signal.SIGTERM, []), "control": (-signal.SIGTERM, [".part"])}
 
 
-@pytest.mark.parametrize("host", [platform.node(), "another-host"])
-def test_a_job_stops_when_its_snakemake_is_killed(tmp_path: Path, host: str) -> None:
+def test_a_job_stops_when_its_snakemake_is_killed(tmp_path: Path) -> None:
     """The control: a process of that number on another machine is no parent."""
     parent = subprocess.Popen(["sleep", "600"])
-    process = start(tmp_path / "a", "in order", **{stop.PARENT: f"{host}:{parent.pid}"})
-    assert process.poll() is None
+    job, control = (
+        start(tmp_path / host / "a", "in order", **{stop.PARENT: f"{host}:{parent.pid}"})
+        for host in (platform.node(), "another-host")
+    )
+    assert job.poll() is None
     parent.kill()
     parent.wait()
-    if host == platform.node():
-        assert process.stdout is not None
-        assert "the Snakemake that started this job is gone" in process.stdout.readline()
-        assert process.wait(timeout=60) == 128 + signal.SIGTERM
-        assert list(tmp_path.iterdir()) == []
-    else:
-        time.sleep(1)  # twenty looks
-        assert process.poll() is None
-        process.kill()
-        process.wait()
+    assert job.stdout is not None
+    assert "the Snakemake that started this job is gone" in job.stdout.readline()
+    assert job.wait(timeout=60) == 128 + signal.SIGTERM
+    assert list((tmp_path / platform.node()).iterdir()) == []
+    time.sleep(1)  # twenty looks
+    assert control.poll() is None
+    control.kill()
+    control.wait()
 
 
 def test_a_process_names_itself(monkeypatch: pytest.MonkeyPatch) -> None:
