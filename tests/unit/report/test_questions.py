@@ -152,11 +152,7 @@ def test_a_question_about_a_study_has_its_answer(recorded: Known, answer: str, o
 SLIPS: dict[str, dict[str, Any]] = {
     "neither claims nor study": {"about": []},
     "claims and study": {"study": "s"},
-    "no such study": {
-        "about": [],
-        "study": "s",
-        "says": dict.fromkeys(("holds", "fails", "unclear", "level", "cannot tell"), "a"),
-    },
+    "no such study": {"about": [], "study": "s", "says": dict.fromkeys({*SAYS, "unclear"} - {"opposite"}, "a")},
     "no outcome of a study": {"about": [], "study": "s", "says": SAYS},
     "a sentence too few": {"says": {name: "yes" for name in asked.OUTCOMES if name != "fails"}},
     "a name too many": {"says": SAYS | {"holds": "{size_of}"}},

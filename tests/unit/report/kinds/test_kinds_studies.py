@@ -5,7 +5,6 @@ tests/results/ tests what the released studies computed.
 
 import importlib
 import inspect
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +17,9 @@ from hypersphere.report.artifact import Context
 from hypersphere.report.kinds import study_figure
 from hypersphere.simulations.pair_attraction import draw
 
-REPOSITORY = Path(__file__).resolve().parents[4]
-RELEASED = cfg.load(REPOSITORY, {"scale": "paper"})
+from ..conftest import ROOT
+
+RELEASED = cfg.load(ROOT, {"scale": "paper"})
 
 
 def words(made: Any) -> list[str]:
@@ -50,9 +50,9 @@ def test_a_drawing_has_its_subject_as_title_or_its_finding_and_the_studys_own_cs
 
 
 def test_every_artifact_is_bound_to_claims_and_listed_as_the_paper_has_it_and_as_ours() -> None:
-    page = (REPOSITORY / "docs" / "figures.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
     for name, document in RELEASED.papers.items():
-        known = printed.load(REPOSITORY / "config" / "papers" / name / "claims.csv")
+        known = printed.load(ROOT / "config" / "papers" / name / "claims.csv")
         for artifact, declared in document.studied.items():  # whether or not the data that some need are here
             assert not set(declared.shows) - {claim.id for claim in known}, artifact
             assert declared.shows or any(claim.artifact == artifact for claim in known), artifact
