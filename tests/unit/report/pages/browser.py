@@ -11,7 +11,6 @@ from typing import Any
 
 PATIENCE = 60
 """Seconds to wait for an answer."""
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage", "--mute-audio"),
     *("--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe"),
@@ -19,7 +18,8 @@ FLAGS = (
 
 
 def program() -> str | None:
-    return next((found for name in NAMES if (found := shutil.which(name))), None)
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    return next(filter(None, map(shutil.which, names)), None)
 
 
 class Tab:

@@ -23,8 +23,6 @@ from ...statistics.world import Runs
 from ..conftest import ROOT
 from .stand_ins import stand_in
 
-COPIED = ("config/statistics.yaml", "paper/supplement.typ", "paper/layout.typ", "paper/tables.typ")
-"""What the project has of the repository: its rules, and what the paper is compiled from beside its content."""
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>\n'
 
 
@@ -119,7 +117,7 @@ def made(
     scale: str = "quick", verdict: str = "quick only", *, root: Path, shift: float = 0.0, **overrides: Any
 ) -> World:
     shutil.copytree(Path(__file__).parent / "project", root, dirs_exist_ok=True)
-    for name in COPIED:
+    for name in ("config/statistics.yaml", "paper/supplement.typ", "paper/layout.typ", "paper/tables.typ"):
         (root / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, root / name)
     columns = [name for name, field in Claim.model_fields.items() if not field.exclude]

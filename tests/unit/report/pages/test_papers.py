@@ -26,7 +26,6 @@ from ..made_up import comparison, stated, table
 from .conftest import SVG
 
 ERRATA = "config/papers/errata.yaml"
-SOURCES = ("report.typ", "layout.typ", "tables.typ", "equations.typ", "references.yml")
 TABLE1 = {"paper": "alpha", "artifact": "table1", "method": "plain", "variant": "cut", "baseline": "default"}
 TABLE1 |= {"dataset": "photos", "metric": "knn_top1", "scale": "quick", "certainty": "low"}
 CLAIMS = [
@@ -132,7 +131,8 @@ def report(make: Any, monkeypatch: pytest.MonkeyPatch) -> Report:
     monkeypatch.setattr(studies, "made", lambda context: drawing)
     world = make()
     root = world.plan.config.root
-    for name in ("CITATION.cff", "config/certainty.yaml", *(f"paper/{one}" for one in SOURCES)):
+    sources = ("report.typ", "layout.typ", "tables.typ", "equations.typ", "references.yml")
+    for name in ("CITATION.cff", "config/certainty.yaml", *(f"paper/{one}" for one in sources)):
         shutil.copy(ROOT / name, root / name)
     (erratum,) = yaml.safe_load((root / ERRATA).read_text(encoding="utf-8"))
     files.write_text(root / ERRATA, yaml.safe_dump([erratum | {"chosen": "two", "tests": ["alpha.one"]}]))
@@ -187,5 +187,4 @@ def test_each_document_has_an_equation_and_each_reference_is_cited() -> None:
         assert f"\n  {name}: $" in equations
         assert references[name]["title"].casefold().startswith(document.title.casefold())
     assert [name for name in references if name not in printed and f"@{name}" not in prose] == []
-    dated = [name for name, given in references.items() if name not in printed and "date" not in given]
-    assert dated == []
+    assert [name for name, given in references.items() if name not in printed and "date" not in given] == []

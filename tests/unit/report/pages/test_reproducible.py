@@ -15,16 +15,14 @@ NEVER = {"torch", "torchvision", "sklearn"}
 # Builds scorecard and paper of the root given, with the fixture's stand-ins, and reports each file opened and each of
 # the never-wanted modules loaded.
 BUILD = """
-import importlib.util
 import sys
 from pathlib import Path
 opened = []
 sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "open" else None)
 from hypersphere.config import plan
 from hypersphere.report import pages, paper, scorecard
-spec = importlib.util.spec_from_file_location("stand_ins", sys.argv[2])
-sys.modules["stand_ins"] = stand_ins = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(stand_ins)
+sys.path.append(sys.argv[2])
+import stand_ins
 pages.show = stand_ins.stand_in
 made = plan.make(Path(sys.argv[1]), {"scale": "quick"})
 scorecard.build(made)
@@ -48,7 +46,7 @@ def test_two_builds_a_second_apart_are_equal_and_a_changed_number_is_not(make: A
     second = make(root=tmp_path / "there")
     (second.folder / "runs" / "a-run").mkdir(parents=True)
     environment = {**os.environ, "PYTHONHASHSEED": "77", "TZ": "Asia/Tokyo"}
-    given = (str(second.plan.config.root), str(Path(__file__).with_name("stand_ins.py")), *sorted(NEVER))
+    given = (str(second.plan.config.root), str(Path(__file__).parent), *sorted(NEVER))
     command = [sys.executable, "-c", BUILD, *given]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
     assert done.stdout.splitlines() == ["loaded:", "runs:", "of statistics: True"]
