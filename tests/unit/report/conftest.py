@@ -1,6 +1,5 @@
 """A browser; and what is known from the records of the repository alone, without exact studies and proofs."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -48,7 +47,4 @@ def report_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "index.html"
 
 
-@pytest.fixture(scope="module")
-def tab() -> Iterator[browser.Tab]:
-    with browser.tab() as opened:
-        yield opened
+tab = pytest.fixture(scope="module")(browser.tab)

@@ -37,23 +37,18 @@ def table(rows: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 def stated(name: str, kind: str, answer: str, **given: Any) -> dict[str, Any]:
-    """A theorem, an exact study's or a text's sentence, and its answer."""
-    of = {"theorem": ("proof", "theorem"), "study": ("exact", "comparison"), "sentence": ("own_table", "comparison")}
-    rung, of_kind = of[kind]
-    found = {
-        **{"id": name, "kind": of_kind, "origin": "printed", "answered_by": kind, "paper": "margins", "rung": rung},
-        **{"answer": answer, "certainty": "none" if kind == "sentence" else "high", "sentence": f"Sentence {name}"},
-        **{"artifact": name, "reading": "as printed", "source": "Eq. 1"},
-        "verdict": {"fails": "refuted", "holds": "no counterexample"}.get(answer, answer),
-    }
-    found |= {"study": "" if kind == "theorem" else "sentences", "metric": "" if kind == "theorem" else "share"}
-    if kind == "theorem":
-        failed = answer == "fails"
-        found |= {"draws": 100.0, "met": 90.0, "violated": 7.0 if failed else 0.0, "measured": "0.5"}
-        found |= {"counterexample": '{"theta": [0.0], "excess": 0.05}' if failed else ""}
-    else:
-        found |= {"measured": "50", "n": 4.0}
-    return EMPTY | found | given
+    """A theorem or a text's sentence, and its answer."""
+    found = {"id": name, "kind": kind, "origin": "printed", "answered_by": kind, "paper": "margins", "answer": answer}
+    found |= {"sentence": f"Sentence {name}", "artifact": name, "reading": "as printed", "source": "Eq. 1"}
+    if kind == "sentence":
+        found |= {"kind": "comparison", "rung": "own_table", "certainty": "none", "verdict": answer}
+        return EMPTY | found | {"study": "sentences", "metric": "share", "measured": "50", "n": 4.0} | given
+    found |= {"rung": "proof", "certainty": "high", "verdict": "no counterexample"}
+    drawn = {"draws": 100.0, "met": 90.0, "violated": 0.0, "measured": "0.5"}
+    if answer == "fails":
+        found |= {"verdict": "refuted", "counterexample": '{"theta": [0.0], "excess": 0.05}'}
+        drawn["violated"] = 7.0
+    return EMPTY | found | drawn | given
 
 
 NORMS = {"paper": "embedding_norms", "artifact": "table5", "method": "simsiam", "variant": "cut9"}

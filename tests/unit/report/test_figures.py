@@ -10,9 +10,6 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from hypersphere.report import figures, style
 
-SHIFT = 1e-5
-"""Shares of a width: far more than a solver's last bits, and still a hundredth of a pixel."""
-
 
 class Shaky(ConstrainedLayoutEngine):
     """A layout that puts the first axes at a place of its own, ``shift`` of the width further right."""
@@ -45,7 +42,7 @@ def files(folder: Path, shift: float) -> tuple[list[bytes], Figure, Shaky]:
 def test_last_bits_of_a_layout_date_and_release_change_no_byte_for_it_is_made_once_with_round_positions(
     tmp_path: Path,
 ) -> None:
-    shaken, figure, engine = files(tmp_path, SHIFT)
+    shaken, figure, engine = files(tmp_path, 1e-5)  # far more than a solver's last bits; a hundredth of a pixel
     assert shaken == files(tmp_path, 0.0)[0]
     assert engine.runs == 1
     assert len(figure.axes) == 2

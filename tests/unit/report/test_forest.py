@@ -1,5 +1,7 @@
 """The forest: which comparisons it draws, in which rows and order, and how it says what a row is worth."""
 
+from typing import Any
+
 from hypersphere.config import project
 from hypersphere.provenance import tables
 from hypersphere.report import forest
@@ -27,10 +29,13 @@ EVERY = [
 ]
 
 
+def listed(*claims: dict[str, Any]) -> list[dict[str, Any]]:
+    return tables.rows(made_up.table([*claims]))
+
+
 def test_rows_and_caption_are_as_approved() -> None:
     """Within a document they are sorted by our effect, and more than three settings share a row."""
-    listed = tables.rows(made_up.table(EVERY))
-    shown = forest.rows(CONFIG, listed)
+    shown = forest.rows(CONFIG, listed(*EVERY))
     (axis,) = forest.draw(CONFIG, shown, len(forest.compared(shown))).axes
     runs = iter(text.get_text() for text in axis.texts if text.get_text().startswith("n = "))
     found = [
@@ -38,15 +43,14 @@ def test_rows_and_caption_are_as_approved() -> None:
         for lines in shown.values()
         for name, alike in lines
     ]
-    approve("forest.txt", "\n".join([*found, forest.caption(listed)]) + "\n")
+    approve("forest.txt", "\n".join([*found, forest.caption(listed(*EVERY))]) + "\n")
 
 
 def test_the_short_forest_has_clear_directions_first_and_then_the_largest_printed_effects() -> None:
     clear = made_up.comparison("clear", 0.1, 0.0, direction="no effect")
     many = [made_up.comparison(f"at_{one}", one, -one, variant=f"v{one}") for one in range(1, 15)]
-    chosen = forest.short(forest.rows(CONFIG, tables.rows(made_up.table([clear, *many]))))
-    listed = [claim["id"] for claim in forest.compared(chosen)]
-    assert listed == ["clear", *(f"at_{one}" for one in range(4, 15))]
+    chosen = forest.short(forest.rows(CONFIG, listed(clear, *many)))
+    assert [claim["id"] for claim in forest.compared(chosen)] == ["clear", *(f"at_{one}" for one in range(4, 15))]
     assert "12 of 15 differences" in forest.draw(CONFIG, chosen, 15).texts[0].get_text()
 
 
@@ -56,8 +60,7 @@ def test_shape_and_hue_say_the_direction_and_level_arms_are_pale() -> None:
         made_up.comparison("level", 1.0, -9.0, 9.0, variant="margins", why="an arm is at the level of raw pixels"),
         made_up.comparison("none", 2.0, 0.0, variant="ratio", direction="no effect"),
     ]
-    listed = tables.rows(made_up.table(claims))
-    (axis,) = forest.draw(CONFIG, forest.rows(CONFIG, listed), 0).axes
+    (axis,) = forest.draw(CONFIG, forest.rows(CONFIG, listed(*claims)), 0).axes
     ours = {line.get_marker(): line for line in axis.lines if line.get_marker() in "os^v"}
     assert {marker: (line.get_color(), line.get_alpha()) for marker, line in ours.items()} == {
         "o": (forest.LOOKS["same"].colour, 1.0),
@@ -70,6 +73,5 @@ def test_shape_and_hue_say_the_direction_and_level_arms_are_pale() -> None:
 
 
 def test_without_any_comparison_the_picture_says_so() -> None:
-    listed = tables.rows(made_up.table([made_up.comparison("not_run", 1.0)]))
-    (axis,) = forest.draw(CONFIG, forest.rows(CONFIG, listed), 0).axes
+    (axis,) = forest.draw(CONFIG, forest.rows(CONFIG, listed(made_up.comparison("not_run", 1.0))), 0).axes
     assert [text.get_text() for text in axis.texts if text.get_text() != "n"] == ["No comparison has an interval yet."]

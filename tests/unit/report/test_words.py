@@ -1,4 +1,3 @@
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -6,6 +5,8 @@ import pytest
 from hypersphere.config import project
 from hypersphere.config.artifacts import Paper
 from hypersphere.report import words
+
+from .conftest import ROOT
 
 PAPER = Paper.model_validate(
     {
@@ -42,7 +43,7 @@ def test_a_value_says_its_key_where_it_needs_one(key: str, given: Any, said: str
 
 def test_a_corruption_does_not_take_the_label_of_a_method() -> None:
     """The losses of our own studies are the method ``contrast``; CIFAR-10-C has a corruption of this name."""
-    ours = project.load(Path(__file__).parents[3], {}).papers["ours"]
+    ours = project.load(ROOT, {}).papers["ours"]
     assert words.value(ours, "method", "contrast") == ours.label("contrast") != "contrast"
     assert words.value(ours, "corruption", "contrast") == "corruption contrast"
 

@@ -27,7 +27,6 @@ AS_PUBLISHED = ("courses", "sweep", "squares")
 """Those that differ at the published scale: in their axis, and by the printed numbers."""
 PLAIN = "method=simclr;variant=plain;dataset=first"
 SQUARE = f"{PLAIN};batch.size=128;objective.temperature=0.1;measure=knn_top1"
-GONE = {"mean": math.nan, "low": math.nan, "high": math.nan, "n": 0, "n_diverged": 5}
 
 
 def panels(figure: Figure) -> list[Axes]:
@@ -110,7 +109,8 @@ def without(table: str, where: str) -> Callable[[Any, str], None]:
 
 
 def diverged(where: str) -> Callable[[Any, str], None]:
-    return lambda made, name: made.change(name, "summary", where, **GONE)
+    gone = {"mean": math.nan, "low": math.nan, "high": math.nan, "n": 0, "n_diverged": 5}
+    return lambda made, name: made.change(name, "summary", where, **gone)
 
 
 @pytest.mark.parametrize(

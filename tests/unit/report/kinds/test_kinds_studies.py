@@ -5,7 +5,6 @@ tests/results/ tests what the released studies computed.
 
 import importlib
 import inspect
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,13 +17,13 @@ from hypersphere.report.artifact import Context
 from hypersphere.report.kinds import study_figure
 from hypersphere.simulations.pair_attraction import draw
 
-REPOSITORY = Path(__file__).resolve().parents[4]
-RELEASED = cfg.load(REPOSITORY, {"scale": "paper"})
+from ..conftest import ROOT
+
+RELEASED = cfg.load(ROOT, {"scale": "paper"})
 
 
-def words(made: Any) -> list[str]:
+def words(context: Context) -> list[str]:
     """Title, subtitle and small line of the drawing."""
-    context = Context(made.results, made.plan.config.papers["made_up"], "sketch")
     with style.applied():
         figure = study_figure.draw(context)
     return [text.get_text().replace("\n", " ") for text in figure.texts]
@@ -37,22 +36,22 @@ def test_a_drawing_has_its_subject_as_title_or_its_finding_and_the_studys_own_cs
     results = made.build("sketch")
     csv = [(results / of / "made_up" / "sketch.csv").read_bytes() for of in ("figures", "simulations")]
     assert csv[0] == csv[1]
-    small = studies.SIZE_NOTICE
-    assert words(made) == ["A sketch", "Halves by step", small]
+    context, small = Context(made.results, made.plan.config.papers["made_up"], "sketch"), studies.SIZE_NOTICE
+    assert words(context) == ["A sketch", "Halves by step", small]
     plain: Any = vars(draw)["sketch"]
     monkeypatch.setattr(draw, "sketch", lambda table: plain(table)._replace(finding=f"Of {len(table)} steps"))
-    assert words(made) == ["Of 3 steps", "A sketch. Halves by step", small]
-    table = studies.computed(Context(made.results, made.plan.config.papers["made_up"], "sketch"))
+    assert words(context) == ["Of 3 steps", "A sketch. Halves by step", small]
+    table = studies.computed(context)
     for column, repeats, said in (("n", [8, 6, 1], " n = 8 seeds."), ("trials", 20, " n = 20 trials."), ("n", 1, "")):
         given = table.assign(**{column: repeats})
         monkeypatch.setattr(studies, "computed", lambda _, given=given: given)
-        assert words(made)[2] == small + said
+        assert words(context)[2] == small + said
 
 
 def test_every_artifact_is_bound_to_claims_and_listed_as_the_paper_has_it_and_as_ours() -> None:
-    page = (REPOSITORY / "docs" / "figures.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
     for name, document in RELEASED.papers.items():
-        known = printed.load(REPOSITORY / "config" / "papers" / name / "claims.csv")
+        known = printed.load(ROOT / "config" / "papers" / name / "claims.csv")
         for artifact, declared in document.studied.items():  # whether or not the data that some need are here
             assert not set(declared.shows) - {claim.id for claim in known}, artifact
             assert declared.shows or any(claim.artifact == artifact for claim in known), artifact

@@ -1,6 +1,5 @@
 """A real Chromium, driven over the pipe of its DevTools protocol: no driver, no library, no port."""
 
-import fcntl
 import json
 import os
 import select
@@ -8,25 +7,19 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 PATIENCE = 60
 """Seconds to wait for an answer."""
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage", "--mute-audio"),
     *("--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe"),
 )
 
-VISIBLE = """
-[...document.querySelectorAll('.claim')].filter((one) => one.closest('[hidden]') === null).map((one) => one.id)
-"""
-"""The ids of the claims that a reader sees."""
-
 
 def program() -> str | None:
-    return next((found for name in NAMES if (found := shutil.which(name))), None)
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    return next(filter(None, map(shutil.which, names)), None)
 
 
 class Tab:
@@ -107,7 +100,6 @@ class Tab:
         self.settle()
 
 
-@contextmanager
 def tab() -> Iterator[Tab]:
     """A page of a browser of its own, whose profile is thrown away."""
     found = program()
@@ -115,21 +107,10 @@ def tab() -> Iterator[Tab]:
     commands, to_browser = os.pipe()
     from_browser, answers = os.pipe()
     with tempfile.TemporaryDirectory(prefix="hypersphere-browser-", ignore_cleanup_errors=True) as profile:
-
-        def wire() -> None:
-            """Chromium reads commands from file 3 and answers on file 4."""
-            high = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in (commands, answers)]
-            for place, end in enumerate(high, 3):
-                os.dup2(end, place)
-
-        process = subprocess.Popen(
-            [found, *FLAGS, f"--user-data-dir={profile}"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            close_fds=False,
-            preexec_fn=wire,
-        )
+        # Chromium reads commands from file 3 and answers on file 4; ``answers`` was opened fourth, and is neither.
+        wired = f'exec "$@" 3<&{commands} 4>&{answers} </dev/null >/dev/null 2>&1'
+        program_and_flags = [found, *FLAGS, f"--user-data-dir={profile}"]
+        process = subprocess.Popen(["bash", "-c", wired, "bash", *program_and_flags], pass_fds=(commands, answers))
         os.close(commands)
         os.close(answers)
         try:

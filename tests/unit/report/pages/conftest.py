@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +16,13 @@ from hypersphere.config.claims import Claim
 from hypersphere.config.plan import Plan
 from hypersphere.provenance import tables
 from hypersphere.provenance.columns import CLAIMS, RUNS
-from hypersphere.provenance.manifest import tidy_manifest
 from hypersphere.report import pages, paper, scorecard
 from hypersphere.report.results import Results
 
 from ...statistics.world import Runs
+from ..conftest import ROOT
 from .stand_ins import stand_in
 
-REPOSITORY = Path(__file__).parents[4]
-COPIED = ("config/statistics.yaml", "paper/supplement.typ", "paper/layout.typ", "paper/tables.typ")
-"""What the project has of the repository: its rules, and what the paper is compiled from beside its content."""
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>\n'
 
 
@@ -114,19 +112,14 @@ class World(Runs):
     def read(self, name: str) -> str:
         return (self.folder / name).read_text(encoding="utf-8")
 
-    def edit(self, name: str, old: str, new: str) -> None:
-        """Replace text of a tidy table, as if the statistics had written it so."""
-        path = self.folder / name
-        files.write_text(path, path.read_text(encoding="utf-8").replace(old, new))
-        listed = files.read_sealed(tidy_manifest(path))["files"]
-        files.write_sealed(tidy_manifest(path), {"files": listed | {path.name: files.sha256(path)}})
 
-
-def made_at(root: Path, scale: str, verdict: str, shift: float = 0.0, **overrides: Any) -> World:
+def made(
+    scale: str = "quick", verdict: str = "quick only", *, root: Path, shift: float = 0.0, **overrides: Any
+) -> World:
     shutil.copytree(Path(__file__).parent / "project", root, dirs_exist_ok=True)
-    for name in COPIED:
+    for name in ("config/statistics.yaml", "paper/supplement.typ", "paper/layout.typ", "paper/tables.typ"):
         (root / name).parent.mkdir(exist_ok=True)
-        shutil.copy(REPOSITORY / name, root / name)
+        shutil.copy(ROOT / name, root / name)
     columns = [name for name, field in Claim.model_fields.items() if not field.exclude]
     for one in ("alpha", "beta"):  # what they print stands in ``claims_at`` alone
         files.write_text(root / "config" / "papers" / one / "claims.csv", ",".join(columns) + "\n")
@@ -142,18 +135,13 @@ def _stand_ins() -> Iterator[None]:
 
 @pytest.fixture
 def make(tmp_path: Path, _stand_ins: None) -> Callable[..., World]:
-    """``make(scale="quick", verdict="quick only", root=..., shift=0, **overrides)``."""
-
-    def _make(scale: str = "quick", verdict: str = "quick only", root: Path | None = None, **given: Any) -> World:
-        return made_at(root or tmp_path, scale, verdict, **given)
-
-    return _make
+    return partial(made, root=tmp_path)
 
 
 @pytest.fixture(scope="session")
 def quick(tmp_path_factory: pytest.TempPathFactory, _stand_ins: None) -> World:
     """The quick scale with everything built, to read only."""
-    world = made_at(tmp_path_factory.mktemp("quick"), "quick", "quick only")
+    world = made(root=tmp_path_factory.mktemp("quick"))
     world.build()
     return world
 
@@ -161,6 +149,6 @@ def quick(tmp_path_factory: pytest.TempPathFactory, _stand_ins: None) -> World:
 @pytest.fixture(scope="session")
 def published(tmp_path_factory: pytest.TempPathFactory, _stand_ins: None) -> World:
     """The published scale with everything built and every measured claim reproduced, to read only."""
-    world = made_at(tmp_path_factory.mktemp("published"), "paper", "reproduced")
+    world = made("paper", "reproduced", root=tmp_path_factory.mktemp("published"))
     world.build()
     return world

@@ -9,14 +9,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from .. import made_up
+from ..conftest import ROOT
 from . import browser
 
 pytestmark = pytest.mark.skipif(browser.program() is None, reason="there is no Chromium on the path")
-
-SENT = "Network.requestWillBeSent"
-COMPLAINTS = ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")
-"""Errors of the script, and lines of the console."""
-REPOSITORY = Path(__file__).parents[4]
 
 
 class Opened(NamedTuple):
@@ -27,13 +23,22 @@ class Opened(NamedTuple):
     """A claim, and an address under which it is not where the page has it at first."""
     printed: dict[str, bool]
     """Parts, and whether they are printed."""
+    filtered: dict[str, list[str]]
+    """What is seen at an address of the page."""
+
+    @property
+    def seen(self) -> list[str]:
+        """The claims that a reader sees."""
+        claims = "[...document.querySelectorAll('.claim')]"
+        ids = f"{claims}.filter((one) => one.closest('[hidden]') === null).map((one) => one.id)"
+        return list(self.tab.run(ids))
 
     def go(self, to: str) -> list[str]:
-        """The claims that a reader sees at an address on the page."""
+        """What is seen at an address on the page."""
         self.tab.run(f"location.hash = '{to}'")
         self.tab.settle()
         self.tab.settle()
-        return list(self.tab.run(browser.VISIBLE))
+        return self.seen
 
     def text(self, selector: str) -> str:
         """What a reader sees of an element; nothing of a hidden one."""
@@ -45,11 +50,30 @@ REPORT: dict[str, Any] = {
     "claims": len(made_up.CLAIMS),
     "elsewhere": ("pos.gain", "#?sort=apart"),
     "printed": {".lead": True, ".plate": True, ".claim > summary": True, ".filters": False, ".proof": False},
+    "filtered": {
+        "document=embedding_norms": ["cut.gain"],
+        "kind=theorem&answer=fails": ["theorem.false"],
+        "rung=laptop&certainty=very low": ["pos.gain", "pos.small"],
+        "origin=implied": ["pos.later"],
+        "text=does cut-initialisation help SimSiam?": ["cut.gain"],
+        "text=what did emphasised positives do for MoCo v3?": ["pos.gain"],
+        "text=margins theorem that fails": ["theorem.false"],
+    },
 }
 SCORECARD: dict[str, Any] = {
     "claims": 14,
     "elsewhere": ("alpha.faces", "#?origin=ours"),
     "printed": {".told": True, ".claim > summary": True, ".proof": False, "#shown": False},
+    "filtered": {
+        "document=alpha&kind=study&verdict=exact": ["alpha.rate"],
+        "text=ALL%20are": ["alpha.shares"],
+        "artifact=alpha/sweep": ["alpha.sweep"],
+        "origin=ours": ["alpha.wider"],
+        "kind=sentence": ["alpha.says"],
+        "verdict=opposite": ["alpha.gain"],
+        "document=nobody&verdict=refuted": ["alpha.one"],
+        "origin=printed&kind=theorem": ["alpha.one"],
+    },
 }
 
 
@@ -69,10 +93,11 @@ of_the_scorecard = pytest.mark.parametrize("page", ["scorecard"], indirect=True)
 
 
 def test_it_needs_no_network_and_its_script_does_not_complain(page: Opened) -> None:
-    of = {kind: [one["params"] for one in page.tab.events if one["method"] == kind] for kind in (SENT, *COMPLAINTS)}
-    sent = [one["request"]["url"] for one in of.pop(SENT)]
+    told = page.tab.events
+    sent = [one["params"]["request"]["url"] for one in told if one["method"] == "Network.requestWillBeSent"]
     assert [address for address in sent if not address.startswith("data:")] == [page.address]
-    assert not any(of.values())
+    complaints = {"Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"}  # of script and console
+    assert [one for one in told if one["method"] in complaints] == []
 
 
 def test_a_permalink_unfolds_its_claim_wherever_it_is(page: Opened) -> None:
@@ -112,39 +137,15 @@ def test_without_its_script_the_page_has_every_claim_and_no_dead_controls(page: 
     try:
         page.tab.open(page.address)
         assert page.tab.run("[...document.querySelectorAll('form[role=search]')].every((one) => one.hidden)")
-        assert len(page.tab.run(browser.VISIBLE)) == page.claims
+        assert len(page.seen) == page.claims
     finally:
         page.tab.call("Emulation.setScriptExecutionDisabled", value=False)
 
 
-FILTERED: dict[bool, dict[str, list[str]]] = {
-    True: {
-        "document=embedding_norms": ["cut.gain"],
-        "kind=theorem&answer=fails": ["theorem.false"],
-        "rung=laptop&certainty=very low": ["pos.gain", "pos.small"],
-        "origin=implied": ["pos.later"],
-        "text=does cut-initialisation help SimSiam?": ["cut.gain"],
-        "text=what did emphasised positives do for MoCo v3?": ["pos.gain"],
-        "text=margins theorem that fails": ["theorem.false"],
-    },
-    False: {
-        "document=alpha&kind=study&verdict=exact": ["alpha.rate"],
-        "text=ALL%20are": ["alpha.shares"],
-        "artifact=alpha/sweep": ["alpha.sweep"],
-        "origin=ours": ["alpha.wider"],
-        "kind=sentence": ["alpha.says"],
-        "verdict=opposite": ["alpha.gain"],
-        "document=nobody&verdict=refuted": ["alpha.one"],
-        "origin=printed&kind=theorem": ["alpha.one"],
-    },
-}
-"""What is seen at an address of the report, and of the scorecard."""
-
-
 def test_an_address_opens_the_page_filtered_and_counts_follow(page: Opened) -> None:
-    for sent, found in FILTERED[page.claims == len(made_up.CLAIMS)].items():
+    for sent, found in page.filtered.items():
         page.tab.open(f"{page.address}#?{sent}")
-        assert page.tab.run(browser.VISIBLE) == found, sent
+        assert page.seen == found, sent
         assert page.text("#matches") == f"{len(found)} of {page.claims} claims"
         counts = "[...document.querySelectorAll('.document:not([hidden]) h3 .count')].map((one) => one.textContent)"
         assert [int(count.split()[0]) for count in page.tab.run(counts)] == [len(found)]
@@ -157,13 +158,13 @@ def test_every_count_is_that_of_the_claims_that_its_link_shows(page: Opened) -> 
     for place, said in enumerate(listed):
         page.tab.run(f"{links}[{place}].click()")
         page.tab.settle()
-        found = page.tab.run(browser.VISIBLE)
+        found = page.seen
         assert said.split()[0] == str(len(found))
         assert page.text("#matches") == f"{len(found)} of {page.claims} claims"
         seen += len(found)
     assert seen == page.claims
     page.tab.click("button[type=reset]")
-    assert len(page.tab.run(browser.VISIBLE)) == page.claims
+    assert len(page.seen) == page.claims
     assert page.tab.run("location.hash") == ""
 
 
@@ -172,12 +173,12 @@ def test_every_count_is_that_of_the_claims_that_its_link_shows(page: Opened) -> 
 
 @of_the_report
 def test_claims_are_sorted_and_go_back_to_their_places(page: Opened) -> None:
-    before = page.tab.run(browser.VISIBLE)
+    before = page.seen
     after = page.go("#?sort=apart")
     assert sorted(after) == sorted(before)
     assert after[:3] == ["cut.gain", "pos.gain", "pos.small"]
     page.tab.click("button[type=reset]")
-    assert page.tab.run(browser.VISIBLE) == before
+    assert page.seen == before
 
 
 @of_the_report
@@ -199,7 +200,7 @@ def test_no_hit_says_so_and_a_hit_by_some_of_the_words_says_that(page: Opened) -
     assert page.go("#?text=SimSiam cut xyzzy plugh") == ["cut.gain"]
     assert "2 of 4" in page.text("#none")
     page.tab.click("button[type=reset]")
-    assert len(page.tab.run(browser.VISIBLE)) == len(made_up.CLAIMS)
+    assert len(page.seen) == len(made_up.CLAIMS)
     assert page.text("#none") == ""
 
 
@@ -208,7 +209,7 @@ def test_links_to_the_repository_are_files_of_it(page: Opened) -> None:
     links = page.tab.run("[...document.querySelectorAll('a[href]')].map((one) => one.getAttribute('href'))")
     files = {link.removeprefix("../../") for link in links if link.startswith("../../")}
     assert "src/hypersphere/theory/margins.py" in files
-    missing = [file for file in files if not (REPOSITORY / file).exists() and not file.startswith("tests/")]
+    missing = [file for file in files if not (ROOT / file).exists() and not file.startswith("tests/")]
     assert missing == []
 
 
@@ -221,7 +222,7 @@ def test_the_keyboard_skips_searches_and_unfolds(page: Opened) -> None:
     page.tab.run("document.querySelector('.filters input').focus()")
     page.tab.call("Input.insertText", text="SimSiam cut")
     page.tab.settle()
-    assert page.tab.run(browser.VISIBLE) == ["cut.gain"]
+    assert page.seen == ["cut.gain"]
     page.tab.run("document.querySelector('.claim:not([hidden]) > summary').focus()")
     page.tab.press("Enter")
     assert page.tab.run("document.getElementById('cut.gain').open")

@@ -21,12 +21,11 @@ from hypersphere.report.results import Known
 from hypersphere.statistics.confirmed import COMPARED
 
 from ..approval import approve
+from ..conftest import ROOT
 from ..made_up import comparison, stated, table
 from .conftest import SVG
 
-REPOSITORY = Path(__file__).parents[4]
 ERRATA = "config/papers/errata.yaml"
-SOURCES = ("report.typ", "layout.typ", "tables.typ", "equations.typ", "references.yml")
 TABLE1 = {"paper": "alpha", "artifact": "table1", "method": "plain", "variant": "cut", "baseline": "default"}
 TABLE1 |= {"dataset": "photos", "metric": "knn_top1", "scale": "quick", "certainty": "low"}
 CLAIMS = [
@@ -48,7 +47,7 @@ CRITERIA |= {"with_interval": 0, "ours_inside": 0}
 
 @pytest.mark.parametrize("name", ["report.typ", "supplement.typ"])
 def test_no_digit_is_typed_into_the_prose(name: str) -> None:
-    text = (REPOSITORY / "paper" / name).read_text(encoding="utf-8")
+    text = (ROOT / "paper" / name).read_text(encoding="utf-8")
     assert re.findall(r".*\d.*", text) == []
     # A result can be spelt out too; the layout may hold sizes, but no sentence.
     assert not re.search(r"\b(percent|per cent|points? (higher|lower|better))\b", text)
@@ -132,8 +131,9 @@ def report(make: Any, monkeypatch: pytest.MonkeyPatch) -> Report:
     monkeypatch.setattr(studies, "made", lambda context: drawing)
     world = make()
     root = world.plan.config.root
-    for name in ("CITATION.cff", "config/certainty.yaml", *(f"paper/{one}" for one in SOURCES)):
-        shutil.copy(REPOSITORY / name, root / name)
+    sources = ("report.typ", "layout.typ", "tables.typ", "equations.typ", "references.yml")
+    for name in ("CITATION.cff", "config/certainty.yaml", *(f"paper/{one}" for one in sources)):
+        shutil.copy(ROOT / name, root / name)
     (erratum,) = yaml.safe_load((root / ERRATA).read_text(encoding="utf-8"))
     files.write_text(root / ERRATA, yaml.safe_dump([erratum | {"chosen": "two", "tests": ["alpha.one"]}]))
     return Report(world.plan)
@@ -179,13 +179,12 @@ def test_content_is_as_approved_and_an_exact_figure_is_there_only_if_it_was_draw
 
 
 def test_each_document_has_an_equation_and_each_reference_is_cited() -> None:
-    config = cfg.load(REPOSITORY, {"scale": "quick"})
-    prose, equations = ((REPOSITORY / "paper" / name).read_text("utf-8") for name in ("report.typ", "equations.typ"))
-    references = yaml.safe_load((REPOSITORY / "paper" / "references.yml").read_text(encoding="utf-8"))
+    config = cfg.load(ROOT, {"scale": "quick"})
+    prose, equations = ((ROOT / "paper" / name).read_text("utf-8") for name in ("report.typ", "equations.typ"))
+    references = yaml.safe_load((ROOT / "paper" / "references.yml").read_text(encoding="utf-8"))
     printed = {name: document for name, document in config.papers.items() if name != "ours"}  # which are questions
     for name, document in printed.items():
         assert f"\n  {name}: $" in equations
         assert references[name]["title"].casefold().startswith(document.title.casefold())
     assert [name for name in references if name not in printed and f"@{name}" not in prose] == []
-    dated = [name for name, given in references.items() if name not in printed and "date" not in given]
-    assert dated == []
+    assert [name for name, given in references.items() if name not in printed and "date" not in given] == []

@@ -15,23 +15,11 @@ from hypersphere.config import registry
 from hypersphere.report import claims, pages, scorecard
 from hypersphere.report.proofs import Link, Proofs
 
-ROOT = Path(__file__).parents[4]
+from ..conftest import ROOT
 
 
-@pytest.fixture(scope="session")
-def proofs(quick: Any) -> Proofs:
-    return Proofs(quick.plan, frozenset(one["id"] for one in quick.claims), quick.folder)
-
-
-def test_the_tests_of_an_erratum_are_files_or_claims(proofs: Proofs) -> None:
-    assert proofs.test("alpha.one", "alpha") == Link("alpha.one", "#alpha.one")
-    assert proofs.test("tests/unit/a.py::test_b", "alpha") == Link("test_b", "../../tests/unit/a.py")
-    assert proofs.test("alpha.gone", "alpha").href == "../../config/papers/alpha/errata.yaml"
-
-
-def test_a_claim_that_was_not_run_links_no_results_and_a_measured_one_the_code_of_its_loss(
-    quick: Any, proofs: Proofs
-) -> None:
+def test_a_claim_that_was_not_run_links_no_results_and_a_measured_one_the_code_of_its_loss(quick: Any) -> None:
+    proofs = Proofs(quick.plan, frozenset(), quick.folder)
     entries = {one.row["id"]: one for one in claims.entries(quick.results)}
     rate = entries["alpha.rate"]
     studied = dataclasses.replace(rate, row=rate.row | {"verdict": "not run"})
@@ -46,15 +34,21 @@ def test_a_claim_that_was_not_run_links_no_results_and_a_measured_one_the_code_o
 
 @pytest.mark.parametrize("hosted", [False, True])
 def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(tmp_path: Path, hosted: bool) -> None:
-    """Results stay beside the page: they are not in the repository. A run is a folder, or its records."""
+    """Results stay beside the page: they are not in the repository. A run is a folder, or its records.
+
+    The test of an erratum is a file, a claim of the page, or what the erratum's file says of one that is not there.
+    """
     address = "repository-code: https://code.example/us/ours.git\n" if hosted else ""
     (tmp_path / "CITATION.cff").write_text(f"title: ours\n{address}")
     results, evidence = tmp_path / "results" / "quick", tmp_path / "evidence" / "quick"
-    config = SimpleNamespace(root=tmp_path, results=results, evidence=evidence)
+    errata = {"errata.yaml": {"alpha": tmp_path / "config" / "papers" / "alpha" / "errata.yaml"}}
+    config = SimpleNamespace(root=tmp_path, results=results, evidence=evidence, said=errata.get)
     plan: Any = SimpleNamespace(config=config, records={"run": (SimpleNamespace(key="1"),)})
-    found = Proofs(plan, frozenset(), results)
+    found = Proofs(plan, frozenset({"alpha.one"}), results)
     files = "https://code.example/us/ours/blob/HEAD" if hosted else "../.."
-    assert found.test("tests/unit/a.py::test_b", "alpha").href == f"{files}/tests/unit/a.py"
+    assert found.test("alpha.one", "alpha") == Link("alpha.one", "#alpha.one")
+    assert found.test("tests/unit/a.py::test_b", "alpha") == Link("test_b", f"{files}/tests/unit/a.py")
+    assert found.test("alpha.gone", "alpha").href == f"{files}/config/papers/alpha/errata.yaml"
     claim: Any = SimpleNamespace(steps=(), row={"runs": "run another simclr-cut-s0-14c7"})
     assert found.runs(claim) == [Link("run 1", f"{files}/evidence/quick/runs.csv")]
     plan.records = None

@@ -10,18 +10,17 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from hypersphere.config.rules import Verdict
 from hypersphere.provenance import tables
+from hypersphere.provenance.columns import RUNS
 from hypersphere.report import claims, notes, scorecard
 
 from ..approval import approve, read_aloud
 
 CUT = "method=plain;variant=cut;dataset=photos;measure=knn_top1"
-DEFAULT = "method=plain;variant=default;dataset=photos;measure=knn_top1"
-
-
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 
 
@@ -71,11 +70,6 @@ def tones(page: str) -> set[str]:
     return {tone for line in lines for tone in re.findall(r'class="badge (\w+)"', line)}
 
 
-@pytest.fixture(scope="session")
-def page(quick: Any) -> str:
-    return quick.read("scorecard.html")
-
-
 @pytest.mark.parametrize("scale", ["quick", "published"])
 def test_its_words_are_as_approved(request: pytest.FixtureRequest, scale: str) -> None:
     approve(f"scorecard_{scale}.txt", read_aloud(request.getfixturevalue(scale).read("scorecard.html")))
@@ -105,10 +99,9 @@ def test_page_is_well_formed_and_needs_no_network(quick: Any, report_page: Path,
     assert all(image["alt"] for image in parsed.images)
 
 
-def test_every_claim_is_there_with_its_runs_and_proofs_that_are_linked_relative_to_the_page(
-    quick: Any, page: str
-) -> None:
+def test_every_claim_is_there_with_its_runs_and_proofs_that_are_linked_relative_to_the_page(quick: Any) -> None:
     """Of a study: its numbers, its answers, code and test; of a theorem: theory.csv; of a measurement: its cells."""
+    page = quick.read("scorecard.html")
     assert {one["id"] for one in quick.claims} <= set(Page(page).ids)
     runs = re.findall(r'href="(runs/.+?)"', row(page, "alpha.cut.gain"))
     assert runs == ["runs/run-a/", "runs/run-b/", "runs/run-c/"]
@@ -124,8 +117,9 @@ def test_every_claim_is_there_with_its_runs_and_proofs_that_are_linked_relative_
 
 
 def test_only_verdicts_of_the_published_scale_and_of_statements_have_colour(
-    page: str, published: Any, make: Any
+    quick: Any, published: Any, make: Any
 ) -> None:
+    page = quick.read("scorecard.html")
     assert (tones(page), "agree" in tones(published.read("scorecard.html"))) == ({"neutral"}, True)
     assert "badge disagree" in row(page, "alpha.one")
     assert "badge agree" in row(page, "alpha.one.x2")
@@ -182,7 +176,8 @@ def test_a_small_scale_that_claims_a_verdict_is_refused(
 
 def test_text_from_files_is_escaped_and_a_figure_that_is_not_drawn_is_said_to_be_so(make: Any) -> None:
     world = make()
-    world.edit("claims.csv", "as printed", "<b>as</b> printed")
+    world.claims = [one | {"reading": "<b>as</b> printed"} for one in world.claims]
+    world.write_claims()
     (world.folder / "figures" / "alpha" / "curve.svg").unlink()
     world.build()
     text = world.read("scorecard.html")
@@ -198,7 +193,7 @@ def test_a_scale_of_which_nothing_was_run_builds_and_says_so(make: Any) -> None:
     nothing = {"verdict": "not run", "measured": "", "draws": None, "runs": "", "measured_on": "", "n": 0}
     world.claims = [one | nothing for one in world.claims]
     world.write_claims()
-    world.edit("statistics/runs.csv", world.read("statistics/runs.csv").split("\n", 1)[1], "")
+    tables.write(world.folder / "statistics", {"runs": (pd.DataFrame(columns=list(RUNS)), RUNS)})
     world.build()
     text = world.read("scorecard.html")
     assert "cpu" not in section(text, "conditions")
@@ -237,7 +232,7 @@ def test_a_cell_without_a_mean_says_how_many_diverged_or_is_left_out(
     world.change("table1", "summary", CUT, mean=math.nan, n=0, n_diverged=diverged)
     table = scorecard.numbers(world.results)["quick"]["alpha"]["table1"]
     assert table.get(CUT) == said
-    assert "diverged" not in table[DEFAULT]
+    assert "diverged" not in table[CUT.replace("cut", "default")]
 
 
 def test_protocols_are_as_approved(quick: Any, published: Any, make: Any) -> None:
