@@ -13,6 +13,7 @@ import importlib
 import math
 import re
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -23,7 +24,6 @@ from hypersphere.config.artifacts import HISTORY
 from hypersphere.config.cells import Cell
 from hypersphere.config.claims import PRINTED, load_errata
 from hypersphere.config.coordinates import IDENTITY, READINGS, Scalar
-from hypersphere.config.plan import leaves
 from hypersphere.config.run import Component, Run
 
 from .released import ROOT, released
@@ -88,7 +88,15 @@ def fields(run: Run) -> dict[str, Any]:
         tree["dataset"]["source"] = filled(run.dataset.source, "datasets")
     schedule = run.schedule
     tree["schedule"]["warmup_epochs"] = schedule.warmup * (schedule.horizon or schedule.epochs)
-    return {".".join(path): value for path, value in leaves(tree)}
+    return dict(_leaves(tree))
+
+
+def _leaves(tree: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{path}{key}.")
+        else:
+            yield f"{path}{key}", value
 
 
 def value(cell: Cell, path: str) -> Scalar | None:

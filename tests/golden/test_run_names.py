@@ -100,7 +100,7 @@ def test_no_default_changes() -> None:
 
 
 def test_a_plan_stays_as_it_was_when_its_runs_began() -> None:
-    """Records carry these digests; that of losses is the one since its grid was extended, before any confirmation run."""
+    """Records carry these digests. Losses has the one since its grid was extended, before any confirmation run."""
     studies = plan.make(ROOT, {"scale": "laptop"}).config.papers["ours"].studies
     plans = {"step_size": "240dde24", "sentences": "c1d2959c", "confidence": "39312c57", "losses": "eec5ca90"}
     plans |= {"multidigits": "27ea095c", "cut_by_steps": "31fba121"}

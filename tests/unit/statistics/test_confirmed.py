@@ -105,5 +105,5 @@ def test_progress_counts_each_run_once() -> None:
     assert confirmed_runs.to_dict() == expected
     planned = progress.set_index(["study", "part"])["planned"]
     assert planned["sentences"].sum() == 270
-    assert planned["losses", "tuning"] == 288
+    assert planned["losses", "tuning"] == 16 * 2 * 4 * 3  # losses, temperatures, rates, seeds
     assert (progress["recorded"] <= progress["planned"]).all()
