@@ -35,6 +35,8 @@ LISTED = 12
 """How many allowed names a sentence lists in full."""
 SHOWN = 3
 """How many runs, batches or wrong fields a sentence lists."""
+LONGEST = 400
+"""Characters of the longest wrong value that a sentence repeats."""
 LARGEST = 2**31 - 1
 """The largest whole number that a file may hold: no count or seed needs a larger one."""
 PositiveInt = Annotated[int, Field(gt=0, le=LARGEST)]
@@ -191,7 +193,7 @@ def sentence(error: ValidationError, prefix: str = "") -> str:
             allowed = (str(other["msg"]).removeprefix("Input should be ") for other in others)
             short = dict.fromkeys(one.partition(", unable")[0] for one in (message[:1].lower() + message[1:], *allowed))
             shown = problem["input"]
-            plain = isinstance(shown, str | int | float | bool | list | None)
+            plain = isinstance(shown, str | int | float | bool | list | None) and len(repr(shown)) <= LONGEST
             repeated = isinstance(shown, str) and repr(shown) in message
             text = " or ".join(short) + (f" (given: {shown!r})" if plain and not repeated else "")
             text = f"{field}: {text}" if field else text
