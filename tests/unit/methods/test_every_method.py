@@ -15,7 +15,8 @@ from hypersphere.training import optimisation
 from hypersphere.training.build import build_method
 
 from ...of_images import METHODS
-from .shared import Streams, batches_seen, described, make_parts, make_run, nothing
+from ..training.conftest import make_run
+from .shared import Streams, batches_seen, described, make_parts, nothing
 
 CLASSES = 3
 COMPONENTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -49,8 +50,8 @@ def build(name: str, momentum: float | None = None, **changes: Any) -> Method:
     """Of six images and three classes."""
     parameters, objective = COMPONENTS[name]
     parameters = parameters if momentum is None else parameters | {"momentum": momentum}
-    encoder = {"name": "lab_streams", "backbone": "resnet8", "width": 2} if name == "cmc" else {"name": "resnet8"}
-    run = make_run({"name": name, **parameters}, objective, encoder={"width": 2} | encoder, **changes)
+    encoder = {"name": "lab_streams", "backbone": "resnet8", "width": 2} if name == "cmc" else {}
+    run = make_run(method={"name": name, **parameters}, objective=objective, encoder=encoder, **changes)
     return build_method(run, images=6, classes=CLASSES)
 
 

@@ -30,7 +30,8 @@ from hypersphere.objectives.normalised_squared_error import normalised_squared_e
 from hypersphere.training.build import build_method
 
 from ..objectives.shared import normed as unit
-from .shared import batches_seen, given, gradients, make_batch, make_parts, make_run, normed, step
+from ..training.conftest import make_run
+from .shared import batches_seen, given, gradients, make_batch, make_parts, normed, step
 from .test_every_method import batch_for, build
 
 
@@ -128,7 +129,8 @@ def test_two_tau_multiplies_by_the_temperature_of_the_objective_or_the_logits(lo
         objective = {"name": "generalised_info_nce", "negatives": "other_view"}
     batch = batch_for("mocov3")
     plain, scaled = (
-        build_method(make_run({**MOCOV3, "two_tau": two_tau}, objective, logits=logits)) for two_tau in (False, True)
+        build_method(make_run(method={**MOCOV3, "two_tau": two_tau}, objective=objective, logits=logits))
+        for two_tau in (False, True)
     )
     losses = [method(batch).loss for method in (plain, scaled)]
     torch.testing.assert_close(losses[1], 0.4 * losses[0])
@@ -138,8 +140,8 @@ def test_two_tau_multiplies_by_the_temperature_of_the_objective_or_the_logits(lo
 
 def test_two_tau_without_a_temperature_is_refused(refused: Any) -> None:
     with refused():
-        build_method(make_run({**MOCOV3, "two_tau": True}, {"name": "negative_cosine"}))
-    build_method(make_run(MOCOV3, {"name": "negative_cosine"}))
+        build_method(make_run(method={**MOCOV3, "two_tau": True}, objective={"name": "negative_cosine"}))
+    build_method(make_run(method=MOCOV3, objective={"name": "negative_cosine"}))
 
 
 # MoCo v2: a queue

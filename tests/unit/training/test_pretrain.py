@@ -4,6 +4,7 @@ A GPU's errors are raised where it would raise them, in a step, with the words t
 short is also brought about for real, in a process that may have no more than it has. The runs are of 8 steps.
 """
 
+import copy
 import gc
 import itertools
 import json
@@ -17,7 +18,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import Mock
 
 import pytest
@@ -41,9 +42,28 @@ from hypersphere.training.weights import snapshot_names
 
 from ...broken_off import KilledError, before_steps, contents, failing
 from ...harm import flip
-from .conftest import STEPS, Stopped, keeping
+from .conftest import STEPS
 
 pytestmark = pytest.mark.heavy
+
+
+def keeping(plan: Plan, *epochs: int) -> Plan:
+    """The plan, asking for encoders and heads after so many epochs and no others."""
+    asking = copy.copy(plan)
+    object.__setattr__(asking, "kept_epochs", lambda run: list(epochs))
+    return asking
+
+
+@pytest.fixture
+def tiny_plan(tiny_plan: Plan) -> Plan:
+    """The same, and of each run's four epochs the ends are kept, and the middle."""
+    return keeping(tiny_plan, 0, 2, 4)
+
+
+@pytest.fixture
+def runs(tiny_plan: Plan) -> list[Run]:
+    """SimCLR's first three."""
+    return list(tiny_plan.batches[0].runs)
 
 
 @pytest.fixture
@@ -57,6 +77,49 @@ def done(folders: list[Path]) -> list[bool]:
 
 def steps(folder: Path) -> list[int]:
     return list(check_files(folder / MANIFEST)["started_at_steps"])
+
+
+@pytest.fixture
+def whole_run(tiny_plan: Plan, runs: list[Run], kept: Path) -> Path:
+    """A batch's first run, finished, in a folder apart; beside it, what a kill after 6 of its 8 steps leaves."""
+    folder, whole = tiny_plan.run_folder(runs[0].name), kept / "whole"
+    if not whole.exists():
+        with before_steps(lambda number: number == 6 and shutil.copytree(folder, kept / "stopped")):
+            pretrain(tiny_plan, runs[:1], save_every=0.0)
+        shutil.move(folder, whole)
+    return whole
+
+
+@pytest.fixture
+def trained(tiny_plan: Plan, runs: list[Run], whole_run: Path) -> Path:
+    """That run's own folder, with its result."""
+    return Path(shutil.copytree(whole_run, tiny_plan.run_folder(runs[0].name)))
+
+
+class Stopped(NamedTuple):
+    """That run, killed; and what it holds when nothing kills it."""
+
+    plan: Plan
+    run: Run
+    folder: Path
+    whole: dict[str, bytes]
+
+    @property
+    def kept(self) -> Path:
+        """Where its resume state is."""
+        (kept,) = self.folder.glob("unfinished-*")
+        return kept
+
+    def go_on(self, plan: Plan | None = None, **options: Any) -> list[int]:
+        """Train it to its end; the steps at which processes began."""
+        pretrain(plan or self.plan, [self.run], **options)
+        return steps(self.folder)
+
+
+@pytest.fixture
+def stopped(tiny_plan: Plan, runs: list[Run], whole_run: Path) -> Stopped:
+    folder = Path(shutil.copytree(whole_run.with_name("stopped"), tiny_plan.run_folder(runs[0].name)))
+    return Stopped(tiny_plan, runs[0], folder, contents(whole_run))
 
 
 def test_manifest_describes_the_run(tiny_plan: Plan, runs: list[Run], trained: Path) -> None:

@@ -8,8 +8,7 @@ import pytest
 from hypersphere.config.run import Run
 from hypersphere.training.work import flops, key
 
-from ...layers import merge
-from .conftest import SIMCLR
+from .conftest import make_run
 
 SIDE, CLASSES, IMAGES = 8, 3, 6
 H, D, B = 8, 4, 2
@@ -28,7 +27,7 @@ ALL_AT_ONCE = {"batch": {"size": IMAGES, "micro": IMAGES}}
 
 def run(name: str, **changes: Any) -> Run:
     method, objective = METHODS[name]
-    return Run.model_validate(merge(SIMCLR, {"method": method, "objective": objective, **ALL_AT_ONCE, **changes}))
+    return make_run(method=method, objective=objective, **ALL_AT_ONCE | changes)
 
 
 def convolutions(width: int = 2, side: int = SIDE) -> tuple[int, int]:
@@ -87,7 +86,7 @@ def test_operations_of_sentences_are_those_counted_by_hand(mean: float, words: i
     """
     gates = 2 * 3 * HIDDEN
     each = 3 * words * gates * (WORDS + HIDDEN) - IMAGES * gates * HIDDEN
-    assert flops(Run.model_validate(merge(SIMCLR, SENTENCES)), mean, CLASSES) == 2 * each  # of the two encoders
+    assert flops(make_run(**SENTENCES), mean, CLASSES) == 2 * each  # of the two encoders
 
 
 def test_runs_share_a_count_where_seed_and_schedule_alone_differ() -> None:
