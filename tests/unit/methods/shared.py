@@ -44,9 +44,9 @@ def make_parts(objective: Objective, **changes: Any) -> Parts:
     return Parts(Flat(), objective, lambda z: z)._replace(**changes)
 
 
-def make_batch(n: int = 5, views: int = 2, seed: int = 0) -> Batch:
-    """Views of ``n`` images of 2 x 2 pixels, places 0 … n-1 and labels of three classes."""
-    pixels = torch.rand(views, n, 3, 2, 2, generator=torch.Generator().manual_seed(seed))
+def make_batch(n: int = 5, views: int = 2, seed: int = 0, side: int = 2) -> Batch:
+    """Views of ``n`` images, places 0 … n-1 and labels of three classes."""
+    pixels = torch.rand(views, n, 3, side, side, generator=torch.Generator().manual_seed(seed))
     return Batch(pixels, torch.arange(n), torch.arange(n) % 3)
 
 
@@ -80,6 +80,11 @@ def step(method: Method, *batches: Batch, done: tuple[float, float] = (0.5, 0.5)
         for parameter, move in zip(trained(method), moves, strict=True):
             parameter.sub_(rate * move)
     method.after_step(*done)
+
+
+def queries(method: Method, images: Tensor) -> Tensor:
+    """What the projector makes of features."""
+    return method.get_submodule("projector")(method.encoder(images))
 
 
 def given(method: Method, *batches: Batch) -> list[list[Tensor]]:

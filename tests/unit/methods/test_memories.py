@@ -31,7 +31,7 @@ from hypersphere.training.build import build_method
 
 from ..objectives.shared import normed as unit
 from ..training.conftest import make_run
-from .shared import batches_seen, given, gradients, make_batch, make_parts, normed, step
+from .shared import batches_seen, given, gradients, make_batch, make_parts, normed, queries, step
 from .test_every_method import batch_for, build
 
 
@@ -46,10 +46,6 @@ def test_unit_vectors_are_keyed_and_uniform_on_the_sphere() -> None:
     for coordinate in vectors.T.numpy():
         assert scipy.stats.kstest(coordinate, "uniform", (-1, 2)).pvalue > 0.01
     assert torch.corrcoef(vectors.T).fill_diagonal_(0).abs().max() < 4 / math.sqrt(2000)
-
-
-def queries(method: Method, images: Tensor) -> Tensor:
-    return method.get_submodule("projector")(method.encoder(images))
 
 
 def keys(method: Method, images: Tensor) -> Tensor:

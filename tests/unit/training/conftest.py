@@ -19,12 +19,12 @@ from hypersphere.training.checkpoint import Progress
 from hypersphere.training.trainers.image import Views
 
 from ...broken_off import before_steps, contents, execution
+from ...conftest import PROJECT
 from ...layers import merge
 
 Pixels = UInt8[np.ndarray, "n h w 3"]
 Images = tuple[Pixels, Any, Any]
 """With their labels and numbers."""
-PROJECT = Path(__file__).resolve().parents[2] / "project"
 SIMCLR: dict[str, Any] = {
     "dataset": {"name": "noise", "source": {"name": "digits"}},
     "views": {},
@@ -49,8 +49,6 @@ OPTIMISERS: dict[str, dict[str, Any]] = {
 STEPS = 8
 """Four epochs of two steps."""
 IDENTITY = {"run": "a run", "code": "its code", "data": "its data"}
-IMAGES: Pixels = np.random.default_rng(0).integers(0, 256, (19, 8, 8, 3), dtype=np.uint8)
-"""Two batches of eight, and three left over."""
 
 
 def make_run(base: str = "simclr", /, **changes: Any) -> Run:
@@ -80,14 +78,18 @@ def numbered(pixels: Pixels, numbers: Any = None) -> Images:
     return pixels, count % 3, count if numbers is None else numbers
 
 
+PIXELS: Pixels = np.random.default_rng(0).integers(0, 256, (19, 8, 8, 3), dtype=np.uint8)
+"""Two batches of eight, and three left over."""
+IMAGES = numbered(PIXELS)
+
+
 # Runs that end before their time
 
 
-def execute(run: Run, images: Images | Pixels, folder: Path, **changes: Any) -> Progress:
+def execute(run: Run, images: Images, folder: Path, **changes: Any) -> Progress:
     """Train; states are saved once in an hour."""
     how = execution(run, **({"identity": IDENTITY, "save_every": 3600.0} | changes))
-    given = images if isinstance(images, tuple) else numbered(images)
-    return loop.train(run, Views(run, *given, how.device), how, folder)
+    return loop.train(run, Views(run, *images, how.device), how, folder)
 
 
 Resume = Callable[..., Progress]
@@ -109,7 +111,7 @@ def broken(tmp_path: Path, kept: Path) -> Broken:
 
 
 def break_off(
-    after: int | None, run: Run, images: Images | Pixels, kept: Path, folder: Path
+    after: int | None, run: Run, images: Images, kept: Path, folder: Path
 ) -> tuple[dict[str, bytes], Path, Resume]:
     """The bytes of a whole run, ``folder`` as a kill after so many steps leaves it, and how to go on with that."""
     place = kept / run.name

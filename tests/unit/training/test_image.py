@@ -26,7 +26,7 @@ from hypersphere.training.weights import ENCODER, HEADS, snapshot_names
 
 from ...broken_off import contents
 from ...of_images import METHODS
-from .conftest import IMAGES, Images, execute, make_run, numbered, of_method
+from .conftest import IMAGES, PIXELS, Images, execute, make_run, numbered, of_method
 
 pytestmark = pytest.mark.heavy
 
@@ -43,17 +43,17 @@ def seen(run: Run, images: Images) -> Views:
 def test_an_image_has_the_same_views_in_a_part_of_a_dataset_as_in_the_whole() -> None:
     """Keys are original numbers: images 3, 4, … of the whole are given the whole's draws when they come alone."""
     part, run, all_of_it = np.arange(3, 19), make_run(), torch.arange(16)
-    whole = seen(run, numbered(IMAGES)).views(all_of_it + 3)
-    assert torch.equal(seen(run, numbered(IMAGES[part], part)).views(all_of_it), whole)
-    assert not torch.equal(seen(run, numbered(IMAGES[part])).views(all_of_it), whole)
+    whole = seen(run, IMAGES).views(all_of_it + 3)
+    assert torch.equal(seen(run, numbered(PIXELS[part], part)).views(all_of_it), whole)
+    assert not torch.equal(seen(run, numbered(PIXELS[part])).views(all_of_it), whole)
 
 
 def test_images_that_stay_on_disk_have_the_same_views(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A set above the limit is a memory-mapped file that nothing copies."""
-    np.save(tmp_path / "images.npy", IMAGES)
+    np.save(tmp_path / "images.npy", PIXELS)
     stored, index = np.load(tmp_path / "images.npy", mmap_mode="r"), torch.tensor([7, 0, 18])
-    expected = seen(make_run(), numbered(IMAGES)).views(index)
-    monkeypatch.setattr(module, "RESIDENT", IMAGES.nbytes - 1)
+    expected = seen(make_run(), IMAGES).views(index)
+    monkeypatch.setattr(module, "RESIDENT", PIXELS.nbytes - 1)
     source = seen(make_run(), numbered(stored))
     assert source.resident is None
     assert source.stored is stored
@@ -70,11 +70,11 @@ def test_accumulated_gradient_is_the_mean_or_the_sum_of_the_passes(method: str, 
     """
     run = make_run(method, batch={"size": 16, "micro": 4, "accumulate": accumulate})
     model, reference = build_method(run).train(), build_method(run).train()
-    source, index, execution = seen(run, numbered(IMAGES)), torch.arange(16).flip(0), Execution(CPU, frozenset(), {})
+    source, index, execution = seen(run, IMAGES), torch.arange(16).flip(0), Execution(CPU, frozenset(), {})
     optimiser, passes = optimisation.build(model, run.optimiser), loop.passes_of(source, [index], 0, 4)
     loss, norm = loop._step(run, model, optimiser, passes, index, source.labels, (0, 0, 0), execution).tolist()
 
-    data, draws = torch.from_numpy(IMAGES), draw(run.branches, 19, 8, 0, 0)
+    data, draws = torch.from_numpy(PIXELS), draw(run.branches, 19, 8, 0, 0)
     outputs = []
     for number, part in enumerate(index.split(4)):
         views = make_views(data[part], draws.take(part), run.branches)
@@ -160,12 +160,12 @@ def test_it_trains_on_the_training_split_and_on_the_labels_that_its_method_names
     """Whatever else there is; and on the images' original numbers."""
     monkeypatch.setattr(loop, "train", lambda run, views, *rest: views)
     named = {"class": np.array([0, 11]), "digit_2": np.array([0, 10])}
-    splits = {"train": SimpleNamespace(images=IMAGES[:2], labels=named, index=np.array([7, 10]))}
+    splits = {"train": SimpleNamespace(images=PIXELS[:2], labels=named, index=np.array([7, 10]))}
     data: Any = SimpleNamespace(split=splits.__getitem__)
     for labels, expected in (({}, [0, 11]), ({"labels": "digit_2"}, [0, 10])):
         run = make_run(method={"name": "supervised", **labels}, objective={"name": "cross_entropy"})
         found: Any = module.pretrain(run, data, Execution(CPU, frozenset(), {}), tmp_path)
-        assert torch.equal(found.resident, torch.tensor(IMAGES[:2]))
+        assert torch.equal(found.resident, torch.tensor(PIXELS[:2]))
         assert found.numbers.tolist() == [7, 10]
         assert found.labels.tolist() == expected
 

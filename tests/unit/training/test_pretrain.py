@@ -15,8 +15,7 @@ import signal
 import subprocess
 import sys
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import Mock
@@ -463,38 +462,33 @@ def test_killed_while_the_result_is_published_nothing_half_poses_as_whole(
 # States that cannot be written
 
 
-@contextmanager
-def full(monkeypatch: pytest.MonkeyPatch, name: str, writes: int) -> Iterator[None]:
-    """What is written of the files called ``name`` after so many goes to a disk that is full: /dev/full is one."""
-    if not Path("/dev/full").exists():
-        pytest.skip("no /dev/full here")
-    beside, count = Path.with_name, itertools.count()
-
-    def place(path: Path, temporary: str) -> Path:
-        there = beside(path, temporary)
-        if path.name == name and temporary.endswith(files.PART) and next(count) >= writes:
-            there.symlink_to("/dev/full")
-        return there
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "with_name", place)
-        yield
-
-
 FULL = {"resume.safetensors": 5, "epoch-0002.safetensors": 3, "epoch-0002.heads.safetensors": 3}
 FULL |= dict.fromkeys(("encoder.safetensors", "heads.safetensors", "manifest.json"), 7)
 """By file that finds the disk full, the step of the last state that was saved; of a state it is the sixth."""
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 @pytest.mark.parametrize("name", FULL)
 def test_on_a_full_disk_the_last_state_is_kept_and_the_run_goes_on_from_there(
     stopped: Stopped, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """A state is written after each of 8 steps, but the last, after which there is nothing left to go on with."""
+    """/dev/full is such a disk: what is written of the files of that name goes there, of states from the sixth on.
+
+    A state is written after each of 8 steps, but the last, after which there is nothing left to go on with.
+    """
     shutil.rmtree(stopped.folder)
-    writes = 5 if name == "resume.safetensors" else 0
-    with full(monkeypatch, name, writes), pytest.raises(HypersphereError) as caught:
-        stopped.go_on(save_every=0.0)
+    beside, writes, allowed = Path.with_name, itertools.count(), 5 if name == "resume.safetensors" else 0
+
+    def place(path: Path, temporary: str) -> Path:
+        there = beside(path, temporary)
+        if path.name == name and temporary.endswith(files.PART) and next(writes) >= allowed:
+            there.symlink_to("/dev/full")
+        return there
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "with_name", place)
+        with pytest.raises(HypersphereError) as caught:
+            stopped.go_on(save_every=0.0)
     assert str(caught.value).startswith(f"{stopped.run.name}: ")
     assert f"/{name}: cannot be written (" in str(caught.value)
     assert caught.value.status == 2
