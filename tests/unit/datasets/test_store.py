@@ -122,26 +122,6 @@ def test_two_at_once_prepare_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert builds == ["digits"]
 
 
-TWO = np.zeros((2, 2, 2, 3), np.uint8)
-MISFITS: dict[str, dict[str, Split]] = {
-    "image shape": {"test": Split(TWO[:, :1], {})},
-    "image type": {"test": Split(TWO.astype(float), {})},
-    "label range": {"test": Split(TWO, {"class": np.array([0, 2])})},
-    "label sign": {"test": Split(TWO, {"class": np.array([0, -1])})},
-    "label type": {"test": Split(TWO, {"class": np.array([0.0, 1.0])})},
-    "unnamed": {"test": Split(TWO, {"fine": np.array([0, 1])})},
-    "length": {"test": Split(TWO, {"class": np.array([0])})},
-    "name": {"test": Split(TWO, {"../a": np.array([0, 1])})},
-    "split": {"../a": Split(TWO, {})},
-}
-
-
-@pytest.mark.parametrize("misfit", MISFITS)
-def test_a_misfit_is_a_sentence_that_names_it(misfit: str, refused: Any) -> None:
-    with refused():
-        store.check(Arrays({"train": Split(TWO, {}), **MISFITS[misfit]}, {"class": ("a", "b")}, {}), "datasets/made_up")
-
-
 def rich() -> Arrays:
     """Three splits of made-up images: two sorts of labels, attributes of three types, one split without labels."""
     pixels = np.random.default_rng(0).integers(0, 256, (9, 2, 2, 3), dtype=np.uint8)
@@ -224,9 +204,22 @@ def announcing(change: Callable[[np.ndarray], np.ndarray]) -> Split:
     return Split(Pieces(IMAGES.shape, lambda numbers: change(IMAGES[numbers])), {"class": np.arange(11) % 2})
 
 
-# Some of each class where there are no classes; more of one than there are, or none; no split to train on; other images
-# than the source announced.
+TWO = np.zeros((2, 2, 2, 3), np.uint8)
+MISFITS: dict[str, dict[str, Split]] = {
+    "image shape": {"test": Split(TWO[:, :1], {})},
+    "image type": {"test": Split(TWO.astype(float), {})},
+    "label range": {"test": Split(TWO, {"class": np.array([0, 2])})},
+    "label sign": {"test": Split(TWO, {"class": np.array([0, -1])})},
+    "label type": {"test": Split(TWO, {"class": np.array([0.0, 1.0])})},
+    "unnamed": {"test": Split(TWO, {"fine": np.array([0, 1])})},
+    "length": {"test": Split(TWO, {"class": np.array([0])})},
+    "name": {"test": Split(TWO, {"../a": np.array([0, 1])})},
+    "split": {"../a": Split(TWO, {})},
+}
+# Beside those: some of each class where there are no classes; more of one than there are, or none; no split to train
+# on; other images than the source announced.
 UNFIT: dict[str, tuple[dict[str, Split], dict[str, Any]]] = {
+    **{name: ({"train": Split(TWO, {}), **splits}, {}) for name, splits in MISFITS.items()},
     "test_per_class": ({"train": BARE}, {"test_per_class": 1}),
     "imbalance": ({"train": BARE}, {"imbalance": {"head": 1, "ratio": 1}}),
     "more": ({"train": announcing(lambda piece: piece)}, {"imbalance": {"head": 7, "ratio": 1}}),
