@@ -8,7 +8,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import sleep
 from types import SimpleNamespace
-from unittest.mock import Mock
 
 import numpy as np
 import pooch
@@ -117,10 +116,3 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / name).write_bytes(pickle.dumps(content))
         monkeypatch.setitem(published.checksums(), f"{folder.name}/{name}", files.sha256(folder / name))
     return folder
-
-
-@pytest.fixture
-def unpickled(monkeypatch: pytest.MonkeyPatch) -> Mock:
-    spy = Mock(wraps=pickle.loads)
-    monkeypatch.setattr(pickle, "loads", spy)
-    return spy

@@ -59,6 +59,13 @@ def test_cifar100_has_its_coarse_labels_beside_its_fine_ones(tmp_path: Path, mon
     assert arrays.splits["test"].images.min() == 1
 
 
+@pytest.fixture
+def unpickled(monkeypatch: pytest.MonkeyPatch) -> Mock:
+    spy = Mock(wraps=pickle.loads)
+    monkeypatch.setattr(pickle, "loads", spy)
+    return spy
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("harm", HARMS)
 def test_a_damaged_file_is_refused_before_anything_is_unpickled(

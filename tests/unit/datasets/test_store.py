@@ -30,20 +30,16 @@ SMALL: dict[str, Any] = {
 }
 ARRAYS = [f"{split}/{array}.npy" for split in ("train", "test") for array in ("images", "labels-class", "index")]
 COUNTS = [12, 10, 8, 6, 5, 4, 4, 3, 2, 2]  # int(12 · 1.2^-i), by hand
+DATASET = Dataset.model_validate(SMALL)
 
 
 @pytest.fixture
-def dataset() -> Dataset:
-    return Dataset.model_validate(SMALL)
+def folder(tmp_path: Path) -> Path:
+    return store.prepare(DATASET, tmp_path, None)
 
 
-@pytest.fixture
-def folder(dataset: Dataset, tmp_path: Path) -> Path:
-    return store.prepare(dataset, tmp_path, None)
-
-
-def test_the_manifest_describes_the_files(folder: Path, dataset: Dataset, tmp_path: Path) -> None:
-    assert folder == tmp_path / "processed" / dataset.folder
+def test_the_manifest_describes_the_files(folder: Path, tmp_path: Path) -> None:
+    assert folder == tmp_path / "processed" / DATASET.folder
     assert np.bincount(store.open(folder).split("train").labels["class"]).tolist() == COUNTS
     manifest = json.loads((folder / "manifest.json").read_text())
     assert (manifest["name"], manifest["spec"], manifest["image_shape"]) == ("small_lt", SMALL, [12, 12, 3])
@@ -54,13 +50,13 @@ def test_the_manifest_describes_the_files(folder: Path, dataset: Dataset, tmp_pa
     assert len(manifest["digest"]) == 64
 
 
-def test_where_the_source_is_told_to_look(dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_the_source_is_told_to_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """data/raw may be downloaded to; a folder of the user's own may not."""
     source = Mock(side_effect=HypersphereError("stop here"))
     monkeypatch.setattr(registry, "load", lambda kind, name: source)
     for data_root in (None, tmp_path / "mine"):
         with pytest.raises(HypersphereError):
-            store.prepare(dataset, tmp_path, data_root)
+            store.prepare(DATASET, tmp_path, data_root)
     given: dict[str, Any] = {"train_per_class": 12, "test_per_class": 3}
     raw, mine = call(tmp_path / "raw", download=True, **given), call(tmp_path / "mine", download=False, **given)
     assert source.call_args_list == [raw, mine]
@@ -81,7 +77,7 @@ DAMAGE = [*(("manifest.json", harm) for harm in (*HARMS.values(), of_old)), *((n
 
 @pytest.mark.parametrize(("name", "harm"), [*DAMAGE, ("train/images.npy", Path.unlink), ("test/index.npy", truncate)])
 def test_damage_is_named_with_what_to_run_which_mends_it(
-    folder: Path, dataset: Dataset, tmp_path: Path, name: str, harm: Callable[[Path], object], approve: Any
+    folder: Path, tmp_path: Path, name: str, harm: Callable[[Path], object], approve: Any
 ) -> None:
     before = _files(folder)
     harm(folder / name)
@@ -90,7 +86,7 @@ def test_damage_is_named_with_what_to_run_which_mends_it(
     approve(re.sub(r" \(.*\)", "", str(caught.value)))  # without the words of Python's own decoder
     # What Snakemake goes by is taken away, so that the next run prepares the dataset again.
     assert caught.value.proofs == (folder / "manifest.json",)
-    store.prepare(dataset, tmp_path, None)
+    store.prepare(DATASET, tmp_path, None)
     assert _files(folder) == before
 
 
@@ -100,14 +96,14 @@ def test_a_dataset_that_nothing_loads_is_a_sentence(tmp_path: Path, refused: Any
     assert not list(tmp_path.iterdir())
 
 
-def test_what_a_killed_process_left_is_tidied_away(dataset: Dataset, tmp_path: Path) -> None:
-    left = tmp_path / "processed" / f".{dataset.folder}.0123abcd.part"
+def test_what_a_killed_process_left_is_tidied_away(tmp_path: Path) -> None:
+    left = tmp_path / "processed" / f".{DATASET.folder}.0123abcd.part"
     files.write_text(left / "train" / "images.npy", "half of")
-    store.prepare(dataset, tmp_path, None)
+    store.prepare(DATASET, tmp_path, None)
     assert not left.exists()
 
 
-def test_two_at_once_prepare_it_once(dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_at_once_prepare_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both are let go together; without the lock both would build."""
     load, together, builds = registry.load, threading.Barrier(2), []
 
@@ -118,32 +114,12 @@ def test_two_at_once_prepare_it_once(dataset: Dataset, tmp_path: Path, monkeypat
 
     def prepare(place: int) -> str:
         together.wait()
-        return store.open(store.prepare(dataset, tmp_path, None)).digest
+        return store.open(store.prepare(DATASET, tmp_path, None)).digest
 
     monkeypatch.setattr(registry, "load", slow)
     with ThreadPoolExecutor(2) as pool:
         assert len({*pool.map(prepare, range(2))}) == 1
     assert builds == ["digits"]
-
-
-TWO = np.zeros((2, 2, 2, 3), np.uint8)
-MISFITS: dict[str, dict[str, Split]] = {
-    "image shape": {"test": Split(TWO[:, :1], {})},
-    "image type": {"test": Split(TWO.astype(float), {})},
-    "label range": {"test": Split(TWO, {"class": np.array([0, 2])})},
-    "label sign": {"test": Split(TWO, {"class": np.array([0, -1])})},
-    "label type": {"test": Split(TWO, {"class": np.array([0.0, 1.0])})},
-    "unnamed": {"test": Split(TWO, {"fine": np.array([0, 1])})},
-    "length": {"test": Split(TWO, {"class": np.array([0])})},
-    "name": {"test": Split(TWO, {"../a": np.array([0, 1])})},
-    "split": {"../a": Split(TWO, {})},
-}
-
-
-@pytest.mark.parametrize("misfit", MISFITS)
-def test_a_misfit_is_a_sentence_that_names_it(misfit: str, refused: Any) -> None:
-    with refused():
-        store.check(Arrays({"train": Split(TWO, {}), **MISFITS[misfit]}, {"class": ("a", "b")}, {}), "datasets/made_up")
 
 
 def rich() -> Arrays:
@@ -225,13 +201,29 @@ BARE = Split(IMAGES, {})
 
 
 def announcing(change: Callable[[np.ndarray], np.ndarray]) -> Split:
-    return Split(Pieces(IMAGES.shape, lambda numbers: change(IMAGES[numbers])), {"class": np.zeros(11, np.int64)})
+    return Split(Pieces(IMAGES.shape, lambda numbers: change(IMAGES[numbers])), {"class": np.arange(11) % 2})
 
 
-# Some of each class where there are no classes; no split to train on; other images than the source announced.
+TWO = np.zeros((2, 2, 2, 3), np.uint8)
+MISFITS: dict[str, dict[str, Split]] = {
+    "image shape": {"test": Split(TWO[:, :1], {})},
+    "image type": {"test": Split(TWO.astype(float), {})},
+    "label range": {"test": Split(TWO, {"class": np.array([0, 2])})},
+    "label sign": {"test": Split(TWO, {"class": np.array([0, -1])})},
+    "label type": {"test": Split(TWO, {"class": np.array([0.0, 1.0])})},
+    "unnamed": {"test": Split(TWO, {"fine": np.array([0, 1])})},
+    "length": {"test": Split(TWO, {"class": np.array([0])})},
+    "name": {"test": Split(TWO, {"../a": np.array([0, 1])})},
+    "split": {"../a": Split(TWO, {})},
+}
+# Beside those: some of each class where there are no classes; more of one than there are, or none; no split to train
+# on; other images than the source announced.
 UNFIT: dict[str, tuple[dict[str, Split], dict[str, Any]]] = {
+    **{name: ({"train": Split(TWO, {}), **splits}, {}) for name, splits in MISFITS.items()},
     "test_per_class": ({"train": BARE}, {"test_per_class": 1}),
     "imbalance": ({"train": BARE}, {"imbalance": {"head": 1, "ratio": 1}}),
+    "more": ({"train": announcing(lambda piece: piece)}, {"imbalance": {"head": 7, "ratio": 1}}),
+    "none": ({"train": announcing(lambda piece: piece)}, {"imbalance": {"head": 2, "ratio": 4}}),
     "no train": ({"test": BARE}, {}),
     "fewer": ({"train": announcing(lambda piece: piece[:-1])}, {}),
     "smaller": ({"train": announcing(lambda piece: piece[:, :2])}, {}),
@@ -245,7 +237,7 @@ def test_what_does_not_fit_together_is_refused_and_not_written(
 ) -> None:
     splits, kept = UNFIT[unfit]
     with refused():
-        prepare_made_up(Arrays(splits, {"class": ("one",)}, rich().about), **kept)
+        prepare_made_up(Arrays(splits, {"class": ("one", "two")}, rich().about), **kept)
     assert not list((tmp_path / "processed").glob("*made_up-????????")) + list(tmp_path.rglob("*.part"))
 
 
@@ -304,17 +296,11 @@ def test_n21_the_authors_choice_is_the_first_images_of_each_class(head: int, rat
 
 def test_the_first_images_need_no_seed_and_the_drawn_ones_keep_their_name() -> None:
     """A dataset that says what is the default anyway has the folder that it had before there was a choice."""
-    plain: dict[str, Any] = {"name": "lt", "source": {"name": "digits"}, "imbalance": {"head": 240, "ratio": 1.5}}
-    said = {**plain, "imbalance": {"head": 240, "ratio": 1.5, "keep": "drawn"}}
-    first = {**plain, "imbalance": {"head": 240, "ratio": 1.5, "keep": "first"}}
-    folders = [Dataset.model_validate(one).folder for one in (plain, said, first)]
-    assert folders[0] == folders[1] != folders[2]
-
-
-@pytest.mark.parametrize("spec", [{"head": 41, "ratio": 1}, {"head": 10, "ratio": 4}], ids=["more", "none"])
-def test_an_impossible_wish_is_a_sentence(spec: dict[str, Any], refused: Any) -> None:
-    with refused():
-        store.choose_images(LABELS, Imbalance(**spec), 5)
+    plain, said, first = (
+        Dataset.model_validate(SMALL | {"imbalance": SMALL["imbalance"] | keep}).folder
+        for keep in ({}, {"keep": "drawn"}, {"keep": "first"})
+    )
+    assert plain == said != first
 
 
 KEPT = np.array([0, 1, 4, 5, 6, 10])

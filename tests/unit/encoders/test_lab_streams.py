@@ -13,7 +13,7 @@ from hypersphere.encoders.lab_streams import RANGES, LabStreams, lab_streams, to
 from hypersphere.encoders.resnet import resnet
 from hypersphere.encoders.resnet8 import resnet8
 
-from .conftest import count
+from .test_encoders import count
 
 
 @pytest.mark.parametrize(

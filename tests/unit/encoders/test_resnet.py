@@ -14,7 +14,7 @@ from hypersphere.encoders.resnet import resnet
 from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.training.build import initialise
 
-from .conftest import count, randomise
+from .test_encoders import count, randomise
 
 
 def plain(width: int, stride: int) -> nn.Module:

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from hypersphere.encoders.vit import vit
 
-from .conftest import count, randomise
+from .test_encoders import count, randomise
 
 
 def tiny() -> nn.Module:

@@ -5,10 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from hypersphere.config.run import Run
 from hypersphere.methods.base import Batch, Method, Objective, Parts
-
-from ..training.conftest import SIMCLR
 
 
 class Flat(nn.Module):
@@ -47,15 +44,10 @@ def make_parts(objective: Objective, **changes: Any) -> Parts:
     return Parts(Flat(), objective, lambda z: z)._replace(**changes)
 
 
-def make_batch(n: int = 5, views: int = 2, seed: int = 0) -> Batch:
-    """Views of ``n`` images of 2 x 2 pixels, places 0 … n-1 and labels of three classes."""
-    pixels = torch.rand(views, n, 3, 2, 2, generator=torch.Generator().manual_seed(seed))
+def make_batch(n: int = 5, views: int = 2, seed: int = 0, side: int = 2) -> Batch:
+    """Views of ``n`` images, places 0 … n-1 and labels of three classes."""
+    pixels = torch.rand(views, n, 3, side, side, generator=torch.Generator().manual_seed(seed))
     return Batch(pixels, torch.arange(n), torch.arange(n) % 3)
-
-
-def make_run(method: dict[str, Any], objective: dict[str, Any], **changes: Any) -> Run:
-    """A run of a few steps, to be built by ``training.build``."""
-    return Run.model_validate(SIMCLR | {"method": method, "objective": objective} | changes)
 
 
 def described(head: nn.Module) -> str:
@@ -88,6 +80,11 @@ def step(method: Method, *batches: Batch, done: tuple[float, float] = (0.5, 0.5)
         for parameter, move in zip(trained(method), moves, strict=True):
             parameter.sub_(rate * move)
     method.after_step(*done)
+
+
+def queries(method: Method, images: Tensor) -> Tensor:
+    """What the projector makes of features."""
+    return method.get_submodule("projector")(method.encoder(images))
 
 
 def given(method: Method, *batches: Batch) -> list[list[Tensor]]:

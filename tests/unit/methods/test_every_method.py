@@ -15,7 +15,8 @@ from hypersphere.training import optimisation
 from hypersphere.training.build import build_method
 
 from ...of_images import METHODS
-from .shared import Streams, batches_seen, described, make_parts, make_run, nothing
+from ..training.conftest import make_run
+from .shared import Streams, batches_seen, described, make_batch, make_parts, nothing
 
 CLASSES = 3
 COMPONENTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -49,15 +50,13 @@ def build(name: str, momentum: float | None = None, **changes: Any) -> Method:
     """Of six images and three classes."""
     parameters, objective = COMPONENTS[name]
     parameters = parameters if momentum is None else parameters | {"momentum": momentum}
-    encoder = {"name": "lab_streams", "backbone": "resnet8", "width": 2} if name == "cmc" else {"name": "resnet8"}
-    run = make_run({"name": name, **parameters}, objective, encoder={"width": 2} | encoder, **changes)
+    encoder = {"name": "lab_streams", "backbone": "resnet8", "width": 2} if name == "cmc" else {}
+    run = make_run(method={"name": name, **parameters}, objective=objective, encoder=encoder, **changes)
     return build_method(run, images=6, classes=CLASSES)
 
 
 def batch_for(name: str, seed: int = 0) -> Batch:
-    count = registry.read_constant("methods", name, "VIEWS", 2)
-    views = torch.rand(count, 6, 3, 8, 8, generator=torch.Generator().manual_seed(seed))
-    return Batch(views, torch.arange(6), torch.arange(6) % CLASSES)
+    return make_batch(6, registry.read_constant("methods", name, "VIEWS", 2), seed, side=8)
 
 
 def trained(name: str) -> Method:
@@ -175,12 +174,18 @@ def test_its_memory_begins_with_keyed_unit_vectors(name: str, memory: str) -> No
 
 
 @every
-def test_its_gradient_reaches_what_is_trained_and_nothing_else(name: str) -> None:
-    """Its embeddings, too, are out of the graph. A target begins as a copy, under the same names."""
+def test_what_is_trained_and_nothing_else_gets_a_gradient_and_is_held_by_an_optimiser(name: str) -> None:
+    """Its embeddings, too, are out of the graph. A target begins as a copy, under the same names. Of what an optimiser
+    holds SimSiam's predictor alone keeps its rate."""
     method = build(name).train()
     state = method.state_dict()
     copied = [key for key in state if key.startswith("target.")]
     assert all(torch.equal(state[key], state[key.removeprefix("target.")]) for key in copied)
+    optimiser = optimisation.build(method, Optimiser.model_validate({"learning_rate": 1.0, "weight_decay": 1e-4}))
+    held = {id(parameter) for group in optimiser.param_groups for parameter in group["params"]}
+    assert held == {id(p) for key, p in method.named_parameters() if not key.startswith("target.")}
+    constant = {id(p) for group in optimiser.param_groups if group["constant"] for p in group["params"]}
+    assert constant == ({id(p) for p in method.get_submodule("predictor").parameters()} if name == "simsiam" else set())
     output = method(batch_for(name))
     assert set(batches_seen(method)) == {2 if name in SYMMETRIC else 1}  # each view has batch statistics of its own
     assert not output.embeddings.requires_grad
@@ -252,14 +257,3 @@ def test_which_views_it_takes(name: str) -> None:
     losses = [copy.deepcopy(method)(batch._replace(views=views)).loss.item() for views in given]
     assert (losses[1] == pytest.approx(losses[0], abs=1e-5)) == (name in SYMMETRIC)
     assert losses[2] != pytest.approx(losses[0], abs=1e-5)
-
-
-@every
-def test_an_optimiser_holds_what_is_trained_and_nothing_else(name: str) -> None:
-    """SimSiam's predictor alone keeps its rate."""
-    method = build(name)
-    optimiser = optimisation.build(method, Optimiser.model_validate({"learning_rate": 1.0, "weight_decay": 1e-4}))
-    held = {id(parameter) for group in optimiser.param_groups for parameter in group["params"]}
-    assert held == {id(p) for key, p in method.named_parameters() if not key.startswith("target.")}
-    constant = {id(p) for group in optimiser.param_groups if group["constant"] for p in group["params"]}
-    assert constant == ({id(p) for p in method.get_submodule("predictor").parameters()} if name == "simsiam" else set())

@@ -30,7 +30,8 @@ from hypersphere.objectives.normalised_squared_error import normalised_squared_e
 from hypersphere.training.build import build_method
 
 from ..objectives.shared import normed as unit
-from .shared import batches_seen, given, gradients, make_batch, make_parts, make_run, normed, step
+from ..training.conftest import make_run
+from .shared import batches_seen, given, gradients, make_batch, make_parts, normed, queries, step
 from .test_every_method import batch_for, build
 
 
@@ -45,10 +46,6 @@ def test_unit_vectors_are_keyed_and_uniform_on_the_sphere() -> None:
     for coordinate in vectors.T.numpy():
         assert scipy.stats.kstest(coordinate, "uniform", (-1, 2)).pvalue > 0.01
     assert torch.corrcoef(vectors.T).fill_diagonal_(0).abs().max() < 4 / math.sqrt(2000)
-
-
-def queries(method: Method, images: Tensor) -> Tensor:
-    return method.get_submodule("projector")(method.encoder(images))
 
 
 def keys(method: Method, images: Tensor) -> Tensor:
@@ -128,7 +125,8 @@ def test_two_tau_multiplies_by_the_temperature_of_the_objective_or_the_logits(lo
         objective = {"name": "generalised_info_nce", "negatives": "other_view"}
     batch = batch_for("mocov3")
     plain, scaled = (
-        build_method(make_run({**MOCOV3, "two_tau": two_tau}, objective, logits=logits)) for two_tau in (False, True)
+        build_method(make_run(method={**MOCOV3, "two_tau": two_tau}, objective=objective, logits=logits))
+        for two_tau in (False, True)
     )
     losses = [method(batch).loss for method in (plain, scaled)]
     torch.testing.assert_close(losses[1], 0.4 * losses[0])
@@ -138,8 +136,8 @@ def test_two_tau_multiplies_by_the_temperature_of_the_objective_or_the_logits(lo
 
 def test_two_tau_without_a_temperature_is_refused(refused: Any) -> None:
     with refused():
-        build_method(make_run({**MOCOV3, "two_tau": True}, {"name": "negative_cosine"}))
-    build_method(make_run(MOCOV3, {"name": "negative_cosine"}))
+        build_method(make_run(method={**MOCOV3, "two_tau": True}, objective={"name": "negative_cosine"}))
+    build_method(make_run(method=MOCOV3, objective={"name": "negative_cosine"}))
 
 
 # MoCo v2: a queue

@@ -17,7 +17,7 @@ from hypersphere.objectives.multiview_coding import multiview_coding
 from hypersphere.objectives.negative_cosine import negative_cosine
 from hypersphere.objectives.nt_xent import nt_xent
 
-from .shared import Flat, Streams, gradients, make_batch, make_parts, normed
+from .shared import Flat, Streams, gradients, make_batch, make_parts, normed, queries
 
 loss = partial(nt_xent, temperature=0.5)
 
@@ -49,7 +49,7 @@ def test_simclr_is_its_objective_of_its_projections(forward: Any) -> None:
 def test_simsiam_is_algorithm_1() -> None:
     """Chen & He 2021, Alg. 1: L = D(p1, z2)/2 + D(p2, z1)/2, z without a graph; with one the gradient is another."""
     method = simsiam(make_parts(negative_cosine), hidden=7, dim=4, bottleneck=3)
-    z = [method.get_submodule("projector")(method.encoder(view)) for view in make_batch().views]
+    z = [queries(method, view) for view in make_batch().views]
     p = [method.get_submodule("predictor")(part) for part in z]
     stopped, free = (
         -F.cosine_similarity(p[0], t[1]).mean() / 2 - F.cosine_similarity(p[1], t[0]).mean() / 2

@@ -16,7 +16,7 @@ from hypersphere.methods.swav import swav
 from hypersphere.objectives.self_distillation import self_distillation
 from hypersphere.objectives.swapped_prediction import swapped_prediction
 
-from .shared import given, gradients, make_batch, make_parts, step
+from .shared import given, gradients, make_batch, make_parts, queries, step
 
 DISTILLATION = partial(self_distillation, student_temperature=0.5, teacher_temperature=0.2)
 
@@ -77,15 +77,11 @@ def prototypes(method: Method) -> nn.Parameter:
     return method.get_parameter("prototypes.weight")
 
 
-def projected(method: Method, batch: Batch) -> list[Tensor]:
-    return [method.get_submodule("projector")(method.encoder(view)) for view in batch.views]
-
-
 def test_swavs_loss_is_lightlys_of_cosines_with_prototypes() -> None:
     """SwaVLoss of two crops, and its gradient; controls: of unnormalised embeddings, or with either view stopped."""
     method, batch = make_swav(), make_batch()
     output, theirs = method(batch), SwaVLoss(temperature=0.5, sinkhorn_epsilon=0.3)
-    z = projected(method, batch)
+    z = [queries(method, view) for view in batch.views]
     first, second = (F.normalize(part) @ prototypes(method).T for part in z)
     expected = theirs([first, second], [])[0]
     torch.testing.assert_close(output.loss, expected)
@@ -104,7 +100,8 @@ def test_prototypes_go_back_to_the_sphere_after_each_step() -> None:
     for k in range(3):
         batches = [make_batch(seed=2 * k), make_batch(seed=2 * k + 1)]
         w = prototypes(method).detach().clone().requires_grad_()
-        losses = [SWAPPED(*(F.normalize(z.detach()) @ w.T for z in projected(method, batch))) for batch in batches]
+        z = [[queries(method, view).detach() for view in batch.views] for batch in batches]
+        losses = [SWAPPED(*(F.normalize(part) @ w.T for part in views)) for views in z]
         (move,) = torch.autograd.grad(losses[0] + losses[1], w)
         assert (move * w).sum(dim=1).abs().max() > 1e-3
         step(method, *batches, rate=rate)

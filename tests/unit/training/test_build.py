@@ -28,7 +28,7 @@ from hypersphere.training.frozen import load_frozen
 
 from ...of_images import METHODS
 from ..encoders.test_encoders import ENCODERS
-from .conftest import MakeRun, execute, of_method
+from .conftest import execute, make_run, of_method
 
 # Tensors of a transformer that are zero at first, and no draw; all of a residual network's are drawn but batch norm's.
 ZERO = ("class_token", "conv_proj.bias", "in_proj_bias", "out_proj.bias")
@@ -37,7 +37,7 @@ SCALED = {"name": "positive_scaling", "temperature": 0.25, "s": 3}
 
 
 @pytest.mark.parametrize("name", ENCODERS)
-def test_an_encoders_weights_are_a_function_of_the_seed_alone(make_run: MakeRun, name: str) -> None:
+def test_an_encoders_weights_are_a_function_of_the_seed_alone(name: str) -> None:
     """Of every tensor that is drawn at all, whatever torch's own generator says; another seed draws all anew."""
     methods, encoder = [], {"name": name} | ENCODERS[name]
     for torch_seed, seed in ((1, 0), (2, 0), (1, 1)):
@@ -52,7 +52,7 @@ def test_an_encoders_weights_are_a_function_of_the_seed_alone(make_run: MakeRun,
     assert all((a[tensor] == (tensor in of_norms and tensor.endswith("weight"))).all() for tensor in kept)
 
 
-def test_a_tensors_key_is_its_name(make_run: MakeRun) -> None:
+def test_a_tensors_key_is_its_name() -> None:
     """Drawn apart, by hand: every published run's initial weights hang on these keys and rules, whatever else is in the
     model. So a test of variants or methods with one seed is paired: they share all that they have in common.
 
@@ -104,7 +104,7 @@ LOSSES: dict[str, tuple[dict[str, Any], Callable[[Tensor, Tensor], Tensor]]] = {
 
 
 @pytest.mark.parametrize("case", LOSSES)
-def test_the_loss_is_the_sum_of_the_runs_components(make_run: MakeRun, case: str) -> None:
+def test_the_loss_is_the_sum_of_the_runs_components(case: str) -> None:
     changes, by_hand = LOSSES[case]
     generator = torch.Generator().manual_seed(0)
     a, b = (torch.randn(6, 4, generator=generator, dtype=torch.float64) for _ in range(2))

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from hypersphere.config import registry
 
 from ...of_images import METHODS as OF_IMAGES
-from .conftest import MakeRun, Pixels, execute
+from .conftest import IMAGES, execute, make_run
 from .test_build import GENERALISED, SCALED
 
 pytestmark = pytest.mark.heavy
@@ -60,12 +60,10 @@ MAPPED = [
 
 
 @pytest.mark.parametrize(("method", "objective", "logits"), [*((m, o, "cosine_logits") for m, o in FITTING), *MAPPED])
-def test_a_pair_that_fits_takes_two_steps(
-    make_run: MakeRun, images: Pixels, tmp_path: Path, method: str, objective: str, logits: str
-) -> None:
+def test_a_pair_that_fits_takes_two_steps(tmp_path: Path, method: str, objective: str, logits: str) -> None:
     """The wiring holds, nothing becomes infinite, and the encoder has moved."""
     run = make_run(**pair(method, objective, logits))
-    outcome = execute(run, images, tmp_path)
+    outcome = execute(run, IMAGES, tmp_path)
     assert (outcome.status, outcome.epochs) == ("finished", 2)
     before, after = (tmp_path / name for name in ("snapshots/epoch-0000.safetensors", "encoder.safetensors"))
     assert before.read_bytes() != after.read_bytes()
@@ -82,7 +80,7 @@ SAID = [("byol", "tuplet"), ("dino", "momentum_contrast"), ("mocov2", "n_pair"),
 """Pairs, one of each kind of misfit."""
 
 
-def test_what_does_not_fit_is_one_sentence(make_run: MakeRun, approve: Callable[[object], None]) -> None:
+def test_what_does_not_fit_is_one_sentence(approve: Callable[[object], None]) -> None:
     def sentence(**changes: Any) -> str:
         with pytest.raises(ValidationError) as caught:
             make_run(**changes)

@@ -26,7 +26,7 @@ from hypersphere.training.weights import ENCODER, HEADS, snapshot_names
 
 from ...broken_off import contents
 from ...of_images import METHODS
-from .conftest import Images, MakeRun, Pixels, execute, numbered, of_method
+from .conftest import IMAGES, PIXELS, Images, execute, make_run, numbered, of_method
 
 pytestmark = pytest.mark.heavy
 
@@ -40,22 +40,20 @@ def seen(run: Run, images: Images) -> Views:
     return source
 
 
-def test_an_image_has_the_same_views_in_a_part_of_a_dataset_as_in_the_whole(make_run: MakeRun, images: Pixels) -> None:
+def test_an_image_has_the_same_views_in_a_part_of_a_dataset_as_in_the_whole() -> None:
     """Keys are original numbers: images 3, 4, … of the whole are given the whole's draws when they come alone."""
     part, run, all_of_it = np.arange(3, 19), make_run(), torch.arange(16)
-    whole = seen(run, numbered(images)).views(all_of_it + 3)
-    assert torch.equal(seen(run, numbered(images[part], part)).views(all_of_it), whole)
-    assert not torch.equal(seen(run, numbered(images[part])).views(all_of_it), whole)
+    whole = seen(run, IMAGES).views(all_of_it + 3)
+    assert torch.equal(seen(run, numbered(PIXELS[part], part)).views(all_of_it), whole)
+    assert not torch.equal(seen(run, numbered(PIXELS[part])).views(all_of_it), whole)
 
 
-def test_images_that_stay_on_disk_have_the_same_views(
-    make_run: MakeRun, images: Pixels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_images_that_stay_on_disk_have_the_same_views(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A set above the limit is a memory-mapped file that nothing copies."""
-    np.save(tmp_path / "images.npy", images)
+    np.save(tmp_path / "images.npy", PIXELS)
     stored, index = np.load(tmp_path / "images.npy", mmap_mode="r"), torch.tensor([7, 0, 18])
-    expected = seen(make_run(), numbered(images)).views(index)
-    monkeypatch.setattr(module, "RESIDENT", images.nbytes - 1)
+    expected = seen(make_run(), IMAGES).views(index)
+    monkeypatch.setattr(module, "RESIDENT", PIXELS.nbytes - 1)
     source = seen(make_run(), numbered(stored))
     assert source.resident is None
     assert source.stored is stored
@@ -65,20 +63,18 @@ def test_images_that_stay_on_disk_have_the_same_views(
 @pytest.mark.trained
 @pytest.mark.parametrize("accumulate", ["mean", "sum"])
 @pytest.mark.parametrize("method", ["simclr", "simsiam"])
-def test_accumulated_gradient_is_the_mean_or_the_sum_of_the_passes(
-    make_run: MakeRun, images: Pixels, method: str, accumulate: str
-) -> None:
+def test_accumulated_gradient_is_the_mean_or_the_sum_of_the_passes(method: str, accumulate: str) -> None:
     """Against a loop that takes each pass's gradient by itself; loss and norm are means either way.
 
     Of a step over sixteen images, the last first, at rate 0.
     """
     run = make_run(method, batch={"size": 16, "micro": 4, "accumulate": accumulate})
     model, reference = build_method(run).train(), build_method(run).train()
-    source, index, execution = seen(run, numbered(images)), torch.arange(16).flip(0), Execution(CPU, frozenset(), {})
+    source, index, execution = seen(run, IMAGES), torch.arange(16).flip(0), Execution(CPU, frozenset(), {})
     optimiser, passes = optimisation.build(model, run.optimiser), loop.passes_of(source, [index], 0, 4)
     loss, norm = loop._step(run, model, optimiser, passes, index, source.labels, (0, 0, 0), execution).tolist()
 
-    data, draws = torch.from_numpy(images), draw(run.branches, 19, 8, 0, 0)
+    data, draws = torch.from_numpy(PIXELS), draw(run.branches, 19, 8, 0, 0)
     outputs = []
     for number, part in enumerate(index.split(4)):
         views = make_views(data[part], draws.take(part), run.branches)
@@ -94,7 +90,7 @@ def test_accumulated_gradient_is_the_mean_or_the_sum_of_the_passes(
 
 
 def test_an_epoch_is_whole_batches_in_keyed_order_at_annealed_rates(
-    make_run: MakeRun, images: Pixels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """19 images, batches of 8: two steps of two passes, and three images are left out; the peak is 1.0 · 8/256.
 
@@ -112,7 +108,7 @@ def test_an_epoch_is_whole_batches_in_keyed_order_at_annealed_rates(
     monkeypatch.setattr(SimCLR, "after_step", lambda self, *share: shares.append(share))
     monkeypatch.setattr(optimisation, "set_rate", setting)
     run = make_run(schedule={"counted_in": "passes"}, seed=5)
-    execute(run, images, tmp_path)
+    execute(run, IMAGES, tmp_path)
     seen: list[Batch] = [call.args[1] for call in forward.call_args_list]
     places = torch.stack([batch.places for batch in seen])
     orders = [prng.permutation(19, 5, "order", epoch)[:16] for epoch in range(4)]
@@ -129,14 +125,14 @@ def test_an_epoch_is_whole_batches_in_keyed_order_at_annealed_rates(
 
 
 def test_views_made_for_several_passes_at_once_train_the_same_bytes(
-    make_run: MakeRun, images: Pixels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Four passes of four images an epoch. The two views of one image, at 8 px, take 1,536 bytes."""
     spy = Mock(wraps=make_views)
     monkeypatch.setattr(module, "make_views", spy)
     for together in (0, 3, 100):
         monkeypatch.setattr(module, "CHUNK_BYTES", together * 4 * 1536)
-        execute(make_run(), images, tmp_path / str(together))
+        execute(make_run(), IMAGES, tmp_path / str(together))
     assert [len(call.args[0]) for call in spy.call_args_list] == [4] * 16 + [12, 4] * 4 + [16] * 4
     assert contents(tmp_path / "0") == contents(tmp_path / "3") == contents(tmp_path / "100")
 
@@ -159,22 +155,22 @@ def test_a_shorter_run_of_a_schedule_is_the_beginning_of_the_longer(
 
 
 def test_it_trains_on_the_training_split_and_on_the_labels_that_its_method_names(
-    make_run: MakeRun, images: Pixels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever else there is; and on the images' original numbers."""
     monkeypatch.setattr(loop, "train", lambda run, views, *rest: views)
     named = {"class": np.array([0, 11]), "digit_2": np.array([0, 10])}
-    splits = {"train": SimpleNamespace(images=images[:2], labels=named, index=np.array([7, 10]))}
+    splits = {"train": SimpleNamespace(images=PIXELS[:2], labels=named, index=np.array([7, 10]))}
     data: Any = SimpleNamespace(split=splits.__getitem__)
     for labels, expected in (({}, [0, 11]), ({"labels": "digit_2"}, [0, 10])):
         run = make_run(method={"name": "supervised", **labels}, objective={"name": "cross_entropy"})
         found: Any = module.pretrain(run, data, Execution(CPU, frozenset(), {}), tmp_path)
-        assert torch.equal(found.resident, torch.tensor(images[:2]))
+        assert torch.equal(found.resident, torch.tensor(PIXELS[:2]))
         assert found.numbers.tolist() == [7, 10]
         assert found.labels.tolist() == expected
 
 
-def test_another_run_other_bytes(make_run: MakeRun, images: Pixels, tmp_path: Path) -> None:
+def test_another_run_other_bytes(tmp_path: Path) -> None:
     """Each of these fields reaches training."""
     changes: list[dict[str, Any]] = [
         {},
@@ -185,6 +181,6 @@ def test_another_run_other_bytes(make_run: MakeRun, images: Pixels, tmp_path: Pa
         {"gradient": {"name": "grad_scale", "power": 1}},
     ]
     for number, change in enumerate(changes):
-        execute(make_run(**change), images, tmp_path / str(number))
+        execute(make_run(**change), IMAGES, tmp_path / str(number))
     found = [contents(tmp_path / str(number)) for number in range(len(changes))]
     assert len({one["encoder.safetensors"] for one in found}) == len({one["history.csv"] for one in found}) == 6

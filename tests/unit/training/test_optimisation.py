@@ -15,11 +15,11 @@ from hypersphere.training import optimisation
 from hypersphere.training.build import build_method
 from hypersphere.training.optimisation import annealing, fraction_of_peak, peak_rate, set_rate
 
-from .conftest import OPTIMISERS, MakeRun
+from .conftest import OPTIMISERS, make_run
 
 
 @pytest.mark.parametrize(("rate", "batch", "expected"), [(0.18, 256, 0.18), (0.12, 1024, 0.48), (0.03, 64, 0.0075)])
-def test_peak_is_per_256_images(make_run: MakeRun, rate: float, batch: int, expected: float) -> None:
+def test_peak_is_per_256_images(rate: float, batch: int, expected: float) -> None:
     """Norms paper, App. C.1: 0.18 · 256/256 for SimCLR, 0.12 · 1024/256 for SimSiam."""
     run = make_run(optimiser={"learning_rate": rate}, batch={"size": batch})
     assert peak_rate(run) == pytest.approx(expected)
@@ -91,7 +91,7 @@ TRANSFORMER = {"name": "vit", "image_size": 8, "patch": 4, "depth": 2, "width": 
 
 
 @pytest.mark.parametrize("encoder", [{}, TRANSFORMER], ids=["resnet8", "transformer"])
-def test_biases_and_normalisations_do_not_decay(make_run: MakeRun, encoder: dict[str, Any]) -> None:
+def test_biases_and_normalisations_do_not_decay(encoder: dict[str, Any]) -> None:
     """Told here by the kind of module and the name: the rule of DINO's official code (from memory). A transformer's
     token and positions decay. No parameter is in two groups; SimSiam's predictor stays at the peak of 0.48."""
     model = build_method(make_run("simsiam", encoder=encoder))
@@ -134,7 +134,7 @@ TORCHS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("decay", ["all", "weights"])
 @pytest.mark.parametrize("case", TORCHS)
-def test_steps_are_torchs(make_run: MakeRun, case: str, decay: str) -> None:
+def test_steps_are_torchs(case: str, decay: str) -> None:
     """Its optimiser over two lists of parameters, with and without decay: six steps in double precision at changing
     rates, one of them 0, with a gradient of zero on the way, and at first no rate at all."""
     kind, fields, options = TORCHS[case]
@@ -156,7 +156,7 @@ def test_steps_are_torchs(make_run: MakeRun, case: str, decay: str) -> None:
 
 
 @pytest.mark.parametrize(("momentum", "nesterov"), [(0.9, False), (0.9, True), (0.0, False)])
-def test_lars_is_lightlys(make_run: MakeRun, momentum: float, nesterov: bool) -> None:
+def test_lars_is_lightlys(momentum: float, nesterov: bool) -> None:
     """lightly.utils.lars, an independent implementation, at equal settings and without its epsilon of 1e-8."""
     fields = {"momentum": momentum, "nesterov": nesterov}
     settings = Optimiser.model_validate(OPTIMISERS["lars"] | fields)
@@ -174,9 +174,7 @@ def test_lars_is_lightlys(make_run: MakeRun, momentum: float, nesterov: bool) ->
 
 
 @pytest.mark.parametrize(("decay", "gradient"), [(0.01, 0.0), (0.0, 1.0), (0.01, 1.0)])
-def test_lars_by_hand_where_a_norm_is_zero_and_on_what_it_leaves_alone(
-    make_run: MakeRun, decay: float, gradient: float
-) -> None:
+def test_lars_by_hand_where_a_norm_is_zero_and_on_what_it_leaves_alone(decay: float, gradient: float) -> None:
     """You et al. 2017, Eq. 6: rate · trust · |w| / (|g| + decay · |w|) · (g + decay · w). So without a
     gradient a weight still decays, by rate · trust. A weight of zero has no scale of its own and takes the plain step;
     a tensor of one dimension neither decays nor adapts."""

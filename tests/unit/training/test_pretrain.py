@@ -4,6 +4,7 @@ A GPU's errors are raised where it would raise them, in a step, with the words t
 short is also brought about for real, in a process that may have no more than it has. The runs are of 8 steps.
 """
 
+import copy
 import gc
 import itertools
 import json
@@ -14,10 +15,9 @@ import signal
 import subprocess
 import sys
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import Mock
 
 import pytest
@@ -41,9 +41,28 @@ from hypersphere.training.weights import snapshot_names
 
 from ...broken_off import KilledError, before_steps, contents, failing
 from ...harm import flip
-from .conftest import STEPS, Stopped, keeping
+from .conftest import STEPS
 
 pytestmark = pytest.mark.heavy
+
+
+def keeping(plan: Plan, *epochs: int) -> Plan:
+    """The plan, asking for encoders and heads after so many epochs and no others."""
+    asking = copy.copy(plan)
+    object.__setattr__(asking, "kept_epochs", lambda run: list(epochs))
+    return asking
+
+
+@pytest.fixture
+def tiny_plan(tiny_plan: Plan) -> Plan:
+    """The same, and of each run's four epochs the ends are kept, and the middle."""
+    return keeping(tiny_plan, 0, 2, 4)
+
+
+@pytest.fixture
+def runs(tiny_plan: Plan) -> list[Run]:
+    """SimCLR's first three."""
+    return list(tiny_plan.batches[0].runs)
 
 
 @pytest.fixture
@@ -57,6 +76,49 @@ def done(folders: list[Path]) -> list[bool]:
 
 def steps(folder: Path) -> list[int]:
     return list(check_files(folder / MANIFEST)["started_at_steps"])
+
+
+@pytest.fixture
+def whole_run(tiny_plan: Plan, runs: list[Run], kept: Path) -> Path:
+    """A batch's first run, finished, in a folder apart; beside it, what a kill after 6 of its 8 steps leaves."""
+    folder, whole = tiny_plan.run_folder(runs[0].name), kept / "whole"
+    if not whole.exists():
+        with before_steps(lambda number: number == 6 and shutil.copytree(folder, kept / "stopped")):
+            pretrain(tiny_plan, runs[:1], save_every=0.0)
+        shutil.move(folder, whole)
+    return whole
+
+
+@pytest.fixture
+def trained(tiny_plan: Plan, runs: list[Run], whole_run: Path) -> Path:
+    """That run's own folder, with its result."""
+    return Path(shutil.copytree(whole_run, tiny_plan.run_folder(runs[0].name)))
+
+
+class Stopped(NamedTuple):
+    """That run, killed; and what it holds when nothing kills it."""
+
+    plan: Plan
+    run: Run
+    folder: Path
+    whole: dict[str, bytes]
+
+    @property
+    def kept(self) -> Path:
+        """Where its resume state is."""
+        (kept,) = self.folder.glob("unfinished-*")
+        return kept
+
+    def go_on(self, plan: Plan | None = None, **options: Any) -> list[int]:
+        """Train it to its end; the steps at which processes began."""
+        pretrain(plan or self.plan, [self.run], **options)
+        return steps(self.folder)
+
+
+@pytest.fixture
+def stopped(tiny_plan: Plan, runs: list[Run], whole_run: Path) -> Stopped:
+    folder = Path(shutil.copytree(whole_run.with_name("stopped"), tiny_plan.run_folder(runs[0].name)))
+    return Stopped(tiny_plan, runs[0], folder, contents(whole_run))
 
 
 def test_manifest_describes_the_run(tiny_plan: Plan, runs: list[Run], trained: Path) -> None:
@@ -400,38 +462,33 @@ def test_killed_while_the_result_is_published_nothing_half_poses_as_whole(
 # States that cannot be written
 
 
-@contextmanager
-def full(monkeypatch: pytest.MonkeyPatch, name: str, writes: int) -> Iterator[None]:
-    """What is written of the files called ``name`` after so many goes to a disk that is full: /dev/full is one."""
-    if not Path("/dev/full").exists():
-        pytest.skip("no /dev/full here")
-    beside, count = Path.with_name, itertools.count()
-
-    def place(path: Path, temporary: str) -> Path:
-        there = beside(path, temporary)
-        if path.name == name and temporary.endswith(files.PART) and next(count) >= writes:
-            there.symlink_to("/dev/full")
-        return there
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "with_name", place)
-        yield
-
-
 FULL = {"resume.safetensors": 5, "epoch-0002.safetensors": 3, "epoch-0002.heads.safetensors": 3}
 FULL |= dict.fromkeys(("encoder.safetensors", "heads.safetensors", "manifest.json"), 7)
 """By file that finds the disk full, the step of the last state that was saved; of a state it is the sixth."""
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 @pytest.mark.parametrize("name", FULL)
 def test_on_a_full_disk_the_last_state_is_kept_and_the_run_goes_on_from_there(
     stopped: Stopped, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """A state is written after each of 8 steps, but the last, after which there is nothing left to go on with."""
+    """/dev/full is such a disk: what is written of the files of that name goes there, of states from the sixth on.
+
+    A state is written after each of 8 steps, but the last, after which there is nothing left to go on with.
+    """
     shutil.rmtree(stopped.folder)
-    writes = 5 if name == "resume.safetensors" else 0
-    with full(monkeypatch, name, writes), pytest.raises(HypersphereError) as caught:
-        stopped.go_on(save_every=0.0)
+    beside, writes, allowed = Path.with_name, itertools.count(), 5 if name == "resume.safetensors" else 0
+
+    def place(path: Path, temporary: str) -> Path:
+        there = beside(path, temporary)
+        if path.name == name and temporary.endswith(files.PART) and next(writes) >= allowed:
+            there.symlink_to("/dev/full")
+        return there
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "with_name", place)
+        with pytest.raises(HypersphereError) as caught:
+            stopped.go_on(save_every=0.0)
     assert str(caught.value).startswith(f"{stopped.run.name}: ")
     assert f"/{name}: cannot be written (" in str(caught.value)
     assert caught.value.status == 2

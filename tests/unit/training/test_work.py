@@ -8,8 +8,7 @@ import pytest
 from hypersphere.config.run import Run
 from hypersphere.training.work import flops, key
 
-from ...layers import merge
-from .conftest import SIMCLR
+from .conftest import make_run
 
 SIDE, CLASSES, IMAGES = 8, 3, 6
 H, D, B = 8, 4, 2
@@ -28,17 +27,7 @@ ALL_AT_ONCE = {"batch": {"size": IMAGES, "micro": IMAGES}}
 
 def run(name: str, **changes: Any) -> Run:
     method, objective = METHODS[name]
-    return Run.model_validate(merge(SIMCLR, {"method": method, "objective": objective, **ALL_AT_ONCE, **changes}))
-
-
-def convolutions(width: int = 2, side: int = SIDE) -> tuple[int, int]:
-    """FLOPs of a ResNet-8's forward pass over one image, and of its first convolution: 2 for each product added."""
-    w, s = width, side * side
-    stem = 2 * 9 * 3 * w * s
-    first = 2 * (9 * w * w + 9 * w * w) * s
-    second = 2 * (9 * w * 2 * w + 9 * 2 * w * 2 * w + w * 2 * w) * s // 4
-    third = 2 * (9 * 2 * w * 4 * w + 9 * 4 * w * 4 * w + 2 * w * 4 * w) * s // 16
-    return stem + first + second + third, stem
+    return make_run(method=method, objective=objective, **ALL_AT_ONCE | changes)
 
 
 def linear(*widths: int) -> int:
@@ -46,11 +35,17 @@ def linear(*widths: int) -> int:
     return sum(2 * a * b for a, b in pairwise(widths))
 
 
-FORWARD, STEM = convolutions()
+# FLOPs of a ResNet-8's forward pass over one image: 2 for each product added
+W, S = 2, SIDE * SIDE
+STEM = 2 * 9 * 3 * W * S
+FIRST = 2 * (9 * W * W + 9 * W * W) * S
+SECOND = 2 * (9 * W * 2 * W + 9 * 2 * W * 2 * W + W * 2 * W) * S // 4
+THIRD = 2 * (9 * 2 * W * 4 * W + 9 * 4 * W * 4 * W + 2 * W * 4 * W) * S // 16
+FORWARD = STEM + FIRST + SECOND + THIRD
 TRAINED = 3 * FORWARD - STEM
 """A backward pass has two products for each of the forward pass; the images themselves take no gradient."""
-F = 8
-"""Features: four times the width."""
+F = 4 * W
+"""Features."""
 PROJECTOR, PREDICTOR = linear(F, H, D), linear(D, H, D)
 BY_HAND = {
     "supervised": TRAINED + 3 * linear(F, CLASSES),
@@ -87,7 +82,7 @@ def test_operations_of_sentences_are_those_counted_by_hand(mean: float, words: i
     """
     gates = 2 * 3 * HIDDEN
     each = 3 * words * gates * (WORDS + HIDDEN) - IMAGES * gates * HIDDEN
-    assert flops(Run.model_validate(merge(SIMCLR, SENTENCES)), mean, CLASSES) == 2 * each  # of the two encoders
+    assert flops(make_run(**SENTENCES), mean, CLASSES) == 2 * each  # of the two encoders
 
 
 def test_runs_share_a_count_where_seed_and_schedule_alone_differ() -> None:
