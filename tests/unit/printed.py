@@ -64,16 +64,9 @@ def frame(paper: str, artifact: str, rows: str, columns: str, **more: Any) -> pd
     return pd.DataFrame.from_dict(table(paper, artifact, rows, columns, **more), orient="index")
 
 
-def with_deviations(paper: str, artifact: str, rows: str) -> dict[Scalar, tuple[tuple[float, float], ...]]:
-    """The cells of each row of an artifact, in the order of the claims: the printed mean and its deviation."""
-    cells: dict[Scalar, tuple[tuple[float, float], ...]] = {}
-    for claim in _selected(paper, artifact, {}):
-        assert claim.reported is not None, claim.id
-        assert claim.reported_std is not None, claim.id
-        row = coordinate(claim, rows)
-        cells[row] = (*cells.get(row, ()), (claim.reported, claim.reported_std))
-    assert cells, f"{paper}/{artifact} has no value"
-    return cells
+def with_deviations(*place: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The ``frame`` of the printed means, and that of their deviations."""
+    return frame(*place), frame(*place, field="reported_std")
 
 
 def differences(cells: Table, row: str, baseline: str) -> list[float]:

@@ -66,6 +66,11 @@ class Spoils(nn.Module):
         return x
 
 
+def floats(pixels: np.ndarray) -> Tensor:
+    """Of a network's inputs: channels first, from 0 to 1."""
+    return torch.from_numpy(pixels).permute(0, 3, 1, 2) / 255
+
+
 def cloud(n: int = 300, m: int = 500, d: int = 8, classes: int = 4, dtype: torch.dtype = torch.float64) -> Any:
     """Overlapping Gaussian classes, off centre, columns of very different scale."""
     random = np.random.default_rng(0)

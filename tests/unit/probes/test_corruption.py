@@ -12,7 +12,7 @@ from hypersphere import prng
 from hypersphere.probes.corruption import augmix_of, corruption
 from hypersphere.probes.mlp import fit_mlp
 
-from .conftest import StandIn
+from .conftest import StandIn, floats
 
 QUICK: dict[str, Any] = {"hidden": 8, "epochs": 12}
 PLAIN = "corruption_error;augmentation=standard;corruption="
@@ -38,7 +38,7 @@ def world() -> Any:
     return StandIn(
         splits=("fog-1", "fog-2", "test", "train"),
         images=images,
-        features=lambda split: colours(torch.from_numpy(images(split)).permute(0, 3, 1, 2) / 255),
+        features=lambda split: colours(floats(images(split))),
         encode=colours,
         labels=lambda split: torch.arange(len(images(split))) % 3,
         classes=lambda: 3,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.errors import NotFiniteError
@@ -15,7 +15,7 @@ from hypersphere.probes.feature_maps import resized, seen_by, tinted
 from hypersphere.probes.gradcam import activation_map, gradcam
 from hypersphere.probes.local_features import CLUSTERS, COLOURS, OPAQUE, local_features
 
-from .conftest import Spoils
+from .conftest import Spoils, floats
 
 CPU = torch.device("cpu")
 
@@ -40,10 +40,6 @@ def world(pixels: np.ndarray, encoder: nn.Module, classes: int = 2) -> Any:
         classes=lambda: classes,
         class_names=lambda: tuple(f"kind {label}" for label in range(classes)),
     )
-
-
-def floats(pixels: np.ndarray) -> Tensor:
-    return torch.from_numpy(pixels).permute(0, 3, 1, 2) / 255
 
 
 def parts(**modules: nn.Module) -> nn.Module:

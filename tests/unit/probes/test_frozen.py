@@ -22,7 +22,7 @@ from hypersphere.probes import frozen as frozen_module
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.result import scored, top_k
 
-from .conftest import Spoils, cloud
+from .conftest import Spoils, cloud, floats
 
 CPU = torch.device("cpu")
 
@@ -156,7 +156,7 @@ def test_the_protocol_chooses_the_layer_up_to_which_a_copy_goes_and_home_is_wher
     encoder: nn.Module, head: nn.Module, frozen: Frozen
 ) -> None:
     """What is done to a copy leaves the encoder alone."""
-    image = torch.from_numpy(np.array(DATA.split("test").images[:4])).permute(0, 3, 1, 2) / 255
+    image = floats(np.array(DATA.split("test").images[:4]))
     for layer, expected in (("backbone", frozen.features("test")), ("embeddings", frozen.embeddings("test"))):
         asked = Frozen(encoder, head, DATA, CPU, layer, home=lambda: frozen)  # type: ignore[arg-type]
         assert torch.equal(asked.features("test"), expected)

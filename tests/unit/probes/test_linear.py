@@ -3,6 +3,7 @@
 import copy
 import math
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from hypersphere.probes.linear_sgd import linear_sgd
 from hypersphere.probes.linear_training_mode import linear_training_mode
 from hypersphere.probes.mlp import mlp
 
-from .conftest import StandIn, cloud
+from .conftest import StandIn, cloud, floats
 
 Scores = Callable[..., Tensor]
 pytestmark = pytest.mark.trained
@@ -76,14 +77,12 @@ def test_each_digit_has_a_fit_of_its_own() -> None:
     data = cloud()
     second = data.but(bank_labels=(data.bank[:, 0] > 0).long(), query_labels=(data.queries[:, 0] > 0).long())
     by_name = {"digit_1": data, "digit_2": second}
-
-    class Two(type(data)):  # type: ignore[misc]
-        def labels(self, split: str, name: str = "class") -> Tensor:
-            return by_name[name].labels(split)
-
-    found = linear(Two(data.bank, data.bank_labels, data.queries, data.query_labels, data.number), digits=2)
-    for name, given in by_name.items():
-        right = their_probabilities(given).argmax(axis=1) == given.query_labels.numpy()
+    given: Any = SimpleNamespace(
+        features=data.features, labels=lambda split, name: by_name[name].labels(split), classes=data.classes
+    )
+    found = linear(given, digits=2)
+    for name, own in by_name.items():
+        right = their_probabilities(own).argmax(axis=1) == own.query_labels.numpy()
         assert found.values[f"linear_top1;label={name}"] == pytest.approx(100 * right.mean(), abs=0.41)
     assert len(found.values) == 4
     assert found.n == len(data.queries)
@@ -180,10 +179,6 @@ def coloured(n: int, classes: int = 3) -> Any:
         features=lambda split: network(floats(pixels[split])),
         classes=lambda: classes,
     )
-
-
-def floats(pixels: np.ndarray) -> Tensor:
-    return torch.from_numpy(pixels).permute(0, 3, 1, 2).float() / 255
 
 
 def by_torch(world: Any, epochs: int, rate: float) -> list[tuple[list[tuple[int, float]], Tensor]]:

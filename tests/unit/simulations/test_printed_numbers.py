@@ -15,10 +15,10 @@ from hypersphere.audit.table import Cell
 from hypersphere.config.claims import Claim
 from hypersphere.simulations.printed_numbers import compute as study
 from hypersphere.simulations.printed_numbers.compute import FEWEST, cells
-from hypersphere.simulations.study import Context, Study
+from hypersphere.simulations.study import Study
 
-from ..printed import PAPERS, differences, table
-from .shared import held
+from ..printed import differences, table
+from .shared import context, held
 
 IMAGES = {"imagenet100": 5_000, "stl10": 8_000, "flowers102_lt": 1_020}
 """The other test sets have 10,000."""
@@ -36,9 +36,8 @@ def claim(**changed: Any) -> Claim:
 
 @cache
 def found(paper: str, studied: tuple[str, ...] = TABLES) -> Study:
-    file = PAPERS / paper / "claims.csv"
     papers = {paper: SimpleNamespace(studied=studied, label=str)}
-    return study.printed_numbers(Context(SimpleNamespace(claims_file={paper: file}.get, papers=papers), paper))
+    return study.printed_numbers(context(paper, papers=papers))
 
 
 def test_a_paper_has_the_tables_that_it_declares() -> None:
