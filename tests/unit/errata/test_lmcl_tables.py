@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ..printed import frame, with_deviations
+from ..printed import table, with_deviations
 
 TABLE_1, STD_1 = with_deviations("lmcl", "table1", "variant", "dataset")
 TOP_1, TOP_5 = (  # Table 2, by the number of negatives
-    frame("lmcl", "table2", "method.variant", "batch.size", fixed={"measure": measure})[[1024, 4096]]
+    table("lmcl", "table2", "method.variant", "batch.size", fixed={"measure": measure})[[1024, 4096]]
     for measure in ("linear_top1", "linear_top5")
 )
 TABLE_5, STD_5 = with_deviations("lmcl", "table5", "method.variant", "dataset")
@@ -29,7 +29,7 @@ def test_l11_four_times_the_negatives_is_worth_13_points_with_swav_too() -> None
 def test_l13_the_largest_lambda_is_not_the_best() -> None:
     """Enlarging lambda is said to improve generalisation: at 5 the mean over temperatures is the lowest of the four
     rows, below 0.01's, and it is best, in a tie, at one temperature of five."""
-    rows = frame("lmcl", "table3", "variant", "objective.temperature")
+    rows = table("lmcl", "table3", "variant", "objective.temperature")
     assert rows.mean(axis=1).idxmin() == "dp_lambda_5"
     assert rows.rank(method="min").loc["dp_lambda_5"].to_dict() == {0.1: 2, 0.2: 3, 0.25: 2, 0.3: 1, 0.4: 1}
     assert rows.columns[rows.loc["dp_lambda_5"] == rows.max()].tolist() == [0.2]

@@ -14,12 +14,12 @@ from scipy.stats import ttest_ind_from_stats
 
 from hypersphere.audit.grim import Assumptions, Printed, admissible
 
-from ..printed import frame, with_deviations
+from ..printed import table, with_deviations
 
-TABLE_1 = frame("margins", "table1", "method.variant", "dataset")
+TABLE_1 = table("margins", "table1", "method.variant", "dataset")
 TABLE_2, STD_2 = with_deviations("margins", "table2", "method.variant", "dataset")
 TABLE_3, STD_3 = with_deviations("margins", "table3", "method.variant", "target")
-TABLES_9_10 = [frame("margins", name, "logits.s", by) for name, by in (("table9", "dataset"), ("table10", "target"))]
+TABLES_9_10 = [table("margins", name, "logits.s", by) for name, by in (("table9", "dataset"), ("table10", "target"))]
 STL = "stl10"  # 8,000 test images; the other test sets have 10,000
 
 
