@@ -50,8 +50,6 @@ def test_two_regions_are_the_two_halves_and_constant_images_have_nothing_to_expl
     found = local_features(world(halves(), parts(middle=nn.Identity(), end=nn.Flatten())), stage="middle")
     assert found.values["explained;clusters=1"] == pytest.approx(0, abs=1e-9)
     assert 99 < found.values["explained;clusters=2"] <= 100
-    assert found.table is not None
-    assert found.pictures is not None
     assert len(found.pictures) == len(found.table) == 3 * len(CLUSTERS)
     assert found.table["caption"].tolist() == ["kind 0", "kind 1", "kind 0"] * len(CLUSTERS)
     two = found.pictures[(found.table["clusters"] == 2).to_numpy()]
@@ -114,8 +112,6 @@ def test_of_a_linear_score_it_is_the_class_activation_map_and_empty_where_nothin
 
 def test_pictures_of_some_classes(encoder: nn.Module) -> None:
     found = gradcam(world(images(), encoder, 6), hidden=6, epochs=3)
-    assert found.table is not None
-    assert found.pictures is not None
     assert found.pictures.shape == (10, 64, 64, 3)
     assert found.table["row"].tolist() == ["image"] * 5 + ["map"] * 5
     for place, row in enumerate(found.table.to_dict("records")):

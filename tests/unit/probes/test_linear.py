@@ -32,8 +32,7 @@ def their_probabilities(data: Any, penalty: float = 1e-3) -> np.ndarray:
     columns = 2 if data.classes() == 2 else 1
     model = LogisticRegression(C=columns / (penalty * len(data.bank)), tol=1e-10, max_iter=10_000)
     model.fit(scaler.transform(data.bank.numpy()), data.bank_labels.numpy())
-    found: np.ndarray = model.predict_proba(scaler.transform(data.queries.numpy()))
-    return found
+    return model.predict_proba(scaler.transform(data.queries.numpy()))
 
 
 @pytest.mark.parametrize("shape", [*({"m": 2000, "classes": classes} for classes in (2, 3, 4)), {"n": 60, "d": 90}])
@@ -263,8 +262,7 @@ def backpropagation(data: Any, hidden: int, epochs: int, drop_every: int, learni
         return learning_rate / 10 ** (passed // drop_every)
 
     descend(data, weights, gradients, "mlp", epochs, 256, 0.9, rate)
-    found: np.ndarray = np.maximum(data.queries.double().numpy() @ w1 + b1, 0) @ w2 + b2
-    return found
+    return np.maximum(data.queries.double().numpy() @ w1 + b1, 0) @ w2 + b2
 
 
 def test_it_is_backpropagation_by_hand(scores: Scores) -> None:

@@ -24,7 +24,6 @@ def test_norms_are_a_loop() -> None:
     vectors["train"][-2:] *= torch.tensor([[0.0], [1e-30]])
     frozen: Any = SimpleNamespace(splits=(*sizes,), embeddings=vectors.__getitem__)
     found = norms(frozen)
-    assert found.table is not None
     assert list(found.table.columns) == ["split", "image", "norm"]
     expected = [
         (split, image, math.hypot(*vector))
@@ -60,7 +59,6 @@ def test_the_unit_is_the_mean_of_the_images_trained_on_unless_it_is_zero(refused
     for place in (elsewhere.home, elsewhere):
         found = relative_norms(place)
         assert found.values == {"relative_norm;split=test": 2.0, "relative_norm;split=train": 1.0}
-    assert found.table is not None
     rows = list(found.table.itertuples(index=False, name=None))
     expected = {"test": (4.0, 2.0, 0.0), "train": (2.0, 1.0, 0.0)}
     assert rows == [(split, image, norm) for split, of in expected.items() for image, norm in enumerate(of)]
@@ -86,8 +84,6 @@ def test_extremes_are_found_by_sorting_each_class_by_hand() -> None:
     random = np.random.default_rng(0)
     norms, classes = random.lognormal(size=60).tolist(), np.repeat([0, 1, 2], 20).tolist()
     found = extreme_norms(faces(norms, classes))
-    assert found.table is not None
-    assert found.pictures is not None
     expected = []
     for extreme in ("highest", "lowest"):
         for label, name in enumerate(("ant", "bee", "cow")):
@@ -105,7 +101,6 @@ def test_extremes_are_found_by_sorting_each_class_by_hand() -> None:
 def test_ties_small_classes_empty_ones_and_captions_of_three_digits() -> None:
     """Equal norms, zero among them, keep the images' order at both ends; a class without images has no row."""
     table = extreme_norms(faces([0.0, 9.726, 123.4, 0.0, 9.726, 4.5e-12], [0, 0, 2, 0, 0, 2])).table
-    assert table is not None
     chosen = {key: part[["image", "caption"]].values.tolist() for key, part in table.groupby(["extreme", "row"])}
     assert chosen == {
         ("highest", "ant"): [[1, "9.73"], [4, "9.73"], [0, "0.00"], [3, "0.00"]],
