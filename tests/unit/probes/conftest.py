@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
@@ -13,13 +12,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from torch import Tensor, nn
 
 from hypersphere.probes import result
-
-
-class StandIn(SimpleNamespace):
-    """Stands in for ``Frozen``: what a test gives it, on unbiased data."""
-
-    def attribute(self, split: str, name: str) -> None:
-        """Nothing is biased here."""
 
 
 @dataclass(frozen=True)

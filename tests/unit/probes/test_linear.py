@@ -21,7 +21,7 @@ from hypersphere.probes.linear_sgd import linear_sgd
 from hypersphere.probes.linear_training_mode import linear_training_mode
 from hypersphere.probes.mlp import mlp
 
-from .conftest import StandIn, cloud, floats
+from .conftest import cloud, floats
 
 Scores = Callable[..., Tensor]
 pytestmark = pytest.mark.trained
@@ -170,13 +170,14 @@ def coloured(n: int, classes: int = 3) -> Any:
     }
     torch.manual_seed(0)
     network = nn.Sequential(nn.Conv2d(3, 6, 3), nn.BatchNorm2d(6), nn.ReLU(), nn.Flatten()).eval().requires_grad_(False)
-    return StandIn(
+    return SimpleNamespace(
         device=torch.device("cpu"),
         copy=lambda: copy.deepcopy(network),
         images=pixels.__getitem__,
         labels={split: torch.from_numpy(y) for split, y in own.items()}.__getitem__,
         features=lambda split: network(floats(pixels[split])),
         classes=lambda: classes,
+        attribute=lambda split, name: None,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from hypersphere.errors import NotFiniteError
 from hypersphere.probes.extreme_norms import extreme_norms
@@ -136,10 +137,15 @@ def people(more: bool = True) -> Any:
     )
 
 
-def by_hand(norms: list[float], scale: str) -> list[int]:
-    """Buckets by the limits' own arithmetic."""
+def by_hand(embeddings: Tensor, known: Tensor, scale: str, more_than: int) -> tuple[list[int], list[float]]:
+    """The images in each bucket, by the limits' own arithmetic, and the mean of what is known of them, NaN of few."""
+    norms = [math.hypot(*one) for one in embeddings.tolist()]
     low = min(norms) if scale == "range" else 0.0
-    return [min(20, 1 + math.floor(20 * (norm - low) / (max(norms) - low))) for norm in norms]
+    members: list[list[float]] = [[] for _ in range(20)]
+    for norm, value in zip(norms, known.tolist(), strict=True):
+        members[min(19, math.floor(20 * (norm - low) / (max(norms) - low)))].append(value)
+    means = [math.fsum(own) / len(own) if len(own) > more_than else math.nan for own in members]
+    return [len(own) for own in members], means
 
 
 @pytest.mark.parametrize("scale", ["maximum", "range"])
@@ -151,18 +157,13 @@ def test_accuracy_is_scikit_learns_in_each_bucket(scale: Any) -> None:
     rest = [torch.arange(240) != i for i in range(240)]
     models = [neighbours(bank[own], labels[own], 7, 0.1) for own in rest]
     said = np.concatenate([model.predict(query[None]) for model, query in zip(models, bank, strict=True)])
-    places = by_hand([math.hypot(*one) for one in frozen.embeddings("train").tolist()], scale)
-    right = said == labels.numpy()
-    few = 0
-    for bucket in range(1, 21):
-        own = [bool(right[i]) for i, place in enumerate(places) if place == bucket]
+    counts, means = by_hand(frozen.embeddings("train"), 100.0 * (said == labels.numpy()), scale, 4)
+    for bucket, (count, mean) in enumerate(zip(counts, means, strict=True), 1):
         key = f"bucket_top1;bucket={bucket}"
-        assert found.values[f"bucket_share;bucket={bucket}"] == pytest.approx(100 * len(own) / len(places))
-        assert found.counts[key] == len(own)
-        few += len(own) <= 4
-        expected = 100 * sum(own) / len(own) if len(own) > 4 else math.nan
-        assert found.values[key] == pytest.approx(expected, nan_ok=True)
-    assert 2 < few < 18
+        assert found.values[f"bucket_share;bucket={bucket}"] == pytest.approx(100 * count / 240)
+        assert found.counts[key] == count
+        assert found.values[key] == pytest.approx(mean, nan_ok=True)
+    assert 2 < np.isnan(means).sum() < 18
 
 
 def test_people_agree_by_norm_as_a_loop_says_and_what_a_dataset_lacks_is_nan() -> None:
@@ -172,11 +173,8 @@ def test_people_agree_by_norm_as_a_loop_says_and_what_a_dataset_lacks_is_nan() -
         ("human_accuracy", "train", 100.0 * (frozen.labels("train", PEOPLE[0]) == frozen.labels("train"))),
         ("human_entropy", "test", frozen.attribute("test", PEOPLE[1])),
     ):
-        places = by_hand([math.hypot(*one) for one in frozen.embeddings(split).tolist()], "maximum")
-        for bucket in range(1, 21):
-            own = [float(known[i]) for i, place in enumerate(places) if place == bucket]
-            expected = math.fsum(own) / len(own) if len(own) > 3 else math.nan
-            assert found[f"{measure};bucket={bucket}"] == pytest.approx(expected, nan_ok=True)
+        _, means = by_hand(frozen.embeddings(split), known, "maximum", 3)
+        assert [found[f"{measure};bucket={bucket}"] for bucket in range(1, 21)] == pytest.approx(means, nan_ok=True)
     lacking = norm_buckets(people(more=False), k=5).values
     assert {math.isnan(value) for key, value in lacking.items() if key.startswith("human")} == {True}
     assert sum(not math.isnan(value) for key, value in lacking.items() if key.startswith("bucket_share")) == 20
