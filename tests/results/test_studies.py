@@ -38,7 +38,6 @@ def test_a_table_has_a_head_for_every_cell_and_the_numbers_that_were_printed_in_
 ) -> None:
     """Drawings look claims up by coordinates: a look-up that finds nothing shows nothing."""
     grid = writer.show(Results(plan), name, artifact).grid
-    assert grid is not None
     assert {len(line.cells) for line in grid.lines} == {sum(head.span for head in grid.head[-1])}
     written = (plan.config.results / "tables" / name / f"{artifact}.md").read_text(encoding="utf-8")
     assert "nan" not in written.lower().split()

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
 import pandas as pd
 
@@ -12,9 +12,6 @@ from hypersphere.config.claims import Claim, load
 from hypersphere.config.coordinates import PAIR, Coordinates, Scalar
 
 PAPERS = Path(__file__).resolve().parents[2] / "config" / "papers"
-
-Table = dict[Scalar, dict[Scalar, float]]
-"""Row, column, number."""
 
 
 @cache
@@ -48,34 +45,26 @@ def table(
     columns: str,
     fixed: Coordinates = MappingProxyType({}),
     field: Literal["reported", "reported_std"] = "reported",
-) -> Table:
-    """The values of an artifact by two coordinates, in the order of the claims. Two for one cell must agree."""
-    cells: Table = {}
+) -> pd.DataFrame:
+    """The values of an artifact by two coordinates, in the order of the claims. Two for one cell must agree.
+
+    NaN where nothing is printed.
+    """
+    cells: dict[Scalar, dict[Scalar, float]] = {}
     for claim in _selected(paper, artifact, fixed):
         row = cells.setdefault(coordinate(claim, rows), {})
         value = getattr(claim, field)
         assert row.setdefault(coordinate(claim, columns), value) == value, f"{claim.id}: another value for its cell"
     assert cells, f"{paper}/{artifact} has no value at {dict(fixed)}"
-    return cells
+    return pd.DataFrame.from_dict(cells, orient="index")
 
 
-def frame(paper: str, artifact: str, rows: str, columns: str, **more: Any) -> pd.DataFrame:
-    """``table`` as a frame, in its order; NaN where nothing is printed."""
-    return pd.DataFrame.from_dict(table(paper, artifact, rows, columns, **more), orient="index")
+def with_deviations(*place: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The ``table`` of the printed means, and that of their deviations."""
+    return table(*place), table(*place, field="reported_std")
 
 
-def with_deviations(paper: str, artifact: str, rows: str) -> dict[Scalar, tuple[tuple[float, float], ...]]:
-    """The cells of each row of an artifact, in the order of the claims: the printed mean and its deviation."""
-    cells: dict[Scalar, tuple[tuple[float, float], ...]] = {}
-    for claim in _selected(paper, artifact, {}):
-        assert claim.reported is not None, claim.id
-        assert claim.reported_std is not None, claim.id
-        row = coordinate(claim, rows)
-        cells[row] = (*cells.get(row, ()), (claim.reported, claim.reported_std))
-    assert cells, f"{paper}/{artifact} has no value"
-    return cells
-
-
-def differences(cells: Table, row: str, baseline: str) -> list[float]:
-    """One row less another, column by column. Printed decimals are exact."""
-    return [round(cells[row][column] - cells[baseline][column], 10) for column in cells[row]]
+def differences(cells: pd.DataFrame, row: Scalar, baseline: Scalar) -> list[float]:
+    """One row less another, in the columns of the row. Printed decimals are exact."""
+    own = cells.loc[row].dropna()
+    return (own - cells.loc[baseline, own.index]).round(10).tolist()

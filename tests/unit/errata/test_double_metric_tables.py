@@ -5,18 +5,18 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from ..printed import frame
+from ..printed import table
 
 LOSSES = ["nt_xent", "dm1", "dm2", "dm3", "dm4"]
 DATA = ["cifar10", "cifar100", "tiny_imagenet"]  # the last is called ImageNet-200
 
-TABLE_2 = frame("double_metric", "table2", "dataset", "variant")
+TABLE_2 = table("double_metric", "table2", "dataset", "variant")
 TABLE_5 = {  # by temperature; the cells, not the run-together copies before them (erratum D11)
-    data: frame("double_metric", name, "objective.temperature", "variant")
+    data: table("double_metric", name, "objective.temperature", "variant")
     for data, name in (("cifar10", "table5a"), ("cifar100", "table5b"))
 }
 TABLE_7 = {  # by temperature
-    data: frame("double_metric", "table7", "objective.temperature", "variant", fixed={"dataset": data}) for data in DATA
+    data: table("double_metric", "table7", "objective.temperature", "variant", fixed={"dataset": data}) for data in DATA
 }
 
 

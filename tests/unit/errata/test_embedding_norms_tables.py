@@ -2,54 +2,49 @@
 
 import math
 import re
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 import pytest
 
 from ..printed import table
 
-TABLE_1 = table("embedding_norms", "table1", "variant", "norm", {"measure": "steps"})
 TABLE_2_SIMSIAM = table("embedding_norms", "table2", "variant", "optimiser.weight_decay", {"method": "simsiam"})
 TABLE_4 = table("embedding_norms", "table4", "method.variant", "dataset")
-TABLE_S2 = {
-    epoch: table("embedding_norms", "tableS2", "variant", "batch.size", {"epoch": epoch}) for epoch in (100, 500)
-}
-TABLE_S4 = table("embedding_norms", "tableS4", "variant", "dataset")
 DECAY_SIMSIAM = 5e-4  # the default
 
 
 @pytest.mark.parametrize(("penalty", "ends", "fitted"), [(0.5, 1.45, 1.465), (1.0, 1.30, 1.305)])
 def test_n2_steps_do_not_grow_with_the_square_of_the_norm(penalty: float, ends: float, fitted: float) -> None:
     """Slope of log steps on log norm, from norm 1 to 7, and by least squares over all three; 2 would be quadratic."""
-    norms, steps = zip(*TABLE_1[f"gamma{penalty:g}"].items(), strict=True)
-    assert norms == (1, 4, 7)
-    assert math.log(steps[2] / steps[0]) / math.log(7) == pytest.approx(ends, abs=0.005)
+    rows = table("embedding_norms", "table1", "variant", "norm", {"measure": "steps"})
+    steps = rows.loc[f"gamma{penalty:g}"]
+    assert list(steps.index) == [1, 4, 7]
+    assert math.log(steps[7] / steps[1]) / math.log(7) == pytest.approx(ends, abs=0.005)
     assert np.polyfit(np.log([1, 4, 7]), np.log(steps), 1)[0] == pytest.approx(fitted, abs=0.005)
-    assert steps[1] / steps[0] < 10  # 16 would be quadratic
-    assert steps[2] / steps[0] < 20  # 49
+    assert steps[4] / steps[1] < 10  # 16 would be quadratic
+    assert steps[7] / steps[1] < 20  # 49
 
 
 def test_n22_a_cut_of_3_shrinks_the_norm_39_times() -> None:
     """More than the 3 of one uncut-normalised layer and the 27 of three."""
-    assert TABLE_S4["default"]["cifar10"] / TABLE_S4["cut3"]["cifar10"] == pytest.approx(38.6, abs=0.1)
+    norms = table("embedding_norms", "tableS4", "variant", "dataset")["cifar10"]
+    assert norms["default"] / norms["cut3"] == pytest.approx(38.6, abs=0.1)
 
 
 def test_n23_the_grid_has_no_trend_to_9() -> None:
     """At SimSiam's default decay the last doublings bring 1.0 and 0.4 after 8.3; at 1e-3, c = 2 is below c = 1."""
     grid = ["default", "cut2", "cut4", "cut8"]
-    assert list(TABLE_2_SIMSIAM) == grid  # none at 9
-    at_default = [TABLE_2_SIMSIAM[cut][DECAY_SIMSIAM] for cut in grid]
-    assert [round(b - a, 1) for a, b in pairwise(at_default)] == [8.3, 1.0, 0.4]
-    assert TABLE_2_SIMSIAM["cut2"][1e-3] < TABLE_2_SIMSIAM["default"][1e-3]
+    assert list(TABLE_2_SIMSIAM.index) == grid  # none at 9
+    assert TABLE_2_SIMSIAM[DECAY_SIMSIAM].diff()[1:].round(1).tolist() == [8.3, 1.0, 0.4]
+    assert TABLE_2_SIMSIAM.loc["cut2", 1e-3] < TABLE_2_SIMSIAM.loc["default", 1e-3]
 
 
 def test_n29_table_s2_is_not_imagenet_100() -> None:
     """SimSiam, default decay and batch (1024), uncut, epoch 100: 32.6 in Table S2, 40.5 in Table 2 on ImageNet-100."""
-    assert TABLE_2_SIMSIAM["default"][DECAY_SIMSIAM] - TABLE_S2[100]["default"][1024] == pytest.approx(7.9)
-    end = TABLE_S2[500]["default"][1024]
-    balanced = TABLE_4["simsiam.default"]
-    assert min(balanced, key=lambda dataset: abs(balanced[dataset] - end)) == "cifar100"
+    over = table("embedding_norms", "tableS2", "variant", "epoch", {"batch.size": 1024}).loc["default"]
+    assert TABLE_2_SIMSIAM.loc["default", DECAY_SIMSIAM] - over[100] == pytest.approx(7.9)
+    assert (TABLE_4.loc["simsiam.default"] - over[500]).abs().idxmin() == "cifar100"
 
 
 @pytest.mark.parametrize(
@@ -67,14 +62,14 @@ def test_n33_the_labels_of_fig_3_can_be_cut_in_one_way(dataset: str, method: str
     (labels,) = [cut for cut in cuts if all(re.fullmatch(r"\d\.\d+", part) for part in cut)]
     violins = table("embedding_norms", "fig3", "target", "split", {"dataset": dataset, "method": method})
     (other,) = {"cifar10", "cifar100"} - {dataset}
-    assert len(set(violins[other].values())) == 1  # one label for both splits
-    of_other, of_own = [violins[other]["test"]], [violins[dataset]["train"], violins[dataset]["test"]]
+    assert violins.loc[other, "train"] == violins.loc[other, "test"]  # one label for both splits
+    of_other, of_own = [violins.loc[other, "test"]], violins.loc[dataset, ["train", "test"]].tolist()
     assert [float(label) for label in labels] == (of_own + of_other if dataset == "cifar10" else of_other + of_own)
     assert of_own[0] == 1 > of_own[1] > of_other[0]
 
 
 def test_n40_gradscale_on_imagenet_100_is_chance() -> None:
-    assert TABLE_4["simclr.gradscale"]["imagenet100"] == 100 / 100  # per cent, of 100 classes
+    assert TABLE_4.loc["simclr.gradscale", "imagenet100"] == 100 / 100  # per cent, of 100 classes
 
 
 def test_n42_dropping_the_last_batch() -> None:

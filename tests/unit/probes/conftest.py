@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
@@ -13,13 +12,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from torch import Tensor, nn
 
 from hypersphere.probes import result
-
-
-class StandIn(SimpleNamespace):
-    """Stands in for ``Frozen``: what a test gives it, on unbiased data."""
-
-    def attribute(self, split: str, name: str) -> None:
-        """Nothing is biased here."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +56,11 @@ class Spoils(nn.Module):
         x = x.clone()
         x[::10, 1] = self.value
         return x
+
+
+def floats(pixels: np.ndarray) -> Tensor:
+    """Of a network's inputs: channels first, from 0 to 1."""
+    return torch.from_numpy(pixels).permute(0, 3, 1, 2) / 255
 
 
 def cloud(n: int = 300, m: int = 500, d: int = 8, classes: int = 4, dtype: torch.dtype = torch.float64) -> Any:

@@ -67,7 +67,6 @@ def test_the_table_has_unit_vectors_with_their_classes_and_spreads_are_of_their_
     labels = [i % 4 for i in range(600)]
     given: Any = SimpleNamespace(embeddings=lambda split: draws, labels=lambda split: torch.tensor(labels))
     found = sphere_points(given)
-    assert found.table is not None
     assert list(found.table.columns) == ["image", "class", "x", "y", "z"]
     assert (len(found.table), found.n) == (500, 600)
     for row in found.table.itertuples(index=False):

@@ -1,6 +1,7 @@
 """Errors on corrupted images: of which split each is, and AugMix with keyed draws."""
 
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypersphere import prng
 from hypersphere.probes.corruption import augmix_of, corruption
 from hypersphere.probes.mlp import fit_mlp
 
-from .conftest import StandIn
+from .conftest import floats
 
 QUICK: dict[str, Any] = {"hidden": 8, "epochs": 12}
 PLAIN = "corruption_error;augmentation=standard;corruption="
@@ -35,13 +36,14 @@ def colours(found: torch.Tensor) -> torch.Tensor:
 
 def world() -> Any:
     """Whose features are the mean colours."""
-    return StandIn(
+    return SimpleNamespace(
         splits=("fog-1", "fog-2", "test", "train"),
         images=images,
-        features=lambda split: colours(torch.from_numpy(images(split)).permute(0, 3, 1, 2) / 255),
+        features=lambda split: colours(floats(images(split))),
         encode=colours,
         labels=lambda split: torch.arange(len(images(split))) % 3,
         classes=lambda: 3,
+        attribute=lambda split, name: None,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.errors import NotFiniteError
@@ -15,7 +15,7 @@ from hypersphere.probes.feature_maps import resized, seen_by, tinted
 from hypersphere.probes.gradcam import activation_map, gradcam
 from hypersphere.probes.local_features import CLUSTERS, COLOURS, OPAQUE, local_features
 
-from .conftest import Spoils
+from .conftest import Spoils, floats
 
 CPU = torch.device("cpu")
 
@@ -42,10 +42,6 @@ def world(pixels: np.ndarray, encoder: nn.Module, classes: int = 2) -> Any:
     )
 
 
-def floats(pixels: np.ndarray) -> Tensor:
-    return torch.from_numpy(pixels).permute(0, 3, 1, 2) / 255
-
-
 def parts(**modules: nn.Module) -> nn.Module:
     return nn.Sequential(OrderedDict(modules))
 
@@ -54,8 +50,6 @@ def test_two_regions_are_the_two_halves_and_constant_images_have_nothing_to_expl
     found = local_features(world(halves(), parts(middle=nn.Identity(), end=nn.Flatten())), stage="middle")
     assert found.values["explained;clusters=1"] == pytest.approx(0, abs=1e-9)
     assert 99 < found.values["explained;clusters=2"] <= 100
-    assert found.table is not None
-    assert found.pictures is not None
     assert len(found.pictures) == len(found.table) == 3 * len(CLUSTERS)
     assert found.table["caption"].tolist() == ["kind 0", "kind 1", "kind 0"] * len(CLUSTERS)
     two = found.pictures[(found.table["clusters"] == 2).to_numpy()]
@@ -118,8 +112,6 @@ def test_of_a_linear_score_it_is_the_class_activation_map_and_empty_where_nothin
 
 def test_pictures_of_some_classes(encoder: nn.Module) -> None:
     found = gradcam(world(images(), encoder, 6), hidden=6, epochs=3)
-    assert found.table is not None
-    assert found.pictures is not None
     assert found.pictures.shape == (10, 64, 64, 3)
     assert found.table["row"].tolist() == ["image"] * 5 + ["map"] * 5
     for place, row in enumerate(found.table.to_dict("records")):

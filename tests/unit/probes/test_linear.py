@@ -3,6 +3,7 @@
 import copy
 import math
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from hypersphere.probes.linear_sgd import linear_sgd
 from hypersphere.probes.linear_training_mode import linear_training_mode
 from hypersphere.probes.mlp import mlp
 
-from .conftest import StandIn, cloud
+from .conftest import cloud, floats
 
 Scores = Callable[..., Tensor]
 pytestmark = pytest.mark.trained
@@ -31,8 +32,7 @@ def their_probabilities(data: Any, penalty: float = 1e-3) -> np.ndarray:
     columns = 2 if data.classes() == 2 else 1
     model = LogisticRegression(C=columns / (penalty * len(data.bank)), tol=1e-10, max_iter=10_000)
     model.fit(scaler.transform(data.bank.numpy()), data.bank_labels.numpy())
-    found: np.ndarray = model.predict_proba(scaler.transform(data.queries.numpy()))
-    return found
+    return model.predict_proba(scaler.transform(data.queries.numpy()))
 
 
 @pytest.mark.parametrize("shape", [*({"m": 2000, "classes": classes} for classes in (2, 3, 4)), {"n": 60, "d": 90}])
@@ -76,14 +76,12 @@ def test_each_digit_has_a_fit_of_its_own() -> None:
     data = cloud()
     second = data.but(bank_labels=(data.bank[:, 0] > 0).long(), query_labels=(data.queries[:, 0] > 0).long())
     by_name = {"digit_1": data, "digit_2": second}
-
-    class Two(type(data)):  # type: ignore[misc]
-        def labels(self, split: str, name: str = "class") -> Tensor:
-            return by_name[name].labels(split)
-
-    found = linear(Two(data.bank, data.bank_labels, data.queries, data.query_labels, data.number), digits=2)
-    for name, given in by_name.items():
-        right = their_probabilities(given).argmax(axis=1) == given.query_labels.numpy()
+    given: Any = SimpleNamespace(
+        features=data.features, labels=lambda split, name: by_name[name].labels(split), classes=data.classes
+    )
+    found = linear(given, digits=2)
+    for name, own in by_name.items():
+        right = their_probabilities(own).argmax(axis=1) == own.query_labels.numpy()
         assert found.values[f"linear_top1;label={name}"] == pytest.approx(100 * right.mean(), abs=0.41)
     assert len(found.values) == 4
     assert found.n == len(data.queries)
@@ -172,18 +170,15 @@ def coloured(n: int, classes: int = 3) -> Any:
     }
     torch.manual_seed(0)
     network = nn.Sequential(nn.Conv2d(3, 6, 3), nn.BatchNorm2d(6), nn.ReLU(), nn.Flatten()).eval().requires_grad_(False)
-    return StandIn(
+    return SimpleNamespace(
         device=torch.device("cpu"),
         copy=lambda: copy.deepcopy(network),
         images=pixels.__getitem__,
         labels={split: torch.from_numpy(y) for split, y in own.items()}.__getitem__,
         features=lambda split: network(floats(pixels[split])),
         classes=lambda: classes,
+        attribute=lambda split, name: None,
     )
-
-
-def floats(pixels: np.ndarray) -> Tensor:
-    return torch.from_numpy(pixels).permute(0, 3, 1, 2).float() / 255
 
 
 def by_torch(world: Any, epochs: int, rate: float) -> list[tuple[list[tuple[int, float]], Tensor]]:
@@ -268,8 +263,7 @@ def backpropagation(data: Any, hidden: int, epochs: int, drop_every: int, learni
         return learning_rate / 10 ** (passed // drop_every)
 
     descend(data, weights, gradients, "mlp", epochs, 256, 0.9, rate)
-    found: np.ndarray = np.maximum(data.queries.double().numpy() @ w1 + b1, 0) @ w2 + b2
-    return found
+    return np.maximum(data.queries.double().numpy() @ w1 + b1, 0) @ w2 + b2
 
 
 def test_it_is_backpropagation_by_hand(scores: Scores) -> None:

@@ -55,6 +55,12 @@ class World:
         place = np.where(voted, np.pi / 2 - self.angle, self.angle)
         return torch.from_numpy(np.stack([np.cos(place), np.sin(place)], axis=1))
 
+    def quantities(self) -> dict[str, Array]:
+        """The vote's share by hand: of two training images, at the angles a and 90 degrees - a."""
+        near, far = np.exp(np.stack([np.cos(self.angle), np.sin(self.angle)]) / 0.1)
+        shares = {"vote": near / (near + far), "contrast": seen_contrast(self.images)}
+        return {"norm": self.norms} | {name: values.round(9) for name, values in shares.items()}
+
 
 def frozen(home: Any = None, **tested: World) -> Any:
     """Stands in for ``Frozen``: splits of test images, and one training image of each class."""
@@ -107,13 +113,11 @@ def test_an_area_is_a_share_of_pairs_and_a_tie_is_half_a_pair(drawn: list[tuple[
 
 
 def test_areas_of_one_quantity_are_those_of_pairs() -> None:
-    """The vote's share by hand: of two training images, at the angles a and 90 degrees - a."""
     one = world(160, confident=1.0, by="both")
     found = measured(one).values
-    weights = np.exp(np.stack([np.cos(one.angle), np.sin(one.angle)]) / 0.1)
-    assert found["vote_auroc"] == pytest.approx(counted(one.right, weights[0] / weights.sum(axis=0)))
-    assert found["norm_auroc"] == pytest.approx(counted(one.right, one.norms))
-    assert found["contrast_auroc"] == pytest.approx(counted(one.right, seen_contrast(one.images).round(9)), abs=0.1)
+    for name, values in one.quantities().items():
+        tolerance = 0.1 if name == "contrast" else 1e-6
+        assert found[f"{name}_auroc"] == pytest.approx(counted(one.right, values), abs=tolerance)
 
 
 def test_appearance_is_that_of_each_image_alone() -> None:
@@ -202,12 +206,7 @@ def told(home: World, **tested: World) -> ProbeResult:
 
 
 def by_pairs(own: World, other: list[World], quantity: str) -> float:
-    def values(one: World) -> Array:
-        weights = np.exp(np.stack([np.cos(one.angle), np.sin(one.angle)]) / 0.1)
-        shares = (weights[0] / weights.sum(axis=0)).round(9)
-        return {"norm": one.norms, "vote": shares, "contrast": seen_contrast(one.images).round(9)}[quantity]
-
-    found = [values(one) for one in (own, *other)]
+    found = [one.quantities()[quantity] for one in (own, *other)]
     return counted(np.arange(sum(map(len, found))) < len(found[0]), np.concatenate(found))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from hypersphere.errors import NotFiniteError
 from hypersphere.probes.extreme_norms import extreme_norms
@@ -24,7 +25,6 @@ def test_norms_are_a_loop() -> None:
     vectors["train"][-2:] *= torch.tensor([[0.0], [1e-30]])
     frozen: Any = SimpleNamespace(splits=(*sizes,), embeddings=vectors.__getitem__)
     found = norms(frozen)
-    assert found.table is not None
     assert list(found.table.columns) == ["split", "image", "norm"]
     expected = [
         (split, image, math.hypot(*vector))
@@ -60,7 +60,6 @@ def test_the_unit_is_the_mean_of_the_images_trained_on_unless_it_is_zero(refused
     for place in (elsewhere.home, elsewhere):
         found = relative_norms(place)
         assert found.values == {"relative_norm;split=test": 2.0, "relative_norm;split=train": 1.0}
-    assert found.table is not None
     rows = list(found.table.itertuples(index=False, name=None))
     expected = {"test": (4.0, 2.0, 0.0), "train": (2.0, 1.0, 0.0)}
     assert rows == [(split, image, norm) for split, of in expected.items() for image, norm in enumerate(of)]
@@ -86,8 +85,6 @@ def test_extremes_are_found_by_sorting_each_class_by_hand() -> None:
     random = np.random.default_rng(0)
     norms, classes = random.lognormal(size=60).tolist(), np.repeat([0, 1, 2], 20).tolist()
     found = extreme_norms(faces(norms, classes))
-    assert found.table is not None
-    assert found.pictures is not None
     expected = []
     for extreme in ("highest", "lowest"):
         for label, name in enumerate(("ant", "bee", "cow")):
@@ -105,7 +102,6 @@ def test_extremes_are_found_by_sorting_each_class_by_hand() -> None:
 def test_ties_small_classes_empty_ones_and_captions_of_three_digits() -> None:
     """Equal norms, zero among them, keep the images' order at both ends; a class without images has no row."""
     table = extreme_norms(faces([0.0, 9.726, 123.4, 0.0, 9.726, 4.5e-12], [0, 0, 2, 0, 0, 2])).table
-    assert table is not None
     chosen = {key: part[["image", "caption"]].values.tolist() for key, part in table.groupby(["extreme", "row"])}
     assert chosen == {
         ("highest", "ant"): [[1, "9.73"], [4, "9.73"], [0, "0.00"], [3, "0.00"]],
@@ -141,10 +137,15 @@ def people(more: bool = True) -> Any:
     )
 
 
-def by_hand(norms: list[float], scale: str) -> list[int]:
-    """Buckets by the limits' own arithmetic."""
+def by_hand(embeddings: Tensor, known: Tensor, scale: str, more_than: int) -> tuple[list[int], list[float]]:
+    """The images in each bucket, by the limits' own arithmetic, and the mean of what is known of them, NaN of few."""
+    norms = [math.hypot(*one) for one in embeddings.tolist()]
     low = min(norms) if scale == "range" else 0.0
-    return [min(20, 1 + math.floor(20 * (norm - low) / (max(norms) - low))) for norm in norms]
+    members: list[list[float]] = [[] for _ in range(20)]
+    for norm, value in zip(norms, known.tolist(), strict=True):
+        members[min(19, math.floor(20 * (norm - low) / (max(norms) - low)))].append(value)
+    means = [math.fsum(own) / len(own) if len(own) > more_than else math.nan for own in members]
+    return [len(own) for own in members], means
 
 
 @pytest.mark.parametrize("scale", ["maximum", "range"])
@@ -156,18 +157,13 @@ def test_accuracy_is_scikit_learns_in_each_bucket(scale: Any) -> None:
     rest = [torch.arange(240) != i for i in range(240)]
     models = [neighbours(bank[own], labels[own], 7, 0.1) for own in rest]
     said = np.concatenate([model.predict(query[None]) for model, query in zip(models, bank, strict=True)])
-    places = by_hand([math.hypot(*one) for one in frozen.embeddings("train").tolist()], scale)
-    right = said == labels.numpy()
-    few = 0
-    for bucket in range(1, 21):
-        own = [bool(right[i]) for i, place in enumerate(places) if place == bucket]
+    counts, means = by_hand(frozen.embeddings("train"), 100.0 * (said == labels.numpy()), scale, 4)
+    for bucket, (count, mean) in enumerate(zip(counts, means, strict=True), 1):
         key = f"bucket_top1;bucket={bucket}"
-        assert found.values[f"bucket_share;bucket={bucket}"] == pytest.approx(100 * len(own) / len(places))
-        assert found.counts[key] == len(own)
-        few += len(own) <= 4
-        expected = 100 * sum(own) / len(own) if len(own) > 4 else math.nan
-        assert found.values[key] == pytest.approx(expected, nan_ok=True)
-    assert 2 < few < 18
+        assert found.values[f"bucket_share;bucket={bucket}"] == pytest.approx(100 * count / 240)
+        assert found.counts[key] == count
+        assert found.values[key] == pytest.approx(mean, nan_ok=True)
+    assert 2 < np.isnan(means).sum() < 18
 
 
 def test_people_agree_by_norm_as_a_loop_says_and_what_a_dataset_lacks_is_nan() -> None:
@@ -177,11 +173,8 @@ def test_people_agree_by_norm_as_a_loop_says_and_what_a_dataset_lacks_is_nan() -
         ("human_accuracy", "train", 100.0 * (frozen.labels("train", PEOPLE[0]) == frozen.labels("train"))),
         ("human_entropy", "test", frozen.attribute("test", PEOPLE[1])),
     ):
-        places = by_hand([math.hypot(*one) for one in frozen.embeddings(split).tolist()], "maximum")
-        for bucket in range(1, 21):
-            own = [float(known[i]) for i, place in enumerate(places) if place == bucket]
-            expected = math.fsum(own) / len(own) if len(own) > 3 else math.nan
-            assert found[f"{measure};bucket={bucket}"] == pytest.approx(expected, nan_ok=True)
+        _, means = by_hand(frozen.embeddings(split), known, "maximum", 3)
+        assert [found[f"{measure};bucket={bucket}"] for bucket in range(1, 21)] == pytest.approx(means, nan_ok=True)
     lacking = norm_buckets(people(more=False), k=5).values
     assert {math.isnan(value) for key, value in lacking.items() if key.startswith("human")} == {True}
     assert sum(not math.isnan(value) for key, value in lacking.items() if key.startswith("bucket_share")) == 20

@@ -8,10 +8,11 @@ from hypersphere.simulations.study import Context, Study
 from ..printed import PAPERS
 
 
-def context(paper: str, papers: Path = PAPERS) -> Context:
-    """Of the study ``sentences``, for a paper of a folder."""
-    claims, sentences = (papers / paper / file for file in ("claims.csv", "sentences.yaml"))
-    return Context(SimpleNamespace(claims_file={paper: claims}.get, sentences_file={paper: sentences}.get), paper)
+def context(paper: str, folder: Path = PAPERS, **config: object) -> Context:
+    """For a paper of a folder, whose claims and sentences are looked at, and what else is said of its config."""
+    claims, sentences = (folder / paper / file for file in ("claims.csv", "sentences.yaml"))
+    files = {"claims_file": {paper: claims}.get, "sentences_file": {paper: sentences}.get}
+    return Context(SimpleNamespace(**files, **config), paper)
 
 
 def held(study: Study, prefix: str = "") -> dict[str, tuple[int, int]]:

@@ -2,18 +2,15 @@
 
 import math
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.special import softmax
 from scipy.stats import entropy
 
-from hypersphere.config import project as cfg
 from hypersphere.simulations.entropy_limits.compute import EXAMPLES, TEMPERATURES, entropy_limits, limits
-from hypersphere.simulations.study import Context
 
-CONTEXT = Context(cfg.load(Path(__file__).resolve().parents[3], {"only": ["lecture"]}), "lecture")
+from .shared import context
 
 
 @pytest.mark.parametrize("temperature", [0.2, 0.7, 3.0])
@@ -45,7 +42,7 @@ def test_limits_over_4096_by_a_plain_loop(temperature: float) -> None:
 
 def test_the_study_answers_each_row_and_two_sentences() -> None:
     """The printed values as the slide has them; 4095 examples, without the anchor, move no limit by 0.001."""
-    study = entropy_limits(CONTEXT)
+    study = entropy_limits(context("lecture"))
     table = study.tables["table5_limits"]
     assert table["printed"].tolist() == [1.0, 4.5, 8.2, 8.3, 0.5, 0.5]
     assert table["temperature"].tolist() == [0.05, 0.1, 0.5, 1, 10, 100]
@@ -64,7 +61,7 @@ def test_the_study_answers_each_row_and_two_sentences() -> None:
 
 def test_curves_are_in_order() -> None:
     """The lowest entropy rises with the temperature, up to ln n."""
-    table = entropy_limits(CONTEXT).tables["table5_entropy"]
+    table = entropy_limits(context("lecture")).tables["table5_entropy"]
     lines = {name: rows["entropy"].to_numpy() for name, rows in table.groupby("series")}
     assert len(lines["lowest"]) == len(TEMPERATURES)
     assert (lines["lowest"] < lines["highest"]).all()

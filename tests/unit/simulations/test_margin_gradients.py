@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from hypersphere.objectives.generalised_info_nce import info_nce_of_logits
 from hypersphere.objectives.margin_logits import margin_logits
@@ -14,7 +13,9 @@ from hypersphere.simulations.study import Study
 
 from .shared import held
 
-DRAWS, CANDIDATES = 400, 5  # the positive first
+THETA = torch.rand(400, 5, generator=torch.Generator().manual_seed(7), dtype=torch.float64) * (math.pi - 0.02) + 0.01
+"""Angles of 400 anchors with five candidates each, the positive first."""
+ANGLES = THETA.numpy()
 
 
 @pytest.fixture(scope="module")
@@ -22,49 +23,40 @@ def result() -> Study:
     return study.margin_gradients(None)
 
 
-@pytest.fixture(scope="module")
-def angles() -> Tensor:
-    generator = torch.Generator().manual_seed(7)
-    return torch.rand(DRAWS, CANDIDATES, generator=generator, dtype=torch.float64) * (math.pi - 0.02) + 0.01
-
-
-def _by_autograd(angles: Tensor, temperature: float, m1: float) -> tuple[np.ndarray, np.ndarray]:
+def _by_autograd(temperature: float, m1: float) -> tuple[np.ndarray, np.ndarray]:
     """dL/dtheta of every candidate and the softmax, from the project's own loss and logits."""
-    theta = angles.clone().requires_grad_()
-    targets = torch.zeros_like(angles)
+    theta = THETA.clone().requires_grad_()
+    targets = torch.zeros_like(theta)
     targets[:, 0] = 1
     logits = margin_logits(theta.cos(), targets, temperature=temperature, angular=m1)
-    loss = info_nce_of_logits(logits, targets, 1.0) * len(angles)
+    loss = info_nce_of_logits(logits, targets, 1.0) * len(theta)
     (slope,) = torch.autograd.grad(loss, theta)
     return slope.numpy(), logits.detach().softmax(dim=1).numpy()
 
 
-def test_magnitude_is_autograds_for_positives_and_negatives(angles: Tensor) -> None:
-    slope, q = _by_autograd(angles, 0.25, 0.0)
-    theta = angles.numpy()
-    closed = np.stack([study.magnitude(float(j == 0), q[:, j], theta[:, j], 0.25) for j in range(CANDIDATES)], axis=1)
+def test_magnitude_is_autograds_for_positives_and_negatives() -> None:
+    slope, q = _by_autograd(0.25, 0.0)
+    closed = np.stack([study.magnitude(float(j == 0), q[:, j], ANGLES[:, j], 0.25) for j in range(5)], axis=1)
     assert np.abs(slope) == pytest.approx(closed, rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("temperature", [0.125, 0.25, 0.5])
 @pytest.mark.parametrize("m1", [0.2, 0.4, 0.8, 1.6, 3.1])
-def test_the_two_factors_are_what_autograds_gradients_are_multiplied_by(
-    angles: Tensor, m1: float, temperature: float
-) -> None:
+def test_the_two_factors_are_what_autograds_gradients_are_multiplied_by(m1: float, temperature: float) -> None:
     """Theorem 4.1 with the margin's sign: beyond pi - m1 the positive's gradient is reversed (M10)."""
-    (plain, without), (bent, q) = (_by_autograd(angles, temperature, margin) for margin in (0.0, m1))
-    theta = angles.numpy()
-    ratio = study.quotient_of_gaps(theta[:, 0], without[:, 0], m1, temperature)
-    sines = study.quotient_of_sines(theta[:, 0], m1)
-    scale = (1 - without[:, 0]) * np.sin(theta[:, 0]) / temperature
+    (plain, without), (bent, q) = (_by_autograd(temperature, margin) for margin in (0.0, m1))
+    theta = ANGLES[:, 0]
+    ratio = study.quotient_of_gaps(theta, without[:, 0], m1, temperature)
+    sines = study.quotient_of_sines(theta, m1)
+    scale = (1 - without[:, 0]) * np.sin(theta) / temperature
     sound = 1 - without[:, 0] > 1e-6  # autograd's own 1 - q cancels below
     assert sound.mean() > 0.9
     assert plain[sound, 0] == pytest.approx(scale[sound], rel=1e-9)
     assert bent[sound, 0] == pytest.approx((plain[:, 0] * sines * ratio)[sound], rel=1e-8, abs=1e-12)
     assert bent[:, 1:] == pytest.approx(plain[:, 1:] * ratio[:, None], rel=1e-8, abs=1e-12)
-    assert ((sines < 0) == (theta[:, 0] > math.pi - m1)).all()
+    assert ((sines < 0) == (theta > math.pi - m1)).all()
     assert (sines < 0).any()
-    by_softmax = study.with_margin(theta[:, 0], without[:, 0], m1, temperature)
+    by_softmax = study.with_margin(theta, without[:, 0], m1, temperature)
     assert by_softmax[sound] == pytest.approx(q[sound, 0], rel=1e-8, abs=1e-14)
 
 

@@ -16,7 +16,7 @@ from ..printed import table
 
 NORMS = (1.0, 4.0, 7.0)
 PRINTED = table("embedding_norms", "table1", "variant", "norm", {"measure": "steps"})
-TABLE_1 = {(norm, gamma): PRINTED[f"gamma{gamma:g}"][norm] for norm in NORMS for gamma in (0.5, 1.0)}
+TABLE_1 = {(norm, gamma): PRINTED.loc[f"gamma{gamma:g}", norm] for norm in NORMS for gamma in (0.5, 1.0)}
 
 
 def norms(z: Tensor) -> Tensor:

@@ -15,10 +15,10 @@ from hypersphere.audit.table import Cell
 from hypersphere.config.claims import Claim
 from hypersphere.simulations.printed_numbers import compute as study
 from hypersphere.simulations.printed_numbers.compute import FEWEST, cells
-from hypersphere.simulations.study import Context, Study
+from hypersphere.simulations.study import Study
 
-from ..printed import PAPERS, differences, table
-from .shared import held
+from ..printed import differences, table
+from .shared import context, held
 
 IMAGES = {"imagenet100": 5_000, "stl10": 8_000, "flowers102_lt": 1_020}
 """The other test sets have 10,000."""
@@ -36,9 +36,8 @@ def claim(**changed: Any) -> Claim:
 
 @cache
 def found(paper: str, studied: tuple[str, ...] = TABLES) -> Study:
-    file = PAPERS / paper / "claims.csv"
     papers = {paper: SimpleNamespace(studied=studied, label=str)}
-    return study.printed_numbers(Context(SimpleNamespace(claims_file={paper: file}.get, papers=papers), paper))
+    return study.printed_numbers(context(paper, papers=papers))
 
 
 def test_a_paper_has_the_tables_that_it_declares() -> None:
@@ -56,12 +55,11 @@ def z(new: float, old: float, images: int) -> float:
 def z_of_table(paper: str, artifact: str, baseline: str, by: str = "dataset") -> dict[tuple[str, str, str], float]:
     """By method, variant and test set. An accuracy of 1.0 is that of a failed run."""
     rows, scores = table(paper, artifact, "method.variant", by), {}
-    for name, row in rows.items():
-        method, variant = str(name).split(".")
-        for tested, new in row.items():
-            if variant != baseline and new != 1.0:
-                old, images = rows[f"{method}.{baseline}"][tested], IMAGES.get(str(tested), 10_000)
-                scores[method, variant, str(tested)] = z(new, old, images)
+    for (name, tested), new in rows.stack().dropna().items():
+        method, variant = name.split(".")
+        if variant != baseline and new != 1.0:
+            old, images = rows.loc[f"{method}.{baseline}", tested], IMAGES.get(tested, 10_000)
+            scores[method, variant, tested] = z(new, old, images)
     return scores
 
 
@@ -86,8 +84,8 @@ def test_d9_one_setting_printed_twice_differs_by_five_errors() -> None:
     tables = found("double_metric").tables
     effects = tables["binomial_effects"].set_index(["table", "dataset", "variant"])
     again = effects.loc[("Tables 2 and 5", "cifar10", "nt_xent")]
-    second = table("double_metric", "table5a", "objective.temperature", "variant")[0.07]["nt_xent"]
-    first = table("double_metric", "table2", "dataset", "variant")["cifar10"]
+    second = table("double_metric", "table5a", "objective.temperature", "variant").loc[0.07, "nt_xent"]
+    first = table("double_metric", "table2", "dataset", "variant").loc["cifar10"]
     assert again["difference"] == -2.91
     assert again["z"] == pytest.approx(z(second, first["nt_xent"], 10_000), abs=1e-9)
     assert again["z"] == pytest.approx(-5.09, abs=0.005)

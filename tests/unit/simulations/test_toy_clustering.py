@@ -15,7 +15,7 @@ from hypersphere.simulations.toy_clustering import compute as study
 
 from ..printed import table
 
-PRINTED = table("lmcl", "table1", "variant", "dataset")["euclidean"]
+PRINTED = table("lmcl", "table1", "variant", "dataset").loc["euclidean"]
 """LMCL paper, Table 1, Euclidean space, percent."""
 Shape = Callable[[study.Draws], Tensor]
 Results = dict[str, np.ndarray]

@@ -41,17 +41,10 @@ def numeric(value: Callable[[float], float], at: float) -> float:
     return (value(at + 1e-5) - value(at - 1e-5)) / 2e-5
 
 
-def eq_2(cosines: Sequence[float], t: float) -> float:
-    """DM4 in one anchor, from Eq. 2 as it stands: the sums leave out the positive."""
-    sides = [math.sqrt(2 - 2 * c) for c in cosines]
-    first = math.exp(cosines[0] / t) / math.fsum(math.exp(c / t) for c in cosines[1:])
-    return -math.log(first) - math.log(math.exp(sides[0]) / math.fsum(math.exp(d) for d in sides[1:]))
-
-
-def eq_2_with_d2(cosines: Sequence[float], t: float) -> float:
-    """The same with the positive in both sums."""
-    sides = [math.sqrt(2 - 2 * c) for c in cosines]
-    return -math.log(softmax([c / t for c in cosines])[0]) - math.log(softmax(sides)[0])
+def eq_2(cosines: Sequence[float], t: float, first: int = 1) -> float:
+    """DM4 in one anchor. As Eq. 2 stands, the sums leave out the positive; with erratum D2 they begin with it, at 0."""
+    logits = [c / t for c in cosines], [math.sqrt(2 - 2 * c) for c in cosines]
+    return sum(math.log(math.fsum(map(math.exp, row[first:]))) - row[0] for row in logits)
 
 
 def app_g(u: Sequence[float], t: float, beta: float) -> float:
@@ -100,7 +93,7 @@ norm_by_hand = partial(double_metric_by_hand, norm=2.0, sign=-1)
 
 def attraction_by_hand(found: dict[str, Any]) -> float:
     c, *rest = found["cosines"]
-    assert numeric(lambda x: eq_2_with_d2([x, *rest], 1.0), c) > 0.1  # wrong under either reading of the sums
+    assert numeric(lambda x: eq_2([x, *rest], 1.0, first=0), c) > 0.1  # wrong under either reading of the sums
     return numeric(lambda x: eq_2([x, *rest], found["temperature"]), c) / (1 + 1 / math.sqrt(2 - 2 * c))
 
 

@@ -25,7 +25,6 @@ FALSE = {
 def test_verdicts(name: str) -> None:
     """Expected: our derivations, one per erratum N10-N13, N46, N47; the rest as the paper says."""
     judge(BY_ID[name], name in FALSE)
-    assert BY_ID[name].reading == ("N" + name.split(".n")[1] if ".n" in name else "as printed")
 
 
 # The machinery refutes a formula that is a little wrong.
