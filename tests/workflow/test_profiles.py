@@ -10,9 +10,7 @@ from .conftest import Checkout, parse
 pytestmark = pytest.mark.tools
 
 
-@pytest.mark.parametrize(
-    ("scale", "profile"), [("quick", ""), ("paper", "--workflow-profile"), ("paper", "--profile")], ids=" ".join
-)
+@pytest.mark.parametrize(("scale", "profile"), [("quick", ""), ("paper", "--workflow-profile"), ("paper", "--profile")])
 def test_every_job_declares_memory_and_time_and_the_gpu_that_its_scale_needs_and_a_dry_run_has_no_cluster(
     fresh: Checkout, scale: str, profile: str
 ) -> None:

@@ -27,4 +27,4 @@ def build_elsewhere(plan: Plan, build: str, *never: str) -> None:
     command = [sys.executable, "-c", BUILD.format(build=build), str(plan.config.root), scale, *NEVER, *never]
     environment = {**os.environ, "PYTHONHASHSEED": "77", "TZ": "Asia/Tokyo"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
-    assert done.stdout.splitlines() == ["loaded:", "runs:", "of statistics: True"]
+    assert done.stdout.splitlines() == ["loaded:", "runs:", "of statistics: True"], done.stdout
