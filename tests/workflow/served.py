@@ -2,9 +2,7 @@
 
 import os
 import shutil
-import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -53,25 +51,36 @@ def ssh(folder: Path, place: Path) -> Iterator[Remote]:
         Path("/run/sshd").mkdir(exist_ok=True)  # sshd asks for it, and only its service makes it
     settings = {"url": f"ssh://{getuser()}@127.0.0.1:{port}{folder}", "keyfile": str(place / "user")}
 
-    with _process(place, port, program, "-D", "-e", "-f", str(place / "config")):
+    with (place / "server.log").open("w") as log:
+        server = subprocess.Popen([program, "-D", "-e", "-f", str(place / "config")], stdout=log, stderr=log)
+    end = time.monotonic() + 60
+    try:
+        while not subprocess.run(["ssh-keyscan", "-p", f"{port}", "127.0.0.1"], capture_output=True).stdout:
+            if time.monotonic() >= end or server.poll() is not None:
+                pytest.fail(f"sshd does not answer: {(place / 'server.log').read_text()}")
+            time.sleep(0.1)
         yield Remote(
             settings,
             lambda name: (folder / _key(name)).read_bytes(),
             lambda name, content: plant(folder / _key(name), content),
         )
+    finally:
+        server.terminate()
+        server.wait()
 
 
 @contextmanager
 def s3(folder: Path, place: Path) -> Iterator[Remote]:
     """Serve a copy of ``folder`` by moto's server, which keeps it in memory."""
-    for module in ("dvc_s3", "moto", "flask_cors"):
+    for module in ("dvc_s3", "flask_cors"):
         pytest.importorskip(module)
+    moto = pytest.importorskip("moto.server")
     import boto3  # where it is not installed, the lines above have skipped the test
 
-    place.mkdir()
-    port, _ = free_ports()
-    address = f"http://127.0.0.1:{port}"
-    with _process(place, port, sys.executable, "-m", "moto.server", "-p", str(port)):
+    server = moto.ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        address = "http://{}:{}".format(*server.get_host_and_port())
         keys = {f"aws_{name}": key for name, key in KEYS.items()}
         client = boto3.client("s3", endpoint_url=address, region_name=REGION, **keys)
         client.create_bucket(Bucket=BUCKET)
@@ -83,6 +92,8 @@ def s3(folder: Path, place: Path) -> Iterator[Remote]:
             lambda name: client.get_object(Bucket=BUCKET, Key=_key(name))["Body"].read(),
             lambda name, content: client.put_object(Bucket=BUCKET, Key=_key(name), Body=content),
         )
+    finally:
+        server.stop()
 
 
 def _key(name: str) -> str:
@@ -91,25 +102,3 @@ def _key(name: str) -> str:
 
 
 SERVERS = {"ssh": ssh, "s3": s3}
-
-
-def _answers(port: int) -> bool:
-    with socket.socket() as one:
-        return one.connect_ex(("127.0.0.1", port)) == 0
-
-
-@contextmanager
-def _process(place: Path, port: int, *command: str) -> Iterator[None]:
-    """A server, from when it answers on its port until the end of the block."""
-    with (place / "server.log").open("w") as log:
-        server = subprocess.Popen(command, stdout=log, stderr=log)
-    end = time.monotonic() + 60
-    try:
-        while not _answers(port):
-            if time.monotonic() >= end or server.poll() is not None:
-                pytest.fail(f"{command} does not answer: {(place / 'server.log').read_text()}")
-            time.sleep(0.1)
-        yield
-    finally:
-        server.terminate()
-        server.wait()

@@ -5,22 +5,20 @@ import re
 import pytest
 import yaml
 
-from .conftest import Checkout
+from .conftest import Checkout, parse
 
 pytestmark = pytest.mark.tools
 
 
-@pytest.mark.parametrize("profile", ["--workflow-profile", "--profile"])
-def test_a_dry_run_needs_no_data_no_gpu_and_no_cluster(fresh: Checkout, profile: str) -> None:
-    text = fresh.dry_run(profile, "profiles/slurm", settings=("scale=paper",))
-    assert "profiles/slurm" in text
-    assert re.search(r"pretrain +\d+", text)
+@pytest.mark.parametrize(("scale", "profile"), [("quick", ""), ("paper", "--workflow-profile"), ("paper", "--profile")])
+def test_every_job_declares_memory_and_time_and_the_gpu_that_its_scale_needs_and_a_dry_run_has_no_cluster(
+    fresh: Checkout, scale: str, profile: str
+) -> None:
+    """Nor data, nor a GPU."""
+    text = fresh.dry_run(*([profile, "profiles/slurm"] if profile else ()), settings=(f"scale={scale}",))
+    assert ("profiles/slurm" in text) == bool(profile)
     assert not (fresh.root / "data" / "processed").exists()
-
-
-@pytest.mark.parametrize("scale", ["quick", "paper"])
-def test_every_job_declares_memory_and_time_and_the_gpu_that_its_scale_needs(fresh: Checkout, scale: str) -> None:
-    jobs = fresh.jobs(settings=(f"scale={scale}",))
+    jobs = parse(text)
     table = "artifact_embedding_norms_table5"
     assert {job.rule for job in jobs} >= {"prepare", "pretrain", "evaluate", table, "claims", "scorecard", "paper"}
     declared = yaml.safe_load((fresh.root / "config" / "scales" / f"{scale}.yaml").read_text())["resources"]

@@ -12,16 +12,13 @@ from hypersphere.config.recipe import Views
 from hypersphere.objectives.nt_xent import nt_xent
 from hypersphere.training import build
 
-from .test_error_rates import BENCHMARKS
-
 CPU = torch.device("cpu")
 
 
 @pytest.fixture
-def bench(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    pytest.importorskip("lightly")
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    return importlib.import_module("throughput")
+def bench() -> ModuleType:
+    pytest.importorskip("lightly")  # which takes seconds
+    return importlib.import_module("benchmarks.throughput")
 
 
 @pytest.fixture

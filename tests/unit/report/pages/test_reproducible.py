@@ -1,35 +1,22 @@
 """Equal tables give equal bytes, in another process, folder and second; report/ reads results and nothing else."""
 
 import ast
-import os
 import re
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import hypersphere.report as package
 
-NEVER = {"torch", "torchvision", "sklearn"}
-# Builds scorecard and paper of the root given, with the fixture's stand-ins, and reports each file opened and each of
-# the never-wanted modules loaded.
-BUILD = """
-import sys
-from pathlib import Path
-opened = []
-sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "open" else None)
-from hypersphere.config import plan
+from ..elsewhere import NEVER, build_elsewhere
+
+BUILD = f"""
 from hypersphere.report import pages, paper, scorecard
-sys.path.append(sys.argv[2])
+sys.path.append({str(Path(__file__).parent)!r})
 import stand_ins
 pages.show = stand_ins.stand_in
-made = plan.make(Path(sys.argv[1]), {"scale": "quick"})
 scorecard.build(made)
 paper.build(made)
-print("loaded:", *[name for name in sys.argv[3:] if name in sys.modules])
-print("runs:", *[path for path in opened if "/results/quick/runs" in path])
-print("of statistics:", any("/results/quick/statistics" in path for path in opened))
 """
 
 
@@ -39,17 +26,12 @@ def outputs(world: Any) -> dict[str, bytes]:
 
 
 def test_two_builds_a_second_apart_are_equal_and_a_changed_number_is_not(make: Any, tmp_path: Path) -> None:
-    """The second has another hash seed and time zone, loads no torch and opens no folder of a run."""
     first = make(root=tmp_path / "here")
     first.build()
     time.sleep(1.1)  # files that held a time would hold another second
     second = make(root=tmp_path / "there")
     (second.folder / "runs" / "a-run").mkdir(parents=True)
-    environment = {**os.environ, "PYTHONHASHSEED": "77", "TZ": "Asia/Tokyo"}
-    given = (str(second.plan.config.root), str(Path(__file__).parent), *sorted(NEVER))
-    command = [sys.executable, "-c", BUILD, *given]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
-    assert done.stdout.splitlines() == ["loaded:", "runs:", "of statistics: True"]
+    build_elsewhere(second.plan, BUILD)
     one, two = outputs(first), outputs(second)
     assert [name for name in one if one[name] != two[name]] == []
     assert [name for name, data in one.items() if str(tmp_path).encode() in data] == []
@@ -71,7 +53,7 @@ def test_report_imports_nothing_that_computes() -> None:
             module = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
             names |= {f"{module}{alias.name}" for alias in node.names}
     computing = {"scipy", "statsmodels", "random", "statistics", "datetime", "time"}
-    assert not {name.split(".")[0] for name in names} & (NEVER | computing)
+    assert not {name.split(".")[0] for name in names} & ({*NEVER} | computing)
     drawn = "".join(text for name, text in texts.items() if name != "sphere.py")  # it maps a sphere
     placing = {"array", "clip", "diff", "exp", "log", "ndenumerate", "reshape", "sort"}  # where marks lie, no statistic
     assert set(re.findall(r"\bnp\.(\w+)", drawn)) <= placing
