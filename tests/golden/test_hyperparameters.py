@@ -107,7 +107,6 @@ def value(cell: Cell, path: str) -> Scalar | None:
         probe = None if cell.protocol == HISTORY else released("paper").protocols[cell.paper][cell.protocol].probe
         found = {} if probe is None else filled(probe, "probes")
         return found.get(path.removeprefix("probe."))
-    assert cell.run is not None
     return fields(cell.run).get(path)
 
 
@@ -204,7 +203,6 @@ def test_where_the_norms_paper_is_silent_its_code_decides(method: str) -> None:
     runs = [cell.run for cell in printed_cells("embedding_norms") if cell.coordinates["method"] == method]
     assert runs
     for run in runs:
-        assert run is not None
         adam = {"optimiser.nesterov": False} if run.optimiser.name == "adam" else {}
         expected = AUTHORS[method] | adam
         assert {path: fields(run)[path] for path in expected} == expected, run.name

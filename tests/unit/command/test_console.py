@@ -29,7 +29,6 @@ def at_work(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A process that joins those at work in ``folder``, as the Snakefile does, and what it says; killed with -9."""
     command = [sys.executable, "-c", SNAKEMAKE, str(folder)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
         try:
             yield process, process.stdout.readline().strip()
         finally:

@@ -26,7 +26,7 @@ def root(config_root: Path) -> Path:
 
 
 def write(config: Config, name: str, parent: Path | None = None) -> Path:
-    cli.new_paper(SimpleNamespace(config=config), Namespace(name=name, parent=parent))  # type: ignore[arg-type]
+    cli.new_paper(SimpleNamespace(config=config), Namespace(name=name, parent=parent))
     return (parent or config.root / project.PAPERS) / name
 
 

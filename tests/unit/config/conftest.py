@@ -14,11 +14,14 @@ from hypersphere.config import plan as planning
 from hypersphere.config.claims import PRINTED
 from hypersphere.config.plan import Plan
 
+from ...conftest import PROJECT
+
 FILES = {
     "config": "config.yaml",
     "paper": "papers/p/paper.yaml",
     "scale": "scales/small.yaml",
     "datasets": "datasets.yaml",
+    "statistics": "statistics.yaml",
 }
 CONTENT: dict[str, dict[str, Any]] = yaml.safe_load("""
 config: {scale: small}
@@ -73,6 +76,7 @@ datasets:
   few_cats: {source: {name: digits}, test_per_class: 3}
   birds: {source: null}
 """)
+CONTENT["statistics"] = yaml.safe_load((PROJECT / "config" / "statistics.yaml").read_text(encoding="utf-8"))
 
 FIELDS = (
     "artifact,method,variant,baseline,dataset,setting,metric,reported,reported_std,reading,sentence,source,direction"
@@ -95,7 +99,7 @@ def table(folder: Path, *rows: dict[str, str]) -> Path:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Callable[..., Path]:
-    """``project(paper={"run.batch.size": 3}, scale=…, datasets=…, config=…)``: its root, with these values changed.
+    """``project(paper={"run.batch.size": 3}, scale=…, datasets=…, …)``: its root, with these values changed.
 
     ``"(removed)"`` removes a key. ``table={…}`` stands for a table whose fields, but its title, are these.
     """

@@ -1,6 +1,5 @@
 """config/papers/*/claims.csv: whose a claim is, and what a claims file may say."""
 
-import csv
 import re
 from collections.abc import Callable
 from functools import cache
@@ -9,14 +8,11 @@ from typing import Any
 
 import pytest
 
-from hypersphere.command import preview
-from hypersphere.config import plan as planning
 from hypersphere.config import project
 from hypersphere.config.claims import (
     PRINTED,
     SIGNS,
     Claim,
-    check_texts,
     load,
     load_errata,
     why_not_made,
@@ -213,46 +209,6 @@ def test_why_a_claim_is_not_measured(planned: Planned, one: Claim, reason: str) 
     """Of a study, and of a table on cats and on dogs, for which nothing stands."""
     plan = planned(paper={"artifacts.study": STUDY}, scale={"datasets": {"dogs": None}})
     assert why_not_measured(plan, "p", one) == reason
-
-
-OF_NORMS = Path("config/papers/embedding_norms/claims.csv")
-
-
-def add(root: Path, artifact: str = "table5", **fields: str) -> None:
-    """Add a claim ``new``, a copy of the first that prints a number of table 5."""
-    with (root / OF_NORMS).open(newline="") as handle:
-        rows = list(csv.DictReader(handle))
-    row = next(row for row in rows if row["artifact"] == "table5" and row["kind"] == "value")
-    with (root / OF_NORMS).open("w", newline="") as handle:
-        writer = csv.DictWriter(handle, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows([row | {"id": "new", "artifact": artifact} | fields, *rows])
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [{"setting": "epohc=3"}, {"setting": "batches.size=3"}, {"kind": "comparison", "baseline": "epohc=3"}],
-    ids=str,
-)
-def test_a_misspelt_coordinate_of_a_claim(project_root: Path, refused: Refused, fields: dict[str, str]) -> None:
-    """What is right is taken, and a plan checks it before all else."""
-    add(project_root, id="right", setting="epoch=3;batch.size=8")
-    add(project_root, artifact="fig1", id="other", setting="epohc=3")  # a study names what it measures
-    check_texts(planning.make(project_root))
-    add(project_root, **fields)
-    with refused():
-        next(preview.lines(planning.make(project_root)))
-
-
-@pytest.mark.parametrize(
-    ("old", "new"), [("confidence: 0.95", "confidence: 95"), ("at_least_high: 1.0", "at_least_high: -1.0")]
-)
-def test_a_wrong_line_of_the_rules(project_root: Path, refused: Refused, old: str, new: str) -> None:
-    path = project_root / "config" / "statistics.yaml"
-    assert old in path.read_text()
-    path.write_text(path.read_text().replace(old, new, 1))
-    with refused():
-        check_texts(planning.make(project_root))
 
 
 CONFIG = project.load(ROOT, {})

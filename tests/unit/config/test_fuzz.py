@@ -45,7 +45,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def judge(root: Path, file: str, content: bytes) -> str | None:
-    """Write ``content`` in the place of a file, plan, and put the file back. The sentence, or None if it is taken."""
+    """Write ``content`` in the place of a file, plan, and put the file back. The sentence, or None if it is taken.
+
+    It is one line of text that names a file of the project. The longest lists the allowed keys of a paper.
+    """
     before = (root / file).read_bytes()
     (root / file).write_bytes(content)
     try:
@@ -53,7 +56,11 @@ def judge(root: Path, file: str, content: bytes) -> str | None:
         check_texts(plan)
         planning.check_sizes(plan)
     except HypersphereError as error:
-        return str(error)
+        said = str(error)
+        named = any(word in said for word in (f"{root}/config/", f"{root}/paper/", "errata.yaml", "statistics.yaml"))
+        assert (named, "\n" in said) == (True, False), said
+        assert len(said.replace(str(root), "")) <= 2100, said
+        return said
     finally:
         (root / file).write_bytes(before)
     written = [plan.config.results, *map(plan.data_folder, plan.config.datasets.values())]
@@ -63,12 +70,6 @@ def judge(root: Path, file: str, content: bytes) -> str | None:
         written += [*plan.outputs(*key), plan.artifact_folder(*key)]
     assert all(path.resolve().is_relative_to(root.resolve()) for path in written)
     return None
-
-
-def is_a_sentence(said: str, root: Path) -> bool:
-    """One line of text that names a file of the project. The longest list the allowed keys of a paper."""
-    named = any(word in said for word in (f"{root}/config/", f"{root}/paper/", "errata.yaml", "statistics.yaml"))
-    return named and "\n" not in said and len(said.replace(str(root), "")) <= 2100
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -97,8 +98,7 @@ def test_one_wrong_value(project: Path, file: str, data: st.DataObject) -> None:
         del container[last]
     elif isinstance(container, dict):
         container[f"{last}x"] = container.pop(last)
-    said = judge(project, file, yaml.safe_dump(whole, allow_unicode=True).encode())
-    assert said is None or is_a_sentence(said, project), said
+    judge(project, file, yaml.safe_dump(whole, allow_unicode=True).encode())
 
 
 @pytest.mark.parametrize("file", [*YAML, *CLAIMS])
@@ -113,8 +113,7 @@ def test_damaged_text(project: Path, file: str, data: st.DataObject) -> None:
         st.one_of(st.binary(max_size=8), st.sampled_from([b"\0", b"\xff", b"\n", b"  ", b'"', b",,", b": "]))
     )
     times = data.draw(st.sampled_from([0, 1, 2, 50]))
-    said = judge(project, file, content[:start] + other + content[start:end] * times + content[end:])
-    assert said is None or is_a_sentence(said, project), said
+    judge(project, file, content[:start] + other + content[start:end] * times + content[end:])
 
 
 @pytest.mark.parametrize("file", CLAIMS)
@@ -126,8 +125,7 @@ def test_one_wrong_field_of_a_claim(project: Path, file: str, data: st.DataObjec
     fields = lines[row].rstrip("\n").split(",")
     fields[data.draw(st.integers(0, len(fields) - 1))] = data.draw(st.sampled_from([str(value) for value in WRONG]))
     lines[row] = ",".join(fields) + "\n"
-    said = judge(project, file, "".join(lines).encode())
-    assert said is None or is_a_sentence(said, project), said
+    judge(project, file, "".join(lines).encode())
 
 
 @pytest.mark.parametrize("file", [*YAML, *CLAIMS])

@@ -58,7 +58,6 @@ def of_run(plan: Plan, run: Run) -> str:
     said = ((path, value, where.rpartition(": ")[2]) for path, value, where in plan.explained(run.name))
     fields = [f"{path}={value} ({where})" for path, value, where in said if where not in USUAL]
     for one in plan.asked[run.name].values():
-        assert one.protocol.probe is not None
         places = listed(f"{epoch} {dataset}" for epoch, dataset in sorted(one.at))
         fields.append(f"{one.protocol.probe.name}({text(one.protocol.probe.parameters)}) at {places}")
     studies = {confirms(cell, plan.config.papers["p"]) for cell in plan.cells if cell.run and cell.run.name == run.name}

@@ -9,8 +9,7 @@ import pytest
 import yaml
 
 from hypersphere import files
-from hypersphere.command import cli
-from hypersphere.config import claims
+from hypersphere.command import cli, preview
 from hypersphere.config import plan as planning
 from hypersphere.config import project as cfg
 from hypersphere.config.project import Config
@@ -23,16 +22,9 @@ STUDY = {"draw": "study_table", "title": "A study", "study": "cosine_field"}
 MISTAKES: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("mistakes.yaml").read_text(encoding="utf-8"))
 
 
-def read(root: Path, command: dict[str, Any]) -> None:
-    """All that people write in a project."""
-    config = planning.make(root, command).config
-    claims.load(config.claims_file("p"))
-    claims.load_errata(config)
-
-
 @pytest.mark.parametrize("name", MISTAKES)
 def test_mistakes(project: Project, approve: Approve, name: str) -> None:
-    """Of components there may be more: their list is approved as an ellipsis."""
+    """A plan is shown when all of it is read. Of components there may be more: an ellipsis stands for their list."""
     changes = dict(MISTAKES[name])
     command, texts = changes.pop("command", {}), changes.pop("files", {})
     rows, errata = changes.pop("claims", []), changes.pop("errata", [])
@@ -42,7 +34,7 @@ def test_mistakes(project: Project, approve: Approve, name: str) -> None:
         files.write_text(root / "config" / file, text)
     table(folder, *rows)
     with pytest.raises(HypersphereError) as caught:
-        read(root, command)
+        next(preview.lines(planning.make(root, command)))
     assert "\n" not in str(caught.value)
     approve(re.sub(r"is not one of (\d+ names|([\w.]+, ){5,}[\w.]+)", "is not one of …", str(caught.value)))
 

@@ -14,29 +14,22 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hypersphere.config import plan as planning
 from hypersphere.config import records
-from hypersphere.config.plan import Plan
 from hypersphere.config.records import Record
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import evidence
 
 from ...fixtures import Approve, Refused
-from ...golden.released import ROOT
+from ...golden.released import released
 from ..provenance.test_evidence import changed, of_another_protocol, rewrite, setting
 
 SCALE = "laptop1"
 
 
 @pytest.fixture(scope="module")
-def plan() -> Plan:
-    return planning.make(ROOT, {"scale": SCALE})
-
-
-@pytest.fixture(scope="module")
-def sample(plan: Plan) -> list[Record]:
+def sample() -> list[Record]:
     """Their tables are small; the first one is changed by the tests."""
-    every = [one for of in records.read_all(plan.config.evidence).values() for one in of]
+    every = [one for of in records.read_all(released(SCALE).config.evidence).values() for one in of]
     of_run: dict[str, list[Record]] = {}
     for one in every:
         if len(one.evaluations) == 4 and one.pixels and one.status == "finished":
@@ -54,8 +47,8 @@ def folder(tmp_path: Path, sample: list[Record]) -> Path:
     return place
 
 
-def read(folder: Path, plan: Plan) -> list[Record]:
-    return records.read_folder(folder, SCALE, plan.config.scale.level)
+def read(folder: Path) -> list[Record]:
+    return records.read_folder(folder, SCALE, "laptop")
 
 
 CASES: list[tuple[str, object]] = [
@@ -88,12 +81,12 @@ CASES: list[tuple[str, object]] = [
 
 @pytest.mark.parametrize(("path", "value"), CASES, ids=str)
 def test_an_impossible_record_is_refused(
-    folder: Path, plan: Plan, sample: list[Record], approve: Approve, path: str, value: object
+    folder: Path, sample: list[Record], approve: Approve, path: str, value: object
 ) -> None:
     """There may be more measures: how many is approved as an ellipsis."""
     rewrite(folder, [changed(sample[0], setting(path, value)), *sample[1:]])
     with pytest.raises(HypersphereError) as caught:
-        read(folder, plan)
+        read(folder)
     approve(re.sub(r"\d+ names", "… names", str(caught.value)))
 
 
@@ -104,19 +97,17 @@ def test_an_impossible_record_is_refused(
         *(("seconds", "-1.0"), ("seconds", "NaN"), ("epochs", "many"), ("epochs", ""), ("peak_memory_mb", "1.5")),
     ],
 )
-def test_a_field_that_is_no_such_value_is_refused(
-    folder: Path, plan: Plan, refused: Refused, column: str, text: str
-) -> None:
+def test_a_field_that_is_no_such_value_is_refused(folder: Path, refused: Refused, column: str, text: str) -> None:
     runs = pd.read_csv(folder / "runs.csv", dtype=str, keep_default_na=False)
     runs.loc[0, column] = text
     runs.to_csv(folder / "runs.csv", index=False)
     with refused():
-        read(folder, plan)
+        read(folder)
 
 
-def test_what_is_there_twice_is_refused(folder: Path, plan: Plan, sample: list[Record], refused: Refused) -> None:
+def test_what_is_there_twice_is_refused(folder: Path, sample: list[Record], refused: Refused) -> None:
     """An answer, an epoch of training, and the weights or the history of another seed; the sample itself is sound."""
-    assert read(folder, plan) == sample
+    assert read(folder) == sample
     first, second = (one.model_dump(mode="json") for one in sample[:2])
     for one, change in (
         (first, {"evaluations": [*first["evaluations"], first["evaluations"][0] | {"value": 22.0}]}),
@@ -127,19 +118,19 @@ def test_what_is_there_twice_is_refused(folder: Path, plan: Plan, sample: list[R
         forged = Record.model_validate(one | change)
         rewrite(folder, [forged if record.name == forged.name else record for record in sample])
         with refused():
-            read(folder, plan)
+            read(folder)
 
 
 @pytest.mark.parametrize("value", [1.0, None])
 def test_a_diverged_run_has_no_number_and_is_not_finished(
-    folder: Path, plan: Plan, sample: list[Record], refused: Refused, value: float | None
+    folder: Path, sample: list[Record], refused: Refused, value: float | None
 ) -> None:
     at = next(place for place, one in enumerate(sample[3].evaluations) if one.status == "diverged")
     status = "finished" if value is None else "diverged"
     change = setting(f"evaluations/{at}/value", value), setting(f"evaluations/{at}/status", status)
     rewrite(folder, [*sample[:3], changed(changed(sample[3], change[0]), change[1])])
     with refused():
-        read(folder, plan)
+        read(folder)
 
 
 DAMAGES: dict[str, Callable[[Path], object]] = {
@@ -154,20 +145,21 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("name", records.TABLES)
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_table_is_a_sentence(folder: Path, plan: Plan, refused: Refused, name: str, damage: str) -> None:
+def test_a_damaged_table_is_a_sentence(folder: Path, refused: Refused, name: str, damage: str) -> None:
     DAMAGES[damage](folder / f"{name}.csv")
     with refused():
-        read(folder, plan)
+        read(folder)
 
 
 def test_what_the_config_does_not_declare_is_not_taken_in(
-    tmp_path: Path, folder: Path, plan: Plan, sample: list[Record], approve: Approve
+    tmp_path: Path, folder: Path, sample: list[Record], approve: Approve
 ) -> None:
     """It may be read: the config's own protocols change, and what they replaced stays."""
+    plan = released(SCALE)
     elsewhere = dataclasses.replace(plan, config=plan.config.model_copy(update={"root": tmp_path / "project"}))
     for change in (of_another_protocol, setting("evaluations/0/target", "cifar")):
         rewrite(folder, [changed(sample[0], change), *sample[1:]])
-        read(folder, plan)
+        read(folder)
         with pytest.raises(HypersphereError) as caught:
             evidence.take_in(elsewhere, folder)
         approve(re.sub(r"\d+ names", "… names", str(caught.value)))
@@ -187,7 +179,7 @@ TEXTS = st.one_of(
 @given(data=st.data())
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_one_changed_field_or_row_is_refused_or_changes_no_number(
-    data: st.DataObject, folder: Path, plan: Plan, sample: list[Record]
+    data: st.DataObject, folder: Path, sample: list[Record]
 ) -> None:
     rewrite(folder, sample)
     name = data.draw(st.sampled_from(sorted(records.TABLES)))
@@ -211,7 +203,7 @@ def test_one_changed_field_or_row_is_refused_or_changes_no_number(
     except UnicodeEncodeError:
         return
     try:
-        found = read(folder, plan)
+        found = read(folder)
     except HypersphereError as error:
         said = str(error)
         assert str(folder) in said

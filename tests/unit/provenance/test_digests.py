@@ -37,7 +37,6 @@ def plan() -> Plan:
 
 RUNS = {"simclr-default", "simclr-cut3", "simclr-gradscale1", "simsiam-default", "simsiam-cut9"}
 SIMCLR = {name for name in RUNS if name.startswith("simclr")}
-SIMSIAM = RUNS - SIMCLR
 OF_RUNS = {"knn", "linear", "norms", "batch"}
 """Protocols as one run is asked them, and the batch that this is in."""
 PROBED = OF_RUNS | {"knn of pixels", "linear of pixels"}

@@ -238,7 +238,6 @@ def test_an_untrained_encoder_is_that_of_any_record_of_equal_weights(root: Path)
     other = changed(faster, setting("name", faster.run.name))
     rewrite(root / "evidence" / "laptop", [*others, other])
     (control,) = recorded_plan(root).controls[key]
-    assert control.run is not None
     assert control.run.name == other.name
     (row,) = gather.Measurer(recorded_plan(root)).rows([control])
     assert row | {"run": numbers[0]["run"]} == numbers[0]
@@ -253,7 +252,6 @@ def test_a_seed_counts_once_whatever_its_replicates(root: Path) -> None:
     replicates = [changed(record, change) for change in (ELSEWHERE, OTHER_CODE) for record in kept(root)]
     rewrite(root / "evidence" / "laptop", [*kept(root), *replicates])
     plan = recorded_plan(root)
-    assert plan.records is not None
     assert all(len(of_run) == 3 for of_run in plan.records.values())
     assert numbers_of_seeds(plan) == before
     assert before

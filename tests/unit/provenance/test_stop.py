@@ -58,7 +58,6 @@ with files.replacing(Path(sys.argv[1])) as temporary:
 def start(path: Path, how: str, **variables: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", WRITER, str(path), how]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | variables)
-    assert process.stdout is not None
     assert process.stdout.readline() == "writing\n"
     return process
 
@@ -83,7 +82,6 @@ def test_a_job_stops_when_its_snakemake_is_killed(tmp_path: Path) -> None:
     assert job.poll() is None
     parent.kill()
     parent.wait()
-    assert job.stdout is not None
     assert "the Snakemake that started this job is gone" in job.stdout.readline()
     assert job.wait(timeout=60) == 128 + signal.SIGTERM
     assert list((tmp_path / platform.node()).iterdir()) == []
