@@ -5,25 +5,18 @@ import os
 import re
 from pathlib import Path
 
-import pytest
-
 import hypersphere.config
 from hypersphere.command import cli, site
 from hypersphere.config import project, registry
 from hypersphere.config.claims import load_errata
-from hypersphere.config.project import Config
 from hypersphere.config.validation import Strict
 from hypersphere.theory import build as theory
 
 PARTS = [(kind, name) for kind, _ in site.KINDS.values() for name in registry.names(kind)]
+CONFIG = project.load(site.ROOT, {})
 
 
-@pytest.fixture(scope="module")
-def config() -> Config:
-    return project.load(site.ROOT, {})
-
-
-def test_every_model_of_the_configuration_theorem_command_and_erratum_is_in_the_reference(config: Config) -> None:
+def test_every_model_of_the_configuration_theorem_command_and_erratum_is_in_the_reference() -> None:
     models = []
     for path in Path(hypersphere.config.__file__).parent.glob("[a-z]*.py"):
         module = importlib.import_module(f"hypersphere.config.{path.stem}")
@@ -34,23 +27,23 @@ def test_every_model_of_the_configuration_theorem_command_and_erratum_is_in_the_
     written = [model for model in models if not model.startswith("records.")]  # those are of files that we write
     assert sorted(listed) == sorted(written)
     listed = re.findall(r"^::: hypersphere\.theory\.(\S+)$", (reference / "theorems.md").read_text(), re.MULTILINE)
-    assert sorted(listed) == sorted(paper for paper in config.papers if theory.statements(paper))
+    assert sorted(listed) == sorted(paper for paper in CONFIG.papers if theory.statements(paper))
     assert all(f"\n## hypersphere {name}\n" in site.command_line() for name in cli.COMMANDS)
-    shown = re.findall(r"^### (\w+):", site.errata(config), flags=re.MULTILINE)
-    assert sorted(shown) == sorted(one.id for one in load_errata(config))
+    shown = re.findall(r"^### (\w+):", site.errata(CONFIG), flags=re.MULTILINE)
+    assert sorted(shown) == sorted(one.id for one in load_errata(CONFIG))
 
 
-def test_a_docstring_says_what_its_equation_does_and_names_figures_that_there_are(config: Config) -> None:
+def test_a_docstring_says_what_its_equation_does_and_names_figures_that_there_are() -> None:
     for kind, name in PARTS:
         said = site.docstring(kind, name)
         assert len(re.findall(r"^Geometry: .*?\.(?:\n\n|\Z)", said, re.MULTILINE | re.DOTALL)) == 1, name
         for figure in site.figures(said):
             paper, artifact = figure.split("/")
-            assert config.papers[paper].studied[artifact].draw == "study_figure", name
+            assert CONFIG.papers[paper].studied[artifact].draw == "study_figure", name
 
 
-def test_every_loss_is_there_once_with_its_newest_figure_or_how_it_is_drawn(config: Config, tmp_path: Path) -> None:
-    absent, pictures = site.losses(config, tmp_path)
+def test_every_loss_is_there_once_with_its_newest_figure_or_how_it_is_drawn(tmp_path: Path) -> None:
+    absent, pictures = site.losses(CONFIG, tmp_path)
     listed = [f"{registry.module_name(kind, name)}.{name}" for kind, name in PARTS]
     assert re.findall(r"^::: (\S+\.\S+\.\S+)$", absent, flags=re.MULTILINE) == listed
     assert "not made yet; `make reproduce ONLY=double_metric/fig2`" in absent
@@ -60,7 +53,7 @@ def test_every_loss_is_there_once_with_its_newest_figure_or_how_it_is_drawn(conf
         drawn.parent.mkdir(parents=True)
         drawn.touch()
         os.utime(drawn, (written, written))
-    page, pictures = site.losses(config, tmp_path)
+    page, pictures = site.losses(CONFIG, tmp_path)
     assert "](figures/double_metric-fig2.svg)" in page
     assert pictures == {"reference/figures/double_metric-fig2.svg": drawn}
 

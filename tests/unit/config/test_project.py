@@ -40,11 +40,7 @@ def test_mistakes(project: Project, approve: Approve, name: str) -> None:
 
 
 def test_the_command_says_it_in_one_line(
-    project: Project,
-    tmp_path_factory: pytest.TempPathFactory,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    approve: Approve,
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], approve: Approve
 ) -> None:
     def complaint(root: Path, *options: str) -> str:
         monkeypatch.chdir(root)
@@ -58,8 +54,7 @@ def test_the_command_says_it_in_one_line(
     for words in (*options, ("x",)):
         approve(complaint(root, *words))
     approve(complaint(project(config={"onyl": ["p"]})))
-    outside = tmp_path_factory.mktemp("outside")
-    approve(complaint(outside).replace(str(outside), "OUTSIDE"))
+    approve(complaint(root.parent).replace(str(root.parent), "OUTSIDE"))
 
 
 @pytest.fixture

@@ -130,10 +130,7 @@ NAN, INFINITE = float("nan"), float("inf")
     ids=str,
 )
 def test_what_is_no_run_is_said(
-    monkeypatch: pytest.MonkeyPatch,
-    approve: Approve,
-    change: dict[str, Any],
-    constants: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch, approve: Approve, change: dict[str, Any], constants: dict[str, Any]
 ) -> None:
     """Every field is required, none is unknown, numbers are finite, and views and encoder are those of the method."""
     saying(monkeypatch, **constants)
