@@ -36,9 +36,6 @@ USED = {"ten": "digits", "hundred": "pairs", "flowers": None, "far": "far"}
 """What stands for the published datasets."""
 CLASSES = {"pairs": 16}
 """Of a dataset; 10 of all others."""
-HISTORY = ("epoch", "loss", "norm", "learning_rate")
-EPOCHS = 100
-"""Of the published schedule; 10 at the quick scale."""
 _TWO = {"title": "Two arms", "measure": "knn_top1"}
 _TABLE: dict[str, Any] = {
     **_TWO,
@@ -54,7 +51,7 @@ PAPER: dict[str, Any] = {
     "run": {
         "encoder": {"name": "resnet8", "width": 2},
         "views": {},
-        "schedule": {"epochs": EPOCHS, "warmup": 0.0},
+        "schedule": {"epochs": 100, "warmup": 0.0},
         "optimiser": {"learning_rate": 0.1, "weight_decay": 0.0},
         "batch": {"size": 64, "micro": 64},
     },
@@ -160,9 +157,10 @@ def gain(identifier: str, **changed: Any) -> dict[str, Any]:
     return claim(identifier, **compared | changed)
 
 
-def at(**coordinates: Any) -> str:
-    """The text of a cell's coordinates: SimCLR by default on ten, measured by kNN, but for what is changed."""
-    first = {"method": "simclr", "variant": "default", "dataset": "ten", "measure": "knn_top1"}
+def at(row: str = ROWS[0], **coordinates: Any) -> str:
+    """The text of a cell's coordinates: of a row of table5 on ten, measured by kNN, but for what is changed."""
+    method, variant = row.split(".")
+    first = {"method": method, "variant": variant, "dataset": "ten", "measure": "knn_top1"}
     return text({**first, **{key.replace("__", "."): value for key, value in coordinates.items()}})
 
 
@@ -233,9 +231,8 @@ class Runs:
 
     def _run(self, name: str, epochs: int) -> None:
         folder = self.plan.run_folder(name)
-        plain = [(epoch, 1.5, 2.0, 0.1) for epoch in range(1, epochs + 1)]
-        history = self.histories[name].to_csv(index=False) if name in self.histories else _csv(HISTORY, plain)
-        files.write_text(folder / "history.csv", history)
+        plain = pd.DataFrame({"epoch": range(1, epochs + 1), "loss": 1.5, "norm": 2.0, "learning_rate": 0.1})
+        files.write_text(folder / "history.csv", self.histories.get(name, plain).to_csv(index=False))
         manifest = {
             **{"name": name, "status": self.status.get(name, "finished"), "epochs": epochs, "code": "c0de"},
             **{"data": "da7a", "device": {"type": "cpu", "name": "a processor"}, "numerics": {"threads": 1}},
@@ -333,7 +330,7 @@ class World(Runs):
             **{"epochs": "published" if level == "paper" else 10},
             **{"resources": {"mem_mb": 100, "runtime": 1, "gpu": 0}},
         }
-        self.root, self.seeds = root, seeds
+        self.root = root
         for name, content in {
             "config.yaml": {"scale": level, "device": "cpu"},
             "datasets.yaml": DATASETS,
