@@ -218,12 +218,11 @@ class Runs:
 
     def write(self, *artifacts: str) -> None:
         """Every file that the runs of these artifacts, by default of all, and their probes leave."""
-        cells = [cell for artifact in artifacts for cell in self.plan.artifacts[self.paper, artifact]]
-        needed = {cell.run.name for cell in cells if cell.run} if artifacts else set(self.plan.runs)
-        for run in (run for name, run in self.plan.runs.items() if name in needed):
-            self._run(run.name, run.schedule.epochs)
-            for asked in self.plan.asked[run.name].values():
-                self._evaluation(run.name, asked.protocol, sorted(asked.at))
+        shown = {name for artifact in artifacts for name in self.plan.runs_of(self.paper, artifact)}
+        for name in shown if artifacts else self.plan.runs:
+            self._run(name, self.plan.runs[name].schedule.epochs)
+            for asked in self.plan.asked[name].values():
+                self._evaluation(name, asked.protocol, sorted(asked.at))
         for dataset, protocols in self.plan.asked_of_pixels(self.plan.runs.values()).items():
             for protocol in protocols.values():
                 assert on_pixels(protocol)
