@@ -17,7 +17,7 @@ from hypersphere import files
 from hypersphere.config import plan as planning
 from hypersphere.config import rules
 from hypersphere.config.artifacts import Protocol
-from hypersphere.config.cells import Cell, on_pixels, raw_pixels
+from hypersphere.config.cells import Cell, raw_pixels
 from hypersphere.config.coordinates import parse, text
 from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.provenance import pictures, tables
@@ -190,26 +190,21 @@ class Runs:
 
     def run(self, artifact: str, coordinates: str, seed: int = 0) -> str:
         """The name of a cell's run of the ``seed``th seed."""
-        run = self.cells(artifact, coordinates)[seed].run
-        assert run is not None
-        return run.name
+        return self.cells(artifact, coordinates)[seed].run.name
 
     def say(self, artifact: str, coordinates: str, values: Sequence[float | None]) -> None:
         """What is measured for a cell, a number for each seed; None: its run diverged."""
         for cell, value in zip(self.cells(artifact, coordinates), values, strict=True):
             if value is None:
-                assert cell.run is not None
                 self.status[cell.run.name] = "diverged"
             self.tell(cell, value)
 
     def tell(self, cell: Cell, value: float | None, pixels: bool = False) -> None:
         """What is measured for one cell; or for the raw pixels of its dataset."""
-        assert cell.run is not None
-        assert cell.target is not None
-        target, protocol = cell.target.name, self.plan.protocols[self.paper][cell.protocol]
+        target = cell.target.name
         subject, epoch = (raw_pixels(target), 0) if pixels else (cell.run.name, cell.epoch)
-        key = epoch, target, protocol.of_probe(cell.measure), cell.reading
-        self.said.setdefault((subject, protocol.digest), {})[key] = value
+        key = epoch, target, cell.how.of_probe(cell.measure), cell.reading
+        self.said.setdefault((subject, cell.how.digest), {})[key] = value
 
     def of_pixels(self, dataset: str, protocol: str, values: Mapping[str, float]) -> None:
         """What a protocol says of a dataset's raw pixels, by measure."""
@@ -225,7 +220,6 @@ class Runs:
                 self._evaluation(name, asked.protocol, sorted(asked.at))
         for dataset, protocols in self.plan.asked_of_pixels(self.plan.runs.values()).items():
             for protocol in protocols.values():
-                assert on_pixels(protocol)
                 self._evaluation(raw_pixels(dataset), protocol, [(0, dataset)])
 
     def _run(self, name: str, epochs: int) -> None:
