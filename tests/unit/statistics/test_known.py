@@ -75,6 +75,7 @@ def test_the_best_rung_counts_and_on_it_the_most_runs(first: Rung, second: Rung)
         ("stl10", "cifar20_15k", True),
         ("flowers102_lt", "cifar20_lt_5k_10k_16px", True),
         ("cifar10", "digits", True),
+        ("cifar10", "no_longer_listed", True),
     ],
 )
 def test_a_part_of_the_named_set_is_no_stand_in(dataset: str, on: str, stands_in: bool) -> None:
