@@ -150,7 +150,6 @@ KEY = "double_metric", "cifar10_c"
 @pytest.mark.parametrize("lost", ["a run", "a severity", "the baseline"])
 def test_what_records_lack_is_a_reason_and_ends_nothing(approve: Callable[[object], None], lost: str) -> None:
     plan = from_records("laptop1")
-    assert plan.records is not None
     base, other = (
         next(cell.run.name for cell in plan.artifacts[KEY] if cell.run and cell.coordinates["variant"] == variant)
         for variant in ("nt_xent", "dm3")

@@ -16,8 +16,6 @@ from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
 from hypersphere import t_test
 from hypersphere.config import coordinates
-from hypersphere.report.artifact import Points
-from hypersphere.report.results import Results
 from hypersphere.statistics import effects
 
 from .world import PAPER, RULES, STUDY, Make, World, at, gain
@@ -49,10 +47,6 @@ def test_welch_is_that_of_statsmodels_and_primary_where_both_arms_have_three_run
     assert [ours["low"], ours["high"]] == pytest.approx(expected.tconfint_diff(usevar="unequal"))
     _, p, df = expected.ttest_ind(usevar="unequal")
     assert (ours["test"], ours["p"], ours["df"]) == ("welch", pytest.approx(p), pytest.approx(df))
-    own = UNEQUAL["c"], UNEQUAL["a"]
-    test, row = effects.pooled_test(*own, effects.pool(UNEQUAL.values())), effects.effect(*own, UNEQUAL, RULES)
-    assert (row["test"], row["p"]) == ("pooled", test.p(row["effect"]))
-    assert (row["low"], row["high"]) == test.interval(row["effect"], 0.95)
 
 
 def test_a_collapsed_arm_adds_no_variance_and_no_degrees_of_freedom() -> None:
@@ -83,7 +77,7 @@ def test_two_runs_pool_only_rows_that_vary_no_less() -> None:
         variance, ours = spread**2 / 2, (2.0 + 0.5) / 2
         assert (stats.f.cdf(variance / ours, 6, 2) >= RULES.pooled_if) == pooled
         row = effects.effect(own["b"], own["a"], own | others, RULES)
-        assert row["df"] == (8 if pooled else 2)
+        assert (row["test"], row["df"]) == ("pooled", 8 if pooled else 2)
         expected = (6 * variance + 2 * ours) / 8 if pooled else ours
         assert row["pooled_std"] == pytest.approx(expected**0.5)
 
@@ -120,7 +114,6 @@ def test_holm_worked_by_hand() -> None:
     # 0.025 = 0.05/2 and 0.05 = 0.05/1: no step fails, and each row keeps its own level
     adjusted, levels = effects.holm([0.025, 0.05], 0.05, 2)
     assert (adjusted.tolist(), levels.tolist()) == ([0.05, 0.05], [0.025, 0.05])
-    assert np.isnan(effects.holm([float("nan")], 0.05, 1)).all()
     assert len(effects.holm([], 0.05, 0)[0]) == 0
 
 
@@ -175,24 +168,19 @@ FINALS = {
 }
 
 
-def cell(row: str, **more: Any) -> str:
-    method, _, variant = row.partition(".")
-    return at(method=method, variant=variant, **more)
-
-
 def fill(world: World) -> None:
     for row, finals in FINALS.items():
-        world.say("table5", cell(row), finals)
+        world.say("table5", at(row), finals)
 
 
 def test_a_table_corrects_over_all_that_it_declares(make_world: Make) -> None:
     world = make_world()
     fill(world)
     for row, finals in FINALS.items():
-        world.say("table5", cell(row, dataset="hundred"), [value - 20 for value in finals])
+        world.say("table5", at(row, dataset="hundred"), [value - 20 for value in finals])
     found = world.tidy("table5", "effects")
     assert found[["coordinates", "baseline", "measured_on"]].to_numpy().tolist() == [
-        [cell(f"{method}.{cut}", dataset=dataset), cell(f"{method}.default", dataset=dataset), used]
+        [at(f"{method}.{cut}", dataset=dataset), at(f"{method}.default", dataset=dataset), used]
         for method, cut in (("simclr", "cut3"), ("simsiam", "cut9"))
         for dataset, used in (("ten", "digits"), ("hundred", "pairs"))
     ]
@@ -222,11 +210,9 @@ def test_further_comparisons_are_of_the_same_family(make_world: Make) -> None:
     fill(world)
     found = world.tidy("table5", "effects")
     last = found.iloc[-1]
-    assert (last["coordinates"], last["baseline"]) == (cell("simclr.default"), cell("simsiam.default"))
+    assert (last["coordinates"], last["baseline"]) == (at("simclr.default"), at("simsiam.default"))
     assert last["effect"] == pytest.approx(np.mean(FINALS["simclr.default"]) - np.mean(FINALS["simsiam.default"]))
     assert found["p_holm"].min() == pytest.approx(10 * found["p"].min())
-    shown = Points(Results(world.plan), world.plan.config.papers["norms"], "table5")
-    assert shown.table("effects")["effect"].tolist() == found["effect"].tolist()
 
 
 def test_a_baseline_that_is_no_cell_gives_no_row(make_world: Make) -> None:
@@ -246,16 +232,16 @@ def test_spreads_are_pooled_over_training_alone(make_world: Make) -> None:
     world = make_world()
     fill(world)
     for row in FINALS:
-        world.say("table5", cell(row, dataset="hundred"), [10.0, 50.0, 90.0])
+        world.say("table5", at(row, dataset="hundred"), [10.0, 50.0, 90.0])
     found = world.tidy("table5", "effects")
-    assert found.loc[cell("simclr.cut3"), "pooled_std"] == pytest.approx(1.75**0.5)
-    assert found.loc[cell("simclr.cut3", dataset="hundred"), "pooled_std"] == pytest.approx(40.0)
+    assert found.loc[at("simclr.cut3"), "pooled_std"] == pytest.approx(1.75**0.5)
+    assert found.loc[at("simclr.cut3", dataset="hundred"), "pooled_std"] == pytest.approx(40.0)
     for row, finals in list(FINALS.items())[:2]:
-        world.say("epochs", cell(row, epoch=50), [1.0, 20.0, 60.0])
-        world.say("epochs", cell(row, epoch=100), finals)
+        world.say("epochs", at(row, epoch=50), [1.0, 20.0, 60.0])
+        world.say("epochs", at(row, epoch=100), finals)
     found = world.tidy("epochs", "effects")
-    assert found.loc[cell("simclr.cut3", epoch=100), ["effect", "pooled_std", "df"]].tolist() == [3.0, 1.0, 4.0]
-    assert found.loc[cell("simclr.cut3", epoch=50), "pooled_std"] == pytest.approx(np.std([1, 20, 60], ddof=1))
+    assert found.loc[at("simclr.cut3", epoch=100), ["effect", "pooled_std", "df"]].tolist() == [3.0, 1.0, 4.0]
+    assert found.loc[at("simclr.cut3", epoch=50), "pooled_std"] == pytest.approx(np.std([1, 20, 60], ddof=1))
 
 
 def test_an_epoch_may_be_the_baseline(make_world: Make) -> None:
@@ -263,36 +249,34 @@ def test_an_epoch_may_be_the_baseline(make_world: Make) -> None:
     gains = PAPER["artifacts"]["epochs"] | {"baseline": {"epoch": 50}}
     world = make_world(paper={"artifacts": {"gains": gains}})
     for row, end in (("simclr.default", 60.0), ("simclr.cut3", 65.0)):
-        world.say("gains", cell(row, epoch=0), [1.0, 30.0, 90.0])
-        world.say("gains", cell(row, epoch=50), [50.0, 51.0, 52.0])
-        world.say("gains", cell(row, epoch=100), [end, end + 2, end + 4])
+        world.say("gains", at(row, epoch=0), [1.0, 30.0, 90.0])
+        world.say("gains", at(row, epoch=50), [50.0, 51.0, 52.0])
+        world.say("gains", at(row, epoch=100), [end, end + 2, end + 4])
     found = world.tidy("gains", "effects")
     for row, effect in (("simclr.default", 11.0), ("simclr.cut3", 16.0)):
-        last = found.loc[cell(row, epoch=100)]
-        assert (last["effect"], last["baseline"]) == (effect, cell(row, epoch=50))
+        last = found.loc[at(row, epoch=100)]
+        assert (last["effect"], last["baseline"]) == (effect, at(row, epoch=50))
         assert last["pooled_std"] == pytest.approx(2.5**0.5)  # variances 1, 1, 4, 4
 
 
 def test_two_readings_of_the_same_encoders_are_paired(make_world: Make) -> None:
     """statsmodels' test of the differences. Another variant, the control, is not, and has pairs by seed beside it."""
-    rows = {"by": ["knn", "knn_few"], "variant": ["default", "cut3"]}
-    fixed = {"method": "simclr", "dataset": "ten"}
-    choices = {"draw": "dots", "title": "t", "x": rows, "fixed": fixed, "measure": "knn_top1"}
-    few = {"knn_few": {"like": "knn", "probe": {"name": "knn", "k": 3}}}
-    artifacts = {
-        name: choices | {"baseline": one}
-        for name, one in (("probes", {"by": "knn"}), ("variants", {"variant": "default"}))
+    probes: dict[str, Any] = {
+        **{"draw": "dots", "title": "t", "measure": "knn_top1", "fixed": {"method": "simclr", "dataset": "ten"}},
+        **{"x": {"by": ["knn", "knn_few"], "variant": ["default", "cut3"]}, "baseline": {"by": "knn"}},
+        "also": [{"of": {"by": "knn", "variant": "cut3"}, "against": {"variant": "default"}}],
     }
-    world = make_world(paper={"artifacts": artifacts, "evaluations": PAPER["evaluations"] | few})
+    few = {"knn_few": {"like": "knn", "probe": {"name": "knn", "k": 3}}}
+    world = make_world(paper={"artifacts": {"probes": probes}, "evaluations": PAPER["evaluations"] | few})
     for by, values in (("knn", [50.0, 60.0, 70.0]), ("knn_few", [51.0, 62.0, 71.0])):
-        world.say("probes", cell("simclr.default", by=by), values)
-    row = world.tidy("probes", "effects").loc[cell("simclr.default", by="knn_few")]
+        world.say("probes", at("simclr.default", by=by), values)
+    world.say("probes", at("simclr.cut3", by="knn"), [None, 42.0, 45.0])
+    found = world.tidy("probes", "effects")
+    row, other = found.loc[at("simclr.default", by="knn_few")], found.loc[at("simclr.cut3", by="knn")]
     differences = DescrStatsW([1.0, 2.0, 1.0])
     assert (row["test"], row["df"], row["effect"]) == ("paired", 2, pytest.approx(4 / 3))
     assert [row["low"], row["high"]] == pytest.approx(differences.tconfint_mean())
     assert row["p"] == pytest.approx(differences.ttest_mean(0)[1])
-    world.say("variants", cell("simclr.cut3", by="knn"), [None, 42.0, 45.0])
-    other = world.tidy("variants", "effects").loc[cell("simclr.cut3", by="knn")]
     assert (other["test"], other["effect"], other["n_pairs"]) == ("pooled", 43.5 - 60, 2)
     assert (other["paired_low"] + other["paired_high"]) / 2 == pytest.approx((42 - 60 + 45 - 70) / 2)
 

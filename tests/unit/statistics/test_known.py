@@ -2,27 +2,22 @@
 
 import itertools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from hypersphere.config import plan as planning
+from hypersphere.config import project
 from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Rung, Verdict, load_certainty
 from hypersphere.config.run import Run
 from hypersphere.provenance import columns
 from hypersphere.statistics import known
 
 from ...golden.released import ROOT
-from .world import World
+from .world import Make
 
 RULES = load_certainty(ROOT)
-
-
-@pytest.fixture(scope="module")
-def laptop() -> Any:
-    return planning.cfg.load(ROOT, {"scale": "laptop"})
+LAPTOP = project.load(ROOT, {"scale": "laptop"})
 
 
 def measured(**changed: Any) -> dict[str, Any]:
@@ -80,10 +75,11 @@ def test_the_best_rung_counts_and_on_it_the_most_runs(first: Rung, second: Rung)
         ("stl10", "cifar20_15k", True),
         ("flowers102_lt", "cifar20_lt_5k_10k_16px", True),
         ("cifar10", "digits", True),
+        ("cifar10", "no_longer_listed", True),
     ],
 )
-def test_a_part_of_the_named_set_is_no_stand_in(laptop: Any, dataset: str, on: str, stands_in: bool) -> None:
-    assert known.stands_in(laptop, {"dataset": dataset, "measured_on": on}) == stands_in
+def test_a_part_of_the_named_set_is_no_stand_in(dataset: str, on: str, stands_in: bool) -> None:
+    assert known.stands_in(LAPTOP, {"dataset": dataset, "measured_on": on}) == stands_in
 
 
 @pytest.mark.parametrize(
@@ -110,14 +106,14 @@ def test_every_verdict_has_an_answer() -> None:
     assert said == {"holds", "fails", "cannot tell", Verdict.BORNE, Verdict.CONTRADICTED}
 
 
-def test_a_run_that_is_the_published_one_differs_in_nothing(laptop: Any, make_world: Callable[..., World]) -> None:
+def test_a_run_that_is_the_published_one_differs_in_nothing(make_world: Make) -> None:
     """SimCLR on imbalanced CIFAR-10 (norms paper, App. C.1): 14,736 images of 32 px in batches of 256, 500 epochs."""
     run = next(iter(make_world(seeds=[0]).plan.runs.values()))
 
     def changed(dataset: str, batch: int, epochs: int) -> Run:
         batches, schedule = run.batch.model_copy(update={"size": batch}), {"epochs": epochs}
         trained = {"batch": batches, "schedule": run.schedule.model_copy(update=schedule)}
-        return run.model_copy(update={"dataset": laptop.datasets[dataset], **trained})
+        return run.model_copy(update={"dataset": LAPTOP.datasets[dataset], **trained})
 
     ours, theirs = changed("cifar10_lt_5k_10k_16px", 64, 100), changed("cifar10_lt", 256, 500)
     assert known.differences(theirs, theirs) == []

@@ -23,6 +23,7 @@ from .world import GLOBE, PAPER, POINTS, Make, World, at, claim
 COLUMNS = {
     name: columns.TABLES[name] for name in ("measurements", "summary", "effects", "runs", "distribution", "points")
 }
+IMAGES = POINTS.assign(split=["train", "test"], norm=[1.0, 2.0])
 
 
 def test_what_a_row_says_of_its_cell(make_world: Make) -> None:
@@ -97,7 +98,7 @@ def test_a_value_that_is_none_is_no_divergence(make_world: Make) -> None:
     """As of a bucket of norms with too few images: measured, and without a number."""
     world = make_world(seeds=[0, 1])
     cell = at(split="test", measure="norm")
-    world.images = dict.fromkeys(world.plan.runs, pd.DataFrame({"split": ["test", "train"], "image": 0, "norm": 1.0}))
+    world.images = dict.fromkeys(world.plan.runs, IMAGES)
     world.say("violins", cell, [float("nan"), 3.0])
     rows, summary = world.tidy("violins").loc[cell], world.table("violins", "summary").loc[cell]
     assert (rows["status"].tolist(), rows["value"].isna().tolist()) == (["finished"] * 2, [True, False])
@@ -141,8 +142,7 @@ def busy(make_world: Make) -> World:
 
 def test_each_artifact_has_its_tables_with_their_columns_and_checksums(busy: World) -> None:
     """And no field says nan, inf or None."""
-    frame = pd.DataFrame({"split": ["train", "test"], "image": 0, "norm": [1.0, 2.0]})
-    busy.images = {run: frame for run in busy.plan.runs if busy.status.get(run) != "diverged"}
+    busy.images = {run: IMAGES for run in busy.plan.runs if busy.status.get(run) != "diverged"}
     busy.measure("table5", "violins", "training")
     for artifact, tables in (("table5", 4), ("violins", 5), ("training", 4)):
         names = list(COLUMNS)[:tables]
@@ -307,10 +307,6 @@ def test_runs_say_what_they_were_made_by_or_are_refused(make_world: Make, refuse
     assert gather.runs(world.plan, [name, other])["run"].tolist() == [other]  # what has no manifest yet has no row
 
 
-IMAGES = POINTS.assign(split=["train", "test"], norm=[1.0, 2.0])
-BY = {"table5": "knn", "epochs": "knn", "violins": "norms", "portraits": "extremes", "globe": "points"}
-
-
 def seal(path: Path) -> None:
     """List a file as it is now, or no such file, as if it was made so."""
     manifest = path.parent / (MANIFEST if path.name == "history.csv" else f"{path.name.partition('.')[0]}.json")
@@ -345,12 +341,11 @@ def test_damage_is_refused_and_nothing_is_written(make_world: Make, refused: Ref
     world.images, world.portraits = (dict.fromkeys(world.plan.runs, table) for table in (IMAGES, SHOWN))
     world.pictures = dict.fromkeys(world.plan.runs, np.zeros((8, 5, 4, 3), dtype=np.uint8))
     world.write(artifact)
-    run = next(cell.run.name for cell in world.plan.artifacts["norms", artifact] if cell.run)
+    cell = next(cell for cell in world.plan.artifacts["norms", artifact] if cell.run)
     if what == "history":
-        path = world.plan.run_folder(run) / "history.csv"
+        path = world.plan.run_folder(cell.run.name) / "history.csv"
     else:
-        digest = world.plan.protocols["norms"][BY[artifact]].digest
-        answers = world.plan.evaluation("pixels-digits" if what == "pixels" else run, digest)
+        answers = world.plan.evaluation("pixels-digits" if what == "pixels" else cell.run.name, cell.how.digest)
         of_images = {"images": ".csv", "points": ".csv", "pictures": ".png"}
         path = answers.with_name(f"{answers.stem}.0100.digits{of_images[what]}") if what in of_images else answers
     if how == "flipped":

@@ -209,25 +209,19 @@ def theorem(identifier: str, reading: str = "as printed") -> dict[str, Any]:
     return claim(identifier, kind="theorem", artifact="t_1", origin=origin, reading=reading, **nothing)
 
 
-def test_a_theorem_has_the_verdict_of_its_own_reading(make_world: Make) -> None:
+def test_a_theorem_has_the_verdict_of_its_own_reading_if_that_was_checked(make_world: Make, refused: Refused) -> None:
     world = make_world(seeds=[0])
     world.theory(*STATED)
-    ok = world.judged(theorem("norms.ok"))["norms.ok"]
+    ok, bad = world.judged(theorem("norms.ok"), theorem("norms.bad")).values()
     assert (ok["kind"], ok["verdict"], ok["n"], ok["unstated"]) == ("theorem", "no counterexample", "0", "0")
     assert (ok["draws"], ok["met"], ok["violated"], ok["counterexample"]) == ("100", "90", "0", "")
     assert float(ok["measured"]) == 3e-15
-    bad = world.judged(theorem("norms.bad"))["norms.bad"]
-    assert (bad["verdict"], bad["violated"]) == ("refuted", "7")
-    assert bad["counterexample"] == '{"tau": 1.0, "excess": 0.25}'
+    expected = ("refuted", "7", '{"tau": 1.0, "excess": 0.25}')
+    assert (bad["verdict"], bad["violated"], bad["counterexample"]) == expected
     assert world.judged(theorem("norms.bad", "N1"))["norms.bad"]["verdict"] == "no counterexample (erratum)"
-
-
-@pytest.mark.parametrize("row", [theorem("norms.none"), theorem("norms.ok", "N9")], ids=["id", "reading"])
-def test_a_theorem_that_was_not_checked_is_refused(make_world: Make, refused: Refused, row: dict[str, Any]) -> None:
-    world = make_world(seeds=[0])
-    world.theory(*STATED)
-    with refused():
-        world.judged(row)
+    for unchecked in (theorem("norms.none"), theorem("norms.ok", "N9")):
+        with refused():
+            world.judged(unchecked)
 
 
 @pytest.mark.parametrize("level", ["quick", "paper"])
