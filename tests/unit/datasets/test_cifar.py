@@ -27,8 +27,7 @@ from hypersphere.datasets.types import Arrays, Split
 from hypersphere.errors import HypersphereError
 
 from ...harm import HARMS, flip
-from .conftest import NAMES
-from .miniatures import npy, tar_gz, write, written
+from .miniatures import CIFAR10, npy, tar_gz, write, written
 
 ARCHIVE = "cifar-10-python.tar.gz"
 
@@ -66,7 +65,7 @@ def unpickled(monkeypatch: pytest.MonkeyPatch) -> Mock:
     return spy
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CIFAR10)
 @pytest.mark.parametrize("harm", HARMS)
 def test_a_damaged_file_is_refused_before_anything_is_unpickled(
     tiny: Path, name: str, harm: str, unpickled: Mock
@@ -74,7 +73,7 @@ def test_a_damaged_file_is_refused_before_anything_is_unpickled(
     """The control is that the spy does see whole files."""
     cifar(tiny.parent, False)
     opened = [call.args[0] for call in unpickled.call_args_list]
-    assert sorted(opened) == sorted((tiny / name).read_bytes() for name in NAMES)
+    assert sorted(opened) == sorted(CIFAR10.values())
     unpickled.reset_mock()
     HARMS[harm](tiny / name)
     for fetching in (False, True):

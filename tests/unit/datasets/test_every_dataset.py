@@ -64,7 +64,7 @@ WORLDS = {
         {"train": 2, "valid": 1, "test": 1},
         {f"bffhq/{name}": miniatures.picture(miniatures.noise(n, 9, 9, 3)) for n, name in enumerate(FACES)},
     ),
-    "cifar": World({"classes": 10}, {"train": 10, "test": 2}),
+    "cifar": World({"classes": 10}, {"train": 10, "test": 2}, below("cifar-10-batches-py", miniatures.CIFAR10)),
     "colored_mnist": World({"base": "digits", "conflicting_percent": 50, **FEW}, {"train": 20, "test": 10}),
     "control_task": World({"domain": "cartpole", "task": "swingup", "action_repeat": 250, "size": 12}, {"train": 5}),
     "corrupted_cifar": World({"base": "digits", "conflicting_percent": 50, **FEW}, {"train": 20, "test": 10}),
@@ -122,11 +122,9 @@ def root(request: pytest.FixtureRequest, tmp_path: Path, server: Any, monkeypatc
     name: str = request.node.callspec.params["name"]
     if reason := registry.unusable("datasets", name):
         pytest.skip(reason)
-    if name == "cifar":
-        return Path(request.getfixturevalue("tiny")).parent
     monkeypatch.setattr(imagenet100, "LIST", tmp_path / "classes.txt")
     imagenet100.LIST.write_text("b\na\n")
-    for file, content in SCANS.items():
+    for file, content in (SCANS | WORLDS["cifar"].files).items():
         monkeypatch.setitem(published.checksums(), file, hashlib.sha256(content).hexdigest())
     if name in FETCHED:
         server.publish(name, {Path(file).name: content for file, content in WORLDS[name].files.items()})

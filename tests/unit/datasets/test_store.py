@@ -110,7 +110,7 @@ def test_two_at_once_prepare_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def slow(kind: str, name: str) -> Any:
         builds.append(name)
         time.sleep(0.3)  # longer than the other takes to arrive
-        return load(kind, name)  # type: ignore[arg-type]
+        return load(kind, name)
 
     def prepare(place: int) -> str:
         together.wait()

@@ -20,6 +20,7 @@ from hypersphere.report.artifact import SINGLE
 from hypersphere.report.kinds import sphere
 
 from .... import legible
+from ....harm import flip
 from .. import approval
 
 FIGURES = ("courses", "sweep", "sets", "squares", "oblong", "spread", "faces", "globes", "heights", "gains", "buckets")
@@ -212,9 +213,7 @@ def test_an_altered_table_or_picture_is_refused_and_nothing_is_written(
     made = make()
     results = made.results
     path: Path = made.plan.artifact_folder("made_up", name) / file
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(bytes(content))
+    flip(path)
     with pytest.raises(DamagedError) as caught:
         writer.build(results, "made_up", name)
     approve(caught.value)
