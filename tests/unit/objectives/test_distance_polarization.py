@@ -18,10 +18,10 @@ from . import oracles
 from .shared import draw, simplex, slopes, value_and_gradients
 
 
-def at(distance: float) -> Tensor:
+def at(distance: float | Tensor) -> Tensor:
     """Two points on the circle at D = distance."""
-    c = 1 - 2 * distance
-    return torch.tensor([[1.0, 0.0], [c, math.sqrt(1 - c * c)]], dtype=torch.float64)
+    c = 1 - 2 * torch.as_tensor(distance, dtype=torch.float64)
+    return torch.stack([torch.tensor([1.0, 0.0], dtype=torch.float64), torch.stack([c, (1 - c * c).sqrt()])])
 
 
 @pytest.mark.parametrize(
@@ -39,13 +39,8 @@ def test_two_points_by_hand(distance: float, penalty: float) -> None:
 def test_l4_descent_moves_a_pair_to_the_nearer_threshold(distance: float, sign: int) -> None:
     """Below the watershed D = 0.3 (cos 0.4) the penalty grows with D: the pair is pulled together; above, apart. So
     delta+ = 0.1 is on the side of similar pairs, and is the lower of the two."""
-    z = at(distance)
-
-    def penalty(d: Tensor) -> Tensor:
-        turned = torch.stack([z[0], torch.stack([1 - 2 * d, (1 - (1 - 2 * d) ** 2).sqrt()])])
-        return distance_polarization(turned, turned, weight=1.0)
-
-    slope = torch.func.grad(penalty)(torch.tensor(distance, dtype=torch.float64))
+    slope_at = torch.func.grad(lambda d: distance_polarization(at(d), at(d), weight=1.0))
+    slope = slope_at(torch.tensor(distance, dtype=torch.float64))
     assert slope.item() == pytest.approx(sign * abs(0.6 - 2 * distance), abs=1e-12)
 
 

@@ -27,7 +27,6 @@ from .oracles import bend
 from .shared import Map, cosine_gradient, cosines_and_targets, draw, softmax, value_and_gradients
 
 MAPS = [(name, setting) for name, settings in LOGITS.items() for setting in settings]
-every_map = pytest.mark.parametrize(("name", "setting"), MAPS)
 
 
 def build(name: str, setting: str, temperature: float) -> tuple[Map, dict[str, Any]]:
@@ -52,7 +51,7 @@ def test_gradients_carry_the_weight_of_the_equation(name: str, setting: str, bet
     torch.testing.assert_close(found, torch.tensor(expected, dtype=torch.float64))
 
 
-@every_map
+@pytest.mark.parametrize(("name", "setting"), MAPS)
 def test_values_are_those_of_plain_logits_bit_for_bit_unless_margins_are_the_point(name: str, setting: str) -> None:
     """App. E: the modifications leave logits alone; margins and Algorithm 3 as printed do not. Against Eq. 2 and 4 in
     Python floats; 40 anchors reach past pi."""
