@@ -101,10 +101,14 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         thread.join()
 
 
+def take_for_published(patch: pytest.MonkeyPatch, files: dict[str, bytes]) -> None:
+    for name, content in files.items():
+        patch.setitem(published.checksums(), name, hashlib.sha256(content).hexdigest())
+
+
 @pytest.fixture
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of ``miniatures.CIFAR10``, taken for the official files."""
     folder = miniatures.write(tmp_path / "tiny" / "cifar-10-batches-py", miniatures.CIFAR10)
-    for name, content in miniatures.CIFAR10.items():
-        monkeypatch.setitem(published.checksums(), f"{folder.name}/{name}", hashlib.sha256(content).hexdigest())
+    take_for_published(monkeypatch, miniatures.below(folder.name, miniatures.CIFAR10))
     return folder

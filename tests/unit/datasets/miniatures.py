@@ -61,6 +61,10 @@ def write(folder: Path, files: Mapping[str, bytes]) -> Path:
     return folder
 
 
+def below(folder: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    return {f"{folder}/{name}": content for name, content in files.items()}
+
+
 def tar_gz(files: Mapping[str, bytes], folder: str = "") -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as tar:

@@ -1,7 +1,6 @@
 """What every source of datasets keeps to, whatever it reads: one table of small worlds, and the same tests for all."""
 
 import gzip
-import hashlib
 import struct
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -17,12 +16,12 @@ from hypersphere.config import registry
 from hypersphere.config.run import Dataset
 from hypersphere.datasets import cifar, imagenet100, mnist, stl10, store, tiny_imagenet
 from hypersphere.datasets.corrupting import FUNCTIONS
-from hypersphere.datasets.reading import published
 from hypersphere.errors import HypersphereError
 
 from ...harm import HARMS
 from . import miniatures
-from .miniatures import SPLITS
+from .conftest import take_for_published
+from .miniatures import SPLITS, below
 
 Files = dict[str, bytes]
 Labelled = Iterable[tuple[Image.Image, int]]
@@ -43,10 +42,6 @@ class World(NamedTuple):
 def idx(array: np.ndarray) -> bytes:
     """An IDX file, from the format's description on MNIST's page: 0, 0, 8 (unsigned bytes), number of axes, sizes."""
     return struct.pack(f">BBBB{array.ndim}I", 0, 0, 8, array.ndim, *array.shape) + array.tobytes()
-
-
-def below(folder: str, files: Files) -> Files:
-    return {f"{folder}/{name}": content for name, content in files.items()}
 
 
 FLOWERS, TABLES = miniatures.flowers102()
@@ -124,8 +119,7 @@ def root(request: pytest.FixtureRequest, tmp_path: Path, server: Any, monkeypatc
         pytest.skip(reason)
     monkeypatch.setattr(imagenet100, "LIST", tmp_path / "classes.txt")
     imagenet100.LIST.write_text("b\na\n")
-    for file, content in (SCANS | WORLDS["cifar"].files).items():
-        monkeypatch.setitem(published.checksums(), file, hashlib.sha256(content).hexdigest())
+    take_for_published(monkeypatch, SCANS | WORLDS["cifar"].files)
     if name in FETCHED:
         server.publish(name, {Path(file).name: content for file, content in WORLDS[name].files.items()})
     return miniatures.write(tmp_path / "own", WORLDS[name].files)
