@@ -1,7 +1,6 @@
 """A server for archives that can misbehave and keeps a log, and a tiny set laid out as CIFAR-10 is."""
 
 import hashlib
-import pickle
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -9,14 +8,13 @@ from pathlib import Path
 from time import sleep
 from types import SimpleNamespace
 
-import numpy as np
 import pooch
 import pytest
 
-from hypersphere import files
 from hypersphere.datasets.reading import published
 
-NAMES = ("batches.meta", *(f"data_batch_{i}" for i in range(1, 6)), "test_batch")
+from . import miniatures
+
 PATIENCE = 120  # seconds that a test waits for what must come, on however slow a machine
 
 
@@ -103,16 +101,14 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         thread.join()
 
 
+def take_for_published(patch: pytest.MonkeyPatch, files: dict[str, bytes]) -> None:
+    for name, content in files.items():
+        patch.setitem(published.checksums(), name, hashlib.sha256(content).hexdigest())
+
+
 @pytest.fixture
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Seven pickles in CIFAR-10's format, two images each, taken for the official files."""
-    folder = tmp_path / "tiny" / "cifar-10-batches-py"
-    folder.mkdir(parents=True)
-    for number, name in enumerate(NAMES):
-        content: dict[str, object] = {"label_names": [f"class {i}" for i in range(10)]}
-        if number:
-            data = np.random.default_rng(number).integers(0, 256, (2, 3072), dtype=np.uint8)
-            content = {"data": data, "labels": [number, number + 1]}
-        (folder / name).write_bytes(pickle.dumps(content))
-        monkeypatch.setitem(published.checksums(), f"{folder.name}/{name}", files.sha256(folder / name))
+    """A folder of ``miniatures.CIFAR10``, taken for the official files."""
+    folder = miniatures.write(tmp_path / "tiny" / "cifar-10-batches-py", miniatures.CIFAR10)
+    take_for_published(monkeypatch, miniatures.below(folder.name, miniatures.CIFAR10))
     return folder

@@ -4,6 +4,7 @@ The layouts are those that the datasets' pages and torchvision's readers describ
 """
 
 import io
+import pickle
 import tarfile
 import zipfile
 from collections.abc import Callable, Mapping
@@ -60,6 +61,10 @@ def write(folder: Path, files: Mapping[str, bytes]) -> Path:
     return folder
 
 
+def below(folder: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    return {f"{folder}/{name}": content for name, content in files.items()}
+
+
 def tar_gz(files: Mapping[str, bytes], folder: str = "") -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as tar:
@@ -90,6 +95,14 @@ SPLITS = {
     "test/Zebra/7.png": picture(noise(8, 30, 33, 3)),
 }
 """Images by split and class, and a hidden file."""
+
+CIFAR10 = {
+    "batches.meta": pickle.dumps({"label_names": [f"class {i}" for i in range(10)]}),
+    **{
+        name: pickle.dumps({"data": noise(number, 2, 3072), "labels": [number, number + 1]})
+        for number, name in enumerate([*(f"data_batch_{i}" for i in range(1, 6)), "test_batch"], start=1)
+    },
+}
 
 STL10_COUNTS = {"train": 30, "test": 20}
 

@@ -3,7 +3,6 @@
 A tiny set in CIFAR-10's format stands for the real files, which a few tests use. The same holds for people's labels.
 """
 
-import hashlib
 import math
 import pickle
 from collections.abc import Callable
@@ -16,7 +15,6 @@ import numpy as np
 import pytest
 import torch
 
-from hypersphere import files
 from hypersphere.config.run import Dataset
 from hypersphere.datasets import store
 from hypersphere.datasets.cifar import cifar
@@ -27,8 +25,8 @@ from hypersphere.datasets.types import Arrays, Split
 from hypersphere.errors import HypersphereError
 
 from ...harm import HARMS, flip
-from .conftest import NAMES
-from .miniatures import npy, tar_gz, write, written
+from .conftest import take_for_published
+from .miniatures import CIFAR10, below, npy, tar_gz, write, written
 
 ARCHIVE = "cifar-10-python.tar.gz"
 
@@ -41,17 +39,14 @@ def publish(folder: Path, server: Any) -> None:
 
 def test_cifar100_has_its_coarse_labels_beside_its_fine_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files as the set's page describes them, with two images each."""
-    folder = tmp_path / "cifar-100-python"
-    folder.mkdir()
     contents: dict[str, dict[str, Any]] = {
         "meta": {"fine_label_names": ["apple", "bear", "bee"], "coarse_label_names": ["fruit", "animal"]},
         "train": {"data": np.zeros((2, 3072), np.uint8), "fine_labels": [2, 0], "coarse_labels": [1, 0]},
         "test": {"data": np.ones((2, 3072), np.uint8), "fine_labels": [1, 2], "coarse_labels": [1, 1]},
     }
-    for name, content in contents.items():
-        (folder / name).write_bytes(pickle.dumps(content))
-        monkeypatch.setitem(published.checksums(), f"{folder.name}/{name}", files.sha256(folder / name))
-    arrays = cifar(tmp_path, False, classes=100)
+    files = below("cifar-100-python", {name: pickle.dumps(content) for name, content in contents.items()})
+    take_for_published(monkeypatch, files)
+    arrays = cifar(write(tmp_path, files), False, classes=100)
     for name, split in arrays.splits.items():
         expected = {"class": contents[name]["fine_labels"], "coarse": contents[name]["coarse_labels"]}
         assert {key: labels.tolist() for key, labels in split.labels.items()} == expected
@@ -66,7 +61,7 @@ def unpickled(monkeypatch: pytest.MonkeyPatch) -> Mock:
     return spy
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CIFAR10)
 @pytest.mark.parametrize("harm", HARMS)
 def test_a_damaged_file_is_refused_before_anything_is_unpickled(
     tiny: Path, name: str, harm: str, unpickled: Mock
@@ -74,7 +69,7 @@ def test_a_damaged_file_is_refused_before_anything_is_unpickled(
     """The control is that the spy does see whole files."""
     cifar(tiny.parent, False)
     opened = [call.args[0] for call in unpickled.call_args_list]
-    assert sorted(opened) == sorted((tiny / name).read_bytes() for name in NAMES)
+    assert sorted(opened) == sorted(CIFAR10.values())
     unpickled.reset_mock()
     HARMS[harm](tiny / name)
     for fetching in (False, True):
@@ -155,8 +150,8 @@ def shelf(monkeypatch: pytest.MonkeyPatch, server: Any) -> Any:
         contents[file] = written(partial(torch.save, saved))
     for dataset in ("cifar10h", "cifar_n"):
         server.publish(dataset, {file: contents[file] for file in FILES if module.PUBLISHED[file] == dataset})
-    for name, content in {**contents, **{f"{name}.npy": npy(labels) for name, labels in LABELS.items()}}.items():
-        monkeypatch.setitem(published.checksums(), f"human/{name}", hashlib.sha256(content).hexdigest())
+    arrays = {f"{name}.npy": npy(labels) for name, labels in LABELS.items()}
+    take_for_published(monkeypatch, below("human", contents | arrays))
     return server
 
 

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 import pytest
@@ -80,7 +79,7 @@ def test_more_conflicts_keep_the_fewer_other_seeds_choose_others_and_no_class_di
 
 def test_each_pixel_is_its_ink_times_one_colour() -> None:
     """The grey digits are those of `digits`; each image's colour is near the mean one of its bias."""
-    few: dict[str, Any] = {"train_per_class": 40, "test_per_class": 20}
+    few = {"train_per_class": 40, "test_per_class": 20}
     found = colored_mnist(NOWHERE, base="digits", conflicting_percent=10, **few)
     for name, grey in digits(NOWHERE, **few).splits.items():
         split, numbers = found.splits[name], np.arange(len(grey.images))
@@ -94,7 +93,7 @@ def test_each_pixel_is_its_ink_times_one_colour() -> None:
 
 
 def test_each_image_has_the_corruption_of_its_bias() -> None:
-    few: dict[str, Any] = {"train_per_class": 20, "test_per_class": 10}
+    few = {"train_per_class": 20, "test_per_class": 10}
     found, clean = corrupted_cifar(NOWHERE, base="digits", conflicting_percent=10, **few), digits(NOWHERE, **few)
     names = found.class_names["bias"]
     assert names == corrupted.CORRUPTIONS

@@ -16,10 +16,9 @@ from hypersphere.datasets.types import Arrays, Split
 from .miniatures import decoded, noise, npy, photograph, tar_gz, write
 
 
-def test_there_are_nineteen_times_five_corrupted_splits_of_the_test_images() -> None:
+def test_corrupted_splits_are_of_the_test_images_and_have_their_labels() -> None:
     root, few, numbers = Path("/nonexistent"), {"train_per_class": 3, "test_per_class": 2}, np.arange(20)
     made, clean = corruptions(root, base="digits", origin="made", **few), digits(root, **few)
-    assert len(made.splits) == 2 + 19 * 5
     for name, split in made.splits.items():
         of = clean.splits.get(name, clean.splits["test"])
         assert split.labels["class"].tolist() == of.labels["class"].tolist()

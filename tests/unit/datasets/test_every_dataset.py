@@ -1,7 +1,6 @@
 """What every source of datasets keeps to, whatever it reads: one table of small worlds, and the same tests for all."""
 
 import gzip
-import hashlib
 import struct
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -17,12 +16,12 @@ from hypersphere.config import registry
 from hypersphere.config.run import Dataset
 from hypersphere.datasets import cifar, imagenet100, mnist, stl10, store, tiny_imagenet
 from hypersphere.datasets.corrupting import FUNCTIONS
-from hypersphere.datasets.reading import published
 from hypersphere.errors import HypersphereError
 
 from ...harm import HARMS
 from . import miniatures
-from .miniatures import SPLITS
+from .conftest import take_for_published
+from .miniatures import SPLITS, below
 
 Files = dict[str, bytes]
 Labelled = Iterable[tuple[Image.Image, int]]
@@ -45,10 +44,6 @@ def idx(array: np.ndarray) -> bytes:
     return struct.pack(f">BBBB{array.ndim}I", 0, 0, 8, array.ndim, *array.shape) + array.tobytes()
 
 
-def below(folder: str, files: Files) -> Files:
-    return {f"{folder}/{name}": content for name, content in files.items()}
-
-
 FLOWERS, TABLES = miniatures.flowers102()
 SCANS = {
     f"MNIST/raw/{name}": idx(np.random.default_rng(n).integers(0, 10, (n, 28, 28) if "images" in name else n, "u1"))
@@ -64,7 +59,7 @@ WORLDS = {
         {"train": 2, "valid": 1, "test": 1},
         {f"bffhq/{name}": miniatures.picture(miniatures.noise(n, 9, 9, 3)) for n, name in enumerate(FACES)},
     ),
-    "cifar": World({"classes": 10}, {"train": 10, "test": 2}),
+    "cifar": World({"classes": 10}, {"train": 10, "test": 2}, below("cifar-10-batches-py", miniatures.CIFAR10)),
     "colored_mnist": World({"base": "digits", "conflicting_percent": 50, **FEW}, {"train": 20, "test": 10}),
     "control_task": World({"domain": "cartpole", "task": "swingup", "action_repeat": 250, "size": 12}, {"train": 5}),
     "corrupted_cifar": World({"base": "digits", "conflicting_percent": 50, **FEW}, {"train": 20, "test": 10}),
@@ -122,12 +117,9 @@ def root(request: pytest.FixtureRequest, tmp_path: Path, server: Any, monkeypatc
     name: str = request.node.callspec.params["name"]
     if reason := registry.unusable("datasets", name):
         pytest.skip(reason)
-    if name == "cifar":
-        return Path(request.getfixturevalue("tiny")).parent
     monkeypatch.setattr(imagenet100, "LIST", tmp_path / "classes.txt")
     imagenet100.LIST.write_text("b\na\n")
-    for file, content in SCANS.items():
-        monkeypatch.setitem(published.checksums(), file, hashlib.sha256(content).hexdigest())
+    take_for_published(monkeypatch, SCANS | WORLDS["cifar"].files)
     if name in FETCHED:
         server.publish(name, {Path(file).name: content for file, content in WORLDS[name].files.items()})
     return miniatures.write(tmp_path / "own", WORLDS[name].files)

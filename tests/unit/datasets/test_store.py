@@ -33,12 +33,8 @@ COUNTS = [12, 10, 8, 6, 5, 4, 4, 3, 2, 2]  # int(12 · 1.2^-i), by hand
 DATASET = Dataset.model_validate(SMALL)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return store.prepare(DATASET, tmp_path, None)
-
-
-def test_the_manifest_describes_the_files(folder: Path, tmp_path: Path) -> None:
+def test_the_manifest_describes_the_files(tmp_path: Path) -> None:
+    folder = store.prepare(DATASET, tmp_path, None)
     assert folder == tmp_path / "processed" / DATASET.folder
     assert np.bincount(store.open(folder).split("train").labels["class"]).tolist() == COUNTS
     manifest = json.loads((folder / "manifest.json").read_text())
@@ -77,8 +73,9 @@ DAMAGE = [*(("manifest.json", harm) for harm in (*HARMS.values(), of_old)), *((n
 
 @pytest.mark.parametrize(("name", "harm"), [*DAMAGE, ("train/images.npy", Path.unlink), ("test/index.npy", truncate)])
 def test_damage_is_named_with_what_to_run_which_mends_it(
-    folder: Path, tmp_path: Path, name: str, harm: Callable[[Path], object], approve: Any
+    tmp_path: Path, name: str, harm: Callable[[Path], object], approve: Any
 ) -> None:
+    folder = store.prepare(DATASET, tmp_path, None)
     before = _files(folder)
     harm(folder / name)
     with pytest.raises(DamagedError) as caught:
@@ -110,7 +107,7 @@ def test_two_at_once_prepare_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def slow(kind: str, name: str) -> Any:
         builds.append(name)
         time.sleep(0.3)  # longer than the other takes to arrive
-        return load(kind, name)  # type: ignore[arg-type]
+        return load(kind, name)
 
     def prepare(place: int) -> str:
         together.wait()

@@ -118,6 +118,12 @@ def value_and_gradients(loss: Loss, *tensors: Tensor) -> tuple[Tensor, Tensor]:
     return value.detach(), torch.cat(torch.autograd.grad(value, leaves))
 
 
+def slopes(value: Callable[[Tensor], float], z: Tensor, h: float = 1e-5) -> Tensor:
+    """Central differences of a value in every coordinate of float64."""
+    steps = h * torch.eye(z.numel(), dtype=z.dtype).view(-1, *z.shape)
+    return torch.tensor([(value(z + step) - value(z - step)) / (2 * h) for step in steps], dtype=z.dtype).view_as(z)
+
+
 def cosine_gradient(to_logits: Map, cosines: Tensor, targets: Tensor, beta: float = 1) -> Tensor:
     """Of the sum over anchors of the margins paper's Eq. 5, with respect to the cosines."""
     return value_and_gradients(lambda c: info_nce_of_logits(to_logits(c, targets), targets, beta) * len(c), cosines)[1]

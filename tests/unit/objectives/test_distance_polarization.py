@@ -15,13 +15,13 @@ from hypersphere.objectives.uniformity import uniformity
 
 from ...fixtures import Refused
 from . import oracles
-from .shared import draw, simplex, value_and_gradients
+from .shared import draw, simplex, slopes, value_and_gradients
 
 
-def at(distance: float) -> Tensor:
+def at(distance: float | Tensor) -> Tensor:
     """Two points on the circle at D = distance."""
-    c = 1 - 2 * distance
-    return torch.tensor([[1.0, 0.0], [c, math.sqrt(1 - c * c)]], dtype=torch.float64)
+    c = 1 - 2 * torch.as_tensor(distance, dtype=torch.float64)
+    return torch.stack([torch.tensor([1.0, 0.0], dtype=torch.float64), torch.stack([c, (1 - c * c).sqrt()])])
 
 
 @pytest.mark.parametrize(
@@ -39,13 +39,8 @@ def test_two_points_by_hand(distance: float, penalty: float) -> None:
 def test_l4_descent_moves_a_pair_to_the_nearer_threshold(distance: float, sign: int) -> None:
     """Below the watershed D = 0.3 (cos 0.4) the penalty grows with D: the pair is pulled together; above, apart. So
     delta+ = 0.1 is on the side of similar pairs, and is the lower of the two."""
-    z = at(distance)
-
-    def penalty(d: Tensor) -> Tensor:
-        turned = torch.stack([z[0], torch.stack([1 - 2 * d, (1 - (1 - 2 * d) ** 2).sqrt()])])
-        return distance_polarization(turned, turned, weight=1.0)
-
-    slope = torch.func.grad(penalty)(torch.tensor(distance, dtype=torch.float64))
+    slope_at = torch.func.grad(lambda d: distance_polarization(at(d), at(d), weight=1.0))
+    slope = slope_at(torch.tensor(distance, dtype=torch.float64))
     assert slope.item() == pytest.approx(sign * abs(0.6 - 2 * distance), abs=1e-12)
 
 
@@ -160,20 +155,6 @@ def test_one_image_has_no_pairs_and_no_penalty(among: str) -> None:
 # Uniformity that keeps its value and direction and takes the gradient norm of distance polarization (ours).
 
 
-def polarization_norm(views: tuple[Tensor, Tensor], reduction: str, h: float = 1e-5) -> float:
-    """Of the gradient of LMCL's Eq. 10 at lambda 1, by central differences in every coordinate of both views."""
-    squares = []
-    for view in range(2):
-        for i in range(views[0].numel()):
-            ends = []
-            for step in (h, -h):
-                moved = [z.clone() for z in views]
-                moved[view].view(-1)[i] += step
-                ends.append(oracles.distance_polarization(*(z.tolist() for z in moved), 1, reduction=reduction))
-            squares.append(((ends[0] - ends[1]) / (2 * h)) ** 2)
-    return math.sqrt(math.fsum(squares))
-
-
 def gradient(z: tuple[Tensor, Tensor], **parameters: Any) -> Tensor:
     return value_and_gradients(lambda a, b: matched_uniformity(a, b, **parameters), *z)[1]
 
@@ -183,9 +164,11 @@ def gradient(z: tuple[Tensor, Tensor], **parameters: Any) -> Tensor:
 def test_the_gradient_has_the_norm_of_distance_polarization_and_the_direction_of_uniformity(
     reduction: str, weight: float
 ) -> None:
+    """The former is LMCL's Eq. 10 at lambda 1, by central differences in every coordinate of both views."""
     z = draw(4, 3)
     ours = gradient(z, weight=weight, reduction=reduction)
-    expected = weight * polarization_norm(z, reduction)
+    polarization = slopes(lambda z: oracles.distance_polarization(*z.tolist(), 1, reduction=reduction), torch.stack(z))
+    expected = weight * polarization.norm().item()
     assert expected > 1e-4
     assert ours.norm().item() == pytest.approx(expected, rel=1e-6)
     plain = value_and_gradients(uniformity, *z)[1]

@@ -10,18 +10,14 @@ from functools import partial
 
 import pytest
 import torch
-from torch import Tensor
 
 from hypersphere import testing
 from hypersphere.config import registry
-from hypersphere.testing import ORDER, leaves
+from hypersphere.testing import ORDER, Batches, Others, leaves
 
 from . import oracles
 from .cases import LOGITS, OBJECTIVES, Case, build, cases, drawn, parameters_of
 from .shared import draw, has_gradient_of_value, rotation
-
-Batches = list[Tensor]
-Others = dict[str, Tensor]
 
 CASES = list(cases())
 every_case = pytest.mark.parametrize("case", CASES, ids=str)

@@ -8,7 +8,7 @@ import torch
 from hypersphere.objectives.geometry import angles, cosines, distances, sines, unit
 from hypersphere.objectives.pairs import without_diagonal
 
-from .shared import draw, has_gradient_of_value
+from .shared import chord, cosine, draw, has_gradient_of_value, normed
 
 HALF = [torch.float16, torch.bfloat16]
 DTYPES = [*HALF, torch.float32, torch.float64]
@@ -18,14 +18,13 @@ def test_against_loops() -> None:
     """Sums and square roots in Python floats."""
     a, b = draw(3, 4)[0], draw(5, 4, seed=1)[0]
     for i, x in enumerate(a.tolist()):
-        norm = math.sqrt(sum(v * v for v in x))
-        assert unit(a)[i].tolist() == pytest.approx([v / norm for v in x], abs=1e-14)
+        assert unit(a)[i].tolist() == pytest.approx(normed(x), abs=1e-14)
         for j, y in enumerate(b.tolist()):
-            cosine = sum(v * w for v, w in zip(x, y, strict=True)) / norm / math.sqrt(sum(w * w for w in y))
-            assert cosines(a, b)[i, j].item() == pytest.approx(cosine, abs=1e-14)
-            assert angles(cosines(a, b))[i, j].item() == pytest.approx(math.acos(cosine), abs=1e-13)
-            assert sines(cosines(a, b))[i, j].item() == pytest.approx(math.sin(math.acos(cosine)), abs=1e-13)
-            assert distances(a, b)[i, j].item() == pytest.approx(math.dist(x, y), abs=1e-13)
+            angle = math.acos(cosine(x, y))
+            assert cosines(a, b)[i, j].item() == pytest.approx(cosine(x, y), abs=1e-14)
+            assert angles(cosines(a, b))[i, j].item() == pytest.approx(angle, abs=1e-13)
+            assert sines(cosines(a, b))[i, j].item() == pytest.approx(math.sin(angle), abs=1e-13)
+            assert distances(a, b)[i, j].item() == pytest.approx(chord(x, y), abs=1e-13)
 
 
 def test_gradients_are_those_of_the_values() -> None:

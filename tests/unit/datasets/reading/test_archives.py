@@ -19,16 +19,16 @@ from ..miniatures import tar_gz, write, zipped
 FILES = {"b/2.txt": b"two", "a.txt": b"one", "b/c/3.txt": b"three" * 999}
 KINDS: dict[str, Callable[[Path, dict[str, bytes]], Shelf]] = {
     "folder": lambda root, files: Shelf(write(root / "set", files)),
-    "zip": lambda root, files: Shelf(put(root / "set.zip", zipped(files, "set")), "set"),
-    "tar": lambda root, files: Shelf(put(root / "set.tar", gzip.decompress(tar_gz(files, "set"))), "set"),
-    "tar.gz": lambda root, files: Shelf(put(root / "set.tar.gz", tar_gz(files, "set")), "set"),
-    "tar.gz in order": lambda root, files: Shelf(put(root / "set.tgz", tar_gz(files, "set")), "set", in_order=True),
+    "zip": lambda root, files: packed(root / "set.zip", zipped(files, "set")),
+    "tar": lambda root, files: packed(root / "set.tar", gzip.decompress(tar_gz(files, "set"))),
+    "tar.gz": lambda root, files: packed(root / "set.tar.gz", tar_gz(files, "set")),
+    "tar.gz in order": lambda root, files: packed(root / "set.tgz", tar_gz(files, "set"), in_order=True),
 }
 
 
-def put(path: Path, content: bytes) -> Path:
+def packed(path: Path, content: bytes, **given: bool) -> Shelf:
     path.write_bytes(content)
-    return path
+    return Shelf(path, "set", **given)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -57,9 +57,8 @@ def test_a_broken_archive_is_a_sentence(kind: str, harm: str, tmp_path: Path, ap
     elif harm == "encrypted":
         for signature, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
             content[content.rfind(signature) + flags] |= 1
-    path = put(tmp_path / f"set.{kind}", bytes(content))
     with pytest.raises(HypersphereError) as caught:
-        [Shelf(path, "set").read(name) for name in files]
+        [packed(tmp_path / f"set.{kind}", content).read(name) for name in files]
     approve(str(caught.value).partition(" (")[0])  # without the words of Python's own reader
 
 
@@ -68,13 +67,14 @@ def test_names_that_leave_their_folder_are_only_names(kind: str, tmp_path: Path)
     """Members called ``..`` or by absolute paths are no files of the set, and nothing is written."""
     evil = {"../escaped": b"x", str(tmp_path / "absolute"): b"x", "set/../../up": b"x", "set/fine": b"y"}
     path = tmp_path / f"set.{kind}"
-    put(path, tar_gz(evil) if kind == "tar.gz" else zipped(evil))
-    assert Shelf(path, "set").names() == ["fine"]  # a name with a part that begins with a dot is hidden
+    shelf = packed(path, tar_gz(evil) if kind == "tar.gz" else zipped(evil))
+    assert shelf.names() == ["fine"]  # a name with a part that begins with a dot is hidden
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_links_in_a_tar_lead_nowhere(tmp_path: Path) -> None:
-    outside = put(tmp_path / "secret", b"x")
+    outside = tmp_path / "secret"
+    outside.write_bytes(b"x")
     with tarfile.open(tmp_path / "set.tar.gz", mode="w:gz") as tar:
         for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE):
             member = tarfile.TarInfo(f"set/{kind.decode()}")

@@ -29,11 +29,6 @@ def palette(transparency: int | bytes) -> bytes:
     return saved(image, transparency=transparency)
 
 
-def animation() -> bytes:
-    frames = [Image.fromarray(in_three(grey)) for grey in (GREY // 64, 255 - GREY // 64)]
-    return saved(frames[0], "GIF", save_all=True, append_images=frames[1:])
-
-
 def chunk(kind: bytes, content: bytes) -> bytes:
     """Of a PNG."""
     return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
@@ -46,12 +41,9 @@ def deep_png() -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(high)) + chunk(b"IEND", b"")
 
 
-def noting_that_it_is_turned() -> bytes:
-    exif = Image.Exif()
-    exif[0x0112] = 6  # orientation: to be turned by 90 degrees
-    return saved(Image.fromarray(RGB), exif=exif)
-
-
+FRAMES = [Image.fromarray(in_three(grey)) for grey in (GREY // 64, 255 - GREY // 64)]
+TURNED = Image.Exif()
+TURNED[0x0112] = 6  # orientation: to be turned by 90 degrees
 # file, and the pixels that the format's definition gives it; of an animation the first frame, and pixels as stored
 KINDS: dict[str, tuple[bytes, np.ndarray]] = {
     "rgb": (picture(RGB), RGB),
@@ -65,8 +57,8 @@ KINDS: dict[str, tuple[bytes, np.ndarray]] = {
     "bmp": (picture(RGB, "BMP"), RGB),
     "tiff": (picture(RGB, "TIFF"), RGB),
     "cmyk": (saved(Image.fromarray(RGB).convert("CMYK"), "TIFF"), RGB),
-    "animation": (animation(), in_three(GREY // 64)),
-    "noted orientation": (noting_that_it_is_turned(), RGB),
+    "animation": (saved(FRAMES[0], "GIF", save_all=True, append_images=FRAMES[1:]), in_three(GREY // 64)),
+    "noted orientation": (saved(Image.fromarray(RGB), exif=TURNED), RGB),
 }
 
 

@@ -1,13 +1,12 @@
 """What every kind of figure draws and every table says, as approved; and what changes when numbers are lost or far."""
 
-import csv
-import io
 import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -20,6 +19,7 @@ from hypersphere.report.artifact import SINGLE
 from hypersphere.report.kinds import sphere
 
 from .... import legible
+from ....harm import flip
 from .. import approval
 
 FIGURES = ("courses", "sweep", "sets", "squares", "oblong", "spread", "faces", "globes", "heights", "gains", "buckets")
@@ -192,17 +192,17 @@ def test_effects_are_sorted_and_filled_where_the_interval_excludes_zero(make: An
 def test_csv_holds_what_is_drawn(make: Any) -> None:
     made = make()
     folder = made.build("spread", "faces", "globes") / "figures" / "made_up"
-    read = lambda name: list(csv.DictReader(io.StringIO((folder / f"{name}.csv").read_text(encoding="utf-8"))))  # noqa: E731
-    spread, faces, globes = map(read, ("spread", "faces", "globes"))
+    drawn = (folder / f"{name}.csv" for name in ("spread", "faces", "globes"))
+    spread, faces, globes = (pd.read_csv(path, dtype=str, keep_default_na=False) for path in drawn)
     assert len(spread) == 2 * 3 * 5 * 101
-    assert {(row["dataset"], row["measured_on"], row["scale"]) for row in spread} >= {("first", "stand_in", "small")}
-    assert tuple(faces[0]) == (*SINGLE, "seed", "run", "row", "column", "caption", "scale")
+    assert ["first", "stand_in", "small"] in spread[["dataset", "measured_on", "scale"]].to_numpy().tolist()
+    assert tuple(faces) == (*SINGLE, "seed", "run", "row", "column", "caption", "scale")
     assert len(faces) == 24
-    assert [faces[4][key] for key in ("row", "column", "caption", "seed")] == ["dog", "1", "1.75", "0"]
-    assert tuple(globes[0]) == (*SINGLE, "seed", "run", "image", "class", "x", "y", "z", "scale")
+    assert faces.loc[4, ["row", "column", "caption", "seed"]].tolist() == ["dog", "1", "1.75", "0"]
+    assert tuple(globes) == (*SINGLE, "seed", "run", "image", "class", "x", "y", "z", "scale")
     table = made.table("globes", "points")
-    assert [float(row["x"]) for row in globes] == pytest.approx(table["x"].tolist())
-    assert [row["class"] for row in globes] == table["class"].astype(str).tolist()
+    assert globes["x"].astype(float).tolist() == pytest.approx(table["x"].tolist())
+    assert globes["class"].tolist() == table["class"].astype(str).tolist()
 
 
 @pytest.mark.parametrize(("name", "file"), [("scores", "summary.csv"), ("faces", "pictures.png")])
@@ -212,9 +212,7 @@ def test_an_altered_table_or_picture_is_refused_and_nothing_is_written(
     made = make()
     results = made.results
     path: Path = made.plan.artifact_folder("made_up", name) / file
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(bytes(content))
+    flip(path)
     with pytest.raises(DamagedError) as caught:
         writer.build(results, "made_up", name)
     approve(caught.value)

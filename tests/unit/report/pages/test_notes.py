@@ -1,7 +1,7 @@
 """What is said of how numbers were made, in words."""
 
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 
@@ -22,7 +22,7 @@ def test_cells_with_other_seeds_are_said_to_have_them() -> None:
         rows.append({"coordinates": "chance", "seed": float("nan")})
         runs = pd.DataFrame([{"device": "cpu", "torch": "2"}])
         about = SimpleNamespace(table={"measurements": pd.DataFrame(rows), "runs": runs}.get)
-        return notes.conditions(cast(Any, about)).partition(";")[0]
+        return notes.conditions(about).partition(";")[0]
 
     assert conditions(a=[0, 1], b=[0, 1]) == "n = 2 (seeds 0, 1)"
     assert conditions(a=[0], b=[0]) == "n = 1 (seed 0)"

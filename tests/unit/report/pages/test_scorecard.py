@@ -60,10 +60,6 @@ def row(page: str, name: str) -> str:
     return page[page.index(f'<details class="claim" id="{name}"') :].split("</details>")[0]
 
 
-def plain(html: str) -> str:
-    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
-
-
 def tones(page: str) -> set[str]:
     """The colours of the verdicts of trained encoders."""
     lines = re.findall(r'<details [^>]*data-kind="encoder"[^>]*>\s*(<summary>.*?</summary>)', page, re.S)
@@ -183,7 +179,7 @@ def test_text_from_files_is_escaped_and_a_figure_that_is_not_drawn_is_said_to_be
     text = world.read("scorecard.html")
     assert "&lt;b&gt;as&lt;/b&gt; printed" in text
     assert not Page(text).images
-    assert "Figure 1 curve A curve measured, but not drawn yet" in plain(section(text, "missing"))
+    assert "Figure 1 curve A curve measured, but not drawn yet\n" in read_aloud(section(text, "missing"))
 
 
 def test_a_scale_of_which_nothing_was_run_builds_and_says_so(make: Any) -> None:
@@ -197,10 +193,10 @@ def test_a_scale_of_which_nothing_was_run_builds_and_says_so(make: Any) -> None:
     world.build()
     text = world.read("scorecard.html")
     assert "cpu" not in section(text, "conditions")
-    assert "Device not run; torch not run" in plain(text)
-    assert plain(section(text, "shown")).endswith(" None.")
+    assert "Device not run; torch not run" in read_aloud(text)
+    assert read_aloud(section(text, "shown")).endswith("\nNone.\n")
     assert "not checked" in section(text, "claims")
-    assert "4 numbers and comparisons of trained encoders, printed: 4 not run" in plain(text)
+    assert "4 numbers and comparisons of trained encoders, printed: 4 not run" in read_aloud(text)
     content = json.loads(world.read("paper/content.json"))["papers"][0]
     assert not any(content[key] for key in ("shown", "studied_shown", "comparisons", "studied"))
     assert (world.folder / "paper.pdf").read_bytes().startswith(b"%PDF-")
