@@ -20,6 +20,7 @@ def test_a_sample_is_that_of_the_seed_alone_and_hardly_changes_with_the_source()
     [
         ("a = 1 + 2", "a = 1 - 2", True),
         ("def f(a: int | None) -> int | str: ...", "def f(a: int & None) -> int & str: ...", False),
+        ("a: int | None = 1", "a: int & None = 1", False),
         ("def f(a=1): ...", "def f(a=2): ...", True),
         ("f(**a)", "f(/a)", False),
     ],

@@ -10,11 +10,13 @@ from .conftest import Checkout, parse
 pytestmark = pytest.mark.tools
 
 
-@pytest.mark.parametrize(("scale", "profile"), [("quick", ""), ("paper", "--workflow-profile"), ("paper", "--profile")])
-def test_every_job_declares_memory_and_time_and_the_gpu_that_its_scale_needs_and_a_dry_run_has_no_cluster(
+@pytest.mark.parametrize(
+    ("scale", "profile"), [("quick", ""), ("paper", ""), ("paper", "--workflow-profile"), ("paper", "--profile")]
+)
+def test_every_job_declares_memory_and_time_and_the_gpu_that_its_scale_needs(
     fresh: Checkout, scale: str, profile: str
 ) -> None:
-    """Nor data, nor a GPU."""
+    """By a dry run, which has no cluster, data or GPU. Slurm's profile has defaults for what a rule leaves out."""
     text = fresh.dry_run(*([profile, "profiles/slurm"] if profile else ()), settings=(f"scale={scale}",))
     assert ("profiles/slurm" in text) == bool(profile)
     assert not (fresh.root / "data" / "processed").exists()

@@ -15,8 +15,7 @@ from hypersphere.config.recipe import Views
 N, SIZE = 24, 16
 RAW = torch.from_numpy(np.random.default_rng(0).integers(0, 256, (N, SIZE, SIZE, 3), dtype=np.uint8))
 RAW[0], RAW[1], RAW[2] = 0, 255, 77
-RAW[3, :, :, 1:] = 0  # pure red
-"""Bytes, a black, a white and a grey image among them (hue and saturation have corners there)."""
+RAW[3, :, :, 1:] = 0  # pure red; hue and saturation have corners at these four
 IMAGES = ops.to_float(RAW)
 
 

@@ -52,7 +52,9 @@ def test_gradients_carry_the_weight_of_the_equation(name: str, setting: str, bet
 
 
 @pytest.mark.parametrize(("name", "setting"), MAPS)
-def test_values_are_those_of_plain_logits_bit_for_bit_unless_margins_are_the_point(name: str, setting: str) -> None:
+def test_values_are_those_of_the_equations_and_of_plain_logits_bit_for_bit_but_for_margins(
+    name: str, setting: str
+) -> None:
     """App. E: the modifications leave logits alone; margins and Algorithm 3 as printed do not. Against Eq. 2 and 4 in
     Python floats; 40 anchors reach past pi."""
     (to_logits, given), (cosines, targets) = build(name, setting, 0.07), cosines_and_targets(40)

@@ -79,16 +79,19 @@ def test_a_job_stops_when_its_snakemake_is_killed(tmp_path: Path) -> None:
         start(tmp_path / host / "a", "in order", **{stop.PARENT: f"{host}:{parent.pid}"})
         for host in (platform.node(), "another-host")
     )
-    assert job.poll() is None
-    parent.kill()
-    parent.wait()
-    assert "the Snakemake that started this job is gone" in job.stdout.readline()
-    assert job.wait(timeout=60) == 128 + signal.SIGTERM
-    assert list((tmp_path / platform.node()).iterdir()) == []
-    time.sleep(1)  # twenty looks
-    assert control.poll() is None
-    control.kill()
-    control.wait()
+    try:
+        assert job.poll() is None
+        parent.kill()
+        parent.wait()
+        assert "the Snakemake that started this job is gone" in job.stdout.readline()
+        assert job.wait(timeout=60) == 128 + signal.SIGTERM
+        assert list((tmp_path / platform.node()).iterdir()) == []
+        time.sleep(1)  # twenty looks
+        assert control.poll() is None
+    finally:
+        for process in (parent, job, control):
+            process.kill()
+            process.wait()
 
 
 def test_a_process_names_itself(monkeypatch: pytest.MonkeyPatch) -> None:

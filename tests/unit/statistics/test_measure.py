@@ -3,6 +3,8 @@
 import itertools
 import re
 import shutil
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -317,26 +319,38 @@ def seal(path: Path) -> None:
     files.write_sealed(manifest, content)
 
 
-HARMED: dict[str, tuple[str, ...]] = {
-    "answers deleted": ("table5",),
-    "answers flipped": ("table5",),
-    "answers without a column": ("table5", "target", "aim"),
-    "answers without an epoch": ("epochs", ".*,50,.*\\n", ""),
-    "pixels without a measure": ("epochs", ".*knn_top1.*\\n", ""),
-    "history flipped": ("training",),
-    "history without a column": ("training", "norm", "normal"),
-    "images flipped": ("violins",),
-    "images lost": ("violins",),
-    "pictures flipped": ("portraits",),
-    "pictures lost": ("portraits",),
-    "points without a coordinate": ("globe", ",z", ",w"),
+def edit(path: Path, this: str, that: str) -> None:
+    """Change a file's text, and seal it as if it was made so."""
+    path.write_text(re.sub(this, that, path.read_text()))
+    seal(path)
+
+
+def lose(path: Path) -> None:
+    """Leave a file out, as if it was never made."""
+    path.unlink()
+    seal(path)
+
+
+HARMED: dict[str, tuple[str, str, Callable[[Path], object]]] = {
+    "answers deleted": ("table5", "answers", Path.unlink),
+    "answers flipped": ("table5", "answers", flip),
+    "answers without a column": ("table5", "answers", partial(edit, this="target", that="aim")),
+    "answers without an epoch": ("epochs", "answers", partial(edit, this=".*,50,.*\\n", that="")),
+    "pixels without a measure": ("epochs", "pixels", partial(edit, this=".*knn_top1.*\\n", that="")),
+    "history flipped": ("training", "history", flip),
+    "history without a column": ("training", "history", partial(edit, this="norm", that="normal")),
+    "images flipped": ("violins", "images", flip),
+    "images lost": ("violins", "images", lose),
+    "pictures flipped": ("portraits", "pictures", flip),
+    "pictures lost": ("portraits", "pictures", lose),
+    "points without a coordinate": ("globe", "images", partial(edit, this=",z", that=",w")),
 }
-"""An artifact whose files are harmed, and what is edited. What is edited or lost is sealed as if it was made so."""
+"""An artifact, which of its files is harmed, and how."""
 
 
 @pytest.mark.parametrize("harmed", HARMED)
 def test_damage_is_refused_and_nothing_is_written(make_world: Make, refused: Refused, harmed: str) -> None:
-    (artifact, *edit), (what, _, how) = HARMED[harmed], harmed.partition(" ")
+    artifact, what, harm = HARMED[harmed]
     world = make_world(seeds=[0], paper={"artifacts": PAPER["artifacts"] | {"globe": GLOBE}})
     world.images, world.portraits = (dict.fromkeys(world.plan.runs, table) for table in (IMAGES, SHOWN))
     world.pictures = dict.fromkeys(world.plan.runs, np.zeros((8, 5, 4, 3), dtype=np.uint8))
@@ -346,16 +360,9 @@ def test_damage_is_refused_and_nothing_is_written(make_world: Make, refused: Ref
         path = world.plan.run_folder(cell.run.name) / "history.csv"
     else:
         answers = world.plan.evaluation("pixels-digits" if what == "pixels" else cell.run.name, cell.how.digest)
-        of_images = {"images": ".csv", "points": ".csv", "pictures": ".png"}
+        of_images = {"images": ".csv", "pictures": ".png"}
         path = answers.with_name(f"{answers.stem}.0100.digits{of_images[what]}") if what in of_images else answers
-    if how == "flipped":
-        flip(path)
-    elif edit:
-        path.write_text(re.sub(*edit, path.read_text()))
-    else:
-        path.unlink()
-    if how not in ("flipped", "deleted"):
-        seal(path)
+    harm(path)
     with refused():
         measure.build(world.plan, "norms", artifact)
     assert not world.plan.artifact_folder("norms", artifact).exists()

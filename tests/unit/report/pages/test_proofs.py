@@ -20,6 +20,7 @@ from ..conftest import ROOT
 
 def test_a_claim_that_was_not_run_links_no_results_and_a_measured_one_the_code_of_its_loss(quick: Any) -> None:
     proofs = Proofs(quick.plan, frozenset(), quick.folder)
+    assert proofs.test("alpha.gone", "alpha").href == "../../config/papers/alpha/errata.yaml"
     entries = {one.row["id"]: one for one in claims.entries(quick.results)}
     rate = entries["alpha.rate"]
     studied = dataclasses.replace(rate, row=rate.row | {"verdict": "not run"})
