@@ -25,37 +25,7 @@ CLUSTER = "hypersphere_tests"
 GPUS = ("/dev/null", "/dev/zero")
 """Device files that pose as GPUs: each needs one of its own."""
 
-# No accounting database, no cgroups, no binding to cores: a container has none of them. squeue lists a finished job for
-# MinJobAge seconds. A requeued job waits until its credential is void: cred_expire, by default two minutes.
-SLURM_CONF = """\
-ClusterName={cluster}
-SlurmctldHost={host}(127.0.0.1)
-SlurmctldPort={controller}
-SlurmdPort={daemon}
-AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket,cred_expire=5
-SlurmUser=root
-StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
-SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-MpiDefault=none
-SelectType=select/cons_tres
-SelectTypeParameters=CR_CPU_Memory
-AccountingStorageType=accounting_storage/none
-JobAcctGatherType=jobacct_gather/none
-SchedulerParameters=sched_interval=1,batch_sched_delay=0
-SlurmdParameters=config_overrides
-ReturnToService=2
-MinJobAge=600
-KillWait=30
-JobRequeue=1
-GresTypes=gpu
-NodeName={host} NodeAddr=127.0.0.1 CPUs=4 RealMemory=8000 Gres=gpu:fake:{gpus} State=UNKNOWN
-PartitionName=main Nodes={host} Default=YES MaxTime=60 DefaultTime=1 State=UP
-"""
+SLURM_CONF = Path(__file__).with_name("slurm.conf")
 
 
 class NotStartedError(RuntimeError):
@@ -87,7 +57,11 @@ def started(folder: Path) -> Iterator[None]:
         (folder / name).mkdir(parents=True)
     values = {"cluster": CLUSTER, "host": host, "controller": controller, "daemon": daemon, "folder": folder}
     gpus = "".join(f"Name=gpu Type=fake File={file}\n" for file in GPUS)
-    written = {"slurm.conf": SLURM_CONF.format(**values, gpus=len(GPUS)), "gres.conf": gpus, "cgroup.conf": ""}
+    written = {
+        "slurm.conf": SLURM_CONF.read_text().format(**values, gpus=len(GPUS)),
+        "gres.conf": gpus,
+        "cgroup.conf": "",
+    }
     alone = os.open(ETC, os.O_RDONLY)
     try:
         fcntl.flock(alone, fcntl.LOCK_EX)

@@ -23,59 +23,7 @@ FILES = {
     "datasets": "datasets.yaml",
     "statistics": "statistics.yaml",
 }
-CONTENT: dict[str, dict[str, Any]] = yaml.safe_load("""
-config: {scale: small}
-paper:
-  paper: p
-  title: A paper
-  run:
-    views: {hue: 0.2}
-    encoder: {name: resnet8}
-    optimiser: {learning_rate: 0.4, weight_decay: 0.0}
-    schedule: {epochs: 100, warmup: 0.1}
-    batch: {size: 256, micro: 128}
-  methods:
-    simclr:
-      method: {name: simclr, hidden: 8, dim: 4}
-      objective: {name: nt_xent, temperature: 0.5}
-    simsiam:
-      method: {name: simsiam, hidden: 8, dim: 4, bottleneck: 2}
-      objective: {name: negative_cosine}
-  variants:
-    baseline: {}
-    cut: {initialisation: {name: cut_initialisation, c: 3}}
-    hot: {objective: {temperature: 1.0}}
-  overrides: []
-  evaluations:
-    knn: {probe: {name: knn, k: 200}}
-    norms: {probe: {name: norms}, layer: embeddings}
-    transfer: {like: knn, transfer: true}
-  artifacts:
-    table:
-      draw: table
-      title: A table
-      rows: {method: [simclr, simsiam], variant: [baseline, cut]}
-      columns: {dataset: [cats, dogs]}
-      measure: knn_top1
-      baseline: {variant: baseline}
-scale:
-  scale: small
-  level: quick
-  describe: for tests
-  seeds: {tables: [0, 1], sweeps: [0]}
-  datasets: {}
-  other_datasets: themselves
-  epochs: published
-  overrides: []
-  threads: 1
-  runs_per_job: 4
-  resources: {mem_mb: 100, runtime: 1, gpu: 0}
-datasets:
-  cats: {source: {name: digits}}
-  dogs: {source: {name: digits, task: turned}}
-  few_cats: {source: {name: digits}, test_per_class: 3}
-  birds: {source: null}
-""")
+CONTENT: dict[str, dict[str, Any]] = files.read_yaml(Path(__file__).with_name("project.yaml"))
 CONTENT["statistics"] = yaml.safe_load((PROJECT / "config" / "statistics.yaml").read_text(encoding="utf-8"))
 
 FIELDS = (
