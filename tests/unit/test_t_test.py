@@ -21,10 +21,12 @@ def test_values_are_constant_up_to_rounding_alone(size: float) -> None:
         assert t_test.spread(apart) == pytest.approx(third * 1e-4 / math.sqrt(2))
 
 
-def test_nothing_is_constant_and_one_value_has_no_spread() -> None:
+def test_nothing_is_constant_and_one_value_has_neither_spread_nor_interval() -> None:
     assert t_test.is_constant(np.array([]))
     assert math.isnan(t_test.spread(np.array([3.0])))
     assert all(math.isnan(bound) for bound in t_test.mean_interval(np.array([3.0]), 0.95))
+    half = stats.t.ppf(0.975, 2) / math.sqrt(3)  # the interval of a mean of three, by hand: their spread is 1
+    assert t_test.mean_interval(np.array([1.0, 2.0, 3.0]), 0.95) == pytest.approx((2 - half, 2 + half))
 
 
 def test_interval_and_p_are_those_of_scipys_t_distribution() -> None:

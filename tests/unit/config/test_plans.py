@@ -234,6 +234,6 @@ def test_the_digest_may_be_left_out_where_one_name_begins_so(planned: Planned) -
 @pytest.mark.parametrize("name", ["simclr-cut3-cats", "simclr-cut3-cats-s", "x", "simclr-cut3-birds", "simsiam"])
 def test_what_is_not_one_name_is_a_sentence(planned: Planned, refused: Refused, name: str) -> None:
     """Of many that begin so, a few are listed; one that nothing can measure has its reason."""
-    plan = planned(paper={"artifacts.table.columns.dataset": ["cats", "birds"]}, scale={"seeds": [0, 1]})
+    plan = planned(paper={"artifacts.table.columns.dataset": ["cats", "birds"]})
     with refused():
         plan.run(name)

@@ -118,8 +118,9 @@ def value_and_gradients(loss: Loss, *tensors: Tensor) -> tuple[Tensor, Tensor]:
     return value.detach(), torch.cat(torch.autograd.grad(value, leaves))
 
 
-def slopes(value: Callable[[Tensor], float], z: Tensor, h: float = 1e-5) -> Tensor:
+def slopes(value: Callable[[Tensor], float], z: Tensor) -> Tensor:
     """Central differences of a value in every coordinate of float64."""
+    h = 1e-5
     steps = h * torch.eye(z.numel(), dtype=z.dtype).view(-1, *z.shape)
     return torch.tensor([(value(z + step) - value(z - step)) / (2 * h) for step in steps], dtype=z.dtype).view_as(z)
 

@@ -167,7 +167,9 @@ def test_the_gradient_has_the_norm_of_distance_polarization_and_the_direction_of
     """The former is LMCL's Eq. 10 at lambda 1, by central differences in every coordinate of both views."""
     z = draw(4, 3)
     ours = gradient(z, weight=weight, reduction=reduction)
-    polarization = slopes(lambda z: oracles.distance_polarization(*z.tolist(), 1, reduction=reduction), torch.stack(z))
+    polarization = slopes(
+        lambda zs: oracles.distance_polarization(*zs.tolist(), 1, reduction=reduction), torch.stack(z)
+    )
     expected = weight * polarization.norm().item()
     assert expected > 1e-4
     assert ours.norm().item() == pytest.approx(expected, rel=1e-6)

@@ -189,7 +189,7 @@ def test_type_i_at_alpha_1_has_the_gradient_of_the_decoupled_loss(negatives: str
     )
     torch.testing.assert_close(found, wanted)
     assert abs(ours - value) > 1e-3
-    assert (other - wanted)[:5].abs().max() > 1e-4
+    assert (other - wanted).abs().max() > 1e-4
 
 
 ALPHAS = {0.2: 0.551, 0.4: 0.798, 0.6: 0.909, 0.7: 0.939, 0.8: 0.959, 0.072: 0.25}

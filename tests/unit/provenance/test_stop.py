@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -74,12 +75,14 @@ def test_sigterm_leaves_nothing_half_written(tmp_path: Path) -> None:
 
 def test_a_job_stops_when_its_snakemake_is_killed(tmp_path: Path) -> None:
     """The control: a process of that number on another machine is no parent."""
-    parent = subprocess.Popen(["sleep", "600"])
-    job, control = (
-        start(tmp_path / host / "a", "in order", **{stop.PARENT: f"{host}:{parent.pid}"})
-        for host in (platform.node(), "another-host")
-    )
-    try:
+    with ExitStack() as at_the_end:
+        parent = subprocess.Popen(["sleep", "600"])
+        at_the_end.callback(parent.kill)
+        started = []
+        for host in (platform.node(), "another-host"):
+            started.append(start(tmp_path / host / "a", "in order", **{stop.PARENT: f"{host}:{parent.pid}"}))
+            at_the_end.callback(started[-1].kill)
+        job, control = started
         assert job.poll() is None
         parent.kill()
         parent.wait()
@@ -88,10 +91,6 @@ def test_a_job_stops_when_its_snakemake_is_killed(tmp_path: Path) -> None:
         assert list((tmp_path / platform.node()).iterdir()) == []
         time.sleep(1)  # twenty looks
         assert control.poll() is None
-    finally:
-        for process in (parent, job, control):
-            process.kill()
-            process.wait()
 
 
 def test_a_process_names_itself(monkeypatch: pytest.MonkeyPatch) -> None:

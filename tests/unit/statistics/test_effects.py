@@ -78,8 +78,10 @@ def test_two_runs_pool_only_rows_that_vary_no_less() -> None:
         assert (stats.f.cdf(variance / ours, 6, 2) >= RULES.pooled_if) == pooled
         row = effects.effect(own["b"], own["a"], own | others, RULES)
         assert (row["test"], row["df"]) == ("pooled", 8 if pooled else 2)
-        expected = (6 * variance + 2 * ours) / 8 if pooled else ours
-        assert row["pooled_std"] == pytest.approx(expected**0.5)
+        expected = ((6 * variance + 2 * ours) / 8 if pooled else ours) ** 0.5
+        assert row["pooled_std"] == pytest.approx(expected)
+        interval = stats.t.interval(0.95, row["df"], loc=53.5 - 51, scale=expected)  # the error: std * sqrt(1/2 + 1/2)
+        assert [row["low"], row["high"]] == pytest.approx(interval)
 
 
 def test_pairing_uses_shared_seeds_only_whatever_their_order() -> None:
