@@ -37,7 +37,7 @@ def test_of_a_pair_it_counts_which_words_are_shared() -> None:
 
 
 def printed() -> dict[str, list[float]]:
-    by_task = pd.DataFrame(table("lmcl", "table4", "method.variant", "target")).T
+    by_task = table("lmcl", "table4", "method.variant", "target")
     return {name: list(by_task[f"text_{name}"]) for name in TASKS}
 
 
