@@ -57,8 +57,6 @@ CLAIM: dict[str, Any] = {
     **{"direction": "", "reading": "as printed", "sentence": "", "source": "Table 5"},
 }
 """A claim of the first cell of table5; ``claim`` changes fields of it."""
-
-
 SPLITS = ["split=test", "split=train"]
 EXTREMES = ["split=train;extreme=highest", "split=train;extreme=lowest"]
 
