@@ -59,8 +59,8 @@ def test_types_are_those_that_the_table_declares(tmp_path: Path) -> None:
 
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
-    table = pd.DataFrame({"run": ["1e5", ""], "value": [0.1, np.nan], "final": [True, False]})
-    columns = tables.texts("run") | tables.numbers("value") | tables.flags("final")
+    table = pd.DataFrame({"coordinates": ["a=1;b=NA", ""], "value": [0.25, np.nan], "final": [True, False]})
+    columns = tables.texts("coordinates") | tables.numbers("value") | tables.flags("final")
     tables.write(tmp_path, {"t": (table, columns)})
     pd.testing.assert_frame_equal(tables.read(tmp_path / "t.csv", columns), table)
 
