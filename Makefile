@@ -19,7 +19,7 @@ SET_QUOTED = $(foreach s,$(SET),$(if $(findstring ',$(s)),$(s),'$(s)'))
 CHOSEN = scale=$(SCALE) $(if $(ONLY),'only=$(ONLY)') $(SET_QUOTED)
 SETTINGS = --set scale=$(SCALE) $(if $(ONLY),--set 'only=$(ONLY)') $(foreach s,$(SET_QUOTED),--set $(s))
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce report site evidence restore plan verify mend archive test test-fast test-long test-tools test-results mutants lint bench lock clean-results
+.PHONY: help setup reproduce report site evidence pages restore plan verify mend archive test test-fast test-long test-tools test-results mutants lint bench lock clean-results
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,10 @@ site: $(READY) ## the documentation as a site without a server, results/site/ind
 
 evidence: $(READY) ## tables, figures and scorecard from the records in evidence/<scale>/ alone; nothing is trained
 	@snakemake --cores all --config $(CHOSEN) evidence_only=true
+
+pages: report ## from new records: what README.md and docs/laptop.md say of them, and their pictures
+	@snakemake --cores all --config scale=laptop 'only=["ours"]' evidence_only=true
+	@python -m hypersphere.report.docs
 
 restore: $(READY) ## fetch a release's results with DVC instead of computing them, and check every byte (docs/dvc.md)
 	@hypersphere restore $(if $(filter command environment,$(word 1,$(origin SCALE))),--set scale=$(SCALE))

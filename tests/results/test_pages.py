@@ -12,7 +12,7 @@ MOST = 3_000_000
 
 
 def test_the_readme_is_as_it_is_written_from_the_report(plan: Plan) -> None:
-    """After new records: ``make report``, and then ``python -m hypersphere.report.docs``."""
+    """After new records: ``make pages``."""
     _, _, rest = (ROOT / "README.md").read_text(encoding="utf-8").partition(docs.BEGIN)
     written, found, _ = rest.partition(docs.END)
     assert found

@@ -26,8 +26,8 @@ CANNOT = (
     *("hypersphere campaign", "hypersphere rehearse", "hypersphere new-paper", "ONLY=mine", "hypersphere select"),
     *("hypersphere evidence import", "snakemake --unlock", "snakemake --touch", "snakemake --cores all --sdm conda"),
     *("snakemake --workflow-profile profiles/slurm", "snakemake --cores all --config epochs=3"),
-    # are tests, or download
-    *("make test", "make lint", "make setup", "make mutants", "make lock", "SCALE=smoke", "scale=smoke"),
+    # are tests, write pages of the repository, or download
+    *("make test", "make pages", "make lint", "make setup", "make mutants", "make lock", "SCALE=smoke", "scale=smoke"),
     # need a GPU, or are of the real papers
     *("SCALE=workstation", "SCALE=paper", "snakemake --config scale=paper", "simclr-cosinelogits0.25-digits-s0"),
     # stand there without the names that they need

@@ -67,7 +67,7 @@ class Layers:
 
     def run(self, dataset: Dataset) -> Run:
         """The validated run of seed ``ANY_SEED``; whoever set a wrong value is named."""
-        fields = self.fields | {"dataset": dataset.model_dump(), "seed": ANY_SEED}
+        fields = self.fields | {"dataset": dataset, "seed": ANY_SEED}
         kind = fields.get("kind", "image")
         if kind in registry.names("trainers") and not registry.read_constant("trainers", kind, "IMAGES", False):
             fields["views"] = {}  # augmentation is of images; those that are set would be part of the name

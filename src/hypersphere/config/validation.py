@@ -78,7 +78,7 @@ class Strict(BaseModel):
     @classmethod
     def _known_keys(cls, value: Any) -> Any:
         """Say which keys are allowed. An unknown one may be a required one misspelt, so it is said first."""
-        names = [field.alias or name for name, field in cls.model_fields.items()]
+        names = [field.alias or name for name, field in cls.__pydantic_fields__.items()]
         for key in value if isinstance(value, dict) else ():
             if key not in names:
                 raise ValueError(f"{key}: {unknown_key(str(key), names, cls.owner)}")
@@ -86,8 +86,8 @@ class Strict(BaseModel):
 
     def _changed(self, *names: str) -> list[str]:
         """The fields among ``names`` that differ from their defaults."""
-        defaults: dict[str, Any] = {name: field.default for name, field in type(self).model_fields.items()}
-        return [name for name in names if getattr(self, name) != defaults[name]]
+        fields = self.__pydantic_fields__
+        return [name for name in names if getattr(self, name) != fields[name].default]
 
 
 def validate(model: type[Model], value: Any, file: Path | str, prefix: str = "") -> Model:

@@ -1,7 +1,7 @@
 """Parts of the README and of docs/laptop.md that results/report writes: findings, and what small encoders say.
 
-``python -m hypersphere.report.docs`` writes them anew, with their pictures in docs/images, after `make report` and, for
-the curves of tuned studies, `make evidence SCALE=laptop ONLY=ours`.
+`make pages` makes what they are taken from, the report and the curves of tuned studies, and then writes them anew, with
+their pictures in docs/images, by ``python -m hypersphere.report.docs``.
 """
 
 import math

@@ -121,7 +121,7 @@ def test_the_forest_has_a_line_for_each_comparison_by_the_primary_measure(tmp_pa
 
 
 def test_the_page_is_as_it_is_written_from_the_records(recorded: Known) -> None:
-    """After new records: ``make report``, and then ``python -m hypersphere.report.docs``."""
+    """After new records: ``make pages``."""
     _, _, rest = (ROOT / "docs" / "laptop.md").read_text(encoding="utf-8").partition(docs.BEGIN)
     written, found, _ = rest.partition(docs.END)
     assert found
