@@ -55,7 +55,7 @@ evidence: $(READY) ## tables, figures and scorecard from the records in evidence
 	@snakemake --cores all --config $(CHOSEN) evidence_only=true
 
 pages: report ## from new records: what README.md and docs/laptop.md say of them, and their pictures
-	@snakemake --cores all --config scale=laptop 'only=["ours"]' evidence_only=true
+	@$(MAKE) evidence SCALE=laptop ONLY=ours
 	@python -m hypersphere.report.docs
 
 restore: $(READY) ## fetch a release's results with DVC instead of computing them, and check every byte (docs/dvc.md)

@@ -26,7 +26,7 @@ from hypersphere.statistics.known import REPORT, nothing_differs, of_studies
 from hypersphere.wording import renewed
 
 ROOT = Path(__file__).parents[3]
-BEGIN = "<!-- written by python -m hypersphere.report.docs -->"
+BEGIN = "<!-- written by make pages -->"
 END = "<!-- until here -->"
 SMALL: tuple[Rung, ...] = ("laptop", "first_protocol")
 """The rungs of small encoders, the better first."""
