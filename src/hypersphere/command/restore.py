@@ -6,10 +6,12 @@ those that made the files. Every step before it checks that this record will be 
 """
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+from hypersphere import files
 from hypersphere.command import preview, verify
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
@@ -43,10 +45,25 @@ def restore(plan: Plan) -> None:
             f"{', '.join(paths)}: changed since the results of dvc.lock were made; check out that release ({HELP})"
         )
     verify.verify(plan, [], rebuild=False)
+    _separate(plan.config.results)
     _call(root, "snakemake", "reproduce", "--touch", "--forceall", "--cores", "1")
     if "Nothing to be done" not in preview.dry_run(root, {}, "reproduce"):
         raise HypersphereError(f"{results}: is not what Snakemake would make; `make plan VERBOSE=1` says why")
     print(f"{results}: restored, nothing is left to do")
+
+
+def _separate(results: Path) -> None:
+    """Make files of equal bytes copies, because DVC makes them links of one object of its cache, with one time for all.
+
+    A figure's numbers can be those of the study that it shows, and Snakemake wants what is made to be the newer.
+    """
+    seen = set()
+    for path in sorted(path for path in results.rglob("*") if path.is_file()):
+        inode = path.stat().st_ino
+        if inode in seen:
+            with files.replacing(path) as copy:
+                shutil.copy2(path, copy)
+        seen.add(inode)
 
 
 def _call(root: Path, program: str, *arguments: str) -> str:
@@ -54,8 +71,8 @@ def _call(root: Path, program: str, *arguments: str) -> str:
     command = [sys.executable, "-m", program, *arguments]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if done.returncode:
-        lines = (done.stdout + done.stderr).strip().splitlines() or ["no output"]
+        print(done.stdout + done.stderr, file=sys.stderr)
         raise HypersphereError(
-            f"{program} {' '.join(arguments)}: failed with status {done.returncode}: {' '.join(lines[-5:])}"
+            f"{program} {' '.join(arguments)}: failed with status {done.returncode} for the reason that it gives above"
         )
     return done.stdout.strip()
