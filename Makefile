@@ -10,6 +10,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
+# Where Python may not keep what it compiled, each of hundreds of processes would compile the libraries again.
+unexport PYTHONDONTWRITEBYTECODE
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export VIRTUAL_ENV := $(CURDIR)/.venv
 
@@ -36,7 +38,7 @@ $(READY): requirements.lock pyproject.toml $(PLUGINS:=/pyproject.toml)
 	@$(PYTHON) -m venv .venv
 	@awk '/^[a-z0-9]/ {keep = /^uv==/} keep' requirements.lock > .venv/uv.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .venv/uv.txt
-	@$(BIN)/uv pip sync --quiet --compile-bytecode --require-hashes requirements.lock
+	@$(BIN)/uv pip sync --quiet --require-hashes requirements.lock
 	@$(BIN)/uv pip install --quiet --no-deps --no-build-isolation -e . $(PLUGINS:%=-e ./%)
 	@touch $@
 
