@@ -1,9 +1,12 @@
-"""README.md says what the report of finished results says; the scorecard is small, and its links lead somewhere."""
+"""README.md and docs/laptop.md say what the report says; the scorecard is small, and its links lead somewhere."""
 
 import re
 
+import pytest
+
 from hypersphere.config.plan import Plan
 from hypersphere.report import docs
+from hypersphere.report.results import Known
 
 from .conftest import ROOT
 
@@ -11,12 +14,32 @@ MOST = 3_000_000
 """Bytes that are small enough to send."""
 
 
-def test_the_readme_is_as_it_is_written_from_the_report(plan: Plan) -> None:
-    """After new records: ``make pages``."""
-    _, _, rest = (ROOT / "README.md").read_text(encoding="utf-8").partition(docs.BEGIN)
-    written, found, _ = rest.partition(docs.END)
+@pytest.fixture(scope="module")
+def known(plan: Plan) -> Known:
+    return docs.read(plan.config.root)
+
+
+def written(page: str) -> str:
+    """What ``make pages`` wrote into a page."""
+    _, _, rest = (ROOT / page).read_text(encoding="utf-8").partition(docs.BEGIN)
+    text, found, _ = rest.partition(docs.END)
     assert found
-    assert written.strip() == docs.lead(docs.read(plan.config.root))
+    return text.strip()
+
+
+def test_pages_are_as_they_are_written_from_the_report(plan: Plan, known: Known) -> None:
+    """After new records: ``make pages``."""
+    assert written("README.md") == docs.lead(known)
+    same = written("docs/laptop.md") == docs.laptop(plan.config, known)  # a diff of both would take minutes
+    assert same, "the records or the report have changed"
+
+
+def test_the_page_shows_the_better_protocol_and_no_other_rung(plan: Plan, known: Known) -> None:
+    name = "norms.t5.simclr.cut3_gain.cifar10_lt"
+    one = next(row for row in known.ladder if row["id"] == name) | {"rung": "laptop", "measured": "7.5"}
+    steps = [*known.ladder, one, one | {"rung": "published", "measured": "9.5"}]
+    text = docs.laptop(plan.config, known._replace(ladder=steps))
+    assert ("| +7.5 |" in text, "+9.5" in text) == (True, False)
 
 
 def test_the_scorecard_is_small_and_every_relative_link_names_a_file_or_folder(plan: Plan) -> None:

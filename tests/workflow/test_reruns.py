@@ -18,7 +18,7 @@ REPORT = {"write_report": 1}
 
 
 JUDGED = {"studies_embedding_norms": 1, **REPORT}
-STUDIED = {"simulate_embedding_norms": 1, **JUDGED}
+STUDIED = {"simulate_embedding_norms": 1, "copy_simulations_embedding_norms": 1, **JUDGED}
 # What is edited, the batches trained and measured again, and all jobs. More edits: unit/provenance/test_digests.py.
 EDITS: dict[str, tuple[tuple[str, str, str], set[str], set[str], dict[str, int]]] = {
     "a loss: those that use it, and an exact study": (

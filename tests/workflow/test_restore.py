@@ -49,7 +49,7 @@ def test_restore_refuses_what_is_damaged_or_of_other_code_and_else_leaves_nothin
     # Another refusal: an edit makes the weights those of other code.
     plant(stored, sound)
     point(cloned.root, tmp_path / "remote")
-    loss = ("src/hypersphere/objectives/nt_xent.py", "return F.cross_entropy", "return 2 * F.cross_entropy")
+    loss = ("src/hypersphere/objectives/negative_cosine.py", "return ", "return 2 * ")
     cloned.edit(*loss)
     done = cloned.hypersphere("restore", status=2)
     assert done.stderr.splitlines()[-1].startswith("hypersphere: src/hypersphere: changed since the results")
@@ -63,7 +63,9 @@ def test_restore_refuses_what_is_damaged_or_of_other_code_and_else_leaves_nothin
     assert (cloned.root / ARCHIVE).read_bytes() == b"an archive"
     assert not (cloned.results / "simulations" / FIGURE).samefile(cloned.results / "figures" / FIGURE)
     cloned.edit(*loss)
-    assert batches(cloned.jobs(), "pretrain") == {f"simclr-{dataset}" for dataset in DATASETS}
+    jobs = cloned.jobs()
+    assert batches(jobs, "pretrain") == {f"simsiam-{dataset}" for dataset in DATASETS}
+    assert "simulate_embedding_norms" in rules(jobs)  # of which a release has only copies
 
 
 @pytest.mark.parametrize("server", ["ssh", "s3"])

@@ -1,4 +1,4 @@
-# theorems and exact studies: without data or runs, the same at every scale
+# theorems and exact studies: without data or runs, and so the same at every scale, which copies them
 
 THEORY = [f"{RESULTS}/theory.csv", f"{RESULTS}/theory.json"]
 SIMULATED = {
@@ -9,13 +9,26 @@ SIMULATED = {
     for paper in PLAN.config.papers
     if PLAN.config.studied(paper)
 }
+EXACT = {
+    "theory": [f"{local(PLAN.config.exact)}/{Path(path).name}" for path in THEORY],
+    **{
+        f"simulations_{paper}": [f"{local(PLAN.config.exact_studies(paper))}/{Path(path).name}" for path in paths]
+        for paper, paths in SIMULATED.items()
+    },
+}
+# What a change of makes the copies false too, where what they are copies of is gone.
+MADE_OF = {
+    "theory": [digests.theory_digest(PLAN), *PLAN.config.papers],
+    # some studies use the printed numbers themselves
+    **{f"simulations_{paper}": [digests.simulation_digest(PLAN, paper), claims_of(paper)] for paper in SIMULATED},
+}
 
 
 rule theory:
     output:
-        THEORY,
+        EXACT["theory"],
     log:
-        f"{LOGS}/theory.log",
+        "logs/exact/theory.log",
     priority: 2  # before any training, as below: the pages at the end wait for it
     conda:
         "../../environment.yml"
@@ -24,10 +37,34 @@ rule theory:
         mem_mb=2000,
         runtime=10,
     params:
-        code=digests.theory_digest(PLAN),
-        plan=list(PLAN.config.papers),
+        code=MADE_OF["theory"],
     shell:
         "hypersphere theory > {log} 2>&1"
+
+
+for NAME, COPIES in zip(EXACT, [THEORY, *SIMULATED.values()]):
+
+    rule:
+        name:
+            f"copy_{NAME}"
+        input:
+            EXACT[NAME],
+        output:
+            COPIES,
+        log:
+            f"{LOGS}/copy_{NAME}.log",
+        priority: 2
+        localrule: True
+        conda:
+            "../../environment.yml"
+        resources:
+            mem_mb=100,
+            runtime=1,
+        params:
+            code=MADE_OF[NAME],
+            folder=lambda wildcards, output: os.path.dirname(output[0]),
+        shell:
+            "cp {input} {params.folder} 2> {log}"
 
 
 for PAPER in SIMULATED:
@@ -36,9 +73,9 @@ for PAPER in SIMULATED:
         name:
             f"simulate_{PAPER}"
         output:
-            SIMULATED[PAPER],
+            EXACT[f"simulations_{PAPER}"],
         log:
-            f"{LOGS}/simulations/{PAPER}.log",
+            f"logs/exact/simulations/{PLAN.config.exact_studies(PAPER).name}.log",
         priority: 2
         conda:
             "../../environment.yml"
@@ -48,8 +85,7 @@ for PAPER in SIMULATED:
             runtime=10,
         params:
             paper=PAPER,
-            code=digests.simulation_digest(PLAN, PAPER),
-            claims=claims_of(PAPER),  # some studies use the printed numbers themselves
+            code=MADE_OF[f"simulations_{PAPER}"],
         shell:
             "hypersphere simulate {params.paper} > {log} 2>&1"
 

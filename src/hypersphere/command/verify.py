@@ -159,10 +159,10 @@ def _rebuild(plan: Plan) -> None:
             for marker in (again.marker(batch), again.evaluated_marker(batch.id)):
                 if not marker.exists():  # else the file that it links to would be touched
                     marker.touch()
-        rules = ["reproduce", "theory", "claims", "scorecard", "paper"]
+        rules = ["reproduce", "theory", "copy_theory", "claims", "scorecard", "paper"]
         rules += [f"artifact_{name.replace('-', '_')}" for name in again.drawn_together]
         studied = {paper for paper, _ in again.chosen_studies}
-        rules += [f"{kind}_{paper}" for paper in studied for kind in ("simulate", "studies")]
+        rules += [f"{kind}_{paper}" for paper in studied for kind in ("simulate", "copy_simulations", "studies")]
         # From records nothing is trained anyway.
         allowed = ("--allowed-rules", *rules) if again.records is None else ()
         done = preview.snakemake(root, again.config.overrides, "--cores", "all", "reproduce", *allowed)

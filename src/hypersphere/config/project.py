@@ -246,6 +246,16 @@ class Config(BaseModel):
         return self.root / "results" / (self.scale_name + ("-evidence" if self.settings.evidence_only else ""))
 
     @property
+    def exact(self) -> Path:
+        """The folder of theorems and exact studies, whose numbers are the same at every scale; each scale copies them."""
+        return self.root / "results" / "exact"
+
+    def exact_studies(self, paper: str) -> Path:
+        """The folder of a paper's exact studies, named by the paper and by the files that some of them need."""
+        needs = {need for declared in self.studied(paper).values() for need in declared.needs}
+        return self.exact / "simulations" / "-".join([paper, *sorted(needs)])
+
+    @property
     def evidence(self) -> Path:
         """The folder of this scale's records."""
         return self.root / FOLDER / self.scale_name

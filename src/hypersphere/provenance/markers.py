@@ -76,7 +76,8 @@ def lost(plan: Plan) -> list[DamagedError]:
     checks += [(plan.data_folder(plan.datasets[name]) / MANIFEST, _check_arrays) for name in datasets]
     studied = dict.fromkeys(paper for paper, _ in plan.chosen_studies)
     of_tables = [results / "claims.json", results / "statistics" / MANIFEST] if every else []
-    of_tables += [results / "theory.json"] if every or studied else []
+    of_tables += [place / "theory.json" for place in (plan.config.exact, results) if every or studied]
+    of_tables += [plan.config.exact_studies(paper) / MANIFEST for paper in studied]
     of_tables += [results / folder / paper / MANIFEST for paper in studied for folder in ("simulations", "statistics")]
     of_tables += [plan.artifact_folder(*key) / name for key in plan.chosen for name in (MANIFEST, "claims.json")]
     checks += [(path, partial(check_files, largest=SMALL, remedy="")) for path in of_tables]

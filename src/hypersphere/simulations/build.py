@@ -1,4 +1,4 @@
-"""Run a paper's exact studies and write results/<scale>/simulations/<paper>/: the same numbers at every scale."""
+"""Run a paper's exact studies and write results/exact/simulations/<paper>/: the same numbers at every scale."""
 
 import math
 from collections.abc import Iterable
@@ -31,7 +31,7 @@ def build(plan: Plan, paper: str) -> None:
         tables |= {artifact: (table, [str(column) for column in table]) for artifact, table in study.tables.items()}
         answers += rows(name, study.answers)
     table = pd.DataFrame(answers, columns=list(COLUMNS))
-    write(plan.config.results / "simulations" / paper, {**tables, "answers": (table, COLUMNS)})
+    write(plan.config.exact_studies(paper), {**tables, "answers": (table, COLUMNS)})
 
 
 def rows(study: str, answers: Iterable[Answer]) -> list[dict[str, Any]]:

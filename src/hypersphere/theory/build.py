@@ -23,7 +23,7 @@ def statements(paper: str) -> tuple[Statement, ...]:
 
 
 def build(plan: Plan) -> None:
-    """Write results/<scale>/theory.csv (columns: docs/results.md): the same numbers at every scale."""
+    """Write results/exact/theory.csv (columns: docs/results.md)."""
     make_deterministic(1)
     rows = []
     for paper in plan.config.papers:
@@ -32,4 +32,4 @@ def build(plan: Plan) -> None:
             example = "" if found.counterexample is None else json.dumps(found.counterexample)
             identity = {"id": statement.id, "paper": paper, "reading": statement.reading}
             rows.append(identity | found._asdict() | {"counterexample": example})
-    write(plan.config.results, {"theory": (pd.DataFrame(rows, columns=list(THEORY)), THEORY)})
+    write(plan.config.exact, {"theory": (pd.DataFrame(rows, columns=list(THEORY)), THEORY)})

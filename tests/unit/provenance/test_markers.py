@@ -36,7 +36,8 @@ def marked(tiny_plan: Plan) -> Plan:
             sealed(path, [f"{path.stem}.csv", f"{path.stem}.0004.upright.csv"])
         markers.write(tiny_plan.evaluated_marker(batch.id), made)
     results = tiny_plan.config.results
-    sealed(results / "theory.json", ["theory.csv"])
+    for place in (tiny_plan.config.exact, results):
+        sealed(place / "theory.json", ["theory.csv"])
     sealed(results / "claims.json", ["claims.csv"])
     sealed(results / "statistics" / "manifest.json", ["runs.csv"])
     for key in tiny_plan.made:
@@ -50,6 +51,7 @@ def proofs(plan: Plan) -> set[Path]:
     paths += [plan.evaluated_marker(batch.id) for batch in plan.batches]
     paths += [plan.data_folder(dataset) / "manifest.json" for dataset in plan.datasets.values()]
     paths += [plan.config.results / name for name in ("theory.json", "claims.json", "statistics/manifest.json")]
+    paths += [plan.config.exact / "theory.json"]
     paths += [plan.artifact_folder(*key) / "manifest.json" for key in plan.made]
     return {path for path in paths if path.exists()}
 
@@ -79,7 +81,8 @@ def places(plan: Plan) -> dict[Path, list[Path]]:
         path = plan.evaluation(subject, digest)
         for ending in (".csv", ".json", ".0004.upright.csv"):
             found[path.with_name(f"{path.stem}{ending}")] = sorted(plan.evaluated_marker(one.id) for one in batches)
-    found |= {results / f"{name}.csv": [results / f"{name}.json"] for name in ("theory", "claims")}
+    for path in (results / "claims.csv", results / "theory.csv", plan.config.exact / "theory.csv"):
+        found[path] = [path.with_suffix(".json")]
     for path in (results / "statistics" / "runs.csv", plan.artifact_folder(*plan.made[0]) / "effects.csv"):
         found[path] = [path.with_name("manifest.json")]
     names = ("train/images.npy", "train/labels-class.npy", "manifest.json")

@@ -1,4 +1,4 @@
-"""The comparisons of a study in words, from made-up rows of studies.csv on the released plan; and docs/laptop.md."""
+"""The comparisons of a study in words, from made-up rows of studies.csv on the released plan."""
 
 import math
 from pathlib import Path
@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from hypersphere.config import plan as planning
-from hypersphere.report import confirmed, docs
-from hypersphere.report.results import Known
+from hypersphere.report import confirmed
 from hypersphere.statistics import answers
 from hypersphere.statistics.confirmed import COMPARED
 
@@ -115,23 +114,3 @@ def test_the_forest_has_a_line_for_each_comparison_by_the_primary_measure(tmp_pa
     assert shaded.get_datalim(axis.transData).intervalx.tolist() == [-1.0, 1.0]
     confirmed.build(config, listed.iloc[:0], tmp_path)
     assert (tmp_path / "studies.svg").stat().st_size > 0
-
-
-# docs/laptop.md
-
-
-def test_the_page_is_as_it_is_written_from_the_records(recorded: Known) -> None:
-    """After new records: ``make pages``."""
-    _, _, rest = (ROOT / "docs" / "laptop.md").read_text(encoding="utf-8").partition(docs.BEGIN)
-    written, found, _ = rest.partition(docs.END)
-    assert found
-    current = written.strip() == docs.laptop(planning.cfg.load(ROOT, {}), recorded)  # a diff of both would take minutes
-    assert current, "the records or the report have changed"
-
-
-def test_the_page_shows_the_better_protocol_and_no_other_rung(recorded: Known) -> None:
-    name = "norms.t5.simclr.cut3_gain.cifar10_lt"
-    one = next(row for row in recorded.ladder if row["id"] == name) | {"rung": "laptop", "measured": "7.5"}
-    steps = [*recorded.ladder, one, one | {"rung": "published", "measured": "9.5"}]
-    text = docs.laptop(planning.cfg.load(ROOT, {}), recorded._replace(ladder=steps))
-    assert ("| +7.5 |" in text, "+9.5" in text) == (True, False)

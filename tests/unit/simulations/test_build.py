@@ -1,5 +1,6 @@
 """What `hypersphere simulate` writes: a table for each artifact, answers and checksums, the same at every scale."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +27,14 @@ def made(root: Path, **overrides: object) -> Plan:
 def test_a_table_for_each_artifact_answers_and_a_manifest_with_the_same_bytes_at_every_scale(
     project_root: Path,
 ) -> None:
-    quick, *others = made(project_root), made(project_root, epochs=3), made(project_root, scale="paper")
-    folders = [plan.config.results / "simulations" / PAPER for plan in (quick, *others)]
-    assert len(set(folders)) == 3
-    written, *again = ({path.name: path.read_bytes() for path in folder.iterdir()} for folder in folders)
-    assert again == [written] * 2
-    artifacts = quick.config.studied(PAPER)
-    assert set(written) == {*(f"{name}.csv" for name in artifacts), "answers.csv", "manifest.json"}
-    answers = pd.read_csv(folders[0] / "answers.csv")
+    folder, found = project_root / "results" / "exact" / "simulations" / PAPER, []
+    for chosen in ({}, {"epochs": 3}, {"scale": "paper"}):
+        artifacts = made(project_root, **chosen).config.studied(PAPER)
+        found.append({path.name: path.read_bytes() for path in folder.iterdir()})
+        answers = pd.read_csv(folder / "answers.csv")
+        shutil.rmtree(folder)
+    assert found == [found[0]] * 3
+    assert set(found[0]) == {*(f"{name}.csv" for name in artifacts), "answers.csv", "manifest.json"}
     assert list(answers) == list(COLUMNS)
     assert set(answers["study"]) == {declared.study for declared in artifacts.values()}
 
@@ -69,6 +70,7 @@ def test_answers_say_what_their_numbers_are(refused: Any) -> None:
 def test_an_altered_table_is_refused_and_made_again_by_the_next_run(project_root: Path, refused: Any) -> None:
     plan = made(project_root)
     name = next(iter(plan.config.studied(PAPER)))
+    shutil.copytree(plan.config.exact_studies(PAPER), plan.config.results / "simulations" / PAPER)
     path = plan.config.results / "simulations" / PAPER / f"{name}.csv"
     path.write_bytes(path.read_bytes().replace(b"1", b"2", 1))
     results = Results(plan)

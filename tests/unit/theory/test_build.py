@@ -39,7 +39,7 @@ def test_the_table_is_as_documented_and_the_same_if_one_paper_is_asked_for(
     for name, only in (("all", {}), ("one", {"only": ["lecture"]})):
         config = cfg.load(ROOT, only).model_copy(update={"root": tmp_path / name})
         build.build(plan.Plan(config, (), {}))
-        files.append(config.results / "theory.csv")
+        files.append(config.exact / "theory.csv")
     assert files[0].read_bytes() == files[1].read_bytes()
     table = pd.read_csv(files[0], keep_default_na=False)
     assert list(table.columns) == list(THEORY)
