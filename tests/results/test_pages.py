@@ -10,8 +10,7 @@ from hypersphere.report.results import Known
 
 from .conftest import ROOT
 
-MOST = 3_000_000
-"""Bytes that are small enough to send."""
+MOST = 3_000_000  # bytes: small enough to send
 
 
 @pytest.fixture(scope="module")
@@ -21,10 +20,9 @@ def known(plan: Plan) -> Known:
 
 def written(page: str) -> str:
     """What ``make pages`` wrote into a page."""
-    _, _, rest = (ROOT / page).read_text(encoding="utf-8").partition(docs.BEGIN)
-    text, found, _ = rest.partition(docs.END)
+    found = re.search(f"{docs.BEGIN}(.*?){docs.END}", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
     assert found
-    return text.strip()
+    return found[1].strip()
 
 
 def test_pages_are_as_they_are_written_from_the_report(plan: Plan, known: Known) -> None:

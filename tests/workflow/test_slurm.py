@@ -49,8 +49,7 @@ SETTINGS = (
     'resources={"mem_mb":500,"runtime":5,"gpu":1}',
 )
 """Two runs, each in a job that asks for a GPU and trains on a CPU."""
-MEASURED = ("--until", "evaluate")
-"""Statistics and pages are jobs that ask for nothing special, as `prepare` is."""
+MEASURED = ("--until", "evaluate")  # statistics and pages ask for nothing special, as `prepare` does
 
 
 def submitting(place: Checkout, *options: str) -> AbstractContextManager[subprocess.Popen[bytes]]:

@@ -2,16 +2,27 @@
 
 import itertools
 import json
+from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from hypersphere import t_test
+from hypersphere.config.study import Study
 from hypersphere.statistics import confirmed, effects, known
 
 from ...golden.released import ROOT, from_records
 from .world import RULES
+
+
+@cache
+def recorded() -> tuple[dict[str, pd.DataFrame], dict[str, Study], pd.DataFrame]:
+    """Of the laptop scale: the tables of ``confirmed.of_plan``, our studies, and the record's own table of runs."""
+    plan = from_records("laptop")
+    made = {name: table for name, (table, _) in confirmed.of_plan(plan).items()}
+    runs = pd.read_csv(ROOT / "evidence/laptop/runs.csv", dtype={"plan": str})
+    return made, plan.config.papers["ours"].studies, runs
 
 
 def all_splits(values: np.ndarray, arms: int, n: int) -> tuple[float, float]:
@@ -48,11 +59,8 @@ def test_the_shares_are_those_over_all_splits(n: int, values: list[float]) -> No
 @pytest.mark.parametrize(("name", "largest"), [("step_size", 20), ("cut_by_steps", 10)])
 def test_a_set_is_every_run_of_a_plan_that_differs_in_its_seed_alone(name: str, largest: int) -> None:
     """Against the rows of the record's own tables: an A/A arm is one set with its baseline, and none counts twice."""
-    plan = from_records("laptop")
-    table, _ = confirmed.of_plan(plan)["splits"]
-    table = table[table["study"] == name]
-    runs = pd.read_csv(ROOT / "evidence/laptop/runs.csv", dtype={"plan": str})
-    study = plan.config.papers["ours"].studies[name]
+    made, studies, runs = recorded()
+    table, study = made["splits"][made["splits"]["study"] == name], studies[name]
     seeds = {*study.seeds.confirmation, *study.seeds.again}
     kept = runs[
         (runs["plan"] == f"ours/{name}={study.digest}") & runs["seed"].isin(seeds) & (runs["status"] == "finished")
@@ -68,7 +76,7 @@ def test_a_set_is_every_run_of_a_plan_that_differs_in_its_seed_alone(name: str, 
 
 def test_a_multiple_is_told_as_what_it_comes_to() -> None:
     """The rates that the norms paper prints for 256 images (App. C.1); a study that tunes no multiple has none."""
-    table, _ = confirmed.of_plan(from_records("laptop"))["studies"]
+    table = recorded()[0]["studies"]
     printed = table[(table["artifact"] == "step_size_printed") & table["baseline"].str.contains("variant=default")]
     found = printed.groupby(printed["baseline"].str.extract("method=([a-z0-9]+)", expand=False))["baseline_came_to"]
     assert found.unique().map(list).to_dict() == {"simsiam": ["0.12"], "simclr": ["0.18"]}
@@ -94,10 +102,8 @@ def test_shares_are_averaged_over_sets_of_one_size_and_comparisons_are_counted()
 
 def test_progress_counts_each_run_once() -> None:
     """What is recorded, against the rows of the record's own table; what is planned, against the words of two plans."""
-    plan = from_records("laptop")
-    progress, _ = confirmed.of_plan(plan)["progress"]
-    runs = pd.read_csv(ROOT / "evidence/laptop/runs.csv", dtype={"plan": str})
-    studies = plan.config.papers["ours"].studies
+    made, studies, runs = recorded()
+    progress = made["progress"]
     expected = {
         name: runs.loc[runs["plan"] == f"ours/{name}={one.digest}", "name"].nunique() for name, one in studies.items()
     }
