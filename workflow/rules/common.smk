@@ -53,3 +53,17 @@ def claims_of(paper):
 def said(name):
     """The files of that name in the folders of documents."""
     return [os.path.relpath(path) for path in PLAN.config.said(name).values()]
+
+
+class Exact(NamedTuple):
+    """Files that are the same at every scale."""
+
+    made: list[str]
+    copies: list[str]
+    of: list[str]
+    """Digests of what they are made of. Copies have them too, so that a change is seen where ``made`` is gone."""
+
+
+def exact(folder, copies, *of):
+    """The files that a scale copies from a folder."""
+    return Exact([f"{local(folder)}/{Path(path).name}" for path in copies], copies, list(of))

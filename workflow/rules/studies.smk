@@ -9,24 +9,16 @@ SIMULATED = {
     for paper in PLAN.config.papers
     if PLAN.config.studied(paper)
 }
-EXACT = {
-    "theory": [f"{local(PLAN.config.exact)}/{Path(path).name}" for path in THEORY],
-    **{
-        f"simulations_{paper}": [f"{local(PLAN.config.exact_studies(paper))}/{Path(path).name}" for path in paths]
-        for paper, paths in SIMULATED.items()
-    },
-}
-# What a change of makes the copies false too, where what they are copies of is gone.
-MADE_OF = {
-    "theory": [digests.theory_digest(PLAN), *PLAN.config.papers],
-    # some studies use the printed numbers themselves
-    **{f"simulations_{paper}": [digests.simulation_digest(PLAN, paper), claims_of(paper)] for paper in SIMULATED},
-}
+EXACT = {"theory": exact(PLAN.config.exact, THEORY, digests.theory_digest(PLAN), *PLAN.config.papers)}
+for PAPER, COPIES in SIMULATED.items():
+    # Some studies use the printed numbers themselves.
+    OF = digests.simulation_digest(PLAN, PAPER), claims_of(PAPER)
+    EXACT[f"simulations_{PAPER}"] = exact(PLAN.config.exact_studies(PAPER), COPIES, *OF)
 
 
 rule theory:
     output:
-        EXACT["theory"],
+        EXACT["theory"].made,
     log:
         "logs/exact/theory.log",
     priority: 2  # before any training, as below: the pages at the end wait for it
@@ -37,20 +29,20 @@ rule theory:
         mem_mb=2000,
         runtime=10,
     params:
-        code=MADE_OF["theory"],
+        code=EXACT["theory"].of,
     shell:
         "hypersphere theory > {log} 2>&1"
 
 
-for NAME, COPIES in zip(EXACT, [THEORY, *SIMULATED.values()]):
+for NAME in EXACT:
 
     rule:
         name:
             f"copy_{NAME}"
         input:
-            EXACT[NAME],
+            EXACT[NAME].made,
         output:
-            COPIES,
+            EXACT[NAME].copies,
         log:
             f"{LOGS}/copy_{NAME}.log",
         priority: 2
@@ -61,7 +53,7 @@ for NAME, COPIES in zip(EXACT, [THEORY, *SIMULATED.values()]):
             mem_mb=100,
             runtime=1,
         params:
-            code=MADE_OF[NAME],
+            code=EXACT[NAME].of,
             folder=lambda wildcards, output: os.path.dirname(output[0]),
         shell:
             "cp {input} {params.folder} 2> {log}"
@@ -73,7 +65,7 @@ for PAPER in SIMULATED:
         name:
             f"simulate_{PAPER}"
         output:
-            EXACT[f"simulations_{PAPER}"],
+            EXACT[f"simulations_{PAPER}"].made,
         log:
             f"logs/exact/simulations/{PLAN.config.exact_studies(PAPER).name}.log",
         priority: 2
@@ -85,7 +77,7 @@ for PAPER in SIMULATED:
             runtime=10,
         params:
             paper=PAPER,
-            code=MADE_OF[f"simulations_{PAPER}"],
+            code=EXACT[f"simulations_{PAPER}"].of,
         shell:
             "hypersphere simulate {params.paper} > {log} 2>&1"
 
