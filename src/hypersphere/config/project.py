@@ -247,7 +247,7 @@ class Config(BaseModel):
 
     @property
     def exact(self) -> Path:
-        """The folder of theorems and exact studies, whose numbers are the same at every scale; each scale copies them."""
+        """The folder of theorems and exact studies: the same numbers at every scale, and each scale copies them."""
         return self.root / "results" / "exact"
 
     def exact_studies(self, paper: str) -> Path:
