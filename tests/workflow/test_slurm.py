@@ -49,7 +49,6 @@ SETTINGS = (
     'resources={"mem_mb":500,"runtime":5,"gpu":1}',
 )
 """Two runs, each in a job that asks for a GPU and trains on a CPU."""
-MEASURED = ("--until", "evaluate")  # statistics and pages ask for nothing special, as `prepare` does
 
 
 def submitting(place: Checkout, *options: str) -> AbstractContextManager[subprocess.Popen[bytes]]:
@@ -88,9 +87,9 @@ def both_train(place: Checkout, without: str = "") -> bool:
 
 
 def results(place: Checkout) -> dict[str, bytes]:
-    """Weights, histories, and measurements."""
+    """Weights, histories, measurements, and the table."""
     (folder,) = (place.root / "results").iterdir()
-    patterns = ("runs/*/*.safetensors", "runs/*/history.csv", "evaluations/**/*.csv")
+    patterns = ("runs/*/*.safetensors", "runs/*/history.csv", "evaluations/**/*.csv", "tables/**/*.*")
     paths = [path for pattern in patterns for path in folder.glob(pattern)]
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
@@ -105,7 +104,7 @@ def test_jobs_that_are_killed_requeued_or_lose_their_node_end_in_the_bytes_of_a_
         assert process.wait(timeout=PATIENCE) != 0, said(place)
     assert "Error in rule prepare" in said(place)
 
-    with submitting(place, *MEASURED) as process:
+    with submitting(place) as process:
         wait_for(place, lambda: both_train(place), process)
         requeued, killed = sorted(jobs("pretrain"))
         seen = devices(place)
@@ -132,7 +131,7 @@ def test_jobs_that_are_killed_requeued_or_lose_their_node_end_in_the_bytes_of_a_
         assert [0, *later] == sorted({0, *later})
 
     local = another(fresh, tmp_path / "local", ".snakemake")
-    local.snakemake("--cores", "2", *MEASURED, settings=SETTINGS)
+    local.snakemake("--cores", "2", settings=SETTINGS)
     made = results(local)
     assert results(place) == made
     weights = {content for name, content in made.items() if name.endswith("/encoder.safetensors")}
