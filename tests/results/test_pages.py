@@ -2,20 +2,12 @@
 
 import re
 
-import pytest
-
 from hypersphere.config.plan import Plan
 from hypersphere.report import docs
-from hypersphere.report.results import Known
 
 from .conftest import ROOT
 
 MOST = 3_000_000  # bytes: small enough to send
-
-
-@pytest.fixture(scope="module")
-def known(plan: Plan) -> Known:
-    return docs.read(plan.config.root)
 
 
 def written(page: str) -> str:
@@ -25,14 +17,16 @@ def written(page: str) -> str:
     return found[1].strip()
 
 
-def test_pages_are_as_they_are_written_from_the_report(plan: Plan, known: Known) -> None:
+def test_pages_are_as_they_are_written_from_the_report(plan: Plan) -> None:
     """After new records: ``make pages``."""
+    known = docs.read(plan.config.root)
     assert written("README.md") == docs.lead(known)
     same = written("docs/laptop.md") == docs.laptop(plan.config, known)  # a diff of both would take minutes
     assert same, "the records or the report have changed"
 
 
-def test_the_page_shows_the_better_protocol_and_no_other_rung(plan: Plan, known: Known) -> None:
+def test_the_page_shows_the_better_protocol_and_no_other_rung(plan: Plan) -> None:
+    known = docs.read(plan.config.root)
     name = "norms.t5.simclr.cut3_gain.cifar10_lt"
     one = next(row for row in known.ladder if row["id"] == name) | {"rung": "laptop", "measured": "7.5"}
     steps = [*known.ladder, one, one | {"rung": "published", "measured": "9.5"}]

@@ -97,6 +97,16 @@ def test_a_dry_run_imports_no_torch(fresh: Checkout, tmp_path: Path) -> None:
     assert fresh.jobs(PYTHONPATH=str(tmp_path))
 
 
+def test_every_rule_that_computes_names_the_conda_environment(fresh: Checkout) -> None:
+    """docs/conda.md: `--sdm conda` works where conda exists; without this it would run a bare `python`."""
+    for file in (fresh.root / "workflow" / "rules").glob("*.smk"):
+        text = file.read_text()
+        rules = len(re.findall(r"^ *rule\b", text, flags=re.MULTILINE))
+        assert text.count("    conda:\n") == rules > 0 or file.name == "common.smk", file.name
+        for named in re.findall(r"    conda:\n +\"(.+)\"", text):
+            assert (file.parent / named).resolve() == (fresh.root / "environment.yml").resolve()
+
+
 def test_a_wiped_folder_rebuilt_one_job_at_a_time_has_the_same_bytes(finished: Checkout, copy: Checkout) -> None:
     """The finished copy ran two jobs at a time; here all results, data, logs and Snakemake's records are removed."""
     for folder in ("results", "logs", ".snakemake", "data/processed"):

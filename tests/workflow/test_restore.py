@@ -38,11 +38,13 @@ def test_restore_refuses_what_is_damaged_or_of_other_code_and_else_leaves_nothin
     done = cloned.hypersphere("restore", status=2)
     assert "hypersphere: dvc pull: failed" in done.stderr
     assert f"{results}/runs" in done.stdout + done.stderr  # DVC's own words
+    assert not (cloned.root / ".snakemake").exists()
 
     # Nor does a remote without `verify` hand it out: restoring asks DVC to compare the bytes.
     plant(stored, flipped(sound))
     point(cloned.root, tmp_path / "remote", verify=False)
     cloned.hypersphere("restore", status=2)
+    assert not (cloned.root / ".snakemake").exists()
 
     # Another refusal: an edit makes the weights those of other code.
     plant(stored, sound)

@@ -7,7 +7,7 @@ import pytest
 
 from hypersphere.config import plan as planning
 from hypersphere.provenance import columns, tables
-from hypersphere.report import confirmed, docs, forest, page, questions
+from hypersphere.report import confirmed, forest, page
 from hypersphere.report.results import Known
 from hypersphere.statistics import known
 from hypersphere.statistics.confirmed import COMPARED
@@ -19,16 +19,12 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="session")
-def unrecorded(tmp_path_factory: pytest.TempPathFactory) -> Known:
-    """results/report/*.csv of the released documents, without any record. With all of them: tests/results."""
+def unrecorded(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+    """results/report/claims.csv of the released documents without any record. With all of them: tests/results."""
     root = tmp_path_factory.mktemp("unrecorded")
     for name in ("config", "paper", "data"):
         (root / name).symlink_to(ROOT / name)
-    plan = planning.make(root, {})
-    claims, _ = known.build(plan)
-    findings = questions.answered(plan.config, claims, known.of_studies(root))
-    tables.write(root / known.REPORT, {"findings": (findings, columns.FINDINGS)})
-    return docs.read(root)
+    return known.build(planning.make(root, {}))[0]
 
 
 @pytest.fixture(scope="session")

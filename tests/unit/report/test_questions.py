@@ -17,13 +17,13 @@ from hypersphere.config.rules import RUNGS, Verdict
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.report import questions
-from hypersphere.report.results import Known
 from hypersphere.statistics.confirmed import TABLES
 
 from . import made_up
 from .conftest import ROOT
 
 RELEASED = project.load(ROOT, {})
+NO_STUDIES = {name: pd.DataFrame(columns=list(kinds)) for name, kinds in TABLES.items()}
 NOTHING: dict[str, Any] = {"rung": "nothing", "answer": "cannot tell", "certainty": "none", "verdict": "not run"}
 SAYS = dict.fromkeys(asked.OUTCOMES, "{ours}: {holds} {fails} {opposite} {unknown} of {all}")
 QUESTION: dict[str, Any] = {"question": "Does it?", "about": [{"id": "c*"}], "says": SAYS}
@@ -137,11 +137,10 @@ def test_each_arm_of_a_study_is_named_by_all_that_it_is() -> None:
     ("answer", "outcome"),
     [("yes", "holds"), ("no", "fails"), *((one, "cannot tell") for one in ("unclear", "level", ""))],
 )
-def test_a_question_about_a_study_has_its_answer(unrecorded: Known, answer: str, outcome: str) -> None:
+def test_a_question_about_a_study_has_its_answer(unrecorded: pd.DataFrame, answer: str, outcome: str) -> None:
     """The sentence is the one of that answer."""
     answers = pd.DataFrame([{"paper": "ours", "study": "step_size", "answer": answer}])
-    studies, known = {**unrecorded.studies, "answers": answers}, pd.DataFrame(unrecorded.claims)
-    found = questions.answered(RELEASED, known, studies).set_index("id").loc["step_size"]
+    found = questions.answered(RELEASED, unrecorded, NO_STUDIES | {"answers": answers}).set_index("id").loc["step_size"]
     said = {"yes": "holds", "no": "fails", "": "cannot tell"}.get(answer, answer)
     (_, asked_of) = asked.load(RELEASED)["step_size"]
     assert found["outcome"] == outcome
@@ -189,24 +188,23 @@ def test_a_few_questions_lead_in_an_order_and_no_number_is_typed_that_the_eviden
             assert not re.search(r"(?<![\w-])[+−]?\d", text), f"{name}: {sentence}"
 
 
-def test_without_evidence_no_question_is_answered(unrecorded: Known) -> None:
-    bare = pd.DataFrame([removed(row) for row in unrecorded.claims])
-    studies = {name: pd.DataFrame(columns=list(kinds)) for name, kinds in TABLES.items()}
-    assert set(questions.answered(RELEASED, bare, studies)["outcome"]) == {"cannot tell"}
+def test_without_evidence_no_question_is_answered(unrecorded: pd.DataFrame) -> None:
+    bare = pd.DataFrame([removed(row) for row in tables.rows(unrecorded)])
+    assert set(questions.answered(RELEASED, bare, NO_STUDIES)["outcome"]) == {"cannot tell"}
 
 
 @pytest.mark.parametrize("outcome", ["holds", "fails", "opposite"])
-def test_every_sentence_has_its_numbers_where_there_is_evidence(unrecorded: Known, outcome: str) -> None:
+def test_every_sentence_has_its_numbers_where_there_is_evidence(unrecorded: pd.DataFrame, outcome: str) -> None:
     """Each question of the repository, with made-up evidence for one outcome. What a study fixed has numbers too."""
     text = {"holds": Verdict.BORNE, "fails": Verdict.CONTRADICTED}
     numbers = {"measured": "50", "low": 49.0, "high": 51.0, "n": 4.0, "n_missing": 0.0, "draws": 10.0}
     counterexample = '{"t": 1.0, "excess": 0.5}' if outcome == "fails" else ""
     made = []
-    for row in unrecorded.claims:
+    for row in tables.rows(unrecorded):
         answer = str(text.get(outcome, outcome)) if row["artifact"] == "sentences" else outcome
         found = {"rung": "exact", "certainty": "high", "answer": answer, "counterexample": counterexample}
         made.append(row | numbers | found)
-    found = questions.answered(RELEASED, pd.DataFrame(made), unrecorded.studies).set_index("id")["outcome"]
+    found = questions.answered(RELEASED, pd.DataFrame(made), NO_STUDIES).set_index("id")["outcome"]
     fixed = [name for name, (_, one) in asked.load(RELEASED).items() if one.study]
     assert fixed
     assert set(found.drop(fixed)) == {outcome}
