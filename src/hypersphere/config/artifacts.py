@@ -215,7 +215,7 @@ class Studied(Strict):
 
     draw: Annotated[str, one_of(lambda: registry.artifact_kinds("study"))]
     title: str
-    study: Annotated[str, one_of(lambda: registry.names("simulations"))]
+    study: Annotated[str, one_of(lambda: registry.components("simulations"))]
     """A folder of simulations/, whose function of that name returns this artifact's numbers."""
     printed: str | None = None
     shows: list[str] = Field(default_factory=list)

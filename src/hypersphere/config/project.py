@@ -411,7 +411,7 @@ def _cross_check(config: Config, scales: Collection[str]) -> None:
             check(paper, papers, where)
             check(name, papers[paper].evaluations, f"{where}.{paper}")
             continue
-        check(name, registry.names("probes"), where)
+        check(name, registry.components("probes"), where)
         taken = registry.schema("probes", name).model_fields
         for parameter in parameters:
             if parameter not in taken:

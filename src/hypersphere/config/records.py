@@ -204,10 +204,10 @@ def _faults_of_answer(answer: Answer, about: How, last: int, diverged: bool) -> 
         return
     if answer.protocol != files.digest(about.protocol, 8):
         yield "protocol", f"{answer.protocol} is not the digest of the probe in {answer.by}"
-    probe = files.mapping(about.protocol.get("probe")).get("name")
-    if probe not in registry.names("probes"):
+    probe = str(files.mapping(about.protocol.get("probe")).get("name"))
+    if probe not in registry.components("probes"):
         yield "protocol", f"there is no probe {_short(probe)}"
-    elif answer.measure not in registry.read_constant("probes", str(probe), "MEASURES", ()):
+    elif answer.measure not in registry.read_constant("probes", probe, "MEASURES", ()):
         yield "measure", f"the probe {probe} does not give it"
     if answer.epoch > last:
         yield "epoch", f"must be at most {last}"

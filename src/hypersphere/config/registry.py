@@ -12,7 +12,7 @@ The same folders of plug-ins count. A plug-in is an installed distribution whose
 import ast
 import importlib
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -126,31 +126,58 @@ class Found(NamedTuple):
         return self.file.relative_to(CHECKOUT).as_posix() if self.file.is_relative_to(CHECKOUT) else ""
 
 
-@cache
-def components(kind: Named) -> Mapping[str, Found]:
+class Components(Mapping[str, Found]):
     """All components of a kind by their names, sorted: the files that define a function of their own name.
 
-    A study has a folder of its own, where compute.py stands beside draw.py.
+    A study has a folder of its own, where compute.py stands beside draw.py. A file is parsed when its name is asked
+    for: parsing all of them would take half of the time in which a small project is planned.
     """
-    found: dict[str, Found] = {}
-    for package in packages():
-        folder = "objectives" if kind in OBJECTIVES else kind
-        places = package.folder / (_DEEPER.get(folder, folder) if package.name == "hypersphere" else folder)
-        for path in sorted(places.glob("*/compute.py" if kind == "simulations" else "[a-z]*.py")):
-            name = path.parent.name if kind == "simulations" else path.stem
-            function = _defined(path).get(_FUNCTIONS.get(kind, name))
+
+    def __init__(self, kind: Named) -> None:
+        self._kind = kind
+        self._found: dict[str, Found | None] = {}
+        self._files: dict[str, list[tuple[Path, Package]]] = {}
+        self._folder = "objectives" if kind in OBJECTIVES else kind
+        for package in packages():
+            inside = _DEEPER.get(self._folder, self._folder) if package.name == "hypersphere" else self._folder
+            for path in (package.folder / inside).glob("*/compute.py" if kind == "simulations" else "[a-z]*.py"):
+                name = path.parent.name if kind == "simulations" else path.stem
+                self._files.setdefault(name, []).append((path, package))
+
+    def __getitem__(self, name: str) -> Found:
+        if name not in self._found:
+            self._found[name] = self._find(name)
+        found = self._found[name]
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in sorted(self._files) if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _find(self, name: str) -> Found | None:
+        found = None
+        for path, package in self._files.get(name, ()):
+            function = _defined(path).get(_FUNCTIONS.get(self._kind, name))
             if not isinstance(function, ast.FunctionDef):
                 continue
             returns = ast.unparse(function.returns) if function.returns else ""
-            role = _ROLES.get(returns) if folder == "objectives" else kind
-            if role != kind or returns != _RETURNS.get(kind, returns):  # a helper, no component
+            role = _ROLES.get(returns) if self._folder == "objectives" else self._kind
+            if role != self._kind or returns != _RETURNS.get(self._kind, returns):  # a helper, no component
                 continue
-            if name in found:
-                raise HypersphereError(
-                    f"{path}: {name} is the name of a component of {found[name].package.distribution}"
-                )
-            found[name] = Found(path, package, function)
-    return dict(sorted(found.items()))
+            if found is not None:
+                raise HypersphereError(f"{path}: {name} is the name of a component of {found.package.distribution}")
+            found = Found(path, package, function)
+        return found
+
+
+@cache
+def components(kind: Named) -> Components:
+    """All components of a kind."""
+    return Components(kind)
 
 
 @cache
@@ -185,7 +212,7 @@ def names(kind: Named) -> tuple[str, ...]:
 @cache
 def schema(kind: Kind, name: str) -> type[BaseModel]:
     """A pydantic model of a component's keyword-only arguments."""
-    if name not in names(kind):
+    if name not in components(kind):
         raise HypersphereError(not_one_of(name, names(kind)))
     file, _, function = components(kind)[name]
     fields: dict[str, Any] = {}

@@ -68,8 +68,8 @@ class Layers:
     def run(self, dataset: Dataset) -> Run:
         """The validated run of seed ``ANY_SEED``; whoever set a wrong value is named."""
         fields = self.fields | {"dataset": dataset, "seed": ANY_SEED}
-        kind = fields.get("kind", "image")
-        if kind in registry.names("trainers") and not registry.read_constant("trainers", kind, "IMAGES", False):
+        kind = str(fields.get("kind", "image"))
+        if kind in registry.components("trainers") and not registry.read_constant("trainers", kind, "IMAGES", False):
             fields["views"] = {}  # augmentation is of images; those that are set would be part of the name
         try:
             return Run.model_validate(fields)

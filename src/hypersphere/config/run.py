@@ -113,7 +113,7 @@ class Run(Strict):
     initialisation: Initialisation | None = None
     seed: NonNegativeInt
 
-    kind: Annotated[str, one_of(lambda: registry.names("trainers"))] = "image"
+    kind: Annotated[str, one_of(lambda: registry.components("trainers"))] = "image"
     """The kind of data: the name of what trains it, a file of training/trainers/ or of a plug-in's trainers/."""
     views_b: Views | None = None
     """The augmentation of the second view, if it differs from the first: weak and strong (margins paper, App. C.1)."""
