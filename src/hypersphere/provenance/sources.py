@@ -131,5 +131,5 @@ class WithoutWords(ast.NodeTransformer):
         if isinstance(node, ast.mod | ast.stmt | ast.ExceptHandler | ast.match_case):
             super().generic_visit(node)
             if getattr(node, "body", None) == [] and not isinstance(node, ast.Module):
-                node.body = [ast.Pass()]  # type: ignore[attr-defined]
+                node.body = [ast.Pass()]  # type: ignore[union-attr]
         return node
