@@ -1,6 +1,7 @@
 """Records are complete, stand in for runs, and none makes a verdict better than its evidence."""
 
 import csv
+import itertools
 import re
 import shutil
 from collections.abc import Callable, Iterable
@@ -360,6 +361,39 @@ def test_a_kill_between_two_tables_adds_nothing_and_the_next_writer_mends_it(
     assert kept(root) == whole
     assert sorted(path.name for path in plan.config.evidence.glob("*.csv")) == sorted(tables_of(given))
     assert not list(plan.config.evidence.glob(".*.part"))
+
+
+@pytest.mark.parametrize("name", records.TABLES)
+def test_a_table_whose_columns_come_in_another_order_is_written_as_before(root: Path, given: Path, name: str) -> None:
+    """Whatever the order, one more record gives the bytes that it gives without; and they can be read."""
+    plan, (first, *rest) = trained_plan(root), records.read_folder(given, "laptop")
+    rewrite(plan.config.evidence, [first])
+    before = tables_of(plan.config.evidence)
+    evidence.add(plan.config.evidence, rest, plan)
+    expected, columns = tables_of(plan.config.evidence), records.TABLES[name]
+    orders = {columns[::-1], (*columns[1:], columns[0]), *itertools.islice(itertools.permutations(columns), 1, 4)}
+    for order in orders - {columns}:
+        for file, content in before.items():
+            (plan.config.evidence / file).write_bytes(content)
+        path = plan.config.evidence / f"{name}.csv"
+        pd.read_csv(path, dtype=str, keep_default_na=False)[list(order)].to_csv(path, index=False)
+        evidence.add(plan.config.evidence, rest, plan)
+        assert tables_of(plan.config.evidence) == expected
+        assert kept(root) == [first, *rest]
+
+
+@pytest.mark.parametrize("name", ["environments", "protocols", "runs"])
+def test_a_table_whose_rows_come_in_another_order_gets_no_row_twice(root: Path, given: Path, name: str) -> None:
+    """Where the order says nothing but which came first: it stays, and new rows follow."""
+    plan, content = trained_plan(root), records.read_folder(given, "laptop")
+    some, rest = [content[0], changed(content[1], ELSEWHERE)], content[2:]
+    rewrite(plan.config.evidence, some)
+    path = plan.config.evidence / f"{name}.csv"
+    header, *lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([header, *lines[::-1]]))
+    evidence.add(plan.config.evidence, rest, plan)
+    assert path.read_text().startswith("".join([header, *lines[::-1]]))
+    assert {one.key for one in kept(root)} == {one.key for one in (*some, *rest)}
 
 
 def test_rows_of_runs_that_are_lost_are_not_taken_away(root: Path, given: Path) -> None:
