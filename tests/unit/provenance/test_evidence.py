@@ -20,8 +20,8 @@ from hypersphere.config import records, rules
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import Record
 from hypersphere.config.run import Run
-from hypersphere.errors import HypersphereError
-from hypersphere.probes import evaluate
+from hypersphere.errors import HypersphereError, NotFiniteError
+from hypersphere.probes import evaluate, knn
 from hypersphere.provenance import digests, evidence
 from hypersphere.statistics import gather, measure
 from hypersphere.training import loop
@@ -221,6 +221,33 @@ def test_records_give_the_same_numbers_as_the_runs(root: Path) -> None:
         assert tables[0]["value"].tolist() == pytest.approx(tables[1]["value"].tolist(), nan_ok=True, abs=0)
     names = list(recorded.runs)
     assert gather.runs(trained, names).equals(gather.runs(recorded, names))
+
+
+def test_a_finished_run_of_which_a_measure_is_undefined_is_kept_and_counts_as_it_did(
+    laptop_root: Path, finished: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of its probes finds nothing to measure; all others stay."""
+
+    def nothing(*vectors: Tensor, **how: object) -> Tensor:
+        raise NotFiniteError("the scores are NaN")
+
+    shutil.copytree(finished / "data", laptop_root / "data", dirs_exist_ok=True)
+    trained = trained_plan(laptop_root)
+    first, *others = trained.batches[0].runs
+    trained.evaluation(first.name, digests_of(trained, first)["knn"]).unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(knn, "vote", nothing)
+        evaluate.evaluate_runs(trained, [first])
+    for run in (first, *others):
+        evidence.pack(trained, run)
+    (record,) = (one for one in kept(laptop_root) if one.name == first.name)
+    assert {one.status for one in record.answers(digests_of(trained, first)["knn"])} == {"undefined"}
+    assert {one.status for one in record.answers(digests_of(trained, first)["linear"])} == {"finished"}
+    counts = []
+    for plan in (trained, recorded_plan(laptop_root)):
+        cells = [cell for cell in plan.artifacts["embedding_norms", "table5"] if cell.run == first and not cell.missing]
+        counts.append([row["status"] for row in gather.Measurer(plan).rows(cells)])
+    assert counts[0] == counts[1] == ["undefined"]
 
 
 def test_an_untrained_encoder_is_that_of_any_record_of_equal_weights(root: Path) -> None:

@@ -147,10 +147,11 @@ def test_diverged_and_missing_runs_are_counted_and_a_study_that_was_not_run_has_
     world = make()
     world.claims[0] |= {"n": 1, "n_diverged": 1, "n_missing": 3, "why": "3 of 5 seeds missing"}
     world.claims[1] |= {"measured": "", "n": 0, "n_diverged": 2}
+    world.claims[2] |= {"measured": "", "n": 0, "n_undefined": 2}
     world.claims[8] |= {"measured": "", "n": 0, "verdict": "not run", "sentence": "The rate is as printed"}
     world.write_claims()
     entries = claims.entries(world.results)
-    assert [one.found for one in entries[:2]] == ["64.0 (n = 1; 1 diverged; 3 missing)", "diverged"]
+    assert [one.found for one in entries[:3]] == ["64.0 (n = 1; 1 diverged; 3 missing)", "diverged", "undefined"]
     assert entries[8].subject == "The rate is as printed"
 
 
