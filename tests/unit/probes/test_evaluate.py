@@ -250,7 +250,7 @@ def test_of_weights_that_give_no_numbers_all_measures_are_undefined(
         assert (table["status"] == "undefined").tolist() == (table["epoch"] == 4).tolist()
         lost = table[table["epoch"] == 4]
         assert set(lost["value"]) | set(lost["n_test"]) == {""}
-        assert (lost["classes"] == lost["target"].map({"upright": "10", "turned": "16"})).all()
+        assert (lost["classes"] == lost["target"].map({"upright": 10, "turned": 16})).all()
     assert f"note: {run.name}: epoch 4: the features of 80 of 80" in capsys.readouterr().out
     assert not evaluate.table_name(evaluation(plan, "norms"), (4, "upright")).exists()
 
