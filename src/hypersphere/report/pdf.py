@@ -203,7 +203,10 @@ def _section(
     own = [claim for claim in known if claim["paper"] == about.paper]
     asked = [one for one in findings if one["paper"] == about.paper]
     compared = [claim for claim in own if _compared(claim)]
-    effects = {claim["id"]: forest.listed(about, claim) | {"certainty": claim["certainty"]} for claim in compared}
+    effects = {
+        claim["id"]: forest.listed(about, claim) | {"id": claim["id"], "certainty": claim["certainty"]}
+        for claim in compared
+    }
     place = [name for one in asked for name in (one["leading"], *one["about"].split())] + list(effects)
     first = sorted(compared, key=lambda claim: (claim["answer"] == Answer.CANNOT_TELL, place.index(claim["id"])))
     numbers = _by_answer([claim for claim in own if claim["origin"] == "printed"])
