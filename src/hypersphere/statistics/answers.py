@@ -39,9 +39,9 @@ class Comparison(NamedTuple):
 def called(row: Mapping[str, Any]) -> list[Counted]:
     """What a row of studies.csv is counted as. A direction is read after correction, of an A/A comparison without it.
 
-    None is read before all runs are there, or from an arm that is level with a control.
+    None is read before all runs are there, or where neither arm is shown to be above its controls.
     """
-    if row["n_missing"] or row["level"]:
+    if row["n_missing"] or row["floored"] == "both":
         return []
     low, high = adjusted(row)
     flags = low > 0, low > 0 and row["effect"] > row["margin"], bool(row["equivalent"]), high < 0
@@ -63,7 +63,7 @@ def of_study(
     """
     if len(rows) < declared or any(row["n_missing"] for row in rows) or not (answers.numbers or name in RULES):
         return ""
-    if answers.level_arms == "no answer" and any(row["level"] for row in rows):
+    if answers.level_arms == "no answer" and any(row["floored"] == "both" for row in rows):
         return "level"
     family, again = list[Comparison](), list[Comparison]()
     for row in rows:

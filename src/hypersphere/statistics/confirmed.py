@@ -29,7 +29,7 @@ COMPARED: tables.Columns = {
     **tables.numbers("mean", "baseline_mean", "n", "n_missing", "effect", "low", "high", "low_holm", "high_holm"),
     **tables.numbers("low_equal", "high_equal", "margin"),
     **tables.flags("in_family", "equivalent"),
-    **tables.texts("level", "called", "came_to", "baseline_came_to"),
+    **tables.texts("floored", "called", "came_to", "baseline_came_to"),
 }
 """studies.csv: a row for each comparison of a study's confirmed arms (by its primary measure, at printed values, and by
 its checks), as in effects.csv. ``n`` is the smaller arm's. A/A comparisons are in no family. ``called``: what it is
