@@ -258,11 +258,11 @@ def _studies(config: Config, findings: Sequence[dict[str, str]], compared: pd.Da
 
 
 def _scales(config: Config, known: Sequence[Row]) -> list[dict[str, str]]:
-    """The scales that the evidence is of, with their devices; and why a protocol was left."""
+    """The scales that the evidence is of, with their devices."""
     found = []
     for name in dict.fromkeys(claim["scale"] for claim in known if claim["scale"]):
         scale, own = project.load(config.root, {"scale": name}).scale, [one for one in known if one["scale"] == name]
-        about = {"name": name, "describe": scale.describe, "superseded": scale.superseded or ""}
+        about = {"name": name, "describe": scale.describe}
         for key in ("device", "precision"):
             about[key] = words.distinct(value for one in own for value in one[key].split("; "))
         found.append(about)

@@ -62,8 +62,8 @@ CLAIMS = [
     comparison("pos.later", 2.0, variant="curv", origin="implied"),
     comparison("cut.gain", 14.7, -10.0, answer="opposite", direction="opposite", certainty="low", **NORMS),
 ]
-OLDER = CLAIMS[3] | {"rung": "first_protocol", "scale": "laptop1", "measured": "-3.0", "reasons": "never tuned"}
-"""What an earlier protocol says of a claim that has better evidence."""
+FEWER = CLAIMS[3] | {"scale": "workstation", "measured": "-3.0", "n": 2.0, "reasons": "n = 2"}
+"""What another scale says of a claim that has better evidence."""
 FINDING = {
     **{"id": "cut", "paper": "embedding_norms", "question": "Does cut-initialisation help SimSiam?"},
     **{"outcome": "opposite", "sentence": "It harms it.", "lead": "1", "about": "cut.gain", "leading": "cut.gain"},

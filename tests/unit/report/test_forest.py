@@ -18,7 +18,7 @@ EVERY = [
     made_up.comparison("left_out_another_unit", 2.0, 40.0, metric="score"),
     made_up.comparison("left_out_a_sentence", 2.0, 1.0, answered_by="sentence"),
     made_up.comparison("drawn", 1.25, -8.8),
-    made_up.comparison("more", 0.1, 2.0, variant="ratio", scale="laptop1", rung="first_protocol", n=2.0),
+    made_up.comparison("more", 0.1, 2.0, variant="ratio", scale="workstation", n=2.0),
     made_up.comparison("against_another_arm", 1.0, 1.0, variant="pos_curv", baseline="pos"),
     made_up.comparison("another_document", 14.7, 30.0, **made_up.NORMS),
     *(

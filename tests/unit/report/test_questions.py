@@ -90,7 +90,7 @@ def test_without_its_record_a_sentence_loses_the_number_or_the_build_fails(
 @pytest.mark.parametrize("rung", [rung for rung in RUNGS if rung not in ("nothing", "own_table")])
 def test_small_encoders_are_said_to_be_small(tmp_path: Path, rung: str) -> None:
     sentence = answered(tmp_path, [claim(1, rung=rung)])["sentence"]
-    assert ("small" in sentence) == (rung in ("laptop", "first_protocol"))
+    assert ("small" in sentence) == (rung == "laptop")
     assert answered(tmp_path, [removed(claim(1))])["sentence"].startswith("nothing")
 
 
