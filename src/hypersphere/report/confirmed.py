@@ -99,8 +99,8 @@ def short_names(config: Config, paper: str, rows: Sequence[Row]) -> list[str]:
 
 def direction(row: Row) -> str:
     """``ahead`` or ``behind``, and ``within 1`` if within the study's margin; else ``open``, or why none is read."""
-    if row["n_missing"] or row["level"]:
-        return "not finished" if row["n_missing"] else "not read: an arm is level"
+    if row["n_missing"] or row["floored"] == "both":
+        return "not finished" if row["n_missing"] else "not read: neither arm is above its controls"
     said = {"ahead": "ahead", "behind": "behind", "level": f"within {row['margin']:g}"}
     return ", ".join(text for one, text in said.items() if one in row["called"].split("; ")) or "open"
 
