@@ -68,5 +68,5 @@ FINDING = {
     **{"id": "cut", "paper": "embedding_norms", "question": "Does cut-initialisation help SimSiam?"},
     **{"outcome": "opposite", "sentence": "It harms it.", "lead": "1", "about": "cut.gain", "leading": "cut.gain"},
     **{"certainty": "low", "reasons": "few images", "holds": 0, "direction_only": 0, "fails": 0},
-    **{"opposite": 1, "cannot_tell": 0, "not_tested": 0},,
+    **{"opposite": 1, "cannot_tell": 0, "not_tested": 0},
 }

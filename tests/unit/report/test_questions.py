@@ -25,10 +25,8 @@ from .conftest import ROOT
 RELEASED = project.load(ROOT, {})
 NO_STUDIES = {name: pd.DataFrame(columns=list(kinds)) for name, kinds in TABLES.items()}
 NOTHING: dict[str, Any] = {"rung": "nothing", "answer": "not tested", "certainty": "none", "verdict": "not run"}
-SAYS = dict.fromkeys(
-    map(str, asked.OUTCOMES[:-1]),
-    "{ours}: {holds} {direction_only} {fails} {opposite} {cannot_tell} {not_tested} of {all}",
-)
+COUNTS = "{ours}: {holds} {direction_only} {fails} {opposite} {cannot_tell} {not_tested} of {all}"
+SAYS = dict.fromkeys(map(str, asked.OUTCOMES[:-1]), COUNTS)
 QUESTION: dict[str, Any] = {"question": "Does it?", "about": [{"id": "c*"}], "says": SAYS}
 
 
