@@ -171,7 +171,7 @@ def test_content_is_as_approved_and_an_exact_figure_is_there_only_if_it_was_draw
     approve("report_content.json", json.dumps(made, indent=1, ensure_ascii=False) + "\n")
     asked = ("claims", "statements", "statements_fail", "encoders", "clear", "nothing", "sentences", "contradicted")
     assert [made["counts"][key] for key in asked] == ["5", "2", "1", "2", "1", "1", "1", "1"]
-    assert [made["counts"][key] for key in ("compared", "same", "undecided", "opposite")] == ["2", "1", "1", "none"]
+    assert [made["counts"][key] for key in ("compared", "agree", "undecided", "opposite")] == ["2", "1", "1", "none"]
     assert made["evidence"][0] == ["the alpha paper", "5", "1", "1", "0", "0", "0", "1", "0", "1", "0", "1"]
     assert made["criteria"][0][1:] == ["2", "2 of 2", "1 of 2", "2 of 2", "–"]
     (report.plan.config.root / made["papers"][0]["figure"]["path"].removeprefix("/")).unlink()
