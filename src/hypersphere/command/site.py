@@ -108,7 +108,7 @@ def errata(config: project.Config) -> str:
         for one in entries:
             lines += ["", f"### {one['id']}: {one['place']} {{ #{one['id']} }}", "", f"**Printed.** {one['printed']}"]
             lines += ["", f"**Taken.** {one['chosen']}", ""]
-            lines += [f"**What is run.** {one['run']}", ""] if one["run"] else []
+            lines += [f"**What is run at the published scale.** {one['run']}", ""] if one["run"] else []
             lines += [f"**Why.** {one['decided']}", ""]
             lines += ["Shown by " + ", ".join(f"`{test}`" for test in one["tests"]) + "."] if one["tests"] else []
     return "\n".join(lines)
