@@ -33,9 +33,9 @@ WHERE: dict[str, str] = {
 """Who says it, by the rung of the evidence, as the subject of a sentence."""
 ANSWERED: dict[str, str] = {"opposite": "holds the other way round", "cannot tell": "is open"}
 """Answers as verbs; the others are verbs already."""
-ANSWERS: dict[str, Said] = {"yes": "holds", "no": "fails", "unclear": "unclear", "level": "level", "": "cannot tell"}
+ANSWERS: dict[str, Said] = {"yes": "holds", "no": "fails", "unclear": "unclear", "": "cannot tell"}
 """The answers of studies (``statistics/answers.py``) as what is said."""
-UNANSWERED = {"": "not all of its runs are there", "level": SHORTCOMINGS["level"]}
+UNFINISHED = "not all of its runs are there"
 """Why a study has no answer."""
 
 
@@ -125,7 +125,7 @@ def _row(
         together |= arms(config, one.paper, tables.rows(mine[mine["in_family"].astype(bool)]))
         answer = "".join(answers[(answers["paper"] == one.paper) & (answers["study"] == one.study)]["answer"])
         said = ANSWERS[answer]
-    result = "cannot tell" if said == "unclear" or said == "level" else said
+    result = "cannot tell" if said == "unclear" else said
     also = {key: listed[at] for key, at in one.also.items()}
     known = {"": numbers(listed[leading]) | together} | {key: numbers(claim) for key, claim in also.items()}
     sentence = _filled(f"{where}: says.{said}", one.says[said], known)
@@ -135,8 +135,8 @@ def _row(
     deciding = [claim for claim in decided if claim["rung"] != "nothing"] or decided
     reasons = [reason for claim in deciding for reason in claim["reasons"].split("; ") if reason]
     certainty = max((claim["certainty"] for claim in deciding), key=GRADES.index)
-    if one.study and answer in UNANSWERED:
-        certainty, reasons = GRADES[-1], [UNANSWERED[answer]]
+    if one.study and not answer:
+        certainty, reasons = GRADES[-1], [UNFINISHED]
     elif one.study:
         reasons = [f"{said} ({number} of {len(deciding)} comparisons)" for said, number in Counter(reasons).items()]
     return {
@@ -211,6 +211,6 @@ def arms(config: Config, paper: str, rows: Sequence[Row]) -> dict[str, str]:
     """The arms of a study that are ahead, beyond, level and behind; an arm can be two of these, or none (open)."""
     named = list(zip(confirmed.short_names(config, paper, rows), rows, strict=True))
     found = {str(key): [arm for arm, row in named if key in row["called"].split("; ")] for key in COUNTED}
-    found["open"] = [arm for arm, row in named if not (row["called"] or row["level"])]
-    found["unread"] = [arm for arm, row in named if row["level"]]
+    found["open"] = [arm for arm, row in named if not (row["called"] or row["floored"] == "both")]
+    found["unread"] = [arm for arm, row in named if row["floored"] == "both"]
     return {f"which_{key}": ", ".join(arms) or "none" for key, arms in found.items()}
