@@ -7,20 +7,31 @@ from typing import Literal, Self, get_args
 from pydantic import Field, model_validator
 
 from hypersphere.config.project import Config, of_document
+from hypersphere.config.rules import Answer
 from hypersphere.config.validation import Identifier, PositiveInt, Strict, Text, not_one_of, read_mapping, validate
 from hypersphere.errors import HypersphereError
 
 FILE = "findings.yaml"
-Outcome = Literal["holds", "fails", "opposite", "cannot tell"]
-OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+OUTCOMES = (
+    Answer.HOLDS,
+    Answer.DIRECTION_ONLY,
+    Answer.FAILS,
+    Answer.OPPOSITE,
+    Answer.CANNOT_TELL,
+    Answer.NOT_TESTED,
+)
+"""What the claims of a question come to."""
+Asked = Literal["holds", "fails", "opposite", "cannot tell"]
+"""The outcomes for which every question has a sentence of its own."""
 OfStudy = Literal["unclear"]
-Said = Outcome | OfStudy
+Said = Asked | Literal["direction only", "not tested"] | OfStudy
 """A finished study can be neither yes nor no by its plan, ``unclear``; the outcome is then ``cannot tell``."""
 Column = Literal[
     "id", "paper", "artifact", "kind", "origin", "answered_by", "method", "variant", "dataset", "metric", "reading"
 ]
 TOGETHER = (
-    *("holds", "fails", "opposite", "unknown", "all", "measured", "which_fail", "ours", "printed_range"),
+    *("holds", "direction_only", "fails", "opposite", "disagree", "cannot_tell", "not_tested", "unknown"),
+    *("all", "measured", "which_fail", "ours", "printed_range"),
     *("which_ahead", "which_beyond", "which_level", "which_behind", "which_open", "which_unread"),
 )
 """What a sentence may name of the claims of a question together (docs/report.md)."""
@@ -65,7 +76,8 @@ class Question(Strict):
             if outcome in self.says:
                 what = "no study has" if self.study else "only a study has"
                 raise ValueError(f"says.{outcome}: {what} this outcome")
-        for outcome in OUTCOMES if self.study is None else (*OUTCOMES, "unclear"):
+        asked = get_args(Asked)
+        for outcome in asked if self.study is None else (*asked, "unclear"):
             if outcome not in (*impossible, *self.says):
                 raise ValueError(f"says: needs a sentence for '{outcome}'")
         sentences = {f"says.{outcome}": sentence for outcome, sentence in self.says.items()} | {"adds": self.adds or ""}

@@ -12,7 +12,7 @@ from hypersphere.config import coordinates
 from hypersphere.config.claims import PRINTED, SIGNS
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Certainty, Verdict
+from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Answer, Certainty, Verdict
 from hypersphere.provenance import columns, tables
 from hypersphere.report import words
 from hypersphere.report.artifact import Grid, Head, Line, Shown, Text
@@ -23,11 +23,6 @@ NOTHING = "–"
 """Where there is no number."""
 DIRECTIONS = (*SIGNS, "equal")
 """Reported by a comparison that prints no difference, or says that there is none."""
-EFFECTS = {
-    **{"same": "same direction", "opposite": "opposite direction", "no effect": "no effect"},
-    "unclear": "direction unclear",
-}
-"""What our effect says of a published one below the published scale, in words."""
 ORIGINS = {
     "printed": "printed",
     "implied": "implied by two printed numbers",
@@ -69,7 +64,9 @@ class Entry:
     """``Welch [+2.8, +5.2]; Holm [+2.5, +5.5]``; of anything but a comparison of encoders, its one interval."""
     reading: str
     says: str
-    """What came of it: its verdict, or in the report the direction of encoders and the answer of anything else."""
+    """What came of it: its verdict; in the report the result of encoders, and the answer of anything else."""
+    second: str
+    """The result of a comparison of encoders, where its verdict does not say it; of the report none."""
     tone: str
     """``agree``, ``disagree`` or ``neutral``, as every measured claim below the published scale; of the report none."""
     facts: Mapping[str, str]
@@ -82,7 +79,7 @@ class Entry:
         """What the filters of a page ask for, by their names; several values are apart by ``|``."""
         row, paper = self.row, self.row["paper"]
         table = f"{paper}/{'theorems' if row['kind'] == 'theorem' else row['artifact']}"
-        verdicts = f"{row['verdict']}|{row['direction']}"
+        verdicts = f"{row['verdict']}|{Answer.of(row['answer']).result}"
         return row | {"document": paper, "kind": row["answered_by"], "artifact": table, "verdict": verdicts}
 
     @property
@@ -112,9 +109,10 @@ def of_artifact(results: Results, paper: str, artifact: str) -> Shown | None:
     reasons = Counter(claim.row["why"] for claim in every if claim.says == words.NOT_RUN)
     lines = []
     for claim in answered:
-        cells = (claim.printed, claim.found, claim.intervals, claim.says, claim.row["direction"])
+        result = Answer.of(claim.row["answer"]).result if claim.row["kind"] == "comparison" else ""
+        cells = (claim.printed, claim.found, claim.intervals, claim.says, result)
         lines.append(Line((claim.subject, claim.where), tuple(Text(cell or NOTHING) for cell in cells)))
-    head = ("published", "ours", f"{words.confidence(config)} interval; after Holm", "verdict", "direction")
+    head = ("published", "ours", f"{words.confidence(config)} interval; after Holm", "verdict", "result")
     make = "evidence" if config.settings.evidence_only else "reproduce"
     notes = (
         f"{counted(len(answered), 'claim')} of {len(every)} on it {'is' if len(answered) == 1 else 'are'} answered by "
@@ -196,14 +194,14 @@ def entry(config: Config, row: Row, steps: Iterable[Row] = ()) -> Entry:
         measured = f"{metric.label} ({unit})" if unit else metric.label
     instead = f"measured on {row['measured_on']}" if encoders and row["measured_on"] not in ("", row["dataset"]) else ""
     verdict, settled, of_report = Verdict.of(row["verdict"]), not encoders or settles(config), "rung" in row
-    says, tone = str(verdict), str(verdict.tone) if settled else "neutral"
+    answer = Answer.of(row["answer"])
+    says, tone = str(verdict), str(answer.tone) if settled else "neutral"
     if of_report:
-        answer, tone = EFFECTS.get(row["direction"] if encoders else "", str(row["answer"])), ""
-        says = "not measured" if row["rung"] == "nothing" else answer
+        says, tone = answer.result if encoders else str(answer), ""
     reading = str(row["reading"])
     if row["origin"] == "ours" and reading == PRINTED:
         reading = "ours"
-    elif encoders and verdict.tone == "disagree" and row.get("unstated", "") not in ("", "0"):
+    elif encoders and settled and answer.tone == "disagree" and row.get("unstated", "") not in ("", "0"):
         reading = f"under our reading: {reading}"
     found, failed, printed = ours(row), counterexample(row["counterexample"]), published(row).removeprefix(NOTHING)
     facts = _facts(row, subject, reading, found, failed)
@@ -220,6 +218,7 @@ def entry(config: Config, row: Row, steps: Iterable[Row] = ()) -> Entry:
         intervals="; ".join(f"{name}{interval}" for name, interval in intervals.items() if interval != NOTHING),
         reading=reading,
         says=says,
+        second="" if of_report or settled or not compares or says == words.NOT_RUN else f"result: {answer.result}",
         tone=tone,
         facts=facts,
         steps=[entry(config, row | step) for step in steps],

@@ -11,7 +11,7 @@ from PIL import Image
 
 from hypersphere.config.claims import NOT_MADE_YET, load_errata, why_not_made
 from hypersphere.config.project import SEVERAL, Config
-from hypersphere.config.rules import GRADES, RUNGS, Verdict
+from hypersphere.config.rules import GRADES, RESULTS, RUNGS, Answer, Verdict
 from hypersphere.report import claims, notes, words
 from hypersphere.report.artifact import Shown
 from hypersphere.report.claims import Entry
@@ -50,10 +50,10 @@ def choices(config: Config, entries: Sequence[Entry], names: Sequence[str]) -> l
     printed = {one["id"]: f"{titles[one['id'].split('/')[0]]}: {one['printed']}" for one in groups(config, entries)}
     offered: dict[str, tuple[str, Mapping[str, str]]] = {
         "document": ("Document", titles),
-        "verdict": ("Verdict or direction", verdicts | claims.EFFECTS),
+        "verdict": ("Verdict or result", verdicts | {result: result for result in RESULTS}),
         "kind": ("Kind", claims.KINDS),
         "rung": ("Evidence", {str(rung): heading for rung, heading in RUNGS.items()}),
-        "answer": ("Answer", {str(one.row.get("answer")): str(one.row.get("answer")) for one in entries}),
+        "answer": ("Answer", {str(answer): str(answer) for answer in Answer}),
         "certainty": ("Certainty", {grade: grade for grade in GRADES}),
         "origin": ("Origin", claims.ORIGINS),
         "artifact": ("Table or figure", printed),

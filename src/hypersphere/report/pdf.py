@@ -12,7 +12,7 @@ from hypersphere.config.artifacts import Paper, Section
 from hypersphere.config.claims import load_errata
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
-from hypersphere.config.rules import RUNGS, Verdict
+from hypersphere.config.rules import RUNGS, Answer
 from hypersphere.errors import HypersphereError
 from hypersphere.files import read_yaml, write_json
 from hypersphere.report import claims, confirmed, figures, forest, pages, paper, questions, studies, words
@@ -26,6 +26,14 @@ MOST = 8
 ABOUT = {"version": "version", "date": "date-released", "address": "repository-code"}
 """What the paper says of itself, by CITATION.cff. The date is that of the release, so that bytes repeat."""
 ASKED = ("id", "paper", "question", "sentence", "certainty", "lead", "about", "leading")
+OF_EFFECTS = {
+    "agree": Answer.HOLDS,
+    "sign_only": Answer.DIRECTION_ONLY,
+    "less": Answer.FAILS,
+    "opposite": Answer.OPPOSITE,
+    "undecided": Answer.CANNOT_TELL,
+}
+"""The answers of differences, by what the paper calls their counts."""
 EVIDENCE = (
     *("statements_hold", "statements_fail", "studied_hold", "studied_fail", "studied_open"),
     *("clear", "unclear", "nothing", "borne", "contradicted"),
@@ -63,7 +71,7 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
             "erratum": "; ".join(f"{one.id}: {one.chosen}" for one in errata if claim["id"] in one.tests),
         }
         for claim in printed
-        if (claim["answered_by"], claim["answer"]) == ("theorem", "fails")
+        if (claim["answered_by"], claim["answer"]) == ("theorem", Answer.FAILS)
     }
     papers, failed, audit = list[Any](), list[Any](), list[dict[str, str]]()
     named, evidence = dict[str, str](), list[list[str]]()
@@ -114,7 +122,7 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
         "contradicted": [
             {"document": named[claim["paper"]], "sentence": paper.quoted(claim["sentence"]), "source": claim["source"]}
             for claim in printed
-            if claim["answer"] == Verdict.CONTRADICTED
+            if claim["answer"] == Answer.CONTRADICTED
         ],
         "ladder": [list(row.values()) for row in claims.certainty_in_words(rules.load_certainty(config.root))],
         "scales": _scales(config, known),
@@ -127,18 +135,18 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
 def counts(known: Sequence[Row]) -> dict[str, str]:
     """How many claims there are of each kind, and what came of them: printed ones, unless the key says otherwise.
 
-    ``compared``, and the directions, are of printed and implied differences with an interval of ours.
+    ``compared``, and the results, are of printed and implied differences with an interval of ours.
     """
     printed = [claim for claim in known if claim["origin"] == "printed"]
     compared = [claim for claim in known if _compared(claim) and claim["reported"] != "equal"]
     equal = [claim["answer"] for claim in known if _compared(claim) and claim["reported"] == "equal"]
     corrected = [one["answer"] for one in known if (one["origin"], one["answered_by"]) == ("corrected", "theorem")]
-    directions = Counter(forest.direction(claim) for claim in compared)
-    names = {"same": "same", "opposite": "opposite", "no_effect": "no effect", "undecided": "unclear"}
+    answers = Counter(forest.answer(claim) for claim in compared)
     found = {"claims": len(printed), "compared": len(compared), **_by_answer(printed)}
-    found |= {key: directions[name] for key, name in names.items()}
-    found |= {"equal": len(equal), "equal_hold": equal.count("holds"), "equal_fail": equal.count("fails")}
-    found |= {"corrected": len(corrected), "corrected_hold": corrected.count("holds")}
+    found |= {key: answers[answer] for key, answer in OF_EFFECTS.items()}
+    found["drawn"] = sum(forest.drawn(claim) for claim in known)
+    found |= {"equal": len(equal), "equal_hold": equal.count(Answer.HOLDS), "equal_fail": equal.count(Answer.FAILS)}
+    found |= {"corrected": len(corrected), "corrected_hold": corrected.count(Answer.HOLDS)}
     found["published"] = sum(claim["rung"] == "published" for claim in printed)
     return {key: _in_a_sentence(number) for key, number in found.items()}
 
@@ -150,20 +158,28 @@ def _in_a_sentence(count: int) -> str:
 
 def _by_answer(shown: Sequence[Row]) -> dict[str, int]:
     """The number of claims by what answers them and what the answer is; empty: there is no evidence."""
-    found = Counter((claim["answered_by"], claim["answer"] if claim["rung"] != "nothing" else "") for claim in shown)
+    found = Counter((claim["answered_by"], Answer.of(claim["answer"])) for claim in shown)
+    results = Counter((claim["answered_by"], Answer.of(claim["answer"]).result) for claim in shown)
     asked = Counter(claim["answered_by"] for claim in shown)
-    nothing, unclear = found["encoder", ""], found["encoder", "cannot tell"]
-    study_fails = found["study", "fails"] + found["study", "opposite"]
+    values = sum(_measured_value(claim) for claim in shown)
+    nothing, unclear = found["encoder", Answer.NOT_TESTED], found["encoder", Answer.CANNOT_TELL]
+    agree, fail = results["study", "agrees"], results["study", "disagrees"]
     return {
-        **{"statements": asked["theorem"], "statements_hold": found["theorem", "holds"]},
-        **{"statements_fail": found["theorem", "fails"]},
-        **{"studied": asked["study"], "studied_hold": found["study", "holds"], "studied_fail": study_fails},
-        "studied_open": asked["study"] - found["study", "holds"] - study_fails,
+        **{"statements": asked["theorem"], "statements_hold": found["theorem", Answer.HOLDS]},
+        **{"statements_fail": found["theorem", Answer.FAILS]},
+        **{"studied": asked["study"], "studied_hold": agree, "studied_fail": fail},
+        "studied_open": asked["study"] - agree - fail,
         **{"encoders": asked["encoder"], "measured": asked["encoder"] - nothing, "nothing": nothing},
-        **{"clear": asked["encoder"] - nothing - unclear, "unclear": unclear},
-        **{"sentences": asked["sentence"], "borne": found["sentence", Verdict.BORNE]},
-        "contradicted": found["sentence", Verdict.CONTRADICTED],
+        **{"clear": asked["encoder"] - nothing - unclear, "unclear": unclear, "values": values},
+        "comparisons": asked["encoder"] - nothing - values,
+        **{"sentences": asked["sentence"], "borne": found["sentence", Answer.BORNE]},
+        "contradicted": found["sentence", Answer.CONTRADICTED],
     }
+
+
+def _measured_value(claim: Row) -> bool:
+    """Whether a number of encoders was measured. Below the published scale it is not compared with the printed one."""
+    return (claim["answered_by"], claim["kind"]) == ("encoder", "value") and claim["rung"] != "nothing"
 
 
 def _criteria(rows: Sequence[Row], named: Mapping[str, str]) -> list[list[str]]:
@@ -189,7 +205,7 @@ def _section(
     compared = [claim for claim in own if _compared(claim)]
     effects = {claim["id"]: forest.listed(about, claim) | {"certainty": claim["certainty"]} for claim in compared}
     place = [name for one in asked for name in (one["leading"], *one["about"].split())] + list(effects)
-    first = sorted(compared, key=lambda claim: (claim["answer"] == "cannot tell", place.index(claim["id"])))
+    first = sorted(compared, key=lambda claim: (claim["answer"] == Answer.CANNOT_TELL, place.index(claim["id"])))
     numbers = _by_answer([claim for claim in own if claim["origin"] == "printed"])
     file = pages.drawing(plan.config, about.paper, part.figure or "")
     made = _drawing(plan, about, part.figure) if part.figure and file.is_file() else None
