@@ -216,7 +216,7 @@ def summary(table: pd.DataFrame, confidence: float, declared: Mapping[str, int])
         measure, mean = MEASURES[row["measure"]], row["mean"]
         has_floor = measure.margin == "accuracy" and measure.better != "neither"
         if has_floor and row["method"] != CONTROL and not math.isnan(mean):
-            interval = (mean, mean) if math.isnan(row["low"]) else (row["low"], row["high"])
+            interval = (mean, mean) if row["n"] == 1 else (row["low"], row["high"])
             row["floor"] = floor_of(row["coordinates"], interval, measure, means, FLOORS)
     return pd.DataFrame(rows, columns=list(SUMMARY)).astype({"n_test": "Int64", "n_declared": "Int64"})
 

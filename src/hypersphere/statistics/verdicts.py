@@ -110,7 +110,8 @@ def of_effect(published: float, size: Size, adjusted: Interval, primary: Interva
     least, most = _towards(published, primary)
     if direction == "same":
         if least > size.most:
-            return Judgement(Verdict.DIRECTION_ONLY, *adjusted, direction, f"wholly above {size.most:g}")
+            why = f"above {size.most:g}, so that it is another effect than the published one"
+            return Judgement(Verdict.DIRECTION_ONLY, *adjusted, direction, why)
         return Judgement(Verdict.REPRODUCED if most >= size.least else Verdict.DIRECTION_ONLY, *adjusted, direction)
     if most < size.least:
         return Judgement(Verdict.NOT_REPRODUCED, *primary, direction)

@@ -23,13 +23,13 @@ LEVEL = {"effect": 0.1, "low_holm": -0.4, "high_holm": 0.6, "equivalent": True}
 BOTH = {"effect": 0.4, "low_holm": 0.1, "high_holm": 0.7, "equivalent": True}
 BEHIND = {"effect": -2.0, "low_holm": -3.0, "high_holm": -1.0}
 OPEN = {"effect": -1.0, "low_holm": -4.0, "high_holm": 2.0}
-UNREAD = BEHIND | {"level": "at the level of raw pixels"}
+UNREAD = BEHIND | {"floored": "both"}
 
 
 def row(said: dict[str, Any], arm: str = "method=m", baseline: str = "method=b", margin: float = 1.0) -> dict[str, Any]:
     """A row of studies.csv with all its runs."""
     given = {"coordinates": arm, "baseline": baseline, "margin": margin, "mean": 50.0, "in_family": True}
-    return {"n_missing": 0, "level": "", "equivalent": False, "low": math.nan, "high": math.nan, **given, **said}
+    return {"n_missing": 0, "floored": "", "equivalent": False, "low": math.nan, "high": math.nan, **given, **said}
 
 
 def again(low: float, high: float) -> dict[str, Any]:
@@ -45,7 +45,8 @@ def test_what_a_comparison_is_counted_as() -> None:
     for said, names in ((AHEAD, "ahead"), (BEYOND, "ahead beyond"), (BOTH, "ahead level"), (BEHIND, "behind")):
         assert answers.called(row(said)) == names.split()
         assert answers.called(row(said) | {"n_missing": 1}) == []
-        assert answers.called(row(said) | {"level": "at the level of raw pixels"}) == []
+        assert answers.called(row(said) | {"floored": "both"}) == []
+        assert answers.called(row(said) | {"floored": "variant"}) == answers.called(row(said))
     assert (answers.called(row(LEVEL)), answers.called(row(OPEN))) == (["level"], [])
 
 
@@ -199,7 +200,7 @@ def test_a_study_has_no_answer_before_every_arm_can_bear_one() -> None:
     rows = [row(LEVEL)] * 5 + [row(OPEN)]
     assert answer("step_size", rows) == "yes"  # the control
     assert answer("step_size", [*rows[:-1], row(OPEN | {"n_missing": 3})]) == ""
-    assert answer("step_size", [*rows[:-1], row(OPEN | {"level": "at the level of raw pixels"})]) == "level"
+    assert answer("step_size", [*rows[:-1], row(OPEN | {"floored": "both"})]) == "level"
     assert answers.of_study("ours/step_size", STUDIES["step_size"].answers, rows, len(rows) + 1, {}, RULES) == ""
 
 

@@ -358,18 +358,23 @@ def test_one_shared_baseline_by_dunnett(make_world: Make) -> None:
     assert np.isnan(waits["cut9"]["p_holm"])
 
 
-@pytest.mark.parametrize(("pixels", "level"), [(20.0, ""), (62.0, "at the level of raw pixels")])
-def test_a_cell_level_with_raw_pixels_is_marked(make_world: Make, pixels: float, level: str) -> None:
-    """And a claim about it has no direction: cut3 is 6 points better than a baseline at the level of pixels."""
+@pytest.mark.parametrize(
+    ("pixels", "floor", "answer"),
+    [(20.0, "", "holds"), (62.0, "pixels", "direction only"), (90.0, "pixels", "cannot tell")],
+)
+def test_a_cell_that_is_not_above_raw_pixels_is_marked(
+    make_world: Make, pixels: float, floor: str, answer: str
+) -> None:
+    """cut3 is 6 points better: over a baseline that is not above pixels, of no size; with both at that floor, nothing."""
     world = make_world(level="laptop", seeds=(0, 1, 2, 3))
     world.say("table5", at(), SAID["default"])
     world.say("table5", at(variant="cut3"), SAID["cut9"])
     world.of_pixels("digits", "knn", {"knn_top1": pixels, "knn_top5": 50.0})
     world.measure("table5")
-    assert world.table("table5", "summary").loc[at(), "level"] == level
+    assert world.table("table5", "summary").loc[at(), "floor"] == floor
     judged = world.judged(gain("g"))["g"]
-    assert judged["direction"] == ("unclear" if level else "same")
-    assert level in judged["why"]
+    assert judged["answer"] == answer
+    assert ("the baseline is not shown to be above raw pixels" in judged["why"]) == bool(floor)
 
 
 # How many runs would answer a comparison.
