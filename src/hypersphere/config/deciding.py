@@ -24,6 +24,7 @@ COUNTED = (
 )
 """What decides in every study, by module of statistics/: what a comparison is counted as, and which arms are not shown
 to be above their controls."""
+STATISTICS = Path(__file__).parents[1] / "statistics"
 LENGTH = 8
 """Hex digits of a digest."""
 
@@ -47,8 +48,7 @@ class Deciding(NamedTuple):
 def of(root: Path, folder: Path, study: str, declared: Study) -> Deciding:
     """What decides a study of the document in ``folder``."""
     rule = "" if declared.answers.numbers else behind(folder / ANSWERS, study) or ""
-    statistics = Path(__file__).parents[1] / "statistics"
-    counted = [behind(statistics / module, name) for module, name in COUNTED]
+    counted = [behind(STATISTICS / module, name) for module, name in COUNTED]
     return Deciding(
         plan=declared.digest,
         rules=files.digest(files.read_yaml(root / RULES), LENGTH),
