@@ -113,7 +113,6 @@ def adapted(command: str, place: Checkout) -> str:
     run = next(path.name for path in sorted((place.results / "runs").iterdir()) if path.name.startswith("simsiam-cut9"))
     command = re.sub(r"""ONLY=("[^"]*"|'[^']*'|\S+)""", f"ONLY={TABLE}", command)
     command = re.sub(r"only=\[[^]]*\]", f'only=["{TABLE}"]', command).replace("scale=paper", "scale=quick")
-    command = command.replace("laptop1", "laptop")
     if command.startswith("make evidence") and "ONLY=" not in command:  # .ci/run makes all, from the real records
         command += f" ONLY={TABLE}"
     return re.sub(r"<run>|\bRUN\b(?!=)", run, command)

@@ -111,8 +111,6 @@ class Scale(UsualEpochs):
     scale: str
     level: Level
     describe: str
-    superseded: str | None = None
-    """Why its protocol is no longer used: its records are the lowest rung of evidence from encoders. None: it is."""
     seeds: Seeds
     datasets: dict[str, str | None] = Field(default_factory=dict)
     """The dataset used in place of a published one, or of one paper's (``lmcl/stl10``); null: none."""

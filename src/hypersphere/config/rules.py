@@ -157,14 +157,13 @@ Grade = Literal["high", "moderate", "low", "very low", "none"]
 """How sure a reader may be, after GRADE."""
 GRADES: tuple[Grade, ...] = get_args(Grade)
 """The best first."""
-Rung = Literal["proof", "exact", "published", "laptop", "first_protocol", "own_table", "nothing"]
+Rung = Literal["proof", "exact", "published", "laptop", "own_table", "nothing"]
 """What kind of evidence it is: a step of the ladder."""
 RUNGS: dict[Rung, str] = {
     "proof": "proof or random draws",
     "exact": "exact computation",
     "published": "published scale",
     "laptop": "small encoders, real images",
-    "first_protocol": "small encoders, first protocol",
     "own_table": "its own table",
     "nothing": "nothing yet",
 }

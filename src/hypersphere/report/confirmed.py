@@ -120,7 +120,7 @@ def direction(row: Row, study: Study) -> str:
     if not row["finished"]:
         return "estimate" if study.closed else "not finished"
     if row["floored"] == "both":
-        return "not read: neither arm is shown to be above its controls"
+        return "not read: neither arm is above its controls"
     said = {"ahead": "ahead", "behind": "behind", "level": f"within {row['margin']:g}"}
     return ", ".join(text for one, text in said.items() if one in row["called"].split("; ")) or "open"
 

@@ -203,7 +203,10 @@ def _section(
     own = [claim for claim in known if claim["paper"] == about.paper]
     asked = [one for one in findings if one["paper"] == about.paper]
     compared = [claim for claim in own if _compared(claim)]
-    effects = {claim["id"]: forest.listed(about, claim) | {"certainty": claim["certainty"]} for claim in compared}
+    effects = {
+        claim["id"]: forest.listed(about, claim) | {"id": claim["id"], "certainty": claim["certainty"]}
+        for claim in compared
+    }
     place = [name for one in asked for name in (one["leading"], *one["about"].split())] + list(effects)
     first = sorted(compared, key=lambda claim: (claim["answer"] == Answer.CANNOT_TELL, place.index(claim["id"])))
     numbers = _by_answer([claim for claim in own if claim["origin"] == "printed"])
@@ -257,11 +260,11 @@ def _studies(config: Config, findings: Sequence[dict[str, str]], compared: pd.Da
 
 
 def _scales(config: Config, known: Sequence[Row]) -> list[dict[str, str]]:
-    """The scales that the evidence is of, with their devices; and why a protocol was left."""
+    """The scales that the evidence is of, with their devices."""
     found = []
     for name in dict.fromkeys(claim["scale"] for claim in known if claim["scale"]):
         scale, own = project.load(config.root, {"scale": name}).scale, [one for one in known if one["scale"] == name]
-        about = {"name": name, "describe": scale.describe, "superseded": scale.superseded or ""}
+        about = {"name": name, "describe": scale.describe}
         for key in ("device", "precision"):
             about[key] = words.distinct(value for one in own for value in one[key].split("; "))
         found.append(about)

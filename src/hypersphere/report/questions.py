@@ -26,7 +26,6 @@ WHERE: dict[str, str] = {
     "exact": "an exact computation",
     "published": "encoders at the published scale",
     "laptop": "small encoders on {seen}",
-    "first_protocol": "small encoders on {seen}",
     "own_table": "its own table",
 }
 """Who says it, by the rung of the evidence, as the subject of a sentence."""

@@ -124,7 +124,7 @@ def nothing_differs(of: Mapping[str, pd.DataFrame], confidence: float) -> tuple[
 
 
 def recorded_scales(root: Path) -> list[str]:
-    """The scales on real images of which the repository holds records."""
+    """The scales of config/scales of which the repository holds records; nothing reads those of another scale."""
     names = [path.parent.name for path in sorted((root / FOLDER).glob("*/runs.csv"))]
     return [name for name in names if (root / "config" / "scales" / f"{name}.yaml").is_file()]
 
@@ -204,19 +204,18 @@ def _evidence(plan: Plan, rules: Certainty) -> list[Row]:
         }
         missing = [name for name, here in lacks.items() if here]
         if verdict is not Verdict.NOT_RUN:
-            found.append(_step(row, rung, "", missing, rules) | {"scale": ""})
+            found.append(_step(row, rung, missing, rules) | {"scale": ""})
     # Trained encoders: from records, and from scales that were finished here
     recorded = [records_file(root, scale) for scale in recorded_scales(root)]
     for path in (*recorded, *finished(root)):
         chosen: dict[str, Any] = {"scale": path.parent.name} | ({"evidence_only": True} if path in recorded else {})
         kinds = columns.CLAIMS | (tables.texts("differs") if path in recorded else {})
         config = planning.cfg.load(root, plan.config.kept | chosen)
-        superseded = config.scale.superseded or ""
-        rung = "published" if config.scale.level == "paper" else "first_protocol" if superseded else "laptop"
+        rung = "published" if config.scale.level == "paper" else "laptop"
         table = tables.read(check_tidy(path.parent, path.name), kinds)
         for row in tables.rows(table[(table["answered_by"] == "encoder") & (table["verdict"] != NOT_RUN)]):
             missing = shortcomings(row, stands_in(config, row), rules.enough_runs)
-            found.append(_step(row, rung, superseded, missing, rules))
+            found.append(_step(row, rung, missing, rules))
     return found
 
 
@@ -226,10 +225,9 @@ def climbed(ladder: Sequence[Row]) -> list[Row]:
     return sorted(ladder, key=lambda row: (order.index(row["rung"]), -row["n"], row["scale"]))
 
 
-def _step(row: Row, rung: Rung, superseded: str, missing: Sequence[Shortcoming], rules: Certainty) -> Row:
+def _step(row: Row, rung: Rung, missing: Sequence[Shortcoming], rules: Certainty) -> Row:
     grade, reasons = rules.of(rung, missing)
-    said = [superseded] if superseded else []
-    said += [f"n = {int(row['n'])}" if one == "few_runs" else SHORTCOMINGS[one] for one in reasons]
+    said = [f"n = {int(row['n'])}" if one == "few_runs" else SHORTCOMINGS[one] for one in reasons]
     kept = {name: row[name] for name in columns.LADDER if name in row}
     judged = {"rung": rung, "certainty": grade, "reasons": "; ".join(said)}
     return kept | judged | {"differs": row.get("differs", "")}

@@ -128,7 +128,7 @@ def test_batches_hold_no_more_runs_than_they_may(project: Project, size: int, jo
 SCALES = {path.stem for path in (ROOT / "config" / "scales").glob("*.yaml")}
 
 
-@pytest.mark.parametrize("scale", sorted(SCALES - {"paper", "quick", "smoke", "workstation", "laptop1"}))
+@pytest.mark.parametrize("scale", sorted(SCALES - {"paper", "quick", "smoke", "workstation"}))
 def test_the_released_config_is_planned_at_every_other_scale(scale: str) -> None:
     """Than those of which golden/test_run_names.py plans every run."""
     plan = released(scale)

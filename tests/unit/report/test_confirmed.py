@@ -26,7 +26,7 @@ def row(
         **{"coordinates": cells[0], "baseline": cells[1], "paper": "ours", "study": "step_size", "artifact": artifact},
         **{"measure": "knn_top1", "mean": 26.0, "baseline_mean": 27.0, "n": 10, "n_missing": 0, "effect": -1.0},
         **{"low": -2.0, "high": 0.5, "low_holm": -3.0, "high_holm": 1.0, "in_family": True, "equivalent": False},
-        **{"margin": 1.0, "level": "", "came_to": "", "baseline_came_to": ""},
+        **{"margin": 1.0, "floored": "", "came_to": "", "baseline_came_to": ""},
     }
 
 
@@ -49,7 +49,7 @@ def test_a_direction_is_read_from_the_corrected_interval_and_from_no_arm_at_a_co
         "ahead, within 1": {"low_holm": 0.1, "high_holm": 0.8, "equivalent": True},
         "within 1": {"equivalent": True},
         "open": {"high": -0.5},  # clear before the correction alone
-        "not read: an arm is level": {"low_holm": 0.1, "high_holm": 3.0, "level": "level with pixels"},
+        "not read: neither arm is above its controls": {"low_holm": 0.1, "high_holm": 3.0, "floored": "both"},
         "not finished": {"low_holm": 0.1, "high_holm": 3.0, "n_missing": 1},
     }
     assert [confirmed.direction(counted(row("cut3") | changed)) for changed in said.values()] == [*said]

@@ -365,7 +365,7 @@ def test_one_shared_baseline_by_dunnett(make_world: Make) -> None:
 def test_a_cell_that_is_not_above_raw_pixels_is_marked(
     make_world: Make, pixels: float, floor: str, answer: str
 ) -> None:
-    """cut3 is 6 points better: over a baseline that is not above pixels, of no size; with both at that floor, nothing."""
+    """cut3 is 6 points better: over a baseline at the floor that has no size, and with both at it nothing is read."""
     world = make_world(level="laptop", seeds=(0, 1, 2, 3))
     world.say("table5", at(), SAID["default"])
     world.say("table5", at(variant="cut3"), SAID["cut9"])

@@ -46,7 +46,6 @@ def test_no_shortcoming_raises_a_grade_and_none_is_above_its_rung(rung: Rung) ->
         ("laptop", {}, True, "very low"),
         ("laptop", {"floored": "variant"}, False, "very low"),
         ("laptop", {"kind": "value", "answer": "cannot tell"}, False, "none"),
-        ("first_protocol", {}, False, "very low"),
         ("published", {"verdict": "reproduced"}, False, "high"),
         ("published", {"verdict": "reproduced", "n": 4.0}, False, "moderate"),
         ("published", {"verdict": "inconclusive", "answer": "cannot tell"}, False, "very low"),

@@ -14,6 +14,7 @@ from hypersphere import files
 from hypersphere.config import plan as planning
 from hypersphere.config.claims import Claim
 from hypersphere.config.plan import Plan
+from hypersphere.config.rules import Verdict
 from hypersphere.provenance import tables
 from hypersphere.provenance.columns import CLAIMS, RUNS
 from hypersphere.report import pages, paper, scorecard
@@ -33,7 +34,8 @@ def claim(name: str, kind: str = "value", origin: str = "printed", **given: Any)
     said = {"reading": "as printed", "source": "somewhere", "verdict": "not run", "unstated": "2", "n": 0}
     study = given.get("study", kind if kind == "theorem" else "encoder")
     by = {"theorem": "theorem", "encoder": "encoder", "sentences": "sentence"}.get(study, "study")
-    return {"id": name, "kind": kind, "origin": origin, "paper": "alpha", "answered_by": by, **usual, **said, **given}
+    row = {"id": name, "kind": kind, "origin": origin, "paper": "alpha", "answered_by": by, **usual, **said, **given}
+    return {"answer": Verdict.of(row["verdict"]).answer} | row
 
 
 def claims_at(verdict: str) -> list[dict[str, Any]]:
@@ -52,7 +54,7 @@ def claims_at(verdict: str) -> list[dict[str, Any]]:
     says = shares | {"study": "sentences", "n": 2, "verdict": "its table bears it"}
     return [
         claim("alpha.cut", reported="61.1", **ours, runs="run-a run-b"),
-        claim("alpha.cut.gain", "comparison", **effect, runs="run-a run-b run-c", direction="same"),
+        claim("alpha.cut.gain", "comparison", **effect, runs="run-a run-b run-c", answer="holds"),
         claim("alpha.sweep", artifact="sweep", setting="batch.size=128", reported="50", why="not made yet"),
         claim("alpha.faces", artifact="only_faces", dataset="faces", reported="9", why="nothing stands for faces"),
         claim("alpha.cut.e1", origin="corrected", reading="X1", reported="60", **ours),
@@ -62,7 +64,7 @@ def claims_at(verdict: str) -> list[dict[str, Any]]:
         claim("alpha.rate", **solved, reported="0.12", measured="0.12", verdict="exact"),
         claim("alpha.never", **solved | never, setting="beta=1;m1=0.4"),
         claim("alpha.shares", "comparison", **shares, sentence="All are so", verdict="no counterexample"),
-        claim("alpha.gain", "comparison", "implied", **effect, direction="opposite"),
+        claim("alpha.gain", "comparison", "implied", **effect, answer="opposite"),
         claim("alpha.says", "comparison", **says, sentence="Both hold"),
         claim("alpha.sketch", **solved, reported="1", measured="0.5", verdict="cannot be judged"),
     ]
