@@ -1,8 +1,8 @@
 """What decides our studies is pinned, and records are known by it.
 
-Each digest of study_plans.csv is of one part of what decides a study's answer. If one changes, look at what did. Records
-that carry the study's old digest (the column ``digest``) then need it under the plan's ``earlier``, with a sentence that
-says why they still count. Then:
+Each digest of study_plans.csv is of one part of what decides a study's answer. If a digest changes, look at what did.
+Records with the study's old digest (the column ``digest``) then need it under the plan's ``earlier``, with a sentence
+that says why they still count. Then:
 
     python tests/golden/test_study_plans.py --write
 """
