@@ -99,12 +99,17 @@ def command_line() -> str:
 def errata(config: project.Config) -> str:
     """The page of what the documents get wrong, contradict themselves in, or leave open."""
     lines = ["# What the documents get wrong", ""]
-    lines += ["Each entry names what is printed, what we take instead, why, and the tests or statements that show it."]
+    lines += [
+        "Each entry names what is printed, what we take instead, which published runs have it, why, and the tests or"
+    ]
+    lines += ["statements that show it."]
     for title, entries in groupby(pages.ledger(config), itemgetter("title")):
         lines += ["", f"## {title}"]
         for one in entries:
             lines += ["", f"### {one['id']}: {one['place']} {{ #{one['id']} }}", "", f"**Printed.** {one['printed']}"]
-            lines += ["", f"**Taken.** {one['chosen']}", "", f"**Why.** {one['decided']}", ""]
+            lines += ["", f"**Taken.** {one['chosen']}", ""]
+            lines += [f"**What is run.** {one['run']}", ""] if one["run"] else []
+            lines += [f"**Why.** {one['decided']}", ""]
             lines += ["Shown by " + ", ".join(f"`{test}`" for test in one["tests"]) + "."] if one["tests"] else []
     return "\n".join(lines)
 
