@@ -280,7 +280,7 @@ def evidence(plan: Plan, arguments: argparse.Namespace) -> None:
 
 @command(
     "choose the tuned values of a study's arms from the records of its tuning runs",
-    option("study", metavar="DOCUMENT/STUDY", help="for example ours/step_size"),
+    option("study", metavar="DOCUMENT/STUDY", help="such as ours/NAME"),
 )
 def select(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.config.study import selection_file, write_selection

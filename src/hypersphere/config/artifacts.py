@@ -23,7 +23,7 @@ from hypersphere.config import coordinates, registry
 from hypersphere.config.coordinates import Axis, Contrast, Pair, Scalar
 from hypersphere.config.measures import MEASURES, MeasureName, transferred
 from hypersphere.config.run import Probe, Run, RunFields
-from hypersphere.config.study import SeedList, Study
+from hypersphere.config.study import SeedList, Study, Withdrawn
 from hypersphere.config.validation import Identifier, PositiveInt, Strict, not_one_of, one_of, unknown_key
 
 Need = Literal["human_labels", "sentence_tasks"]
@@ -275,6 +275,8 @@ class Paper(Strict):
     """Methods of other documents, by name: their runs are declared there, with variants and overrides."""
     studies: dict[Identifier, Study] = Field(default_factory=dict)
     """Questions of our own; each adds artifacts to ``artifacts``."""
+    withdrawn: dict[Identifier, Withdrawn] = Field(default_factory=dict)
+    """Studies that were given up before their first run, by the names that they had."""
     open_choices: dict[str, list[str]] = Field(default_factory=dict)
     evaluations: Annotated[dict[Identifier, Protocol], BeforeValidator(_filled_in)] = Field(default_factory=dict)
     artifacts: dict[Identifier, Artifact] = Field(default_factory=dict)
@@ -310,6 +312,9 @@ class Paper(Strict):
                 for value in coordinates.alternatives(one.when.get(key, [])):
                     if value not in known:
                         raise ValueError(f"overrides.{at}.when.{key}: {not_one_of(str(value), known)}")
+        for name in self.withdrawn:
+            if name in self.studies:
+                raise ValueError(f"withdrawn.{name}: is a study, too; a new plan needs a new name")
         if self.report and self.report.figure and self.report.figure not in self.studied:
             raise ValueError(f"report.figure: {not_one_of(self.report.figure, self.studied)}")
         return self
@@ -323,6 +328,11 @@ class Paper(Strict):
     def studied(self) -> dict[str, Studied]:
         """The artifacts made from exact studies, by id."""
         return {key: value for key, value in self.artifacts.items() if isinstance(value, Studied)}
+
+    def closed(self, artifact: str) -> bool:
+        """Whether an artifact is of a closed study, of which no more runs are made."""
+        measured = self.measured.get(artifact)
+        return measured is not None and measured.plan is not None and self.studies[measured.plan].closed is not None
 
     def label(self, name: str) -> str:
         """The name of a method, variant, dataset or key in print."""

@@ -289,13 +289,13 @@ def mark(cells: Sequence[Cell], config: cfg.Config, records: Records) -> list[Ce
             continue
         assert cell.run is not None
         paper, of_run = config.papers[cell.paper], records.get(cell.run.name, ())
-        plan = confirms(cell, paper)
+        plans = confirms(cell, config)
         if registry.artifact_kind(paper.measured[cell.artifact].draw).images:
             reason = "records of evidence hold no values of single images"
         elif not of_run:
             reason = f"no record of this run in {folder}"
-        elif plan and not any(plan in one.plan.split(";") for one in of_run):
-            reason = f"the record in {folder} was made under another plan than {plan}"
+        elif plans and not any(plan in one.plan.split(";") for one in of_run for plan in plans):
+            reason = f"the record in {folder} was made under another plan than {' or '.join(plans)}"
         elif cell.how is not None and not _measures(_rows(of_run, cell), cell):
             reason = f"the records in {folder} were measured by another protocol, or at other epochs"
         else:
@@ -363,9 +363,10 @@ def _measures(rows: list[Answer], cell: Cell) -> bool:
     return any((one.measure, one.reading) == asked for one in rows)
 
 
-def confirms(cell: Cell, paper: Paper) -> str:
-    """The study that a cell confirms, with the digest of its plan: ``ours/step_size=1a2b3c4d``; empty: none."""
+def confirms(cell: Cell, config: cfg.Config) -> list[str]:
+    """The study that a cell confirms, by what records name it (``Config.plans``); empty: none."""
+    paper = config.papers[cell.paper]
     name = paper.measured[cell.artifact].plan
     if name is None or cell.run is None or cell.run.seed in paper.studies[name].seeds.tuning:
-        return ""
-    return f"{paper.paper}/{name}={paper.studies[name].digest}"
+        return []
+    return config.plans(cell.paper, name)

@@ -2,14 +2,16 @@
 
 import os
 from collections.abc import Collection
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, PositiveFloat, model_validator
 
 from hypersphere import files
-from hypersphere.config import coordinates, registry
+from hypersphere.config import coordinates, deciding, registry
 from hypersphere.config.artifacts import Need, Override, Paper, Studied
+from hypersphere.config.bare_code import behind
 from hypersphere.config.coordinates import Scalar
 from hypersphere.config.records import FOLDER, Level
 from hypersphere.config.run import Dataset, RunFields
@@ -224,14 +226,37 @@ class Config(BaseModel):
         """What the sentences of a document say of its own numbers."""
         return self.folders[paper] / "sentences.yaml"
 
+    def answers_file(self, paper: str) -> Path:
+        """The rules by which studies of a document are answered, where numbers cannot say them."""
+        return self.folders[paper] / deciding.ANSWERS
+
+    @cached_property
+    def decides(self) -> dict[tuple[str, str], deciding.Deciding]:
+        """What decides each study's answer, by document and study."""
+        return {
+            (paper, name): deciding.of(self.root, self.folders[paper], name, study)
+            for paper, document in self.papers.items()
+            for name, study in document.studies.items()
+        }
+
+    def plans(self, paper: str, study: str) -> list[str]:
+        """By what records name a study: ``ours/<study>=1a2b3c4d``. First as it is now, and then its earlier digests."""
+        digests = [self.decides[paper, study].digest, *self.papers[paper].studies[study].earlier]
+        return [f"{paper}/{study}={digest}" for digest in digests]
+
     def said(self, name: str) -> dict[str, Path]:
         """The files of that name, errata or findings, by document; first that of ``SEVERAL``, in config/papers."""
         folders = {SEVERAL: self.root / PAPERS} | {paper: self.folders[paper] for paper in self.papers}
         return {paper: folder / name for paper, folder in folders.items() if (folder / name).is_file()}
 
     def chosen(self, paper: str, artifact: str) -> bool:
-        """Whether ``only`` asks for an artifact."""
+        """Whether ``only`` asks for an artifact.
+
+        More runs of a closed study are made only if its artifact is named; what is recorded of it is always shown.
+        """
         only = self.settings.only
+        if self.papers[paper].closed(artifact) and not self.settings.evidence_only:
+            return f"{paper}/{artifact}" in only
         return not only or paper in only or f"{paper}/{artifact}" in only
 
     def studies(self, paper: str) -> list[str]:
@@ -382,6 +407,11 @@ def _cross_check(config: Config, scales: Collection[str]) -> None:
         for borrowed, source in declared.borrows.items():
             known = [other for other, one in papers.items() if borrowed in one.methods and other != document]
             check(source, known, f"{file}: borrows.{borrowed}")
+        for name, study in declared.studies.items():
+            by_words = not study.answers.numbers and study.closed is None
+            if by_words and behind(config.answers_file(document), name) is None:
+                rule = f"give the numbers, or the rule, as the function {name} in {config.answers_file(document)}"
+                raise HypersphereError(f"{file}: studies.{name}.answers: nothing decides what the answer is; {rule}")
     where = f"{sources['datasets']}: datasets"
     for published, used in scale.datasets.items():
         paper, slash, name = published.rpartition("/")

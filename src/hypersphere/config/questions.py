@@ -23,10 +23,9 @@ OUTCOMES = (
 """What the claims of a question come to."""
 Asked = Literal["holds", "fails", "opposite", "cannot tell"]
 """The outcomes for which every question has a sentence of its own."""
-OfStudy = Literal["unclear", "level"]
+OfStudy = Literal["unclear"]
 Said = Asked | Literal["direction only", "not tested"] | OfStudy
-"""A finished study can be neither yes nor no by its plan, ``unclear``, or have no answer because an arm is ``level``
-with a control; the outcome is then ``cannot tell``."""
+"""A finished study can be neither yes nor no by its plan, ``unclear``; the outcome is then ``cannot tell``."""
 Column = Literal[
     "id", "paper", "artifact", "kind", "origin", "answered_by", "method", "variant", "dataset", "metric", "reading"
 ]
@@ -55,8 +54,7 @@ class Question(Strict):
     """Claims, each by its columns; ``*`` stands for any letters. One that finds no claim is an error."""
     study: Identifier | None = None
     """In place of ``about`` and a rule: a study of the document, which fixed in advance what would count as an answer.
-    ``holds`` is yes, ``fails`` no, ``unclear`` neither, ``level`` none, as an arm is level with a control; before all
-    arms have their seeds it is ``cannot tell``."""
+    ``holds`` is yes, ``fails`` no, ``unclear`` neither; before the study is finished it is ``cannot tell``."""
     rule: Literal["all", "most"] = "all"
     """``all``: it holds if all claims do, and fails (or is opposite) if one does; ``most``: what more than half say."""
     leading: str | None = None
@@ -107,7 +105,5 @@ def load(config: Config) -> dict[str, tuple[Path, Question]]:
                 studies = config.papers[document].studies
                 if question.study not in studies:
                     raise HypersphereError(f"{file}: {name}: study: {not_one_of(question.study, [*studies])}")
-                if studies[question.study].answers.level_arms == "no answer" and "level" not in question.says:
-                    raise HypersphereError(f"{file}: {name}: says: needs a sentence for 'level'")
             found[str(name)] = file, question
     return found

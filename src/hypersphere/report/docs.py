@@ -74,7 +74,7 @@ def laptop(config: Config, known: Known) -> str:
         for study in (one for one in studies if one["paper"] == name):
             label = study["name"]
             selected = f"{name}/{label}" if config.selected.get((name, label)) else ""
-            about = {"selected": selected, "image": f"{label}{TUNING}", "answer": answers.get(label, "")}
+            about = {"selected": selected, "image": f"{label}{TUNING}", "answer": answers.get(label, study["closed"])}
             begun += [study | about] if selected or study["comparisons"] else []
         documents.append({"title": paper.title, "questions": asked, "differs": "; ".join(differs), "studies": begun})
     progress = dict[tuple[str, str], str]()
@@ -88,6 +88,7 @@ def laptop(config: Config, known: Known) -> str:
     splits, called = nothing_differs(known.studies, rules.confidence)
     values = {
         **{"criteria": criteria, "documents": documents, "progress": shown},
+        "withdrawn": [one for paper in config.papers.values() for one in paper.withdrawn.values()],
         **{"splits": splits, "called": called, "confidence": words.confidence(config)},
         **{"prices": _prices(config, known.claims, rules), "rules": rules, "most": MOST_RUNS},
     }

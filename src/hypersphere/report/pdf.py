@@ -250,7 +250,9 @@ def _studies(config: Config, findings: Sequence[dict[str, str]], compared: pd.Da
         if not tables:
             planned.append(question)
             continue
-        answer = answers.get((one["paper"], one["name"]), {"question": question, "sentence": "", "certainty": ""})
+        answer = answers.get(
+            (one["paper"], one["name"]), {"question": question, "sentence": one["closed"], "certainty": ""}
+        )
         groups = [{"title": title, "rows": table[1:]} for title, table in tables]
         about = {"measure": one["measure"], "tuned": bool(one["plan"].tuned), "limits": one["limits"]}
         shown.append(answer | about | {"head": tables[0][1][0], "groups": groups, "checks_head": head, "checks": rows})

@@ -36,7 +36,7 @@ ANSWERED = {
     Answer.NOT_TESTED: "was not tested",
 }
 """Answers as verbs; the others are verbs already."""
-ANSWERS: dict[str, Said] = {"yes": "holds", "no": "fails", "unclear": "unclear", "level": "level", "": "cannot tell"}
+ANSWERS: dict[str, Said] = {"yes": "holds", "no": "fails", "unclear": "unclear", "": "cannot tell"}
 """The answers of studies (``statistics/answers.py``) as what is said."""
 GENERAL = {
     "direction only": "Only in sign: {direction_only} of {all} comparisons have the published sign and another size. "
@@ -44,7 +44,7 @@ GENERAL = {
     "not tested": "This has not been tested yet.",
 }
 """What is said of an outcome for which a question has no sentence of its own."""
-UNANSWERED = {"": "not all of its runs are there", "level": SHORTCOMINGS["floored"]}
+UNFINISHED = "not all of its runs are there"
 """Why a study has no answer."""
 
 
@@ -137,7 +137,7 @@ def _row(
         together |= arms(config, one.paper, tables.rows(mine[mine["in_family"].astype(bool)]))
         answer = "".join(answers[(answers["paper"] == one.paper) & (answers["study"] == one.study)]["answer"])
         said = ANSWERS[answer]
-    result = Answer.CANNOT_TELL if said in ("unclear", "level") else Answer.of(said)
+    result = Answer.CANNOT_TELL if said == "unclear" else Answer.of(said)
     also = {key: listed[at] for key, at in one.also.items()}
     known = {"": numbers(listed[leading]) | together} | {key: numbers(claim) for key, claim in also.items()}
     says = GENERAL | {str(outcome): sentence for outcome, sentence in one.says.items()}
@@ -148,8 +148,8 @@ def _row(
     deciding = [claim for claim in decided if claim["rung"] != "nothing"] or decided
     reasons = [reason for claim in deciding for reason in claim["reasons"].split("; ") if reason]
     certainty = max((claim["certainty"] for claim in deciding), key=GRADES.index)
-    if one.study and answer in UNANSWERED:
-        certainty, reasons = GRADES[-1], [UNANSWERED[answer]]
+    if one.study and not answer:
+        certainty, reasons = GRADES[-1], [UNFINISHED]
     elif one.study:
         reasons = [f"{said} ({number} of {len(deciding)} comparisons)" for said, number in Counter(reasons).items()]
     return {

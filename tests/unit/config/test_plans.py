@@ -60,8 +60,9 @@ def of_run(plan: Plan, run: Run) -> str:
     for one in plan.asked[run.name].values():
         places = listed(f"{epoch} {dataset}" for epoch, dataset in sorted(one.at))
         fields.append(f"{one.protocol.probe.name}({text(one.protocol.probe.parameters)}) at {places}")
-    studies = {confirms(cell, plan.config.papers["p"]) for cell in plan.cells if cell.run and cell.run.name == run.name}
-    study = [f"plan {named.rpartition('=')[0]}" for named in sorted(studies - {""})]
+    shown = [cell for cell in plan.cells if cell.run and cell.run.name == run.name]
+    studies = {named for cell in shown for named in confirms(cell, plan.config)}
+    study = [f"plan {named.rpartition('=')[0]}" for named in sorted(studies)]
     return "; ".join([*fields, f"kept {listed(plan.kept_epochs(run))}", *study])
 
 

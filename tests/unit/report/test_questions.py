@@ -145,7 +145,7 @@ def test_each_arm_of_a_study_is_named_by_all_that_it_is() -> None:
 
 @pytest.mark.parametrize(
     ("answer", "outcome"),
-    [("yes", "holds"), ("no", "fails"), *((one, "cannot tell") for one in ("unclear", "level", ""))],
+    [("yes", "holds"), ("no", "fails"), *((one, "cannot tell") for one in ("unclear", ""))],
 )
 def test_a_question_about_a_study_has_its_answer(unrecorded: pd.DataFrame, answer: str, outcome: str) -> None:
     """The sentence is the one of that answer."""
