@@ -139,6 +139,11 @@ class Run(Strict):
         encoders = registry.read_constant("methods", self.method.name, "ENCODERS", ())
         if encoders and self.encoder.name not in encoders:
             raise ValueError(f"encoder: {self.method.name} needs {' or '.join(encoders)} (given: {self.encoder.name})")
+        parts: dict[registry.Kind, Component] = {"methods": self.method, "encoders": self.encoder}
+        for folder, part in parts.items():
+            kind = registry.read_constant(folder, part.name, "KIND", "image")
+            if kind != self.kind:
+                raise ValueError(f"{folder.removesuffix('s')}: {part.name} is for runs of kind {kind}, not {self.kind}")
         return self
 
     @property
