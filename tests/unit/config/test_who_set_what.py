@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
+from hypersphere import files
 from hypersphere.config.cells import Cell
 from hypersphere.config.plan import leaves
 from hypersphere.config.run import Run
@@ -275,3 +276,12 @@ def test_each_value_is_that_of_the_layers_named_and_a_default_is_in_none_that_is
             seen.add(alike)
             untrue[name] = list(wrong(cell, cell.run, scale, plan.explained(name)))
     assert {name: fields for name, fields in untrue.items() if fields} == {}, f"{len(untrue)} runs"
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_run_that_is_printed_whole_and_read_again_is_the_same(scale: str) -> None:
+    """One of each description, whatever its seed."""
+    runs = {cell.resolved.run.name: cell.run for cell in released(scale).cells if cell.resolved and cell.run}
+    for run in runs.values():
+        again = Run.model_validate(files.parse_yaml(run.as_yaml()))
+        assert (again, again.name) == (run, run.name)
