@@ -24,7 +24,7 @@ from hypersphere.config.coordinates import Axis, Contrast, Pair, Scalar
 from hypersphere.config.measures import MEASURES, MeasureName, transferred
 from hypersphere.config.run import Probe, Run, RunFields
 from hypersphere.config.study import SeedList, Study, Withdrawn
-from hypersphere.config.validation import Identifier, PositiveInt, Strict, not_one_of, one_of, unknown_key
+from hypersphere.config.validation import Identifier, PositiveInt, Strict, not_one_of, one_of, sentence, unknown_key
 
 Need = Literal["human_labels", "sentence_tasks"]
 """Data that an exact study may need; a scale lists those that it ``provides``."""
@@ -302,7 +302,10 @@ class Paper(Strict):
             for key, artifact in study.artifacts(str(name)).items():
                 if key in artifacts:
                     raise ValueError(f"artifacts.{key}: is an artifact of the study {name}; give it another name")
-                artifacts[key] = artifact
+                try:
+                    artifacts[key] = Measured.model_validate(artifact)
+                except ValidationError as error:
+                    raise ValueError(f"studies.{name}: its artifact {key} is not valid: {sentence(error)}") from None
         return {**fields, "artifacts": artifacts}
 
     @model_validator(mode="after")
@@ -333,6 +336,11 @@ class Paper(Strict):
         """Whether an artifact is of a closed study, of which no more runs are made."""
         measured = self.measured.get(artifact)
         return measured is not None and measured.plan is not None and self.studies[measured.plan].closed is not None
+
+    def section(self, artifact: str) -> str:
+        """The section that declares an artifact made from runs: ``artifacts.table2``, or the study that it is of."""
+        study = self.measured[artifact].plan
+        return f"artifacts.{artifact}" if study is None else f"studies.{study}"
 
     def label(self, name: str) -> str:
         """The name of a method, variant, dataset or key in print."""

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
+from pathlib import Path
+from typing import NamedTuple
 
 from hypersphere.config import coordinates, registry
 from hypersphere.config import project as cfg
@@ -13,9 +15,9 @@ from hypersphere.config.artifacts import Measured, Paper, Protocol
 from hypersphere.config.coordinates import Coordinates, Scalar
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.records import FOLDER, Answer, Record, Records
-from hypersphere.config.resolve import Resolved, resolve
+from hypersphere.config.resolve import Description, Layers, Resolved, resolve
 from hypersphere.config.run import Dataset, Run
-from hypersphere.config.study import BEST
+from hypersphere.config.study import BEST, selection_file
 from hypersphere.config.validation import not_one_of, validate
 from hypersphere.errors import HypersphereError
 
@@ -94,12 +96,9 @@ class Cells:
         end with fewer values.
         """
         scale, place = self.config.scale, f"{paper.paper}/{name}"
-        of_all = artifact.seeds
-        if isinstance(of_all, str):
-            of_all = getattr(scale.seeds, "sweeps" if place in scale.swept else of_all)
         cells = []
         for point in artifact.points:
-            seeds = artifact.seeds_of.get(str(point["variant"]), of_all)
+            seeds = seeds_of(self.config, paper, name, str(point["variant"])).values
             cells += self._of_point(paper, name, artifact, point, seeds)
         if (most := scale.most_values) is None or place in scale.whole:
             return cells
@@ -124,7 +123,7 @@ class Cells:
         self, paper: Paper, name: str, artifact: Measured, point: dict[str, Scalar], seeds: list[int]
     ) -> list[Cell]:
         """The cells of one point; one without a dataset, or that is left out, has neither run nor seeds."""
-        where = f"{self.config.paper_file(paper.paper)}: artifacts.{name}"
+        where = f"{self.config.paper_file(paper.paper)}: {paper.section(name)}"
         own, other = str(point["dataset"]), str(point.get("target", point["dataset"]))
         for key, dataset in (("dataset", own), ("target", other)):
             if dataset not in self.config.datasets:
@@ -194,23 +193,70 @@ class Cells:
 
     def resolved_of(self, paper: Paper, name: str, point: Coordinates, dataset: Dataset) -> Resolved | None:
         """The run of a cell, with its arm's values for ``best``; None: these are missing."""
-        identity, paths = {key: point[key] for key in coordinates.IDENTITY}, coordinates.of_run(point)
-        if BEST in paths.values():
-            study = paper.measured[name].plan
-            if study is None:
-                file = self.config.paper_file(paper.paper)
-                raise HypersphereError(f"{file}: artifacts.{name}: {BEST} is for the artifacts of a study alone")
-            chosen = self.config.selected[paper.paper, study]
-            if not chosen:
-                return None
-            given = {key: value for key, value in paths.items() if value != BEST}
-            paths = {**given, **chosen[paper.studies[study].arm(point)]}
-        key = paper.paper, coordinates.text({**identity, **paths})
-        if key not in self.resolved:
-            source = self.config.papers[paper.borrows.get(str(point["method"]), paper.paper)]
-            where = f"artifacts.{name}" if source is paper else f"{paper.paper}/{name}"
-            self.resolved[key] = resolve(self.config, source, identity, paths, dataset, where)
+        descriptions = described(self.config, paper, name, point)
+        if descriptions is None:
+            return None
+        values = {key: point[key] for key in coordinates.IDENTITY}
+        for one in descriptions:
+            values |= one.paths
+        key = paper.paper, coordinates.text(values)
+        if key not in self.resolved:  # cells of several artifacts share what is resolved for the first of them
+            self.resolved[key] = resolved(self.config, paper, point, descriptions, dataset)
         return self.resolved[key]
+
+
+def resolved(
+    config: cfg.Config, paper: Paper, point: Coordinates, descriptions: list[Description], dataset: Dataset
+) -> Resolved:
+    """The run of a paper's cell, whose method another paper may lend."""
+    lender = config.papers[paper.borrows.get(str(point["method"]), paper.paper)]
+    identity = {key: point[key] for key in coordinates.IDENTITY}
+    return resolve(config, lender, identity, descriptions, dataset)
+
+
+def layers_of(config: cfg.Config, cell: Cell) -> Layers:
+    """The layers of a cell's run, of which its own artifact is one."""
+    assert cell.run is not None
+    paper = config.papers[cell.paper]
+    descriptions = described(config, paper, cell.artifact, cell.coordinates)
+    assert descriptions is not None
+    return resolved(config, paper, cell.coordinates, descriptions, cell.run.dataset).layers
+
+
+def described(config: cfg.Config, paper: Paper, name: str, point: Coordinates) -> list[Description] | None:
+    """What describes the run of a cell: its artifact, and for ``best`` what was selected; None: nothing is yet."""
+    file, study, paths = config.paper_file(paper.paper), paper.measured[name].plan, coordinates.of_run(point)
+    given = {path: value for path, value in paths.items() if value != BEST}
+    artifact = Description(file, paper.section(name), given)
+    if given == paths:
+        return [artifact]
+    if study is None:
+        raise HypersphereError(f"{file}: artifacts.{name}: {BEST} is for the artifacts of a study alone")
+    if not config.selected[paper.paper, study]:
+        return None
+    arm = paper.studies[study].arm(point)
+    values = config.selected[paper.paper, study][arm]
+    return [artifact, Description(selection_file(config.root, paper.paper, study), arm, values)]
+
+
+class Listed(NamedTuple):
+    """Seeds, and the file and section that list them."""
+
+    values: list[int]
+    file: Path
+    section: str
+
+
+def seeds_of(config: cfg.Config, paper: Paper, name: str, variant: str) -> Listed:
+    """The seeds of an artifact's cells of one variant."""
+    artifact, file, section = paper.measured[name], config.paper_file(paper.paper), paper.section(name)
+    if variant in artifact.seeds_of:
+        key = "seeds_of" if artifact.plan is None else "seeds"
+        return Listed(artifact.seeds_of[variant], file, f"{section}.{key}")
+    if not isinstance(artifact.seeds, str):
+        return Listed(artifact.seeds, file, f"{section}.seeds")
+    which = "sweeps" if f"{paper.paper}/{name}" in config.scale.swept else artifact.seeds
+    return Listed(getattr(config.scale.seeds, which), config.sources["seeds"], f"seeds.{which}")
 
 
 def without_repeats(cells: list[Cell]) -> list[Cell]:

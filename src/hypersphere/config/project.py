@@ -199,10 +199,17 @@ class Config(BaseModel):
 
     def used(self, published: str, paper: str) -> Dataset | None:
         """The dataset used in place of a published one in a paper's runs at this scale; None: none."""
-        other = published if self.scale.other_datasets == "themselves" else None
-        named = self.scale.datasets
-        name = named.get(f"{paper}/{published}", named.get(published, other))
+        key = self.replaced(published, paper)
+        if key is not None:
+            name = self.scale.datasets[key]
+        else:
+            name = published if self.scale.other_datasets == "themselves" else None
         return None if name is None else self.datasets[name]
+
+    def replaced(self, published: str, paper: str) -> str | None:
+        """The key of the scale's ``datasets`` that says what is used in place of a published one; None: no key does."""
+        keys = (f"{paper}/{published}", published)
+        return next((key for key in keys if key in self.scale.datasets), None)
 
     @property
     def data(self) -> Path:
@@ -402,8 +409,11 @@ def _cross_check(config: Config, scales: Collection[str]) -> None:
     for document, declared in papers.items():
         file = config.paper_file(document)
         for artifact, one in declared.measured.items():
+            where = f"{file}: artifacts.{artifact}: made_at"
+            if one.plan is not None:
+                where = f"{file}: studies.{one.plan}.scale"
             for name in one.made_at or ():
-                check(name, scales, f"{file}: artifacts.{artifact}: made_at")
+                check(name, scales, where)
         for borrowed, source in declared.borrows.items():
             known = [other for other, one in papers.items() if borrowed in one.methods and other != document]
             check(source, known, f"{file}: borrows.{borrowed}")

@@ -11,6 +11,7 @@ from hypersphere.config import claims
 from hypersphere.config import plan as planning
 from hypersphere.config.cells import confirms
 from hypersphere.config.study import Study
+from hypersphere.errors import HypersphereError
 
 from ...fixtures import Planned, Project
 
@@ -75,6 +76,29 @@ def test_a_borrowed_method_is_the_run_of_its_document(project: Project) -> None:
     files.write_text(made / "config" / "papers" / "ours" / "paper.yaml", yaml.safe_dump(ours))
     plan = planning.make(made)
     assert set(plan.runs_of("ours", "a")) <= set(plan.runs_of("p", "table"))
+
+
+BORROWING: dict[str, dict[str, Any]] = {
+    "no path into a run": {"arms": [{"method": "simclr", "dataset": "cats", "variant": ["cut", "again"], "x.y": 1}]},
+    "no number to multiply": {"tuned": {"objective.name.times": [0.1, 1]}},
+    "no variant of the lender": {"arms": [{"method": "simclr", "dataset": "cats", "variant": ["cut9", "again"]}]},
+    "a value that no run has": {"tuned": {"batch.size": [100, 200]}},
+    "no scale": {"scale": "smal"},
+    "no dataset": {"arms": [{"method": "simclr", "dataset": "cat", "variant": ["cut", "again"]}]},
+    "no protocol": {"by": "knnn"},
+}
+
+
+@pytest.mark.parametrize("mistake", BORROWING)
+def test_a_mistake_in_a_study_is_its_own_and_not_that_of_the_paper_whose_runs_it_borrows(
+    project: Project, mistake: str
+) -> None:
+    root = project(paper={"variants.again": {}})
+    ours = {"paper": "ours", "title": "Ours", "borrows": {"simclr": "p"}, "studies": {"s": STUDY | BORROWING[mistake]}}
+    ours["evaluations"] = {"knn": {"probe": {"name": "knn", "k": 200}}}
+    files.write_text(root / "config" / "papers" / "ours" / "paper.yaml", yaml.safe_dump(ours))
+    with pytest.raises(HypersphereError, match=r"^\S+/config/papers/ours/paper\.yaml: studies\.s\b"):
+        planning.make(root)
 
 
 @pytest.mark.parametrize("direction", ["larger", "smaller"])
