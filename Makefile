@@ -1,4 +1,4 @@
-# make reproduce needs Python 3.11 or later and make; everything else is installed into .venv from requirements.lock.
+# make reproduce needs Python 3.11 or 3.12 and make; everything else is installed into .venv from requirements.lock.
 SCALE ?= quick
 ONLY ?=
 SET ?=
@@ -33,7 +33,7 @@ help: ## this list
 PLUGINS = plugins/text plugins/control
 
 $(READY): requirements.lock pyproject.toml $(PLUGINS:=/pyproject.toml)
-	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "hypersphere needs Python 3.11 or later")'
+	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 13) else "hypersphere needs Python 3.11 or 3.12")'
 	@echo "setting up .venv (once)"
 	@$(PYTHON) -m venv .venv
 	@awk '/^[a-z0-9]/ {keep = /^uv==/} keep' requirements.lock > .venv/uv.txt

@@ -37,7 +37,7 @@ class DamagedError(HypersphereError):
 
 
 class NotFiniteError(HypersphereError):
-    """An encoder's features, or a probe's scores of them, are NaN or infinite: there is nothing to measure.
+    """Of an encoder's features, or a probe's scores of them, a measure has no value: they are NaN, infinite or zero.
 
-    Any probe may raise it, for scores where its rate is too high; ``evaluate`` then records ``diverged``.
+    Any probe may raise it, for scores where its rate is too high; ``evaluate`` then records ``undefined``.
     """

@@ -13,7 +13,10 @@ from jaxtyping import Float, Int, UInt64
 
 
 def _key(seed: int, parts: tuple[str | int, ...]) -> int:
-    text = "/".join(map(str, (seed, *parts)))
+    words = [str(part) for part in (seed, *parts)]
+    if any("/" in word for word in words):  # ("a/b",) and ("a", "b") would be one key
+        raise ValueError(f"prng: a part of a purpose must hold no slash (given: {parts})")
+    text = "/".join(words)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "little")
 
 

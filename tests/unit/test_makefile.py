@@ -3,11 +3,17 @@
 import re
 import shlex
 import subprocess
+import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCK = (ROOT / "requirements.lock").read_text()
@@ -50,6 +56,64 @@ def test_conda_gets_every_pin_with_its_marker_and_no_hash() -> None:
     pins = [line.rstrip("\\ ") for line in LOCK.splitlines() if line[:1].isalnum()]
     assert section == {"pip": pins}
     assert any(" ; " in pin for pin in pins)
+
+
+PROJECTS = [
+    tomllib.loads(path.read_text())
+    for path in sorted([*ROOT.glob("pyproject.toml"), *ROOT.glob("plugins/*/pyproject.toml")])
+]
+MINORS = range(30)
+
+
+def declared() -> set[Requirement]:
+    """All that the package and its plug-ins ask for."""
+    found: set[Requirement] = set()
+    for project in PROJECTS:
+        optional = project["project"].get("optional-dependencies", {})
+        for listed in (project["project"]["dependencies"], *optional.values()):
+            found |= set(map(Requirement, listed))
+    return found
+
+
+def admitted(specifier: str) -> list[int]:
+    """The releases 3.n of Python that a specifier admits, each with its later patches."""
+    return [minor for minor in MINORS if SpecifierSet(specifier).contains(f"3.{minor}.9")]
+
+
+def test_every_place_admits_the_same_pythons_and_each_gets_all_that_is_asked_for(tmp_path: Path) -> None:
+    """Of Python 3.13 the lock leaves out dm-control, which has no wheels for it, and so a table."""
+    expected = admitted(PROJECTS[0]["project"]["requires-python"])
+    for project in PROJECTS:
+        assert admitted(project["project"]["requires-python"]) == expected
+    python, *_ = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    assert admitted(python.removeprefix("python ")) == expected
+    pins = [Requirement(line.rstrip("\\ ")) for line in LOCK.splitlines() if line[:1].isalnum()]
+    for minor in expected:
+        here = {"python_version": f"3.{minor}", "python_full_version": f"3.{minor}.9"}
+        asked = {canonicalize_name(one.name) for one in declared()}  # a marker of its own would be no excuse
+        pinned = {canonicalize_name(one.name) for one in pins if not one.marker or one.marker.evaluate(here)}
+        assert asked - pinned == set(), f"Python 3.{minor}"
+
+
+@pytest.mark.parametrize("minor", [10, 11, 12, 13])
+def test_make_refuses_another_python_by_a_sentence_that_names_those_that_are_admitted(minor: int) -> None:
+    """The check itself, by a Python that says of itself that it is another."""
+    expected = admitted(PROJECTS[0]["project"]["requires-python"])
+    check = next(line for line in (ROOT / "Makefile").read_text().splitlines() if "sys.version_info" in line)
+    code = shlex.split(check)[2].replace("import sys;", f"import sys; sys.version_info = (3, {minor}, 1);")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    named = " or ".join(f"3.{one}" if place else f"Python 3.{one}" for place, one in enumerate(expected))
+    assert (done.returncode, done.stderr.strip()) == (
+        (0, "") if minor in expected else (1, f"hypersphere needs {named}")
+    )
+
+
+def test_snakemake_is_kept_below_its_next_major() -> None:
+    """``command/console.py`` replaces its methods."""
+    (pin,) = re.findall(r"^snakemake==(\S+)", LOCK, flags=re.MULTILINE)
+    (asked,) = (one.specifier for one in declared() if one.name == "snakemake")
+    assert pin in asked
+    assert f"{Version(pin).major + 1}.0" not in asked
 
 
 def test_the_guard_is_of_this_checkout() -> None:

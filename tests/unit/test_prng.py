@@ -62,6 +62,14 @@ def test_another_key_draws_other_numbers(other: tuple[int, ...]) -> None:
     assert abs(np.corrcoef(a, b)[0, 1]) < 4 / math.sqrt(2000)
 
 
+@pytest.mark.parametrize("purpose", [("a/b",), ("a", "/"), ("", "a/")])
+def test_a_slash_in_a_purpose_is_refused(purpose: tuple[str, ...]) -> None:
+    """It parts purposes: ("a/b",) and ("a", "b") would be one key."""
+    for draw in (lambda: prng.uniform((3,), 0, *purpose), lambda: prng.torch_seed(0, *purpose)):
+        with pytest.raises(ValueError, match="must hold no slash"):
+            draw()
+
+
 @pytest.mark.parametrize("purpose", ["crop", "order", "flip"])
 def test_uniform_is_uniform(purpose: str) -> None:
     """Kolmogorov-Smirnov of scipy; a fixed key, so this cannot fail by chance."""

@@ -99,7 +99,9 @@ def test_a_dry_run_imports_no_torch(fresh: Checkout, tmp_path: Path) -> None:
 
 def test_every_rule_that_computes_names_the_conda_environment(fresh: Checkout) -> None:
     """docs/conda.md: `--sdm conda` works where conda exists; without this it would run a bare `python`."""
-    for file in (fresh.root / "workflow" / "rules").glob("*.smk"):
+    files = list((fresh.root / "workflow" / "rules").glob("*.smk"))
+    assert len(files) > 5
+    for file in files:
         text = file.read_text()
         rules = len(re.findall(r"^ *rule\b", text, flags=re.MULTILINE))
         assert text.count("    conda:\n") == rules > 0 or file.name == "common.smk", file.name

@@ -99,23 +99,27 @@ def run(plan: Plan, minutes: float, jobs: int | None, part: tuple[int, int] = WH
     shared = [plan.data_folder(plan.datasets[name]) / MANIFEST for name in data]
     stop.name_parent()
     with stop.on_request() as request:
-        status = 0
+        status: int | None = 0
         if part != WHOLE and waiting:  # what parts share is made by one of them, while the others wait
             plan.config.results.mkdir(parents=True, exist_ok=True)
             with FileLock(plan.config.results / ".campaign.lock"):
                 status = _snakemake(plan, jobs, deadline, request, shared)
-        if waiting and not status:
+        if waiting and status == 0:
             status = _snakemake(plan, jobs, deadline, request, targets)
     left = sum(not target.exists() for target in targets)
     print(f"{counted(len(targets) - left, 'batch', 'batches')} recorded, {left} left")
     if request.number is not None:
         raise stop.StoppedError(f"campaign: stopped by {request.name}", request.number)
-    if status > 0:
+    if status is not None and status < 0:
+        raise HypersphereError(f"campaign: Snakemake {stop.ended(status)}; the next campaign goes on where it was")
+    if status:
         raise HypersphereError("campaign: some runs failed; their logs, named above, say why")
 
 
-def _snakemake(plan: Plan, jobs: int | None, deadline: float, request: stop.Request, targets: Sequence[Path]) -> int:
-    """Have Snakemake make targets; its exit status, or that of the signal by which it was asked to stop.
+def _snakemake(
+    plan: Plan, jobs: int | None, deadline: float, request: stop.Request, targets: Sequence[Path]
+) -> int | None:
+    """Have Snakemake make targets; its return code, or None if it was asked to stop, by the deadline or the request.
 
     It starts no further job then, and waits for those at work, which get the same signal and save their states.
     """
@@ -132,6 +136,6 @@ def _snakemake(plan: Plan, jobs: int | None, deadline: float, request: stop.Requ
         if time.monotonic() > deadline or request.number is not None:
             os.killpg(process.pid, signal.SIGTERM)
             process.wait()
-            return -signal.SIGTERM
+            return None
         time.sleep(EVERY)
     return process.returncode

@@ -22,7 +22,7 @@ from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.provenance import digests, manifest, markers, state
+from hypersphere.provenance import digests, manifest, markers, state, stop
 from hypersphere.wording import counted
 
 MADE = (
@@ -168,10 +168,15 @@ def _rebuild(plan: Plan) -> None:
         done = preview.snakemake(root, again.config.overrides, "--cores", "all", "reproduce", *allowed)
         reasons: list[str] = []
         if done.returncode:
-            logs = [path.read_text(errors="replace").splitlines() for path in sorted((root / "logs").glob("**/*.log"))]
+            paths = sorted((root / "logs").glob("**/*.log"))
+            logs = [path.read_text(errors="replace").rstrip().splitlines() for path in paths]
+            output = (done.stdout + done.stderr).rstrip().splitlines()
+            last = output[-1] if output else f"it {stop.ended(done.returncode)} and said nothing"
             if not logs:
-                raise HypersphereError(f"snakemake: {(done.stdout + done.stderr).strip().splitlines()[-1]}")
-            said = [line for log in logs for line in log if line.startswith("hypersphere: ")] or [logs[-1][-1]]
+                raise HypersphereError(f"snakemake: {last}")
+            said = [line for log in logs for line in log if line.startswith("hypersphere: ")]
+            ends = [log[-1] for log in logs if log]  # of a traceback: the error
+            said = said or ends[-1:] or [f"snakemake: {last}"]
             reasons = [line.removeprefix("hypersphere: ") for line in dict.fromkeys(said)]
         made = [name for name in _names(("**/*",), after) if name.partition("/")[0] not in KEPT]
         differing = _differing(before, after, made)

@@ -14,7 +14,7 @@ from hypersphere.config import project as cfg
 from hypersphere.config.artifacts import Measured, Paper, Protocol
 from hypersphere.config.coordinates import Coordinates, Scalar
 from hypersphere.config.measures import MEASURES
-from hypersphere.config.records import FOLDER, Answer, Record, Records
+from hypersphere.config.records import FOLDER, WITHOUT_VALUE, Answer, Record, Records
 from hypersphere.config.resolve import Description, Layers, Resolved, resolve
 from hypersphere.config.run import Dataset, Run
 from hypersphere.config.study import BEST, selection_file
@@ -357,18 +357,25 @@ def mark(cells: Sequence[Cell], config: cfg.Config, records: Records) -> list[Ce
         baseline = whole.get((cell.paper, cell.artifact, coordinates.text(point), cell.run.seed))
         if baseline is None:
             marked[at] = replace(cell, missing=f"no record of its baseline of seed {cell.run.seed} in {folder}")
-        elif _readings(cell, records) != _readings(baseline, records):
+            continue
+        ours, theirs = _readings(cell, records), _readings(baseline, records)
+        if ours != theirs and None not in (ours, theirs):
             reason = f"the record in {folder} was measured at fewer readings than that of its baseline"
             marked[at] = replace(cell, missing=reason)
     return marked
 
 
-def _readings(cell: Cell, records: Records) -> set[tuple[str, str]]:
-    """The measures and readings behind a cell's number, without what they share (``augmentation=augmix``)."""
+def _readings(cell: Cell, records: Records) -> set[tuple[str, str]] | None:
+    """The measures and readings behind a cell's number, without what they share (``augmentation=augmix``).
+
+    None where they say that there is no number: the cell is not missing, but counted as such.
+    """
     assert cell.run is not None
     own = set(filter(None, cell.reading.split(";")))
     rows = _rows(records[cell.run.name], cell)
-    read = [(one.measure, set(one.reading.split(";"))) for one in rows if one.status == "finished"]
+    if any(one.status in WITHOUT_VALUE for one in rows):
+        return None
+    read = [(one.measure, set(one.reading.split(";"))) for one in rows]
     return {(measure, ";".join(sorted(reading - own))) for measure, reading in read if own <= reading}
 
 
@@ -402,11 +409,12 @@ def _rows(several: Sequence[Record], cell: Cell) -> list[Answer]:
 
 
 def _measures(rows: list[Answer], cell: Cell) -> bool:
-    """Whether there is a cell's number among them, or they say that the run diverged."""
-    if MEASURES[cell.measure].of_baseline or any(one.status == "diverged" for one in rows):
+    """Whether there is a cell's number among them, or they say that there is none."""
+    if MEASURES[cell.measure].of_baseline:
         return bool(rows)
-    asked = cell.how and cell.how.of_probe(cell.measure), cell.reading
-    return any((one.measure, one.reading) == asked for one in rows)
+    assert cell.how is not None
+    measure = cell.how.of_probe(cell.measure)
+    return any(one.says(measure, cell.reading) for one in rows)
 
 
 def confirms(cell: Cell, config: cfg.Config) -> list[str]:

@@ -61,6 +61,10 @@ REFERENCES = (
 """A table, its column that names a row of another by that row's first column, and the other."""
 Level = Literal["quick", "laptop", "paper"]
 Status = Literal["finished", "diverged"]
+UNDEFINED = "undefined"
+"""Status of a measurement of which the run finished, and the measure has no value: the logarithm of a norm of zero."""
+WITHOUT_VALUE = ("diverged", UNDEFINED)
+"""The statuses of a measurement without a value."""
 Row = dict[str, str]
 Hex16 = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 Hex64 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -85,7 +89,10 @@ class How(Recorded):
 
 
 class Answer(Recorded):
-    """One number of one probe, in the measure's unit; empty for a run that diverged, and for a part without images."""
+    """One number of one probe, in the measure's unit.
+
+    It is empty for a run that diverged, for a measure that is undefined, and for a part without images.
+    """
 
     epoch: NonNegativeInt
     protocol: str
@@ -98,7 +105,7 @@ class Answer(Recorded):
     value: Annotated[float | None, MayBeEmpty]
     n_test: Annotated[NonNegativeInt | None, MayBeEmpty]
     classes: Annotated[PositiveInt | None, MayBeEmpty]
-    status: Status
+    status: Status | Literal["undefined"]
     by: str
     """Digest of how it was measured: a key of the record's ``evaluated_by``."""
 
@@ -109,6 +116,11 @@ class Answer(Recorded):
 
     def __str__(self) -> str:
         return f"{' '.join(filter(None, (self.measure, self.reading)))} of epoch {self.epoch} on {self.target}"
+
+    def says(self, measure: str, reading: str) -> bool:
+        """Whether it is the number of a measure and reading, or says that the measure has none at any reading."""
+        for_all = not self.reading and self.status in WITHOUT_VALUE
+        return self.measure == measure and (self.reading == reading or for_all)
 
 
 class Record(Recorded):
@@ -217,14 +229,25 @@ def _faults_of_answer(answer: Answer, about: How, last: int, diverged: bool) -> 
         if (answer.value, answer.n_test, answer.classes) != (None, None, None):
             yield "value", "a run that diverged has none"
         return
-    measure, a_part = MEASURES[answer.measure], "bucket=" in answer.reading
+    if answer.classes is None:
+        yield "classes", "is missing, and the run finished"
+    if answer.status == UNDEFINED:
+        if (answer.value, answer.n_test) != (None, None):
+            yield "value", "a measure that is undefined has none"
+        return
+    measure, a_part = MEASURES[answer.measure], is_of_a_part(answer.reading)
     if answer.value is None and not a_part:
         yield "value", "is missing, and the run finished"
     if answer.value is not None and not measure.low <= answer.value <= measure.high:
         yield "value", f"must be from {measure.low:g} to {measure.high:g} (given: {answer.value:g})"
-    for field, number, least in (("n_test", answer.n_test, 0 if a_part else 1), ("classes", answer.classes, 2)):
-        if number is None or (number < least and not measure.without_test_set):
-            yield field, f"must be at least {least} (given: {number})"
+    least = 0 if a_part or measure.without_test_set else 1
+    if answer.n_test is None or answer.n_test < least:
+        yield "n_test", f"must be at least {least} (given: {answer.n_test})"
+
+
+def is_of_a_part(reading: str) -> bool:
+    """Whether a reading is of a part of the images, which may be too few for a number: a range of norms."""
+    return "bucket=" in reading
 
 
 Records = Mapping[str, tuple[Record, ...]]
@@ -370,11 +393,11 @@ def check_together(folder: Path, records: Iterable[Record], level: Level | None 
             ("history", "the seed of equal histories", history, run.seed),
         ]
         for answer in (*record.evaluations, *record.pixels):
-            if answer.status == "finished":
+            if answer.status != "diverged":
                 shared.append(("measurements", f"classes: {answer}", ("classes", answer.target), answer.classes))
-                if "bucket=" not in answer.reading:
-                    place = "n_test", answer.protocol, *answer.place[2:]
-                    shared.append(("measurements", f"n_test: {answer}", place, answer.n_test))
+            if answer.status == "finished" and not is_of_a_part(answer.reading):
+                place = "n_test", answer.protocol, *answer.place[2:]
+                shared.append(("measurements", f"n_test: {answer}", place, answer.n_test))
         for table, what, place, value in shared:
             known, other = seen.setdefault(place, (value, record.name))
             if known != value:

@@ -332,6 +332,7 @@ class Tried(NamedTuple):
     n: int
     """Finished tuning runs."""
     diverged: int
+    """Tuning runs without a value: the run diverged, or its measure is undefined."""
     chosen: bool
 
 

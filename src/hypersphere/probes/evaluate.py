@@ -16,7 +16,9 @@ from hypersphere import files
 from hypersphere.config import registry
 from hypersphere.config.artifacts import Protocol
 from hypersphere.config.cells import PIXELS, raw_pixels
+from hypersphere.config.measures import LARGEST
 from hypersphere.config.plan import Asked, At, BatchOfRuns, Plan, table_name
+from hypersphere.config.records import UNDEFINED, is_of_a_part
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
 from hypersphere.errors import HypersphereError, NotFiniteError
@@ -90,24 +92,28 @@ def inputs(run: Run, asked: Asked, manifest: dict[str, Any]) -> dict[str, str]:
 def _measured(run: str, protocol: Protocol, at: At, frozen: Frozen | None) -> tuple[list[Row], ProbeResult | None]:
     """A row for each value of one encoder on one dataset, and all that its probe says.
 
-    Of an encoder that diverged (None), or whose features or scores are not finite: a row for each measure, and None.
+    Of an encoder that diverged (None), or of which the probe finds nothing to measure: a row for each measure, and
+    None. A single value that is not finite is undefined; that of a part of the images, which may be too few, is empty.
     """
     (epoch, target), digest, probe = at, protocol.digest, protocol.probe
     assert probe is not None
-    result: ProbeResult | None = None
+    measures = registry.read_constant("probes", probe.name, "MEASURES", ())
+    if frozen is None:
+        return [(run, epoch, digest, name, target, "", None, None, None, "diverged") for name in measures], None
+    classes = frozen.classes()
     try:
-        if frozen is not None:
-            result = registry.load("probes", probe.name)(frozen, **probe.parameters)
+        result: ProbeResult = registry.load("probes", probe.name)(frozen, **probe.parameters)
     except NotFiniteError as error:
         print(f"note: {run}: epoch {epoch}: {error}", flush=True)
-    if frozen is None or result is None:
-        measures = registry.read_constant("probes", probe.name, "MEASURES", ())
-        return [(run, epoch, digest, name, target, "", None, None, None, "diverged") for name in measures], None
+        return [(run, epoch, digest, name, target, "", None, None, classes, UNDEFINED) for name in measures], None
     rows: list[Row] = []
     for key, value in result.values.items():
         measure, _, reading = key.partition(";")
-        number = result.counts.get(key, result.n)
-        rows.append((run, epoch, digest, measure, target, reading, value, number, frozen.classes(), "finished"))
+        place = run, epoch, digest, measure, target, reading
+        if abs(value) <= LARGEST or is_of_a_part(reading):
+            rows.append((*place, value, result.counts.get(key, result.n), classes, "finished"))
+        else:
+            rows.append((*place, None, None, classes, UNDEFINED))
     return rows, result
 
 

@@ -100,10 +100,10 @@ def add(folder: Path, new: Sequence[Record], plan: Plan) -> list[Record]:
                     tables[name] += rows[name]
         records.check_together(folder, [*there.values(), *new], plan.config.scale.level)
         for name, columns in records.TABLES.items() if changed else ():
+            # A machine is there once, in whatever order the file before had its columns.
+            distinct = dict.fromkeys(tuple(row[column] for column in columns) for row in tables[name])
             text = io.StringIO(newline="")
-            writer = csv.DictWriter(text, columns, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows({tuple(row.values()): row for row in tables[name]}.values())  # a machine is there once
+            csv.writer(text, lineterminator="\n").writerows([columns, *distinct])
             files.write_text(folder / f"{name}.csv", text.getvalue())
         return changed
 

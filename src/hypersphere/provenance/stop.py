@@ -24,6 +24,14 @@ EVERY = 1.0
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
+def ended(status: int) -> str:
+    """How a process ended, by its return code: ``ended with status 1``, or ``was killed by SIGKILL``."""
+    if status >= 0:
+        return f"ended with status {status}"
+    named = -status in list(signal.Signals)
+    return f"was killed by {signal.Signals(-status).name if named else f'signal {-status}'}"
+
+
 class StoppedError(HypersphereError):
     """Training was asked to stop and has saved its state; the exit status is 128 + the signal's number."""
 

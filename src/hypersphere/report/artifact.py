@@ -22,7 +22,7 @@ from hypersphere.provenance import columns, tables
 from hypersphere.report import words
 from hypersphere.report.results import Results
 
-MEASURED = ("measured_on", "probed_on", "epoch", "mean", "std", "n", "low", "high", "n_diverged")
+MEASURED = ("measured_on", "probed_on", "epoch", "mean", "std", "n", "low", "high", "n_diverged", "n_undefined")
 EFFECT = {
     **{"baseline": "baseline", "effect": "effect", "effect_low": "low_holm", "effect_high": "high_holm"},
     **{"p_holm": "p_holm", "low_power": "low_power"},
@@ -143,8 +143,13 @@ class Point:
 
     @property
     def was_run(self) -> bool:
-        """Whether there is a number, or a run that diverged."""
-        return not math.isnan(self.mean) or self.count("n_diverged") > 0
+        """Whether there is a number, or a run that has none."""
+        return not math.isnan(self.mean) or bool(self.lost)
+
+    @property
+    def lost(self) -> dict[str, int]:
+        """How many runs have no value, by the reason: ``{"diverged": 2}``."""
+        return words.lost(self.summary)
 
     @property
     def mean_text(self) -> str:
@@ -163,13 +168,14 @@ class Point:
     @property
     def ours(self) -> str:
         """``83.2 ± 0.5 (5)``; n in parentheses."""
-        diverged, std = self.count("n_diverged"), self.number("std")
+        std = self.number("std")
         if math.isnan(self.mean):
             was_run = self.control or self.summary  # a history, for example, has no value of epoch 0
-            return "diverged" if diverged else "–" if was_run else words.NOT_RUN
+            return " or ".join(self.lost) or ("–" if was_run else words.NOT_RUN)
         spread = "" if math.isnan(std) else f" ± {words.number(std, self.measure.decimals)}"
         single = self.control and not spread  # chance and raw pixels are one number, not a mean of runs
-        count = "" if single else f" ({self.count('n')}{f'; {diverged} diverged' if diverged else ''})"
+        lost = "".join(f"; {count} {how}" for how, count in self.lost.items())
+        count = "" if single else f" ({self.count('n')}{lost})"
         return self.mean_text + spread + count
 
     @property

@@ -283,9 +283,9 @@ def ours(row: Row) -> str:
         outcome = f"{verb} it (by up to" if violated else "none violates it (deviation at most"
         return f"{met} of {draws} draws meet the hypothesis, {outcome} {max(0.0, float(row['measured'])):.2g})"
     measured, decimals = float(row["measured"] or "nan"), decimals_of(row)
-    diverged, missing = words.whole(row.get("n_diverged", math.nan)), words.whole(row["n_missing"])
+    without, missing = words.lost(row), words.whole(row["n_missing"])
     if math.isnan(measured):
-        return "diverged" if diverged else words.NOT_RUN if row["verdict"] == words.NOT_RUN else NOTHING
+        return " or ".join(without) or (words.NOT_RUN if row["verdict"] == words.NOT_RUN else NOTHING)
     places = int(row["n"])
     if row["answered_by"] != "encoder" and row["metric"] == "share" and not row["baseline"]:
         held = round(measured * places / 100)
@@ -295,7 +295,8 @@ def ours(row: Row) -> str:
     mean = (words.signed if row["kind"] == "comparison" else words.number)(measured, decimals)
     std = row.get("measured_std", math.nan)
     spread = "" if math.isnan(std) else f" ± {words.number(std, decimals)}"
-    lost = "".join(f"; {count} {how}" for count, how in ((diverged, "diverged"), (missing, "missing")) if count)
+    counts = without | ({"missing": missing} if missing else {})
+    lost = "".join(f"; {count} {how}" for how, count in counts.items())
     return f"{mean}{spread} (n = {places}{lost}{'; low power' if row.get('low_power') else ''})"
 
 

@@ -171,8 +171,8 @@ def ticks(points: Points, axis: str) -> tuple[list[float], list[str], str]:
 
 
 def blank(axis: Axes, cells: Iterable[Point]) -> None:
-    """Mark a panel without any number as diverged, or as not run."""
-    said = "diverged" if any(cell.count("n_diverged") for cell in cells) else words.NOT_RUN
+    """Mark a panel without any number as diverged or undefined, or as not run."""
+    said = " or ".join(dict.fromkeys(how for cell in cells for how in cell.lost)) or words.NOT_RUN
     axis.text(0.5, 0.5, said, transform=axis.transAxes, ha="center", va="center", color=style.GREY)
     axis.set(xticks=[], yticks=[])
     axis.grid(visible=False)

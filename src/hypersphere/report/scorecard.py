@@ -95,11 +95,11 @@ def numbers(results: Results) -> dict[str, Any]:
             cells[artifact] = {}
             for at, row in Points(results, paper, artifact).summary.items():
                 cell: dict[str, float | int | str] = {} if math.isnan(row["mean"]) else {"mean": row["mean"]}
-                if diverged := words.whole(row["n_diverged"]):
-                    cell["diverged"] = diverged
+                cell |= words.lost(row)
+                if not cell:
+                    continue
                 if row["measured_on"] not in ("", row["dataset"]):
                     cell["measured_on"] = row["measured_on"]
-                if "mean" in cell or diverged:
-                    cells[artifact][at] = cell | {"n": words.whole(row["n"])}
+                cells[artifact][at] = cell | {"n": words.whole(row["n"])}
         found |= {name: cells} if cells else {}
     return {results.config.scale_name: found}

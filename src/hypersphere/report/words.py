@@ -1,13 +1,15 @@
 """Numbers, coordinates and datasets in print, and the sentences on a scale that all outputs share."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from hypersphere.config import coordinates, rules
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.coordinates import Coordinates, Scalar
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
+from hypersphere.config.records import WITHOUT_VALUE
 from hypersphere.config.rules import Verdict
 from hypersphere.config.run import Dataset
 from hypersphere.config.study import BEST
@@ -58,6 +60,12 @@ def published(text: str, decimals: int) -> str:
 def whole(value: float) -> int:
     """A count from a column of numbers, in which a missing one is NaN and counts as 0."""
     return 0 if math.isnan(value) else int(value)
+
+
+def lost(row: Mapping[str, Any]) -> dict[str, int]:
+    """How many seeds of a row have no value, by the reason: those that diverged, and those of which it is undefined."""
+    counts = {status: whole(float(row.get(f"n_{status}", math.nan))) for status in WITHOUT_VALUE}
+    return {status: count for status, count in counts.items() if count}
 
 
 def several(values: Iterable[str]) -> str:

@@ -17,6 +17,7 @@ from hypersphere.config.artifacts import Paper
 from hypersphere.config.cells import CHANCE, PIXELS, UNTRAINED
 from hypersphere.config.claims import NOT_MADE_YET, SENTENCES, Claim, why_not_made, why_not_measured
 from hypersphere.config.plan import Plan
+from hypersphere.config.records import WITHOUT_VALUE
 from hypersphere.config.rules import Answer, Rules, Verdict
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
@@ -34,7 +35,7 @@ STATED += ["reported_std", "reading", "source", "baseline", "sentence", "unstate
 """The columns of what a document says."""
 FILE = "claims.csv"
 """Of an artifact, beside its tidy tables."""
-NOTHING: dict[str, Any] = {"verdict": Verdict.NOT_RUN, "n": 0, "n_diverged": 0, "n_missing": 0}
+NOTHING: dict[str, Any] = {"verdict": Verdict.NOT_RUN, "n": 0, "n_diverged": 0, "n_undefined": 0, "n_missing": 0}
 """The measured columns of a claim for which nothing was run; the others are empty."""
 
 
@@ -197,16 +198,17 @@ class Judge:
         return verdicts.cannot_be_judged(outcome) if self.declared.cannot_be_judged else outcome
 
     def _seeds(self, *cells: str) -> tuple[dict[str, int], list[str]]:
-        """How many seeds of the cells were declared, diverged and are missing; what a verdict on them has to say."""
+        """How many seeds of the cells were declared, lack a value or are missing; what a verdict on them has to say."""
         rows = self.summary.loc[list(cells)]
-        diverged, declared = int(rows["n_diverged"].sum()), int(rows["n_declared"].max())
-        missing = int(rows["n_declared"].sum() - rows["n"].sum()) - diverged
+        without = {f"n_{status}": int(rows[f"n_{status}"].sum()) for status in WITHOUT_VALUE}
+        seen = rows["n"] + rows[[*without]].sum(axis="columns")
+        missing = int(rows["n_declared"].sum() - seen.sum())
         said = [f"{missing} of {int(rows['n_declared'].sum())} seeds missing"] if missing else []
-        # Missing seeds may have diverged as well, but below the published scale one may have begun with fewer.
-        all_of = rows["n_declared"] if self.limit is None else rows["n"] + rows["n_diverged"]
+        # Missing seeds may have no value either, but below the published scale one may have begun with fewer.
+        all_of = rows["n_declared"] if self.limit is None else seen
         if (all_of - rows["n"] > self.rules.most_diverged * all_of).any():
             said.append(TOO_FEW)
-        return {"n_diverged": diverged, "n_declared": declared, "n_missing": missing}, said
+        return without | {"n_declared": int(rows["n_declared"].max()), "n_missing": missing}, said
 
     def _value(self, claim: Claim) -> dict[str, Any]:
         """The columns of a printed number. Below the published scale nothing is compared with it."""

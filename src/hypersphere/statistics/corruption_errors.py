@@ -23,16 +23,14 @@ WHOLE = dict.fromkeys([(CLEAN, 0), *itertools.product(BENCHMARK, range(1, 6))])
 
 def corruption_errors(
     answers: Mapping[tuple[str, str], Mapping[str, Any]], readings: Coordinates
-) -> tuple[Errors, float] | None:
-    """The finite errors of the benchmark that a probe found for one run, and its test images; None if the run diverged.
+) -> tuple[Errors, float]:
+    """The finite errors of the benchmark that a probe found for one run, and its test images.
 
     ``answers`` are rows of one evaluation, by measure and reading (``corruption=fog;severity=3``); those counted have
     all ``readings`` (``augmentation=augmix``).
     """
     n_test, errors = math.nan, dict[tuple[str, int], float]()
     for (measure, reading), row in answers.items():
-        if row["status"] == "diverged":
-            return None
         at = coordinates.parse(reading, "evaluation")
         if measure != "corruption_error" or any(at.get(key) != value for key, value in readings.items()):
             continue

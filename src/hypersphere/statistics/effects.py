@@ -16,6 +16,7 @@ from scipy import special
 from hypersphere.config import coordinates
 from hypersphere.config.artifacts import Measured
 from hypersphere.config.coordinates import Coordinates
+from hypersphere.config.records import WITHOUT_VALUE
 from hypersphere.config.rules import Rules
 from hypersphere.config.study import AGAIN
 from hypersphere.provenance.columns import EFFECTS
@@ -65,7 +66,7 @@ def layout(point: Coordinates) -> str:
 
 
 def arms(table: pd.DataFrame, points: Iterable[Coordinates]) -> dict[str, Arms]:
-    """The measured cells of one artifact, by layout; without values if all runs diverged."""
+    """The measured cells of one artifact, by layout; without values if no run has one."""
     finished = table["value"].where(table["status"] == "finished").set_axis(table["seed"])
     by_cell = finished.groupby(table["coordinates"].to_numpy(), sort=False)
     measured = {str(cell): values.dropna() for cell, values in by_cell}
@@ -192,7 +193,7 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, declared: Mapping[str, 
     points, comparisons = artifact.points, artifact.comparisons
     by_layout = arms(table, points)
     rows: list[dict[str, Any]] = []
-    diverged = table.loc[table["status"] == "diverged", "coordinates"].value_counts().to_dict()
+    without = table.loc[table["status"].isin(WITHOUT_VALUE), "coordinates"].value_counts().to_dict()
     for point, against in comparisons:
         # Two layouts if the two differ in a reading; a baseline that is no cell has none.
         groups = by_layout.get(layout(point), {}) | by_layout.get(layout(against), {})
@@ -210,7 +211,7 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, declared: Mapping[str, 
         row |= {"in_family": in_family, "margin": math.nan if artifact.margin is None else artifact.margin}
         row["equivalent"] = -row["margin"] < row["low_equal"] and row["high_equal"] < row["margin"]
         row["n_declared"] = max(declared[cell], declared[baseline])
-        row["n_missing"] = sum(declared[one] - len(groups[one]) - diverged.get(one, 0) for one in (cell, baseline))
+        row["n_missing"] = sum(declared[one] - len(groups[one]) - without.get(one, 0) for one in (cell, baseline))
         rows.append(row)
     family = sum(AGAIN not in (point["variant"], against["variant"]) for point, against in comparisons)
     _adjust([row for row in rows if row["in_family"]], artifact, by_layout, family, rules)

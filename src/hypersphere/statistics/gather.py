@@ -11,6 +11,7 @@ from hypersphere.config.artifacts import Measured
 from hypersphere.config.cells import CHANCE, CONTROL, PIXELS, UNTRAINED, Cell, control, on_pixels, raw_pixels
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import MANIFEST, Plan
+from hypersphere.config.records import UNDEFINED, WITHOUT_VALUE
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import tables
 from hypersphere.provenance.columns import CELL, PROBE, RUNS, SUMMARY
@@ -22,6 +23,7 @@ from hypersphere.t_test import mean_interval, spread
 
 Answer = dict[Any, Any]
 DIVERGED: Answer = {"value": math.nan, "n_test": math.nan, "status": "diverged"}
+NOT_DEFINED: Answer = DIVERGED | {"status": UNDEFINED}
 Answers = dict[tuple[int, str, str, str], Answer]
 """The measured values of one run under one protocol, by epoch, target, measure and reading."""
 
@@ -77,14 +79,14 @@ class Measurer:
                 continue  # a record without raw pixels has a number all the same
             answer = self._measured(cell, subject, 0)
             chance = MEASURES[cell.measure].chance(int(answer["classes"]))
-            for variant, value in ((PIXELS, answer["value"]), (CHANCE, chance)):
+            for variant, value, status in ((PIXELS, answer["value"], answer["status"]), (CHANCE, chance, "finished")):
                 point = control(cell.coordinates, variant)
                 if value is not None and coordinates.text(point) not in rows:
                     rows[coordinates.text(point)] = {
                         **self._described(cell),
                         **{"coordinates": coordinates.text(point), "setting": coordinates.setting(point)},
                         **{"method": CONTROL, "variant": variant, "epoch": 0, "final": True, "seed": math.nan},
-                        **{"run": subject, "value": value, "n_test": answer["n_test"], "status": "finished"},
+                        **{"run": subject, "value": value, "n_test": answer["n_test"], "status": status},
                     }
         return list(rows.values())
 
@@ -121,18 +123,20 @@ class Measurer:
         return DIVERGED if diverged or math.isinf(value) else DIVERGED | {"value": value, "status": "finished"}
 
     def _compared(self, cell: Cell, baseline: Cell) -> Answer:
-        """A measure that compares a cell with its baseline by the whole benchmark; diverged if one of the two did."""
+        """A measure that compares a cell with its baseline by the whole benchmark; both must have a value."""
         found = []
         for one in (cell, baseline):
             assert one.run is not None
             assert one.target is not None
             at = one.epoch, one.target.name
             answers = {key[2:]: row for key, row in self._answers_for(one, one.run.name).items() if key[:2] == at}
-            of_one = corruption_errors(answers, coordinates.of_probe(one.coordinates))
-            if of_one is None:
+            statuses = {row["status"] for row in answers.values()}
+            if "diverged" in statuses:
                 return DIVERGED
-            found.append(of_one)
-            lacks = [place for place in WHOLE if place not in of_one[0]]  # the rest has another mean
+            if UNDEFINED in statuses:
+                return NOT_DEFINED
+            found.append(corruption_errors(answers, coordinates.of_probe(one.coordinates)))
+            lacks = [place for place in WHOLE if place not in found[-1][0]]  # the rest has another mean
             if lacks and self.plan.records is None:
                 name, severity = lacks[0]
                 part = f"{name} at severity {severity}" if severity else "clean images"
@@ -144,6 +148,8 @@ class Measurer:
         value = math.nan  # where a record that another made lacks a part of it: nothing was measured
         if len(ours) == len(theirs) == len(WHOLE):
             value = mce(ours, theirs, relative=cell.measure == "relative_mce")
+            if math.isnan(value):
+                return NOT_DEFINED
         return {"value": value, "n_test": n_test, "status": "finished"}
 
     def _measured(self, cell: Cell, subject: str, epoch: int) -> Answer:
@@ -153,8 +159,8 @@ class Measurer:
         target, measure = cell.target.name, cell.how.of_probe(cell.measure)
         answers = self._answers_for(cell, subject)
         answer, for_all = (answers.get((epoch, target, measure, reading)) for reading in (cell.reading, ""))
-        if answer is None and for_all is not None and for_all["status"] == "diverged":
-            answer = for_all  # a diverged run has one row for all readings
+        if answer is None and for_all is not None and for_all["status"] in WITHOUT_VALUE:
+            answer = for_all  # one row for all readings
         if answer is None:
             name = " ".join(filter(None, (measure, cell.reading)))
             file = self.plan.evaluation(subject, cell.how.digest)
@@ -193,7 +199,9 @@ FLOORS = (PIXELS, UNTRAINED, CHANCE)
 
 
 def summary(table: pd.DataFrame, confidence: float, declared: Mapping[str, int]) -> pd.DataFrame:
-    """summary.csv: means of ``table`` (measurements) over seeds. Diverged runs are counted, and are in no mean.
+    """summary.csv: means of ``table`` (measurements) over seeds.
+
+    Runs that diverged, and finished ones of which the measure is undefined, are counted, and are in no mean.
 
     n counts networks, by their seeds. Controls without a network (chance, pixels) are one number each, with n = 0.
     ``declared`` is the number of seeds that each cell should have; controls have none. The floor is the first control
@@ -208,8 +216,8 @@ def summary(table: pd.DataFrame, confidence: float, declared: Mapping[str, int])
             {key: first[key] for key in [*CELL, *PROBE]}
             | {"mean": float(values.mean()) if len(values) else math.nan, "std": spread(values)}
             | {"n": int(group.loc[group["value"].notna(), "seed"].nunique()), "low": low, "high": high}
-            | {"n_diverged": int((group["status"] == "diverged").sum()), "n_test": group["n_test"].max()}
-            | {"n_declared": declared.get(str(cell), pd.NA), "floor": ""}
+            | {f"n_{status}": int((group["status"] == status).sum()) for status in WITHOUT_VALUE}
+            | {"n_test": group["n_test"].max(), "n_declared": declared.get(str(cell), pd.NA), "floor": ""}
         )
     means = {row["coordinates"]: row["mean"] for row in rows}
     for row in rows:

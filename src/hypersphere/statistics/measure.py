@@ -16,6 +16,7 @@ from hypersphere.config import coordinates, registry
 from hypersphere.config import rules as rules_file
 from hypersphere.config.cells import Cell
 from hypersphere.config.plan import Plan, table_name
+from hypersphere.config.records import WITHOUT_VALUE
 from hypersphere.config.rules import Rules
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
@@ -31,7 +32,7 @@ PLACES = ("row", "column", "caption")
 WHOSE = ["coordinates", "seed", "run"]
 """The columns that say which cell and run a row is of."""
 BLANK = np.full((1, 1, 3), 255, np.uint8)
-"""Stands in the file of pictures where every run diverged."""
+"""Stands in the file of pictures where no run has one."""
 FLOORED = {(False, False): "", (True, False): "variant", (False, True): "baseline", (True, True): "both"}
 """Which arm of an effect is not shown to be above its controls, by whether variant and baseline have a floor."""
 Measured = tuple[Cell, Path, pd.DataFrame, int]
@@ -111,16 +112,17 @@ def pictures(of_cells: Iterable[Measured]) -> tuple[pd.DataFrame, list[UInt8[np.
 
 
 def _tables(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame, first: bool = False) -> Iterator[Measured]:
-    """Each cell that was measured and whose run did not diverge; ``first``: of its seeds the first alone.
+    """Each cell that was measured and has a value; ``first``: of its seeds the first alone.
 
     ``measured`` holds the cells' measurements.
     """
     shown: set[str] = set()
-    diverged = set(measured.loc[measured["status"] == "diverged", ["coordinates", "run"]].itertuples(index=False))
+    lost = measured["status"].isin(WITHOUT_VALUE)
+    without = set(measured.loc[lost, ["coordinates", "run"]].itertuples(index=False))
     for cell in cells:
         if cell.run is None or cell.target is None or cell.missing or cell.how is None:
             continue
-        if (cell.text, cell.run.name) in diverged:
+        if (cell.text, cell.run.name) in without:
             continue
         path = plan.evaluation(cell.run.name, cell.how.digest)
         file, listed = table_name(path, (cell.epoch, cell.target.name)), check_evaluation(path)["files"]

@@ -17,9 +17,10 @@ from hypersphere.t_test import spread
 def select(plan: Plan, paper: str, name: str) -> list[Tried]:
     """The curve of each arm over its grid, with its best value marked.
 
-    The best value has the best mean of the primary measure over the tuning seeds; a value of which a run diverged is
-    not chosen. Of equal means the first in the grid is chosen. A best value at the edge of any tuned field's grid is an
-    error, because a better one may lie beyond it. The plan is of the study's scale, from records alone.
+    The best value has the best mean of the primary measure over the tuning seeds; a value of which a run diverged, or
+    leaves the measure undefined, is not chosen. Of equal means the first in the grid is chosen. A best value at the
+    edge of any tuned field's grid is an error, because a better one may lie beyond it. The plan is of the study's
+    scale, from records alone.
     """
     study = plan.config.papers[paper].studies[name]
     where = f"{plan.config.paper_file(paper)}: studies.{name}"
@@ -52,7 +53,7 @@ def select(plan: Plan, paper: str, name: str) -> list[Tried]:
             curve.append(Tried(arm, str(value), mean, spread(finished), len(finished), diverged, False))
         whole = [one for one in curve if not one.diverged]
         if not whole:
-            raise HypersphereError(f"{where}: {arm}: a run diverged at every value of the grid")
+            raise HypersphereError(f"{where}: {arm}: a run diverged, or has no value, at every value of the grid")
         best = max(whole, key=lambda one: sign * one.mean)
         tried += [one._replace(chosen=one is best) for one in curve]
         values = coordinates.parse(best.value, "selection")

@@ -119,6 +119,19 @@ def test_time_that_is_over_and_a_signal_stop_snakemake_in_order_and_its_failure_
         campaign.run(plan, minutes=1, jobs=1)
 
 
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [("KILL", campaign.WHOLE), ("KILL", (1, 2)), ("TERM", campaign.WHOLE), ("RTMIN+5", campaign.WHOLE)],
+)
+def test_a_snakemake_that_is_killed_is_a_failure(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch, refused: Refused, name: str, part: tuple[int, int]
+) -> None:
+    """By the system, for its memory, or by a person; of a part, while it makes what all share."""
+    Snakemake(monkeypatch, f"kill -{name} $$")
+    with refused():
+        campaign.run(plan, minutes=1, jobs=1, part=part)
+
+
 @pytest.mark.parametrize("count", [2, 3, 7])
 def test_parts_share_no_run_and_are_everything_together(plan: Plan, count: int) -> None:
     parts = [taken(plan, (number, count)) for number in range(1, count + 1)]

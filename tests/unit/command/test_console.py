@@ -1,12 +1,15 @@
-"""After a kill of Snakemake: its locks are removed, and no living one's."""
+"""After a kill of Snakemake its locks are removed, and no living one's; Snakemake has what is replaced in it."""
 
+import ast
 import fcntl
+import inspect
 import platform
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -89,3 +92,26 @@ def test_locks_that_may_be_of_another_machine_are_left_alone(tmp_path: Path, hos
     briefly(tmp_path)
     lock(tmp_path)
     assert "was killed: its locks are removed" in briefly(tmp_path)  # the control: now all is known again
+
+
+def test_snakemake_has_every_name_that_is_read_or_replaced_in_it() -> None:
+    """They are no documented interface: a release without one of them would stop every command."""
+    from snakemake.api import DAGSettings, Workflow  # here, because the import takes seconds
+    from snakemake_interface_executor_plugins.registry.plugin import Plugin
+    from snakemake_interface_executor_plugins.settings import CommonSettings
+
+    kinds: dict[str, type] = {"workflow": Workflow, "workflow.dag_settings": DAGSettings, "asked": DAGSettings}
+    kinds |= {"executor_plugin": Plugin, "about": CommonSettings}
+    tree = ast.parse(Path(console.__file__).read_text())
+    read = [(ast.unparse(node.value), node.attr) for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    replaced = [node.keywords for node in calls if ast.unparse(node.func) == "dataclasses.replace"]
+    read += [("asked", str(keyword.arg)) for keywords in replaced for keyword in keywords]
+    used = {(kinds[of], name) for of, name in read if of in kinds}
+    assert {kind for kind, _ in used} == set(kinds.values())
+    known = {kind: {*dir(kind), *getattr(kind, "__dataclass_fields__", ())} for kind in kinds.values()}
+    lacks = sorted(f"{kind.__name__}.{name}" for kind, name in used if name not in known[kind])
+    if "executor_plugin" not in inspect.signature(Workflow.execute).parameters:
+        lacks.append("Workflow.execute(executor_plugin=...)")
+    version = metadata.version("snakemake")
+    assert not lacks, f"Snakemake {version} has no {', '.join(lacks)}: rewrite command/console.py, or pin an older one"

@@ -62,7 +62,8 @@ CASES: list[tuple[str, object]] = [
     *(("evaluations/0/measure", value) for value in ("knn_top3", "norm")),
     ("evaluations/0/protocol", "01234567"),
     ("evaluations/0/by", "01234567"),
-    ("evaluations/0/status", "diverged"),
+    *(("evaluations/0/status", value) for value in ("diverged", "undefined")),
+    ("pixels/0/status", "undefined"),
     ("status", "diverged"),
     ("level", "paper"),
     ("scale", "paper"),
@@ -130,6 +131,24 @@ def test_a_diverged_run_has_no_number_and_is_not_finished(
     status = "finished" if value is None else "diverged"
     change = setting(f"evaluations/{at}/value", value), setting(f"evaluations/{at}/status", status)
     rewrite(folder, [*sample[:3], changed(changed(sample[3], change[0]), change[1])])
+    with refused():
+        read(folder)
+
+
+def test_of_a_finished_run_a_measure_may_be_undefined_and_of_a_diverged_one_it_is_diverged(
+    folder: Path, sample: list[Record], refused: Refused
+) -> None:
+    """Of its encoder and of raw pixels; the classes are of the data, and stay."""
+    none = {"value": None, "n_test": None, "status": "undefined"}
+    for of in ("evaluations", "pixels"):
+        without = changed(sample[0], *(setting(f"{of}/0/{field}", value) for field, value in none.items()))
+        rewrite(folder, [without, *sample[1:]])
+        assert read(folder) == [without, *sample[1:]]
+        rewrite(folder, [changed(without, setting(f"{of}/0/classes", None)), *sample[1:]])
+        with refused():
+            read(folder)
+    at = next(place for place, one in enumerate(sample[3].evaluations) if one.status == "diverged")
+    rewrite(folder, [*sample[:3], changed(sample[3], setting(f"evaluations/{at}/status", "undefined")), sample[4]])
     with refused():
         read(folder)
 

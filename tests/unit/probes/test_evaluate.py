@@ -238,15 +238,19 @@ def test_a_diverged_run_has_no_values(plan: Plan) -> None:
     assert set(answers(plan, plan.batches[0].runs[1], "knn")["status"]) == {"finished"}
 
 
-def test_weights_that_give_no_numbers_are_diverged(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+def test_of_weights_that_give_no_numbers_all_measures_are_undefined(
+    plan: Plan, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Though training itself noticed nothing: at the end, and at no earlier epoch."""
     run = plan.batches[0].runs[0]
     multiply(plan, "encoder.safetensors", float("nan"))
     assert remade(plan) == EVERY
     for probe in EVERY:
         table = answers(plan, run, probe)
-        assert (table["status"] == "diverged").tolist() == (table["epoch"] == 4).tolist()
-        assert set(table.loc[table["epoch"] == 4, "value"]) == {""}
+        assert (table["status"] == "undefined").tolist() == (table["epoch"] == 4).tolist()
+        lost = table[table["epoch"] == 4]
+        assert set(lost["value"]) | set(lost["n_test"]) == {""}
+        assert (lost["classes"] == lost["target"].map({"upright": "10", "turned": "16"})).all()
     assert f"note: {run.name}: epoch 4: the features of 80 of 80" in capsys.readouterr().out
     assert not evaluate.table_name(evaluation(plan, "norms"), (4, "upright")).exists()
 
@@ -293,6 +297,22 @@ def test_values_of_a_part_count_its_images(plan: Plan, monkeypatch: pytest.Monke
     rows = pd.DataFrame(evaluate._measured("a", protocol, (3, "b"), frozen)[0], columns=[*EVALUATION])
     expected = [("", 50.0, 8), ("bias=aligned", 75.0, 4)]
     assert list(rows[["reading", "value", "n_test"]].itertuples(index=False, name=None)) == expected
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e39])
+def test_a_value_that_is_no_number_is_undefined_but_for_a_part_of_too_few_images(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch, bad: float
+) -> None:
+    """The other values of the same probe stay; 1e39 is no number of float32."""
+    values = {"norm_gain": bad, "norm_auroc": 60.0, "bucket_top1;bucket=1": np.nan}
+    monkeypatch.setattr(registry, "load", lambda kind, name: lambda frozen: ProbeResult(values, n=8))
+    frozen: Any = SimpleNamespace(classes=lambda: 10)
+    protocol = plan.asked[plan.batches[0].runs[0].name][digest(plan, "linear")].protocol
+    rows = pd.DataFrame(evaluate._measured("a", protocol, (3, "b"), frozen)[0], columns=[*EVALUATION])
+    assert rows["status"].tolist() == ["undefined", "finished", "finished"]
+    assert rows["value"].isna().tolist() == [True, False, True]
+    assert rows["n_test"].fillna(0).tolist() == [0, 8, 8]
+    assert set(rows["classes"]) == {10}
 
 
 def after(root: Path, *changes: tuple[str, str]) -> Plan:

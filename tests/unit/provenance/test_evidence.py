@@ -1,6 +1,7 @@
 """Records are complete, stand in for runs, and none makes a verdict better than its evidence."""
 
 import csv
+import itertools
 import re
 import shutil
 from collections.abc import Callable, Iterable
@@ -19,8 +20,8 @@ from hypersphere.config import records, rules
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import Record
 from hypersphere.config.run import Run
-from hypersphere.errors import HypersphereError
-from hypersphere.probes import evaluate
+from hypersphere.errors import HypersphereError, NotFiniteError
+from hypersphere.probes import evaluate, knn
 from hypersphere.provenance import digests, evidence
 from hypersphere.statistics import gather, measure
 from hypersphere.training import loop
@@ -222,6 +223,33 @@ def test_records_give_the_same_numbers_as_the_runs(root: Path) -> None:
     assert gather.runs(trained, names).equals(gather.runs(recorded, names))
 
 
+def test_a_finished_run_of_which_a_measure_is_undefined_is_kept_and_counts_as_it_did(
+    laptop_root: Path, finished: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of its probes finds nothing to measure; all others stay."""
+
+    def nothing(*vectors: Tensor, **how: object) -> Tensor:
+        raise NotFiniteError("the scores are NaN")
+
+    shutil.copytree(finished / "data", laptop_root / "data", dirs_exist_ok=True)
+    trained = trained_plan(laptop_root)
+    first, *others = trained.batches[0].runs
+    trained.evaluation(first.name, digests_of(trained, first)["knn"]).unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(knn, "vote", nothing)
+        evaluate.evaluate_runs(trained, [first])
+    for run in (first, *others):
+        evidence.pack(trained, run)
+    (record,) = (one for one in kept(laptop_root) if one.name == first.name)
+    assert {one.status for one in record.answers(digests_of(trained, first)["knn"])} == {"undefined"}
+    assert {one.status for one in record.answers(digests_of(trained, first)["linear"])} == {"finished"}
+    counts = []
+    for plan in (trained, recorded_plan(laptop_root)):
+        cells = [cell for cell in plan.artifacts["embedding_norms", "table5"] if cell.run == first and not cell.missing]
+        counts.append([row["status"] for row in gather.Measurer(plan).rows(cells)])
+    assert counts[0] == counts[1] == ["undefined"]
+
+
 def test_an_untrained_encoder_is_that_of_any_record_of_equal_weights(root: Path) -> None:
     """Of a run that differs in its rate alone; where no record has one, the artifact is made without."""
     key = ("embedding_norms", "table5")
@@ -360,6 +388,39 @@ def test_a_kill_between_two_tables_adds_nothing_and_the_next_writer_mends_it(
     assert kept(root) == whole
     assert sorted(path.name for path in plan.config.evidence.glob("*.csv")) == sorted(tables_of(given))
     assert not list(plan.config.evidence.glob(".*.part"))
+
+
+@pytest.mark.parametrize("name", records.TABLES)
+def test_a_table_whose_columns_come_in_another_order_is_written_as_before(root: Path, given: Path, name: str) -> None:
+    """Whatever the order, one more record gives the bytes that it gives without; and they can be read."""
+    plan, (first, *rest) = trained_plan(root), records.read_folder(given, "laptop")
+    rewrite(plan.config.evidence, [first])
+    before = tables_of(plan.config.evidence)
+    evidence.add(plan.config.evidence, rest, plan)
+    expected, columns = tables_of(plan.config.evidence), records.TABLES[name]
+    orders = {columns[::-1], (*columns[1:], columns[0]), *itertools.islice(itertools.permutations(columns), 1, 4)}
+    for order in orders - {columns}:
+        for file, content in before.items():
+            (plan.config.evidence / file).write_bytes(content)
+        path = plan.config.evidence / f"{name}.csv"
+        pd.read_csv(path, dtype=str, keep_default_na=False)[list(order)].to_csv(path, index=False)
+        evidence.add(plan.config.evidence, rest, plan)
+        assert tables_of(plan.config.evidence) == expected
+        assert kept(root) == [first, *rest]
+
+
+@pytest.mark.parametrize("name", ["environments", "protocols", "runs"])
+def test_a_table_whose_rows_come_in_another_order_gets_no_row_twice(root: Path, given: Path, name: str) -> None:
+    """Where the order says nothing but which came first: it stays, and new rows follow."""
+    plan, content = trained_plan(root), records.read_folder(given, "laptop")
+    some, rest = [content[0], changed(content[1], ELSEWHERE)], content[2:]
+    rewrite(plan.config.evidence, some)
+    path = plan.config.evidence / f"{name}.csv"
+    header, *lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([header, *lines[::-1]]))
+    evidence.add(plan.config.evidence, rest, plan)
+    assert path.read_text().startswith("".join([header, *lines[::-1]]))
+    assert {one.key for one in kept(root)} == {one.key for one in (*some, *rest)}
 
 
 def test_rows_of_runs_that_are_lost_are_not_taken_away(root: Path, given: Path) -> None:

@@ -32,7 +32,7 @@ PLAIN: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
 
 BASELINE, CUT, SIMSIAM = [51.0, 51.1, 51.2], [56.0, 56.1, 56.2], [20.0, 20.1, 20.2]
 """SimCLR by default and with cut weights, and both rows of SimSiam: each has a standard deviation of 0.1."""
-Values = list[float] | list[float | None]
+Values = list[float] | list[float | None] | list[float | str | None]
 
 
 def fill(world: World, baseline: Values = BASELINE, cut: Values = CUT, simsiam: Values = SIMSIAM) -> World:
@@ -319,8 +319,9 @@ def test_two_collapsed_arms_show_no_absence_of_an_effect(
         ("laptop", "cut3", 2, 0, "laptop only"),
     ],
 )
-def test_an_arm_that_lost_more_than_a_fifth_settles_nothing_whether_diverged_or_missing(
-    make_small: Make, level: str, arm: str, missing: int, diverged: int, verdict: str
+@pytest.mark.parametrize("lost", [None, "undefined"])
+def test_an_arm_that_lost_more_than_a_fifth_settles_nothing_whether_without_a_value_or_missing(
+    make_small: Make, level: str, arm: str, missing: int, diverged: int, verdict: str, lost: str | None
 ) -> None:
     """Missing seeds are said; records of only the good ones would have them."""
     world = make_small(level=level, seeds=range(7))
@@ -330,7 +331,7 @@ def test_an_arm_that_lost_more_than_a_fifth_settles_nothing_whether_diverged_or_
         cells[place] = replace(cells[place], missing="no record of this run")
     seven = [51.0, 51.1, 51.2, 50.9, 51.0, 51.1, 51.2]
     arms: dict[str, Values] = {"default": seven, "cut3": [value + 5 for value in seven]}
-    arms[arm] = [*arms[arm][: 7 - diverged], *[None] * diverged]
+    arms[arm] = [*arms[arm][: 7 - diverged], *[lost] * diverged]
     fill(world, arms["default"], arms["cut3"], seven)
     values = [claim("default", reported=51.1), claim("cut3", variant="cut3", reported=56.1)]
     found = judge(world, *values, gain("g"))
@@ -338,7 +339,9 @@ def test_an_arm_that_lost_more_than_a_fifth_settles_nothing_whether_diverged_or_
     assert (effect["n_declared"], effect["n_missing"]) == (7, missing)
     for row, declared in ((found[arm], 7), (found["g"], 14)):
         assert [row[name] for name in ("n", "n_declared")] == [str(7 - missing - diverged), "7"]
-        assert [row[name] for name in ("n_diverged", "n_missing")] == [str(diverged), str(missing)]
+        counts = {"n_diverged": 0, "n_undefined": 0, "n_missing": missing}
+        counts["n_undefined" if lost else "n_diverged"] = diverged
+        assert {name: row[name] for name in counts} == {name: str(count) for name, count in counts.items()}
         assert (f"{missing} of {declared} seeds missing" in row["why"]) == (missing > 0)
         assert (claims.TOO_FEW in row["why"]) == (verdict == "inconclusive")
         assert row["verdict"] == verdict

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from hypersphere.config import cells as config_cells
+from hypersphere.config import records
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import Answer, Record
 from hypersphere.datasets import corrupting as severities
@@ -41,13 +42,12 @@ def test_by_hand() -> None:
 
 
 def test_values_are_sorted_by_corruption_and_severity() -> None:
-    """Speckle noise is none of the benchmark's fifteen; a diverged run has none."""
+    """Speckle noise is none of the benchmark's fifteen."""
     said = {"augmix;corruption=none": 5, "augmix;corruption=fog;severity=1": 6, "augmix;corruption=fog;severity=2": 7}
     said |= {"augmix;corruption=speckle_noise;severity=2": 90, "standard;corruption=fog;severity=1": 91}
     row = {"n_test": 50.0, "status": "finished"}
     answers = {("corruption_error", f"augmentation={name}"): row | {"value": value} for name, value in said.items()}
     assert corruption_errors(answers, {"augmentation": "augmix"}) == (of(5, fog=[6, 7]), 50)
-    assert corruption_errors({("corruption_error", ""): {"status": "diverged"}}, {}) is None
 
 
 def test_names_are_those_of_the_datasets_and_of_the_probe() -> None:
@@ -206,6 +206,24 @@ def test_what_records_lack_is_a_reason_and_ends_nothing(
     assert len(gather.Measurer(rest).rows(marked, plan.config.papers[KEY[0]].measured[KEY[1]])) < len(marked)
     (reason,) = {cell.missing for cell in marked if cell.run and cell.run.name == other}
     approve(reason)
+
+
+@pytest.mark.parametrize("status", records.WITHOUT_VALUE)
+def test_a_record_without_a_value_is_counted_and_not_missing(
+    recorded: tuple[Plan, dict[str, tuple[Record, ...]]], status: str
+) -> None:
+    """It has one row for all readings, and its baseline has a row for each."""
+    plan, every = recorded
+    name = run_of(plan, "dm3")
+    (record,) = every[name]
+    none = {"value": None, "n_test": None, "reading": "", "status": status}
+    without = [record.evaluations[0].model_copy(update=none)]
+    known = every | {name: (record.model_copy(update={"evaluations": without}),)}
+    marked = config_cells.mark(plan.artifacts[KEY], plan.config, known)
+    rest = dataclasses.replace(plan, cells=tuple(marked), records=known)
+    rows = gather.Measurer(rest).rows(marked, plan.config.papers[KEY[0]].measured[KEY[1]])
+    statuses = {(row["run"] == name, row["status"]) for row in rows if row["measure"] == "mce"}
+    assert statuses == {(True, status), (False, "finished")}
 
 
 def test_mean_corruption_errors_are_those_of_the_records(

@@ -86,6 +86,15 @@ def test_chance_and_pixels_follow_the_dataset_that_was_probed(make_world: Make) 
         assert rows["n"].tolist() == [0, 0, 0]  # one number, and no network
 
 
+def test_where_pixels_have_no_value_chance_has_one_all_the_same(make_world: Make) -> None:
+    world = make_world(seeds=[0])
+    world.of_pixels("digits", "knn", {"knn_top1": "undefined", "knn_top5": 90.0})
+    rows = world.tidy("table5")
+    found = {variant: rows.loc[at(method="control", variant=variant)] for variant in ("pixels", "chance")}
+    assert (found["pixels"]["status"], found["chance"]["status"]) == ("undefined", "finished")
+    assert (np.isnan(found["pixels"]["value"]), found["chance"]["value"]) == (True, 10.0)
+
+
 def test_untrained_counts_each_seed_once_and_is_of_the_first_row(make_world: Make) -> None:
     world = make_world(seeds=[0, 1])
     world.say("epochs", at(epoch=0), [10.0, 11.0])
@@ -112,18 +121,22 @@ def test_a_value_that_is_none_is_no_divergence(make_world: Make) -> None:
     [
         ([51.0, 52.0, 53.0], 3, 52.0, 1.0, 2.484138),  # t(0.975, 2) = 4.302652729911275 from tables, over sqrt(3)
         ([51.0, None, 53.0], 2, 52.0, 2**0.5, 12.706205),  # |51 - 53| / sqrt(2); t(0.975, 1) sqrt(2) / sqrt(2)
+        ([51.0, "undefined", None, 53.0], 2, 52.0, 2**0.5, 12.706205),
         ([51.3], 1, 51.3, np.nan, np.nan),
         ([None], 0, np.nan, np.nan, np.nan),
+        (["undefined"], 0, np.nan, np.nan, np.nan),
         ([51.3, 51.3, 51.3], 3, 51.3, 0.0, np.nan),
     ],
 )
-def test_a_diverged_run_is_counted_and_in_no_mean_and_no_interval_is_claimed_without_a_spread(
-    make_world: Make, values: list[float | None], n: int, mean: float, std: float, half: float
+def test_a_run_without_a_value_is_counted_and_in_no_mean_and_no_interval_is_claimed_without_a_spread(
+    make_world: Make, values: list[float | str | None], n: int, mean: float, std: float, half: float
 ) -> None:
+    """Those that diverged, and finished ones of which the measure is undefined, apart."""
     world = make_world(seeds=range(len(values)))
     world.say("table5", at(), values)
     row = world.tidy("table5", "summary").loc[at()]
-    assert (row["n"], row["n_diverged"], row["epoch"]) == (n, values.count(None), 100)
+    counts = values.count(None), values.count("undefined")
+    assert (row["n"], row["n_diverged"], row["n_undefined"], row["epoch"]) == (n, *counts, 100)
     expected = [mean, std, mean - half, mean + half]
     found = [row[name] for name in ("mean", "std", "low", "high")]
     assert found == pytest.approx(expected, abs=1e-6, nan_ok=True)

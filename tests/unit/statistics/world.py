@@ -20,6 +20,7 @@ from hypersphere.config.artifacts import Protocol
 from hypersphere.config.cells import Cell, raw_pixels
 from hypersphere.config.coordinates import parse, text
 from hypersphere.config.plan import MANIFEST, Plan
+from hypersphere.config.records import UNDEFINED
 from hypersphere.provenance import pictures, tables
 from hypersphere.provenance.columns import TABLES, THEORY
 from hypersphere.simulations.study import COLUMNS
@@ -83,7 +84,7 @@ class Runs:
 
     def __init__(self, plan: Plan, paper: str) -> None:
         self.plan, self.paper = plan, paper
-        self.said: dict[tuple[str, str], dict[tuple[int, str, str, str], float | None]] = {}
+        self.said: dict[tuple[str, str], dict[tuple[int, str, str, str], float | str | None]] = {}
         self.made: dict[str, dict[str, Any]] = {}
         """Device and numerics of runs that were not made as the others."""
         self.status: dict[str, str] = {}
@@ -106,21 +107,21 @@ class Runs:
         """The name of a cell's run of the ``seed``th seed."""
         return self.cells(artifact, coordinates)[seed].run.name
 
-    def say(self, artifact: str, coordinates: str, values: Sequence[float | None]) -> None:
-        """What is measured for a cell, a number for each seed; None: its run diverged."""
+    def say(self, artifact: str, coordinates: str, values: Sequence[float | str | None]) -> None:
+        """What is measured for a cell, a number for each seed; None: its run diverged; or the word undefined."""
         for cell, value in zip(self.cells(artifact, coordinates), values, strict=True):
             if value is None:
                 self.status[cell.run.name] = "diverged"
             self.tell(cell, value)
 
-    def tell(self, cell: Cell, value: float | None, pixels: bool = False) -> None:
+    def tell(self, cell: Cell, value: float | str | None, pixels: bool = False) -> None:
         """What is measured for one cell; or for the raw pixels of its dataset."""
         target = cell.target.name
         subject, epoch = (raw_pixels(target), 0) if pixels else (cell.run.name, cell.epoch)
         key = epoch, target, cell.how.of_probe(cell.measure), cell.reading
         self.said.setdefault((subject, cell.how.digest), {})[key] = value
 
-    def of_pixels(self, dataset: str, protocol: str, values: Mapping[str, float]) -> None:
+    def of_pixels(self, dataset: str, protocol: str, values: Mapping[str, float | str]) -> None:
         """What a protocol says of a dataset's raw pixels, by measure."""
         digest = self.plan.protocols[self.paper][protocol].digest
         self.said[f"pixels-{dataset}", digest] = {(0, dataset, name, ""): value for name, value in values.items()}
@@ -271,8 +272,10 @@ Make = Callable[..., World]
 
 
 def _row(
-    run: str, epoch: int, digest: str, measure: str, target: str, value: float | None = None, reading: str = ""
+    run: str, epoch: int, digest: str, measure: str, target: str, value: float | str | None = None, reading: str = ""
 ) -> tuple[Any, ...]:
     status = "diverged" if value is None else "finished"
     n_test, classes = (None, None) if value is None else (100, CLASSES.get(target, 10))
+    if value == UNDEFINED:
+        status, value, n_test = UNDEFINED, None, None
     return run, epoch, digest, measure, target, reading, value, n_test, classes, status

@@ -109,9 +109,10 @@ def _handles(points: Points, looks: Sequence[dict[str, Any]]) -> dict[str, Line2
     lines, entries = points.measured("lines"), {}
     for line, look in zip(lines, looks, strict=True):
         ends = [points.at(panel, line, points.axis("x")[-1]) for panel in points.axis("panels")]
-        diverged = any(end.was_run for end in ends) and all(math.isnan(end.mean) for end in ends)
+        lost = " or ".join(dict.fromkeys(how for end in ends for how in end.lost))
+        nothing = lost and all(math.isnan(end.mean) for end in ends)
         name = points.called(line, words.varying(lines))
-        entries[name + (" (diverged)" if diverged else "")] = Line2D([], [], **look)
+        entries[name + (f" ({lost})" if nothing else "")] = Line2D([], [], **look)
     for kind, name in _levels(points).items():
         entries[name] = Line2D([], [], color=style.GREY, linestyle=LEVELS[kind], linewidth=1.1)
     if any(math.isfinite(cell.published) for cell in points.every):

@@ -108,8 +108,8 @@ def without(table: str, where: str) -> Callable[[Any, str], None]:
     return lambda made, name: made.alter(name, table, lambda rows: rows[~rows["coordinates"].str.contains(where)])
 
 
-def diverged(where: str) -> Callable[[Any, str], None]:
-    gone = {"mean": math.nan, "low": math.nan, "high": math.nan, "n": 0, "n_diverged": 5}
+def lost(where: str, how: str = "diverged") -> Callable[[Any, str], None]:
+    gone = {"mean": math.nan, "low": math.nan, "high": math.nan, "n": 0, f"n_{how}": 5}
     return lambda made, name: made.change(name, "summary", where, **gone)
 
 
@@ -117,9 +117,10 @@ def diverged(where: str) -> Callable[[Any, str], None]:
     ("name", "lose", "said"),
     [
         ("squares", without("summary", f"^{SQUARE}$"), ["not\nrun"]),
-        ("squares", diverged(SQUARE), ["diverged"]),
+        ("squares", lost(SQUARE), ["diverged"]),
+        ("squares", lost(SQUARE, "undefined"), ["undefined"]),
         ("spread", without("distribution", "first"), ["not run"]),
-        ("heights", diverged(f"{PLAIN};measure=knn_top1"), ["diverged"]),
+        ("heights", lost(f"{PLAIN};measure=knn_top1"), ["diverged"]),
         ("faces", without("pictures", ""), ["not run"]),
         ("globes", without("points", "cut"), ["not run", "not run"]),
     ],
@@ -131,7 +132,7 @@ def test_what_is_not_there_says_so(
     lose(made, name)
     for drawn, expected in ((figure(name), []), (made.draw(name), said)):
         texts = [text.get_text().strip() for axis in panels(drawn) for text in axis.texts]
-        assert [text for text in texts if text in ("not run", "not\nrun", "diverged")] == expected
+        assert [text for text in texts if text in ("not run", "not\nrun", "diverged", "undefined")] == expected
 
 
 def test_a_cell_without_pictures_has_no_panel_words_for_columns_are_headings_and_many_classes_have_no_legend(

@@ -22,14 +22,19 @@ def test_the_quick_scale_shows_no_interval_and_says_so(make: Any) -> None:
     assert "No interval of a difference is shown" in " ".join(table.notes)
 
 
+EFFECT = " / +4.0 [+2.0, +6.0]"
+
+
 @pytest.mark.parametrize(
     ("table", "change", "said"),
     [
         ("effects", {"low_holm": -60.0, "high_holm": 60.0}, "64.0 ± 0.9 (5) / +4.0, no interval"),  # beyond the measure
         ("effects", {"in_family": False, "low": 1.0, "high": 7.0}, "64.0 ± 0.9 (5) / +4.0 [+1.0, +7.0]"),
         ("effects", {"low_power": True}, "64.0 ± 0.9 (5) / +4.0 [+2.0, +6.0] low power"),
-        ("summary", {"n": 3, "n_diverged": 2}, "64.0 ± 0.9 (3; 2 diverged) / +4.0 [+2.0, +6.0]"),
+        ("summary", {"n": 3, "n_diverged": 2}, f"64.0 ± 0.9 (3; 2 diverged){EFFECT}"),
+        ("summary", {"n": 2, "n_diverged": 2, "n_undefined": 1}, f"64.0 ± 0.9 (2; 2 diverged; 1 undefined){EFFECT}"),
         ("summary", {"mean": math.nan, "std": math.nan, "n": 0, "n_diverged": 5}, "diverged / "),
+        ("summary", {"mean": math.nan, "std": math.nan, "n": 0, "n_undefined": 5}, "undefined / "),
         ("summary", {"floor": "pixels"}, "64.0 ± 0.9 (5) † / +4.0 [+2.0, +6.0]"),
     ],
 )

@@ -132,7 +132,10 @@ def test_a_verdict_has_the_colour_of_its_answer(quick: Any, published: Any, verd
     answer = Verdict.of(verdict).answer
     settled = answer.tone != "neutral"
     for world, scales in ((quick, ("theorem", "study")), (published, ("theorem", "study", "encoder"))):
-        rows = {one["answered_by"]: one | {"verdict": verdict, "answer": answer} for one in tables.rows(world.results.claims)}
+        rows = {
+            one["answered_by"]: one | {"verdict": verdict, "answer": answer}
+            for one in tables.rows(world.results.claims)
+        }
         coloured = [by for by, one in rows.items() if claims.entry(world.plan.config, one).tone != "neutral"]
         assert set(scales if settled else ()) == {*coloured} - {"sentence"}
 
@@ -148,10 +151,11 @@ def test_diverged_and_missing_runs_are_counted_and_a_study_that_was_not_run_has_
     world = make()
     world.claims[0] |= {"n": 1, "n_diverged": 1, "n_missing": 3, "why": "3 of 5 seeds missing"}
     world.claims[1] |= {"measured": "", "n": 0, "n_diverged": 2}
+    world.claims[2] |= {"measured": "", "n": 0, "n_undefined": 2}
     world.claims[8] |= {"measured": "", "n": 0, "verdict": "not run", "sentence": "The rate is as printed"}
     world.write_claims()
     entries = claims.entries(world.results)
-    assert [one.found for one in entries[:2]] == ["64.0 (n = 1; 1 diverged; 3 missing)", "diverged"]
+    assert [one.found for one in entries[:3]] == ["64.0 (n = 1; 1 diverged; 3 missing)", "diverged", "undefined"]
     assert entries[8].subject == "The rate is as printed"
 
 
