@@ -104,8 +104,8 @@ def nothing_differs(of: Mapping[str, pd.DataFrame], confidence: float) -> tuple[
     """What ``of_studies`` says where nothing differs.
 
     A row for each number of runs an arm and of arms: how many sets, and their mean, least and greatest share (%). And
-    the A/A comparisons by a primary measure whose interval excludes zero. One whose runs are shown twice, at the best
-    values and at the printed ones, counts once.
+    the A/A comparisons of finished studies, by a primary measure, whose interval excludes zero. One whose runs are
+    shown twice, at the best values and at the printed ones, counts once.
     """
     from scipy import stats
 
@@ -114,7 +114,7 @@ def nothing_differs(of: Mapping[str, pd.DataFrame], confidence: float) -> tuple[
     groups = of["splits"].groupby(["n", "arms", "margin"], as_index=False)
     by_size, compared = tables.rows(groups.agg(sets=("called", "size"), **shares)), of["studies"]
     primary = compared["artifact"].isin([*compared["study"], *(compared["study"] + PRINTED)])
-    again = compared[primary & ~compared["in_family"] & compared["low"].notna()]
+    again = compared[primary & compared["finished"] & ~compared["in_family"] & compared["low"].notna()]
     again = again.drop_duplicates(["paper", "study", "effect", "low", "high"])
     clear = int(((again["low"] > 0) | (again["high"] < 0)).sum())
     if again.empty:

@@ -90,10 +90,10 @@ def test_a_multiple_is_told_as_what_it_comes_to() -> None:
 def test_shares_are_averaged_over_sets_of_one_size_and_comparisons_are_counted() -> None:
     splits = pd.DataFrame({"n": [5, 5, 5], "margin": 1.0, "arms": [2, 4, 2], "called": [4.0, 6.0, 5.0], "level": 50.0})
     ends = {"low": [-1.0, 0.1, -2.0, -2.0], "high": [1.0, 0.4, -0.1, -0.1], "effect": [0.0, 0.2, -1.0, -1.0]}
-    rows = pd.DataFrame(
-        {"paper": "p", "study": "s", "artifact": ["s", "s", "s", "s_printed"], "in_family": False, **ends}
-    )
+    artifacts = {"paper": "p", "study": "s", "artifact": ["s", "s", "s", "s_printed"]}
+    rows = pd.DataFrame({**artifacts, "in_family": False, "finished": True, **ends})
     others = [rows.assign(in_family=True), rows.assign(artifact="s_checks", effect=5.0)]
+    others += [rows.assign(finished=False, effect=6.0)]
     sizes, compared = known.nothing_differs({"splits": splits, "studies": pd.concat([rows, *others])}, 0.95)
     two, four = sizes
     assert (two["sets"], two["arms"], two["called"], two["called_least"], two["called_most"]) == (2, 2, 4.5, 4, 5)
