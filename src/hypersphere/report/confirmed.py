@@ -15,7 +15,7 @@ from hypersphere.provenance import tables
 from hypersphere.report import figures, intervals, style, words
 
 Row = Mapping[str, Any]
-INTERVALS = {"welch": ("Welch", "Holm"), "paired": ("paired", "Holm"), "dunnett": ("Welch", "Dunnett")}
+INTERVALS = {"welch": ("Welch", "Holm"), "paired": ("paired", "Holm"), "dunnett": ("Welch", "Holm")}
 """By a study's test, the heads of the two intervals: each comparison's own, and after correction for all of them."""
 WIDEST = 9
 """Readings beside each other that a page can take."""
