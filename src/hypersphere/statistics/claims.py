@@ -197,7 +197,7 @@ class Judge:
     def _seeds(self, *cells: str) -> tuple[dict[str, int], list[str]]:
         """How many seeds of the cells were declared, diverged and are missing; what a verdict on them has to say."""
         rows = self.summary.loc[list(cells)]
-        diverged, declared = int(rows["n_diverged"].sum()), int(rows["n_declared"].max())
+        diverged, declared = int(rows["n_diverged"].sum()), int(rows["n_declared"].min())
         missing = int(rows["n_declared"].sum() - rows["n"].sum()) - diverged
         said = [f"{missing} of {int(rows['n_declared'].sum())} seeds missing"] if missing else []
         # Missing seeds may have diverged as well, but below the published scale one may have begun with fewer.
