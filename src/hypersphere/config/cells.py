@@ -61,6 +61,11 @@ class Cell:
         """The coordinates as text."""
         return coordinates.text(self.coordinates)
 
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """The paper, artifact and coordinates that the cells of all its seeds share."""
+        return self.paper, self.artifact, self.text
+
     @cached_property
     def reading(self) -> str:
         """Which of a probe's values for the measure: ``split=train``; empty if there is only one."""
@@ -158,13 +163,39 @@ class Cells:
         cell = replace(cell, missing=next(self._reasons(cell, artifact, used), ""))
         if resolved is None:
             return [cell]
-        cells = []
-        for seed in seeds:
-            if (run := (resolved.run.name, seed)) not in self.seeded:
-                fields = {field: getattr(resolved.run, field) for field in resolved.run.model_fields_set}
-                self.seeded[run] = Run.model_construct(**{**fields, "seed": seed})
-            cells.append(replace(cell, run=self.seeded[run]))
-        return cells
+        return [replace(cell, run=self._run(resolved, seed)) for seed in seeds]
+
+    def _run(self, resolved: Resolved, seed: int) -> Run:
+        if (key := (resolved.run.name, seed)) not in self.seeded:
+            fields = {field: getattr(resolved.run, field) for field in resolved.run.model_fields_set}
+            self.seeded[key] = Run.model_construct(**{**fields, "seed": seed})
+        return self.seeded[key]
+
+    def further(self, cells: Iterable[Cell], records: Records) -> list[Cell]:
+        """Cells that tables have beside those declared: of the same numbers, for other recorded seeds of their runs.
+
+        A study, or an artifact that lists its seeds, keeps to them. A seed on which a study tunes is never added, as a
+        choice was made on it; one of an A/A arm only where the scale says that it counts.
+        """
+        plans = [study for paper in self.config.papers.values() for study in paper.studies.values()]
+        apart = {seed for study in plans for seed in study.seeds.tuning}
+        if not self.config.scale.seeds.again_counts:
+            apart |= {seed for study in plans for seed in study.seeds.again}
+        recorded = sorted({several[0].run.seed for several in records.values()} - apart)
+        declared: dict[tuple[str, str, str], list[Cell]] = {}
+        for cell in cells:
+            own = self.config.papers[cell.paper].measured[cell.artifact]
+            if cell.run and not cell.missing and isinstance(own.seeds, str) and not own.seeds_of:
+                declared.setdefault(cell.place, []).append(cell)
+        found = []
+        for first, *others in declared.values():
+            assert first.resolved is not None
+            seeds = {cell.run.seed for cell in (first, *others) if cell.run}
+            for seed in recorded:
+                run = self._run(first.resolved, seed)
+                if seed not in seeds and run.name in records:
+                    found.append(replace(first, run=run))
+        return found
 
     def _reasons(self, cell: Cell, artifact: Measured, used: Mapping[str, Dataset | None]) -> Iterator[str]:
         """Why this scale makes no cell of a point, whatever its seed."""

@@ -342,7 +342,10 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
     cells, records = of_cells.without_repeats(cells), None
     if config.settings.evidence_only:
         records = read_all(config.evidence, config.scale.level)
-        cells = of_cells.mark(cells, config, records)
+        further = of_cells.mark(maker.further(cells, records), config, records)
+        cells = of_cells.mark(cells, config, records) + [cell for cell in further if not cell.missing]
+        first = {cell.place: at for at, cell in reversed([*enumerate(cells)])}
+        cells.sort(key=lambda cell: first[cell.place])  # all seeds of a point together, the declared ones first
     return Plan(config, tuple(cells), maker.protocols, records)
 
 

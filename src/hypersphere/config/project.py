@@ -42,6 +42,9 @@ class Seeds(Strict):
 
     tables: SeedList
     sweeps: SeedList
+    again_counts: bool = False
+    """Whether tables made from records count the runs of A/A arms, which are runs of a baseline with other seeds. A
+    study never does: its plan has them apart."""
 
     @model_validator(mode="before")
     @classmethod
