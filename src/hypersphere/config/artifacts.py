@@ -125,9 +125,9 @@ class Measured(Strict):
     """The only scales that make it; None: all."""
     plan: str | None = None
     """The study that it belongs to."""
-    test: Literal["welch", "dunnett", "paired"] = "welch"
+    test: Literal["welch", "paired"] = "welch"
     """The primary test of its comparisons, with Holm's correction. paired: of runs of one seed, which share weights and
-    batches, where a pilot's correlation over seeds is above 0.5; dunnett: as welch."""
+    batches, where a pilot's correlation over seeds is above 0.5."""
     margin: PositiveFloat | None = None
     """Equivalence margin in the measure's unit; None: that of config/statistics.yaml."""
     cannot_be_judged: str | None = None

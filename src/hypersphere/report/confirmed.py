@@ -15,11 +15,7 @@ from hypersphere.provenance import tables
 from hypersphere.report import figures, intervals, style, words
 
 Row = Mapping[str, Any]
-<<<<<<< HEAD
 INTERVALS = {"welch": ("Welch", "Holm"), "paired": ("paired", "Holm")}
-=======
-INTERVALS = {"welch": ("Welch", "Holm"), "paired": ("paired", "Holm"), "dunnett": ("Welch", "Holm")}
->>>>>>> c5118ab247f415dbe9e4a6cbd380c4d6b7da8df9
 """By a study's test, the heads of the two intervals: each comparison's own, and after correction for all of them."""
 EDGES: dict[str, str] = {"lowest": "≤ ", "highest": "≥ "}
 """Before a selected value that ends its grid."""

@@ -200,20 +200,15 @@ class Judge:
     def _seeds(self, *cells: str) -> tuple[dict[str, int], list[str]]:
         """How many seeds of the cells were declared, lack a value or are missing; what a verdict on them has to say."""
         rows = self.summary.loc[list(cells)]
-<<<<<<< HEAD
         without = {f"n_{status}": int(rows[f"n_{status}"].sum()) for status in WITHOUT_VALUE}
         seen = rows["n"] + rows[[*without]].sum(axis="columns")
         missing = int(rows["n_declared"].sum() - seen.sum())
-=======
-        diverged, declared = int(rows["n_diverged"].sum()), int(rows["n_declared"].min())
-        missing = int(rows["n_declared"].sum() - rows["n"].sum()) - diverged
->>>>>>> c5118ab247f415dbe9e4a6cbd380c4d6b7da8df9
         said = [f"{missing} of {int(rows['n_declared'].sum())} seeds missing"] if missing else []
         # Missing seeds may have no value either, but below the published scale one may have begun with fewer.
         all_of = rows["n_declared"] if self.limit is None else seen
         if (all_of - rows["n"] > self.rules.most_diverged * all_of).any():
             said.append(TOO_FEW)
-        return without | {"n_declared": int(rows["n_declared"].max()), "n_missing": missing}, said
+        return without | {"n_declared": int(rows["n_declared"].min()), "n_missing": missing}, said
 
     def _value(self, claim: Claim) -> dict[str, Any]:
         """The columns of a printed number. Below the published scale nothing is compared with it."""

@@ -205,19 +205,13 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, declared: Mapping[str, 
         # Two readings of the same encoders: a difference between seeds is in both.
         alike = all(point.get(key) == against.get(key) for key in (*coordinates.IDENTITY, "epoch"))
         alike = alike and coordinates.of_run(point) == coordinates.of_run(against)
-        # Any other test is Welch's. The plan of a closed study names Dunnett's, which pools the spread of all arms.
         of_pairs = alike or (artifact.test == PAIRED and in_family)
         row = {name: first[name] for name in EFFECTS if name in table.columns} | {"baseline": baseline}
         row |= effect(groups[cell], groups[baseline], groups, rules, of_pairs)
         row |= {"in_family": in_family, "margin": math.nan if artifact.margin is None else artifact.margin}
         row["equivalent"] = -row["margin"] < row["low_equal"] and row["high_equal"] < row["margin"]
-<<<<<<< HEAD
-        row["n_declared"] = max(declared[cell], declared[baseline])
-        row["n_missing"] = sum(declared[one] - len(groups[one]) - without.get(one, 0) for one in (cell, baseline))
-=======
         row["n_declared"] = min(declared[cell], declared[baseline])
-        row["n_missing"] = sum(declared[one] - len(groups[one]) - diverged.get(one, 0) for one in (cell, baseline))
->>>>>>> c5118ab247f415dbe9e4a6cbd380c4d6b7da8df9
+        row["n_missing"] = sum(declared[one] - len(groups[one]) - without.get(one, 0) for one in (cell, baseline))
         rows.append(row)
     family = sum(AGAIN not in (point["variant"], against["variant"]) for point, against in comparisons)
     _adjust([row for row in rows if row["in_family"]], family, rules)
