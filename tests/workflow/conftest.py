@@ -232,3 +232,17 @@ def copy(finished: Checkout, tmp_path: Path) -> Checkout:
 def place(fresh: Checkout, tmp_path: Path) -> Checkout:
     """A checkout of its own in which nothing has run."""
     return another(fresh, tmp_path / "checkout", ".snakemake")
+
+
+@pytest.fixture
+def laptop(copy: Checkout) -> Checkout:
+    """A finished copy, with a scale laptop of the same runs, which are recorded."""
+    made = copy.equipped()
+    scales = made.root / "config" / "scales"
+    quick = (scales / "quick.yaml").read_text()
+    (scales / "laptop.yaml").write_text(re.sub(r"^(scale|level): quick", r"\1: laptop", quick, flags=re.MULTILINE))
+    for folder in ("runs", "evaluations", "batches"):
+        shutil.copytree(made.results / folder, made.root / "results" / "laptop" / folder)
+    names = [path.name for path in sorted((made.results / "runs").iterdir()) if not path.name.startswith(".")]
+    made.hypersphere("pack", *names, "--set", "scale=laptop")
+    return made

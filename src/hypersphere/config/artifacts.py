@@ -254,7 +254,7 @@ class Section(Strict):
     short: str
     """How the prose names the document."""
     figure: Identifier | None = None
-    """The figure of an exact study that carries its argument; left out where it is not drawn."""
+    """The figure of an exact study that carries its argument; left out at a scale that does not make it."""
     gravest: list[str] = Field(default_factory=list)
     """Printed statements with a counterexample, which the text tells first."""
 
@@ -310,8 +310,9 @@ class Paper(Strict):
                 for value in coordinates.alternatives(one.when.get(key, [])):
                     if value not in known:
                         raise ValueError(f"overrides.{at}.when.{key}: {not_one_of(str(value), known)}")
-        if self.report and self.report.figure and self.report.figure not in self.studied:
-            raise ValueError(f"report.figure: {not_one_of(self.report.figure, self.studied)}")
+        drawn = [name for name, artifact in self.studied.items() if artifact.draw == "study_figure"]
+        if self.report and self.report.figure and self.report.figure not in drawn:
+            raise ValueError(f"report.figure: {not_one_of(self.report.figure, drawn)}")
         return self
 
     @property
