@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from .conftest import Checkout, differing
+from .conftest import Checkout, differing, scale_on_real_images
 
 PAGE = "results/report/index.html"
 JOBS = {"judge_records": ("--records", "laptop"), "write_report": ()}
@@ -78,11 +78,12 @@ def test_whatever_else_lies_in_the_results_changes_no_byte(reported: Checkout) -
     assert differing(first, written(reported)) == set()
 
 
-def test_all_of_a_scale_on_real_images_is_made_before_the_report_that_shows_it(laptop: Checkout) -> None:
+def test_all_of_a_scale_on_real_images_is_made_before_the_report_that_shows_it(place: Checkout) -> None:
     """Asked for alone, the report makes nothing of it."""
+    scale_on_real_images(place)
     inputs = []
-    for target in ((), (PAGE,)):
-        job = laptop.dry_run(*target, settings=("scale=laptop",)).split("\nrule write_report:")[1]
+    for target in ((), ("--", PAGE)):
+        job = place.dry_run("--config", "scale=laptop", *target).split("\nrule write_report:")[1]
         inputs.append(job.partition("\n    output:")[0])
     whole, alone = inputs
     assert "results/laptop/claims.csv" in whole

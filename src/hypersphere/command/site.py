@@ -158,8 +158,8 @@ def on_post_build(config: "MkDocsConfig") -> None:
 def copy_report(root: Path, site: Path) -> None:
     """Copy the report of a project to report/ of its site, so that each of its links leads to a file of the site.
 
-    A page of docs/ is the site's own. Other files of the repository and of results/ are copied, under their paths there,
-    to report/files/. A link without a file is a warning, which ends a strict build.
+    A page of docs/ is the site's own. Other files of the repository and of results/ are copied to report/files/, under
+    their paths there. A link without a file is a warning, which ends a strict build.
     """
     source, target = root / REPORT.relative_to(ROOT), site / "report"
     page = (source / "index.html").read_text(encoding="utf-8")

@@ -39,7 +39,7 @@ CRITERIA = {
 
 
 def build(plan: Plan, shown: Known, folder: Path) -> None:
-    """Write figures of exact studies, ``content.json`` and ``report.pdf``, beside the tables and forests in ``folder``."""
+    """Write figures of exact studies, ``content.json`` and ``report.pdf``, beside the tables and forests."""
     write_json(folder / "content.json", content(plan, shown, folder))
     paper.typeset(plan.config.root, SOURCE, folder / "content.json", folder / "report.pdf")
 
