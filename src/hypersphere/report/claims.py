@@ -175,9 +175,9 @@ def entry(config: Config, row: Row, steps: Iterable[Row] = ()) -> Entry:
     paper, metric = config.papers[row["paper"]], MEASURES.get(row["metric"])
     compares, stated, encoders = row["kind"] == "comparison", row["kind"] == "theorem", row["answered_by"] == "encoder"
     decimals = decimals_of(row)
-    intervals = {"": words.interval(row["low"], row["high"], decimals, sign=compares)}
+    intervals = {"": words.interval(row["low"], row["high"], decimals, metric, sign=compares)}
     if compares and encoders:
-        alone = words.interval(row["low_unadjusted"], row["high_unadjusted"], decimals)
+        alone = words.interval(row["low_unadjusted"], row["high_unadjusted"], decimals, metric)
         intervals = {"Welch ": alone, "Holm ": intervals[""]}
     said = {"setting": "", "baseline": paper.phrases.get(row["baseline"]) or paper.label(row["baseline"])}
     for column in said:
@@ -231,7 +231,8 @@ def _facts(row: Row, subject: str, reading: str, found: str, failed: str) -> dic
     waits = row["verdict"] == words.NOT_RUN
     half, double = row.get("verdict_half"), row.get("verdict_double")
     varies = half and double and (half, double) != (row["verdict"], row["verdict"])
-    printed = words.interval(row.get("reported_low", math.nan), row.get("reported_high", math.nan), decimals_of(row))
+    low, high = (row.get(f"reported_{end}", math.nan) for end in ("low", "high"))
+    printed = words.interval(low, high, decimals_of(row), MEASURES.get(row["metric"]))
     silent = waits or row["answered_by"] != "encoder" or row.get("unstated", "0") == "0"
     facts = {
         "Checked": found if row["kind"] == "theorem" and not waits else "",

@@ -121,7 +121,7 @@ def examine(statement: Statement, draws: int) -> Finding:
     simple = statement.simple()
     checked = statement.check(**simple)
     examples = (checked.met & (checked.excess > statement.tolerance)).nonzero().flatten()
-    example = None
+    example: dict[str, list[float] | float] | None = None
     if len(examples):
         first = int(examples[0])
         sides = {"left": checked.left[first].squeeze(), "right": checked.right[first].squeeze()}

@@ -53,6 +53,17 @@ def test_no_digit_is_typed_into_the_prose(name: str) -> None:
     assert not re.search(r"\b(percent|per cent|points? (higher|lower|better))\b", text)
 
 
+def test_no_semicolon_of_the_prose_is_eaten() -> None:
+    """To Typst a semicolon right after an expression is the expression's end: ``#if a [b]; c`` is set as ``b c``.
+
+    One that is meant so is followed by a mark: ``#title;.``
+    """
+    eaten = re.compile(r"(?:[\])}]|#[\w.-]+);(?=\s)")
+    assert eaten.search("#if tuned [at its best]; the others")  # control
+    texts = {file.name: file.read_text(encoding="utf-8") for file in (ROOT / "paper").glob("*.typ")}
+    assert {name: found for name, text in texts.items() if (found := eaten.findall(text))} == {}
+
+
 # The supplement
 
 
