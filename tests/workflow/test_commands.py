@@ -7,7 +7,6 @@ They run in copies of the small project, where ``ONLY`` is one of its artifacts;
 import json
 import re
 import shlex
-import shutil
 from functools import cache
 
 import pytest
@@ -92,20 +91,6 @@ def test_the_real_papers_have_what_a_page_names(command: str) -> None:
 def planned(given: str) -> Plan:
     """The plan of the real papers with these settings."""
     return planning.make(REPOSITORY, json.loads(given))
-
-
-@pytest.fixture
-def laptop(copy: Checkout) -> Checkout:
-    """A finished copy, with a scale laptop of the same runs, which are recorded."""
-    made = copy.equipped()
-    scales = made.root / "config" / "scales"
-    quick = (scales / "quick.yaml").read_text()
-    (scales / "laptop.yaml").write_text(re.sub(r"^(scale|level): quick", r"\1: laptop", quick, flags=re.MULTILINE))
-    for folder in ("runs", "evaluations", "batches"):
-        shutil.copytree(made.results / folder, made.root / "results" / "laptop" / folder)
-    names = [path.name for path in sorted((made.results / "runs").iterdir()) if not path.name.startswith(".")]
-    made.hypersphere("pack", *names, "--set", "scale=laptop")
-    return made
 
 
 def adapted(command: str, place: Checkout) -> str:

@@ -255,7 +255,7 @@ class Section(Strict):
     short: str
     """How the prose names the document."""
     figure: Identifier | None = None
-    """The figure of an exact study that carries its argument; left out where it is not drawn."""
+    """The figure of an exact study that carries its argument; left out at a scale that does not make it."""
     gravest: list[str] = Field(default_factory=list)
     """Printed statements with a counterexample, which the text tells first."""
 
@@ -319,8 +319,9 @@ class Paper(Strict):
         for name in self.withdrawn:
             if name in self.studies:
                 raise ValueError(f"withdrawn.{name}: is a study, too; a new plan needs a new name")
-        if self.report and self.report.figure and self.report.figure not in self.studied:
-            raise ValueError(f"report.figure: {not_one_of(self.report.figure, self.studied)}")
+        drawn = [name for name, artifact in self.studied.items() if artifact.draw == "study_figure"]
+        if self.report and self.report.figure and self.report.figure not in drawn:
+            raise ValueError(f"report.figure: {not_one_of(self.report.figure, drawn)}")
         return self
 
     @property

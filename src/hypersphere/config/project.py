@@ -200,6 +200,12 @@ class Config(BaseModel):
             if set(value.needs) <= available and not registry.unusable("simulations", value.study)
         }
 
+    @property
+    def report_figures(self) -> dict[str, str]:
+        """By paper, the figure of an exact study that the report shows of it, if this scale makes it."""
+        named = {name: paper.report.figure for name, paper in self.papers.items() if paper.report}
+        return {name: figure for name, figure in named.items() if figure and figure in self.studied(name)}
+
     def used(self, published: str, paper: str) -> Dataset | None:
         """The dataset used in place of a published one in a paper's runs at this scale; None: none."""
         key = self.replaced(published, paper)

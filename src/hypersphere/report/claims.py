@@ -30,8 +30,8 @@ ORIGINS = {
     "ours": "of our own",
 }
 """Origins of claims, in words. Claims of different origins are never counted together."""
-EXCESS = "excess"
-"""The key of a counterexample for the size of the failure. All other keys are inputs."""
+SIDES = ("left", "right")
+"""The keys of a counterexample for the two sides of the statement. All other keys are inputs."""
 KINDS = {
     "theorem": "theorems and identities",
     "study": "claims that exact studies answer",
@@ -173,9 +173,9 @@ def entry(config: Config, row: Row, steps: Iterable[Row] = ()) -> Entry:
     paper, metric = config.papers[row["paper"]], MEASURES.get(row["metric"])
     compares, stated, encoders = row["kind"] == "comparison", row["kind"] == "theorem", row["answered_by"] == "encoder"
     decimals = decimals_of(row)
-    intervals = {"": words.interval(row["low"], row["high"], decimals, sign=compares)}
+    intervals = {"": words.interval(row["low"], row["high"], decimals, metric, sign=compares)}
     if compares and encoders:
-        alone = words.interval(row["low_unadjusted"], row["high_unadjusted"], decimals)
+        alone = words.interval(row["low_unadjusted"], row["high_unadjusted"], decimals, metric)
         intervals = {"Welch ": alone, "Holm ": intervals[""]}
     said = {"setting": "", "baseline": paper.phrases.get(row["baseline"]) or paper.label(row["baseline"])}
     for column in said:
@@ -230,7 +230,8 @@ def _facts(row: Row, subject: str, reading: str, found: str, failed: str) -> dic
     waits = row["verdict"] == words.NOT_RUN
     half, double = row.get("verdict_half"), row.get("verdict_double")
     varies = half and double and (half, double) != (row["verdict"], row["verdict"])
-    printed = words.interval(row.get("reported_low", math.nan), row.get("reported_high", math.nan), decimals_of(row))
+    low, high = (row.get(f"reported_{end}", math.nan) for end in ("low", "high"))
+    printed = words.interval(low, high, decimals_of(row), MEASURES.get(row["metric"]))
     silent = waits or row["answered_by"] != "encoder" or row.get("unstated", "0") == "0"
     facts = {
         "Checked": found if row["kind"] == "theorem" and not waits else "",
@@ -273,15 +274,16 @@ def published(row: Mapping[str, Any]) -> str:
 def ours(row: Row) -> str:
     """What was found on a claim: ``+1.2 ± 0.3 (n = 5)``, ``6 of 7``; a dash where nothing was.
 
-    Of a theorem ``9812 of 10000 draws meet the hypothesis, none violates it (deviation at most 3.1e-15)``.
+    Of a theorem ``9812 of 10000 draws meet the hypothesis, none violates it (relative deviation at most 3.1e-15)``.
     """
     if row["kind"] == "theorem":
         if math.isnan(row["draws"]):
             return "not checked"
         draws, met, violated = (int(row[name]) for name in ("draws", "met", "violated"))
         verb = counted(violated, "violates", "violate")
-        outcome = f"{verb} it (by up to" if violated else "none violates it (deviation at most"
-        return f"{met} of {draws} draws meet the hypothesis, {outcome} {max(0.0, float(row['measured'])):.2g})"
+        outcome = f"{verb} it" if violated else "none violates it"
+        most = f"relative deviation at most {max(0.0, float(row['measured'])):.2g}"
+        return f"{met} of {draws} draws meet the hypothesis, {outcome} ({most})"
     measured, decimals = float(row["measured"] or "nan"), decimals_of(row)
     without, missing = words.lost(row), words.whole(row["n_missing"])
     if math.isnan(measured):
@@ -301,15 +303,16 @@ def ours(row: Row) -> str:
 
 
 def counterexample(text: str) -> str:
-    """``fails at theta = (1, 2), tau = 1, by 0.25``; empty if there is none."""
+    """``fails at tau = (1, 2), where the left side is 0.8 and the right side 0.5``; empty if there is none."""
     if not text:
         return ""
     inputs = json.loads(text)
-    by = inputs.pop(EXCESS)
-    return f"fails at {', '.join(f'{name} = {_number(value)}' for name, value in inputs.items())}, by {by:.3g}"
+    left, right = (_number(inputs.pop(side)) for side in SIDES)
+    place = ", ".join(f"{name} = {_number(value)}" for name, value in inputs.items())
+    return f"fails at {place}, where the left side is {left} and the right side {right}"
 
 
 def _number(value: float | list[Any]) -> str:
     if isinstance(value, list):
         return f"({', '.join(map(_number, value))})"
-    return f"{value:.4g}".replace("-", "−")
+    return f"{value + 0.0:.4g}".replace("-", "−")

@@ -64,7 +64,8 @@ def comparisons(config: Config, paper: str, name: str, compared: pd.DataFrame) -
         rows = tables.rows(compared[(compared["paper"] == paper) & (compared["artifact"] == artifact)])
         found = [[*head, "runs", "direction"]]
         for arm, row in zip(short_names(config, paper, rows), rows, strict=True):
-            decimals = MEASURES[row["measure"]].decimals
+            measure = MEASURES[row["measure"]]
+            decimals = measure.decimals
             declared = study.seeds.again if AGAIN in row["coordinates"] else study.seeds.confirmation
             values = list[str]()  # of the arm and of its baseline: what was selected, or its own
             for cell, number in ((row["coordinates"], row["came_to"]), (row["baseline"], row["baseline_came_to"])):
@@ -73,7 +74,8 @@ def comparisons(config: Config, paper: str, name: str, compared: pd.DataFrame) -
             found.append([arm, " against ".join(dict.fromkeys(values))] if tuned else [arm])
             found[-1] += [words.number(row[key], decimals) for key in ("mean", "baseline_mean")]
             found[-1] += [words.signed(row["effect"], decimals)]
-            found[-1] += [words.interval(row[f"low{kind}"], row[f"high{kind}"], decimals) for kind in ("", "_holm")]
+            ends = [(row[f"low{kind}"], row[f"high{kind}"]) for kind in ("", "_holm")]
+            found[-1] += [words.interval(*both, decimals, measure) for both in ends]
             of = f" of {len(declared)}" if row["n_missing"] else ""
             found[-1] += [f"{row['n']:g}{of}", direction(row, study)]
         if rows:

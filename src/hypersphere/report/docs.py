@@ -13,6 +13,7 @@ from typing import Any
 from hypersphere import files
 from hypersphere.config import plan as planning
 from hypersphere.config import rules as rules_file
+from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.rules import Rules, Rung
 from hypersphere.config.study import TUNING
@@ -108,7 +109,8 @@ def _prices(config: Config, known: Sequence[Row], rules: Rules) -> list[tuple[st
             f"{float(f'{value:.2g}'):,g}" for value in (needed, row["core_hours"], row["runs_to_equate"])
         )
         within = -margin < row["low_equal"] and row["high_equal"] < margin
-        now = words.interval(row["low_equal"], row["high_equal"], decimals) + (" (equal)" if within else "")
+        metric = MEASURES.get(row["metric"])
+        now = words.interval(row["low_equal"], row["high_equal"], decimals, metric) + (" (equal)" if within else "")
         short, shown = paper.report.short if paper.report else paper.title, forest.listed(paper, row)
         named = f"{short}, {row['source'].split(';')[0]}: {shown['subject']}"
         spread = words.number(row["spread"], decimals)

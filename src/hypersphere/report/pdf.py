@@ -15,8 +15,9 @@ from hypersphere.config.project import Config
 from hypersphere.config.rules import RUNGS, Answer
 from hypersphere.errors import HypersphereError
 from hypersphere.files import read_yaml, write_json
-from hypersphere.report import claims, confirmed, figures, forest, pages, paper, questions, studies, words
+from hypersphere.report import claims, confirmed, figures, forest, paper, questions, studies, style, words
 from hypersphere.report.artifact import Context
+from hypersphere.report.kinds import study_figure
 from hypersphere.report.results import Known, Results, Row
 from hypersphere.statistics.known import has_interval
 
@@ -46,7 +47,7 @@ CRITERIA = {
 
 
 def build(plan: Plan, shown: Known, folder: Path) -> None:
-    """Write ``content.json`` and, from it, ``report.pdf``, beside the tables and the forest in ``folder``."""
+    """Write figures of exact studies, ``content.json`` and ``report.pdf``, beside the tables and forests."""
     write_json(folder / "content.json", content(plan, shown, folder))
     paper.typeset(plan.config.root, SOURCE, folder / "content.json", folder / "report.pdf")
 
@@ -86,7 +87,8 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
                 f"{config.paper_file(name)}: report.gravest: {unknown[0]} is no printed statement with a counterexample"
             )
         gravest = [statements[one] for one in part.gravest]
-        papers.append(_section(plan, about, part, known, asked) | {"gravest": gravest})
+        figure = _figure(plan, about, folder) if name in config.report_figures else None
+        papers.append(_section(about, part, known, asked) | {"gravest": gravest, "figure": figure})
         rows = [statements[claim["id"]] for claim in own if claim["id"] in statements]
         failed += [about.title, *rows] if rows else []
         for artifact, declared in about.studied.items():
@@ -196,10 +198,8 @@ def _criteria(rows: Sequence[Row], named: Mapping[str, str]) -> list[list[str]]:
 # Sections
 
 
-def _section(
-    plan: Plan, about: Paper, part: Section, known: Sequence[Row], findings: Sequence[dict[str, str]]
-) -> dict[str, Any]:
-    """A document with its questions, its comparisons and, if it was drawn, the figure of an exact study."""
+def _section(about: Paper, part: Section, known: Sequence[Row], findings: Sequence[dict[str, str]]) -> dict[str, Any]:
+    """A document with its questions and its comparisons."""
     own = [claim for claim in known if claim["paper"] == about.paper]
     asked = [one for one in findings if one["paper"] == about.paper]
     compared = [claim for claim in own if _compared(claim)]
@@ -210,20 +210,12 @@ def _section(
     place = [name for one in asked for name in (one["leading"], *one["about"].split())] + list(effects)
     first = sorted(compared, key=lambda claim: (claim["answer"] == Answer.CANNOT_TELL, place.index(claim["id"])))
     numbers = _by_answer([claim for claim in own if claim["origin"] == "printed"])
-    file = pages.drawing(plan.config, about.paper, part.figure or "")
-    made = _drawing(plan, about, part.figure) if part.figure and file.is_file() else None
-    figure: dict[str, Any] | None = None
-    if part.figure and made:
-        declared = about.artifacts[part.figure]
-        figure = {"title": made.finding or declared.title, "original": declared.printed or "", "notes": [made.note]}
-        figure |= {"alt": made.note, "inches": made.size[0], "path": paper.address(plan.config.root, file)}
     return {
         "id": about.paper,
         "title": about.title,
         "short": part.short,
         "counts": {key: _in_a_sentence(number) for key, number in numbers.items()},
         "questions": asked,
-        "figure": figure,
         "effects": [effects[claim["id"]] for claim in first[:MOST]],
         "all_effects": list(effects.values()),
     }
@@ -232,6 +224,24 @@ def _section(
 def _compared(claim: Row) -> bool:
     """Whether it is shown with its interval; people see no claims of our own."""
     return has_interval(claim) and claim["origin"] in ("printed", "implied")
+
+
+def _figure(plan: Plan, about: Paper, folder: Path) -> dict[str, Any] | None:
+    """Draw the figure of a document's exact study, if that was run, and say what it shows.
+
+    It is drawn for the report alone: whether a scale has drawn it too must not change the report.
+    """
+    name = plan.config.report_figures[about.paper]
+    made = _drawing(plan, about, name)
+    if made is None:
+        return None
+    declared, context = about.studied[name], Context(Results(plan), about, name)
+    path = folder / "figures" / about.paper / f"{name}.svg"
+    with style.applied():
+        figures.save(study_figure.draw(context), [path], "")
+    figure: dict[str, Any] = {"title": made.finding or declared.title, "original": declared.printed or ""}
+    figure |= {"notes": [made.note], "alt": made.note, "inches": made.size[0]}
+    return figure | {"path": paper.address(plan.config.root, path)}
 
 
 def _drawing(plan: Plan, about: Paper, name: str) -> studies.Drawing | None:

@@ -52,8 +52,9 @@ def numbers(claim: Row) -> dict[str, str]:
     """What a sentence can show of one claim; empty: it has none."""
     decimals, compares, measured = decimals_of(claim), claim["kind"] == "comparison", float(claim["measured"] or "nan")
     untried = claim["rung"] == "proof" and claim["answer"] == "holds"  # on random draws, which are no proof
+    metric = MEASURES.get(claim["metric"])
     adjusted, alone = (
-        words.interval(claim[f"low{end}"], claim[f"high{end}"], decimals, sign=compares).removeprefix(claims.NOTHING)
+        words.interval(claim[f"low{end}"], claim[f"high{end}"], decimals, metric, compares).removeprefix(claims.NOTHING)
         for end in ("", "_unadjusted")
     )
     shown = dict.fromkeys(("effect", "size", "value", "n", "k", "draws"), "")

@@ -46,7 +46,7 @@ def stated(name: str, kind: str, answer: str, **given: Any) -> dict[str, Any]:
     found |= {"rung": "proof", "certainty": "high", "verdict": "no counterexample"}
     drawn = {"draws": 100.0, "met": 90.0, "violated": 0.0, "measured": "0.5"}
     if answer == "fails":
-        found |= {"verdict": "refuted", "counterexample": '{"theta": [0.0], "excess": 0.05}'}
+        found |= {"verdict": "refuted", "counterexample": '{"theta": [0.0], "left": 0.8, "right": 0.5}'}
         drawn["violated"] = 7.0
     return EMPTY | found | drawn | given
 

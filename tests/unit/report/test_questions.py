@@ -208,7 +208,7 @@ def test_every_sentence_has_its_numbers_where_there_is_evidence(unrecorded: pd.D
     """Each question of the repository, with made-up evidence for one outcome. What a study fixed has numbers too."""
     text = {"holds": Verdict.BORNE, "fails": Verdict.CONTRADICTED}
     numbers = {"measured": "50", "low": 49.0, "high": 51.0, "n": 4.0, "n_missing": 0.0, "draws": 10.0}
-    counterexample = '{"t": 1.0, "excess": 0.5}' if outcome == "fails" else ""
+    counterexample = '{"t": 1.0, "left": 1.5, "right": 1.0}' if outcome == "fails" else ""
     made = []
     for row in tables.rows(unrecorded):
         answer = str(text.get(outcome, outcome)) if row["artifact"] == "sentences" else outcome

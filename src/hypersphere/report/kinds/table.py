@@ -89,7 +89,9 @@ def _head(
 
 def notes(points: Points) -> tuple[str, ...]:
     ends = "" if any("epoch" in cell.coordinates for cell in points.every) else " at the last epoch"
-    spread = "mean ± standard deviation over independent pretrainings (their number in parentheses)"
+    spread = "one pretraining each (n = 1, in parentheses)"
+    if noted.several(points):
+        spread = "mean ± standard deviation over independent pretrainings (their number in parentheses)"
     cells = f"Cells: {noted.measured(points)}{ends}, {spread}"
     if (baseline := points.artifact.baseline) is not None:
         other = words.point(points.paper, coordinates.ordered(baseline), baseline)

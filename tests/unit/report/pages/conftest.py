@@ -46,7 +46,7 @@ def claims_at(verdict: str) -> list[dict[str, Any]]:
     stated = {"artifact": "theorem_1", "sentence": "One is one", "unstated": "0"}
     checked = {"draws": 1000, "met": 900, "violated": 0, "measured": "3e-15"}
     refuted = checked | {"violated": 12, "measured": "0.25", "verdict": "refuted"}
-    refuted["counterexample"] = '{"tau": 1.0, "angles": [0.5, -2.0], "excess": 0.25}'
+    refuted["counterexample"] = '{"tau": 1.0, "angles": [0.5, -2.0], "left": [0.25, 1.0], "right": [0.0, 1.0]}'
     mended = checked | {"verdict": "no counterexample (erratum)", "reading": "X2"}
     solved = {"artifact": "curve", "study": "learning_rates", "metric": "learning_rate", "n": 1}
     never = {"metric": "steps", "n": 3, "reported": "inf", "measured": "inf", "verdict": "diverged as published"}
@@ -86,7 +86,8 @@ class World(Runs):
         runs = pd.DataFrame([{"run": f"run-{at}", **made_by} for at in "abc"])
         tables.write(self.folder / "statistics", {"runs": (runs, RUNS)})
         self.measure("table1")
-        files.write_text(self.folder / "simulations" / "alpha" / "curve.csv", "x\n1\n")
+        curve = pd.DataFrame({"x": [1.0]}), tables.numbers("x")
+        tables.write(self.folder / "simulations" / "alpha", {"curve": curve})
         self.draw("curve")
 
     @property
