@@ -16,9 +16,9 @@ DECLARED, MORE, TUNING, AGAIN = {0, 1}, {2, 7}, {100, 101}, {10, 11}
 ARMS = {"method": "simclr", "dataset": "cats", "variant": ["baseline", "cut", "again"]}
 STUDY: dict[str, Any] = {
     **{"question": "?", "title": "A study", "measure": "knn_top1", "margin": 1.0, "hours": 1, "scale": "small"},
-    **{"arms": [ARMS], "tuned": {"optimiser.learning_rate.times": [0.1, 1]}},
+    **{"arms": [ARMS], "tuned": {"optimiser.learning_rate.times": [0.1, 1, 10]}},
     "seeds": {"tuning": [*TUNING], "confirmation": [0, 1, 2], "again": [*AGAIN]},
-    "answers": {"yes": "a", "no": "b", "unclear": "c"},
+    "answers": {"yes": "a", "no": "b", "unclear": "c", "numbers": {"yes": {"ahead": [1, 1]}}},
 }
 TABLE = {"rows": {"method": "simclr", "variant": ["baseline", "cut"]}, "columns": {"dataset": "cats"}}
 
