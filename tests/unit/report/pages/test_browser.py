@@ -71,7 +71,7 @@ SCORECARD: dict[str, Any] = {
         "artifact=alpha/sweep": ["alpha.sweep"],
         "origin=ours": ["alpha.wider"],
         "kind=sentence": ["alpha.says"],
-        "verdict=opposite": ["alpha.gain"],
+        "verdict=disagrees": ["alpha.gain", "alpha.one"],
         "document=nobody&verdict=refuted": ["alpha.one"],
         "origin=printed&kind=theorem": ["alpha.one"],
     },
