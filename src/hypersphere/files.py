@@ -202,6 +202,11 @@ _YamlLoader.yaml_implicit_resolvers = {
 _YamlLoader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"[-+]?\d+[eE][-+]?\d+$"), [*"-+0123456789"])
 
 
+def as_yaml(value: Any) -> str:
+    """The YAML document of ``value``, keys in their order; the same text from PyYAML's dumper in C, if there is one."""
+    return yaml.dump(value, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper), sort_keys=False)
+
+
 def parse_yaml(text: str) -> Any:
     """The value of a YAML document; a ValueError if it is none, or if it gives a key twice (PyYAML takes the last)."""
     try:

@@ -10,35 +10,20 @@ paper's default: cells whose artifact varies the field itself are not meant.
 
 import csv
 import importlib
-import math
 import re
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
-from hypersphere.config import coordinates, project, registry
-from hypersphere.config.artifacts import HISTORY
+from hypersphere.config import coordinates, project
 from hypersphere.config.cells import Cell
 from hypersphere.config.claims import PRINTED, load_errata
-from hypersphere.config.coordinates import IDENTITY, READINGS, Scalar
-from hypersphere.config.run import Component, Run
+from hypersphere.config.coordinates import IDENTITY, Scalar
 
-from .released import ROOT, released
-
-COMPONENTS: dict[str, registry.Kind] = {
-    "method": "methods",
-    "objective": "objectives",
-    "regulariser": "objectives",
-    "encoder": "encoders",
-    "logits": "logits",
-    "gradient": "gradients",
-    "initialisation": "initialisations",
-}
-ROUNDING = 1e-5
-"""Relative: a warm-up of 10 epochs is written as a fraction with six decimals."""
+from .published import equal, fields, printed_cells, value
+from .released import ROOT
 
 
 class Row(NamedTuple):
@@ -71,45 +56,6 @@ def rows() -> tuple[Row, ...]:
     return tuple(listed)
 
 
-def filled(component: Component, kind: registry.Kind) -> dict[str, Any]:
-    """The name and all parameters of a component, those that equal their default too."""
-    model = registry.schema(kind, component.name)
-    return {"name": component.name, **model.model_validate(component.parameters).model_dump()}
-
-
-@cache
-def fields(run: Run) -> dict[str, Any]:
-    """All fields of a run by path."""
-    tree = run.model_dump()
-    for name, kind in COMPONENTS.items():
-        component = getattr(run, name)
-        tree[name] = None if component is None else filled(component, kind)
-    if run.dataset.source is not None:
-        tree["dataset"]["source"] = filled(run.dataset.source, "datasets")
-    schedule = run.schedule
-    tree["schedule"]["warmup_epochs"] = schedule.warmup * (schedule.horizon or schedule.epochs)
-    return dict(_leaves(tree))
-
-
-def _leaves(tree: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in tree.items():
-        if isinstance(value, dict):
-            yield from _leaves(value, f"{path}{key}.")
-        else:
-            yield f"{path}{key}", value
-
-
-def value(cell: Cell, path: str) -> Scalar | None:
-    """What a cell has at a path; None if it has no such field."""
-    if path in READINGS:
-        return cell.coordinates.get(path)
-    if path.startswith("probe."):
-        probe = None if cell.protocol == HISTORY else released("paper").protocols[cell.paper][cell.protocol].probe
-        found = {} if probe is None else filled(probe, "probes")
-        return found.get(path.removeprefix("probe."))
-    return fields(cell.run).get(path)
-
-
 def is_meant(row: Row, cell: Cell) -> bool:
     """Whether a row speaks of a cell."""
     point = cell.coordinates
@@ -118,22 +64,6 @@ def is_meant(row: Row, cell: Cell) -> bool:
     if any(getattr(row, key) and point[key] not in getattr(row, key).split() for key in IDENTITY):
         return False
     return all(point.get(key) == one for key, one in coordinates.parse(row.setting, row.path).items())
-
-
-@cache
-def printed_cells(paper: str) -> list[Cell]:
-    """The cells of a paper's printed artifacts, of one seed, because hyperparameters have none."""
-    plan = released("paper")
-    printed = [name for name, one in plan.config.papers[paper].measured.items() if one.printed]
-    cells = [cell for name in printed for cell in plan.artifacts.get((paper, name), ()) if cell.run is not None]
-    return list({(cell.artifact, cell.text): cell for cell in cells}.values())
-
-
-def equal(one: Scalar | None, other: Scalar) -> bool:
-    """Equal, numbers up to rounding. A truth value equals no number."""
-    if isinstance(one, bool) or isinstance(other, bool) or not isinstance(one, int | float):
-        return one is other if isinstance(one, bool) else one == other
-    return isinstance(other, int | float) and math.isclose(one, other, rel_tol=ROUNDING)
 
 
 def wrong(row: Row) -> list[str]:
@@ -215,16 +145,3 @@ def test_jitter_is_halved_on_balanced_cifar_alone() -> None:
     halved = {"cifar10", "cifar100"}
     assert found == {(name, *((0.4, 0.1) if name in halved else (0.8, 0.2))) for name, *_ in found}
     assert {name for name, *_ in found} > halved | {"imagenet100", "tiny_imagenet", "cifar10_lt"}
-
-
-def test_the_readings_that_errata_promise_are_trained() -> None:
-    """N22, N24, N25 and N41: what the authors' code does otherwise, each with and without the cut."""
-    cells = [cell for cell in released("paper").artifacts["embedding_norms", "table5_readings"] if cell.run is not None]
-    for path, one in (
-        ("method.last_batch_norm", "affine"),
-        ("objective.name", "decoupled_one_direction"),
-        ("batch.accumulate", "sum"),
-        ("schedule.counted_in", "passes"),
-    ):
-        here = {cell.coordinates["variant"] for cell in cells if value(cell, path) == one}
-        assert here == ({"default", "cut3"} if path == "objective.name" else {"default", "cut9"}), path

@@ -1,9 +1,18 @@
 """README.md and docs/laptop.md say what the report says; the scorecard is small, and its links lead somewhere."""
 
+import html
+import json
+import math
 import re
+from typing import Any
 
+import pytest
+
+from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
-from hypersphere.report import docs
+from hypersphere.config.rules import Answer
+from hypersphere.report import docs, forest
+from hypersphere.statistics.known import REPORT
 
 from .conftest import ROOT
 
@@ -32,6 +41,76 @@ def test_the_page_shows_the_better_protocol_and_no_other_rung(plan: Plan) -> Non
     steps = [*known.ladder, one, one | {"rung": "published", "measured": "9.5"}]
     text = docs.laptop(plan.config, known._replace(ladder=steps))
     assert ("| +7.5 |" in text, "+9.5" in text) == (True, False)
+
+
+Row = dict[str, Any]
+
+
+def said_of(row: Row) -> str:
+    """What a page must say of a claim."""
+    answer = Answer.of(row["answer"])
+    return answer.result if row["answered_by"] == "encoder" else str(answer)
+
+
+def ends(text: str) -> list[float]:
+    """The numbers of ``[−1.2, +0.3]``."""
+    return [float(number.replace("−", "-")) for number in re.findall(r"[+−]?[0-9]+(?:\.[0-9]+)?", text)]
+
+
+def agrees(text: str, row: Row, low: str, high: str) -> bool:
+    """Whether an interval that is printed on a page is a claim's, to half of its last decimal."""
+    unit = 10.0 ** -MEASURES[row["metric"]].decimals
+    return ends(text) == pytest.approx([row[low], row[high]], abs=unit / 2 + 1e-9)
+
+
+def test_the_page_says_of_each_claim_what_the_table_says(plan: Plan) -> None:
+    """By id: answer, certainty, and of a comparison of encoders n and both intervals."""
+    known, page = docs.read(plan.config.root), (plan.config.root / REPORT / "index.html").read_text(encoding="utf-8")
+    lines = re.findall(r'<details class="claim" id="([^"]+)".*?<summary>(.*?)</summary>', page, re.DOTALL)
+    cell = re.compile(r'data-of="(\w+)">(.*?)</span>(?=<span (?:class="num" )?data-of|$)', re.DOTALL)
+    shown = {html.unescape(name): dict(cell.findall(line)) for name, line in lines}
+    assert shown.keys() == {row["id"] for row in known.claims}
+    intervals = 0
+    for row in known.claims:
+        line = {key: html.unescape(re.sub("<[^>]+>", " ", text)) for key, text in shown[row["id"]].items()}
+        assert line["says"].strip() == said_of(row), row["id"]
+        assert line["certainty"].strip() == row["certainty"], row["id"]
+        if row["answered_by"] == "encoder" and not math.isnan(row["low_unadjusted"]):
+            assert f"n = {row['n']:g}" in line["ours"], row["id"]
+            welch, holm = re.findall(r"\[[^]]*\]", line["ours"])
+            assert agrees(welch, row, "low_unadjusted", "high_unadjusted"), row["id"]
+            assert agrees(holm, row, "low", "high"), row["id"]
+            intervals += 1
+    assert intervals
+
+
+def test_the_paper_and_the_laptop_page_say_of_each_effect_what_the_table_says(plan: Plan) -> None:
+    known, folder = docs.read(plan.config.root), plan.config.root / REPORT
+    listed = {row["id"]: row for row in known.claims}
+    of_paper = [
+        (listed[effect["id"]], effect)
+        for paper in json.loads((folder / "content.json").read_text(encoding="utf-8"))["papers"]
+        for effect in paper["all_effects"]
+    ]
+    papers, names = plan.config.papers, dict[str, Row]()
+    for row in known.claims:
+        if row["answered_by"] == "encoder" and not math.isnan(row["low_unadjusted"]):
+            names[forest.listed(papers[row["paper"]], row)["subject"]] = row
+    heads = ("subject", "printed", "ours", "welch", "holm", "n", "result")
+    cells = [line.strip("| ").split(" | ") for line in written("docs/laptop.md").splitlines() if line.startswith("|")]
+    of_page = [
+        (names[row[0]], dict(zip(heads, row, strict=True)))
+        for row in cells
+        if row[0] in names and len(row) == len(heads)
+    ]
+    assert of_paper
+    assert of_page
+    for row, effect in [*of_paper, *of_page]:
+        assert effect["result"].startswith(said_of(row)), row["id"]
+        assert effect.get("certainty", row["certainty"]) == row["certainty"], row["id"]
+        assert effect["n"] == f"{row['n']:g}", row["id"]
+        assert agrees(effect["welch"], row, "low_unadjusted", "high_unadjusted"), row["id"]
+        assert agrees(effect["holm"], row, "low", "high"), row["id"]
 
 
 def test_the_scorecard_is_small_and_every_relative_link_names_a_file_or_folder(plan: Plan) -> None:

@@ -1,7 +1,8 @@
-"""docs/reliability.md names its tests; code blocks that no other test runs; the page of objectives."""
+"""docs/reliability.md names its tests; what pages name is there; code blocks that no other test runs; objectives."""
 
 import csv
 import re
+import subprocess
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -30,6 +31,70 @@ def test_every_promise_has_a_test_and_a_control_and_every_test_that_is_named_exi
         assert promise
         assert NAMED.search(test), row
         assert control, row
+
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")]
+PAGES += ROOT.glob("examples/*/README.md")
+"""Without the history of changes, which names what is gone."""
+TO_COME = {
+    **{"src/hypersphere/objectives/chord.py": "docs/adding_a_loss.md", "config/papers/mine": "docs/own_paper.md"},
+    "evidence/paper": "docs/running.md",
+}
+"""What a page tells its reader to make, or what a command makes, and the page."""
+
+
+def inline(page: Path) -> list[str]:
+    """What stands in a page's text as code."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"`([^`\n]+)`", text)
+
+
+def test_every_path_that_a_page_names_exists() -> None:
+    """Paths from a folder of the repository, of its tests or of the page, and modules by their place in a package."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    tops = {name.partition("/")[0] for name in listed if "/" in name}
+    packages = ["src/hypersphere", "tests", *(str(path.relative_to(ROOT)) for path in ROOT.glob("*/*/src/*/"))]
+    named, missing = set[str](), list[tuple[str, str]]()
+    for page in PAGES:
+        place = page.relative_to(ROOT).as_posix()
+        for code in inline(page):
+            path = code.partition("::")[0].rstrip("/")
+            if not re.fullmatch(r"[\w.-]+(/[\w.-]+)+", path) or TO_COME.get(path) == place:
+                continue
+            known = path.partition("/")[0] in tops
+            if not known and not path.endswith(".py"):  # a path of data or results, or no path
+                continue
+            bases = ["", "tests"] if known else packages
+            named.add(path)
+            if not any((base / path).exists() for base in (page.parent, *(ROOT / base for base in bases))):
+                missing.append((place, path))
+    made = subprocess.run(
+        ["git", "check-ignore", "--stdin"],
+        cwd=ROOT,
+        input="\n".join(path if "." in path else f"{path}/" for _, path in missing),
+        capture_output=True,
+        text=True,
+    ).stdout.split()
+    assert len(named) > 50
+    assert [(place, path) for place, path in missing if path not in made and f"{path}/" not in made] == []
+
+
+def test_every_rule_that_a_profile_or_a_page_names_is_one_of_the_workflow() -> None:
+    files = [ROOT / "Snakefile", ROOT / "workflow" / "Snakefile", *ROOT.glob("workflow/rules/*.smk")]
+    texts = [file.read_text(encoding="utf-8") for file in files]
+    rules = {name for text in texts for name in re.findall(r"^ *rule (\w+):", text, re.MULTILINE)}
+    named = dict[str, str]()
+    for file in ROOT.glob("profiles/*/config.yaml"):  # an example in a comment, too
+        for name in re.findall(r"^[# ]*- (\w+):\w+=", file.read_text(encoding="utf-8"), re.MULTILINE):
+            named[name] = str(file.relative_to(ROOT))
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for name in re.findall(r"--(?:until|omit-from|forcerun|set-resources|set-threads)[ =](\w+)", text):
+            named[name] = str(page.relative_to(ROOT))
+        for name in re.findall(r"\brule `(\w+)`", text):
+            named[name] = str(page.relative_to(ROOT))
+    assert {"pretrain", "evaluate"} <= named.keys()
+    assert {name: place for name, place in named.items() if name not in rules} == {}
 
 
 def blocks(page: str, language: str) -> list[str]:

@@ -232,3 +232,22 @@ def copy(finished: Checkout, tmp_path: Path) -> Checkout:
 def place(fresh: Checkout, tmp_path: Path) -> Checkout:
     """A checkout of its own in which nothing has run."""
     return another(fresh, tmp_path / "checkout", ".snakemake")
+
+
+def scale_on_real_images(place: Checkout) -> None:
+    """Add a scale laptop with the numbers of quick."""
+    scales = place.root / "config" / "scales"
+    quick = (scales / "quick.yaml").read_text()
+    (scales / "laptop.yaml").write_text(re.sub(r"^(scale|level): quick", r"\1: laptop", quick, flags=re.MULTILINE))
+
+
+@pytest.fixture
+def laptop(copy: Checkout) -> Checkout:
+    """A finished copy, with a scale laptop of the same runs, which are recorded."""
+    made = copy.equipped()
+    scale_on_real_images(made)
+    for folder in ("runs", "evaluations", "batches"):
+        shutil.copytree(made.results / folder, made.root / "results" / "laptop" / folder)
+    names = [path.name for path in sorted((made.results / "runs").iterdir()) if not path.name.startswith(".")]
+    made.hypersphere("pack", *names, "--set", "scale=laptop")
+    return made

@@ -63,7 +63,7 @@ def test_without_the_archives_smoke_is_skipped_and_said_so_and_a_missing_documen
     assert [line.split(" SET=")[0] for line in asked] == [
         *("setup", "lint", "test MARKS=", "test MARKS=trained and not tools under avx2, AVX2"),
         *("reproduce", "plan FOLDER=1", "test-results", "site"),
-        *("evidence SCALE=laptop1", "plan FOLDER=1 SCALE=laptop1"),
+        *("evidence SCALE=laptop", "plan FOLDER=1 SCALE=laptop"),
     ]
     assert {line.split(" SET=")[1] for line in asked if " SET=" in line} == {"evidence_only=true"}
     (checkout / "results" / "quick-0" / "paper.pdf").write_text("")  # the control

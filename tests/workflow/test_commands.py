@@ -7,7 +7,6 @@ They run in copies of the small project, where ``ONLY`` is one of its artifacts;
 import json
 import re
 import shlex
-import shutil
 from functools import cache
 
 import pytest
@@ -94,26 +93,11 @@ def planned(given: str) -> Plan:
     return planning.make(REPOSITORY, json.loads(given))
 
 
-@pytest.fixture
-def laptop(copy: Checkout) -> Checkout:
-    """A finished copy, with a scale laptop of the same runs, which are recorded."""
-    made = copy.equipped()
-    scales = made.root / "config" / "scales"
-    quick = (scales / "quick.yaml").read_text()
-    (scales / "laptop.yaml").write_text(re.sub(r"^(scale|level): quick", r"\1: laptop", quick, flags=re.MULTILINE))
-    for folder in ("runs", "evaluations", "batches"):
-        shutil.copytree(made.results / folder, made.root / "results" / "laptop" / folder)
-    names = [path.name for path in sorted((made.results / "runs").iterdir()) if not path.name.startswith(".")]
-    made.hypersphere("pack", *names, "--set", "scale=laptop")
-    return made
-
-
 def adapted(command: str, place: Checkout) -> str:
     """A command of a page with an artifact, a run and a number of the small project."""
     run = next(path.name for path in sorted((place.results / "runs").iterdir()) if path.name.startswith("simsiam-cut9"))
     command = re.sub(r"""ONLY=("[^"]*"|'[^']*'|\S+)""", f"ONLY={TABLE}", command)
     command = re.sub(r"only=\[[^]]*\]", f'only=["{TABLE}"]', command).replace("scale=paper", "scale=quick")
-    command = command.replace("laptop1", "laptop")
     if command.startswith("make evidence") and "ONLY=" not in command:  # .ci/run makes all, from the real records
         command += f" ONLY={TABLE}"
     return re.sub(r"<run>|\bRUN\b(?!=)", run, command)

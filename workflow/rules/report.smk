@@ -2,19 +2,26 @@
 
 RECORDED = known.recorded_scales(Path.cwd())
 REPORT = [f"results/report/{name}" for name in ("index.html", "report.pdf", "claims.csv")]
+OF_RECORDS = ("claims.csv", "claims.json", "studies.csv", "splits.csv", "answers.csv", "progress.csv")
+WHOLE = {"all", "everything"}
+
+
+def judged_here(wildcards):
+    """The claims of scales that were finished here, which are shown as they are: nothing is made for the report alone.
+
+    Where all of a scale is asked for, its claims come first, as the report would otherwise depend on which job ends first.
+    """
+    found = {local(path) for path in known.finished(Path.cwd())}
+    targets = set(workflow.dag_settings.targets)
+    on_real_images = SCALE.level != "quick" and Path(f"config/scales/{PLAN.config.results.name}.yaml").is_file()
+    if on_real_images and (not targets or targets & WHOLE):
+        found.add(f"{RESULTS}/claims.csv")
+    return sorted(found)
 
 
 rule judge_records:
     output:
-        multiext(
-            "results/report/records/{recorded}/",
-            "claims.csv",
-            "claims.json",
-            "studies.csv",
-            "splits.csv",
-            "answers.csv",
-            "progress.csv",
-        ),
+        multiext("results/report/records/{recorded}/", *OF_RECORDS),
     log:
         "logs/report/{recorded}.log",
     wildcard_constraints:
@@ -35,14 +42,14 @@ rule write_report:
     input:
         THEORY,
         SIMULATED.values(),
-        expand("results/report/records/{recorded}/claims.csv", recorded=RECORDED),
-        # Other scales are shown as they are; nothing of them is made for the report.
-        [local(path) for path in known.finished(Path.cwd())],
+        expand("results/report/records/{recorded}/{name}", recorded=RECORDED, name=OF_RECORDS),
+        judged_here,
     output:
         REPORT,
         multiext(
             "results/report/",
             "claims.json",
+            "content.json",
             "ladder.csv",
             "criteria.csv",
             "findings.csv",
@@ -50,6 +57,7 @@ rule write_report:
         ),
         multiext("results/report/forest", ".svg", ".png", "_short.svg", "_short.png"),
         multiext("results/report/studies", ".svg", ".png"),
+        [f"results/report/figures/{paper}/{name}.svg" for paper, name in PLAN.config.report_figures.items()],
     log:
         "logs/report/report.log",
     conda:

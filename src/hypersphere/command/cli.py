@@ -20,7 +20,7 @@ from hypersphere.config.artifacts import Studied
 from hypersphere.config.claims import why_not_made
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.config.project import PAPERS
-from hypersphere.config.run import Run
+from hypersphere.config.run import Run, read
 from hypersphere.config.validation import Identifier, Strict, not_one_of, validate
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.provenance import stop
@@ -75,25 +75,38 @@ VERBOSE = option("--verbose", action="store_true", help="list every artifact, ru
     RUNS,
     VERBOSE,
     option("--folder", action="store_true", help="print the results folder alone"),
+    option("--yaml", action="store_true", help="print one run whole, as `pretrain --from` takes it"),
 )
 def plan(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.command import preview
-    from hypersphere.provenance import state
 
     if arguments.folder:
         print(plan.config.results.relative_to(plan.config.root))
-    elif arguments.run:
+    elif arguments.run or arguments.yaml:
         batches, runs = find(plan, arguments.run)
-        for run in (*(run for batch in batches for run in batch.runs), *runs):
-            print(f"{state.look(plan.run_folder(run.name), 0).state:<10} {run.name}")
-            rows = plan.explained(run.name)
-            fields, values = (max(len(row[column]) for row in rows) for column in (0, 1))
-            for name, value, layer in rows:
-                print(f"  {name:<{fields}}  {value:<{min(values, 24)}}  {layer}")
-            print(f"{'manifest':<10} {(plan.run_folder(run.name) / MANIFEST).relative_to(plan.config.root)}")
+        runs = [*(run for batch in batches for run in batch.runs), *runs]
+        if not arguments.yaml:
+            for run in runs:
+                explain(plan, run)
+        elif len(runs) == 1:
+            print(runs[0].as_yaml(), end="")
+        else:
+            raise HypersphereError(f"plan: --yaml: prints one run at a time (given: {len(runs)})")
     else:
         for line in preview.lines(plan, arguments.verbose):
             print(line)
+
+
+def explain(plan: Plan, run: Run) -> None:
+    """Print a run's state, each field with its value and who set it, and where its manifest is."""
+    from hypersphere.provenance import state
+
+    print(f"{state.look(plan.run_folder(run.name), 0).state:<10} {run.name}")
+    rows = plan.explained(run.name)
+    fields, values = (max(len(row[column]) for row in rows) for column in (0, 1))
+    for name, value, layer in rows:
+        print(f"  {name:<{fields}}  {value:<{min(values, 24)}}  {layer}")
+    print(f"{'manifest':<10} {(plan.run_folder(run.name) / MANIFEST).relative_to(plan.config.root)}")
 
 
 @command("the device-hours that the runs would take", VERBOSE)
@@ -150,12 +163,23 @@ def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
 @command(
     "train runs that are not finished",
     RUNS,
+    option(
+        "--from", dest="file", metavar="FILE", type=Path, help="train the run of this file, as `plan --yaml` prints it"
+    ),
     option("--save-every", type=float, default=60.0, metavar="SECONDS", help="between resume states (default: 60)"),
 )
 def pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.datasets import store
     from hypersphere.training import pretrain
 
-    batches, runs = find(plan, arguments.run)
+    if arguments.file is None:
+        batches, runs = find(plan, arguments.run)
+    elif arguments.run:
+        raise HypersphereError("pretrain: --from: takes the run of a file; leave out the names of others")
+    else:
+        root = plan.config.settings.data_root
+        batches, runs = [], [read(arguments.file)]
+        store.prepare(runs[0].dataset, plan.config.data, Path(root) if root else None)
     for batch in batches:
         pretrain.pretrain_batch(plan, batch, arguments.save_every)
     if runs:
@@ -280,7 +304,7 @@ def evidence(plan: Plan, arguments: argparse.Namespace) -> None:
 
 @command(
     "choose the tuned values of a study's arms from the records of its tuning runs",
-    option("study", metavar="DOCUMENT/STUDY", help="for example ours/step_size"),
+    option("study", metavar="DOCUMENT/STUDY", help="such as ours/NAME"),
 )
 def select(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.config.study import selection_file, write_selection

@@ -6,6 +6,8 @@ folders. Pictures are of any scale, because an exact figure is the same at all.
 """
 
 import ast
+import logging
+import os
 import re
 import shutil
 from itertools import groupby
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from hypersphere.command import cli
 from hypersphere.config import project, registry
 from hypersphere.config.claims import NOT_MADE_YET, load_errata
+from hypersphere.files import write_text
 from hypersphere.report import pages
 from hypersphere.report.docs import BEGIN, END, ROOT
 from hypersphere.report.proofs import NAMES
@@ -32,6 +35,10 @@ REPORTED = "<!-- the report -->"
 """Where it has the link to the report."""
 OUTSIDE = {"CONTRIBUTING.md": "contributing.md", "data/README.md": "own_images.md"}
 """Pages of the site that are files outside docs/."""
+LINK = re.compile(r'\b(?:href|src)="(?!#|\w+:)([^"]+)"')
+"""A link of a page to a file beside it."""
+LOG = logging.getLogger("mkdocs.hypersphere")
+"""Its warnings count as those of MkDocs."""
 KINDS: dict[str, tuple[registry.Kind, str]] = {
     "Losses": ("objectives", "Scalar losses of embeddings: `objective`, or `regulariser` for a second one."),
     "Maps to logits": ("logits", "From cosines and targets to logits: `logits`."),
@@ -99,12 +106,17 @@ def command_line() -> str:
 def errata(config: project.Config) -> str:
     """The page of what the documents get wrong, contradict themselves in, or leave open."""
     lines = ["# What the documents get wrong", ""]
-    lines += ["Each entry names what is printed, what we take instead, why, and the tests or statements that show it."]
+    lines += [
+        "Each entry names what is printed, what we take instead, which published runs have it, why, and the tests or"
+    ]
+    lines += ["statements that show it."]
     for title, entries in groupby(pages.ledger(config), itemgetter("title")):
         lines += ["", f"## {title}"]
         for one in entries:
             lines += ["", f"### {one['id']}: {one['place']} {{ #{one['id']} }}", "", f"**Printed.** {one['printed']}"]
-            lines += ["", f"**Taken.** {one['chosen']}", "", f"**Why.** {one['decided']}", ""]
+            lines += ["", f"**Taken.** {one['chosen']}", ""]
+            lines += [f"**What is run at the published scale.** {one['run']}", ""] if one["run"] else []
+            lines += [f"**Why.** {one['decided']}", ""]
             lines += ["Shown by " + ", ".join(f"`{test}`" for test in one["tests"]) + "."] if one["tests"] else []
     return "\n".join(lines)
 
@@ -143,9 +155,35 @@ def linked(markdown: str) -> str:
 
 
 def on_post_build(config: "MkDocsConfig") -> None:
-    """Copy the report beside the pages, if `make report` made it."""
+    """Copy the report beside the pages, if `make report` made it, with all that it links to."""
     if (REPORT / "index.html").is_file():
-        folder = Path(config.site_dir) / "report"
-        folder.mkdir(exist_ok=True)
-        for name in ("index.html", "report.pdf", "claims.csv"):
-            shutil.copyfile(REPORT / name, folder / name)
+        copy_report(ROOT, Path(config.site_dir))
+
+
+def copy_report(root: Path, site: Path) -> None:
+    """Copy the report of a project to report/ of its site, so that each of its links leads to a file of the site.
+
+    A page of docs/ is the site's own. Other files of the repository and of results/ are copied to report/files/, under
+    their paths there. A link without a file is a warning, which ends a strict build.
+    """
+    source, target = root / REPORT.relative_to(ROOT), site / "report"
+    page = (source / "index.html").read_text(encoding="utf-8")
+    leads: dict[str, str] = {}
+    for link in sorted(set(LINK.findall(page))):
+        path, mark, part = link.partition("#")
+        file = Path(os.path.normpath(source / path))
+        place = file.relative_to(root).as_posix()
+        if file.is_relative_to(source):
+            here = path
+        elif file.suffix == ".md" and file.is_relative_to(root / "docs"):
+            here = f"../{file.relative_to(root / 'docs').with_suffix('.html').as_posix()}"
+        else:
+            here = f"files/{place}"
+        leads[link] = f"{here}{mark}{part}"
+        if not file.is_file():
+            LOG.warning("report/index.html: %s is not there; make report", place)
+        elif not here.startswith("../"):
+            (target / here).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target / here)
+    page = LINK.sub(lambda found: found[0].replace(found[1], leads[found[1]]), page)
+    write_text(target / "index.html", page)

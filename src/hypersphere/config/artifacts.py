@@ -23,8 +23,8 @@ from hypersphere.config import coordinates, registry
 from hypersphere.config.coordinates import Axis, Contrast, Pair, Scalar
 from hypersphere.config.measures import MEASURES, MeasureName, transferred
 from hypersphere.config.run import Probe, Run, RunFields
-from hypersphere.config.study import SeedList, Study
-from hypersphere.config.validation import Identifier, PositiveInt, Strict, not_one_of, one_of, unknown_key
+from hypersphere.config.study import SeedList, Study, Withdrawn
+from hypersphere.config.validation import Identifier, PositiveInt, Strict, not_one_of, one_of, sentence, unknown_key
 
 Need = Literal["human_labels", "sentence_tasks"]
 """Data that an exact study may need; a scale lists those that it ``provides``."""
@@ -125,8 +125,9 @@ class Measured(Strict):
     """The only scales that make it; None: all."""
     plan: str | None = None
     """The study that it belongs to."""
-    test: Literal["welch", "dunnett", "paired"] = "welch"
-    """The primary test of its comparisons (``Study.test``)."""
+    test: Literal["welch", "paired"] = "welch"
+    """The primary test of its comparisons, with Holm's correction. paired: of runs of one seed, which share weights and
+    batches, where a pilot's correlation over seeds is above 0.5."""
     margin: PositiveFloat | None = None
     """Equivalence margin in the measure's unit; None: that of config/statistics.yaml."""
     cannot_be_judged: str | None = None
@@ -254,7 +255,7 @@ class Section(Strict):
     short: str
     """How the prose names the document."""
     figure: Identifier | None = None
-    """The figure of an exact study that carries its argument; left out where it is not drawn."""
+    """The figure of an exact study that carries its argument; left out at a scale that does not make it."""
     gravest: list[str] = Field(default_factory=list)
     """Printed statements with a counterexample, which the text tells first."""
 
@@ -275,6 +276,8 @@ class Paper(Strict):
     """Methods of other documents, by name: their runs are declared there, with variants and overrides."""
     studies: dict[Identifier, Study] = Field(default_factory=dict)
     """Questions of our own; each adds artifacts to ``artifacts``."""
+    withdrawn: dict[Identifier, Withdrawn] = Field(default_factory=dict)
+    """Studies that were given up before their first run, by the names that they had."""
     open_choices: dict[str, list[str]] = Field(default_factory=dict)
     evaluations: Annotated[dict[Identifier, Protocol], BeforeValidator(_filled_in)] = Field(default_factory=dict)
     artifacts: dict[Identifier, Artifact] = Field(default_factory=dict)
@@ -300,7 +303,10 @@ class Paper(Strict):
             for key, artifact in study.artifacts(str(name)).items():
                 if key in artifacts:
                     raise ValueError(f"artifacts.{key}: is an artifact of the study {name}; give it another name")
-                artifacts[key] = artifact
+                try:
+                    artifacts[key] = Measured.model_validate(artifact)
+                except ValidationError as error:
+                    raise ValueError(f"studies.{name}: its artifact {key} is not valid: {sentence(error)}") from None
         return {**fields, "artifacts": artifacts}
 
     @model_validator(mode="after")
@@ -310,8 +316,12 @@ class Paper(Strict):
                 for value in coordinates.alternatives(one.when.get(key, [])):
                     if value not in known:
                         raise ValueError(f"overrides.{at}.when.{key}: {not_one_of(str(value), known)}")
-        if self.report and self.report.figure and self.report.figure not in self.studied:
-            raise ValueError(f"report.figure: {not_one_of(self.report.figure, self.studied)}")
+        for name in self.withdrawn:
+            if name in self.studies:
+                raise ValueError(f"withdrawn.{name}: is a study, too; a new plan needs a new name")
+        drawn = [name for name, artifact in self.studied.items() if artifact.draw == "study_figure"]
+        if self.report and self.report.figure and self.report.figure not in drawn:
+            raise ValueError(f"report.figure: {not_one_of(self.report.figure, drawn)}")
         return self
 
     @property
@@ -323,6 +333,16 @@ class Paper(Strict):
     def studied(self) -> dict[str, Studied]:
         """The artifacts made from exact studies, by id."""
         return {key: value for key, value in self.artifacts.items() if isinstance(value, Studied)}
+
+    def closed(self, artifact: str) -> bool:
+        """Whether an artifact is of a closed study, of which no more runs are made."""
+        measured = self.measured.get(artifact)
+        return measured is not None and measured.plan is not None and self.studies[measured.plan].closed is not None
+
+    def section(self, artifact: str) -> str:
+        """The section that declares an artifact made from runs: ``artifacts.table2``, or the study that it is of."""
+        study = self.measured[artifact].plan
+        return f"artifacts.{artifact}" if study is None else f"studies.{study}"
 
     def label(self, name: str) -> str:
         """The name of a method, variant, dataset or key in print."""

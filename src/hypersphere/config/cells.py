@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
+from pathlib import Path
+from typing import NamedTuple
 
 from hypersphere.config import coordinates, registry
 from hypersphere.config import project as cfg
@@ -13,9 +15,9 @@ from hypersphere.config.artifacts import Measured, Paper, Protocol
 from hypersphere.config.coordinates import Coordinates, Scalar
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.records import FOLDER, WITHOUT_VALUE, Answer, Record, Records
-from hypersphere.config.resolve import Resolved, resolve
+from hypersphere.config.resolve import Description, Layers, Resolved, resolve
 from hypersphere.config.run import Dataset, Run
-from hypersphere.config.study import BEST
+from hypersphere.config.study import BEST, selection_file
 from hypersphere.config.validation import not_one_of, validate
 from hypersphere.errors import HypersphereError
 
@@ -59,6 +61,11 @@ class Cell:
         """The coordinates as text."""
         return coordinates.text(self.coordinates)
 
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """The paper, artifact and coordinates that the cells of all its seeds share."""
+        return self.paper, self.artifact, self.text
+
     @cached_property
     def reading(self) -> str:
         """Which of a probe's values for the measure: ``split=train``; empty if there is only one."""
@@ -94,12 +101,9 @@ class Cells:
         end with fewer values.
         """
         scale, place = self.config.scale, f"{paper.paper}/{name}"
-        of_all = artifact.seeds
-        if isinstance(of_all, str):
-            of_all = getattr(scale.seeds, "sweeps" if place in scale.swept else of_all)
         cells = []
         for point in artifact.points:
-            seeds = artifact.seeds_of.get(str(point["variant"]), of_all)
+            seeds = seeds_of(self.config, paper, name, str(point["variant"])).values
             cells += self._of_point(paper, name, artifact, point, seeds)
         if (most := scale.most_values) is None or place in scale.whole:
             return cells
@@ -124,7 +128,7 @@ class Cells:
         self, paper: Paper, name: str, artifact: Measured, point: dict[str, Scalar], seeds: list[int]
     ) -> list[Cell]:
         """The cells of one point; one without a dataset, or that is left out, has neither run nor seeds."""
-        where = f"{self.config.paper_file(paper.paper)}: artifacts.{name}"
+        where = f"{self.config.paper_file(paper.paper)}: {paper.section(name)}"
         own, other = str(point["dataset"]), str(point.get("target", point["dataset"]))
         for key, dataset in (("dataset", own), ("target", other)):
             if dataset not in self.config.datasets:
@@ -159,13 +163,39 @@ class Cells:
         cell = replace(cell, missing=next(self._reasons(cell, artifact, used), ""))
         if resolved is None:
             return [cell]
-        cells = []
-        for seed in seeds:
-            if (run := (resolved.run.name, seed)) not in self.seeded:
-                fields = {field: getattr(resolved.run, field) for field in resolved.run.model_fields_set}
-                self.seeded[run] = Run.model_construct(**{**fields, "seed": seed})
-            cells.append(replace(cell, run=self.seeded[run]))
-        return cells
+        return [replace(cell, run=self._run(resolved, seed)) for seed in seeds]
+
+    def _run(self, resolved: Resolved, seed: int) -> Run:
+        if (key := (resolved.run.name, seed)) not in self.seeded:
+            fields = {field: getattr(resolved.run, field) for field in resolved.run.model_fields_set}
+            self.seeded[key] = Run.model_construct(**{**fields, "seed": seed})
+        return self.seeded[key]
+
+    def further(self, cells: Iterable[Cell], records: Records) -> list[Cell]:
+        """Cells that tables have beside those declared: of the same numbers, for other recorded seeds of their runs.
+
+        A study, or an artifact that lists its seeds, keeps to them. A seed on which a study tunes is never added, as a
+        choice was made on it; one of an A/A arm only where the scale says that it counts.
+        """
+        plans = [study for paper in self.config.papers.values() for study in paper.studies.values()]
+        apart = {seed for study in plans for seed in study.seeds.tuning}
+        if not self.config.scale.seeds.again_counts:
+            apart |= {seed for study in plans for seed in study.seeds.again}
+        recorded = sorted({several[0].run.seed for several in records.values()} - apart)
+        declared: dict[tuple[str, str, str], list[Cell]] = {}
+        for cell in cells:
+            own = self.config.papers[cell.paper].measured[cell.artifact]
+            if cell.run and not cell.missing and isinstance(own.seeds, str) and not own.seeds_of:
+                declared.setdefault(cell.place, []).append(cell)
+        found = []
+        for first, *others in declared.values():
+            assert first.resolved is not None
+            seeds = {cell.run.seed for cell in (first, *others) if cell.run}
+            for seed in recorded:
+                run = self._run(first.resolved, seed)
+                if seed not in seeds and run.name in records:
+                    found.append(replace(first, run=run))
+        return found
 
     def _reasons(self, cell: Cell, artifact: Measured, used: Mapping[str, Dataset | None]) -> Iterator[str]:
         """Why this scale makes no cell of a point, whatever its seed."""
@@ -194,23 +224,70 @@ class Cells:
 
     def resolved_of(self, paper: Paper, name: str, point: Coordinates, dataset: Dataset) -> Resolved | None:
         """The run of a cell, with its arm's values for ``best``; None: these are missing."""
-        identity, paths = {key: point[key] for key in coordinates.IDENTITY}, coordinates.of_run(point)
-        if BEST in paths.values():
-            study = paper.measured[name].plan
-            if study is None:
-                file = self.config.paper_file(paper.paper)
-                raise HypersphereError(f"{file}: artifacts.{name}: {BEST} is for the artifacts of a study alone")
-            chosen = self.config.selected[paper.paper, study]
-            if not chosen:
-                return None
-            given = {key: value for key, value in paths.items() if value != BEST}
-            paths = {**given, **chosen[paper.studies[study].arm(point)]}
-        key = paper.paper, coordinates.text({**identity, **paths})
-        if key not in self.resolved:
-            source = self.config.papers[paper.borrows.get(str(point["method"]), paper.paper)]
-            where = f"artifacts.{name}" if source is paper else f"{paper.paper}/{name}"
-            self.resolved[key] = resolve(self.config, source, identity, paths, dataset, where)
+        descriptions = described(self.config, paper, name, point)
+        if descriptions is None:
+            return None
+        values = {key: point[key] for key in coordinates.IDENTITY}
+        for one in descriptions:
+            values |= one.paths
+        key = paper.paper, coordinates.text(values)
+        if key not in self.resolved:  # cells of several artifacts share what is resolved for the first of them
+            self.resolved[key] = resolved(self.config, paper, point, descriptions, dataset)
         return self.resolved[key]
+
+
+def resolved(
+    config: cfg.Config, paper: Paper, point: Coordinates, descriptions: list[Description], dataset: Dataset
+) -> Resolved:
+    """The run of a paper's cell, whose method another paper may lend."""
+    lender = config.papers[paper.borrows.get(str(point["method"]), paper.paper)]
+    identity = {key: point[key] for key in coordinates.IDENTITY}
+    return resolve(config, lender, identity, descriptions, dataset)
+
+
+def layers_of(config: cfg.Config, cell: Cell) -> Layers:
+    """The layers of a cell's run, of which its own artifact is one."""
+    assert cell.run is not None
+    paper = config.papers[cell.paper]
+    descriptions = described(config, paper, cell.artifact, cell.coordinates)
+    assert descriptions is not None
+    return resolved(config, paper, cell.coordinates, descriptions, cell.run.dataset).layers
+
+
+def described(config: cfg.Config, paper: Paper, name: str, point: Coordinates) -> list[Description] | None:
+    """What describes the run of a cell: its artifact, and for ``best`` what was selected; None: nothing is yet."""
+    file, study, paths = config.paper_file(paper.paper), paper.measured[name].plan, coordinates.of_run(point)
+    given = {path: value for path, value in paths.items() if value != BEST}
+    artifact = Description(file, paper.section(name), given)
+    if given == paths:
+        return [artifact]
+    if study is None:
+        raise HypersphereError(f"{file}: artifacts.{name}: {BEST} is for the artifacts of a study alone")
+    if not config.selected[paper.paper, study]:
+        return None
+    arm = paper.studies[study].arm(point)
+    values = config.selected[paper.paper, study][arm]
+    return [artifact, Description(selection_file(config.root, paper.paper, study), arm, values)]
+
+
+class Listed(NamedTuple):
+    """Seeds, and the file and section that list them."""
+
+    values: list[int]
+    file: Path
+    section: str
+
+
+def seeds_of(config: cfg.Config, paper: Paper, name: str, variant: str) -> Listed:
+    """The seeds of an artifact's cells of one variant."""
+    artifact, file, section = paper.measured[name], config.paper_file(paper.paper), paper.section(name)
+    if variant in artifact.seeds_of:
+        key = "seeds_of" if artifact.plan is None else "seeds"
+        return Listed(artifact.seeds_of[variant], file, f"{section}.{key}")
+    if not isinstance(artifact.seeds, str):
+        return Listed(artifact.seeds, file, f"{section}.seeds")
+    which = "sweeps" if f"{paper.paper}/{name}" in config.scale.swept else artifact.seeds
+    return Listed(getattr(config.scale.seeds, which), config.sources["seeds"], f"seeds.{which}")
 
 
 def without_repeats(cells: list[Cell]) -> list[Cell]:
@@ -289,13 +366,13 @@ def mark(cells: Sequence[Cell], config: cfg.Config, records: Records) -> list[Ce
             continue
         assert cell.run is not None
         paper, of_run = config.papers[cell.paper], records.get(cell.run.name, ())
-        plan = confirms(cell, paper)
+        plans = confirms(cell, config)
         if registry.artifact_kind(paper.measured[cell.artifact].draw).images:
             reason = "records of evidence hold no values of single images"
         elif not of_run:
             reason = f"no record of this run in {folder}"
-        elif plan and not any(plan in one.plan.split(";") for one in of_run):
-            reason = f"the record in {folder} was made under another plan than {plan}"
+        elif plans and not any(plan in one.plan.split(";") for one in of_run for plan in plans):
+            reason = f"the record in {folder} was made under another plan than {' or '.join(plans)}"
         elif cell.how is not None and not _measures(_rows(of_run, cell), cell):
             reason = f"the records in {folder} were measured by another protocol, or at other epochs"
         else:
@@ -371,9 +448,10 @@ def _measures(rows: list[Answer], cell: Cell) -> bool:
     return any(one.says(measure, cell.reading) for one in rows)
 
 
-def confirms(cell: Cell, paper: Paper) -> str:
-    """The study that a cell confirms, with the digest of its plan: ``ours/step_size=1a2b3c4d``; empty: none."""
+def confirms(cell: Cell, config: cfg.Config) -> list[str]:
+    """The study that a cell confirms, by what records name it (``Config.plans``); empty: none."""
+    paper = config.papers[cell.paper]
     name = paper.measured[cell.artifact].plan
     if name is None or cell.run is None or cell.run.seed in paper.studies[name].seeds.tuning:
-        return ""
-    return f"{paper.paper}/{name}={paper.studies[name].digest}"
+        return []
+    return config.plans(cell.paper, name)

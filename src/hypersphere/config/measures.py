@@ -3,6 +3,7 @@
 The tables count as part of this module's code.
 """
 
+import math
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -50,6 +51,14 @@ class Measure(BaseModel):
     """Whether it is of no test images (or sentences) and their classes: the return of a policy, say."""
     seen: str = "real images"
     """What an encoder sees whose measure it is, for sentences about its size."""
+
+    def within(self, value: float, difference: bool = False) -> float:
+        """The nearest number that a value of it, or a difference of two values, can be; nan stays."""
+        low = -math.inf if self.low <= -LARGEST else self.low
+        high = math.inf if self.high >= LARGEST else self.high
+        if difference:
+            low, high = low - high, high - low
+        return value if math.isnan(value) else min(max(value, low), high)
 
     def chance(self, classes: int) -> float | None:
         """The result of guessing, in the measure's unit; None where nothing can be guessed."""

@@ -237,22 +237,44 @@ class Plan:
         raise HypersphereError(f"no run '{name}' at scale {scale}; {hint}")
 
     def explained(self, name: str) -> list[tuple[str, str, str]]:
-        """Every field of a run by its path, with its value, and the file and section that set it or ``default``."""
-        run, scale = self.run(name), f"config/scales/{self.config.settings.scale}.yaml"
-        cell = next(cell for cell in self.cells if cell.run is not None and cell.run.name == run.name)
-        # Anew, because cells of several artifacts share what was resolved for the first of them.
-        paper, maker = self.config.papers[cell.paper], Cells(self.config)
-        resolved = maker.resolved_of(paper, cell.artifact, cell.coordinates, run.dataset)
-        assert resolved is not None
-        rows = [("dataset", run.dataset.name, f"{scale}: datasets"), ("seed", str(run.seed), f"{scale}: seeds")]
+        """Every field of a run by its path, with its value and who set it: file and section, or ``default``.
+
+        Where layers compute with a number of others, they follow after a semicolon, each with what it does.
+        """
+        run = self.run(name)
+        cell = self._first_cells[run.name]
+        layers = of_cells.layers_of(self.config, cell)
+        paper, published = self.config.papers[cell.paper], str(cell.coordinates["dataset"])
+        seeds = of_cells.seeds_of(self.config, paper, cell.artifact, str(cell.coordinates["variant"]))
+        names_dataset = self._place(self.config.paper_file(cell.paper), paper.section(cell.artifact))
+        if key := self.config.replaced(published, cell.paper):
+            names_dataset = self._place(self.config.sources["datasets"], f"datasets.{key}")
+        rows = [
+            ("dataset", run.dataset.name, names_dataset),
+            ("seed", str(run.seed), self._place(seeds.file, seeds.section)),
+        ]
         for path, value in leaves(run.model_dump(mode="json", exclude={"dataset", "seed"})):
-            where = "default"
-            if layer := resolved.layers.setting(path):  # a file of the project is said as people type it
-                inside = layer.file.is_relative_to(self.config.root)
-                file = layer.file.relative_to(self.config.root) if inside else layer.file
-                where = f"{file.as_posix()}: {layer.section}"
-            rows.append((".".join(path), value if isinstance(value, str) else files.canonical_json(value), where))
+            steps = []
+            for layer in layers.setting(path):
+                place = self._place(layer.file, layer.section)
+                steps.append(f"{place} ({layer.computes})" if layer.computes else place)
+            shown = value if isinstance(value, str) else files.canonical_json(value)
+            rows.append((".".join(path), shown, "; ".join(steps) or "default"))
         return rows
+
+    @cached_property
+    def _first_cells(self) -> dict[str, Cell]:
+        """The first cell of each run, by the run's name."""
+        first: dict[str, Cell] = {}
+        for cell in self.cells:
+            if cell.run is not None:
+                first.setdefault(cell.run.name, cell)
+        return first
+
+    def _place(self, file: Path, section: str) -> str:
+        """A file and a section of it; a file of the project is said as people type it."""
+        said = file.as_posix().removeprefix(f"{self.config.root.as_posix()}/")
+        return f"{said}: {section}"
 
     def run_folder(self, name: str) -> Path:
         """results/<scale>/runs/<run>."""
@@ -320,7 +342,10 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
     cells, records = of_cells.without_repeats(cells), None
     if config.settings.evidence_only:
         records = read_all(config.evidence, config.scale.level)
-        cells = of_cells.mark(cells, config, records)
+        further = of_cells.mark(maker.further(cells, records), config, records)
+        cells = of_cells.mark(cells, config, records) + [cell for cell in further if not cell.missing]
+        first = {cell.place: at for at, cell in reversed([*enumerate(cells)])}
+        cells.sort(key=lambda cell: first[cell.place])  # all seeds of a point together, the declared ones first
     return Plan(config, tuple(cells), maker.protocols, records)
 
 

@@ -2,14 +2,16 @@
 
 import os
 from collections.abc import Collection
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, PositiveFloat, model_validator
 
 from hypersphere import files
-from hypersphere.config import coordinates, registry
+from hypersphere.config import coordinates, deciding, registry
 from hypersphere.config.artifacts import Need, Override, Paper, Studied
+from hypersphere.config.bare_code import behind
 from hypersphere.config.coordinates import Scalar
 from hypersphere.config.records import FOLDER, Level
 from hypersphere.config.run import Dataset, RunFields
@@ -40,6 +42,9 @@ class Seeds(Strict):
 
     tables: SeedList
     sweeps: SeedList
+    again_counts: bool = False
+    """Whether tables made from records count the runs of A/A arms, which are runs of a baseline with other seeds. A
+    study never does: its plan has them apart."""
 
     @model_validator(mode="before")
     @classmethod
@@ -109,8 +114,6 @@ class Scale(UsualEpochs):
     scale: str
     level: Level
     describe: str
-    superseded: str | None = None
-    """Why its protocol is no longer used: its records are the lowest rung of evidence from encoders. None: it is."""
     seeds: Seeds
     datasets: dict[str, str | None] = Field(default_factory=dict)
     """The dataset used in place of a published one, or of one paper's (``lmcl/stl10``); null: none."""
@@ -197,12 +200,25 @@ class Config(BaseModel):
             if set(value.needs) <= available and not registry.unusable("simulations", value.study)
         }
 
+    @property
+    def report_figures(self) -> dict[str, str]:
+        """By paper, the figure of an exact study that the report shows of it, if this scale makes it."""
+        named = {name: paper.report.figure for name, paper in self.papers.items() if paper.report}
+        return {name: figure for name, figure in named.items() if figure and figure in self.studied(name)}
+
     def used(self, published: str, paper: str) -> Dataset | None:
         """The dataset used in place of a published one in a paper's runs at this scale; None: none."""
-        other = published if self.scale.other_datasets == "themselves" else None
-        named = self.scale.datasets
-        name = named.get(f"{paper}/{published}", named.get(published, other))
+        key = self.replaced(published, paper)
+        if key is not None:
+            name = self.scale.datasets[key]
+        else:
+            name = published if self.scale.other_datasets == "themselves" else None
         return None if name is None else self.datasets[name]
+
+    def replaced(self, published: str, paper: str) -> str | None:
+        """The key of the scale's ``datasets`` that says what is used in place of a published one; None: no key does."""
+        keys = (f"{paper}/{published}", published)
+        return next((key for key in keys if key in self.scale.datasets), None)
 
     @property
     def data(self) -> Path:
@@ -226,14 +242,37 @@ class Config(BaseModel):
         """What the sentences of a document say of its own numbers."""
         return self.folders[paper] / "sentences.yaml"
 
+    def answers_file(self, paper: str) -> Path:
+        """The rules by which studies of a document are answered, where numbers cannot say them."""
+        return self.folders[paper] / deciding.ANSWERS
+
+    @cached_property
+    def decides(self) -> dict[tuple[str, str], deciding.Deciding]:
+        """What decides each study's answer, by document and study."""
+        return {
+            (paper, name): deciding.of(self.root, self.folders[paper], name, study)
+            for paper, document in self.papers.items()
+            for name, study in document.studies.items()
+        }
+
+    def plans(self, paper: str, study: str) -> list[str]:
+        """By what records name a study: ``ours/<study>=1a2b3c4d``. First as it is now, and then its earlier digests."""
+        digests = [self.decides[paper, study].digest, *self.papers[paper].studies[study].earlier]
+        return [f"{paper}/{study}={digest}" for digest in digests]
+
     def said(self, name: str) -> dict[str, Path]:
         """The files of that name, errata or findings, by document; first that of ``SEVERAL``, in config/papers."""
         folders = {SEVERAL: self.root / PAPERS} | {paper: self.folders[paper] for paper in self.papers}
         return {paper: folder / name for paper, folder in folders.items() if (folder / name).is_file()}
 
     def chosen(self, paper: str, artifact: str) -> bool:
-        """Whether ``only`` asks for an artifact."""
+        """Whether ``only`` asks for an artifact.
+
+        More runs of a closed study are made only if its artifact is named; what is recorded of it is always shown.
+        """
         only = self.settings.only
+        if self.papers[paper].closed(artifact) and not self.settings.evidence_only:
+            return f"{paper}/{artifact}" in only
         return not only or paper in only or f"{paper}/{artifact}" in only
 
     def studies(self, paper: str) -> list[str]:
@@ -379,11 +418,19 @@ def _cross_check(config: Config, scales: Collection[str]) -> None:
     for document, declared in papers.items():
         file = config.paper_file(document)
         for artifact, one in declared.measured.items():
+            where = f"{file}: artifacts.{artifact}: made_at"
+            if one.plan is not None:
+                where = f"{file}: studies.{one.plan}.scale"
             for name in one.made_at or ():
-                check(name, scales, f"{file}: artifacts.{artifact}: made_at")
+                check(name, scales, where)
         for borrowed, source in declared.borrows.items():
             known = [other for other, one in papers.items() if borrowed in one.methods and other != document]
             check(source, known, f"{file}: borrows.{borrowed}")
+        for name, study in declared.studies.items():
+            by_words = not study.answers.numbers and study.closed is None
+            if by_words and behind(config.answers_file(document), name) is None:
+                rule = f"give the numbers, or the rule, as the function {name} in {config.answers_file(document)}"
+                raise HypersphereError(f"{file}: studies.{name}.answers: nothing decides what the answer is; {rule}")
     where = f"{sources['datasets']}: datasets"
     for published, used in scale.datasets.items():
         paper, slash, name = published.rpartition("/")

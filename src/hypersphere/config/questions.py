@@ -7,21 +7,31 @@ from typing import Literal, Self, get_args
 from pydantic import Field, model_validator
 
 from hypersphere.config.project import Config, of_document
+from hypersphere.config.rules import Answer
 from hypersphere.config.validation import Identifier, PositiveInt, Strict, Text, not_one_of, read_mapping, validate
 from hypersphere.errors import HypersphereError
 
 FILE = "findings.yaml"
-Outcome = Literal["holds", "fails", "opposite", "cannot tell"]
-OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
-OfStudy = Literal["unclear", "level"]
-Said = Outcome | OfStudy
-"""A finished study can be neither yes nor no by its plan, ``unclear``, or have no answer because an arm is ``level``
-with a control; the outcome is then ``cannot tell``."""
+OUTCOMES = (
+    Answer.HOLDS,
+    Answer.DIRECTION_ONLY,
+    Answer.FAILS,
+    Answer.OPPOSITE,
+    Answer.CANNOT_TELL,
+    Answer.NOT_TESTED,
+)
+"""What the claims of a question come to."""
+Asked = Literal["holds", "fails", "opposite", "cannot tell"]
+"""The outcomes for which every question has a sentence of its own."""
+OfStudy = Literal["unclear"]
+Said = Asked | Literal["direction only", "not tested"] | OfStudy
+"""A finished study can be neither yes nor no by its plan, ``unclear``; the outcome is then ``cannot tell``."""
 Column = Literal[
     "id", "paper", "artifact", "kind", "origin", "answered_by", "method", "variant", "dataset", "metric", "reading"
 ]
 TOGETHER = (
-    *("holds", "fails", "opposite", "unknown", "all", "measured", "which_fail", "ours", "printed_range"),
+    *("holds", "direction_only", "fails", "opposite", "disagree", "cannot_tell", "not_tested", "unknown"),
+    *("all", "measured", "which_fail", "ours", "printed_range"),
     *("which_ahead", "which_beyond", "which_level", "which_behind", "which_open", "which_unread"),
 )
 """What a sentence may name of the claims of a question together (docs/report.md)."""
@@ -44,8 +54,7 @@ class Question(Strict):
     """Claims, each by its columns; ``*`` stands for any letters. One that finds no claim is an error."""
     study: Identifier | None = None
     """In place of ``about`` and a rule: a study of the document, which fixed in advance what would count as an answer.
-    ``holds`` is yes, ``fails`` no, ``unclear`` neither, ``level`` none, as an arm is level with a control; before all
-    arms have their seeds it is ``cannot tell``."""
+    ``holds`` is yes, ``fails`` no, ``unclear`` neither; before the study is finished it is ``cannot tell``."""
     rule: Literal["all", "most"] = "all"
     """``all``: it holds if all claims do, and fails (or is opposite) if one does; ``most``: what more than half say."""
     leading: str | None = None
@@ -67,7 +76,8 @@ class Question(Strict):
             if outcome in self.says:
                 what = "no study has" if self.study else "only a study has"
                 raise ValueError(f"says.{outcome}: {what} this outcome")
-        for outcome in OUTCOMES if self.study is None else (*OUTCOMES, "unclear"):
+        asked = get_args(Asked)
+        for outcome in asked if self.study is None else (*asked, "unclear"):
             if outcome not in (*impossible, *self.says):
                 raise ValueError(f"says: needs a sentence for '{outcome}'")
         sentences = {f"says.{outcome}": sentence for outcome, sentence in self.says.items()} | {"adds": self.adds or ""}
@@ -95,7 +105,5 @@ def load(config: Config) -> dict[str, tuple[Path, Question]]:
                 studies = config.papers[document].studies
                 if question.study not in studies:
                     raise HypersphereError(f"{file}: {name}: study: {not_one_of(question.study, [*studies])}")
-                if studies[question.study].answers.level_arms == "no answer" and "level" not in question.says:
-                    raise HypersphereError(f"{file}: {name}: says: needs a sentence for 'level'")
             found[str(name)] = file, question
     return found

@@ -2,15 +2,18 @@
 
 From the first word to the last: the paper's ``run``, method and variant, which are named so that they can be referred
 to, its ``overrides``, the scale's ``overrides``, the artifact's coordinates, the command line's ``overrides``; then the
-scale's arithmetic (epochs, divisors, the factor of learning rates). The last that sets a field decides it. One thing
-no scale replaces: the encoder that a variant names.
+scale's arithmetic (epochs, divisors, the factor of learning rates). The last that sets a field decides it, and it is
+kept beside the field. Two things no scale does: replace the encoder that a variant names, and change fields of a part
+that the run does not have, because the paper says ``null`` or nothing. Only a mapping with a ``name`` adds a part.
 """
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from pydantic import ValidationError
 
@@ -34,43 +37,89 @@ class Layer(NamedTuple):
     file: Path
     section: str
     fields: dict[str, Any]
+    computes: str = ""
+    """How it computes its numbers from those of the layers below it: ``times 0.1``; empty: it sets them."""
+
+
+class Description(NamedTuple):
+    """What an artifact, or the selection of a study, says of a run by path; and the file and section that say it.
+
+    A path that ends in ``.times`` multiplies what the document declares.
+    """
+
+    file: Path
+    section: str
+    paths: Mapping[str, Scalar]
+
+    @property
+    def values(self) -> dict[str, Scalar]:
+        """The fields that it sets."""
+        return {path: value for path, value in self.paths.items() if not path.endswith(TIMES)}
+
+    @property
+    def factors(self) -> dict[str, Scalar]:
+        """What it multiplies, by path, and the factor."""
+        return {path.removesuffix(TIMES): value for path, value in self.paths.items() if path.endswith(TIMES)}
+
+    @property
+    def layer(self) -> Layer:
+        """The fields that it sets."""
+        return Layer(self.file, self.section, coordinates.nested(self.values))
 
 
 class Layers:
-    """Layers of a run, and what they say together."""
+    """Layers of a run, what they say together, and which of them set each field."""
 
     def __init__(self, *layers: Layer) -> None:
         self.layers: list[Layer] = []
         self.fields: dict[str, Any] = {}
+        self.origins: dict[str, Any] = {}
+        """In the shape of ``fields``: for each innermost field the layer that set it, and then those that computed with
+        it. What another layer drops is in neither."""
         self.add(*layers)
 
     def add(self, *layers: Layer) -> None:
         """Lay these over the others."""
         for layer in layers:
-            _lay(layer.fields, self.fields)
+            _lay(layer.fields, self.fields, self.origins, layer)
         self.layers += layers
+
+    def change(self, *layers: Layer) -> None:
+        """Lay these over the others, but for fields of parts that the run does not have."""
+        for layer in layers:
+            fields = {}
+            for field, value in layer.fields.items():
+                partial = isinstance(value, dict) and "name" not in value
+                if not partial or isinstance(self.fields.get(field), dict):
+                    fields[field] = value
+            self.add(layer._replace(fields=fields))
 
     def number(self, path: str, where: str, kind: Any = int) -> Any:
         """The number of that path, for arithmetic; ``where`` is the file and section that ask for it."""
         value = _at(self.fields, path.split("."))
-        if not isinstance(value, kind) or isinstance(value, bool):
+        if not _is_number(value, kind):
             raise HypersphereError(f"{where}: {path} is no {'whole ' if kind is int else ''}number of such a run")
         return value
 
-    def multiply(self, factors: Mapping[str, Scalar], file: Path, where: str) -> None:
-        """Multiply numbers by their paths. ``0.12 * 0.1`` is not 0.012 in binary, so the product is rounded."""
-        for path, factor in factors.items():
-            value = self.number(path, f"{file}: {where}: {path}{TIMES}", int | float)
-            if not isinstance(factor, int | float) or isinstance(factor, bool):
-                raise HypersphereError(f"{file}: {where}: {path}{TIMES}: {factor} is no number")
-            self.add(Layer(file, where, coordinates.nested({path: float(f"{value * factor:.6g}")})))
+    def multiply(self, description: Description) -> None:
+        """Multiply numbers by the factors of their paths."""
+        file, section = description.file, description.section
+        for path, factor in description.factors.items():
+            where = f"{file}: {section}: {path}{TIMES}"
+            value = self.number(path, where, int | float)
+            if not _is_number(factor, int | float):
+                raise HypersphereError(f"{where}: {factor} is no number")
+            fields = coordinates.nested({path: product(value, factor)})
+            self.add(Layer(file, section, fields, f"times {coordinates.show(factor)}"))
 
     def run(self, dataset: Dataset) -> Run:
         """The validated run of seed ``ANY_SEED``; whoever set a wrong value is named."""
         fields = self.fields | {"dataset": dataset, "seed": ANY_SEED}
         kind = str(fields.get("kind", "image"))
         if kind in registry.components("trainers") and not registry.read_constant("trainers", kind, "IMAGES", False):
-            fields["views"] = {}  # augmentation is of images; those that are set would be part of the name
+            # Augmentation is of images; views that are set would be part of the name.
+            fields["views"] = self.fields["views"] = {}
+            self.origins["views"] = {}
         try:
             return Run.model_validate(fields)
         except ValidationError as error:
@@ -79,12 +128,30 @@ class Layers:
             parameter = re.match(r"Value error, ([\w-]+): ", problem["msg"])
             location = [*map(str, problem["loc"]), *([parameter[1]] if parameter else [])]
             depths = range(len(location), 0, -1)  # the deepest part of the place that any layer sets
-            layer = next(filter(None, (self.setting(location[:depth]) for depth in depths)), self.layers[1])
+            layer = next(filter(None, (self.last(location[:depth]) for depth in depths)), self.layers[1])
             raise HypersphereError(f"{layer.file}: {sentence(error, layer.section)}") from None
 
-    def setting(self, location: list[str]) -> Layer | None:
-        """The last layer that sets a field."""
-        return next((layer for layer in reversed(self.layers) if _at(layer.fields, location) is not None), None)
+    def setting(self, path: Sequence[str]) -> tuple[Layer, ...]:
+        """The layer that set an innermost field, and those that computed with it; none: it has its default."""
+        found = _at(self.origins, path)
+        return found if isinstance(found, tuple) else ()
+
+    def last(self, path: Sequence[str]) -> Layer | None:
+        """The last layer of those that decide a field, or the fields inside it."""
+        deciding = list(_deciding(_at(self.origins, path)))
+        return next((layer for layer in reversed(self.layers) if layer in deciding), None)
+
+
+def product(value: float, factor: float) -> float:
+    """The product of two numbers as they are written: ``0.12 * 0.1`` is 0.012, and 1 changes no digit."""
+    if isinstance(value, int) and isinstance(factor, int):
+        return value * factor
+    return float(Decimal(str(value)) * Decimal(str(factor)))
+
+
+def _is_number(value: Any, kind: Any) -> TypeGuard[float]:
+    """Whether it is one to compute with; YAML has infinities, too."""
+    return isinstance(value, kind) and not isinstance(value, bool) and abs(value) != math.inf
 
 
 class Resolved(NamedTuple):
@@ -103,62 +170,71 @@ def resolve(
     config: cfg.Config,
     paper: Paper,
     identity: Mapping[str, Scalar],
-    paths: Mapping[str, Scalar],
+    descriptions: Sequence[Description],
     dataset: Dataset,
-    where: str,
 ) -> Resolved:
     """The run of seed ``ANY_SEED`` that coordinates describe at a scale.
 
-    ``identity`` and ``paths`` are as published; ``dataset`` is used in place of the published one; ``where`` is the
-    artifact, for errors (``artifacts.table2``).
+    ``identity`` and ``descriptions`` are as published; ``dataset`` is used in place of the published one. The first
+    description is the artifact's, which names method and variant; ``paper`` declares both, and need not be its own.
     """
     file, method, variant = config.paper_file(paper.paper), str(identity["method"]), str(identity["variant"])
-    factors = {path.removesuffix(TIMES): value for path, value in paths.items() if path.endswith(TIMES)}
-    paths = {path: value for path, value in paths.items() if not path.endswith(TIMES)}
-    for path in (*paths, *factors):
-        field, *rest = path.split(".")
-        if field not in Run.model_fields or field in ("seed", "dataset"):
-            known = (*coordinates.IDENTITY, *coordinates.READINGS)
-            near = get_close_matches(field, [*Run.model_fields, *known], 1)
-            hint = f"; did you mean {'.'.join([near[0], *rest])}?" if near else ""
-            raise HypersphereError(
-                f"{file}: {where}: '{path}' is no field of a run and none of {', '.join(known)}{hint}"
-            )
-    for kind, name, declared in (("methods", method, paper.methods), ("variants", variant, paper.variants)):
+    artifact = descriptions[0]
+    for one in descriptions:
+        _check_paths(one)
+    for key, name, declared in (("method", method, paper.methods), ("variant", variant, paper.variants)):
         if name not in declared:
-            raise HypersphereError(f"{file}: {kind}: {not_one_of(name, declared)}")
-    described = {**identity, **paths, "paper": paper.paper}
+            raise HypersphereError(f"{artifact.file}: {artifact.section}: {key}: {not_one_of(name, declared)}")
+    point = {**identity, "paper": paper.paper}
+    for one in descriptions:
+        point |= one.values
     document = [
         Layer(file, "run", paper.run),
         Layer(file, f"methods.{method}", paper.methods[method]),
         Layer(file, f"variants.{variant}", paper.variants[variant]),
-        *(Layer(file, f"overrides.{at}", one.set) for at, one in enumerate(paper.overrides) if one.matches(described)),
+        *(Layer(file, f"overrides.{at}", one.set) for at, one in enumerate(paper.overrides) if one.matches(point)),
     ]
-    artifact = Layer(file, where, coordinates.nested(paths))
+    described = [one.layer for one in descriptions]
 
-    published = Layers(*document, artifact)
-    published.multiply(factors, file, where)
+    published = Layers(*document, *described)
+    for one in descriptions:
+        published.multiply(one)
     run_published = published.run(config.datasets[str(identity["dataset"])])
-    asked = run_published.schedule.epochs
+    epochs = run_published.schedule.epochs
     usual = Layers(*document).number("schedule.epochs", f"{file}: methods.{method}")
 
-    overrides = [placed for placed in config.placed if placed[2].matches(described)]
+    overrides = [placed for placed in config.placed if placed[2].matches(point)]
     # An encoder that a variant names is what the variant is about: only an override of variants replaces it.
     kept = {"encoder"} if "name" in paper.variants[variant].get("encoder", {}) else set[str]()
-    before, after = list[Layer](), list[Layer]()
-    for place, section, one in overrides:
-        stays = set() if "variant" in one.when or place == cfg.COMMAND_LINE else kept
-        fields = {field: value for field, value in one.set.items() if field not in stays}
-        (after if place == cfg.COMMAND_LINE else before).append(Layer(place, section, fields))
-    scaled = Layers(*document, *before, artifact, *after)
-    scaled.multiply(factors, file, where)
-    _shrink(scaled, config, overrides, asked, usual)
-    run = scaled.run(dataset)
-    for folder, name in (("methods", run.method.name), ("encoders", run.encoder.name)):
-        of = registry.read_constant(folder, name, "KIND", "image")  # type: ignore[arg-type]
-        if of != run.kind:
-            raise HypersphereError(f"{file}: methods.{method}: kind: is {run.kind}, but {name} is for {of} runs")
-    return Resolved(run, asked, run_published.name, scaled)
+    scaled = Layers(*document)
+    scaled.change(*(_changes(*placed, kept) for placed in overrides if placed[0] != cfg.COMMAND_LINE))
+    scaled.add(*described)
+    scaled.change(*(_changes(*placed, set()) for placed in overrides if placed[0] == cfg.COMMAND_LINE))
+    for one in descriptions:
+        scaled.multiply(one)
+    _shrink(scaled, config, overrides, epochs, usual)
+    return Resolved(scaled.run(dataset), epochs, run_published.name, scaled)
+
+
+def _check_paths(description: Description) -> None:
+    """Refuse what is no path into a run."""
+    for path in (*description.values, *description.factors):
+        field, *rest = path.split(".")
+        if field not in Run.model_fields or field in ("seed", "dataset"):
+            known = (*coordinates.IDENTITY, *coordinates.READINGS)
+            near = [".".join([one, *rest]) for one in get_close_matches(field, [*Run.model_fields, *known], 1)]
+            hint = f"; did you mean {near[0]}?" if near and near[0] != path else ""
+            where = f"{description.file}: {description.section}"
+            raise HypersphereError(f"{where}: '{path}' is no field of a run and none of {', '.join(known)}{hint}")
+
+
+def _changes(file: Path, section: str, override: ScaleOverride, kept: Collection[str]) -> Layer:
+    """What a scale's override changes in a run: no fields that are ``kept``, and no epochs, which ``_shrink`` sets."""
+    stays = set() if "variant" in override.when else kept
+    fields = {field: value for field, value in override.set.items() if field not in stays}
+    if isinstance(schedule := fields.get("schedule"), dict):
+        fields["schedule"] = {key: value for key, value in schedule.items() if key != "epochs"}
+    return Layer(file, section, fields)
 
 
 def _shrink(
@@ -175,13 +251,15 @@ def _shrink(
     for place, section, one in overrides if sources["epochs"] != cfg.COMMAND_LINE else []:
         schedule = one.set.get("schedule")
         if isinstance(schedule, dict) and "epochs" in schedule:
-            file, where = place, f"{section}.schedule"
-            epochs = validate(UsualEpochs, {"epochs": schedule["epochs"]}, file, where).epochs
-    shrunk = asked if epochs == "published" else max(1, round(epochs * asked / usual))
-    length = {"epochs": shrunk}
-    if run.fields["schedule"].get("horizon") is not None:
-        length["horizon"] = round(run.number("schedule.horizon", f"{file}: {where}") * shrunk / asked)
-    run.add(Layer(file, where, {"schedule": length}))
+            file, where = place, section
+            epochs = validate(UsualEpochs, {"epochs": schedule["epochs"]}, file, f"{section}.schedule").epochs
+    if epochs != "published":
+        shrunk = max(1, round(epochs * asked / usual))
+        if run.fields["schedule"].get("horizon") is not None:
+            horizon = round(run.number("schedule.horizon", f"{file}: {where}") * shrunk / asked)
+            run.add(Layer(file, where, {"schedule": {"horizon": horizon}}, f"times {shrunk} / {asked}"))
+        computes = f"times {epochs} / {usual}" if asked != usual else ""
+        run.add(Layer(file, where, {"schedule": {"epochs": shrunk}}, computes))
 
     of_batches = sources["batch_divisor"], "batch_divisor", scale.batch_divisor
     divisors = {"batch.size": of_batches, "batch.micro": of_batches}
@@ -190,30 +268,43 @@ def _shrink(
     for path, (file, where, by) in divisors.items():
         if by != 1:
             value = run.number(path, f"{file}: {where}") // by
-            run.add(Layer(file, where, coordinates.nested({path: value})))
+            run.add(Layer(file, where, coordinates.nested({path: value}), f"divided by {by}"))
 
-    if scale.learning_rate_factor != 1:
+    if (factor := scale.learning_rate_factor) != 1:
         file, where = sources["learning_rate_factor"], "learning_rate_factor"
-        rate = run.number("optimiser.learning_rate", f"{file}: {where}", int | float) * scale.learning_rate_factor
-        run.add(Layer(file, where, {"optimiser": {"learning_rate": rate}}))
+        rate = run.number("optimiser.learning_rate", f"{file}: {where}", int | float)
+        fields = {"optimiser": {"learning_rate": product(rate, factor)}}
+        run.add(Layer(file, where, fields, f"times {coordinates.show(factor)}"))
 
 
-def _at(fields: Any, path: list[str]) -> Any:
+def _at(fields: Any, path: Sequence[str]) -> Any:
     """The value of a path; None if there is none."""
     for key in path:
         fields = fields.get(key) if isinstance(fields, dict) else None
     return fields
 
 
-def _lay(above: dict[str, Any], below: dict[str, Any]) -> dict[str, Any]:
-    """Merge ``above`` into ``below``; a component with another ``name`` replaces the one below with its parameters.
+def _deciding(origins: Any) -> Iterator[Layer]:
+    """The layers that had the last word on a field, or on the fields inside it."""
+    if isinstance(origins, dict):
+        for inner in origins.values():
+            yield from _deciding(inner)
+    elif origins:
+        yield origins[-1]
 
-    ``below`` shares no mapping with others, before and after: a plan merges thousands of layers into it.
+
+def _lay(above: dict[str, Any], below: dict[str, Any], origins: dict[str, Any], layer: Layer) -> None:
+    """Merge ``above``, of a layer, into ``below``, and note in ``origins`` what it sets.
+
+    A component with another ``name`` replaces the one below with its parameters. ``below`` shares no mapping with
+    others, before and after: a plan merges thousands of layers into it.
     """
     for key, value in above.items():
         if isinstance(value, dict):
-            old = below[key] if isinstance(below.get(key), dict) else {}
-            below[key] = _lay(value, old if value.get("name", old.get("name")) == old.get("name") else {})
+            old = below.get(key)
+            if not isinstance(old, dict) or value.get("name", old.get("name")) != old.get("name"):
+                below[key], origins[key] = {}, {}
+            _lay(value, below[key], origins[key], layer)
         else:
-            below[key] = value
-    return below
+            beneath = origins.get(key, ()) if layer.computes else ()
+            below[key], origins[key] = value, (*beneath, layer)

@@ -52,43 +52,94 @@ def load(root: Path) -> Rules:
     return validate(Rules, files.read_yaml(file), file)
 
 
-Outcome = Literal["holds", "fails", "borne", "contradicted", "open", "unjudged", "measured", "waiting"]
-"""What a verdict says to a reader in a hurry."""
+Result = Literal["agrees", "agrees in sign only", "disagrees", "undecided", "not tested"]
+"""What a reader is told of a published claim."""
+RESULTS: tuple[Result, ...] = get_args(Result)
+Tone = Literal["agree", "disagree", "neutral"]
+Direction = Literal["same", "opposite", "no effect", "unclear"]
+"""On which side of zero an effect is, as seen from the published one: after correction for the other comparisons. There
+is no effect if the side is unclear and the effect is equivalent to none."""
+
+
+class Answer(StrEnum):
+    """What the evidence on a claim says. Words, colours, counts and certainty of a claim all follow from its answer."""
+
+    HOLDS = "holds", "agrees", "agree"
+    DIRECTION_ONLY = "direction only", "agrees in sign only", "neutral"
+    """An effect has the published sign, and its size is less than half of the published one, or more than twice it."""
+    FAILS = "fails", "disagrees", "disagree"
+    """A number or statement does not come out. An effect is less than half of the published one, of either sign."""
+    OPPOSITE = "opposite", "disagrees", "disagree"
+    """An effect has the other sign."""
+    BORNE = "its table bears it", "agrees", "neutral"
+    """A sentence agrees with the numbers that its own document prints, which says nothing of the world."""
+    CONTRADICTED = "its table contradicts it", "disagrees", "neutral"
+    CANNOT_TELL = "cannot tell", "undecided", "neutral"
+    NOT_TESTED = "not tested", "not tested", "neutral"
+
+    result: Result
+    tone: Tone
+    """Its colour, where it settles a claim."""
+
+    def __new__(cls, word: str, result: Result, tone: Tone) -> Self:
+        """A member equals its word, which is what files hold."""
+        answer = str.__new__(cls, word)
+        answer._value_ = word
+        answer.result, answer.tone = result, tone
+        return answer
+
+    @classmethod
+    def of(cls, word: str) -> Self:
+        """The answer of a file, by its word."""
+        return next(answer for answer in cls if answer == word)
+
+    def contradicts(self, other: "Answer") -> bool:
+        """Whether both cannot be said of one effect. That it is less than half does not say which sign it has."""
+        return {self, other} in CONTRARY
+
+
+CONTRARY = (
+    {Answer.HOLDS, Answer.FAILS},
+    {Answer.HOLDS, Answer.OPPOSITE},
+    {Answer.DIRECTION_ONLY, Answer.OPPOSITE},
+    {Answer.BORNE, Answer.CONTRADICTED},
+)
 
 
 class Verdict(StrEnum):
     """What our measurement says of a claim, in the order in which verdicts are listed (docs/statistics.md)."""
 
-    REPRODUCED = "reproduced", "holds"
-    EXACT = "exact", "holds"
+    REPRODUCED = "reproduced", Answer.HOLDS
+    EXACT = "exact", Answer.HOLDS
     """A computed number has the printed formula's value."""
-    EXACT_ERRATUM = "exact (erratum)", "holds"
-    NO_COUNTEREXAMPLE = "no counterexample", "holds"
+    EXACT_ERRATUM = "exact (erratum)", Answer.HOLDS
+    NO_COUNTEREXAMPLE = "no counterexample", Answer.HOLDS
     """A printed statement held on all draws: a test, and no proof."""
-    NO_COUNTEREXAMPLE_ERRATUM = "no counterexample (erratum)", "holds"
+    NO_COUNTEREXAMPLE_ERRATUM = "no counterexample (erratum)", Answer.HOLDS
     """A statement held on all draws as an erratum corrects it."""
-    DIVERGED = "diverged as published", "holds"
-    NOT_REPRODUCED = "not reproduced", "fails"
-    REFUTED = "refuted", "fails"
+    DIVERGED = "diverged as published", Answer.HOLDS
+    NOT_REPRODUCED = "not reproduced", Answer.FAILS
+    """An effect of the opposite sign among them, of which the answer is ``opposite``."""
+    REFUTED = "refuted", Answer.FAILS
     """A statement has a counterexample."""
-    BORNE = "its table bears it", "borne"
-    """A sentence agrees with the numbers that its own document prints, which says nothing of the world."""
-    CONTRADICTED = "its table contradicts it", "contradicted"
-    DIRECTION_ONLY = "direction only", "open"
-    INCONCLUSIVE = "inconclusive", "open"
-    CANNOT_BE_JUDGED = "cannot be judged", "unjudged"
+    BORNE = "its table bears it", Answer.BORNE
+    CONTRADICTED = "its table contradicts it", Answer.CONTRADICTED
+    DIRECTION_ONLY = "direction only", Answer.DIRECTION_ONLY
+    INCONCLUSIVE = "inconclusive", Answer.CANNOT_TELL
+    CANNOT_BE_JUDGED = "cannot be judged", Answer.CANNOT_TELL
     """The document does not say what is needed."""
-    LAPTOP_ONLY = "laptop only", "measured"
-    QUICK_ONLY = "quick only", "measured"
-    NOT_RUN = "not run", "waiting"
+    LAPTOP_ONLY = "laptop only", Answer.CANNOT_TELL
+    """Of a number, which is of another setting; a comparison has the answer of its own judgement."""
+    QUICK_ONLY = "quick only", Answer.CANNOT_TELL
+    NOT_RUN = "not run", Answer.NOT_TESTED
 
-    outcome: Outcome
+    answer: Answer
 
-    def __new__(cls, word: str, outcome: Outcome) -> Self:
+    def __new__(cls, word: str, answer: Answer) -> Self:
         """A member equals its word, which is what files hold."""
         verdict = str.__new__(cls, word)
         verdict._value_ = word
-        verdict.outcome = outcome
+        verdict.answer = answer
         return verdict
 
     @classmethod
@@ -97,47 +148,37 @@ class Verdict(StrEnum):
         return next(verdict for verdict in cls if verdict == word)
 
     @property
-    def tone(self) -> Literal["agree", "disagree", "neutral"]:
-        """Its colour at the published scale."""
-        return "agree" if self.outcome == "holds" else "disagree" if self.outcome == "fails" else "neutral"
-
-    @property
     def settles(self) -> bool:
         """Whether it is for or against a published claim, which only the published scale can be."""
-        return self.tone != "neutral" or self is Verdict.DIRECTION_ONLY
+        return self.answer.tone != "neutral" or self is Verdict.DIRECTION_ONLY
 
 
 Grade = Literal["high", "moderate", "low", "very low", "none"]
 """How sure a reader may be, after GRADE."""
 GRADES: tuple[Grade, ...] = get_args(Grade)
 """The best first."""
-Rung = Literal["proof", "exact", "published", "laptop", "first_protocol", "own_table", "nothing"]
+Rung = Literal["proof", "exact", "published", "laptop", "own_table", "nothing"]
 """What kind of evidence it is: a step of the ladder."""
 RUNGS: dict[Rung, str] = {
     "proof": "proof or random draws",
     "exact": "exact computation",
     "published": "published scale",
     "laptop": "small encoders, real images",
-    "first_protocol": "small encoders, first protocol",
     "own_table": "its own table",
     "nothing": "nothing yet",
 }
 """The best first, in words."""
-Shortcoming = Literal["few_runs", "undecided", "stand_in", "level", "other_setting", "untried", "unjudged"]
+Shortcoming = Literal["few_runs", "undecided", "stand_in", "floored", "other_setting", "untried", "unjudged"]
 SHORTCOMINGS: dict[Shortcoming, str] = {
     "few_runs": "too few runs",
-    "undecided": "no direction after correction",
+    "undecided": "neither the direction nor the size is clear",
     "stand_in": "other data stand in",
-    "level": "an arm is level with raw pixels or its untrained encoder",
+    "floored": "an arm is not shown to be above raw pixels or its untrained encoder",
     "other_setting": "a number of another setting, which is not compared with the printed one",
     "untried": "no counterexample on random draws, which is no proof",
     "unjudged": "the document does not say what is needed",
 }
 """In words."""
-
-
-LEVEL = "an arm is at the level of"
-"""With these words the ``why`` of a claim says that an arm learnt nothing."""
 
 
 class RungRules(Strict):

@@ -5,6 +5,7 @@ whose default means "as before" renames nothing. Device, threads, snapshots and 
 """
 
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -18,8 +19,10 @@ from hypersphere.config.validation import (
     PositiveInt,
     Strict,
     one_of,
+    read_mapping,
     sentence,
     unknown_key,
+    validate,
 )
 from hypersphere.errors import HypersphereError
 
@@ -139,6 +142,11 @@ class Run(Strict):
         encoders = registry.read_constant("methods", self.method.name, "ENCODERS", ())
         if encoders and self.encoder.name not in encoders:
             raise ValueError(f"encoder: {self.method.name} needs {' or '.join(encoders)} (given: {self.encoder.name})")
+        parts: dict[registry.Kind, Component] = {"methods": self.method, "encoders": self.encoder}
+        for folder, part in parts.items():
+            kind = registry.read_constant(folder, part.name, "KIND", "image")
+            if kind != self.kind:
+                raise ValueError(f"{folder.removesuffix('s')}: {part.name} is for runs of kind {kind}, not {self.kind}")
         return self
 
     @property
@@ -169,6 +177,10 @@ class Run(Strict):
                 f"{self.dataset.name}"
             )
 
+    def as_yaml(self) -> str:
+        """Every field, as ``read`` takes it."""
+        return files.as_yaml(self.model_dump(mode="json"))
+
     @cached_property
     def name(self) -> str:
         """Content name, for example ``simclr-cut3-cifar10_lt-s0-1f3a9c2e``.
@@ -183,6 +195,11 @@ class Run(Strict):
         ]
         digest = files.digest(self.model_dump(exclude_defaults=True, mode="json"), 8)
         return "-".join((self.method.name, *(words or ["default"]), self.dataset.name, f"s{self.seed}", digest))
+
+
+def read(file: Path) -> Run:
+    """The run of a file such as run.yaml, which has all of its fields, or all that differ from their defaults."""
+    return validate(Run, read_mapping(file), file)
 
 
 def _check_fields(fields: dict[str, Any]) -> dict[str, Any]:

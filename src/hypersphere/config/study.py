@@ -25,7 +25,7 @@ from hypersphere import files
 from hypersphere.config import coordinates
 from hypersphere.config.coordinates import READINGS, Contrast, Coordinates, Scalar, text
 from hypersphere.config.measures import MEASURES, MeasureName
-from hypersphere.config.validation import AsList, NonNegativeInt, Strict, each_once, read_table
+from hypersphere.config.validation import AsList, NonNegativeInt, Strict, Text, each_once, read_table
 from hypersphere.errors import HypersphereError
 
 TIMES = ".times"
@@ -75,6 +75,11 @@ above the margin), the arm is equivalent, or the corrected interval lies below z
 COUNTED: tuple[Counted, ...] = get_args(Counted)
 Bounds = Annotated[tuple[NonNegativeInt, NonNegativeInt], AsList]
 """The least and the greatest number."""
+Decided = Literal["yes", "no"]
+Edge = Literal["lowest", "highest"]
+FEWEST = 3
+"""Values of a grid of which one is no edge."""
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
 
 
 class Answers(Strict):
@@ -83,12 +88,16 @@ class Answers(Strict):
     yes: str
     no: str
     unclear: str
-    numbers: dict[Literal["yes", "no"], dict[Counted, Bounds]] = Field(default_factory=dict)
+    numbers: dict[Decided, dict[Counted, Bounds]] = Field(default_factory=dict)
     """The same in numbers of arms, where numbers can say it: an answer is given if all of its numbers lie within their
-    bounds. Where they cannot, ``statistics/answers.py`` has the rule of the study."""
-    level_arms: Literal["no answer", "left out"] = "no answer"
-    """What follows if an arm of a comparison is level with raw pixels or its untrained encoder: the study has no
-    answer, or that comparison alone is left out."""
+    bounds. Where they cannot, the function of the study's name in answers.py, beside paper.yaml, is the rule."""
+
+
+class Withdrawn(Strict):
+    """A study that was given up before its first run."""
+
+    question: Text
+    reason: Text
 
 
 class Study(Strict):
@@ -121,9 +130,9 @@ class Study(Strict):
     left_out: list[dict[str, Scalar | list[Scalar]]] = Field(default_factory=list)
     """Checks that are not made: those with one of these values of each key."""
     seeds: StudySeeds
-    test: Literal["welch", "dunnett", "paired"] = "welch"
-    """The test of an arm against its baseline. welch, paired (over shared seeds): Holm over all comparisons of the
-    study but the A/A ones; dunnett: simultaneous, against one shared baseline."""
+    test: Literal["welch", "paired"] = "welch"
+    """The test of an arm against its baseline, with Holm's correction over all comparisons of the study but the A/A
+    ones; paired: over shared seeds."""
     direction: Literal["larger", "smaller"] = "larger"
     """What the question supposes of an arm: its measure is larger or smaller than its baseline's."""
     margin: PositiveFloat
@@ -133,6 +142,11 @@ class Study(Strict):
     """Expected cost in hours of one core."""
     scale: str = "laptop"
     """The only scale at which it is made."""
+    earlier: dict[Digest, Text] = Field(default_factory=dict)
+    """Digests that records of this study carry from before something that decides was changed: for each a sentence that
+    says what was, and why these records still count."""
+    closed: Text | None = None
+    """Why no more runs of it are made: what is recorded is shown as estimates, and it has no answer."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -156,7 +170,12 @@ class Study(Strict):
                     raise ValueError(f"{where}: {first_tuned[0]}: every arm needs a grid of this field")
                 for key, grid in arm.grids.items():
                     if len(grid) < 2 or list(grid) != sorted(set(grid), key=float):
-                        raise ValueError(f"{where}: {key}: the grid must list two values or more, rising")
+                        raise ValueError(f"{where}: {key}: the grid must list its values once each, rising")
+                    if len(grid) < FEWEST and self.closed is None:
+                        raise ValueError(
+                            f"{where}: {key}: each of {len(grid)} values is an edge of the grid, at which none can be "
+                            f"chosen; list {FEWEST} or more"
+                        )
         if self.tuned and self.at:
             raise ValueError("at: a study that tunes has one primary number, by which it chooses; leave it out")
         again = any(arm.again for arm in self.every_arm)
@@ -203,13 +222,24 @@ class Study(Strict):
                     return arms[0].text if arm.again else arm.text
         raise KeyError(text(point))
 
+    def edges(self, arm: str, values: Coordinates) -> dict[str, Edge]:
+        """The tuned fields of which an arm's value ends its grid, so that a better one may lie beyond."""
+        found: dict[str, Edge] = {}
+        for key, grid in self.grids()[arm].items():
+            if values[key] == grid[0]:
+                found[key] = "lowest"
+            elif values[key] == grid[-1]:
+                found[key] = "highest"
+        return found
+
     @property
     def digest(self) -> str:
-        """What a record says of the plan that it was made under: all that is declared here.
+        """Digest of the plan: of all that is declared here but its history (``deciding`` has what else decides).
 
         A field that is added later, and that a plan leaves out, does not change that plan's digest.
         """
-        return files.digest(self.model_dump(mode="json", exclude_defaults=True), 8)
+        declared = self.model_dump(mode="json", exclude_defaults=True, exclude={"earlier", "closed"})
+        return files.digest(declared, 8)
 
     def artifacts(self, name: str) -> dict[str, dict[str, Any]]:
         """The artifacts of runs, by id, as a document's YAML would declare them."""
@@ -349,6 +379,10 @@ def read_selection(path: Path, study: Study) -> Selection:
                 raise HypersphereError(f"{where}: chosen: this arm has two chosen values")
             if n < len(study.seeds.tuning):
                 raise HypersphereError(f"{where}: n: no {len(study.seeds.tuning)} tuning runs support the chosen value")
+            if study.closed is None and (edges := study.edges(row["arm"], values)):
+                raise HypersphereError(
+                    f"{where}: chosen: {next(iter(edges))} is at an edge of its grid; extend the grid"
+                )
             chosen[row["arm"]] = values
     if lacking := [arm for arm in grids if arm not in chosen]:
         raise HypersphereError(f"{path}: arm: {lacking[0]} has no chosen value; `hypersphere select` writes the file")

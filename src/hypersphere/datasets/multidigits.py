@@ -4,13 +4,13 @@ T. Chen, C. Luo, L. Li, Intriguing properties of contrastive losses, NeurIPS 202
 
 - Digits of one size, 1 to 16 of them. At random places they may overlap ("more digits lead to more overlapping in
   random placement", Fig. 2); in a grid each has a cell of its own. Images for probes have one digit.
-- Two digits of two sizes, each with its own labels. They do not overlap: Table 4's supervised network reads the digit
-  of 20 px beside one of 80 px in 99.0 % of the images, which hidden digits would not allow.
+- Two digits of two sizes, each with its own labels. Table 4 probes encoders of such images on sets of one digit, of
+  either size (erratum S15).
 
-Left open by the source, and ours: places are uniform over whole pixels; of two digits, over all pairs of places without
-overlap; in a grid, over the cells, some of which stay empty. Where digits overlap the brighter pixel wins. Image i has
-scan i of its part of MNIST first, and further scans at random, with repeats. Scans are shrunk by area averages and
-enlarged linearly.
+Left open by the source, and ours: two digits of two sizes do not overlap, so that neither hides the other; places are
+uniform over whole pixels; of two digits, over all pairs of places without overlap; in a grid, over the cells, some of
+which stay empty. Where digits overlap the brighter pixel wins. Image i has scan i of its part of MNIST first, and
+further scans at random, with repeats. Scans are shrunk by area averages and enlarged linearly.
 """
 
 from pathlib import Path

@@ -31,7 +31,7 @@ def ratio_scaling(
     Args:
         angular: m1, in radians; 0 changes nothing.
         scope: positives: the positive's logit only (Alg. 4). row: all logits of the anchor, which weights its loss
-            (Sec. 4.1 and 5.4). The paper does not say which of them its tables used (erratum M4).
+            (Sec. 4.1). Algorithm 4's caption names Fig. 7; nothing says which of them the tables used (erratum M4).
 
     Numerics: the ratio comes from log-sum-exps. It is at most 1/(1 - q_l), q_l the positive's softmax probability, and
     clamped to 1/eps, beyond which the loss's own 1 - q_l is rounding.

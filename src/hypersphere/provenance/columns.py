@@ -6,7 +6,7 @@ CELL = texts("coordinates", "method", "variant", "dataset", "setting", "measure"
 PROBE = numbers("epoch") | flags("final") | texts("protocol", "protocol_digest")
 MEASUREMENTS = CELL | PROBE | numbers("seed") | texts("run") | numbers("value", "n_test") | texts("status")
 SUMMARY = CELL | PROBE | numbers("mean", "std", "n", "low", "high", "n_diverged", "n_undefined")
-SUMMARY |= numbers("n_declared", "n_test") | texts("level")
+SUMMARY |= numbers("n_declared", "n_test") | texts("floor")
 RUNS = texts("run", "status") | numbers("epochs") | texts("device") | numbers("threads")
 RUNS |= texts("torch", "code", "data", "kind", "precision", "plan")
 """``kind`` is that of the device: cpu or cuda."""
@@ -14,12 +14,13 @@ EFFECTS = texts("coordinates", "baseline", "method", "variant", "dataset", "sett
 EFFECTS |= numbers("effect", "low", "high", "p", "p_holm", "low_holm", "high_holm", "low_equal", "high_equal")
 EFFECTS |= texts("test") | numbers("df", "pooled_std", "n_variant", "n_baseline", "n_declared", "n_missing")
 EFFECTS |= numbers("paired_low", "paired_high", "paired_p", "n_pairs", "correlation") | flags("low_power")
-EFFECTS |= numbers("detectable", "margin") | flags("in_family", "equivalent") | texts("level")
+EFFECTS |= numbers("detectable", "margin") | flags("in_family", "equivalent") | texts("floored")
 THEORY = texts("id", "paper", "reading") | numbers("draws", "met", "violated", "worst")
 THEORY |= texts("counterexample", "verdict")
 CLAIMS = texts("id", "kind", "origin", "paper", "artifact", "method", "variant", "dataset", "setting", "metric")
 CLAIMS |= texts("reported") | numbers("reported_std") | texts("measured") | numbers("measured_std", "n", "p")
-CLAIMS |= texts("scale", "reading", "verdict", "source", "direction", "why", "baseline") | numbers("low", "high")
+CLAIMS |= texts("scale", "reading", "verdict", "source", "answer", "direction", "floored", "why", "baseline")
+CLAIMS |= numbers("low", "high")
 CLAIMS |= flags("low_power") | numbers("margin") | texts("verdict_half", "verdict_double")
 CLAIMS |= numbers("n_diverged", "n_undefined", "n_declared", "n_missing")
 CLAIMS |= texts("measured_on", "unstated", "sentence") | numbers("draws", "met", "violated")
@@ -34,7 +35,7 @@ POINTS = _OF_CELL | texts("image", "class") | numbers("x", "y", "z")
 TABLES: dict[str, Columns] = {"measurements": MEASUREMENTS, "summary": SUMMARY, "effects": EFFECTS, "runs": RUNS}
 TABLES |= {"distribution": DISTRIBUTION, "pictures": PICTURES, "points": POINTS}
 """By name, the tables of an artifact that is made from runs."""
-_EVIDENCE = texts("rung", "scale", "answer", "certainty", "reasons", "verdict", "direction", "measured")
+_EVIDENCE = texts("rung", "scale", "answer", "certainty", "reasons", "verdict", "direction", "floored", "measured")
 _EVIDENCE |= numbers("low", "high", "low_unadjusted", "high_unadjusted", "margin", "n", "n_missing", "p")
 _EVIDENCE |= texts("differs", "measured_on", "seeds", "device", "precision", "why", "counterexample", "study", "runs")
 _EVIDENCE |= numbers("draws", "met", "violated", "low_equal", "high_equal", "spread")
@@ -53,5 +54,5 @@ CRITERIA |= numbers("compared", "same_sign", "clear", "printed_inside", "with_in
 printed sign; exclude zero on its side; have the printed effect inside our interval; and how many print an interval, and
 have our effect inside it."""
 FINDINGS = texts("id", "paper", "question", "outcome", "sentence", "lead", "about", "leading", "certainty", "reasons")
-FINDINGS |= numbers("holds", "fails", "opposite", "unknown")
+FINDINGS |= numbers("holds", "direction_only", "fails", "opposite", "cannot_tell", "not_tested")
 """results/report/findings.csv: the questions of every findings.yaml, each with the sentence that its evidence bears."""

@@ -144,7 +144,8 @@ def page_digest(plan: Plan, page: str, *templates: str) -> str:
 
 def records_digest(config: Config, scale: str) -> str:
     """Digest of all that judging claims by the records of one scale reads: code, config, printed numbers, records."""
-    papers = [file for paper in config.papers for file in (config.paper_file(paper), config.claims_file(paper))]
+    of_paper = (config.paper_file, config.claims_file, config.answers_file)
+    papers = [file_of(paper) for paper in config.papers for file_of in of_paper]
     folder = config.root / "config"
     read = [*folder.glob("*.yaml"), *folder.glob("scales/*.yaml"), *folder.glob("selected/*/*.csv"), *papers]
     read += (config.root / "evidence" / scale).glob("*.csv")

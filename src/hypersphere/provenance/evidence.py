@@ -57,7 +57,7 @@ def pack(plan: Plan, run: Run) -> Path:
         for dataset in sorted({target for _, target in asked.at}) if on_pixels(asked.protocol) else ():
             pixels += [row for row in answers(raw_pixels(dataset), digest) if row["target"] == dataset]
     shown = [cell for cell in plan.cells if cell.run is not None and cell.run.name == run.name]
-    confirmed = {confirms(cell, config.papers[cell.paper]) for cell in shown} - {""}
+    confirmed = {plans[0] for cell in shown if (plans := confirms(cell, config))}
     content |= {"plan": ";".join(sorted(confirmed)), "history": history, "evaluated_by": measured_by}
     record = validate(Record, content | {"evaluations": evaluations, "pixels": pixels}, folder)
     target = folder_of(plan)

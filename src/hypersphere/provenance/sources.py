@@ -14,6 +14,7 @@ from pathlib import Path
 
 from hypersphere import files
 from hypersphere.config import registry
+from hypersphere.config.bare_code import WithoutWords
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -90,46 +91,23 @@ def _parsed(path: Path, module: str, changed_ns: int) -> tuple[str, frozenset[st
     """The part of a file's source that counts, and the names that it imports, anywhere in it."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     package = module if path.stem == "__init__" else module.rpartition(".")[0]
-    without_words = WithoutWords(package)
-    source = ast.unparse(without_words.visit(tree))
-    return source, frozenset(without_words.imported)
+    counted = Counted(package)
+    source = ast.unparse(counted.visit(tree))
+    return source, frozenset(counted.imported)
 
 
-class WithoutWords(ast.NodeTransformer):
-    """Removes docstrings, the words of errors, and imports for annotations, which are never run.
-
-    It notes what is imported by what stays. Expressions stay as they are, because they have no statements.
-    """
+class Counted(WithoutWords):
+    """Notes what is imported by the code that stays."""
 
     def __init__(self, package: str) -> None:
         self.package = package
         self.imported: set[str] = set()
 
-    def visit_Import(self, node: ast.Import) -> ast.AST:
+    def visit_Import(self, node: ast.Import) -> ast.AST:  # noqa: N802
         self.imported |= {alias.name for alias in node.names}
         return node
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:  # noqa: N802
         origin = importlib.util.resolve_name("." * node.level + (node.module or ""), self.package)
         self.imported |= {origin} | {f"{origin}.{alias.name}" for alias in node.names}
-        return node
-
-    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        return None if isinstance(node.value, ast.Constant) else node
-
-    def visit_Raise(self, node: ast.Raise) -> ast.AST:
-        """Turn ``raise X(…)`` into ``raise X``: its condition, its exception's type and its cause stay."""
-        if isinstance(node.exc, ast.Call):
-            node.exc = node.exc.func
-        return node
-
-    def visit_If(self, node: ast.If) -> ast.AST | None:
-        return None if ast.unparse(node.test) == "TYPE_CHECKING" and not node.orelse else self.generic_visit(node)
-
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        """Look only into blocks, and put ``pass`` into one that lost its last statement."""
-        if isinstance(node, ast.mod | ast.stmt | ast.ExceptHandler | ast.match_case):
-            super().generic_visit(node)
-            if getattr(node, "body", None) == [] and not isinstance(node, ast.Module):
-                node.body = [ast.Pass()]  # type: ignore[union-attr]
         return node

@@ -187,6 +187,12 @@ class Point:
         return (low, high) if useful else (math.nan, math.nan)
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """The interval of the mean, as far as the measure goes; NaN where there is none."""
+        low, high = (self.measure.within(self.number(end)) for end in ("low", "high"))
+        return low, high
+
+    @property
     def gain(self) -> float:
         """The difference from the baseline; NaN if there is none."""
         return float(self.effect.get("effect", math.nan))
@@ -202,7 +208,7 @@ class Point:
         if math.isnan(low):
             return f"{text}, no interval" if self.has_intervals else text
         low_power = " low power" if self.effect["low_power"] else ""
-        return f"{text} {words.interval(low, high, self.measure.decimals)}{low_power}"
+        return f"{text} {words.interval(low, high, self.measure.decimals, self.measure)}{low_power}"
 
     @property
     def printed(self) -> str:

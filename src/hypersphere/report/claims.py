@@ -12,7 +12,7 @@ from hypersphere.config import coordinates
 from hypersphere.config.claims import PRINTED, SIGNS
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Certainty, Verdict
+from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Answer, Certainty, Verdict
 from hypersphere.provenance import columns, tables
 from hypersphere.report import words
 from hypersphere.report.artifact import Grid, Head, Line, Shown, Text
@@ -23,11 +23,6 @@ NOTHING = "–"
 """Where there is no number."""
 DIRECTIONS = (*SIGNS, "equal")
 """Reported by a comparison that prints no difference, or says that there is none."""
-EFFECTS = {
-    **{"same": "same direction", "opposite": "opposite direction", "no effect": "no effect"},
-    "unclear": "direction unclear",
-}
-"""What our effect says of a published one below the published scale, in words."""
 ORIGINS = {
     "printed": "printed",
     "implied": "implied by two printed numbers",
@@ -35,8 +30,8 @@ ORIGINS = {
     "ours": "of our own",
 }
 """Origins of claims, in words. Claims of different origins are never counted together."""
-EXCESS = "excess"
-"""The key of a counterexample for the size of the failure. All other keys are inputs."""
+SIDES = ("left", "right")
+"""The keys of a counterexample for the two sides of the statement. All other keys are inputs."""
 KINDS = {
     "theorem": "theorems and identities",
     "study": "claims that exact studies answer",
@@ -69,7 +64,9 @@ class Entry:
     """``Welch [+2.8, +5.2]; Holm [+2.5, +5.5]``; of anything but a comparison of encoders, its one interval."""
     reading: str
     says: str
-    """What came of it: its verdict, or in the report the direction of encoders and the answer of anything else."""
+    """What came of it: its verdict; in the report the result of encoders, and the answer of anything else."""
+    second: str
+    """The result of a comparison of encoders, where its verdict does not say it; of the report none."""
     tone: str
     """``agree``, ``disagree`` or ``neutral``, as every measured claim below the published scale; of the report none."""
     facts: Mapping[str, str]
@@ -82,7 +79,7 @@ class Entry:
         """What the filters of a page ask for, by their names; several values are apart by ``|``."""
         row, paper = self.row, self.row["paper"]
         table = f"{paper}/{'theorems' if row['kind'] == 'theorem' else row['artifact']}"
-        verdicts = f"{row['verdict']}|{row['direction']}"
+        verdicts = f"{row['verdict']}|{Answer.of(row['answer']).result}"
         return row | {"document": paper, "kind": row["answered_by"], "artifact": table, "verdict": verdicts}
 
     @property
@@ -112,9 +109,10 @@ def of_artifact(results: Results, paper: str, artifact: str) -> Shown | None:
     reasons = Counter(claim.row["why"] for claim in every if claim.says == words.NOT_RUN)
     lines = []
     for claim in answered:
-        cells = (claim.printed, claim.found, claim.intervals, claim.says, claim.row["direction"])
+        result = Answer.of(claim.row["answer"]).result if claim.row["kind"] == "comparison" else ""
+        cells = (claim.printed, claim.found, claim.intervals, claim.says, result)
         lines.append(Line((claim.subject, claim.where), tuple(Text(cell or NOTHING) for cell in cells)))
-    head = ("published", "ours", f"{words.confidence(config)} interval; after Holm", "verdict", "direction")
+    head = ("published", "ours", f"{words.confidence(config)} interval; after Holm", "verdict", "result")
     make = "evidence" if config.settings.evidence_only else "reproduce"
     notes = (
         f"{counted(len(answered), 'claim')} of {len(every)} on it {'is' if len(answered) == 1 else 'are'} answered by "
@@ -175,9 +173,9 @@ def entry(config: Config, row: Row, steps: Iterable[Row] = ()) -> Entry:
     paper, metric = config.papers[row["paper"]], MEASURES.get(row["metric"])
     compares, stated, encoders = row["kind"] == "comparison", row["kind"] == "theorem", row["answered_by"] == "encoder"
     decimals = decimals_of(row)
-    intervals = {"": words.interval(row["low"], row["high"], decimals, sign=compares)}
+    intervals = {"": words.interval(row["low"], row["high"], decimals, metric, sign=compares)}
     if compares and encoders:
-        alone = words.interval(row["low_unadjusted"], row["high_unadjusted"], decimals)
+        alone = words.interval(row["low_unadjusted"], row["high_unadjusted"], decimals, metric)
         intervals = {"Welch ": alone, "Holm ": intervals[""]}
     said = {"setting": "", "baseline": paper.phrases.get(row["baseline"]) or paper.label(row["baseline"])}
     for column in said:
@@ -196,14 +194,14 @@ def entry(config: Config, row: Row, steps: Iterable[Row] = ()) -> Entry:
         measured = f"{metric.label} ({unit})" if unit else metric.label
     instead = f"measured on {row['measured_on']}" if encoders and row["measured_on"] not in ("", row["dataset"]) else ""
     verdict, settled, of_report = Verdict.of(row["verdict"]), not encoders or settles(config), "rung" in row
-    says, tone = str(verdict), str(verdict.tone) if settled else "neutral"
+    answer = Answer.of(row["answer"])
+    says, tone = str(verdict), str(answer.tone) if settled else "neutral"
     if of_report:
-        answer, tone = EFFECTS.get(row["direction"] if encoders else "", str(row["answer"])), ""
-        says = "not measured" if row["rung"] == "nothing" else answer
+        says, tone = answer.result if encoders else str(answer), ""
     reading = str(row["reading"])
     if row["origin"] == "ours" and reading == PRINTED:
         reading = "ours"
-    elif encoders and verdict.tone == "disagree" and row.get("unstated", "") not in ("", "0"):
+    elif encoders and settled and answer.tone == "disagree" and row.get("unstated", "") not in ("", "0"):
         reading = f"under our reading: {reading}"
     found, failed, printed = ours(row), counterexample(row["counterexample"]), published(row).removeprefix(NOTHING)
     facts = _facts(row, subject, reading, found, failed)
@@ -220,6 +218,7 @@ def entry(config: Config, row: Row, steps: Iterable[Row] = ()) -> Entry:
         intervals="; ".join(f"{name}{interval}" for name, interval in intervals.items() if interval != NOTHING),
         reading=reading,
         says=says,
+        second="" if of_report or settled or not compares or says == words.NOT_RUN else f"result: {answer.result}",
         tone=tone,
         facts=facts,
         steps=[entry(config, row | step) for step in steps],
@@ -231,7 +230,8 @@ def _facts(row: Row, subject: str, reading: str, found: str, failed: str) -> dic
     waits = row["verdict"] == words.NOT_RUN
     half, double = row.get("verdict_half"), row.get("verdict_double")
     varies = half and double and (half, double) != (row["verdict"], row["verdict"])
-    printed = words.interval(row.get("reported_low", math.nan), row.get("reported_high", math.nan), decimals_of(row))
+    low, high = (row.get(f"reported_{end}", math.nan) for end in ("low", "high"))
+    printed = words.interval(low, high, decimals_of(row), MEASURES.get(row["metric"]))
     silent = waits or row["answered_by"] != "encoder" or row.get("unstated", "0") == "0"
     facts = {
         "Checked": found if row["kind"] == "theorem" and not waits else "",
@@ -274,15 +274,16 @@ def published(row: Mapping[str, Any]) -> str:
 def ours(row: Row) -> str:
     """What was found on a claim: ``+1.2 ± 0.3 (n = 5)``, ``6 of 7``; a dash where nothing was.
 
-    Of a theorem ``9812 of 10000 draws meet the hypothesis, none violates it (deviation at most 3.1e-15)``.
+    Of a theorem ``9812 of 10000 draws meet the hypothesis, none violates it (relative deviation at most 3.1e-15)``.
     """
     if row["kind"] == "theorem":
         if math.isnan(row["draws"]):
             return "not checked"
         draws, met, violated = (int(row[name]) for name in ("draws", "met", "violated"))
         verb = counted(violated, "violates", "violate")
-        outcome = f"{verb} it (by up to" if violated else "none violates it (deviation at most"
-        return f"{met} of {draws} draws meet the hypothesis, {outcome} {max(0.0, float(row['measured'])):.2g})"
+        outcome = f"{verb} it" if violated else "none violates it"
+        most = f"relative deviation at most {max(0.0, float(row['measured'])):.2g}"
+        return f"{met} of {draws} draws meet the hypothesis, {outcome} ({most})"
     measured, decimals = float(row["measured"] or "nan"), decimals_of(row)
     without, missing = words.lost(row), words.whole(row["n_missing"])
     if math.isnan(measured):
@@ -302,15 +303,16 @@ def ours(row: Row) -> str:
 
 
 def counterexample(text: str) -> str:
-    """``fails at theta = (1, 2), tau = 1, by 0.25``; empty if there is none."""
+    """``fails at tau = (1, 2), where the left side is 0.8 and the right side 0.5``; empty if there is none."""
     if not text:
         return ""
     inputs = json.loads(text)
-    by = inputs.pop(EXCESS)
-    return f"fails at {', '.join(f'{name} = {_number(value)}' for name, value in inputs.items())}, by {by:.3g}"
+    left, right = (_number(inputs.pop(side)) for side in SIDES)
+    place = ", ".join(f"{name} = {_number(value)}" for name, value in inputs.items())
+    return f"fails at {place}, where the left side is {left} and the right side {right}"
 
 
 def _number(value: float | list[Any]) -> str:
     if isinstance(value, list):
         return f"({', '.join(map(_number, value))})"
-    return f"{value:.4g}".replace("-", "−")
+    return f"{value + 0.0:.4g}".replace("-", "−")

@@ -10,13 +10,17 @@ from matplotlib.figure import Figure
 from hypersphere.config import coordinates, questions
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.study import AGAIN, BEST, CHECKS, PRINTED, TIMES
+from hypersphere.config.study import AGAIN, BEST, CHECKS, PRINTED, TIMES, Selection, Study
 from hypersphere.provenance import tables
 from hypersphere.report import figures, intervals, style, words
 
 Row = Mapping[str, Any]
-INTERVALS = {"welch": ("Welch", "Holm"), "paired": ("paired", "Holm"), "dunnett": ("Welch", "Dunnett")}
+INTERVALS = {"welch": ("Welch", "Holm"), "paired": ("paired", "Holm")}
 """By a study's test, the heads of the two intervals: each comparison's own, and after correction for all of them."""
+EDGES: dict[str, str] = {"lowest": "≤ ", "highest": "≥ "}
+"""Before a selected value that ends its grid."""
+ENDS = "≤ and ≥: the end of its grid, beyond which a better value may lie"
+CLOSED = "Closed before its end, so that there is no answer, and differences are estimates."
 WIDEST = 9
 """Readings beside each other that a page can take."""
 NAME = "studies"
@@ -29,13 +33,14 @@ COLOURS = {"ahead": "#0072B2", "behind": "#B8660B", "within": "#8A4F9E"}
 def studied(config: Config, compared: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Every study of ours with its tables (``compared`` is studies.csv) and what its answer does not say.
 
-    Without a confirmation run it has no ``comparisons``.
+    Without a confirmation run it has no ``comparisons``. ``closed``: what stands in place of an answer where it is.
     """
     limits = {name: one.limits for name, (_, one) in questions.load(config).items()}
     for paper, about in config.papers.items():
         for name, study in about.studies.items():
             found = {"paper": paper, "name": name, "plan": study, "measure": words.measure(study.measure)}
             found |= {"comparisons": list(comparisons(config, paper, name, compared)), "limits": limits.get(name, [])}
+            found |= {"closed": f"{CLOSED} {study.closed}" if study.closed else ""}
             yield found | {"checks": checks(config, paper, name, compared)}
 
 
@@ -44,7 +49,8 @@ def comparisons(config: Config, paper: str, name: str, compared: pd.DataFrame) -
 
     Each is a table, the first row of which is its head. If anything was tuned, the second column is named by it, ``rate
     ÷ printed rate (rate)``, with the values of an arm, and of its baseline if others: ``0.1 (0.02)``; ``–`` for an arm
-    that was not tuned. An A/A comparison is in no family, so that it has no corrected interval.
+    that was not tuned. A selected value at the end of its grid has its mark (``EDGES``). An A/A comparison is in no
+    family, so that it has no corrected interval.
     """
     about, study = config.papers[paper], config.papers[paper].studies[name]
     chosen = config.selected.get((paper, name), {})
@@ -52,26 +58,40 @@ def comparisons(config: Config, paper: str, name: str, compared: pd.DataFrame) -
     tuned = " and ".join(map(about.label, study.tuned)) + (f" ({', '.join(multiplied)})" if multiplied else "")
     head = ["arm", *([tuned] if tuned else []), "arm’s mean", "baseline’s", "difference", *INTERVALS[study.test]]
     titles = {name: "each arm at its best values" if tuned else "", name + PRINTED: "all arms at printed values"}
+    if study.closed and tuned:
+        titles[name] += f" ({ENDS})"
     for artifact, title in titles.items():
         rows = tables.rows(compared[(compared["paper"] == paper) & (compared["artifact"] == artifact)])
         found = [[*head, "runs", "direction"]]
         for arm, row in zip(short_names(config, paper, rows), rows, strict=True):
-            decimals = MEASURES[row["measure"]].decimals
+            measure = MEASURES[row["measure"]]
+            decimals = measure.decimals
             declared = study.seeds.again if AGAIN in row["coordinates"] else study.seeds.confirmation
             values = list[str]()  # of the arm and of its baseline: what was selected, or its own
             for cell, number in ((row["coordinates"], row["came_to"]), (row["baseline"], row["baseline_came_to"])):
-                point = coordinates.parse(cell, cell)
-                selected = chosen.get(study.arm(point), {}) if BEST in point.values() else {}
-                given = [selected.get(key, point.get(key)) for key in study.tuned]
-                shown = ", ".join(coordinates.show(value) for value in given if value is not None) or "–"
+                shown = _tuned_values(study, coordinates.parse(cell, cell), chosen)
                 values.append(f"{shown} ({number})" if number else shown)
             found.append([arm, " against ".join(dict.fromkeys(values))] if tuned else [arm])
             found[-1] += [words.number(row[key], decimals) for key in ("mean", "baseline_mean")]
             found[-1] += [words.signed(row["effect"], decimals)]
-            found[-1] += [words.interval(row[f"low{kind}"], row[f"high{kind}"], decimals) for kind in ("", "_holm")]
-            found[-1] += [f"{row['n']:g}" + (f" of {len(declared)}" if row["n_missing"] else ""), direction(row)]
+            ends = [(row[f"low{kind}"], row[f"high{kind}"]) for kind in ("", "_holm")]
+            found[-1] += [words.interval(*both, decimals, measure) for both in ends]
+            of = f" of {len(declared)}" if row["n_missing"] else ""
+            found[-1] += [f"{row['n']:g}{of}", direction(row, study)]
         if rows:
             yield title, found
+
+
+def _tuned_values(study: Study, point: coordinates.Coordinates, chosen: Selection) -> str:
+    """The values of the tuned fields of an arm, as they were selected or as its coordinates give them; ``–``: none."""
+    selected = chosen.get(study.arm(point), {}) if BEST in point.values() else {}
+    edges = study.edges(study.arm(point), selected) if selected else {}
+    shown = []
+    for key in study.tuned:
+        value = selected.get(key, point.get(key))
+        if value is not None:
+            shown.append(EDGES.get(edges.get(key, ""), "") + coordinates.show(value))
+    return ", ".join(shown) or "–"
 
 
 def short_names(config: Config, paper: str, rows: Sequence[Row]) -> list[str]:
@@ -97,10 +117,12 @@ def short_names(config: Config, paper: str, rows: Sequence[Row]) -> list[str]:
     return found
 
 
-def direction(row: Row) -> str:
+def direction(row: Row, study: Study) -> str:
     """``ahead`` or ``behind``, and ``within 1`` if within the study's margin; else ``open``, or why none is read."""
-    if row["n_missing"] or row["level"]:
-        return "not finished" if row["n_missing"] else "not read: an arm is level"
+    if not row["finished"]:
+        return "estimate" if study.closed else "not finished"
+    if row["floored"] == "both":
+        return "not read: neither arm is above its controls"
     said = {"ahead": "ahead", "behind": "behind", "level": f"within {row['margin']:g}"}
     return ", ".join(text for one, text in said.items() if one in row["called"].split("; ")) or "open"
 
@@ -153,12 +175,13 @@ def draw(config: Config, compared: pd.DataFrame) -> Figure:
         rows, lines = tables.rows(compared[(compared["paper"] == paper) & (compared["artifact"] == name)]), []
         for arm, row in zip(short_names(config, paper, rows), rows, strict=True):
             effect = words.signed(row["effect"], MEASURES[row["measure"]].decimals)
-            said = f"{effect}, {direction(row)}, n = {row['n']:g}"
-            colour = next((one for word, one in COLOURS.items() if direction(row).startswith(word)), style.GREY)
+            its = direction(row, study)
+            said = f"{effect}, {its}, n = {row['n']:g}"
+            colour = next((one for word, one in COLOURS.items() if its.startswith(word)), style.GREY)
             marks = [intervals.Mark(row["effect"], colour, hollow=not row["in_family"])]
             ends = (row["low"], row["high"]), (row["low_holm"], row["high_holm"])
             lines.append(intervals.Row(arm, said, marks, colour, *ends))
         tuned = ", each arm at its best values" if study.tuned else ""
-        title = f"{study.question} In {words.measure(study.measure)}{tuned}"
+        title = f"{study.question} In {words.measure(study.measure)}{tuned}{'. ' + CLOSED if study.closed else ''}"
         sections += [intervals.Section(title, lines, study.margin)] if rows else []
     return intervals.drawn(frame, sections, "difference from the baseline, points")

@@ -13,8 +13,9 @@ from typing import Any
 from hypersphere import files
 from hypersphere.config import plan as planning
 from hypersphere.config import rules as rules_file
+from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.rules import RUNGS, Rules, Rung
+from hypersphere.config.rules import Rules, Rung
 from hypersphere.config.study import TUNING
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_files, check_tidy, tidy_manifest
@@ -28,8 +29,8 @@ from hypersphere.wording import renewed
 ROOT = Path(__file__).parents[3]
 BEGIN = "<!-- written by make pages -->"
 END = "<!-- until here -->"
-SMALL: tuple[Rung, ...] = ("laptop", "first_protocol")
-"""The rungs of small encoders, the better first."""
+SMALL: Rung = "laptop"
+"""The rung of small encoders."""
 CRITERIA = ("compared", "same_sign", "clear", "printed_inside")
 MOST_RUNS = 10
 """Runs an arm that a study has."""
@@ -53,13 +54,12 @@ def laptop(config: Config, known: Known) -> str:
     """What small encoders say: the criteria of replication, then each question."""
     rules = rules_file.load(config.root)
     listed = {row["id"]: row for row in known.claims if row["kind"] == "comparison"}
-    steps = [row for row in known.ladder if row["rung"] in SMALL and row["id"] in listed]
-    steps.sort(key=lambda row: -SMALL.index(row["rung"]))  # the better protocol replaces the other
-    small = {row["id"]: listed[row["id"]] | row for row in steps}
+    steps = [row for row in known.ladder if row["rung"] == SMALL and row["id"] in listed]
+    small = {row["id"]: listed[row["id"]] | row for row in reversed(steps)}  # the best evidence comes first
     criteria = [
-        [config.papers[row["paper"]].title, RUNGS[row["rung"]], *(f"{row[name]:.0f}" for name in CRITERIA)]
+        [config.papers[row["paper"]].title, *(f"{row[name]:.0f}" for name in CRITERIA)]
         for row in known.criteria
-        if row["rung"] in SMALL
+        if row["rung"] == SMALL
     ]
     documents, studies = list[dict[str, Any]](), list(confirmed.studied(config, known.studies["studies"]))
     for name, paper in config.papers.items():
@@ -75,7 +75,7 @@ def laptop(config: Config, known: Known) -> str:
         for study in (one for one in studies if one["paper"] == name):
             label = study["name"]
             selected = f"{name}/{label}" if config.selected.get((name, label)) else ""
-            about = {"selected": selected, "image": f"{label}{TUNING}", "answer": answers.get(label, "")}
+            about = {"selected": selected, "image": f"{label}{TUNING}", "answer": answers.get(label, study["closed"])}
             begun += [study | about] if selected or study["comparisons"] else []
         documents.append({"title": paper.title, "questions": asked, "differs": "; ".join(differs), "studies": begun})
     progress = dict[tuple[str, str], str]()
@@ -89,6 +89,7 @@ def laptop(config: Config, known: Known) -> str:
     splits, called = nothing_differs(known.studies, rules.confidence)
     values = {
         **{"criteria": criteria, "documents": documents, "progress": shown},
+        "withdrawn": [one for paper in config.papers.values() for one in paper.withdrawn.values()],
         **{"splits": splits, "called": called, "confidence": words.confidence(config)},
         **{"prices": _prices(config, known.claims, rules), "rules": rules, "most": MOST_RUNS},
     }
@@ -102,13 +103,14 @@ def _prices(config: Config, known: Sequence[Row], rules: Rules) -> list[tuple[st
         equal, paper, decimals = row["reported"] == "equal", config.papers[row["paper"]], decimals_of(row)
         needed = row["runs_to_equate" if equal else "runs_to_see"]
         clear = row["low_unadjusted"] > 0 or row["high_unadjusted"] < 0
-        if row["rung"] not in SMALL or not needed > MOST_RUNS or clear or math.isnan(row["core_hours"]):
+        if row["rung"] != SMALL or not needed > MOST_RUNS or clear or math.isnan(row["core_hours"]):
             continue
         see, hours, equate = (
             f"{float(f'{value:.2g}'):,g}" for value in (needed, row["core_hours"], row["runs_to_equate"])
         )
         within = -margin < row["low_equal"] and row["high_equal"] < margin
-        now = words.interval(row["low_equal"], row["high_equal"], decimals) + (" (equal)" if within else "")
+        metric = MEASURES.get(row["metric"])
+        now = words.interval(row["low_equal"], row["high_equal"], decimals, metric) + (" (equal)" if within else "")
         short, shown = paper.report.short if paper.report else paper.title, forest.listed(paper, row)
         named = f"{short}, {row['source'].split(';')[0]}: {shown['subject']}"
         spread = words.number(row["spread"], decimals)

@@ -14,10 +14,10 @@ from hypersphere.config import coordinates
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.rules import RUNGS
+from hypersphere.config.rules import RUNGS, SHORTCOMINGS, Answer
 from hypersphere.provenance import tables
 from hypersphere.report import figures, intervals, questions, style, words
-from hypersphere.report.claims import EFFECTS, NOTHING, prints_number
+from hypersphere.report.claims import NOTHING, prints_number
 from hypersphere.report.intervals import Mark, Section
 from hypersphere.statistics import known
 from hypersphere.wording import counted
@@ -35,16 +35,27 @@ SHORT = 12
 NAMES = ("forest_short", "forest")
 """Of the files: the short forest, and the whole one."""
 FADED = 0.4
+FLOORED = "\N{NO-BREAK SPACE}†"
+"""Beside what has an arm that is not shown to be above its controls."""
 PRINTED = Mark(0, "#222222", "D", hollow=True, size=4.6)
 
 
 LOOKS = {
-    "same": Mark(0, "#0072B2", "o"),
-    "opposite": Mark(0, "#B8660B", "s"),
-    "no effect": Mark(0, "#8A4F9E", "^"),
-    "unclear": Mark(0, style.GREY, "v"),
+    Answer.HOLDS: Mark(0, "#0072B2", "o"),
+    Answer.DIRECTION_ONLY: Mark(0, "#56A0D3", "P"),
+    Answer.OPPOSITE: Mark(0, "#B8660B", "s"),
+    Answer.FAILS: Mark(0, "#8A4F9E", "^"),
+    Answer.CANNOT_TELL: Mark(0, style.GREY, "v"),
 }
-"""How a direction is drawn: hue and shape say the same, and neither says good or bad."""
+"""How an answer is drawn: hue and shape say the same, and neither says good or bad."""
+SAID = {
+    Answer.HOLDS: "published sign, half the size or more",
+    Answer.DIRECTION_ONLY: "published sign, another size",
+    Answer.OPPOSITE: "opposite sign",
+    Answer.FAILS: "less than half the size, sign unclear",
+    Answer.CANNOT_TELL: "undecided",
+}
+"""What an answer says of an effect."""
 
 
 def drawn(claim: Claim) -> bool:
@@ -54,10 +65,9 @@ def drawn(claim: Claim) -> bool:
     return prints and metric is not None and metric.margin == "accuracy"
 
 
-def direction(claim: Claim) -> str:
-    """A key of ``LOOKS``; at the published scale, where a verdict stands in its place, what the answer says."""
-    said = {"holds": "same", "opposite": "opposite"}.get(claim["answer"], "unclear")
-    return str(claim["direction"] or said)
+def answer(claim: Claim) -> Answer:
+    """A key of ``LOOKS``."""
+    return Answer.of(claim["answer"])
 
 
 def rows(config: Config, claims: Sequence[Claim]) -> Rows:
@@ -85,10 +95,10 @@ def rows(config: Config, claims: Sequence[Claim]) -> Rows:
 
 
 def short(every: Rows) -> Rows:
-    """The dozen rows with a clear direction or, after them, the largest printed effects; in their order."""
+    """The dozen rows with an answer or, after them, the largest published effects; in their order."""
     listed = [row for lines in every.values() for row in lines]
     listed.sort(key=lambda row: -max(abs(float(claim["reported"])) for claim in row[1]))
-    listed.sort(key=lambda row: all(direction(claim) == "unclear" for claim in row[1]))
+    listed.sort(key=lambda row: all(answer(claim) is Answer.CANNOT_TELL for claim in row[1]))
     chosen = {title: [row for row in lines if row in listed[:SHORT]] for title, lines in every.items()}
     return {title: lines for title, lines in chosen.items() if lines}
 
@@ -112,8 +122,15 @@ def listed(paper: Paper, claim: Claim) -> dict[str, str]:
         "subject": subject(paper, claim) + ("" if claim["origin"] == "printed" else f" ({claim['origin']})"),
         **{"printed": shown["printed"], "ours": shown["effect"] or NOTHING, "welch": shown["interval"] or NOTHING},
         **{"holm": shown["adjusted"] or NOTHING, "n": shown["n"]},
-        "direction": direction(claim) + (" (level)" if known.is_level(claim) else ""),
+        "result": said(claim),
     }
+
+
+def said(claim: Claim) -> str:
+    """``disagrees: opposite sign †``; the dagger: an arm is not shown to be above its controls."""
+    of_claim = answer(claim)
+    why = f": {SAID[of_claim]}" if of_claim.result == "disagrees" and claim["reported"] != "equal" else ""
+    return f"{of_claim.result}{why}{FLOORED if claim['floored'] else ''}"
 
 
 def _point(claim: Claim) -> dict[str, Any]:
@@ -158,45 +175,47 @@ def build(config: Config, claims: pd.DataFrame, folder: Path) -> None:
 def draw(config: Config, shown: Rows, total: int) -> Figure:
     """Rows under the titles of their documents, on one axis of points of accuracy; some of ``total`` comparisons."""
     claims = compared(shown)
+    lines_shown = sum(len(lines) for lines in shown.values())
     some = f"{len(claims)} of {total}" if len(claims) < total else str(total)
+    rows_named = f", in {counted(lines_shown, 'row')}" if lines_shown < len(claims) else ""
     sections = [Section(title, [_row(name, alike) for name, alike in lines]) for title, lines in shown.items()]
     small = caption(claims)
-    if any(map(known.is_level, claims)):
-        small += " Pale, with an asterisk: an arm is level with raw pixels or its untrained encoder."
-    if len(claims) > sum(len(section.rows) for section in sections):
+    if any(claim["floored"] for claim in claims):
+        small += f" Pale, with a dagger: {SHORTCOMINGS['floored']}."
+    if rows_named:
         small += (
             f" A variant with more than {APART} datasets, tasks or settings in one table has one row with every effect"
             ": its lines reach from the lowest to the highest end of the intervals."
         )
     frame = figures.Frame(
-        f"Printed effects and ours: {some} differences in accuracy",
+        f"Published effects and ours: {some} differences in accuracy{rows_named}",
         f"Difference in accuracy, points. Ours with the {words.confidence(config)} interval by Welch (thick) and after "
         f"Holm's correction (thin). Axis cut at ±{FARTHEST:g}; an arrow stands for what lies beyond.",
         small,
     )
-    legend = {"printed": PRINTED} | {f"ours: {EFFECTS[direction]}": look for direction, look in LOOKS.items()}
+    legend = {"printed": PRINTED} | {f"ours: {SAID[answer]}": look for answer, look in LOOKS.items()}
     nothing = [Section("No comparison has an interval yet.", ())]
     label = "difference from the baseline, points of accuracy"
     return intervals.drawn(frame, sections or nothing, label, farthest=FARTHEST, legend=legend)
 
 
 def _row(name: str, claims: Sequence[Claim]) -> intervals.Row:
-    """Printed effects, ours on top, intervals from the lowest end to the highest; an asterisk: an arm is level."""
-    leading = min(map(direction, claims), key=list(LOOKS).index)
-    level = all(map(known.is_level, claims))
+    """Printed effects, ours on top, intervals from the lowest end to the highest; a dagger: all have a floored arm."""
+    leading = min(map(answer, claims), key=list(LOOKS).index)
+    floored = all(claim["floored"] for claim in claims)
     smaller = 0.75 if len(claims) > 1 else 1.0
     printed, ours, beyond = list[Mark](), list[Mark](), list[str]()
     for claim in claims:
-        look, pale, value = LOOKS[direction(claim)], FADED if known.is_level(claim) else 1.0, float(claim["reported"])
+        look, pale, value = LOOKS[answer(claim)], FADED if claim["floored"] else 1.0, float(claim["reported"])
         printed.append(PRINTED._replace(value=value, size=PRINTED.size * smaller, alpha=max(pale, 0.6)))
         ours.append(look._replace(value=float(claim["measured"]), size=look.size * smaller, alpha=pale))
         beyond += [words.signed(value, 1)] if abs(value) > FARTHEST else []
     runs = sorted({int(claim["n"]) for claim in claims})
     few = f"n = {runs[0]}" if len(runs) == 1 else f"n = {runs[0]} to {runs[-1]}"
-    name += (f" (printed {', '.join(beyond)})" if beyond else "") + ("\N{NO-BREAK SPACE}*" if level else "")
+    name += (f" (printed {', '.join(beyond)})" if beyond else "") + (FLOORED if floored else "")
     thick, thin = (
         (min(claim[f"low{kind}"] for claim in claims), max(claim[f"high{kind}"] for claim in claims))
         for kind in ("_unadjusted", "")
     )
-    alpha = FADED if level else 1.0
+    alpha = FADED if floored else 1.0
     return intervals.Row(name, few, [*printed, *ours], LOOKS[leading].colour, thick, thin, alpha)

@@ -46,6 +46,16 @@ def small(points: Points) -> str:
     return " ".join(filter(None, said))
 
 
+def several(points: Points) -> bool:
+    """Whether any cell has more than one pretraining."""
+    return any(cell.count("n") > 1 for cell in points.every)
+
+
+def over(points: Points, pretrainings: str = "independent pretrainings") -> str:
+    """What a number of a cell is: ``mean over independent pretrainings``, or ``one pretraining each (n = 1)``."""
+    return f"mean over {pretrainings}" if several(points) else "one pretraining each (n = 1)"
+
+
 def measures(points: Points) -> str:
     """The labels of what is shown: ``embedding norm; kNN accuracy (%)``."""
     return "; ".join(dict.fromkeys(cell.label for cell in points.every))

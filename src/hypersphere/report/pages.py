@@ -9,9 +9,11 @@ from typing import Any
 import jinja2
 from PIL import Image
 
-from hypersphere.config.claims import NOT_MADE_YET, load_errata, why_not_made
+from hypersphere.config import coordinates
+from hypersphere.config.claims import NOT_MADE_YET, Erratum, load_errata, why_not_made
 from hypersphere.config.project import SEVERAL, Config
-from hypersphere.config.rules import GRADES, RUNGS, Verdict
+from hypersphere.config.rules import GRADES, RESULTS, RUNGS, Answer, Verdict
+from hypersphere.config.validation import either
 from hypersphere.report import claims, notes, words
 from hypersphere.report.artifact import Shown
 from hypersphere.report.claims import Entry
@@ -50,10 +52,10 @@ def choices(config: Config, entries: Sequence[Entry], names: Sequence[str]) -> l
     printed = {one["id"]: f"{titles[one['id'].split('/')[0]]}: {one['printed']}" for one in groups(config, entries)}
     offered: dict[str, tuple[str, Mapping[str, str]]] = {
         "document": ("Document", titles),
-        "verdict": ("Verdict or direction", verdicts | claims.EFFECTS),
+        "verdict": ("Verdict or result", verdicts | {result: result for result in RESULTS}),
         "kind": ("Kind", claims.KINDS),
         "rung": ("Evidence", {str(rung): heading for rung, heading in RUNGS.items()}),
-        "answer": ("Answer", {str(one.row.get("answer")): str(one.row.get("answer")) for one in entries}),
+        "answer": ("Answer", {str(answer): str(answer) for answer in Answer}),
         "certainty": ("Certainty", {grade: grade for grade in GRADES}),
         "origin": ("Origin", claims.ORIGINS),
         "artifact": ("Table or figure", printed),
@@ -138,8 +140,30 @@ def drawing(config: Config, paper: str, name: str) -> Path:
     return config.results / "figures" / paper / f"{name}.svg"
 
 
+QUANTITIES = {"all": "every run", "some": "a run", "none": "no run"}
+"""How many runs an erratum speaks of, in words."""
+
+
+def what_is_run(erratum: Erratum) -> str:
+    """``every run with variant curv or pos_curv has logits.curve=equation_10``; empty if no field has the choice."""
+    said = []
+    for one in erratum.runs:
+        runs = QUANTITIES[one.by]
+        if one.by == "all" and "artifact" not in one.when:
+            runs += " of a published table or figure"
+        which = []
+        for key, given in one.when.items():
+            values = [coordinates.show(value) for value in coordinates.alternatives(given)]
+            which.append(f"{key} {either(values)}")
+        conditions = f" with {' and '.join(which)}" if which else ""
+        has = ", ".join(f"{path}={coordinates.show(value)}" for path, value in one.set.items())
+        said.append(f"{runs}{conditions} has {has}")
+    return "; ".join(said)
+
+
 def ledger(config: Config) -> list[dict[str, Any]]:
     """The errata with the titles of their documents, in the order of config/papers; those of several come last."""
     titles, entries = {key: paper.title for key, paper in config.papers.items()}, load_errata(config)
     titles[SEVERAL] = "Across the documents"
-    return [one.model_dump() | {"title": titles[key]} for key in titles for one in entries if one.document == key]
+    shown = {one.id: one.model_dump() | {"title": titles[one.document], "run": what_is_run(one)} for one in entries}
+    return [shown[one.id] for key in titles for one in entries if one.document == key]

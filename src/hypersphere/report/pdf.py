@@ -12,11 +12,12 @@ from hypersphere.config.artifacts import Paper, Section
 from hypersphere.config.claims import load_errata
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
-from hypersphere.config.rules import RUNGS, Verdict
+from hypersphere.config.rules import RUNGS, Answer
 from hypersphere.errors import HypersphereError
 from hypersphere.files import read_yaml, write_json
-from hypersphere.report import claims, confirmed, figures, forest, pages, paper, questions, studies, words
+from hypersphere.report import claims, confirmed, figures, forest, paper, questions, studies, style, words
 from hypersphere.report.artifact import Context
+from hypersphere.report.kinds import study_figure
 from hypersphere.report.results import Known, Results, Row
 from hypersphere.statistics.known import has_interval
 
@@ -26,6 +27,14 @@ MOST = 8
 ABOUT = {"version": "version", "date": "date-released", "address": "repository-code"}
 """What the paper says of itself, by CITATION.cff. The date is that of the release, so that bytes repeat."""
 ASKED = ("id", "paper", "question", "sentence", "certainty", "lead", "about", "leading")
+OF_EFFECTS = {
+    "agree": Answer.HOLDS,
+    "sign_only": Answer.DIRECTION_ONLY,
+    "less": Answer.FAILS,
+    "opposite": Answer.OPPOSITE,
+    "undecided": Answer.CANNOT_TELL,
+}
+"""The answers of differences, by what the paper calls their counts."""
 EVIDENCE = (
     *("statements_hold", "statements_fail", "studied_hold", "studied_fail", "studied_open"),
     *("clear", "unclear", "nothing", "borne", "contradicted"),
@@ -38,7 +47,7 @@ CRITERIA = {
 
 
 def build(plan: Plan, shown: Known, folder: Path) -> None:
-    """Write ``content.json`` and, from it, ``report.pdf``, beside the tables and the forest in ``folder``."""
+    """Write figures of exact studies, ``content.json`` and ``report.pdf``, beside the tables and forests."""
     write_json(folder / "content.json", content(plan, shown, folder))
     paper.typeset(plan.config.root, SOURCE, folder / "content.json", folder / "report.pdf")
 
@@ -63,7 +72,7 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
             "erratum": "; ".join(f"{one.id}: {one.chosen}" for one in errata if claim["id"] in one.tests),
         }
         for claim in printed
-        if (claim["answered_by"], claim["answer"]) == ("theorem", "fails")
+        if (claim["answered_by"], claim["answer"]) == ("theorem", Answer.FAILS)
     }
     papers, failed, audit = list[Any](), list[Any](), list[dict[str, str]]()
     named, evidence = dict[str, str](), list[list[str]]()
@@ -78,7 +87,8 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
                 f"{config.paper_file(name)}: report.gravest: {unknown[0]} is no printed statement with a counterexample"
             )
         gravest = [statements[one] for one in part.gravest]
-        papers.append(_section(plan, about, part, known, asked) | {"gravest": gravest})
+        figure = _figure(plan, about, folder) if name in config.report_figures else None
+        papers.append(_section(about, part, known, asked) | {"gravest": gravest, "figure": figure})
         rows = [statements[claim["id"]] for claim in own if claim["id"] in statements]
         failed += [about.title, *rows] if rows else []
         for artifact, declared in about.studied.items():
@@ -114,7 +124,7 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
         "contradicted": [
             {"document": named[claim["paper"]], "sentence": paper.quoted(claim["sentence"]), "source": claim["source"]}
             for claim in printed
-            if claim["answer"] == Verdict.CONTRADICTED
+            if claim["answer"] == Answer.CONTRADICTED
         ],
         "ladder": [list(row.values()) for row in claims.certainty_in_words(rules.load_certainty(config.root))],
         "scales": _scales(config, known),
@@ -127,18 +137,18 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
 def counts(known: Sequence[Row]) -> dict[str, str]:
     """How many claims there are of each kind, and what came of them: printed ones, unless the key says otherwise.
 
-    ``compared``, and the directions, are of printed and implied differences with an interval of ours.
+    ``compared``, and the results, are of printed and implied differences with an interval of ours.
     """
     printed = [claim for claim in known if claim["origin"] == "printed"]
     compared = [claim for claim in known if _compared(claim) and claim["reported"] != "equal"]
     equal = [claim["answer"] for claim in known if _compared(claim) and claim["reported"] == "equal"]
     corrected = [one["answer"] for one in known if (one["origin"], one["answered_by"]) == ("corrected", "theorem")]
-    directions = Counter(forest.direction(claim) for claim in compared)
-    names = {"same": "same", "opposite": "opposite", "no_effect": "no effect", "undecided": "unclear"}
+    answers = Counter(forest.answer(claim) for claim in compared)
     found = {"claims": len(printed), "compared": len(compared), **_by_answer(printed)}
-    found |= {key: directions[name] for key, name in names.items()}
-    found |= {"equal": len(equal), "equal_hold": equal.count("holds"), "equal_fail": equal.count("fails")}
-    found |= {"corrected": len(corrected), "corrected_hold": corrected.count("holds")}
+    found |= {key: answers[answer] for key, answer in OF_EFFECTS.items()}
+    found["drawn"] = sum(forest.drawn(claim) for claim in known)
+    found |= {"equal": len(equal), "equal_hold": equal.count(Answer.HOLDS), "equal_fail": equal.count(Answer.FAILS)}
+    found |= {"corrected": len(corrected), "corrected_hold": corrected.count(Answer.HOLDS)}
     found["published"] = sum(claim["rung"] == "published" for claim in printed)
     return {key: _in_a_sentence(number) for key, number in found.items()}
 
@@ -150,20 +160,28 @@ def _in_a_sentence(count: int) -> str:
 
 def _by_answer(shown: Sequence[Row]) -> dict[str, int]:
     """The number of claims by what answers them and what the answer is; empty: there is no evidence."""
-    found = Counter((claim["answered_by"], claim["answer"] if claim["rung"] != "nothing" else "") for claim in shown)
+    found = Counter((claim["answered_by"], Answer.of(claim["answer"])) for claim in shown)
+    results = Counter((claim["answered_by"], Answer.of(claim["answer"]).result) for claim in shown)
     asked = Counter(claim["answered_by"] for claim in shown)
-    nothing, unclear = found["encoder", ""], found["encoder", "cannot tell"]
-    study_fails = found["study", "fails"] + found["study", "opposite"]
+    values = sum(_measured_value(claim) for claim in shown)
+    nothing, unclear = found["encoder", Answer.NOT_TESTED], found["encoder", Answer.CANNOT_TELL]
+    agree, fail = results["study", "agrees"], results["study", "disagrees"]
     return {
-        **{"statements": asked["theorem"], "statements_hold": found["theorem", "holds"]},
-        **{"statements_fail": found["theorem", "fails"]},
-        **{"studied": asked["study"], "studied_hold": found["study", "holds"], "studied_fail": study_fails},
-        "studied_open": asked["study"] - found["study", "holds"] - study_fails,
+        **{"statements": asked["theorem"], "statements_hold": found["theorem", Answer.HOLDS]},
+        **{"statements_fail": found["theorem", Answer.FAILS]},
+        **{"studied": asked["study"], "studied_hold": agree, "studied_fail": fail},
+        "studied_open": asked["study"] - agree - fail,
         **{"encoders": asked["encoder"], "measured": asked["encoder"] - nothing, "nothing": nothing},
-        **{"clear": asked["encoder"] - nothing - unclear, "unclear": unclear},
-        **{"sentences": asked["sentence"], "borne": found["sentence", Verdict.BORNE]},
-        "contradicted": found["sentence", Verdict.CONTRADICTED],
+        **{"clear": asked["encoder"] - nothing - unclear, "unclear": unclear, "values": values},
+        "comparisons": asked["encoder"] - nothing - values,
+        **{"sentences": asked["sentence"], "borne": found["sentence", Answer.BORNE]},
+        "contradicted": found["sentence", Answer.CONTRADICTED],
     }
+
+
+def _measured_value(claim: Row) -> bool:
+    """Whether a number of encoders was measured. Below the published scale it is not compared with the printed one."""
+    return (claim["answered_by"], claim["kind"]) == ("encoder", "value") and claim["rung"] != "nothing"
 
 
 def _criteria(rows: Sequence[Row], named: Mapping[str, str]) -> list[list[str]]:
@@ -180,31 +198,24 @@ def _criteria(rows: Sequence[Row], named: Mapping[str, str]) -> list[list[str]]:
 # Sections
 
 
-def _section(
-    plan: Plan, about: Paper, part: Section, known: Sequence[Row], findings: Sequence[dict[str, str]]
-) -> dict[str, Any]:
-    """A document with its questions, its comparisons and, if it was drawn, the figure of an exact study."""
+def _section(about: Paper, part: Section, known: Sequence[Row], findings: Sequence[dict[str, str]]) -> dict[str, Any]:
+    """A document with its questions and its comparisons."""
     own = [claim for claim in known if claim["paper"] == about.paper]
     asked = [one for one in findings if one["paper"] == about.paper]
     compared = [claim for claim in own if _compared(claim)]
-    effects = {claim["id"]: forest.listed(about, claim) | {"certainty": claim["certainty"]} for claim in compared}
+    effects = {
+        claim["id"]: forest.listed(about, claim) | {"id": claim["id"], "certainty": claim["certainty"]}
+        for claim in compared
+    }
     place = [name for one in asked for name in (one["leading"], *one["about"].split())] + list(effects)
-    first = sorted(compared, key=lambda claim: (claim["answer"] == "cannot tell", place.index(claim["id"])))
+    first = sorted(compared, key=lambda claim: (claim["answer"] == Answer.CANNOT_TELL, place.index(claim["id"])))
     numbers = _by_answer([claim for claim in own if claim["origin"] == "printed"])
-    file = pages.drawing(plan.config, about.paper, part.figure or "")
-    made = _drawing(plan, about, part.figure) if part.figure and file.is_file() else None
-    figure: dict[str, Any] | None = None
-    if part.figure and made:
-        declared = about.artifacts[part.figure]
-        figure = {"title": made.finding or declared.title, "original": declared.printed or "", "notes": [made.note]}
-        figure |= {"alt": made.note, "inches": made.size[0], "path": paper.address(plan.config.root, file)}
     return {
         "id": about.paper,
         "title": about.title,
         "short": part.short,
         "counts": {key: _in_a_sentence(number) for key, number in numbers.items()},
         "questions": asked,
-        "figure": figure,
         "effects": [effects[claim["id"]] for claim in first[:MOST]],
         "all_effects": list(effects.values()),
     }
@@ -213,6 +224,24 @@ def _section(
 def _compared(claim: Row) -> bool:
     """Whether it is shown with its interval; people see no claims of our own."""
     return has_interval(claim) and claim["origin"] in ("printed", "implied")
+
+
+def _figure(plan: Plan, about: Paper, folder: Path) -> dict[str, Any] | None:
+    """Draw the figure of a document's exact study, if that was run, and say what it shows.
+
+    It is drawn for the report alone: whether a scale has drawn it too must not change the report.
+    """
+    name = plan.config.report_figures[about.paper]
+    made = _drawing(plan, about, name)
+    if made is None:
+        return None
+    declared, context = about.studied[name], Context(Results(plan), about, name)
+    path = folder / "figures" / about.paper / f"{name}.svg"
+    with style.applied():
+        figures.save(study_figure.draw(context), [path], "")
+    figure: dict[str, Any] = {"title": made.finding or declared.title, "original": declared.printed or ""}
+    figure |= {"notes": [made.note], "alt": made.note, "inches": made.size[0]}
+    return figure | {"path": paper.address(plan.config.root, path)}
 
 
 def _drawing(plan: Plan, about: Paper, name: str) -> studies.Drawing | None:
@@ -231,7 +260,9 @@ def _studies(config: Config, findings: Sequence[dict[str, str]], compared: pd.Da
         if not tables:
             planned.append(question)
             continue
-        answer = answers.get((one["paper"], one["name"]), {"question": question, "sentence": "", "certainty": ""})
+        answer = answers.get(
+            (one["paper"], one["name"]), {"question": question, "sentence": one["closed"], "certainty": ""}
+        )
         groups = [{"title": title, "rows": table[1:]} for title, table in tables]
         about = {"measure": one["measure"], "tuned": bool(one["plan"].tuned), "limits": one["limits"]}
         shown.append(answer | about | {"head": tables[0][1][0], "groups": groups, "checks_head": head, "checks": rows})
@@ -239,11 +270,11 @@ def _studies(config: Config, findings: Sequence[dict[str, str]], compared: pd.Da
 
 
 def _scales(config: Config, known: Sequence[Row]) -> list[dict[str, str]]:
-    """The scales that the evidence is of, with their devices; and why a protocol was left."""
+    """The scales that the evidence is of, with their devices."""
     found = []
     for name in dict.fromkeys(claim["scale"] for claim in known if claim["scale"]):
         scale, own = project.load(config.root, {"scale": name}).scale, [one for one in known if one["scale"] == name]
-        about = {"name": name, "describe": scale.describe, "superseded": scale.superseded or ""}
+        about = {"name": name, "describe": scale.describe}
         for key in ("device", "precision"):
             about[key] = words.distinct(value for one in own for value in one[key].split("; "))
         found.append(about)

@@ -12,30 +12,39 @@ import pandas as pd
 from hypersphere.config import questions
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.questions import Outcome, Question, Said
-from hypersphere.config.rules import GRADES, SHORTCOMINGS, Verdict
+from hypersphere.config.questions import Question, Said
+from hypersphere.config.rules import GRADES, SHORTCOMINGS, Answer
 from hypersphere.config.study import COUNTED
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.report import claims, confirmed, words
 from hypersphere.report.claims import decimals_of
 from hypersphere.report.results import Row
-from hypersphere.statistics.known import is_level
 
 WHERE: dict[str, str] = {
     "proof": "random draws",
     "exact": "an exact computation",
     "published": "encoders at the published scale",
     "laptop": "small encoders on {seen}",
-    "first_protocol": "small encoders on {seen}",
     "own_table": "its own table",
 }
 """Who says it, by the rung of the evidence, as the subject of a sentence."""
-ANSWERED: dict[str, str] = {"opposite": "holds the other way round", "cannot tell": "is open"}
+ANSWERED = {
+    Answer.DIRECTION_ONLY: "holds in sign alone",
+    Answer.OPPOSITE: "holds the other way round",
+    Answer.CANNOT_TELL: "is open",
+    Answer.NOT_TESTED: "was not tested",
+}
 """Answers as verbs; the others are verbs already."""
-ANSWERS: dict[str, Said] = {"yes": "holds", "no": "fails", "unclear": "unclear", "level": "level", "": "cannot tell"}
+ANSWERS: dict[str, Said] = {"yes": "holds", "no": "fails", "unclear": "unclear", "": "cannot tell"}
 """The answers of studies (``statistics/answers.py``) as what is said."""
-UNANSWERED = {"": "not all of its runs are there", "level": SHORTCOMINGS["level"]}
+GENERAL = {
+    "direction only": "Only in sign: {direction_only} of {all} comparisons have the published sign and another size. "
+    "{printed_range} is published, and {ours}.",
+    "not tested": "This has not been tested yet.",
+}
+"""What is said of an outcome for which a question has no sentence of its own."""
+UNFINISHED = "not all of its runs are there"
 """Why a study has no answer."""
 
 
@@ -43,8 +52,9 @@ def numbers(claim: Row) -> dict[str, str]:
     """What a sentence can show of one claim; empty: it has none."""
     decimals, compares, measured = decimals_of(claim), claim["kind"] == "comparison", float(claim["measured"] or "nan")
     untried = claim["rung"] == "proof" and claim["answer"] == "holds"  # on random draws, which are no proof
+    metric = MEASURES.get(claim["metric"])
     adjusted, alone = (
-        words.interval(claim[f"low{end}"], claim[f"high{end}"], decimals, sign=compares).removeprefix(claims.NOTHING)
+        words.interval(claim[f"low{end}"], claim[f"high{end}"], decimals, metric, compares).removeprefix(claims.NOTHING)
         for end in ("", "_unadjusted")
     )
     shown = dict.fromkeys(("effect", "size", "value", "n", "k", "draws"), "")
@@ -66,7 +76,9 @@ def numbers(claim: Row) -> dict[str, str]:
         "counterexample": claims.counterexample(claim["counterexample"]),
         "statement": claim["sentence"].rstrip("."),
         "place": claim["source"],
-        "answer": "met no counterexample" if untried else ANSWERED.get(claim["answer"]) or str(claim["answer"]),
+        "answer": "met no counterexample"
+        if untried
+        else ANSWERED.get(Answer.of(claim["answer"]), str(claim["answer"])),
     }
 
 
@@ -103,21 +115,22 @@ def _row(
         if identifier not in listed:
             raise HypersphereError(f"{where}: {field}: there is no claim '{identifier}'")
     found, result = _outcomes([claim["answer"] for claim in about.values()], one.rule)
-    by_outcome: dict[Outcome, list[Row]] = {
-        its: [claim for claim, of in zip(about.values(), found, strict=True) if of == its] for its in questions.OUTCOMES
+    by_outcome = {
+        its: [claim for claim, of in zip(about.values(), found, strict=True) if of is its] for its in questions.OUTCOMES
     }
     printed = [claim for claim in about.values() if claim["kind"] == "comparison" and claims.prints_number(claim)]
-    counts = {key: len(by_outcome[key]) for key in ("holds", "fails", "opposite")}
-    counts["unknown"] = len(by_outcome["cannot tell"])
+    counts = {key.replace(" ", "_"): len(of) for key, of in by_outcome.items()}
+    counts["unknown"] = counts["cannot_tell"] + counts["not_tested"]
+    counts["disagree"] = counts["fails"] + counts["opposite"]
+    counts["measured"] = sum(claim["rung"] != "nothing" for claim in about.values())
     together = {
-        **counts,
-        "all": len(about),
-        "measured": sum(claim["rung"] != "nothing" for claim in about.values()),
-        "which_fail": "; ".join(dict.fromkeys(claim["source"] for claim in by_outcome["fails"])),
+        **{key: str(number or "none") for key, number in counts.items()},
+        "all": str(len(about)),
+        "which_fail": "; ".join(dict.fromkeys(claim["source"] for claim in by_outcome[Answer.FAILS])),
         "ours": _ours(list(about.values())),
         "printed_range": spanned([(float(claim["reported"]), decimals_of(claim)) for claim in printed]),
     }
-    said: Said = result
+    said = str(result)
     answer = ""
     if one.study is not None:
         compared, answers = studies["studies"], studies["answers"]
@@ -125,25 +138,26 @@ def _row(
         together |= arms(config, one.paper, tables.rows(mine[mine["in_family"].astype(bool)]))
         answer = "".join(answers[(answers["paper"] == one.paper) & (answers["study"] == one.study)]["answer"])
         said = ANSWERS[answer]
-    result = "cannot tell" if said == "unclear" or said == "level" else said
+    result = Answer.CANNOT_TELL if said == "unclear" else Answer.of(said)
     also = {key: listed[at] for key, at in one.also.items()}
     known = {"": numbers(listed[leading]) | together} | {key: numbers(claim) for key, claim in also.items()}
-    sentence = _filled(f"{where}: says.{said}", one.says[said], known)
+    says = GENERAL | {str(outcome): sentence for outcome, sentence in one.says.items()}
+    sentence = _filled(f"{where}: says.{said}", says[said], known)
     if one.adds and all(claim["rung"] != "nothing" and not claim["n_missing"] > 0 for claim in also.values()):
         sentence += _filled(f"{where}: says.{said}", f" {one.adds}", known)
     decided = list(about.values()) if one.study else by_outcome[result] or list(about.values())
     deciding = [claim for claim in decided if claim["rung"] != "nothing"] or decided
     reasons = [reason for claim in deciding for reason in claim["reasons"].split("; ") if reason]
     certainty = max((claim["certainty"] for claim in deciding), key=GRADES.index)
-    if one.study and answer in UNANSWERED:
-        certainty, reasons = GRADES[-1], [UNANSWERED[answer]]
+    if one.study and not answer:
+        certainty, reasons = GRADES[-1], [UNFINISHED]
     elif one.study:
         reasons = [f"{said} ({number} of {len(deciding)} comparisons)" for said, number in Counter(reasons).items()]
     return {
         **{"paper": one.paper, "question": one.question, "outcome": result, "sentence": sentence},
         **{"lead": str(one.lead or ""), "about": " ".join(about), "leading": leading},
         **{"certainty": certainty, "reasons": "; ".join(dict.fromkeys(reasons))},
-        **counts,
+        **{key: counts[key] for key in ("holds", "direction_only", "fails", "opposite", "cannot_tell", "not_tested")},
     }
 
 
@@ -171,14 +185,14 @@ def _ours(about: Sequence[Row]) -> str:
     known = [claim for claim in found if claim["measured"]]
     if not known:
         return f"{where} give no number"
-    level = sum(is_level(claim) for claim in known)
+    floored = sum(claim["floored"] != "" for claim in known)
     if len(known) == 1:
         one = numbers(known[0])
         shown = " ".join(filter(None, (one["effect"] or one["value"], one["interval"], f"(n = {one['n']})")))
-        weak = f", but {SHORTCOMINGS['level']}" if level else ""
+        weak = f", but {SHORTCOMINGS['floored']}" if floored else ""
     else:
         shown = spanned([(float(claim["measured"]), decimals_of(claim)) for claim in known])
-        weak = f", but in {level} of them {SHORTCOMINGS['level']}" if level else ""
+        weak = f", but in {floored} of them {SHORTCOMINGS['floored']}" if floored else ""
     among = f" in {len(known)} of {len(about)} comparisons" if len(about) > 1 else ""
     return f"{where} give {shown}{among}{weak}"
 
@@ -189,28 +203,36 @@ def spanned(numbers: Sequence[tuple[float, int]]) -> str:
     return " to ".join(dict.fromkeys((shown[0], shown[-1]))) if shown else ""
 
 
-def _outcomes(answers: Sequence[str], rule: str) -> tuple[list[Outcome], Outcome]:
+OF_TEXT = {Answer.BORNE: Answer.HOLDS, Answer.CONTRADICTED: Answer.FAILS}
+
+
+def _outcomes(answers: Sequence[str], rule: str) -> tuple[list[Answer], Answer]:
     """The answers of some claims as outcomes, and what these come to together.
 
     Sentences that only their own tables speak of are counted where all are of that kind, as a question about the text.
     """
-    of_text: dict[str, Outcome] = {Verdict.BORNE: "holds", Verdict.CONTRADICTED: "fails"}
-    of_world: dict[str, Outcome] = {"holds": "holds", "fails": "fails", "opposite": "opposite"}
-    only_text = all(answer in of_text for answer in answers)
-    found: list[Outcome] = [(of_text if only_text else of_world).get(answer, "cannot tell") for answer in answers]
-    answers_in_order: tuple[Outcome, ...] = ("opposite", "fails", "holds")
-    for one in answers_in_order:
-        if rule == "most" and 2 * found.count(one) > len(found):
+    only_text = all(answer in OF_TEXT for answer in answers)
+    of_world = {answer: answer for answer in questions.OUTCOMES}
+    found = [(OF_TEXT if only_text else of_world).get(Answer.of(answer), Answer.CANNOT_TELL) for answer in answers]
+    if all(one is Answer.NOT_TESTED for one in found):
+        return found, Answer.NOT_TESTED
+    if rule == "most":
+        most, number = Counter(found).most_common(1)[0]
+        decided = 2 * number > len(found) and most is not Answer.NOT_TESTED
+        return found, most if decided else Answer.CANNOT_TELL
+    for one in (Answer.OPPOSITE, Answer.FAILS):
+        if one in found:
             return found, one
-        if rule == "all" and (one in found if one != "holds" else all(its == "holds" for its in found)):
-            return found, one
-    return found, "cannot tell"
+    known = {Answer.HOLDS, Answer.DIRECTION_ONLY}
+    if not known.issuperset(found):
+        return found, Answer.CANNOT_TELL
+    return found, Answer.DIRECTION_ONLY if Answer.DIRECTION_ONLY in found else Answer.HOLDS
 
 
 def arms(config: Config, paper: str, rows: Sequence[Row]) -> dict[str, str]:
     """The arms of a study that are ahead, beyond, level and behind; an arm can be two of these, or none (open)."""
     named = list(zip(confirmed.short_names(config, paper, rows), rows, strict=True))
     found = {str(key): [arm for arm, row in named if key in row["called"].split("; ")] for key in COUNTED}
-    found["open"] = [arm for arm, row in named if not (row["called"] or row["level"])]
-    found["unread"] = [arm for arm, row in named if row["level"]]
+    found["open"] = [arm for arm, row in named if not (row["called"] or row["floored"] == "both")]
+    found["unread"] = [arm for arm, row in named if row["floored"] == "both"]
     return {f"which_{key}": ", ".join(arms) or "none" for key, arms in found.items()}

@@ -7,7 +7,7 @@ from typing import Any
 from hypersphere.config import coordinates, rules
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.coordinates import Coordinates, Scalar
-from hypersphere.config.measures import MEASURES
+from hypersphere.config.measures import MEASURES, Measure
 from hypersphere.config.project import Config
 from hypersphere.config.records import WITHOUT_VALUE
 from hypersphere.config.rules import Verdict
@@ -39,13 +39,16 @@ def signed(value: float, decimals: int) -> str:
     return f"+{text}" if not math.isnan(value) and float(f"{value:.{decimals}f}") > 0 else text
 
 
-def interval(low: float, high: float, decimals: int, sign: bool = True) -> str:
+def interval(low: float, high: float, decimals: int, measure: Measure | None, sign: bool = True) -> str:
     """``[+0.1, +2.3]``, or an en dash where there is none.
 
-    Of a difference (``sign``), it has one decimal more where an end rounds to zero, so that its side of zero is seen.
+    It ends where the measure ends, as no accuracy is above 100 %. Of a difference (``sign``), it has one decimal more
+    where an end rounds to zero, so that its side of zero is seen.
     """
     if math.isnan(low) or math.isnan(high):
         return "–"
+    if measure:
+        low, high = (measure.within(end, difference=sign) for end in (low, high))
     if not sign:
         return f"[{number(low, decimals)}, {number(high, decimals)}]"
     decimals += any(end != 0 and round(end, decimals) == 0 for end in (low, high))

@@ -14,18 +14,19 @@ from hypersphere.config import claims as ledger
 from hypersphere.config import coordinates
 from hypersphere.config import rules as rules_file
 from hypersphere.config.artifacts import Paper
-from hypersphere.config.cells import CHANCE, UNTRAINED
+from hypersphere.config.cells import CHANCE, PIXELS, UNTRAINED
 from hypersphere.config.claims import NOT_MADE_YET, SENTENCES, Claim, why_not_made, why_not_measured
-from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import WITHOUT_VALUE
-from hypersphere.config.rules import Rules, Verdict
+from hypersphere.config.rules import Answer, Rules, Verdict
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.statistics import gather, measure, studies, verdicts
 from hypersphere.statistics.effects import ENOUGH, Pooled, arms, layout, pool, pool_for
 
+UNFINISHED = "the study is not finished: its table has estimates, and nothing is read from them"
+FLOORS = {PIXELS: "raw pixels", UNTRAINED: "its untrained encoder", CHANCE: "chance"}
 TOO_FEW = "an arm lost more of its seeds than the rules allow"
 COLUMNS = columns.CLAIMS
 AS_TEXT = tables.texts(*COLUMNS)
@@ -128,6 +129,7 @@ def _table(rows: Iterable[dict[str, Any]]) -> pd.DataFrame:
 def _row(plan: Plan, paper: Paper, claim: Claim, outcome: Mapping[str, Any]) -> dict[str, Any]:
     """A claim's row: what is printed, and the measured columns of ``outcome``."""
     choices = paper.open_choices
+    judged = {**NOTHING, **outcome}
     return {
         **claim.model_dump(exclude={"direction", "reported_n"}),
         "paper": paper.paper,
@@ -136,8 +138,8 @@ def _row(plan: Plan, paper: Paper, claim: Claim, outcome: Mapping[str, Any]) -> 
         "reported_std": math.nan if claim.reported_std is None else claim.reported_std,
         "scale": plan.config.scale_name,
         "unstated": 0 if claim.kind == "theorem" else len(choices.get("all", [])) + len(choices.get(claim.method, [])),
-        **NOTHING,
-        **outcome,
+        "answer": Verdict.of(judged["verdict"]).answer,
+        **judged,
         **answering(paper, claim),
     }
 
@@ -188,7 +190,7 @@ class Judge:
             if reasons:
                 said = dict.fromkeys([*filter(None, [outcome.get("why")]), *reasons])
                 outcome |= {"verdict": self.limit or Verdict.INCONCLUSIVE, "why": "; ".join(said)}
-                outcome |= {"verdict_half": None, "verdict_double": None}
+                outcome |= {"verdict_half": None, "verdict_double": None, "answer": Answer.CANNOT_TELL}
                 outcome |= {"direction": "unclear"} if outcome.get("direction") else {}
             outcome |= {"measured_on": self.summary.loc[claim.text, "measured_on"], "seeds": " against ".join(seeds)}
             outcome |= {"device": "; ".join(device), "precision": "; ".join(precision)}
@@ -206,18 +208,7 @@ class Judge:
         all_of = rows["n_declared"] if self.limit is None else seen
         if (all_of - rows["n"] > self.rules.most_diverged * all_of).any():
             said.append(TOO_FEW)
-        return without | {"n_declared": int(rows["n_declared"].max()), "n_missing": missing}, said
-
-    def _uninformative(self, claim: Claim, cell: str) -> str:
-        """Why a cell is not shown to be better than its control, in words; empty if it is, or nothing says so."""
-        measured = MEASURES[claim.metric] if claim.metric else None
-        if measured is None or measured.margin == "none" or measured.better == "neither":
-            return ""
-        interval = float(self.summary["low"][cell]), float(self.summary["high"][cell])
-        controls = (UNTRAINED, CHANCE)
-        level = verdicts.level_with(cell, interval, measured, self.means, controls, self.rules.margin)
-        arm = "variant" if cell == claim.text else "baseline"
-        return f"the {arm} is not shown to be better than its control ({level})" if level else ""
+        return without | {"n_declared": int(rows["n_declared"].min()), "n_missing": missing}, said
 
     def _value(self, claim: Claim) -> dict[str, Any]:
         """The columns of a printed number. Below the published scale nothing is compared with it."""
@@ -246,12 +237,16 @@ class Judge:
     def _comparison(self, claim: Claim) -> dict[str, Any]:
         """The columns of a comparison: our effect, Holm's p, the smaller arm's n.
 
-        Below the published scale the interval is Holm's, and only the direction of the published effect is compared.
+        Below the published scale the interval is Holm's, and the answer counts neither for nor against the document.
         """
         against = coordinates.text(claim.compared_with)
         rows = self.effects[(self.effects["coordinates"] == claim.text) & (self.effects["baseline"] == against)]
         if not claim.direction and claim.reported is None:
             return {"why": "the document prints neither a difference nor its direction"}
+        if self.declared.plan and (
+            len(self.effects) < len(self.declared.comparisons) or self.effects["n_missing"].any()
+        ):
+            return {"why": UNFINISHED}
         effect, (seeds, said) = rows.iloc[0], self._seeds(claim.text, against)
         unknown = math.nan, math.nan
         ours = verdicts.Intervals(
@@ -260,25 +255,17 @@ class Judge:
                 for kind in ("_holm", "", "_equal")
             )
         )
-        judged = verdicts.compare(claim, ours, self.rules)
-        equal = claim.direction == "equal"
-        # A gain over a baseline that is no better than its control is at most one of direction, and no effect between
-        # such arms is no news.
-        flat = [why for cell in (claim.text, against) if (why := self._uninformative(claim, cell))]
-        if equal and flat:
-            judged = judged._replace(verdict=Verdict.INCONCLUSIVE, why=flat[0], direction="unclear")
-        elif judged.verdict == Verdict.REPRODUCED and (why := self._uninformative(claim, against)):
-            judged = judged._replace(verdict=Verdict.DIRECTION_ONLY, why=why)
-        if self.limit is not None and not equal and effect["level"]:
-            judged = judged._replace(direction="unclear")
-            said.append(f"an arm is {effect['level']}")
-        if judged.why and (self.limit is None or equal):
-            said.append(judged.why)
-        below = ours.confident if equal else ours.adjusted
+        judged = verdicts.compare(claim, ours, self.rules, effect["floored"])
+        said += [judged.why] if judged.why else []
+        for arm, cell in (("variant", claim.text), ("baseline", against)):
+            floor = str(self.summary["floor"][cell])
+            said += [f"the {arm} is not shown to be above {FLOORS[floor]}"] if floor else []
+        below = ours.confident if claim.direction == "equal" else ours.adjusted
         low, high = (judged.low, judged.high) if self.limit is None else below
         return {
             **{"measured": float(effect["effect"]), "p": float(effect["p_holm"]), "margin": judged.margin},
-            **{"verdict": self.limit or judged.verdict, "direction": judged.direction if self.limit else None},
+            **{"verdict": self.limit or judged.verdict, "answer": judged.answer, "direction": judged.direction},
+            "floored": effect["floored"],
             **{"n": int(min(effect["n_variant"], effect["n_baseline"])), "low": low, "high": high},
             **{"low_power": bool(effect["low_power"]), "why": "; ".join(said) or None},
             **{"low_unadjusted": ours.primary[0], "high_unadjusted": ours.primary[1]},

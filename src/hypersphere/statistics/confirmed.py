@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from hypersphere.config import rules as rules_file
+from hypersphere.config.cells import LEFT_OUT
 from hypersphere.config.plan import Plan
 from hypersphere.config.rules import Rules
 from hypersphere.config.study import CHECKS, PRINTED, TIMES, TUNING
@@ -28,15 +29,16 @@ COMPARED: tables.Columns = {
     **tables.texts("paper", "study", "artifact", "coordinates", "baseline", "measure"),
     **tables.numbers("mean", "baseline_mean", "n", "n_missing", "effect", "low", "high", "low_holm", "high_holm"),
     **tables.numbers("low_equal", "high_equal", "margin"),
-    **tables.flags("in_family", "equivalent"),
-    **tables.texts("level", "called", "came_to", "baseline_came_to"),
+    **tables.flags("in_family", "equivalent", "finished"),
+    **tables.texts("floored", "called", "came_to", "baseline_came_to"),
 }
 """studies.csv: a row for each comparison of a study's confirmed arms (by its primary measure, at printed values, and by
-its checks), as in effects.csv. ``n`` is the smaller arm's. A/A comparisons are in no family. ``called``: what it is
-counted as (``answers.called``), joined by ``; ``. ``came_to``: what a tuned multiple of a declared number comes to in
-the arm's runs, ``0.0038``; ``baseline_came_to``: in the baseline's."""
-ANSWERED: tables.Columns = tables.texts("paper", "study", "answer")
-"""answers.csv: a row for each study of which any arm was confirmed; no answer: not yet (``answers.Answer``)."""
+its checks), as in effects.csv. ``n`` is the smaller arm's. A/A comparisons are in no family. ``finished``: whether it
+may be read (``finished`` below). ``called``: what it is counted as (``answers.called``), joined by ``; ``.
+``came_to``: what a tuned multiple of a declared number comes to in the arm's runs, ``0.0038``; ``baseline_came_to``: in
+the baseline's."""
+ANSWERED: tables.Columns = {**tables.texts("paper", "study", "answer"), **tables.flags("finished")}
+"""answers.csv: a row for each study of which any arm was confirmed; no answer: it is not finished."""
 SPLITS: tables.Columns = {
     **tables.texts("paper", "study", "run", "measure"),
     **tables.numbers("margin", "runs", "n", "arms", "called", "level"),
@@ -45,9 +47,23 @@ SPLITS: tables.Columns = {
 PARTS = {"tuning": TUNING, "confirmation": "", "printed values": PRINTED, "checks": CHECKS}
 """The parts of a study's plan, with how the names of their artifacts end."""
 PROGRESS: tables.Columns = {**tables.texts("paper", "study", "part"), **tables.numbers("planned", "recorded")}
-"""progress.csv: a row for each part of the plan of each study: how many runs it has, and how many are recorded. A run
-of several parts counts in the first. Runs whose values are not selected yet are no runs so far."""
+"""progress.csv: a row for each part of the plan of each study that is not closed: how many runs it has, and how many
+are recorded. A run of several parts counts in the first. Runs whose values are not selected yet are no runs so far."""
 TABLES = {"studies": COMPARED, "splits": SPLITS, "answers": ANSWERED, "progress": PROGRESS}
+
+
+def finished(plan: Plan, paper: str, artifact: str) -> bool:
+    """Whether an artifact may be read: whether its study has every run of its primary comparison, and it its own.
+
+    A closed study never will. What is of no study waits for nothing.
+    """
+    document = plan.config.papers[paper]
+    study = document.measured[artifact].plan
+    if study is None:
+        return True
+    cells = [cell for part in {study, artifact} for cell in plan.artifacts[paper, part]]
+    lacking = any(cell.missing for cell in cells if cell.missing != LEFT_OUT)
+    return not lacking and not document.closed(artifact)
 
 
 def shares(values: np.ndarray, n: int, margin: float, rules: Rules, draws: int = DRAWS) -> dict[str, float]:
@@ -76,29 +92,20 @@ def of_plan(plan: Plan) -> dict[str, tuple[pd.DataFrame, tables.Columns]]:
     compared, splits, answered, progress = (list[dict[str, Any]]() for _ in TABLES)
     studies = [(paper, study) for paper, document in plan.config.papers.items() for study in document.studies]
     for paper, study in studies:
-        declared, counted = plan.config.papers[paper].studies[study], set[str]()
-        for part, ending in PARTS.items():
-            cells = plan.artifacts.get((paper, study + ending), [])
-            planned = {cell.run.name for cell in cells if cell.run} - counted
-            counted |= planned
-            if planned:
-                recorded = planned & plan.runs_of(paper, study + ending).keys()
-                part_of = {"paper": paper, "study": study, "part": part}
-                progress.append(part_of | {"planned": len(planned), "recorded": len(recorded)})
+        declared = plan.config.papers[paper].studies[study]
+        if declared.closed is None:
+            progress += _progress(plan, paper, study)
         for artifact in (study, study + PRINTED, study + CHECKS):
             if (paper, artifact) not in plan.made:
                 continue
             found = measure.judged_tables(plan, paper, artifact, rules)
-            rows = list(_compared(plan, paper, study, artifact, found))
+            whole = finished(plan, paper, artifact)
+            rows = list(_compared(plan, paper, study, artifact, found, whole))
             compared += rows
             if artifact == study and rows:
-                shown = plan.config.papers[paper].measured[artifact]
-                values: effects.Arms = {}
-                for alike_cells in effects.arms(found["measurements"], shown.points).values():
-                    values |= alike_cells
-                of_all = f"{paper}/{study}", declared.answers, rows, len(shown.comparisons)
-                answered.append({"paper": paper, "study": study, "answer": answers.of_study(*of_all, values, rules)})
-            if declared.test == WELCH and artifact != study + CHECKS:
+                answer = _answer(plan, paper, study, rows, found["measurements"], rules) if whole else ""
+                answered.append({"paper": paper, "study": study, "answer": answer, "finished": whole})
+            if whole and declared.test == WELCH and artifact != study + CHECKS:
                 for alike, of in _alike(plan, paper, artifact, found["measurements"]):
                     of |= {"measure": declared.measure, "margin": declared.margin, "paper": paper, "study": study}
                     if not any(row.items() >= of.items() for row in splits):
@@ -108,10 +115,35 @@ def of_plan(plan: Plan) -> dict[str, tuple[pd.DataFrame, tables.Columns]]:
     return {name: (pd.DataFrame(found_of[name], columns=list(kinds)), kinds) for name, kinds in TABLES.items()}
 
 
+def _progress(plan: Plan, paper: str, study: str) -> Iterator[dict[str, Any]]:
+    """The rows of progress.csv of one study."""
+    counted = set[str]()
+    for part, ending in PARTS.items():
+        cells = plan.artifacts.get((paper, study + ending), [])
+        planned = {cell.run.name for cell in cells if cell.run} - counted
+        counted |= planned
+        if planned:
+            recorded = planned & plan.runs_of(paper, study + ending).keys()
+            of = {"paper": paper, "study": study, "part": part}
+            yield of | {"planned": len(planned), "recorded": len(recorded)}
+
+
+def _answer(
+    plan: Plan, paper: str, study: str, rows: list[dict[str, Any]], measured: pd.DataFrame, rules: Rules
+) -> answers.Answer:
+    """The answer to a finished study."""
+    document = plan.config.papers[paper]
+    values: effects.Arms = {}
+    for alike in effects.arms(measured, document.measured[study].points).values():
+        values |= alike
+    rule = answers.rule_of(document.studies[study].answers, plan.config.answers_file(paper), study)
+    return answers.of_study(rule, rows, values, rules)
+
+
 def _compared(
-    plan: Plan, paper: str, study: str, artifact: str, found: Mapping[str, pd.DataFrame]
+    plan: Plan, paper: str, study: str, artifact: str, found: Mapping[str, pd.DataFrame], whole: bool
 ) -> Iterator[dict[str, Any]]:
-    """The rows of studies.csv of one artifact."""
+    """The rows of studies.csv of one artifact; ``whole``: it is finished."""
     declared = plan.config.papers[paper].studies[study]
     multiples = [key.removesuffix(TIMES).split(".") for key in declared.tuned if key.endswith(TIMES)]
     came_to = {
@@ -121,7 +153,8 @@ def _compared(
     }
     means = dict(zip(found["summary"]["coordinates"], found["summary"]["mean"], strict=True))
     for row in tables.rows(found["effects"]):
-        row |= {"paper": paper, "study": study, "artifact": artifact, "n": min(row["n_variant"], row["n_baseline"])}
+        row |= {"paper": paper, "study": study, "artifact": artifact, "finished": whole}
+        row["n"] = min(row["n_variant"], row["n_baseline"])
         for of, cell in (("", row["coordinates"]), ("baseline_", row["baseline"])):
             row |= {f"{of}mean": means[cell], f"{of}came_to": came_to[cell]}
         if row["measure"] != declared.measure:

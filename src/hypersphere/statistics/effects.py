@@ -22,7 +22,7 @@ from hypersphere.config.study import AGAIN
 from hypersphere.provenance.columns import EFFECTS
 from hypersphere.t_test import holm, is_constant, spread, t_interval, t_p
 
-WELCH, POOLED, PAIRED, DUNNETT = "welch", "pooled", "paired", "dunnett"
+WELCH, POOLED, PAIRED = "welch", "pooled", "paired"
 ENOUGH = 3
 """Runs in each of two arms from which their own spreads are used."""
 Arms = dict[str, pd.Series]
@@ -210,38 +210,23 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, declared: Mapping[str, 
         row |= effect(groups[cell], groups[baseline], groups, rules, of_pairs)
         row |= {"in_family": in_family, "margin": math.nan if artifact.margin is None else artifact.margin}
         row["equivalent"] = -row["margin"] < row["low_equal"] and row["high_equal"] < row["margin"]
-        row["n_declared"] = max(declared[cell], declared[baseline])
+        row["n_declared"] = min(declared[cell], declared[baseline])
         row["n_missing"] = sum(declared[one] - len(groups[one]) - without.get(one, 0) for one in (cell, baseline))
         rows.append(row)
     family = sum(AGAIN not in (point["variant"], against["variant"]) for point, against in comparisons)
-    _adjust([row for row in rows if row["in_family"]], artifact, by_layout, family, rules)
+    _adjust([row for row in rows if row["in_family"]], family, rules)
     return pd.DataFrame(rows, columns=list(EFFECTS))
 
 
-def _adjust(
-    rows: list[dict[str, Any]], artifact: Measured, by_layout: Mapping[str, Arms], family: int, rules: Rules
-) -> None:
-    """Set the adjusted p and interval of each row of one family, in place: Holm's, or Dunnett's (1955).
+def _adjust(rows: list[dict[str, Any]], family: int, rules: Rules) -> None:
+    """Set Holm's p, and the interval at the level of its step, of each row of one family, in place.
 
-    The latter pool the variance over all arms, so that they wait for all of them.
+    Each row keeps its own test, so that no interval widens or narrows with the spread of arms that it does not compare.
     """
-    if artifact.test != DUNNETT:
-        adjusted, levels = holm([row["p"] for row in rows], rules.alpha, family)
-        for row, p, level in zip(rows, adjusted, levels, strict=True):
-            low, high = row["primary"].interval(row["effect"], 1 - level)
-            row |= {"p_holm": float(p), "low_holm": low, "high_holm": high}
-        return
-    arms = {cell: arm.to_numpy(dtype=float) for group in by_layout.values() for cell, arm in group.items()}
-    baselines = {row["baseline"] for row in rows}
-    if len(rows) == family and len(baselines) == 1 and all(len(arms[row["coordinates"]]) > 1 for row in rows):
-        from scipy import stats
-
-        variants, control = [arms[row["coordinates"]] for row in rows], arms[baselines.pop()]
-        # scipy integrates by quasi-random points, drawn by a fixed seed here.
-        result = stats.dunnett(*variants, control=control, rng=np.random.default_rng(0))
-        low, high = result.confidence_interval(rules.confidence)
-        for row, p, *ends in zip(rows, result.pvalue, low, high, strict=True):
-            row |= {"test": DUNNETT, "p_holm": float(p), "low_holm": float(ends[0]), "high_holm": float(ends[1])}
+    adjusted, levels = holm([row["p"] for row in rows], rules.alpha, family)
+    for row, p, level in zip(rows, adjusted, levels, strict=True):
+        low, high = row["primary"].interval(row["effect"], 1 - level)
+        row |= {"p_holm": float(p), "low_holm": low, "high_holm": high}
 
 
 MOST = 65_536

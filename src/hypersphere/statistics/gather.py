@@ -18,7 +18,7 @@ from hypersphere.provenance.columns import CELL, PROBE, RUNS, SUMMARY
 from hypersphere.provenance.manifest import check_evaluation, check_run
 from hypersphere.provenance.tables import EVALUATION
 from hypersphere.statistics.corruption_errors import WHOLE, corruption_errors, mce
-from hypersphere.statistics.verdicts import level_with
+from hypersphere.statistics.verdicts import floor_of
 from hypersphere.t_test import mean_interval, spread
 
 Answer = dict[Any, Any]
@@ -194,7 +194,8 @@ class Measurer:
         return answers
 
 
-LEVELS = {PIXELS: "at the level of raw pixels", UNTRAINED: "at the level of its untrained encoder"}
+FLOORS = (PIXELS, UNTRAINED, CHANCE)
+"""The controls that a cell should be above, in the order in which they are named."""
 
 
 def summary(table: pd.DataFrame, confidence: float, declared: Mapping[str, int]) -> pd.DataFrame:
@@ -203,8 +204,8 @@ def summary(table: pd.DataFrame, confidence: float, declared: Mapping[str, int])
     Runs that diverged, and finished ones of which the measure is undefined, are counted, and are in no mean.
 
     n counts networks, by their seeds. Controls without a network (chance, pixels) are one number each, with n = 0.
-    ``declared`` is the number of seeds that each cell should have; controls have none. The level is the control that an
-    accuracy does not lie above: by the interval of its mean, or by its only run. No direction is read from such a cell.
+    ``declared`` is the number of seeds that each cell should have; controls have none. The floor is the first control
+    that a cell is not shown to be above: by the interval of its mean, or by its only run.
     """
     rows = []
     for cell, group in table.groupby("coordinates", sort=False):
@@ -216,15 +217,15 @@ def summary(table: pd.DataFrame, confidence: float, declared: Mapping[str, int])
             | {"mean": float(values.mean()) if len(values) else math.nan, "std": spread(values)}
             | {"n": int(group.loc[group["value"].notna(), "seed"].nunique()), "low": low, "high": high}
             | {f"n_{status}": int((group["status"] == status).sum()) for status in WITHOUT_VALUE}
-            | {"n_test": group["n_test"].max(), "n_declared": declared.get(str(cell), pd.NA), "level": ""}
+            | {"n_test": group["n_test"].max(), "n_declared": declared.get(str(cell), pd.NA), "floor": ""}
         )
     means = {row["coordinates"]: row["mean"] for row in rows}
     for row in rows:
         measure, mean = MEASURES[row["measure"]], row["mean"]
-        accuracy = measure.margin == "accuracy" and measure.better == "higher"
-        if accuracy and row["method"] != CONTROL and not math.isnan(mean):
-            interval = (mean, mean) if math.isnan(row["low"]) else (row["low"], row["high"])
-            row["level"] = LEVELS.get(level_with(row["coordinates"], interval, measure, means, LEVELS), "")
+        has_floor = measure.margin == "accuracy" and measure.better != "neither"
+        if has_floor and row["method"] != CONTROL and not math.isnan(mean):
+            interval = (mean, mean) if row["n"] == 1 else (row["low"], row["high"])
+            row["floor"] = floor_of(row["coordinates"], interval, measure, means, FLOORS)
     return pd.DataFrame(rows, columns=list(SUMMARY)).astype({"n_test": "Int64", "n_declared": "Int64"})
 
 

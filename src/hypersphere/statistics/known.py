@@ -17,11 +17,20 @@ from hypersphere.config import claims as ledger
 from hypersphere.config import coordinates, registry
 from hypersphere.config import plan as planning
 from hypersphere.config import rules as rules_file
-from hypersphere.config.claims import SIGNS, Claim
+from hypersphere.config.claims import Claim
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.records import FOLDER
-from hypersphere.config.rules import LEVEL, RUNGS, SHORTCOMINGS, Certainty, Rung, Shortcoming, Verdict, load_certainty
+from hypersphere.config.rules import (
+    RUNGS,
+    SHORTCOMINGS,
+    Answer,
+    Certainty,
+    Rung,
+    Shortcoming,
+    Verdict,
+    load_certainty,
+)
 from hypersphere.config.run import Run
 from hypersphere.config.study import PRINTED
 from hypersphere.datasets import sizes
@@ -34,7 +43,6 @@ REPORT = Path("results/report")
 COSTS, PAIR_COSTS = (Path(__file__).parents[3] / "data" / name for name in ("costs.csv", "pair_costs.csv"))
 """What each artifact would take at the published scale, and a run of each arm of a comparison at the laptop scale, by
 ``python -m hypersphere.command.cost``."""
-CANNOT_TELL = "cannot tell"
 RUNG_OF: dict[str, Rung] = {"theorem": "proof", "study": "exact", "sentence": "own_table"}
 """The evidence that needs no encoder, by what answers the claim."""
 NOT_RUN = str(Verdict.NOT_RUN)
@@ -96,8 +104,8 @@ def nothing_differs(of: Mapping[str, pd.DataFrame], confidence: float) -> tuple[
     """What ``of_studies`` says where nothing differs.
 
     A row for each number of runs an arm and of arms: how many sets, and their mean, least and greatest share (%). And
-    the A/A comparisons by a primary measure whose interval excludes zero. One whose runs are shown twice, at the best
-    values and at the printed ones, counts once.
+    the A/A comparisons of finished studies, by a primary measure, whose interval excludes zero. One whose runs are
+    shown twice, at the best values and at the printed ones, counts once.
     """
     from scipy import stats
 
@@ -106,7 +114,7 @@ def nothing_differs(of: Mapping[str, pd.DataFrame], confidence: float) -> tuple[
     groups = of["splits"].groupby(["n", "arms", "margin"], as_index=False)
     by_size, compared = tables.rows(groups.agg(sets=("called", "size"), **shares)), of["studies"]
     primary = compared["artifact"].isin([*compared["study"], *(compared["study"] + PRINTED)])
-    again = compared[primary & ~compared["in_family"] & compared["low"].notna()]
+    again = compared[primary & compared["finished"] & ~compared["in_family"] & compared["low"].notna()]
     again = again.drop_duplicates(["paper", "study", "effect", "low", "high"])
     clear = int(((again["low"] > 0) | (again["high"] < 0)).sum())
     if again.empty:
@@ -116,7 +124,7 @@ def nothing_differs(of: Mapping[str, pd.DataFrame], confidence: float) -> tuple[
 
 
 def recorded_scales(root: Path) -> list[str]:
-    """The scales on real images of which the repository holds records."""
+    """The scales of config/scales of which the repository holds records; nothing reads those of another scale."""
     names = [path.parent.name for path in sorted((root / FOLDER).glob("*/runs.csv"))]
     return [name for name in names if (root / "config" / "scales" / f"{name}.yaml").is_file()]
 
@@ -191,24 +199,23 @@ def _evidence(plan: Plan, rules: Certainty) -> list[Row]:
         verdict, rung = Verdict.of(row["verdict"]), RUNG_OF[row["answered_by"]]
         lacks: dict[Shortcoming, bool] = {
             "untried": rung == "proof" and verdict in HELD,
-            "undecided": verdict.outcome == "open",
-            "unjudged": verdict.outcome == "unjudged",
+            "undecided": verdict is Verdict.INCONCLUSIVE,
+            "unjudged": verdict is Verdict.CANNOT_BE_JUDGED,
         }
         missing = [name for name, here in lacks.items() if here]
-        if verdict.outcome != "waiting":
-            found.append(_step(row, rung, "", missing, rules) | {"scale": ""})
+        if verdict is not Verdict.NOT_RUN:
+            found.append(_step(row, rung, missing, rules) | {"scale": ""})
     # Trained encoders: from records, and from scales that were finished here
     recorded = [records_file(root, scale) for scale in recorded_scales(root)]
     for path in (*recorded, *finished(root)):
         chosen: dict[str, Any] = {"scale": path.parent.name} | ({"evidence_only": True} if path in recorded else {})
         kinds = columns.CLAIMS | (tables.texts("differs") if path in recorded else {})
         config = planning.cfg.load(root, plan.config.kept | chosen)
-        superseded = config.scale.superseded or ""
-        rung = "published" if config.scale.level == "paper" else "first_protocol" if superseded else "laptop"
+        rung = "published" if config.scale.level == "paper" else "laptop"
         table = tables.read(check_tidy(path.parent, path.name), kinds)
         for row in tables.rows(table[(table["answered_by"] == "encoder") & (table["verdict"] != NOT_RUN)]):
             missing = shortcomings(row, stands_in(config, row), rules.enough_runs)
-            found.append(_step(row, rung, superseded, missing, rules))
+            found.append(_step(row, rung, missing, rules))
     return found
 
 
@@ -218,12 +225,11 @@ def climbed(ladder: Sequence[Row]) -> list[Row]:
     return sorted(ladder, key=lambda row: (order.index(row["rung"]), -row["n"], row["scale"]))
 
 
-def _step(row: Row, rung: Rung, superseded: str, missing: Sequence[Shortcoming], rules: Certainty) -> Row:
+def _step(row: Row, rung: Rung, missing: Sequence[Shortcoming], rules: Certainty) -> Row:
     grade, reasons = rules.of(rung, missing)
-    said = [superseded] if superseded else []
-    said += [f"n = {int(row['n'])}" if one == "few_runs" else SHORTCOMINGS[one] for one in reasons]
+    said = [f"n = {int(row['n'])}" if one == "few_runs" else SHORTCOMINGS[one] for one in reasons]
     kept = {name: row[name] for name in columns.LADDER if name in row}
-    judged = {"rung": rung, "certainty": grade, "reasons": "; ".join(said), "answer": answer(row)}
+    judged = {"rung": rung, "certainty": grade, "reasons": "; ".join(said)}
     return kept | judged | {"differs": row.get("differs", "")}
 
 
@@ -231,18 +237,13 @@ def shortcomings(row: Mapping[str, Any], stand_in: bool, enough: int) -> list[Sh
     """What holds the evidence of encoders down, of all that can (config/certainty.yaml)."""
     found: dict[Shortcoming, bool] = {
         "few_runs": not row["n"] >= enough,
-        "undecided": row["kind"] == "comparison" and answer(row) == CANNOT_TELL,
+        "undecided": row["kind"] == "comparison" and row["answer"] == Answer.CANNOT_TELL,
         "stand_in": stand_in,
-        "level": is_level(row),
+        "floored": row["floored"] != "",
         "other_setting": row["kind"] == "value",
         "unjudged": row["verdict"] == Verdict.CANNOT_BE_JUDGED,
     }
     return [name for name, here in found.items() if here]
-
-
-def is_level(row: Mapping[str, Any]) -> bool:
-    """Whether an arm of a comparison has learnt no more than raw pixels or its untrained encoder."""
-    return LEVEL in row["why"]
 
 
 def compares_encoders(row: Mapping[str, Any]) -> bool:
@@ -273,24 +274,6 @@ def stands_in(config: Config, row: Mapping[str, Any]) -> bool:
     return origins[0] != origins[1]
 
 
-def answer(row: Mapping[str, Any]) -> str:
-    """What a row of claims says: it holds, fails, is ``opposite``, or one cannot tell; or what its table says.
-
-    The answer to a comparison without a clear direction, and to a number of another setting, cannot be told.
-    """
-    verdict = Verdict.of(row["verdict"])
-    if verdict.outcome in ("borne", "contradicted"):
-        return str(verdict)
-    if verdict.outcome == "measured":
-        equal = row["reported"] == "equal"
-        said = {"same": "holds", "opposite": "fails" if equal else "opposite", "no effect": "fails"}
-        return said.get(row["direction"], CANNOT_TELL)
-    if verdict is Verdict.NOT_REPRODUCED and row["kind"] == "comparison" and row["reported"] not in ("equal", ""):
-        printed = SIGNS.get(row["reported"]) or float(row["reported"])
-        return "opposite" if max(printed * row["low"], printed * row["high"]) < 0 else "fails"
-    return {"holds": "holds", "fails": "fails"}.get(verdict.outcome, "holds" if verdict.settles else CANNOT_TELL)
-
-
 def _known(
     config: Config,
     paper: str,
@@ -305,7 +288,8 @@ def _known(
     The interval of a printed difference is of the two printed deviations. Where no number of runs is printed it is
     taken as one, which is the widest interval.
     """
-    nothing = {"rung": "nothing", "answer": CANNOT_TELL, "certainty": rules.rungs["nothing"].grade, "verdict": NOT_RUN}
+    nothing = {"rung": "nothing", "answer": Answer.NOT_TESTED, "certainty": rules.rungs["nothing"].grade}
+    nothing["verdict"] = NOT_RUN
     low = high = math.nan
     arms = [printed.get((claim.artifact, cell)) for cell in claim.cells] if claim.kind == "comparison" else []
     of = [(arm.reported_std, arm.reported_n or 1) for arm in arms if arm and arm.reported_std]

@@ -33,6 +33,8 @@ WHOSE = ["coordinates", "seed", "run"]
 """The columns that say which cell and run a row is of."""
 BLANK = np.full((1, 1, 3), 255, np.uint8)
 """Stands in the file of pictures where no run has one."""
+FLOORED = {(False, False): "", (True, False): "variant", (False, True): "baseline", (True, True): "both"}
+"""Which arm of an effect is not shown to be above its controls, by whether variant and baseline have a floor."""
 Measured = tuple[Cell, Path, pd.DataFrame, int]
 """A cell and its probe's file: the rows of the cell's readings, whose index counts all rows, and the number of all."""
 
@@ -78,8 +80,9 @@ def judged_tables(plan: Plan, paper: str, artifact: str, rules: Rules) -> dict[s
     seeds = Counter(cell.text for cell in cells)  # also of those that are missing
     summaries = gather.summary(measured, rules.confidence, seeds)
     found = effects.of_artifact(measured, declared, seeds, rules)
-    level = dict(zip(summaries["coordinates"], summaries["level"], strict=True))
-    found["level"] = found["coordinates"].map(level).where(lambda own: own != "", found["baseline"].map(level))
+    floors = dict(zip(summaries["coordinates"], summaries["floor"], strict=True))
+    arms = zip(found["coordinates"].map(floors), found["baseline"].map(floors), strict=True)
+    found["floored"] = [FLOORED[bool(variant), bool(baseline)] for variant, baseline in arms]
     return {
         "measurements": measured,
         "summary": summaries,

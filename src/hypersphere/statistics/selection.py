@@ -8,7 +8,7 @@ import pandas as pd
 from hypersphere.config import coordinates
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
-from hypersphere.config.study import TIMES, TUNING, Tried
+from hypersphere.config.study import TUNING, Tried
 from hypersphere.errors import HypersphereError
 from hypersphere.statistics.gather import Measurer
 from hypersphere.t_test import spread
@@ -18,14 +18,16 @@ def select(plan: Plan, paper: str, name: str) -> list[Tried]:
     """The curve of each arm over its grid, with its best value marked.
 
     The best value has the best mean of the primary measure over the tuning seeds; a value of which a run diverged, or
-    leaves the measure undefined, is not chosen. Of equal means the first in the grid is chosen. A best rate at the edge
-    of its grid is an error, because a better one may lie beyond it. The plan is of the study's scale, from records
-    alone.
+    leaves the measure undefined, is not chosen. Of equal means the first in the grid is chosen. A best value at the
+    edge of any tuned field's grid is an error, because a better one may lie beyond it. The plan is of the study's
+    scale, from records alone.
     """
     study = plan.config.papers[paper].studies[name]
     where = f"{plan.config.paper_file(paper)}: studies.{name}"
     if not study.tuned:
         raise HypersphereError(f"{where}: tunes nothing, so there is nothing to select")
+    if study.closed is not None:
+        raise HypersphereError(f"{where}: is closed, so what was selected stays")
     declared = plan.config.papers[paper].measured[name + TUNING]
     cells = [cell for cell in plan.artifacts[paper, name + TUNING] if not declared.leaves_out(cell.coordinates)]
     lacking = sorted({cell.run.name for cell in cells if cell.run is not None and cell.missing})
@@ -42,7 +44,7 @@ def select(plan: Plan, paper: str, name: str) -> list[Tried]:
     sign = -1 if MEASURES[study.measure].better == "lower" else 1
     tried: list[Tried] = []
     edges: list[str] = []
-    for arm, grid in grids.items():
+    for arm in grids:
         curve = []
         for value, rows in table[table["arm"] == arm].groupby("tuned", sort=False):
             finished = rows.loc[rows["status"] == "finished", "value"].to_numpy(dtype=float)
@@ -55,10 +57,9 @@ def select(plan: Plan, paper: str, name: str) -> list[Tried]:
         best = max(whole, key=lambda one: sign * one.mean)
         tried += [one._replace(chosen=one is best) for one in curve]
         values = coordinates.parse(best.value, "selection")
-        rates = [key for key in values if key.removesuffix(TIMES).endswith("learning_rate")]
-        edges += [f"{arm} at {key}={values[key]}" for key in rates if values[key] in (grid[key][0], grid[key][-1])]
+        edges += [f"{arm} at {key}={values[key]}, the {edge}" for key, edge in study.edges(arm, values).items()]
     if edges:
         raise HypersphereError(
-            f"{where}: the best rate is at the edge of the grid, so extend it and tune again: {'; '.join(edges)}"
+            f"{where}: the best value is at an edge of its grid, so extend it and tune again: {'; '.join(edges)}"
         )
     return tried

@@ -10,7 +10,7 @@ import pandas as pd
 from hypersphere.config.claims import PRINTED, SENTENCES, Claim
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.rules import Rules, Verdict
+from hypersphere.config.rules import Answer, Rules, Verdict
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.provenance.tables import read
@@ -70,7 +70,8 @@ def judge(claims: Sequence[Claim], config: Config, paper: str, rules: Rules) -> 
         if declared.cannot_be_judged:
             outcome |= verdicts.cannot_be_judged(outcome)
         if declared.study == SENTENCES:
-            outcome["verdict"] = Verdict.BORNE if outcome["verdict"].outcome == "holds" else Verdict.CONTRADICTED
+            borne = outcome["verdict"].answer is Answer.HOLDS
+            outcome["verdict"] = Verdict.BORNE if borne else Verdict.CONTRADICTED
     return outcomes
 
 
@@ -134,7 +135,8 @@ def effects(family: Sequence[tuple[Claim, Arms]], rules: Rules) -> dict[str, dic
         judged = verdicts.compare(claim, verdicts.Intervals(*intervals), rules)
         outcomes[claim.id] = {
             **{"measured": effect[0], "n": min(len(values) for values in arms.values()), "p": float(p_holm)},
-            **{"low": judged.low, "high": judged.high, "verdict": judged.verdict, "why": judged.why or None},
+            **{"low": judged.low, "high": judged.high, "verdict": judged.verdict, "answer": judged.answer},
+            "why": judged.why or None,
             "low_power": effect[2] < rules.low_power_df,
         }
     return outcomes

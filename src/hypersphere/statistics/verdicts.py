@@ -2,18 +2,21 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 from hypersphere.config import coordinates
 from hypersphere.config.cells import control
 from hypersphere.config.claims import SIGNS, Claim
 from hypersphere.config.measures import Measure
-from hypersphere.config.rules import Margin, Rules, Verdict
+from hypersphere.config.rules import Answer, Direction, Rules, Verdict
 from hypersphere.t_test import t_interval, t_p
 
-Direction = Literal["same", "opposite", "no effect", "unclear"]
 Interval = tuple[float, float]
 """Both ends, in the metric's unit; nan where it is unknown."""
+
+
+Floored = Literal["", "variant", "baseline", "both"]
+"""Which arms are not shown to be above their controls (``floor_of``)."""
 
 
 class Judgement(NamedTuple):
@@ -23,11 +26,16 @@ class Judgement(NamedTuple):
     low: float
     high: float
     direction: Direction = "unclear"
-    """That of the published effect, as it is read below the published scale."""
     why: str = ""
     """Why it is no better, where the interval alone would be taken for more."""
     margin: float = math.nan
     """Of equivalence; nan: nothing is compared with it."""
+
+    @property
+    def answer(self) -> Answer:
+        """What it says of an effect: sign and size are two questions."""
+        turned = self.verdict is Verdict.NOT_REPRODUCED and self.direction == "opposite"
+        return Answer.OPPOSITE if turned else self.verdict.answer
 
 
 class Intervals(NamedTuple):
@@ -41,47 +49,71 @@ class Intervals(NamedTuple):
     """Of 90 %, for tests of equivalence."""
 
 
-def compare(claim: Claim, ours: Intervals, rules: Rules) -> Judgement:
-    """The verdict on a comparison, and its direction.
+class Size(NamedTuple):
+    """How large an effect on the published side must be to count, in the metric's unit."""
 
-    There is no effect if no direction is clear and the 90 % interval lies within the margin of equivalence, unless the
-    printed effect itself lies within it: then ours does not speak against it. Within the margin that a study of ours
-    fixed an effect is too small to count also where its direction is clear.
+    least: float
+    most: float
+    """An effect wholly above it is another effect."""
+
+    @classmethod
+    def of(cls, published: float, rules: Rules) -> Self:
+        """Of a published difference: from half of it to twice it (``most_effect``)."""
+        return cls(abs(published) / 2, rules.most_effect * abs(published))
+
+
+def compare(claim: Claim, ours: Intervals, rules: Rules, floored: Floored = "") -> Judgement:
+    """The verdict on a comparison: the same at every scale, for a published effect and for a study of ours.
+
+    Nothing is read where neither arm is shown to be above its controls. Over a baseline that is not, an effect has a
+    direction and no size.
     """
     margin = claim.margin or (rules.margin.of(claim.level or 0.0) if claim.of_accuracy else math.nan)
     if claim.direction == "equal":
         judged = of_equality(ours.confident, ours.primary, margin)
-        directions: dict[str, Direction] = {Verdict.REPRODUCED: "same", Verdict.NOT_REPRODUCED: "opposite"}
-        return judged._replace(direction=directions.get(judged.verdict, "unclear"))
-    published, signed = SIGNS.get(claim.direction or "", claim.reported or 0.0), claim.direction in SIGNS
-    judged = of_effect(published, ours.adjusted, ours.primary, rules, sized=not signed)
-    large = signed or abs(published) > margin
-    within = -margin <= ours.confident[0] and ours.confident[1] <= margin
-    if within and (claim.margin or (judged.direction == "unclear" and large)):
+    else:
+        judged = _of_difference(claim, ours, margin, rules)
+    if floored == "both":
+        why = "neither arm is shown to be above its controls"
+        return judged._replace(verdict=Verdict.INCONCLUSIVE, direction="unclear", why=why)
+    if floored == "baseline" and claim.direction != "equal" and judged.verdict is Verdict.REPRODUCED:
+        why = "the baseline is not shown to be above its controls, so that the effect has no size"
+        return judged._replace(verdict=Verdict.DIRECTION_ONLY, why=why)
+    return judged
+
+
+def _of_difference(claim: Claim, ours: Intervals, margin: float, rules: Rules) -> Judgement:
+    """The judgement of a published difference or direction, or of what a study of ours supposes of an arm."""
+    signed = claim.direction in SIGNS
+    published = SIGNS.get(claim.direction or "", claim.reported or 0.0)
+    size = Size(claim.margin or 0.0, math.inf) if signed else Size.of(published, rules)
+    judged = of_effect(published, size, ours.adjusted, ours.primary)
+    equivalent = -margin <= ours.confident[0] and ours.confident[1] <= margin
+    if equivalent and judged.direction == "unclear" and (signed or abs(published) > margin):
         judged = judged._replace(direction="no effect")
     return judged._replace(margin=(claim.margin if signed else None) or math.nan)
 
 
-def of_effect(published: float, adjusted: Interval, primary: Interval, rules: Rules, sized: bool = True) -> Judgement:
-    """Judge a comparison that prints a difference, or, where it is not ``sized``, which mean is the larger.
+def of_effect(published: float, size: Size, adjusted: Interval, primary: Interval) -> Judgement:
+    """Judge an effect by its sign, from the interval after correction, and by its size, from the one without.
 
-    It is inconclusive without an interval (one run an arm), and where 0 is printed, which has no direction: that needs
-    a test of equivalence. Without a printed size any effect on its side is large enough, and none too large. The
-    direction is unclear if the adjusted interval has 0 in it or is unknown.
+    Each interval shrinks around the same estimate as runs are added, so that neither answer turns round. It is
+    inconclusive without an interval (one run an arm), and where 0 is published, which has no direction: that needs a
+    test of equivalence. The direction is unclear if the adjusted interval has 0 in it or is unknown.
     """
     if published == 0 or any(math.isnan(bound) for bound in adjusted):
         return Judgement(Verdict.INCONCLUSIVE, *adjusted)
-    half = abs(published) / 2 if sized else 0.0
     nearest, furthest = _towards(published, adjusted)
     direction: Direction = "same" if nearest > 0 else "opposite" if furthest < 0 else "unclear"
     if any(math.isnan(bound) for bound in primary):
         return Judgement(Verdict.INCONCLUSIVE, *adjusted, direction)
-    if sized and nearest > rules.most_effect * abs(published):
-        why = f"above {rules.most_effect:g} times the printed effect"
-        return Judgement(Verdict.DIRECTION_ONLY, *adjusted, direction, why)
-    if nearest > 0:
-        return Judgement(Verdict.REPRODUCED if furthest >= half else Verdict.DIRECTION_ONLY, *adjusted, direction)
-    if _towards(published, primary)[1] < half:
+    least, most = _towards(published, primary)
+    if direction == "same":
+        if least > size.most:
+            why = f"above {size.most:g}, so that it is another effect than the published one"
+            return Judgement(Verdict.DIRECTION_ONLY, *adjusted, direction, why)
+        return Judgement(Verdict.REPRODUCED if most >= size.least else Verdict.DIRECTION_ONLY, *adjusted, direction)
+    if most < size.least:
         return Judgement(Verdict.NOT_REPRODUCED, *primary, direction)
     return Judgement(Verdict.INCONCLUSIVE, *adjusted, direction)
 
@@ -92,24 +124,20 @@ def _towards(published: float, interval: Interval) -> Interval:
     return min(turned), max(turned)
 
 
-def level_with(
-    cell: str,
-    interval: Interval,
-    measure: Measure,
-    means: Mapping[str, float],
-    controls: Iterable[str],
-    margin: Margin | None = None,
+def floor_of(
+    cell: str, interval: Interval, measure: Measure, means: Mapping[str, float], controls: Iterable[str]
 ) -> str:
-    """The first of ``controls`` than which a cell is not shown to be better; empty: it is better than all at hand.
+    """The first of ``controls`` that a cell is not shown to be above; empty: it is above all at hand.
 
-    The interval of its mean must lie on the better side of the control's mean, by more than the margin; an unknown one
-    shows nothing. ``controls`` are variants of the method ``control``; one without a mean is not compared.
+    The interval of its mean must lie on the better side of the control's mean; an unknown one shows nothing. Not to be
+    shown above a control is not to be level with it. ``controls`` are variants of the method ``control``; one without
+    a mean is not compared.
     """
     sign = -1 if measure.better == "lower" else 1
     nearest = min(sign * bound for bound in interval)
     for variant in controls:
         level = means.get(coordinates.text(control(coordinates.parse(cell, "coordinates"), variant)))
-        if level is not None and not nearest > sign * level + (margin.of(level) if margin else 0.0):
+        if level is not None and not nearest > sign * level:
             return variant
     return ""
 
@@ -117,7 +145,8 @@ def level_with(
 def cannot_be_judged(outcome: Mapping[str, Any]) -> dict[str, Any]:
     """The outcome of a claim whose document omits something needed: measurements stay, the verdict is replaced."""
     without = {name: None for name in ("verdict_half", "verdict_double") if name in outcome}
-    return {**outcome, **without, "verdict": Verdict.CANNOT_BE_JUDGED}
+    verdict = Verdict.CANNOT_BE_JUDGED
+    return {**outcome, **without, "verdict": verdict, "answer": verdict.answer}
 
 
 def of_equality(confident: Interval, primary: Interval, margin: float) -> Judgement:
@@ -127,7 +156,7 @@ def of_equality(confident: Interval, primary: Interval, margin: float) -> Judgem
     inconclusive: that an effect is not significant shows nothing.
     """
     if -margin <= confident[0] and confident[1] <= margin:
-        return Judgement(Verdict.REPRODUCED, *confident, margin=margin)
+        return Judgement(Verdict.REPRODUCED, *confident, "no effect", margin=margin)
     if primary[0] > margin or primary[1] < -margin:
         return Judgement(Verdict.NOT_REPRODUCED, *primary, margin=margin)
     return Judgement(Verdict.INCONCLUSIVE, *confident, margin=margin)

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 from torch.linalg import vector_norm
 
-from hypersphere.theory.statement import Checked, Inputs, Statement, everywhere, given, gradient, spread
+from hypersphere.theory.statement import Checked, Inputs, Statement, at_most, equal, given, gradient, spread
 
 
 def uniform(g: Generator, *shape: int) -> Tensor:
@@ -66,14 +66,14 @@ PATHS = given(u=[X, X, X], v=[X, Y, OPPOSITE], w=[Y, OPPOSITE, Y])
 
 def theorem_1(u: Tensor, v: Tensor, w: Tensor) -> Checked:
     """chord <= arc <= pi/2 · chord. Scale: the chord."""
-    d = chord(u, v)
-    return everywhere(torch.maximum(d - arc(u, v), arc(u, v) - pi / 2 * d) / d.where(d > 0, 1))
+    d, along = chord(u, v), arc(u, v)
+    return at_most(torch.stack([d, along], dim=1), torch.stack([along, pi / 2 * d], dim=1), d.where(d > 0, 1))
 
 
 def theorem_1_chord(u: Tensor, v: Tensor, w: Tensor) -> Checked:
     """chord = 2 sin(arccos(u·v)/2), squared: near 0 arccos is exact to 1e-8, its square to 1e-16. Scale: 4."""
     theta = (u * v).sum(dim=1).clamp(-1, 1).acos()
-    return everywhere((chord(u, v) ** 2 - 4 * (theta / 2).sin() ** 2).abs() / 4)
+    return equal(chord(u, v) ** 2, 4 * (theta / 2).sin() ** 2, 4)
 
 
 def theorem_1_meridian(u: Tensor, v: Tensor, w: Tensor) -> Checked:
@@ -85,7 +85,8 @@ def theorem_1_meridian(u: Tensor, v: Tensor, w: Tensor) -> Checked:
     added = (arc(u, opposite) - arc(u, v) - gamma).abs()
     # next to u = ±v the meridian itself is only known to rounding/length; next to pi the sum can round past pi
     met = (length > 1e-5) & (arc(u, v) + gamma < pi - 1e-5)
-    return Checked(met, torch.maximum(chord(u, w) - chord(u, opposite), added))
+    left, right = (chord(u, w), added), (chord(u, opposite), torch.zeros_like(added))
+    return at_most(torch.stack(left, dim=1), torch.stack(right, dim=1), met=met)
 
 
 def short_path(g: Generator, n: int) -> Inputs:
@@ -99,7 +100,8 @@ def lemma_1(u: Tensor, v: Tensor, w: Tensor, x: Tensor) -> Checked:
     """arc(u, v) = arc(w, x) iff chord(u, v) = chord(w, x), quantified: 4 sin²(|Δarc|/4) <= ±Δchord <= |Δarc|."""
     by = arc(u, v) - arc(w, x)
     change = (chord(u, v) - chord(w, x)) * torch.where(by < 0, -1, 1)
-    return everywhere(torch.maximum(4 * (by / 4).sin() ** 2 - change, change - by.abs()))
+    left, right = (4 * (by / 4).sin() ** 2, change), (change, by.abs())
+    return at_most(torch.stack(left, dim=1), torch.stack(right, dim=1))
 
 
 def two_pairs(g: Generator, n: int) -> Inputs:
@@ -114,28 +116,28 @@ def two_pairs(g: Generator, n: int) -> Inputs:
 def lemma_1_sum(u: Tensor, v: Tensor, w: Tensor, *, left_out: int) -> Checked:
     """Sum of (u_i - v_i)² over all but the last ``left_out`` coordinates = 2 (1 - u·v). Scale: 4."""
     summed = u.shape[1] - left_out
-    return everywhere(((u - v)[:, :summed].square().sum(dim=1) - 2 * (1 - (u * v).sum(dim=1))).abs() / 4)
+    return equal((u - v)[:, :summed].square().sum(dim=1), 2 * (1 - (u * v).sum(dim=1)), 4)
 
 
 def definition_1(u: Tensor, v: Tensor, w: Tensor, *, printed: bool) -> Checked:
     """arc(u, w) <= arc(u, v) + arc(v, w). It is printed with the first term twice."""
-    return everywhere(arc(u, w) - arc(u, v) - (arc(u, v) if printed else arc(v, w)))
+    return at_most(arc(u, w), arc(u, v) + (arc(u, v) if printed else arc(v, w)))
 
 
 def definition_4(u: Tensor, v: Tensor, w: Tensor) -> Checked:
-    return everywhere((arc(u, v) + arc(v, w)).cos() - (u * w).sum(dim=1))
+    return at_most((arc(u, v) + arc(v, w)).cos(), (u * w).sum(dim=1))
 
 
 def proposition_2(d_a: Tensor, d_b: Tensor, epsilon: Tensor, r: Tensor) -> Checked:
     """d_b < r/epsilon implies d_a < r, and d_a < r/epsilon implies d_b < r. Scale: r."""
     met = sandwiched(d_a, d_b, epsilon) & ((d_b < r / epsilon) | (d_a < r / epsilon))
-    first, second = (torch.where(a < r / epsilon, b / r - 1, -1) for a, b in ((d_b, d_a), (d_a, d_b)))
-    return Checked(met, torch.maximum(first, second))
+    implied = [torch.where(a < r / epsilon, b, 0) for a, b in ((d_b, d_a), (d_a, d_b))]
+    return at_most(torch.stack(implied, dim=1), r[:, None], r, met)
 
 
 def proposition_2_step(d_a: Tensor, d_b: Tensor, epsilon: Tensor, r: Tensor, *, printed: bool) -> Checked:
     """The proof's d_a <= d_b, which should be d_a <= epsilon · d_b. Scale: d_a."""
-    return Checked(sandwiched(d_a, d_b, epsilon), 1 - d_b / d_a * (1 if printed else epsilon))
+    return at_most(d_a, d_b * (1 if printed else epsilon), d_a, sandwiched(d_a, d_b, epsilon))
 
 
 def sandwiched(d_a: Tensor, d_b: Tensor, epsilon: Tensor) -> Tensor:
@@ -156,7 +158,7 @@ def chord_of_cosine(u: Tensor, side: Tensor, theta: Tensor) -> Checked:
 
     by_chord = gradient(lambda t: chord(u, end(t)), theta)
     by_cosine = gradient(lambda t: (u * end(t)).sum(dim=1), theta)
-    return everywhere((chord(u, end(theta)) * by_chord + by_cosine).abs())
+    return equal(chord(u, end(theta)) * by_chord, -by_cosine)
 
 
 def great_circles(g: Generator, n: int) -> Inputs:
@@ -208,7 +210,7 @@ def near_positives(g: Generator, n: int) -> Inputs:
 def radius(u: Tensor, v: Tensor, temperature: Tensor, *, power: float, other: float | None = None) -> Checked:
     """The inner product is u·v/tau where u has length tau^-power, and v the same or tau^-other. Scale: 1/tau."""
     of_u, of_v = (temperature[:, None] ** (power if each is None else each) for each in (None, other))
-    return everywhere(((u / of_u * (v / of_v)).sum(dim=1) - (u * v).sum(dim=1) / temperature).abs() * temperature)
+    return equal((u / of_u * (v / of_v)).sum(dim=1), (u * v).sum(dim=1) / temperature, 1 / temperature)
 
 
 def equation_1(cosines: Tensor, temperature: Tensor, *, printed: bool, **weights: Tensor) -> Checked:
@@ -219,7 +221,7 @@ def equation_1(cosines: Tensor, temperature: Tensor, *, printed: bool, **weights
     logits = cosines / temperature[:, None]
     literal = logits[:, 1:].logsumexp(dim=1) - logits[:, 0]
     left = literal if printed else torch.logaddexp(literal, torch.zeros_like(literal))  # F.softplus drops e^-20
-    return everywhere((left + logits.log_softmax(dim=1)[:, 0]).abs() / (1 + 1 / temperature))
+    return equal(left, -logits.log_softmax(dim=1)[:, 0], 1 + 1 / temperature)
 
 
 def equation_6(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor) -> Checked:
@@ -227,27 +229,27 @@ def equation_6(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor
     aligned = alpha * logits[:, 0] + beta * d[:, 0]
     spread = alpha * logits.logsumexp(dim=1) + beta * d.logsumexp(dim=1)
     left = equation_2(cosines, alpha, beta, temperature)
-    return everywhere((left - (spread - aligned)).abs() / (alpha * (1 + 1 / temperature) + beta))
+    return equal(left, spread - aligned, alpha * (1 + 1 / temperature) + beta)
 
 
 def weighted_alignment(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor, *, sign: int) -> Checked:
     """-(alpha · cos/tau ± beta · chord) of the positive never rises with its cosine. Scale: the sum of both slopes."""
     positive = cosines[:, 0]
     rise = gradient(lambda c: -(alpha * c / temperature + sign * beta * sides(c)), positive)
-    return everywhere(rise / (alpha / temperature + beta / sides(positive)))
+    return at_most(rise, 0, alpha / temperature + beta / sides(positive))
 
 
 def attraction(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor, *, sign: int) -> Checked:
     """The loss never rises with the positive's cosine. Scale: the sum of both terms' largest slopes."""
     rise = gradient(lambda c: equation_2_literal(c, alpha, beta, temperature, sign), cosines)[:, 0]
-    return everywhere(rise / (alpha / temperature + beta / sides(cosines[:, 0])))
+    return at_most(rise, 0, alpha / temperature + beta / sides(cosines[:, 0]))
 
 
 def repulsion(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor) -> Checked:
     """The printed loss does not fall with the cosine of a positive that is nearest, within beta · tau/alpha."""
     met = (cosines[:, :1] >= cosines).all(dim=1) & (sides(cosines[:, 0]) < beta * temperature / alpha)
     rise = gradient(lambda c: equation_2(c, alpha, beta, temperature), cosines)[:, 0]
-    return Checked(met, -rise / (alpha / temperature + beta / sides(cosines[:, 0])))
+    return at_most(-rise, 0, alpha / temperature + beta / sides(cosines[:, 0]), met)
 
 
 def positive_slope(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor) -> Checked:
@@ -257,7 +259,7 @@ def positive_slope(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Te
     largest = alpha / temperature + beta / d[:, 0]
     closed = beta * (1 - q) / d[:, 0] - alpha * (1 - p) / temperature
     rise = gradient(lambda c: equation_2(c, alpha, beta, temperature), cosines)[:, 0]
-    return everywhere((rise - closed).abs() / largest)
+    return equal(rise, closed, largest)
 
 
 def scaled_pairs(g: Generator, n: int) -> Inputs:
@@ -297,8 +299,8 @@ def appendix_g(
     - ``middle``: v_+/tau - (1/Z) d/du sum of exp(u·v) as printed; 1/Z is inside of exp, so that nothing overflows
     - ``middle, tau``: the same with exp(u·v/tau) in the sum
 
-    The excess is the largest component of the difference. Its scale is alpha/tau + beta, the size of a gradient made
-    of unit vectors, or the claim's largest component if that is larger.
+    The scale is alpha/tau + beta, the size of a gradient made of unit vectors, or the claim's largest component if that
+    is larger.
     """
     candidates, t = torch.cat([positive[:, None], negatives], dim=1), temperature[:, None]
     alpha = torch.ones_like(temperature) if alpha is None else alpha
@@ -320,9 +322,8 @@ def appendix_g(
         nt_xent = (1 - p[:, :1]) * terms[:, 0] - (p[:, 1:, None] * terms[:, 1:]).sum(dim=1)
         first = away[:, 0] / d[:, 1 if line == "last, v_-" else 0, None]
         claim = alpha[:, None] * nt_xent + beta[:, None] * (first - (q[:, :, None] * away / d[:, :, None]).sum(dim=1))
-    difference = gradient(equation_2_of, u) - sign * claim
     scale = torch.maximum(alpha / temperature + beta, claim.abs().amax(dim=1))
-    return Checked((d > 0).all(dim=1), difference.abs().amax(dim=1) / scale)
+    return equal(gradient(equation_2_of, u), sign * claim, scale, (d > 0).all(dim=1))
 
 
 def free_anchors(g: Generator, n: int, weights: tuple[str, ...] = ()) -> Inputs:

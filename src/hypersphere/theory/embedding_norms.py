@@ -1,8 +1,8 @@
 """Statements of the norms paper, in the order of its text.
 
 Shapes: draws, n points of a set, d dimensions. Row 0 of a set is the anchor i, row 1 its positive j, the others are
-negatives. Gradients are autograd's, of the loss as it is defined. Cosines have scale 1, and so has a gradient times the
-norm of its point. Excesses are in these units, where rounding errors are near 1e-16 unless a check says otherwise.
+negatives. Gradients are autograd's, of the loss as it is defined. Cosines have scale 1, and a gradient has that of the
+inverse of its point's norm, so that rounding errors of an excess are near 1e-16 unless a check says otherwise.
 """
 
 import math
@@ -15,7 +15,7 @@ from scipy import special
 from torch import Generator, Tensor
 
 from hypersphere.objectives.grad_scale import grad_scale
-from hypersphere.theory.statement import Checked, Inputs, Statement, everywhere, given, gradient, spread
+from hypersphere.theory.statement import Checked, Inputs, Statement, at_most, equal, given, gradient, spread
 
 Loss = Callable[[Tensor], Tensor]
 
@@ -99,25 +99,25 @@ STEP = given(z=[RIGHT_ANGLE, [[1, 0], [0, 2]], [[3, 4], [4, 3]]], gamma=[1, 1, 1
 
 
 def _gradient_3_1(z: Tensor) -> Checked:
-    slope = gradient(attraction, z)[:, 0] * norm(z[:, 0])[:, None]
-    return everywhere(norm(slope + across(unit(z[:, 1]), z[:, 0])))
+    length = norm(z[:, :1])
+    return equal(gradient(attraction, z)[:, 0], -across(unit(z[:, 1]), z[:, 0]) / length, 1 / length)
 
 
 def _tangent(z: Tensor, *, loss: Loss) -> Checked:
-    return everywhere(dot(gradient(loss, z), z).abs().amax(dim=1))
+    return equal(dot(gradient(loss, z), z), 0)
 
 
 def _magnitude(z: Tensor, *, loss: Loss, factor: float = 1, power: float = 0) -> Checked:
     """factor · sin(phi) · ||z||^(power - 1), for both points; in units of ||z||^(power - 1)."""
-    slope = norm(gradient(loss, z)) * norm(z) ** (1 - power)
-    return everywhere((slope - factor * sine(z[:, 0], z[:, 1])[:, None]).abs().amax(dim=1))
+    scale = norm(z) ** (power - 1)
+    return equal(norm(gradient(loss, z)), factor * sine(z[:, 0], z[:, 1])[:, None] * scale, scale)
 
 
 def _inverse(z: Tensor, gamma: Tensor) -> Checked:
     """Scale the anchor by gamma and keep the others: its gradient shrinks by gamma."""
     scaled = torch.cat([z[:, :1] * gamma[:, None, None], z[:, 1:]], dim=1)
     near, far = (gradient(info_nce, x)[:, 0] for x in (z, scaled))
-    return everywhere(norm(far * gamma[:, None] - near) * norm(z[:, 0]))
+    return equal(far, near / gamma[:, None], 1 / (norm(z[:, 0]) * gamma))
 
 
 def _equation_2(z: Tensor, temperature: Tensor | None = None) -> Checked:
@@ -125,16 +125,16 @@ def _equation_2(z: Tensor, temperature: Tensor | None = None) -> Checked:
     t = torch.ones(len(z), 1, dtype=z.dtype) if temperature is None else temperature[:, None]
     share = (dot(unit(z[:, :1]), unit(z[:, 1:])) / t).softmax(dim=1)[..., None]
     pull = across(unit(z[:, 1:]), z[:, :1])
-    slope = gradient(lambda x: info_nce(x, t), z)[:, 0] * norm(z[:, 0])[:, None] * t
-    return everywhere(norm(slope - (share * pull).sum(dim=1) + pull[:, 0]))
+    scale = 1 / (norm(z[:, :1]) * t)
+    return equal(gradient(lambda x: info_nce(x, t), z)[:, 0], ((share * pull).sum(dim=1) - pull[:, 0]) * scale, scale)
 
 
 def _equation_3(z: Tensor, *, sign: float, pull: float) -> Checked:
     """Gradients of all l != i: sign times the share of the denominator, minus ``pull`` for the positive."""
     share = dot(unit(z[:, :1]), unit(z[:, 1:])).softmax(dim=1)
     share = sign * share - pull * (torch.arange(share.shape[1]) == 0)
-    slope = gradient(info_nce, z)[:, 1:] * norm(z[:, 1:])[..., None]
-    return everywhere(norm(slope - share[..., None] * across(unit(z[:, :1]), z[:, 1:])).amax(dim=1))
+    scale = 1 / norm(z[:, 1:])[..., None]
+    return equal(gradient(info_nce, z)[:, 1:], share[..., None] * across(unit(z[:, :1]), z[:, 1:]) * scale, scale)
 
 
 _with_temperature, _HALF = partial(points, temperature=(-5, 3)), given(z=[RIGHT_ANGLE], temperature=[0.5])
@@ -144,9 +144,9 @@ _with_temperature, _HALF = partial(points, temperature=(-5, 3)), given(z=[RIGHT_
 
 
 def _grows(z: Tensor, gamma: Tensor, *, loss: Loss) -> Checked:
-    """Each point's loss of norm, over the norm plus the longest possible step, gamma/||z||."""
+    """No point's norm falls. Scale: the norm plus the longest possible step, gamma/||z||."""
     after = z - gamma[:, None, None] * gradient(loss, z)
-    return everywhere(((norm(z) - norm(after)) / (norm(z) + gamma[:, None] / norm(z))).amax(dim=1))
+    return at_most(norm(z), norm(after), norm(z) + gamma[:, None] / norm(z))
 
 
 def _pythagoras(z: Tensor, gamma: Tensor, *, of_unit: bool) -> Checked:
@@ -155,13 +155,13 @@ def _pythagoras(z: Tensor, gamma: Tensor, *, of_unit: bool) -> Checked:
     other = across(unit(z[:, 1]) if of_unit else z[:, 1], z[:, 0])
     claimed = norm(z[:, 0]) ** 2 + (gamma * norm(other) / norm(z[:, 0])) ** 2
     longest = gamma / norm(z[:, 0]) * (1 if of_unit else torch.clamp(norm(z[:, 1]), min=1))
-    return everywhere((after - claimed).abs() / (norm(z[:, 0]) ** 2 + longest**2))
+    return equal(after, claimed, norm(z[:, 0]) ** 2 + longest**2)
 
 
 def _improves(z: Tensor, gamma: Tensor, *, sign: float) -> Checked:
     """Ours: a step of z_i alone does not lower the cosine while gamma <= 2 ||z_i||²."""
     after = z[:, 0] + sign * gamma[:, None] * gradient(attraction, z)[:, 0]
-    return Checked(gamma <= 2 * norm(z[:, 0]) ** 2, -attraction(z) - cosine(after, z[:, 1]))
+    return at_most(-attraction(z), cosine(after, z[:, 1]), met=gamma <= 2 * norm(z[:, 0]) ** 2)
 
 
 def _short(generator: Generator, draws: int) -> Inputs:
@@ -191,9 +191,9 @@ def _theorem_3_4(
     met: Callable[[Step], Tensor],
     main_text: bool = False,
     strict: bool = False,
-    equal: bool = False,
+    check: Callable[..., Checked] = at_most,
 ) -> Checked:
-    """The cosine's change beyond the bound, over 1 + the bound's size.
+    """The cosine's change is at most the bound, or equals it. Scale: 1 + the bound's size.
 
     Whether a strict bound is reached says the closed form of what is left, because rounding hides it: 1 if it is.
     """
@@ -203,9 +203,9 @@ def _theorem_3_4(
     else:
         after = z - gamma[:, None, None] * gradient(attraction, z)
     limit = bound(step)
-    beyond = (cosine(after[:, 0], after[:, 1]) - step.cosine - limit) / (1 + limit.abs())
-    excess = beyond.abs() if equal else beyond
-    return Checked(met(step), torch.where((step.left <= 0) & strict, 1.0, excess))
+    change = cosine(after[:, 0], after[:, 1]) - step.cosine
+    checked = check(change, limit, 1 + limit.abs(), met(step))
+    return checked._replace(excess=torch.where((step.left <= 0) & strict, 1.0, checked.excess))
 
 
 _every = partial(_theorem_3_4, met=lambda s: s.a > 0)
@@ -221,14 +221,14 @@ _AT_ANY, _ACUTE = (angled, _OPPOSITE), (partial(angled, widest=math.pi / 2), _SH
 
 
 def _tail(d: Tensor, epsilon: Tensor, *, bound: Callable[[Tensor, Tensor], Tensor]) -> Checked:
-    """P[cos >= 1 - eps] / bound - 1, with a bound of d and 1 - eps.
+    """P[cos >= 1 - eps] is at most a bound of d and 1 - eps. Scale: the bound, where it is not 0.
 
     (1 + cos)/2 has the distribution Beta((d-1)/2, (d-1)/2); on a line, cos is ±1.
     """
     half = (d - 1).numpy() / 2
     tail = np.where(half > 0, special.betainc(np.maximum(half, 0.5), np.maximum(half, 0.5), epsilon.numpy() / 2), 0.5)
     limit = bound(d, 1 - epsilon)
-    return everywhere(torch.where(limit > 0, torch.from_numpy(tail) / limit - 1, torch.from_numpy(tail)))
+    return at_most(torch.from_numpy(tail), limit, limit.where(limit > 0, 1))
 
 
 def _tails(generator: Generator, draws: int) -> Inputs:
@@ -247,15 +247,15 @@ def _no_potential(t: Tensor, z: Tensor, alpha: Tensor) -> Checked:
     """The asymmetry of the Jacobian is |alpha| ||z||^(alpha-2) sin(phi); with a potential it would be 0.
 
     In two dimensions or more, of which the proof speaks; on a line there are no half circles (N46).
-    The excess is the missing share of it where z is orthogonal to t (sin = 1); 1 means that all is missing.
+    z is orthogonal to t (sin = 1). Scale: that size, so that an excess of 1 means that all of it is missing.
     """
     leaf = z.clone().requires_grad_()
     field = _field(t, leaf, alpha)
     rows = [torch.autograd.grad(column.sum(), leaf, retain_graph=True)[0] for column in field.unbind(dim=1)]
     jacobian = torch.stack(rows, dim=1)
     asymmetry = norm((jacobian - jacobian.mT).flatten(1)) / math.sqrt(2)
-    excess = 1 - asymmetry / (alpha.abs() * norm(z) ** (alpha - 2))
-    return Checked(alpha != 0, excess)
+    claimed = alpha.abs() * norm(z) ** (alpha - 2)
+    return at_most(claimed, asymmetry, claimed, alpha != 0)
 
 
 def _fields(generator: Generator, draws: int) -> Inputs:
@@ -273,7 +273,7 @@ def _half_circle(t: Tensor, z: Tensor, alpha: Tensor, *, sign: float) -> Checked
         velocity = 2 * (node.cos() * unit(z) - node.sin() * t)
         total = total + weight * dot(_field(t, point, alpha), velocity).detach()
     claimed = 2 ** (alpha + 1)
-    return everywhere((total - sign * claimed).abs() / claimed)
+    return equal(total, sign * claimed, claimed)
 
 
 _FIELD = given(t=[[1, 0], [1, 0], [0.6, 0.8]], z=[[0, 1], [0, 2], [-0.8, 0.6]], alpha=[1, -1, 2])
@@ -310,7 +310,7 @@ STATEMENTS: tuple[Statement, ...] = (
         partial(_acute, bound=lambda s: s.bound, met=lambda s: s.acute & (s.sine > 0), strict=True),
         *_ACUTE,
     ),
-    state("norms.theorem_3_4.change.n13", partial(_every, bound=lambda s: s.bound - s.left, equal=True), *_AT_ANY),
+    state("norms.theorem_3_4.change.n13", partial(_every, bound=lambda s: s.bound - s.left, check=equal), *_AT_ANY),
     state("norms.theorem_3_4.all_angles.n13", partial(_every, bound=lambda s: (1 + s.a) * s.bound), *_AT_ANY),
     state("norms.appendix_a_4", partial(_every, bound=lambda s: s.sharper), angled, _OBTUSE),
     state("norms.appendix_a_4.acute", partial(_acute, bound=lambda s: s.sharper), _ACUTE[0], _LONG),

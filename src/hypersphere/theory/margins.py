@@ -1,7 +1,8 @@
 """Statements of the margins paper about gradients (Sec. 4, 5.5, App. A), and identities that it does not state.
 
 Shapes: n draws, m candidates of one anchor. Gradients are autograd's, of Eq. 5 itself. Equalities between quotients are
-checked after multiplying by their denominators, because p - beta·q cancels where a probability nears its target.
+checked after multiplying by their denominators, because p - beta·q cancels where a probability nears its target. Where
+such an equality fails, its sides are shown as printed.
 """
 
 import math
@@ -14,7 +15,7 @@ from torch import Tensor
 
 from hypersphere.objectives.generalised_info_nce import info_nce_of_logits
 from hypersphere.objectives.surgery import scale_gradient
-from hypersphere.theory.statement import Checked, Inputs, Statement, given, gradient
+from hypersphere.theory.statement import Checked, Inputs, Statement, at_most, given, gradient
 
 TINY = 1e-290  # sides of an equality below this have underflowed
 EPS = 1e-15  # below this, autograd's 1 - q~ is rounding, and a weight of its inverse multiplies nothing
@@ -79,7 +80,7 @@ def softmax(logits: Tensor) -> Tensor:
 def equal(left: Tensor, right: Tensor, scale: Tensor, where: Tensor) -> Checked:
     """Check an equality for every candidate. A draw meets the hypothesis if any of its candidates does."""
     excess = (left - right).abs() / scale.clamp(min=TINY)
-    return Checked(where.any(dim=1), torch.where(where, excess, 0).amax(dim=1))
+    return Checked(where.any(dim=1), torch.where(where, excess, 0).amax(dim=1), left, right)
 
 
 def equation_3(x: Case, printed: bool = True) -> Checked:
@@ -133,7 +134,9 @@ def lemma_4_2_closing_form(x: Case, printed: bool = True) -> Checked:
     """The closing form equals 1/(q·eta + 1 - q), after expanding by q/exp(logit~). Scale: all terms."""
     without, margin = x.sums()
     q, eta = x.positive(x.q if printed else x.without), x.eta
-    return equal(margin, without * (q * eta + 1 - q), margin + without * (1 + q * eta), x.one_hot & (q > 0))
+    below = q * eta + 1 - q
+    checked = equal(margin, without * below, margin + without * (1 + q * eta), x.one_hot & (q > 0))
+    return checked._replace(left=without / margin, right=1 / below)
 
 
 def lemma_4_3(x: Case) -> Checked:
@@ -161,7 +164,7 @@ def section_4_1_peak(angle: Tensor, probability: Tensor, temperature: Tensor, m1
         1 - probability + probability * (((theta + m1).cos() - theta.cos()) / temperature).exp()
         for theta in (angle, (math.pi - m1) / 2)
     )
-    return Checked(m1 <= math.pi, (at_peak - at_angle) / (at_peak + at_angle))
+    return at_most(at_peak, at_angle, at_peak + at_angle, m1 <= math.pi)
 
 
 def section_4_2_growth(
@@ -179,7 +182,8 @@ def section_4_2_growth(
     """
     eta = (((angle + m1).cos() - angle.cos() - m2) / temperature).exp()
     small, large = (1 - q + q * eta for q in (probability / 2, probability))
-    return Checked(where(eta, m1, m2), (large - small) / (large + small))
+    checked = at_most(large, small, large + small, where(eta, m1, m2))
+    return checked._replace(left=1 / small, right=1 / large)
 
 
 def section_5_5_alpha(x: Case, printed: bool = True) -> Checked:

@@ -27,6 +27,12 @@ class Checked(NamedTuple):
     """Whether the hypothesis holds; other draws are ignored."""
     excess: Float[Tensor, "draws"]
     """|left - right| over the scale of both sides for an equality; left - right over that scale for a bound."""
+    left: Float[Tensor, "draws *parts"]
+    right: Float[Tensor, "draws *parts"]
+    """The two sides in the statement's own units: they are equal, or the left one is at most the right one.
+
+    Of a statement that a number never rises they are its slope and 0. A counterexample shows them.
+    """
 
 
 @dataclass(frozen=True)
@@ -61,9 +67,28 @@ def spread(generator: torch.Generator, low: float, high: float, *shape: int) -> 
     return 10 ** (low + (high - low) * torch.rand(*shape, generator=generator, dtype=torch.float64))
 
 
-def everywhere(excess: Float[Tensor, "draws"]) -> Checked:
-    """The result of a check whose hypothesis every draw meets."""
-    return Checked(torch.ones_like(excess, dtype=torch.bool), excess)
+def equal(
+    left: Tensor, right: Tensor | float, scale: Tensor | float = 1.0, met: Bool[Tensor, "draws"] | None = None
+) -> Checked:
+    """Check left = right, for each part of a draw. A scale may be of a draw, or of each part."""
+    right = torch.as_tensor(right, dtype=left.dtype).expand_as(left)
+    return _checked((left - right).abs(), left, right, scale, met)
+
+
+def at_most(
+    left: Tensor, right: Tensor | float, scale: Tensor | float = 1.0, met: Bool[Tensor, "draws"] | None = None
+) -> Checked:
+    """Check left <= right, for each part of a draw. A scale may be of a draw, or of each part."""
+    right = torch.as_tensor(right, dtype=left.dtype).expand_as(left)
+    return _checked(left - right, left, right, scale, met)
+
+
+def _checked(beyond: Tensor, left: Tensor, right: Tensor, scale: Tensor | float, met: Tensor | None) -> Checked:
+    """The excess of a draw is that of its worst part. Without ``met`` every draw meets the hypothesis."""
+    scale = torch.as_tensor(scale, dtype=left.dtype)
+    parts = beyond / scale.reshape(scale.shape + (1,) * (beyond.ndim - scale.ndim))
+    excess = parts.flatten(1).amax(dim=1) if parts.ndim > 1 else parts
+    return Checked(torch.ones_like(excess, dtype=torch.bool) if met is None else met, excess, left, right)
 
 
 def gradient(value: Callable[[Tensor], Tensor], at: Float[Tensor, "draws *d"]) -> Float[Tensor, "draws *d"]:
@@ -81,24 +106,27 @@ class Finding(NamedTuple):
     worst: float
     """The largest excess among draws that met the hypothesis."""
     counterexample: dict[str, list[float] | float] | None
+    """The simplest input that violates it, by name, and the two sides there, ``left`` and ``right``."""
     verdict: str
 
 
 def examine(statement: Statement, draws: int) -> Finding:
     """Check a statement on ``draws`` keyed random inputs and on its simple ones."""
     generator = torch.Generator().manual_seed(prng.torch_seed(0, "theory", statement.id))
-    met, excess = statement.check(**statement.draw(generator, draws))
-    judged = excess[met]
+    drawn = statement.check(**statement.draw(generator, draws))
+    judged = drawn.excess[drawn.met]
     if not len(judged) or judged.isnan().any():
         raise ValueError(f"{statement.id}: {len(judged)} of {draws} draws met the hypothesis, or an excess is NaN")
     violated = int((judged > statement.tolerance).sum())
     simple = statement.simple()
-    met, excess = statement.check(**simple)
-    examples = (met & (excess > statement.tolerance)).nonzero().flatten()
-    example = None
+    checked = statement.check(**simple)
+    examples = (checked.met & (checked.excess > statement.tolerance)).nonzero().flatten()
+    example: dict[str, list[float] | float] | None = None
     if len(examples):
         first = int(examples[0])
-        example = {name: value[first].tolist() for name, value in simple.items()} | {"excess": float(excess[first])}
+        sides = {"left": checked.left[first].squeeze(), "right": checked.right[first].squeeze()}
+        inputs = {name: values[first] for name, values in simple.items()}
+        example = {name: value.tolist() for name, value in (inputs | sides).items()}
     if violated or example is not None:
         verdict = Verdict.REFUTED
     else:

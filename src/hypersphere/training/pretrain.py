@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import yaml
 
 from hypersphere import files
 from hypersphere.config import registry
@@ -186,7 +185,7 @@ def _publish(run: Run, execution: Execution, trained: Progress, unfinished: Path
         "environment": digests.environment(),
     }
     (folder / MANIFEST).unlink(missing_ok=True)
-    files.write_text(folder / "run.yaml", yaml.safe_dump(run.model_dump(mode="json"), sort_keys=False))
+    files.write_text(folder / "run.yaml", run.as_yaml())
     for name in (*listed, TIMING):
         with files.replacing(folder / name) as temporary:
             try:

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import pandas as pd
@@ -14,6 +15,7 @@ import yaml
 
 from hypersphere.command import cli
 from hypersphere.config import plan as planning
+from hypersphere.config.run import read
 from hypersphere.provenance import stop, tables
 from hypersphere.report import writer
 from hypersphere.simulations.study import COLUMNS as ANSWERS
@@ -45,6 +47,51 @@ def test_only_the_audit_needs_no_project_of_which_a_run_is_shown_by_its_state_it
     assert last.split() == ["manifest", f"results/small/runs/{name}/manifest.json"]
 
 
+def test_one_run_is_printed_whole_as_a_file_from_which_it_is_the_same_run(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    root = project()
+    monkeypatch.chdir(root)
+    monkeypatch.setattr(stop, "exit_in_order", lambda: None)
+    assert cli.main(["plan", "--yaml", "simclr-cut3-cats-s0"]) == 0
+    file = tmp_path / "run.yaml"
+    file.write_text(capsys.readouterr().out)
+    assert read(file) == planning.make(root).run("simclr-cut3-cats-s0")
+    assert file.read_text() == read(file).as_yaml()
+    for words in ([], ["simclr-cut3-cats-s0", "simclr-cut3-cats-s1"]):
+        assert cli.main(["plan", "--yaml", *words]) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"encodr": {"name": "resnet8"}}, "encodr: unknown; did you mean encoder?"),
+        ({"seed": ...}, "seed: this key is required"),
+        ({"batch": {"size": 8, "micro": 3}}, "batch.size: 8 is not a multiple of micro 3"),
+        ({"kind": "text"}, "method: simclr is for runs of kind image, not text"),
+        ({"dataset": {"name": "birds"}}, "dataset birds: source: it has no loader yet"),
+        (None, "must be a mapping"),
+    ],
+)
+def test_a_file_that_is_no_run_is_refused_before_anything_is_written(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], change: Any, said: str
+) -> None:
+    root = project()
+    run = yaml.safe_load(planning.make(root).run("simclr-cut3-cats-s0").as_yaml())
+    changed = change and {key: value for key, value in {**run, **change}.items() if value is not ...}
+    file = root / "run.yaml"
+    file.write_text(yaml.safe_dump(changed))
+    monkeypatch.chdir(root)
+    monkeypatch.setattr(stop, "exit_in_order", lambda: None)
+    for words, sentence in ((["--from", str(file)], said), (["--from", str(file), run["seed"]], "--from")):
+        assert cli.main(["pretrain", *map(str, words)]) == 2
+        shown = capsys.readouterr().err
+        assert sentence in shown
+        assert shown.count("\n") == 1
+        assert "birds" in said or sentence == "--from" or str(file) in shown
+    assert not (root / "results").exists()
+
+
 @pytest.mark.parametrize("installed", [True, False])
 def test_version(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], installed: bool) -> None:
     if not installed:
@@ -69,7 +116,7 @@ def test_runs_and_batches_are_named_as_the_console_prints_them_and_runs_without_
     monkeypatch.setattr(pretrain, "pretrain_batch", lambda plan, batch, save: trained.append(batch.id))
     monkeypatch.setattr(pretrain, "pretrain", lambda plan, runs, save: trained.extend(run.name for run in runs))
     for words in ([batch.id], [first.name]):
-        cli.pretrain(plan, argparse.Namespace(run=words, save_every=1.0))
+        cli.pretrain(plan, argparse.Namespace(run=words, file=None, save_every=1.0))
     assert trained == [batch.id, first.name]
 
 

@@ -3,13 +3,17 @@
 import importlib
 import os
 import re
+import shutil
 from pathlib import Path
+
+import pytest
 
 import hypersphere.config
 from hypersphere.command import cli, site
 from hypersphere.config import project, registry
 from hypersphere.config.claims import load_errata
 from hypersphere.config.validation import Strict
+from hypersphere.files import write_text
 from hypersphere.theory import build as theory
 
 PARTS = [(kind, name) for kind, _ in site.KINDS.values() for name in registry.names(kind)]
@@ -60,3 +64,32 @@ def test_every_loss_is_there_once_with_its_newest_figure_or_how_it_is_drawn(tmp_
 
 def test_links_to_files_outside_the_docs_lead_to_their_pages() -> None:
     assert site.linked("[a](../CONTRIBUTING.md) [b](docs/dvc.md#c)") == "[a](contributing.md) [b](dvc.md#c)"
+
+
+def test_every_link_of_the_sites_report_leads_to_a_file_of_the_site(
+    report_page: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A made-up page on the released documents: the repository is there, and what was computed is put beside it."""
+    root, build = tmp_path / "checkout", tmp_path / "site"
+    folder = root / "results" / "report"
+    shutil.copytree(report_page.parent, folder)
+    links = [link.partition("#")[0] for link in site.LINK.findall(report_page.read_text(encoding="utf-8"))]
+    for link in links:
+        target = Path(os.path.normpath(folder / link))
+        place = target.relative_to(root)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes((site.ROOT / place).read_bytes() if (site.ROOT / place).is_file() else place.name.encode())
+    for page in (site.ROOT / "docs").glob("*.md"):  # as MkDocs makes them
+        write_text(build / f"{page.stem}.html", "")
+    site.copy_report(root, build)
+    made = build / "report" / "index.html"
+    led = [link.partition("#")[0] for link in site.LINK.findall(made.read_text(encoding="utf-8"))]
+    assert len(led) == len(links) > 50
+    inside = [Path(os.path.normpath(made.parent / link)) for link in led]
+    assert [str(path) for path in inside if not (path.is_file() and path.is_relative_to(build))] == []
+    code = "src/hypersphere/theory/margins.py"
+    assert (made.parent / "files" / code).read_bytes() == (site.ROOT / code).read_bytes()
+    assert caplog.messages == []
+    (root / code).unlink()
+    site.copy_report(root, build)
+    assert [message for message in caplog.messages if code in message]

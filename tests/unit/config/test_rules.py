@@ -3,7 +3,7 @@
 import json
 
 from hypersphere.config import rules
-from hypersphere.config.rules import Verdict
+from hypersphere.config.rules import RESULTS, Answer, Verdict
 
 from ...fixtures import Approve
 from ...golden.released import ROOT
@@ -18,6 +18,24 @@ def test_margin_and_level_are_as_the_design_states_them() -> None:
 
 def test_colours(approve: Approve) -> None:
     for tone in ("agree", "disagree", "neutral"):
-        approve(f"{tone}: {', '.join(verdict for verdict in Verdict if verdict.tone == tone)}")
+        approve(f"{tone}: {', '.join(verdict for verdict in Verdict if verdict.answer.tone == tone)}")
     approve(f"settles: {', '.join(verdict for verdict in Verdict if verdict.settles)}")
     assert json.dumps([Verdict.NOT_RUN]) == '["not run"]' == f'["{Verdict.NOT_RUN}"]'
+
+
+def test_every_answer_has_a_result_and_every_result_an_answer() -> None:
+    """The words that a reader is told (DESIGN, *Words*): no more, and none that nothing says."""
+    assert {answer.result for answer in Answer} == set(RESULTS)
+    assert {verdict.answer for verdict in Verdict} | {Answer.OPPOSITE} == set(Answer)
+
+
+def test_contrary_answers_are_contrary_both_ways_and_none_is_its_own_contrary() -> None:
+    for one in Answer:
+        assert not one.contradicts(one)
+        assert not one.contradicts(Answer.CANNOT_TELL)
+        for other in Answer:
+            assert one.contradicts(other) == other.contradicts(one)
+    agree = {answer for answer in Answer if answer.result == "agrees"}
+    disagree = {answer for answer in Answer if answer.result == "disagrees"}
+    of_text = {Answer.BORNE, Answer.CONTRADICTED}
+    assert all(one.contradicts(two) for one in agree - of_text for two in disagree - of_text)

@@ -11,6 +11,7 @@ from hypersphere.config import claims
 from hypersphere.config import plan as planning
 from hypersphere.config.cells import confirms
 from hypersphere.config.study import Study
+from hypersphere.errors import HypersphereError
 
 from ...fixtures import Planned, Project
 
@@ -18,14 +19,17 @@ PARTS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("plans.yaml").re
 PLAIN, STUDY = PARTS["plain"], PARTS["study"]
 
 
-def test_the_digest_covers_every_field_but_what_is_left_out() -> None:
-    """As with names of runs: fields that come later have a default that means "as before"."""
+def test_a_field_that_is_left_out_is_in_no_digest() -> None:
+    """As with names of runs: fields that come later have a default that means "as before".
+
+    golden/test_study_plans.py changes every field of every released study.
+    """
     other = {
         "question": "Another?",
         "margin": 2.0,
         "hours": 2,
         "seeds": {**STUDY["seeds"], "confirmation": [0, 1]},
-        "tuned": {"optimiser.learning_rate.times": [0.1, 1, 10]},
+        "tuned": {"optimiser.learning_rate.times": [0.1, 1, 10, 100]},
         "test": "paired",
         "answers": {"yes": "a", "no": "b", "unclear": "d"},
     }
@@ -37,8 +41,31 @@ def test_the_digest_covers_every_field_but_what_is_left_out() -> None:
 
 def test_a_record_names_the_plan_of_confirmation_runs_with_its_digest(planned: Planned) -> None:
     plan = planned(paper={"studies": {"s": PLAIN}, "variants.again": {}})
-    found = {confirms(cell, plan.config.papers["p"]) for cell in plan.artifacts["p", "s"]}
-    assert found == {f"p/s={Study.model_validate(PLAIN).digest}"}
+    found = {named for cell in plan.artifacts["p", "s"] for named in confirms(cell, plan.config)}
+    assert found == {f"p/s={plan.config.decides['p', 's'].digest}"}
+
+
+CLOSED = PLAIN | {"closed": "It cannot answer."}
+
+
+@pytest.mark.parametrize(
+    ("study", "only", "chosen"),
+    [
+        (PLAIN, [], ["s", "s_checks"]),
+        (CLOSED, [], []),
+        (CLOSED, ["p"], []),
+        (CLOSED, ["p/s_checks"], ["s_checks"]),
+    ],
+)
+def test_a_closed_study_is_made_only_where_its_artifact_is_named(
+    project: Project, study: dict[str, Any], only: list[str], chosen: list[str]
+) -> None:
+    """So no pending list has its runs. What a run is can still be asked, and what is recorded is always shown."""
+    root = project(paper={"studies": {"s": study}, "variants.again": {}, "artifacts.table": "(removed)"})
+    plan = planning.make(root, {"only": only})
+    assert [name for _, name in plan.chosen] == chosen
+    assert [name for _, name in plan.made] == ["s", "s_checks"]
+    assert planning.make(root, {"only": only, "evidence_only": True}).config.chosen("p", "s_checks")
 
 
 def test_a_borrowed_method_is_the_run_of_its_document(project: Project) -> None:
@@ -49,6 +76,29 @@ def test_a_borrowed_method_is_the_run_of_its_document(project: Project) -> None:
     files.write_text(made / "config" / "papers" / "ours" / "paper.yaml", yaml.safe_dump(ours))
     plan = planning.make(made)
     assert set(plan.runs_of("ours", "a")) <= set(plan.runs_of("p", "table"))
+
+
+BORROWING: dict[str, dict[str, Any]] = {
+    "no path into a run": {"arms": [{"method": "simclr", "dataset": "cats", "variant": ["cut", "again"], "x.y": 1}]},
+    "no number to multiply": {"tuned": {"objective.name.times": [0.1, 1]}},
+    "no variant of the lender": {"arms": [{"method": "simclr", "dataset": "cats", "variant": ["cut9", "again"]}]},
+    "a value that no run has": {"tuned": {"batch.size": [100, 200]}},
+    "no scale": {"scale": "smal"},
+    "no dataset": {"arms": [{"method": "simclr", "dataset": "cat", "variant": ["cut", "again"]}]},
+    "no protocol": {"by": "knnn"},
+}
+
+
+@pytest.mark.parametrize("mistake", BORROWING)
+def test_a_mistake_in_a_study_is_its_own_and_not_that_of_the_paper_whose_runs_it_borrows(
+    project: Project, mistake: str
+) -> None:
+    root = project(paper={"variants.again": {}})
+    ours = {"paper": "ours", "title": "Ours", "borrows": {"simclr": "p"}, "studies": {"s": STUDY | BORROWING[mistake]}}
+    ours["evaluations"] = {"knn": {"probe": {"name": "knn", "k": 200}}}
+    files.write_text(root / "config" / "papers" / "ours" / "paper.yaml", yaml.safe_dump(ours))
+    with pytest.raises(HypersphereError, match=r"^\S+/config/papers/ours/paper\.yaml: studies\.s\b"):
+        planning.make(root)
 
 
 @pytest.mark.parametrize("direction", ["larger", "smaller"])

@@ -14,9 +14,8 @@ TABLE_5 = table("lecture", "table5", "variant", "measure")
 
 def table_4(method: str, variant: str, digit: int = 1, untrained: bool = False) -> list[float]:
     """Accuracy on one of two digits, the second of which is 20, 30 … 80 pixels wide."""
-    epoch = 0 if untrained else ""
-    fixed = {"method": method, "variant": variant, "label": f"digit_{digit}", "epoch": epoch}
-    return values("lecture", "table4", fixed)
+    fixed = {"method": method, "variant": variant, "epoch": 0 if untrained else ""}
+    return values("lecture", {1: "table4", 2: "table4_second"}[digit], fixed)
 
 
 def test_s1_the_row_of_batch_512_is_one_cell_too_far_right() -> None:
@@ -75,3 +74,13 @@ def test_s14_which_cells_of_table_4_were_red_can_be_told_from_the_numbers() -> N
     }  # fmt: skip
     # no cell is near the threshold, so any between 2 and 9 tells the same
     assert min(abs(row[0] - x - 5) for row in rows.values() for x in row) > 3
+
+
+def test_s15_at_equal_sizes_both_digits_of_table_4_have_equal_numbers() -> None:
+    """So they are read on the same images, with one digit. What stands beside the first says nothing untrained."""
+    names = [("supervised", "default"), ("simclr", "tau_0_05"), ("simclr", "tau_0_2")]
+    first, second = ([table_4(*name, digit=digit)[0] for name in names] for digit in (1, 2))
+    beside, other = (table_4("simclr", "tau_0_2", digit, untrained=True) for digit in (1, 2))
+    assert [*first, beside[0]] == [*second, other[0]]
+    assert first[0] == pytest.approx(99.1)
+    assert max(beside) - min(beside) == pytest.approx(0.4)

@@ -299,7 +299,7 @@ def test_which_modules_exist() -> None:
 )
 def test_what_only_speaks_is_taken_out(text: str, kept: str) -> None:
     for before in (text, kept):
-        assert ast.unparse(sources.WithoutWords("hypersphere").visit(ast.parse(before))) == kept
+        assert ast.unparse(sources.Counted("hypersphere").visit(ast.parse(before))) == kept
 
 
 def test_environment_names_versions_and_processor() -> None:

@@ -32,7 +32,7 @@ def report_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report's page of made-up claims on the released documents."""
     plan, folder = planning.make(ROOT, {"scale": "laptop", "evidence_only": True}), tmp_path_factory.mktemp("report")
     every, compared = made_up.table(made_up.CLAIMS), pd.DataFrame(columns=list(COMPARED))
-    answered = [row for row in (*made_up.CLAIMS, made_up.OLDER) if row["rung"] != "nothing"]
+    answered = [row for row in (*made_up.CLAIMS, made_up.FEWER) if row["rung"] != "nothing"]
     steps = tables.as_read(pd.DataFrame(answered, columns=list(columns.LADDER)), columns.LADDER)
     forest.build(plan.config, every, folder)
     confirmed.build(plan.config, compared, folder)

@@ -21,7 +21,7 @@ def comparison(
         **{"settle": "make reproduce SCALE=paper ONLY=margins/table2", "gpu_hours": 120.0},
     }
     if math.isnan(ours):
-        row |= {"rung": "nothing", "answer": "cannot tell", "certainty": "none", "verdict": "not run"}
+        row |= {"rung": "nothing", "answer": "not tested", "certainty": "none", "verdict": "not run"}
     else:
         row |= {
             **{"rung": "laptop", "scale": "laptop", "answer": "cannot tell", "certainty": "very low"},
@@ -46,7 +46,7 @@ def stated(name: str, kind: str, answer: str, **given: Any) -> dict[str, Any]:
     found |= {"rung": "proof", "certainty": "high", "verdict": "no counterexample"}
     drawn = {"draws": 100.0, "met": 90.0, "violated": 0.0, "measured": "0.5"}
     if answer == "fails":
-        found |= {"verdict": "refuted", "counterexample": '{"theta": [0.0], "excess": 0.05}'}
+        found |= {"verdict": "refuted", "counterexample": '{"theta": [0.0], "left": 0.8, "right": 0.5}'}
         drawn["violated"] = 7.0
     return EMPTY | found | drawn | given
 
@@ -57,15 +57,16 @@ CLAIMS = [
     stated("theorem.false", "theorem", "fails", reading="M2"),
     stated("theorem.true", "theorem", "holds", certainty="moderate"),
     stated("text.one", "sentence", "its table bears it", artifact="sentences"),
-    comparison("pos.gain", 1.25, -8.8, why="an arm is at the level of raw pixels", runs="one two"),
+    comparison("pos.gain", 1.25, -8.8, floored="variant", runs="one two"),
     comparison("pos.small", 1.0, 0.5, 3.0, variant="ratio"),
     comparison("pos.later", 2.0, variant="curv", origin="implied"),
     comparison("cut.gain", 14.7, -10.0, answer="opposite", direction="opposite", certainty="low", **NORMS),
 ]
-OLDER = CLAIMS[3] | {"rung": "first_protocol", "scale": "laptop1", "measured": "-3.0", "reasons": "never tuned"}
-"""What an earlier protocol says of a claim that has better evidence."""
+FEWER = CLAIMS[3] | {"scale": "workstation", "measured": "-3.0", "n": 2.0, "reasons": "n = 2"}
+"""What another scale says of a claim that has better evidence."""
 FINDING = {
     **{"id": "cut", "paper": "embedding_norms", "question": "Does cut-initialisation help SimSiam?"},
     **{"outcome": "opposite", "sentence": "It harms it.", "lead": "1", "about": "cut.gain", "leading": "cut.gain"},
-    **{"certainty": "low", "reasons": "few images", "holds": 0, "fails": 0, "opposite": 1, "unknown": 0},
+    **{"certainty": "low", "reasons": "few images", "holds": 0, "direction_only": 0, "fails": 0},
+    **{"opposite": 1, "cannot_tell": 0, "not_tested": 0},
 }

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 
 from hypersphere.config import plan as planning
+from hypersphere.config.project import Config
+from hypersphere.config.study import Selection
 from hypersphere.report import confirmed
 from hypersphere.statistics import answers
 from hypersphere.statistics.confirmed import COMPARED
@@ -26,7 +28,7 @@ def row(
         **{"coordinates": cells[0], "baseline": cells[1], "paper": "ours", "study": "step_size", "artifact": artifact},
         **{"measure": "knn_top1", "mean": 26.0, "baseline_mean": 27.0, "n": 10, "n_missing": 0, "effect": -1.0},
         **{"low": -2.0, "high": 0.5, "low_holm": -3.0, "high_holm": 1.0, "in_family": True, "equivalent": False},
-        **{"margin": 1.0, "level": "", "came_to": "", "baseline_came_to": ""},
+        **{"margin": 1.0, "floored": "", "came_to": "", "baseline_came_to": "", "finished": True},
     }
 
 
@@ -49,11 +51,14 @@ def test_a_direction_is_read_from_the_corrected_interval_and_from_no_arm_at_a_co
         "ahead, within 1": {"low_holm": 0.1, "high_holm": 0.8, "equivalent": True},
         "within 1": {"equivalent": True},
         "open": {"high": -0.5},  # clear before the correction alone
-        "not read: an arm is level": {"low_holm": 0.1, "high_holm": 3.0, "level": "level with pixels"},
-        "not finished": {"low_holm": 0.1, "high_holm": 3.0, "n_missing": 1},
+        "not read: neither arm is above its controls": {"low_holm": 0.1, "high_holm": 3.0, "floored": "both"},
+        "not finished": {"low_holm": 0.1, "high_holm": 3.0, "finished": False},
     }
-    assert [confirmed.direction(counted(row("cut3") | changed)) for changed in said.values()] == [*said]
-    assert confirmed.direction(counted(AGAIN | {"low": 0.2, "high": 0.9})) == "ahead"
+    study = planning.cfg.load(ROOT, {}).papers["ours"].studies["step_size"]
+    assert [confirmed.direction(counted(row("cut3") | changed), study) for changed in said.values()] == [*said]
+    assert confirmed.direction(counted(AGAIN | {"low": 0.2, "high": 0.9}), study) == "ahead"
+    closed = study.model_copy(update={"closed": "It cannot answer."})
+    assert confirmed.direction(counted(row("cut3") | said["not finished"]), closed) == "estimate"
 
 
 def pair(cell: str, variant: str, baseline: str = "default") -> dict[str, str]:
@@ -71,18 +76,29 @@ TOLD_APART = {
 """Arms of a study by what alone tells them apart."""
 
 
+def with_closed(config: Config, selected: dict[tuple[str, str], Selection]) -> Config:
+    """The study of ``row`` closed, with other selected values."""
+    ours = config.papers["ours"]
+    closed = ours.studies["step_size"].model_copy(update={"closed": "It cannot answer."})
+    papers = config.papers | {"ours": ours.model_copy(update={"studies": ours.studies | {"step_size": closed}})}
+    return config.model_copy(update={"papers": papers, "selected": selected})
+
+
 def test_a_study_in_words_is_as_approved() -> None:
-    """A selected value and what it came to, missing runs, an A/A arm, an interval that ends near zero, and checks."""
+    """A selected value and what it came to, missing runs, an A/A arm, an interval that ends near zero, and checks.
+
+    And a closed study, of which one selected value ends its grid, and nothing is said of a clear difference.
+    """
     arm, times = "method=simsiam;variant={};dataset=cifar10_lt", "optimiser.learning_rate.times"
-    chosen = {arm.format(variant): {times: rate} for variant, rate in (("default", 1), ("cut9", 0.01), ("cut3", 1))}
+    chosen = {arm.format(variant): {times: rate} for variant, rate in (("default", 1), ("cut9", 0.0316), ("cut3", 1))}
     config = planning.cfg.load(ROOT, {}).model_copy(update={"selected": {("ours", "step_size"): chosen}})
-    again = AGAIN | {"n": 7, "n_missing": 3, "came_to": "0.12", "baseline_came_to": "0.12"}
+    again = AGAIN | {"n": 7, "n_missing": 3, "came_to": "0.12", "baseline_came_to": "0.12", "finished": False}
     readings = ("by=geometry;measure=norm", "by=knn;epoch=25%;measure=knn_top1")
     checks = [row(name, artifact="step_size_checks", reading=one) for name in ("cut3", "cut9") for one in readings]
     checks[0] |= {"measure": "norm", "mean": 0.5, "baseline_mean": 1.25}
     twice = checks[0] | {"baseline": checks[2]["coordinates"], "baseline_mean": 9.0}  # the first baseline stays
     compared = table(
-        row("cut9") | {"came_to": "0.002", "baseline_came_to": "0.12"},
+        row("cut9") | {"came_to": "0.0038", "baseline_came_to": "0.12"},
         row("cut3") | {"low_holm": -3.0, "high_holm": -0.04},
         again,
         row("cut9", PRINTED, "step_size_printed"),
@@ -92,6 +108,10 @@ def test_a_study_in_words_is_as_approved() -> None:
     for title, listed in confirmed.comparisons(config, "ours", "step_size", compared):
         lines += [[title], *listed]
     lines += [*confirmed.checks(config, "ours", "step_size", compared)]
+    at_edge = {("ours", "step_size"): chosen | {arm.format("cut9"): {times: 10}}}
+    estimates = table(row("cut9") | {"finished": False, "low_holm": -3.0, "high_holm": -0.4, "n": 7, "n_missing": 6})
+    for title, listed in confirmed.comparisons(with_closed(config, at_edge), "ours", "step_size", estimates):
+        lines += [[title], *listed]
     for how, rows in TOLD_APART.items():
         lines += [[how, *confirmed.short_names(config, "ours", rows)]]
     approve("confirmed.txt", "".join(" | ".join(line) + "\n" for line in lines))
@@ -112,5 +132,11 @@ def test_the_forest_has_a_line_for_each_comparison_by_the_primary_measure(tmp_pa
     assert len(axis.get_yticks()) == 2
     (shaded,) = axis.collections[:1]
     assert shaded.get_datalim(axis.transData).intervalx.tolist() == [-1.0, 1.0]
+    (behind,) = confirmed.draw(config, table(row("cut9") | {"high_holm": -0.1})).axes
+    assert confirmed.COLOURS["behind"] in {mark.get_color() for mark in behind.lines}
+    unread = table(row("cut9") | {"high_holm": -0.1, "finished": False})
+    for one in (config, with_closed(config, {})):
+        (axis,) = confirmed.draw(one, unread).axes
+        assert not {mark.get_color() for mark in axis.lines} & {*confirmed.COLOURS.values()}
     confirmed.build(config, listed.iloc[:0], tmp_path)
     assert (tmp_path / "studies.svg").stat().st_size > 0

@@ -3,6 +3,7 @@
 from typing import Any
 
 from hypersphere.config import project
+from hypersphere.config.rules import Answer
 from hypersphere.provenance import tables
 from hypersphere.report import forest
 
@@ -18,7 +19,7 @@ EVERY = [
     made_up.comparison("left_out_another_unit", 2.0, 40.0, metric="score"),
     made_up.comparison("left_out_a_sentence", 2.0, 1.0, answered_by="sentence"),
     made_up.comparison("drawn", 1.25, -8.8),
-    made_up.comparison("more", 0.1, 2.0, variant="ratio", scale="laptop1", rung="first_protocol", n=2.0),
+    made_up.comparison("more", 0.1, 2.0, variant="ratio", scale="workstation", n=2.0),
     made_up.comparison("against_another_arm", 1.0, 1.0, variant="pos_curv", baseline="pos"),
     made_up.comparison("another_document", 14.7, 30.0, **made_up.NORMS),
     *(
@@ -47,27 +48,27 @@ def test_rows_and_caption_are_as_approved() -> None:
 
 
 def test_the_short_forest_has_clear_directions_first_and_then_the_largest_printed_effects() -> None:
-    clear = made_up.comparison("clear", 0.1, 0.0, direction="no effect")
+    clear = made_up.comparison("clear", 0.1, 0.0, answer="fails")
     many = [made_up.comparison(f"at_{one}", one, -one, variant=f"v{one}") for one in range(1, 15)]
     chosen = forest.short(forest.rows(CONFIG, listed(clear, *many)))
     assert [claim["id"] for claim in forest.compared(chosen)] == ["clear", *(f"at_{one}" for one in range(4, 15))]
-    assert "12 of 15 differences" in forest.draw(CONFIG, chosen, 15).texts[0].get_text()
+    assert "12 of 15 differences in accuracy" in forest.draw(CONFIG, chosen, 15).texts[0].get_text()
 
 
-def test_shape_and_hue_say_the_direction_and_level_arms_are_pale() -> None:
+def test_shape_and_hue_say_the_answer_and_floored_arms_are_pale() -> None:
     claims = [
-        made_up.comparison("far", -73.8, -12.9, 2.0, direction="same"),
-        made_up.comparison("level", 1.0, -9.0, 9.0, variant="margins", why="an arm is at the level of raw pixels"),
-        made_up.comparison("none", 2.0, 0.0, variant="ratio", direction="no effect"),
+        made_up.comparison("far", -73.8, -12.9, 2.0, answer="holds"),
+        made_up.comparison("floored", 1.0, -9.0, 9.0, variant="margins", floored="both"),
+        made_up.comparison("none", 2.0, 0.0, variant="ratio", answer="fails"),
     ]
     (axis,) = forest.draw(CONFIG, forest.rows(CONFIG, listed(*claims)), 0).axes
     ours = {line.get_marker(): line for line in axis.lines if line.get_marker() in "os^v"}
     assert {marker: (line.get_color(), line.get_alpha()) for marker, line in ours.items()} == {
-        "o": (forest.LOOKS["same"].colour, 1.0),
-        "^": (forest.LOOKS["no effect"].colour, 1.0),
-        "v": (forest.LOOKS["unclear"].colour, forest.FADED),
+        "o": (forest.LOOKS[Answer.HOLDS].colour, 1.0),
+        "^": (forest.LOOKS[Answer.FAILS].colour, 1.0),
+        "v": (forest.LOOKS[Answer.CANNOT_TELL].colour, forest.FADED),
     }
-    assert [text.get_text()[-1] for text in axis.get_yticklabels()] == ["0", "*", ")"]
+    assert [text.get_text()[-1] for text in axis.get_yticklabels()] == ["0", "†", ")"]
     assert "−73.8" in axis.get_yticklabels()[-1].get_text()
     assert [line.get_xdata()[0] for line in axis.lines if line.get_marker() == "<"]
 

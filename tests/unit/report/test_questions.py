@@ -24,8 +24,9 @@ from .conftest import ROOT
 
 RELEASED = project.load(ROOT, {})
 NO_STUDIES = {name: pd.DataFrame(columns=list(kinds)) for name, kinds in TABLES.items()}
-NOTHING: dict[str, Any] = {"rung": "nothing", "answer": "cannot tell", "certainty": "none", "verdict": "not run"}
-SAYS = dict.fromkeys(asked.OUTCOMES, "{ours}: {holds} {fails} {opposite} {unknown} of {all}")
+NOTHING: dict[str, Any] = {"rung": "nothing", "answer": "not tested", "certainty": "none", "verdict": "not run"}
+COUNTS = "{ours}: {holds} {direction_only} {fails} {opposite} {cannot_tell} {not_tested} of {all}"
+SAYS = dict.fromkeys(map(str, asked.OUTCOMES[:-1]), COUNTS)
 QUESTION: dict[str, Any] = {"question": "Does it?", "about": [{"id": "c*"}], "says": SAYS}
 
 
@@ -52,7 +53,8 @@ def answered(root: Path, claims: Sequence[dict[str, Any]], **changed: Any) -> di
     return row
 
 
-ANSWERS = st.lists(st.sampled_from(["holds", "fails", "opposite", "cannot tell"]), min_size=1, max_size=7)
+EACH = [*map(str, asked.OUTCOMES)]
+ANSWERS = st.lists(st.sampled_from(EACH), min_size=1, max_size=7)
 QUIETLY = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
 
@@ -63,12 +65,20 @@ def test_outcomes_are_what_all_or_most_claims_say(tmp_path: Path, answers: list[
     every, most = (answered(tmp_path, claims, rule=rule) for rule in ("all", "most"))
     assert (every["outcome"] == "holds") == (set(answers) == {"holds"})
     against = {"fails", "opposite"} & set(answers)
-    assert (every["outcome"] == "cannot tell") == (not against and "cannot tell" in answers)
+    untested = set(answers) == {"not tested"}
+    unknown = {"cannot tell", "not tested"} & set(answers)
+    assert (every["outcome"] == "cannot tell") == (not against and bool(unknown) and not untested)
+    assert (every["outcome"] == "not tested") == untested
     assert (every["outcome"] == "opposite") == ("opposite" in answers)
+    assert (every["outcome"] == "direction only") == (
+        "direction only" in answers and set(answers) <= {"holds", "direction only"}
+    )
     if most["outcome"] != "cannot tell":
         assert answers.count(most["outcome"]) > len(answers) / 2
-    counted = [answers.count(name) for name in ("holds", "fails", "opposite", "cannot tell")]
-    assert every["sentence"].endswith(f"{' '.join(map(str, counted))} of {len(answers)}")
+    assert [every[name.replace(" ", "_")] for name in EACH] == [answers.count(name) for name in EACH]
+    counted = [answers.count(name) or "none" for name in EACH]
+    if every["outcome"] in SAYS:
+        assert every["sentence"].endswith(f"{' '.join(map(str, counted))} of {len(answers)}")
 
 
 @QUIETLY
@@ -79,7 +89,7 @@ def test_without_its_record_a_sentence_loses_the_number_or_the_build_fails(
     claims = [claim(place, answer) for place, answer in enumerate(answers)]
     gone = data.draw(st.sampled_from(range(len(claims))))
     effect = f"+{gone}.5"
-    says = dict.fromkeys(asked.OUTCOMES, "{effect} {ours}")
+    says = dict.fromkeys(EACH, "{effect} {ours}")
     assert effect in answered(tmp_path, claims, says=says, leading=f"c{gone}")["sentence"].split()
     claims[gone] = removed(claims[gone])
     with pytest.raises(HypersphereError):
@@ -90,12 +100,12 @@ def test_without_its_record_a_sentence_loses_the_number_or_the_build_fails(
 @pytest.mark.parametrize("rung", [rung for rung in RUNGS if rung not in ("nothing", "own_table")])
 def test_small_encoders_are_said_to_be_small(tmp_path: Path, rung: str) -> None:
     sentence = answered(tmp_path, [claim(1, rung=rung)])["sentence"]
-    assert ("small" in sentence) == (rung in ("laptop", "first_protocol"))
-    assert answered(tmp_path, [removed(claim(1))])["sentence"].startswith("nothing")
+    assert ("small" in sentence) == (rung == "laptop")
+    assert answered(tmp_path, [removed(claim(1))])["sentence"] == "This has not been tested yet."
 
 
 def test_an_arm_that_learnt_nothing_is_named(tmp_path: Path) -> None:
-    level = claim(1, "cannot tell", why="4 of 10 seeds missing; an arm is at the level of raw pixels")
+    level = claim(1, "cannot tell", floored="both")
     assert "raw pixels" in answered(tmp_path, [level, claim(2)])["sentence"]
     assert "raw pixels" not in answered(tmp_path, [claim(1, "cannot tell"), claim(2)])["sentence"]
 
@@ -121,10 +131,10 @@ def test_each_arm_of_a_study_is_named_by_all_that_it_is() -> None:
     called = ["ahead; beyond", "ahead; level", "level; behind", "behind", "ahead", "", ""]
     arm = "method=simclr;variant={}"
     rows = [
-        {"coordinates": arm.format(f"v{at}"), "baseline": arm.format("default"), "called": one, "level": ""}
+        {"coordinates": arm.format(f"v{at}"), "baseline": arm.format("default"), "called": one, "floored": ""}
         for at, one in enumerate(called)
     ]
-    rows[-1] |= {"level": "at the level of its untrained encoder"}
+    rows[-1] |= {"floored": "both"}
     found = questions.arms(RELEASED, "ours", rows)
     for name in ("ahead", "beyond", "level", "behind"):
         expected = ", ".join(f"v{at}" for at, own in enumerate(called) if name in own.split("; "))
@@ -135,7 +145,7 @@ def test_each_arm_of_a_study_is_named_by_all_that_it_is() -> None:
 
 @pytest.mark.parametrize(
     ("answer", "outcome"),
-    [("yes", "holds"), ("no", "fails"), *((one, "cannot tell") for one in ("unclear", "level", ""))],
+    [("yes", "holds"), ("no", "fails"), *((one, "cannot tell") for one in ("unclear", ""))],
 )
 def test_a_question_about_a_study_has_its_answer(unrecorded: pd.DataFrame, answer: str, outcome: str) -> None:
     """The sentence is the one of that answer."""
@@ -152,7 +162,7 @@ SLIPS: dict[str, dict[str, Any]] = {
     "claims and study": {"study": "s"},
     "no such study": {"about": [], "study": "s", "says": dict.fromkeys({*SAYS, "unclear"} - {"opposite"}, "a")},
     "no outcome of a study": {"about": [], "study": "s", "says": SAYS},
-    "a sentence too few": {"says": {name: "yes" for name in asked.OUTCOMES if name != "fails"}},
+    "a sentence too few": {"says": {name: "yes" for name in SAYS if name != "fails"}},
     "a name too many": {"says": SAYS | {"holds": "{size_of}"}},
     "a number of no other claim": {"says": SAYS | {"holds": "{other.effect}"}},
     "no number of another claim": {"says": SAYS | {"holds": "{other.ours}"}, "also": {"other": "c2"}},
@@ -190,7 +200,7 @@ def test_a_few_questions_lead_in_an_order_and_no_number_is_typed_that_the_eviden
 
 def test_without_evidence_no_question_is_answered(unrecorded: pd.DataFrame) -> None:
     bare = pd.DataFrame([removed(row) for row in tables.rows(unrecorded)])
-    assert set(questions.answered(RELEASED, bare, NO_STUDIES)["outcome"]) == {"cannot tell"}
+    assert set(questions.answered(RELEASED, bare, NO_STUDIES)["outcome"]) == {"cannot tell", "not tested"}
 
 
 @pytest.mark.parametrize("outcome", ["holds", "fails", "opposite"])
@@ -198,7 +208,7 @@ def test_every_sentence_has_its_numbers_where_there_is_evidence(unrecorded: pd.D
     """Each question of the repository, with made-up evidence for one outcome. What a study fixed has numbers too."""
     text = {"holds": Verdict.BORNE, "fails": Verdict.CONTRADICTED}
     numbers = {"measured": "50", "low": 49.0, "high": 51.0, "n": 4.0, "n_missing": 0.0, "draws": 10.0}
-    counterexample = '{"t": 1.0, "excess": 0.5}' if outcome == "fails" else ""
+    counterexample = '{"t": 1.0, "left": 1.5, "right": 1.0}' if outcome == "fails" else ""
     made = []
     for row in tables.rows(unrecorded):
         answer = str(text.get(outcome, outcome)) if row["artifact"] == "sentences" else outcome

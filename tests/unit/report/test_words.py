@@ -1,11 +1,17 @@
+import math
+import re
 from typing import Any
 
 import pytest
 
 from hypersphere.config import project
 from hypersphere.config.artifacts import Paper
-from hypersphere.report import words
+from hypersphere.config.measures import LARGEST, MEASURES
+from hypersphere.provenance import tables
+from hypersphere.report import claims, questions, words
+from hypersphere.report.artifact import Point
 
+from . import made_up
 from .conftest import ROOT
 
 PAPER = Paper.model_validate(
@@ -66,3 +72,45 @@ def test_a_point_says_dataset_and_target_together_and_leaves_out_what_it_lacks()
 )
 def test_keys_that_vary_tell_points_apart(points: list[dict[str, Any]], keys: tuple[str, ...]) -> None:
     assert words.varying(points) == keys
+
+
+def ends(*shown: str) -> list[float]:
+    """The ends of all intervals in texts."""
+    found = [pair for text in shown for pair in re.findall(r"\[([^],]+), ([^]]+)\]", text)]
+    return [float(end.replace("−", "-")) for pair in found for end in pair]
+
+
+RANGED = [name for name, one in MEASURES.items() if one.low > -LARGEST or one.high < LARGEST]
+
+
+@pytest.mark.parametrize("name", RANGED)
+def test_no_interval_that_is_shown_leaves_the_range_of_its_measure(name: str) -> None:
+    """Of values and of differences, on the pages, in sentences, in tables and in figures. Those of files stay."""
+    config, measure = project.load(ROOT, {}), MEASURES[name]
+    far = {"low": -1e6, "high": 1e6}
+    unadjusted = {"low_unadjusted": -2e6, "high_unadjusted": 2e6, "reported_low": -1e6, "reported_high": 1e6}
+    difference = tables.rows(made_up.table([made_up.comparison("one", 1, 1, metric=name, **far, **unadjusted)]))[0]
+    value = difference | {"kind": "value", "baseline": ""}
+    cell = Point({"measure": name}, {"mean": 50.0, "low": -1e6, "high": 1e6})
+    effect = {"effect": 1.0, "low_holm": -1e6, "high_holm": 1e6, "low_power": False}
+    widest = measure.high - measure.low
+    shown = claims.entry(config, value)
+    said = questions.numbers(value)
+    values = ends(shown.intervals, said["interval"], said["adjusted"]) + list(cell.ends)
+    assert len(values) > 6
+    assert all(measure.low <= end <= measure.high for end in values)
+    shown = claims.entry(config, difference)
+    said = questions.numbers(difference)
+    differences = ends(shown.intervals, shown.facts["Printed interval"], said["interval"], said["adjusted"])
+    assert len(differences) == 10
+    assert all(-widest <= end <= widest for end in differences)
+    assert Point(cell.coordinates, cell.summary, effect).fields["effect_high"] == 1e6  # the csv has what was computed
+
+
+def test_an_interval_within_the_range_is_as_it_was() -> None:
+    measure = MEASURES["knn_top1"]
+    assert words.interval(29.5, 105.7, 1, measure, sign=False) == "[29.5, 100.0]"
+    assert words.interval(-105.7, 3.0, 1, measure) == "[−100.0, +3.0]"
+    assert words.interval(29.5, 95.7, 1, measure, sign=False) == "[29.5, 95.7]"
+    assert words.interval(-200.0, 1e9, 0, None) == "[−200, +1000000000]"
+    assert math.isnan(measure.within(math.nan))

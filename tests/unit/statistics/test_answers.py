@@ -1,13 +1,19 @@
 """The answers of studies, against the words of their plans: made-up comparisons, counted by hand."""
 
+import ast
 import math
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeGuard
 
+import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
 
+from hypersphere import files
 from hypersphere.config import coordinates, project
+from hypersphere.config.study import Answers
 from hypersphere.statistics import answers
 from hypersphere.statistics.effects import Arms
 
@@ -15,7 +21,13 @@ from ...golden.released import ROOT
 from .world import RULES
 
 CONFIG = project.load(ROOT, {"scale": "laptop"})
-STUDIES = CONFIG.papers["ours"].studies
+OPEN_STUDIES = [
+    (paper, name)
+    for paper, document in CONFIG.papers.items()
+    for name, study in document.studies.items()
+    if study.closed is None
+]
+"""All that can have an answer."""
 
 AHEAD = {"effect": 0.9, "low_holm": 0.1, "high_holm": 1.7}
 BEYOND = {"effect": 1.5, "low_holm": 0.2, "high_holm": 3.0}
@@ -23,13 +35,13 @@ LEVEL = {"effect": 0.1, "low_holm": -0.4, "high_holm": 0.6, "equivalent": True}
 BOTH = {"effect": 0.4, "low_holm": 0.1, "high_holm": 0.7, "equivalent": True}
 BEHIND = {"effect": -2.0, "low_holm": -3.0, "high_holm": -1.0}
 OPEN = {"effect": -1.0, "low_holm": -4.0, "high_holm": 2.0}
-UNREAD = BEHIND | {"level": "at the level of raw pixels"}
+UNREAD = BEHIND | {"floored": "both"}
 
 
 def row(said: dict[str, Any], arm: str = "method=m", baseline: str = "method=b", margin: float = 1.0) -> dict[str, Any]:
     """A row of studies.csv with all its runs."""
     given = {"coordinates": arm, "baseline": baseline, "margin": margin, "mean": 50.0, "in_family": True}
-    return {"n_missing": 0, "level": "", "equivalent": False, "low": math.nan, "high": math.nan, **given, **said}
+    return {"finished": True, "floored": "", "equivalent": False, "low": math.nan, "high": math.nan, **given, **said}
 
 
 def again(low: float, high: float) -> dict[str, Any]:
@@ -37,15 +49,19 @@ def again(low: float, high: float) -> dict[str, Any]:
     return row({**own, "in_family": False}, arm="method=b;variant=again")
 
 
-def answer(study: str, rows: list[dict[str, Any]], values: Arms | None = None) -> str:
-    return answers.of_study(f"ours/{study}", STUDIES[study].answers, rows, len(rows), values or {}, RULES)
+def answer(study: str, rows: list[dict[str, Any]], values: Arms | None = None, paper: str = "ours") -> str:
+    declared = CONFIG.papers[paper].studies[study].answers
+    rule = answers.rule_of(declared, CONFIG.answers_file(paper), study)
+    return answers.of_study(rule, rows, values or {}, RULES)
 
 
 def test_what_a_comparison_is_counted_as() -> None:
     for said, names in ((AHEAD, "ahead"), (BEYOND, "ahead beyond"), (BOTH, "ahead level"), (BEHIND, "behind")):
         assert answers.called(row(said)) == names.split()
-        assert answers.called(row(said) | {"n_missing": 1}) == []
-        assert answers.called(row(said) | {"level": "at the level of raw pixels"}) == []
+        assert answers.called(row(said) | {"finished": False}) == []
+        for one_arm in ("variant", "baseline"):
+            assert answers.called(row(said) | {"floored": one_arm}) == names.split()
+        assert answers.called(row(said) | {"floored": "both"}) == []
     assert (answers.called(row(LEVEL)), answers.called(row(OPEN))) == (["level"], [])
 
 
@@ -69,11 +85,6 @@ LOW, GAIN = {"margin": 0.5, "mean": 0.4}, {"margin": 0.5, "mean": 2.0}
         ("confidence", [LEVEL | GAIN] * 2 + [BEHIND | GAIN] * 2, "no"),
         ("confidence", [LEVEL | GAIN] * 3 + [OPEN | GAIN], "unclear"),
         ("confidence", [BEYOND | GAIN] * 2 + [BEHIND | GAIN] * 2, "unclear"),
-        ("losses", [*[LEVEL] * 14, BEYOND, again(-0.3, 0.3)], "yes"),
-        ("losses", [*[LEVEL] * 14, BEYOND, again(0.1, 0.7)], "unclear"),  # the A/A interval is clear of zero
-        ("losses", [*[LEVEL] * 14, AHEAD, again(-0.3, 0.3)], "unclear"),
-        ("losses", [*[LEVEL] * 14, BEHIND, again(0.1, 0.7)], "no"),  # every upper end is below a point
-        ("losses", [*[LEVEL] * 14, OPEN, again(-0.3, 0.3)], "unclear"),
     ],
 )
 def test_an_answer_that_counts_comparisons(study: str, rows: list[dict[str, Any]], expected: str) -> None:
@@ -113,9 +124,9 @@ SEEDS = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
 """By how much five seeds lie beside their mean."""
 
 
-def family(study: str) -> list[tuple[coordinates.Coordinates, coordinates.Coordinates]]:
+def family(study: str, paper: str = "ours") -> list[tuple[coordinates.Coordinates, coordinates.Coordinates]]:
     """The comparisons of a released study, without A/A ones."""
-    pairs = CONFIG.papers["ours"].measured[study].comparisons
+    pairs = CONFIG.papers[paper].measured[study].comparisons
     return [pair for pair in pairs if "again" not in (pair[0]["variant"], pair[1]["variant"])]
 
 
@@ -130,7 +141,7 @@ def family(study: str) -> list[tuple[coordinates.Coordinates, coordinates.Coordi
         ([(BEHIND, -3.0), (OPEN, 0.0)], [(BEHIND, -2.0), (LEVEL, 0.0)], "no"),
         ([(BEHIND, -3.0), (BEHIND, -3.0)], [(BEHIND, -2.0), (LEVEL, 0.0)], "unclear"),
         ([(OPEN, 0.0), (LEVEL, 0.0)], [(BEHIND, -3.0), (BEHIND, -3.0)], "unclear"),  # behind nowhere at first
-        # A comparison with an arm that is level with a control is left out.
+        # A comparison of which neither arm is above its controls is left out.
         ([(BEHIND, -3.0), (UNREAD, -3.0)], [(LEVEL, -0.2), (BEHIND, -3.0)], "yes"),
         ([(UNREAD, -3.0), (UNREAD, -3.0)], [(LEVEL, -0.2), (LEVEL, 0.0)], "unclear"),
         ([(BEHIND, -3.0), (OPEN, 0.0)], [(UNREAD, -2.0), (LEVEL, 0.0)], "unclear"),
@@ -152,73 +163,76 @@ def test_do_more_steps_make_up_for_a_cut(
     assert answer("cut_by_steps", rows, values) == expected
 
 
-EARLY, LATE, NOWHERE = 42.0, 67.0, math.inf
-"""Sizes, in pixels, around which the reading of the first digit falls."""
+SAID = st.sampled_from([AHEAD, BEYOND, LEVEL, BOTH, BEHIND, OPEN])
+FLOORED = st.sampled_from(["", "variant", "baseline"])
 
 
-@pytest.mark.parametrize(
-    ("said", "falls_at", "expected"),
-    [
-        (BEHIND, (EARLY, EARLY, LATE), "yes"),
-        (BEHIND, (LATE, EARLY, EARLY), "yes"),  # they differ, in either direction
-        (BEHIND, (EARLY, LATE, EARLY), "no"),  # the same size at half loss at both ends
-        (BEHIND, (EARLY, NOWHERE, LATE), "unclear"),  # one slope is not below zero
-        (OPEN, (NOWHERE, NOWHERE, NOWHERE), "no"),  # behind at no temperature
-        ({0.05: BEHIND, 0.2: OPEN, 0.5: BEHIND}, (EARLY, EARLY, LATE), "unclear"),
-    ],
-)
-def test_does_a_larger_digit_suppress_the_first(
-    said: dict[Any, Any], falls_at: tuple[float, ...], expected: str
+@pytest.mark.parametrize(("paper", "study"), OPEN_STUDIES)
+@given(data=st.data())
+def test_no_floored_arm_changes_an_answer_and_two_take_their_comparison_alone(
+    paper: str, study: str, data: st.DataObject
 ) -> None:
-    """``said`` of the largest digit, at every temperature or by it; the sizes between decide nothing."""
-    temperatures = (0.05, 0.2, 0.5)
-    by_temperature = said if 0.05 in said else dict.fromkeys(temperatures, said)
-    rows, values = [], dict[str, pd.Series]()
-    for arm, baseline in family("multidigits"):
-        temperature = float(arm["objective.temperature"])
-        fall = falls_at[temperatures.index(temperature)]
-        cell, other = map(coordinates.text, (arm, baseline))
-        rows.append(row(by_temperature[temperature] if "_80;" in cell else OPEN, cell, other))
-        for point, name in ((arm, cell), (baseline, other)):
-            size = float(str(point["dataset"])[-2:])
-            values[name] = pd.Series(90 + SEEDS - 60 / (1 + np.exp((fall + SEEDS - size) / 5)))
-    assert len(rows) == 15
-    assert answer("multidigits", rows, values) == expected
+    """Of every study that can have an answer, whatever was found: there is one rule for all of them."""
+    rows, values = list[dict[str, Any]](), dict[str, pd.Series]()
+    for arm, baseline in family(study, paper):
+        rows.append(row(data.draw(SAID), coordinates.text(arm), coordinates.text(baseline)))
+        for point in (arm, baseline):
+            values[coordinates.text(point)] = pd.Series(data.draw(st.integers(-9, 9)) + SEEDS)
+    found = answer(study, rows, values, paper)
+    assert found in ("yes", "no", "unclear")
+    one_arm = [one | {"floored": data.draw(FLOORED)} for one in rows]
+    assert answer(study, one_arm, values, paper) == found
+    place = data.draw(st.integers(0, len(rows) - 1))
+    both, nothing = ([*rows[:place], rows[place] | of, *rows[place + 1 :]] for of in ({"floored": "both"}, UNCALLED))
+    assert answer(study, both, values, paper) == answer(study, nothing, values, paper)
 
 
-def test_the_size_at_half_loss_is_where_the_line_first_falls_to_the_middle() -> None:
-    """By hand: of two seeds, one falls by a point a pixel; the other rises, falls below the middle, and rises again."""
-    values = {30: [90, 80], 40: [80, 90], 50: [70, 50], 60: [60, 70], 70: [50, 45], 80: [40, 60]}
-    curve = {size: pd.Series(of, dtype=float) for size, of in values.items()}
-    assert list(answers.half_loss_sizes(curve)) == pytest.approx([55, 45])  # at 65 and at 70
-    grown = curve | {80: pd.Series([95.0, 60.0])}
-    assert np.isnan(answers.half_loss_sizes(grown)[0])
+UNCALLED = OPEN | {"equivalent": False}
+"""What is counted as nothing."""
 
 
-def test_a_study_has_no_answer_before_every_arm_can_bear_one() -> None:
-    rows = [row(LEVEL)] * 5 + [row(OPEN)]
-    assert answer("step_size", rows) == "yes"  # the control
-    assert answer("step_size", [*rows[:-1], row(OPEN | {"n_missing": 3})]) == ""
-    assert answer("step_size", [*rows[:-1], row(OPEN | {"level": "at the level of raw pixels"})]) == "level"
-    assert answers.of_study("ours/step_size", STUDIES["step_size"].answers, rows, len(rows) + 1, {}, RULES) == ""
+def test_every_rule_in_words_is_of_a_study_that_needs_one() -> None:
+    """The functions of each document's answers.py: that of a study with numbers, or of none, would never be called."""
+    for paper, document in CONFIG.papers.items():
+        file, own = CONFIG.answers_file(paper), set[str]()
+        if file.is_file():
+            own = {node.name for node in ast.parse(file.read_text(encoding="utf-8")).body if is_function(node)}
+        assert own == {name for name, one in document.studies.items() if not (one.answers.numbers or one.closed)}
 
 
-def test_every_study_has_a_rule_of_one_kind() -> None:
-    by_numbers = [name for name, study in STUDIES.items() if study.answers.numbers]
-    assert sorted([*by_numbers, *(name.removeprefix("ours/") for name in answers.RULES)]) == sorted(STUDIES)
+def is_function(node: ast.stmt) -> TypeGuard[ast.FunctionDef]:
+    return isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
 
 
-def test_a_study_of_another_document_takes_no_rule_of_ours_and_may_state_one_answer_in_numbers() -> None:
-    words = STUDIES["losses"].answers
-    rows = [row(BEYOND), again(-0.3, 0.3)]
-    assert answers.of_study("ours/losses", words, rows, 2, {}, RULES) == "yes"  # the control
-    assert answers.of_study("mine/losses", words, rows, 2, {}, RULES) == ""
-    one = words.model_copy(update={"numbers": {"yes": {"ahead": (1, 1)}}})
-    assert answers.of_study("mine/losses", one, rows, 2, {}, RULES) == "yes"
-    assert answers.of_study("mine/losses", one, [row(OPEN)], 1, {}, RULES) == "unclear"
+def test_no_module_names_a_study() -> None:
+    """Neither with its document, ours/<study>, nor alone, where studies are answered, selected and shown."""
+    names = {(paper, name) for paper, one in CONFIG.papers.items() for name in (*one.studies, *one.withdrawn)}
+    about_studies = ("config/study", "config/deciding", "statistics/answers", "statistics/confirmed")
+    about_studies += ("statistics/selection", "report/confirmed")
+    for file in sorted((ROOT / "src").rglob("*.py")):
+        text = file.read_text(encoding="utf-8")
+        assert [one for one in names if "/".join(one) in text] == [], file
+        if file.with_suffix("").as_posix().endswith(about_studies):
+            said = {node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)}
+            assert not said & {name for _, name in names}, file
 
 
-@pytest.mark.parametrize("name", ["sentences", "confidence", "losses"])
+def test_the_rule_of_any_document_is_found_by_its_study(tmp_path: Path) -> None:
+    """Where the plan has numbers, they decide, whatever the file says."""
+    by_words = Answers(yes="a", no="b", unclear="c")
+    says = "def mine(family, again, values, rules):\n    return 'ahead' in family[0].called, len(again) == 1\n"
+    files.write_text(tmp_path / "answers.py", says)
+    rule = answers.rule_of(by_words, tmp_path / "answers.py", "mine")
+    assert answers.of_study(rule, [row(AHEAD)], {}, RULES) == "yes"
+    assert answers.of_study(rule, [row(OPEN), again(-0.3, 0.3)], {}, RULES) == "no"
+    assert answers.of_study(rule, [row(AHEAD), again(-0.3, 0.3)], {}, RULES) == "unclear"
+    numbers = by_words.model_copy(update={"numbers": {"no": {"ahead": (1, 1)}}})
+    counted = answers.rule_of(numbers, tmp_path / "answers.py", "mine")
+    assert answers.of_study(counted, [row(AHEAD)], {}, RULES) == "no"
+    assert answers.of_study(counted, [row(OPEN)], {}, RULES) == "unclear"
+
+
+@pytest.mark.parametrize("name", ["sentences", "confidence"])
 def test_a_rule_reads_the_coordinates_of_its_released_study(name: str) -> None:
     """The family as the plan declares it, every comparison ahead by more than the margin."""
     rows = [row(BEYOND, coordinates.text(arm), coordinates.text(baseline)) for arm, baseline in family(name)]

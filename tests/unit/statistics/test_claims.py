@@ -268,13 +268,13 @@ def test_a_noisy_row_does_not_hide_among_tight_ones(make_small: Make) -> None:
     ("baseline", "variant", "printed", "verdict", "why"),
     [
         (BASELINE, CUT, 5.0, "reproduced", ""),
-        (BASELINE, CUT, 2.0, "direction only", "above 2 times the printed effect"),
+        (BASELINE, CUT, 2.0, "direction only", "above 4, so that it is another effect"),
         (BASELINE, CUT, 20.0, "direction only", ""),
         (BASELINE, CUT, -5.0, "not reproduced", ""),
-        (BASELINE, [90.5, 90.6, 90.7], 0.4, "direction only", "above 2 times the printed effect"),
-        ([10.0, 10.1, 10.2], [50.0, 50.1, 50.2], 40.0, "direction only", "the baseline is not shown to be better"),
-        (CUT, [10.0, 10.1, 10.2], -46.0, "reproduced", ""),  # a loss to the level of chance is one
-        ([10.0, 10.0, 10.0], [10.0, 10.0, 40.0], 10.0, "inconclusive", ""),
+        (BASELINE, [90.5, 90.6, 90.7], 0.4, "direction only", "above 0.8, so that it is another effect"),
+        ([10.0, 10.1, 10.2], [50.0, 50.1, 50.2], 40.0, "direction only", "the baseline is not shown to be above"),
+        (CUT, [10.0, 10.1, 10.2], -46.0, "reproduced", "the variant is not shown to be above"),  # a loss is one
+        ([10.0, 10.0, 10.0], [10.0, 10.0, 40.0], 10.0, "inconclusive", "neither arm is shown to be above"),
     ],
 )
 def test_a_gain_needs_a_baseline_that_learnt_and_the_printed_size(
@@ -292,7 +292,7 @@ def test_a_gain_needs_a_baseline_that_learnt_and_the_printed_size(
     [
         ([60.0, 60.1, 60.2], True),
         ([10.0, 10.1, 10.2], False),  # below the untrained encoder's 40 to 46
-        ([60.0, 60.0, 60.0], False),  # which vary by nothing
+        ([60.0, 60.0, 60.0], True),  # of equal runs nothing is known, but the other arm is above its controls
     ],
 )
 def test_two_collapsed_arms_show_no_absence_of_an_effect(
@@ -300,10 +300,9 @@ def test_two_collapsed_arms_show_no_absence_of_an_effect(
 ) -> None:
     world = fill(make_small(level=level), arm, [value + 0.01 * place for place, value in enumerate(arm)])
     row = judge(world, claim("d"), claim("c", variant="cut3", reported=51.2), GAIN | {"direction": "equal"})["g"]
-    expected = {"paper": ("reproduced" if shown else "inconclusive", "")}
-    expected |= {"laptop": ("laptop only", "same" if shown else "unclear")}
-    assert (row["verdict"], row["direction"]) == expected[level]
-    assert ("is not shown to be better than its control" in row["why"]) != shown
+    expected = {"paper": "reproduced" if shown else "inconclusive", "laptop": "laptop only"}
+    assert (row["verdict"], row["answer"]) == (expected[level], "holds" if shown else "cannot tell")
+    assert ("neither arm is shown to be above its controls" in row["why"]) != shown
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 
 from hypersphere import t_test
-from hypersphere.config.study import Study
+from hypersphere.config.study import CHECKS, PRINTED, Study
 from hypersphere.statistics import confirmed, effects, known
 
 from ...golden.released import ROOT, from_records
@@ -23,6 +24,11 @@ def recorded() -> tuple[dict[str, pd.DataFrame], dict[str, Study], pd.DataFrame]
     made = {name: table for name, (table, _) in confirmed.of_plan(plan).items()}
     runs = pd.read_csv(ROOT / "evidence/laptop/runs.csv", dtype={"plan": str})
     return made, plan.config.papers["ours"].studies, runs
+
+
+def of_study(runs: pd.DataFrame, name: str) -> pd.Series:
+    """Which rows of the record's own table confirm a study, under its plan of today or an earlier one."""
+    return runs["plan"].isin(from_records("laptop").config.plans("ours", name))
 
 
 def all_splits(values: np.ndarray, arms: int, n: int) -> tuple[float, float]:
@@ -62,9 +68,7 @@ def test_a_set_is_every_run_of_a_plan_that_differs_in_its_seed_alone(name: str, 
     made, studies, runs = recorded()
     table, study = made["splits"][made["splits"]["study"] == name], studies[name]
     seeds = {*study.seeds.confirmation, *study.seeds.again}
-    kept = runs[
-        (runs["plan"] == f"ours/{name}={study.digest}") & runs["seed"].isin(seeds) & (runs["status"] == "finished")
-    ]
+    kept = runs[of_study(runs, name) & runs["seed"].isin(seeds) & (runs["status"] == "finished")]
     alike = [json.dumps({**json.loads(one), "seed": 0}, sort_keys=True) for one in kept["run"]]
     sizes = kept.groupby(alike)["seed"].nunique()
     assert sizes.max() == largest
@@ -86,10 +90,10 @@ def test_a_multiple_is_told_as_what_it_comes_to() -> None:
 def test_shares_are_averaged_over_sets_of_one_size_and_comparisons_are_counted() -> None:
     splits = pd.DataFrame({"n": [5, 5, 5], "margin": 1.0, "arms": [2, 4, 2], "called": [4.0, 6.0, 5.0], "level": 50.0})
     ends = {"low": [-1.0, 0.1, -2.0, -2.0], "high": [1.0, 0.4, -0.1, -0.1], "effect": [0.0, 0.2, -1.0, -1.0]}
-    rows = pd.DataFrame(
-        {"paper": "p", "study": "s", "artifact": ["s", "s", "s", "s_printed"], "in_family": False, **ends}
-    )
+    artifacts = {"paper": "p", "study": "s", "artifact": ["s", "s", "s", "s_printed"]}
+    rows = pd.DataFrame({**artifacts, "in_family": False, "finished": True, **ends})
     others = [rows.assign(in_family=True), rows.assign(artifact="s_checks", effect=5.0)]
+    others += [rows.assign(finished=False, effect=6.0)]
     sizes, compared = known.nothing_differs({"splits": splits, "studies": pd.concat([rows, *others])}, 0.95)
     two, four = sizes
     assert (two["sets"], two["arms"], two["called"], two["called_least"], two["called_most"]) == (2, 2, 4.5, 4, 5)
@@ -101,15 +105,58 @@ def test_shares_are_averaged_over_sets_of_one_size_and_comparisons_are_counted()
 
 
 def test_progress_counts_each_run_once() -> None:
-    """What is recorded, against the rows of the record's own table; what is planned, against the words of two plans."""
+    """What is recorded, against the rows of the record's own table; what is planned, against the words of two plans.
+
+    A closed study waits for nothing, so that it is not listed.
+    """
     made, studies, runs = recorded()
-    progress = made["progress"]
-    expected = {
-        name: runs.loc[runs["plan"] == f"ours/{name}={one.digest}", "name"].nunique() for name, one in studies.items()
-    }
+    progress, waiting = made["progress"], [name for name, one in studies.items() if one.closed is None]
+    assert len(waiting) < len(studies)
+    expected = {name: runs.loc[of_study(runs, name), "name"].nunique() for name in waiting}
     confirmed_runs = progress[progress["part"] != "tuning"].groupby("study")["recorded"].sum()
     assert confirmed_runs.to_dict() == expected
     planned = progress.set_index(["study", "part"])["planned"]
-    assert planned["sentences"].sum() == 270
-    assert planned["losses", "tuning"] == 16 * 2 * 4 * 3  # losses, temperatures, rates, seeds
+    assert (
+        planned["sentences"].sum() == 40 + 50
+    )  # four arms of the study; QT, DCL and HCL with and without, but one of them
+    assert planned["step_size", "tuning"] == 9 * 7 * 3  # arms, rates, seeds
     assert (progress["recorded"] <= progress["planned"]).all()
+
+
+def test_no_record_of_a_study_is_lost() -> None:
+    """Each run that a record says to confirm a study is in the study's tables, whatever changed in the plan since."""
+    plan, (_, studies, runs) = from_records("laptop"), recorded()
+    for name in studies:
+        shown = set[str]()
+        for artifact in (name, name + PRINTED, name + CHECKS):
+            shown |= plan.runs_of("ours", artifact).keys() if ("ours", artifact) in plan.artifacts else set()
+        assert set(runs.loc[of_study(runs, name), "name"]) <= shown, name
+    assert runs["plan"].notna().sum() == sum(of_study(runs, name).sum() for name in studies)
+
+
+def test_nothing_is_read_of_a_study_that_is_not_finished() -> None:
+    """Of all recorded studies: no answer and no word. Finished is a study of which no seed of any arm is missing."""
+    made, studies, _ = recorded()
+    compared, answered = made["studies"], made["answers"].set_index("study")
+    for name, study in studies.items():
+        primary = compared[compared["artifact"] == name]
+        whole = study.closed is None and bool(len(primary)) and not primary["n_missing"].any()
+        assert bool(answered.loc[name, "finished"]) == whole
+        assert (answered.loc[name, "answer"] != "") == whole
+        if not whole:
+            assert (compared.loc[compared["study"] == name, "called"] == "").all()
+    assert set(answered["finished"]) == {True, False}
+
+
+@pytest.mark.parametrize("part", ["", PRINTED, CHECKS])
+def test_a_study_that_lacks_one_run_is_not_finished(part: str) -> None:
+    """A lack in another part than the primary comparison leaves the others readable; a closed study never is."""
+    plan, name = from_records("laptop"), "step_size"
+    cells, lacking = list(plan.cells), plan.artifacts["ours", name + part][3]
+    cells[cells.index(lacking)] = replace(lacking, missing="no record")
+    without = replace(plan, cells=tuple(cells))
+    for other in ("", PRINTED, CHECKS):
+        assert confirmed.finished(plan, "ours", name + other)
+        assert confirmed.finished(without, "ours", name + other) == (part not in ("", other))
+    assert confirmed.finished(plan, "ours", "many_classes")  # of no study
+    assert not confirmed.finished(plan, "ours", "losses")

@@ -1,22 +1,26 @@
 """Mean corruption errors after Hendrycks and Dietterich's definitions: by hand, in a table, and from records alone."""
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from hypersphere.config import cells as config_cells
 from hypersphere.config import records
+from hypersphere.config.plan import Plan
+from hypersphere.config.records import Answer, Record
 from hypersphere.datasets import corrupting as severities
 from hypersphere.probes import corruption
 from hypersphere.statistics import gather, measure
 from hypersphere.statistics.corruption_errors import BENCHMARK, CLEAN, corruption_errors, mce
 
 from ...fixtures import Refused
-from ...golden.released import from_records
+from ...golden.released import released
 from .world import PAPER, Make, World, at
 
 
@@ -142,19 +146,55 @@ def test_an_incomplete_benchmark_or_baseline_is_refused(make_world: Make, refuse
         measure.build(world.plan, "norms", "robust")
 
 
-# From the records of the repository, read once more.
+# From records alone, of a table of the laptop scale.
 
 KEY = "double_metric", "cifar10_c"
+ERRORS = pd.DataFrame(
+    [
+        (variant, augmentation, corruption, severity)
+        for variant, augmentation in itertools.product(("nt_xent", "dm3"), ("standard", "augmix"))
+        for corruption, severity in [(CLEAN, 0), *itertools.product((*BENCHMARK, "speckle_noise"), range(1, 6))]
+    ],
+    columns=["variant", "augmentation", "corruption", "severity"],
+)
+"""Errors of each variant's run, drawn at random."""
+ERRORS["value"] = np.random.default_rng(0).uniform(20, 80, len(ERRORS))
+
+
+@pytest.fixture(scope="module")
+def recorded() -> tuple[Plan, dict[str, tuple[Record, ...]]]:
+    """The plan, and a record of each run with ``ERRORS``."""
+    plan, known = released("laptop"), dict[str, tuple[Record, ...]]()
+    for cell in plan.artifacts[KEY]:
+        assert cell.run
+        assert cell.how
+        assert cell.target
+        answers = []
+        for row in ERRORS[ERRORS["variant"] == cell.coordinates["variant"]].itertuples():
+            severity = "" if row.corruption == CLEAN else f";severity={row.severity}"
+            answers.append(
+                Answer.model_construct(
+                    **{"epoch": cell.epoch, "protocol": cell.how.digest, "target": cell.target.name},
+                    **{"measure": "corruption_error", "value": row.value, "n_test": 500, "status": "finished"},
+                    reading=f"augmentation={row.augmentation};corruption={row.corruption}{severity}",
+                )
+            )
+        run = {"name": cell.run.name, "run": cell.run, "plan": "", "evaluations": answers}
+        known[cell.run.name] = (Record.model_construct(**run),)
+    return plan, known
+
+
+def run_of(plan: Plan, variant: str) -> str:
+    return next(c.run.name for c in plan.artifacts[KEY] if c.run and c.coordinates["variant"] == variant)
 
 
 @pytest.mark.parametrize("lost", ["a run", "a severity", "the baseline"])
-def test_what_records_lack_is_a_reason_and_ends_nothing(approve: Callable[[object], None], lost: str) -> None:
-    plan = from_records("laptop1")
-    base, other = (
-        next(cell.run.name for cell in plan.artifacts[KEY] if cell.run and cell.coordinates["variant"] == variant)
-        for variant in ("nt_xent", "dm3")
-    )
-    known = dict(plan.records)
+def test_what_records_lack_is_a_reason_and_ends_nothing(
+    approve: Callable[[object], None], recorded: tuple[Plan, dict[str, tuple[Record, ...]]], lost: str
+) -> None:
+    plan, every = recorded
+    base, other = (run_of(plan, variant) for variant in ("nt_xent", "dm3"))
+    known = dict(every)
     if lost == "a severity":
         (record,) = known[other]
         fewer = [one for one in record.evaluations if "corruption=fog;severity=3" not in one.reading]
@@ -169,14 +209,16 @@ def test_what_records_lack_is_a_reason_and_ends_nothing(approve: Callable[[objec
 
 
 @pytest.mark.parametrize("status", records.WITHOUT_VALUE)
-def test_a_record_without_a_value_is_counted_and_not_missing(status: str) -> None:
+def test_a_record_without_a_value_is_counted_and_not_missing(
+    recorded: tuple[Plan, dict[str, tuple[Record, ...]]], status: str
+) -> None:
     """It has one row for all readings, and its baseline has a row for each."""
-    plan = from_records("laptop1")
-    (name,) = {cell.run.name for cell in plan.artifacts[KEY] if cell.run and cell.coordinates["variant"] == "dm3"}
-    (record,) = plan.records[name]
+    plan, every = recorded
+    name = run_of(plan, "dm3")
+    (record,) = every[name]
     none = {"value": None, "n_test": None, "reading": "", "status": status}
-    without = [one.model_copy(update=none) for one in record.evaluations if one.measure == "corruption_error"][:1]
-    known = plan.records | {name: (record.model_copy(update={"evaluations": without}),)}
+    without = [record.evaluations[0].model_copy(update=none)]
+    known = every | {name: (record.model_copy(update={"evaluations": without}),)}
     marked = config_cells.mark(plan.artifacts[KEY], plan.config, known)
     rest = dataclasses.replace(plan, cells=tuple(marked), records=known)
     rows = gather.Measurer(rest).rows(marked, plan.config.papers[KEY[0]].measured[KEY[1]])
@@ -184,21 +226,21 @@ def test_a_record_without_a_value_is_counted_and_not_missing(status: str) -> Non
     assert statuses == {(True, status), (False, "finished")}
 
 
-def test_mean_corruption_errors_are_those_of_the_records() -> None:
-    plan = from_records("laptop1")
-    cells = [cell for cell in plan.artifacts[KEY] if not cell.missing]
-    rows = gather.Measurer(plan).rows(cells, plan.config.papers[KEY[0]].measured[KEY[1]])
-    runs = pd.read_csv(plan.config.evidence / "runs.csv", dtype=str).set_index("name")
-    table = pd.read_csv(plan.config.evidence / "measurements.csv", dtype=str, keep_default_na=False)
-    table = table[table["measure"] == "corruption_error"].astype({"value": float})
-    of = table["reading"].str.extract("augmentation=(?P<augmentation>[^;]+);corruption=(?P<corruption>[^;]+);severity")
-    groups = table.join(of).groupby(["key", "epoch", "augmentation", "corruption"])["value"]
-    sums, found = groups.sum(), []
+def test_mean_corruption_errors_are_those_of_the_records(
+    recorded: tuple[Plan, dict[str, tuple[Record, ...]]],
+) -> None:
+    """The expected means are of pandas, by the definition: severities are summed before the ratio is taken."""
+    plan, known = recorded
+    cells = config_cells.mark(plan.artifacts[KEY], plan.config, known)
+    of_records = dataclasses.replace(plan, cells=tuple(cells), records=known)
+    rows = gather.Measurer(of_records).rows(cells, plan.config.papers[KEY[0]].measured[KEY[1]])
+    sums = ERRORS.groupby(["variant", "augmentation", "corruption"])["value"].sum()
+    base = sums["nt_xent", "standard"][list(BENCHMARK)]
+    found = {}
     for cell, row in zip(cells, rows, strict=True):
-        if cell.measure == "mce" and cell.run:
-            errors = sums[runs["key"][cell.run.name], str(cell.epoch), cell.coordinates["augmentation"]]
-            found.append((row["value"], errors[list(BENCHMARK)]))
-    (base,) = (errors for value, errors in found if value == 100)
+        if cell.measure == "mce":
+            found[cell.coordinates["variant"], cell.coordinates["augmentation"]] = row["value"]
+    assert found["nt_xent", "standard"] == 100
     assert len(found) == 4
-    for value, errors in found:
-        assert value == pytest.approx(100 * float((errors / base).mean()))
+    for place, value in found.items():
+        assert value == pytest.approx(100 * float((sums[place][list(BENCHMARK)] / base).mean()))

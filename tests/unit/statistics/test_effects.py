@@ -15,9 +15,11 @@ from statsmodels.stats.power import TTestIndPower
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
 from hypersphere import t_test
-from hypersphere.config import coordinates
+from hypersphere.config import coordinates, project
+from hypersphere.config.artifacts import Measured
 from hypersphere.statistics import effects
 
+from ...golden.released import ROOT
 from .world import PAPER, RULES, STUDY, Make, World, at, gain
 
 
@@ -291,7 +293,7 @@ def test_only_encoders_with_both_readings_are_compared() -> None:
     assert effects.effect(few, baseline, {"few": few, "all": baseline}, RULES)["effect"] == 8.0
 
 
-# A study's comparisons: Dunnett, pairs, A/A arms, equivalence, and cells level with a control.
+# A study's comparisons: many arms, pairs, A/A arms, equivalence, and cells level with a control.
 
 SAID = {
     "default": [60.0, 61.0, 62.0, 63.0],
@@ -338,38 +340,87 @@ def test_pairs_are_compared_seed_by_seed_within_the_studys_margin_and_the_a_a_ar
     assert not of_study(make_world, test="paired", margin=0.1)["cut3"]["equivalent"]
 
 
-def test_one_shared_baseline_by_dunnett(make_world: Make) -> None:
-    """By the definition, simulated: the maximum of t statistics that share a baseline, and so correlate by a half."""
-    found = of_study(make_world, test="dunnett")
-    arms = np.array([SAID[name] for name in ("default", "cut3", "cut9")])
-    error = np.sqrt(arms.var(axis=1, ddof=1).mean() * 2 / 4)
-    random = np.random.default_rng(1)
-    draws = random.standard_normal((400_000, 3))
-    largest = np.abs(draws[:, 1:] - draws[:, :1]).max(axis=1) / np.sqrt(2) / np.sqrt(random.chisquare(9, 400_000) / 9)
-    for name in ("cut3", "cut9"):
-        row, t = found[name], abs(np.mean(SAID[name]) - np.mean(SAID["default"])) / error
-        assert row["test"] == "dunnett"
-        assert row["p_holm"] == pytest.approx(np.mean(largest > t), abs=0.004)
-        half = np.quantile(largest, 0.95) * error
-        assert row["low_holm"] == pytest.approx(row["effect"] - half, abs=0.05)
-        assert row["high_holm"] == pytest.approx(row["effect"] + half, abs=0.05)
-    assert found["again"]["test"] == "welch"
-    waits = of_study(make_world, {**SAID, "cut3": [None] * 4}, test="dunnett")  # for all arms
-    assert np.isnan(waits["cut9"]["p_holm"])
+MANY = [f"arm{at}" for at in range(15)]
+ONE_TO_MANY: dict[str, Any] = {
+    **{"draw": "table", "title": "A study", "measure": "knn_top1", "fixed": {"method": "simclr"}},
+    **{"rows": {"variant": ["default", *MANY]}, "columns": {"dataset": "ten"}, "baseline": {"variant": "default"}},
+}
+SPREADS = st.lists(st.sampled_from([0.0, 0.01, 0.49, 1.0, 3.5]), min_size=15, max_size=15)
 
 
-@pytest.mark.parametrize(("pixels", "level"), [(20.0, ""), (62.0, "at the level of raw pixels")])
-def test_a_cell_level_with_raw_pixels_is_marked(make_world: Make, pixels: float, level: str) -> None:
-    """And a claim about it has no direction: cut3 is 6 points better than a baseline at the level of pixels."""
+def many_to_one(test: str, values: np.ndarray) -> list[dict[str, Any]]:
+    """effects.csv of a baseline, the first row of values, and fifteen arms."""
+    artifact = Measured.model_validate(ONE_TO_MANY | {"test": test})
+    cells = [coordinates.text(point) for point in artifact.points]
+    seeds = values.shape[1]
+    table = pd.DataFrame({"coordinates": np.repeat(cells, seeds), "value": values.ravel(), "status": "finished"})
+    table["seed"] = np.tile(range(seeds), len(cells))
+    declared = dict.fromkeys(cells, seeds)
+    return effects.of_artifact(table, artifact, declared, RULES).to_dict("records")
+
+
+def own_test(test: str, arm: np.ndarray, baseline: np.ndarray) -> Any:
+    """Scipy's test of two arms alone."""
+    return stats.ttest_rel(arm, baseline) if test == "paired" else stats.ttest_ind(arm, baseline, equal_var=False)
+
+
+def levels_of_holm(p: np.ndarray) -> np.ndarray:
+    """The level at which each comparison stands, step by step: the first that is not clear stays, with all after it."""
+    left, levels, stopped = len(p), np.empty(len(p)), False
+    for next_one in np.argsort(p, kind="stable"):
+        levels[next_one] = RULES.alpha / left
+        stopped = stopped or p[next_one] > levels[next_one]
+        left -= not stopped
+    return levels
+
+
+DECLARED = {artifact.test for paper in project.load(ROOT, {}).papers.values() for artifact in paper.measured.values()}
+"""The tests that released artifacts and studies name."""
+
+
+@pytest.mark.filterwarnings("ignore:Precision loss")  # of arms that are constant
+@pytest.mark.parametrize("test", sorted(DECLARED))
+@settings(max_examples=5, deadline=None)
+@given(SPREADS, st.sampled_from([5, 7, 10]), st.sampled_from([0.0, 3.5]), st.integers(0, 2**32 - 1))
+def test_an_arm_however_noisy_or_collapsed_changes_no_other_comparison_but_for_its_step_of_holm(
+    test: str, spreads: list[float], seeds: int, odd: float, seed: int
+) -> None:
+    """Each has the p and intervals of scipy's test of its two arms alone, and statsmodels' correction of all p.
+
+    So the first arm, which is replaced by one far off, constant or noisy, can change the others' level alone.
+    """
+    draws = np.random.default_rng(seed).standard_normal((16, seeds))
+    values = 40 + draws * np.array([[0.49], *([one] for one in spreads)])
+    for first in (values[1], 26 + odd * draws[1]):
+        values[1] = first
+        rows = many_to_one(test, values)
+        alone = [own_test(test, arm, values[0]) for arm in values[1:]]
+        p = np.array([row["p"] for row in rows])
+        assert p == pytest.approx([one.pvalue for one in alone], rel=1e-6, abs=1e-12)
+        assert [row["p_holm"] for row in rows] == pytest.approx(multipletests(p, RULES.alpha, method="holm")[1])
+        for row, own, level in zip(rows, alone, levels_of_holm(p), strict=True):
+            intervals = [*own.confidence_interval(1 - RULES.alpha), *own.confidence_interval(1 - level)]
+            found = [row[end] for end in ("low", "high", "low_holm", "high_holm")]
+            assert found == pytest.approx(intervals, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("pixels", "floor", "answer"),
+    [(20.0, "", "holds"), (62.0, "pixels", "direction only"), (90.0, "pixels", "cannot tell")],
+)
+def test_a_cell_that_is_not_above_raw_pixels_is_marked(
+    make_world: Make, pixels: float, floor: str, answer: str
+) -> None:
+    """cut3 is 6 points better: over a baseline at the floor that has no size, and with both at it nothing is read."""
     world = make_world(level="laptop", seeds=(0, 1, 2, 3))
     world.say("table5", at(), SAID["default"])
     world.say("table5", at(variant="cut3"), SAID["cut9"])
     world.of_pixels("digits", "knn", {"knn_top1": pixels, "knn_top5": 50.0})
     world.measure("table5")
-    assert world.table("table5", "summary").loc[at(), "level"] == level
+    assert world.table("table5", "summary").loc[at(), "floor"] == floor
     judged = world.judged(gain("g"))["g"]
-    assert judged["direction"] == ("unclear" if level else "same")
-    assert level in judged["why"]
+    assert judged["answer"] == answer
+    assert ("the baseline is not shown to be above raw pixels" in judged["why"]) == bool(floor)
 
 
 # How many runs would answer a comparison.

@@ -195,7 +195,7 @@ def test_what_a_document_leaves_out_is_measured_and_not_judged(make_world: Make)
 
 STATED = [
     ("norms.ok", "norms", "as printed", 100, 90, 0, 3e-15, "", "no counterexample"),
-    ("norms.bad", "norms", "as printed", 100, 90, 7, 0.25, '{"tau": 1.0, "excess": 0.25}', "refuted"),
+    ("norms.bad", "norms", "as printed", 100, 90, 7, 0.25, '{"tau": 1.0, "left": 0.5, "right": 0.25}', "refuted"),
     ("norms.bad", "norms", "N1", 100, 90, 0, 0.0, "", "no counterexample (erratum)"),
 ]
 
@@ -216,7 +216,7 @@ def test_a_theorem_has_the_verdict_of_its_own_reading(make_world: Make) -> None:
     assert (ok["kind"], ok["verdict"], ok["n"], ok["unstated"]) == ("theorem", "no counterexample", "0", "0")
     assert (ok["draws"], ok["met"], ok["violated"], ok["counterexample"]) == ("100", "90", "0", "")
     assert float(ok["measured"]) == 3e-15
-    expected = ("refuted", "7", '{"tau": 1.0, "excess": 0.25}')
+    expected = ("refuted", "7", '{"tau": 1.0, "left": 0.5, "right": 0.25}')
     assert (bad["verdict"], bad["violated"], bad["counterexample"]) == expected
     assert world.judged(theorem("norms.bad", "N1"))["norms.bad"]["verdict"] == "no counterexample (erratum)"
 

@@ -9,11 +9,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.weightstats import DescrStatsW, ttost_ind
 
+from hypersphere.config import claims as ledger
 from hypersphere.config.claims import Claim
-from hypersphere.config.rules import Verdict
-from hypersphere.statistics import verdicts
+from hypersphere.config.rules import Answer, Verdict
+from hypersphere.provenance import tables
+from hypersphere.statistics import claims, verdicts
 from hypersphere.statistics.effects import welch
+from hypersphere.statistics.verdicts import Size
+from hypersphere.t_test import t_interval
 
+from ...golden.released import from_records
 from .world import RULES, Make, claim, gain
 
 NAN = math.nan
@@ -23,10 +28,10 @@ NAN = math.nan
     ("published", "adjusted", "primary", "verdict", "direction"),
     [
         (10.0, (1.0, 9.0), (2.0, 8.0), "reproduced", "same"),
-        (10.0, (1.0, 5.0), (2.0, 4.0), "reproduced", "same"),  # it reaches 5, half of 10
-        (10.0, (1.0, 4.9), (2.0, 4.0), "direction only", "same"),  # and here it does not
-        (10.0, (20.0, 30.0), (21.0, 29.0), "reproduced", "same"),  # it begins at twice 10
-        (10.0, (20.1, 30.0), (21.0, 29.0), "direction only", "same"),  # wholly above
+        (10.0, (1.0, 6.0), (2.0, 5.0), "reproduced", "same"),  # the primary interval reaches 5, half of 10
+        (10.0, (1.0, 6.0), (2.0, 4.9), "direction only", "same"),  # and here it does not
+        (10.0, (19.0, 30.0), (20.0, 29.0), "reproduced", "same"),  # it begins at twice 10
+        (10.0, (19.0, 30.0), (20.1, 29.0), "direction only", "same"),  # wholly above
         (10.0, (-1.0, 9.0), (0.5, 7.0), "inconclusive", "unclear"),
         (10.0, (-2.0, 5.5), (-1.0, 4.9), "not reproduced", "unclear"),  # the primary interval is below 5
         (10.0, (-2.0, 5.5), (-1.0, 5.0), "inconclusive", "unclear"),  # and must be wholly so
@@ -40,7 +45,7 @@ NAN = math.nan
 def test_effects(
     published: float, adjusted: tuple[float, float], primary: tuple[float, float], verdict: str, direction: str
 ) -> None:
-    judged = verdicts.of_effect(published, adjusted, primary, RULES)
+    judged = verdicts.of_effect(published, Size.of(published, RULES), adjusted, primary)
     assert (judged.verdict, judged.direction) == (verdict, direction)
     shown = primary if verdict == "not reproduced" else adjusted
     assert (judged.low, judged.high) == pytest.approx(shown, nan_ok=True)
@@ -54,12 +59,13 @@ def test_verdicts_and_directions_turn_with_the_sign(
     """Swapping variant and baseline changes no verdict: it negates the effect, its intervals and the published one."""
     primary = (middle - narrow, middle + narrow + skew)
     adjusted = (primary[0] - wider, primary[1] + wider)
-    there = verdicts.of_effect(published, adjusted, primary, RULES)
-    back = verdicts.of_effect(-published, (-adjusted[1], -adjusted[0]), (-primary[1], -primary[0]), RULES)
+    size = Size.of(published, RULES)
+    there = verdicts.of_effect(published, size, adjusted, primary)
+    back = verdicts.of_effect(-published, size, (-adjusted[1], -adjusted[0]), (-primary[1], -primary[0]))
     assert there.verdict == back.verdict
     assert back.direction == there.direction
     opposite = {"same": "opposite", "opposite": "same", "unclear": "unclear"}
-    assert verdicts.of_effect(-published, adjusted, primary, RULES).direction == opposite[there.direction]
+    assert verdicts.of_effect(-published, size, adjusted, primary).direction == opposite[there.direction]
     # A verdict for the published direction needs that direction, whatever the size.
     assert (there.verdict in (Verdict.REPRODUCED, Verdict.DIRECTION_ONLY)) == (there.direction == "same")
 
@@ -120,11 +126,11 @@ def test_the_verdict_is_that_of_two_one_sided_tests(spread: float, shift: float)
 @pytest.mark.parametrize(
     ("confident", "primary", "verdict", "direction"),
     [
-        ((-0.9, 0.9), (-1.2, 1.2), "reproduced", "same"),
+        ((-0.9, 0.9), (-1.2, 1.2), "reproduced", "no effect"),
         ((-0.2, 1.1), (-0.4, 1.3), "inconclusive", "unclear"),
         ((0.9, 1.9), (0.8, 2.0), "inconclusive", "unclear"),
-        ((1.2, 1.9), (1.1, 2.0), "not reproduced", "opposite"),
-        ((-1.9, -1.2), (-2.0, -1.1), "not reproduced", "opposite"),
+        ((1.2, 1.9), (1.1, 2.0), "not reproduced", "unclear"),
+        ((-1.9, -1.2), (-2.0, -1.1), "not reproduced", "unclear"),
         ((NAN, NAN), (NAN, NAN), "inconclusive", "unclear"),
     ],
 )
@@ -138,17 +144,18 @@ def test_intervals_against_a_margin_of_one(
 
 
 @pytest.mark.parametrize(
-    ("adjusted", "confident", "direction"),
+    ("adjusted", "confident", "direction", "answer"),
     [
-        ((-0.5, 0.7), (-0.3, 0.5), "no effect"),
-        ((0.1, 0.9), (0.2, 0.8), "no effect"),  # clear, and too small to count
-        ((0.1, 1.5), (0.3, 1.2), "same"),
-        ((-1.5, -0.1), (-1.2, -0.3), "opposite"),
-        ((-1.5, 0.7), (-1.2, 0.4), "unclear"),
+        ((-0.5, 0.7), (-0.3, 0.5), "no effect", Answer.FAILS),
+        ((0.1, 0.9), (0.2, 0.8), "same", Answer.DIRECTION_ONLY),  # clear, and less than the margin
+        ((0.1, 1.5), (0.3, 1.2), "same", Answer.HOLDS),
+        ((-1.5, -0.1), (-1.2, -0.3), "opposite", Answer.OPPOSITE),
+        ((-1.5, 0.7), (-1.2, 0.4), "unclear", Answer.FAILS),  # no gain of the margin, whatever its sign
+        ((-1.5, 1.7), (-1.2, 1.4), "unclear", Answer.CANNOT_TELL),
     ],
 )
 def test_a_study_has_its_own_margin(
-    adjusted: tuple[float, float], confident: tuple[float, float], direction: str
+    adjusted: tuple[float, float], confident: tuple[float, float], direction: str, answer: Answer
 ) -> None:
     """An arm that is supposed behind is judged as its mirror image is that is supposed ahead."""
     found = []
@@ -156,9 +163,74 @@ def test_a_study_has_its_own_margin(
         claim = Claim.model_construct(direction=said, reported=None, metric="knn_top1", margin=1.0)
         intervals = verdicts.Intervals(turned(*adjusted), turned(*adjusted), turned(*confident))
         judged = verdicts.compare(claim, intervals, RULES)
-        assert (judged.direction, judged.margin) == (direction, 1.0)
+        assert (judged.direction, judged.answer, judged.margin) == (direction, answer, 1.0)
         found.append((judged.verdict, *turned(judged.low, judged.high)))
     assert found[0] == found[1]
+
+
+def said_with(n: int, claim: Claim, effect: float, std: float, family: int) -> Answer:
+    """The answer with ``n`` runs an arm, all of one estimate and spread, by Welch's intervals and Holm's first step."""
+    error, df = std * math.sqrt(2 / n), 2 * n - 2
+    levels = (1 - RULES.alpha / family, RULES.confidence, RULES.equivalence)
+    adjusted, primary, confident = (t_interval(effect, error, df, level) for level in levels)
+    return verdicts.compare(claim, verdicts.Intervals(adjusted, primary, confident), RULES).answer
+
+
+def turns(claim: Claim, effect: float, std: float, family: int) -> list[tuple[Answer, Answer]]:
+    """The answers that more runs at the same estimate and spread turn into their contrary."""
+    said = [said_with(n, claim, effect, std, family) for n in (2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 20, 40, 100, 1000)]
+    return [(few, many) for at, few in enumerate(said) for many in said[at:] if few.contradicts(many)]
+
+
+SAID = st.one_of(
+    st.builds(dict, reported=st.floats(-20, 20), direction=st.none(), margin=st.none()),
+    st.builds(
+        dict,
+        reported=st.none(),
+        direction=st.sampled_from(["larger", "smaller", "equal"]),
+        margin=st.one_of(st.none(), st.floats(0.1, 3)),
+    ),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(SAID, st.floats(20, 99), st.floats(-12, 12), st.floats(0.05, 4), st.integers(1, 44))
+def test_more_runs_turn_no_answer_into_its_contrary(
+    said: dict[str, float | str | None], level: float, effect: float, std: float, family: int
+) -> None:
+    claim = Claim.model_construct(level=level, metric="knn_top1", **said)
+    assert turns(claim, effect, std, family) == []
+
+
+def test_more_runs_turn_no_answer_of_the_records_into_its_contrary() -> None:
+    """Every comparison of the released claims, at each estimate and spread of the laptop's records."""
+    plan = from_records("laptop")
+    found = claims.of_encoders(plan)
+    compared = found[(found["kind"] == "comparison") & (found["spread"] > 0)]
+    assert not compared.empty
+    listed = {claim.id: claim for name in plan.config.papers for claim in ledger.of(plan.config, name)}
+    for row in tables.rows(compared):
+        assert turns(listed[row["id"]], float(row["measured"]), row["spread"], 44) == [], row["id"]
+
+
+def test_a_sign_and_a_size_by_hand() -> None:
+    """GradScale's +0.6 of a printed +4.8 is less than half of it with five runs and with ten, and has its sign."""
+    claim = Claim.model_construct(reported=4.8, direction=None, level=47.0, metric="knn_top1", margin=None)
+    assert [said_with(n, claim, 0.6, 0.4, 9) for n in (5, 10, 1000)] == [
+        Answer.FAILS,
+        Answer.DIRECTION_ONLY,
+        Answer.DIRECTION_ONLY,
+    ]
+
+
+def test_a_sign_is_read_if_one_arm_is_above_its_controls() -> None:
+    claim = Claim.model_construct(reported=3.0, direction=None, level=50.0, metric="knn_top1", margin=None)
+    arms: tuple[verdicts.Floored, ...] = ("", "variant", "baseline", "both")
+    lost, gained = (verdicts.Intervals(*[ends] * 3) for ends in ((-9.0, -7.0), (2.0, 4.0)))
+    lost_by = [verdicts.compare(claim, lost, RULES, floored).answer for floored in arms]
+    gained_by = [verdicts.compare(claim, gained, RULES, floored).answer for floored in arms]
+    assert lost_by == [*[Answer.OPPOSITE] * 3, Answer.CANNOT_TELL]
+    assert gained_by == [Answer.HOLDS, Answer.HOLDS, Answer.DIRECTION_ONLY, Answer.CANNOT_TELL]
 
 
 def test_the_margin_is_that_of_the_printed_baseline(make_world: Make) -> None:

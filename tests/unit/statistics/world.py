@@ -40,7 +40,7 @@ CLASSES = {"pairs": 16}
 PAPER: dict[str, Any] = files.read_yaml(Path(__file__).with_name("paper.yaml"))
 STUDY: dict[str, Any] = {
     **{"question": "?", "title": "Cuts", "measure": "knn_top1", "margin": 1.0, "hours": 1, "scale": "laptop"},
-    "answers": {"yes": "a", "no": "b", "unclear": "c"},
+    "answers": {"yes": "a", "no": "b", "unclear": "c", "numbers": {"yes": {"ahead": [0, 0]}}},
 }
 """What every study says; its arms and seeds are its own."""
 GLOBE: dict[str, Any] = {

@@ -13,7 +13,8 @@ F64 = torch.float64
 
 def test_equation_3_with_two_points_by_hand() -> None:
     """n = 2: the positive is the whole denominator, so L = 0 and its gradient 0. Printed: -(1/1) (1) (1, 0)."""
-    assert example(BY_ID["proposition_3_2.equation_3"]) == {"z": [[1, 0], [0, 1]], "excess": 1}
+    found = example(BY_ID["proposition_3_2.equation_3"])
+    assert found == {"z": [[1, 0], [0, 1]], "left": [0, 0], "right": [-1, 0]}
 
 
 def test_equation_3_with_a_negative_by_hand() -> None:
@@ -45,27 +46,26 @@ def moved(z_i: list[float], z_j: list[float], size: float) -> float:
 
 
 @pytest.mark.parametrize(
-    ("name", "z", "gamma", "excess"),
+    ("name", "z", "gamma", "left", "right"),
     [
         # the gradient of -cos is (0, -1), adding it gives (1, -1): cos -1/sqrt(2) after 0
-        ("section_3.step", [[1, 0], [0, 1]], 1, 1 / math.sqrt(2)),
-        # the step is a unit, so ||z_i'||² = 2; printed 1 + ||(0, 2)||² = 5; over 1 + 4
-        ("appendix_a_3", [[1, 0], [0, 2]], 1, (5 - 2) / 5),
+        ("section_3.step", [[1, 0], [0, 1]], 1, 0, -1 / math.sqrt(2)),
+        # the step is a unit, so ||z_i'||² = 2; printed 1 + ||(0, 2)||² = 5
+        ("appendix_a_3", [[1, 0], [0, 2]], 1, 2, 5),
         # rho = 2 at a right angle: (2, 0) + (0, 2)/2 = (2, 1) and (1, 2), cos 4/5; bound 2 · 1/4 = 1/2
-        ("theorem_3_4.main_text", [[2, 0], [0, 2]], 1, (0.8 - 0.5) / 1.5),
+        ("theorem_3_4.main_text", [[2, 0], [0, 2]], 1, 0.8, 0.5),
         # rho² = 5, cos -3/5, sin² 16/25, a = 1/5: bounds 2/5 · 16/25 and 1/5 · 16/25 · (2 + 3/25). The points become
         # (±1.84, 1.32), so the change is -1.6432/5.128 + 0.6
-        ("theorem_3_4.appendix", [[2, 1], [-2, 1]], 1, (0.6 - 1.6432 / 5.128 - 0.256) / 1.256),
-        ("appendix_a_4", [[2, 1], [-2, 1]], 1, (0.6 - 1.6432 / 5.128 - 0.27136) / 1.27136),
+        ("theorem_3_4.appendix", [[2, 1], [-2, 1]], 1, 0.6 - 1.6432 / 5.128, 0.256),
+        ("appendix_a_4", [[2, 1], [-2, 1]], 1, 0.6 - 1.6432 / 5.128, 0.27136),
         # the step overshoots, and the bound promises 4 · 0.64 · (2 - 2.4) < 0: less than the points have lost
-        ("appendix_a_4.acute", [[1, 0], [0.6, 0.8]], 4, ((0.6 + 5.12 - 6.144) / 11.24 - 0.6 + 1.024) / 2.024),
+        ("appendix_a_4.acute", [[1, 0], [0.6, 0.8]], 4, (0.6 + 5.12 - 6.144) / 11.24 - 0.6, -1.024),
     ],
 )
-def test_counterexample_by_hand(name: str, z: list[list[float]], gamma: float, excess: float) -> None:
+def test_counterexample_by_hand(name: str, z: list[list[float]], gamma: float, left: float, right: float) -> None:
     found = example(BY_ID[name])
     assert (found["z"], found["gamma"]) == (z, gamma)
-    assert found["excess"] == pytest.approx(excess)
-    assert excess > 0
+    assert (found["left"], found["right"]) == (pytest.approx(left, abs=1e-12), pytest.approx(right))
 
 
 def test_moved_points_by_hand() -> None:
@@ -89,9 +89,10 @@ def test_strictness_by_hand() -> None:
     assert moved([1, 0], [1, 0], 1) - 1 == 0
     assert moved([1, 0], [0, 1], 1) == pytest.approx(1)
     points = torch.tensor([[[1, 0], [1, 0]], [[1, 0], [0, 1]]], dtype=F64)
-    met, excess = BY_ID["theorem_3_4.strict.n13"].check(z=points, gamma=torch.ones(2, dtype=F64))
-    assert met.tolist() == [False, True]
-    assert float(excess[1]) == pytest.approx((1 - 2) / (1 + 2))
+    checked = BY_ID["theorem_3_4.strict.n13"].check(z=points, gamma=torch.ones(2, dtype=F64))
+    assert checked.met.tolist() == [False, True]
+    assert (float(checked.left[1]), float(checked.right[1])) == (pytest.approx(1), pytest.approx(2))
+    assert float(checked.excess[1]) == pytest.approx((1 - 2) / (1 + 2))
 
 
 def test_one_dimension_has_a_potential_for_every_power_by_hand() -> None:
@@ -109,7 +110,7 @@ def test_equation_8_by_hand() -> None:
     count = 20000
     total = sum(-2 * math.sin((k + 0.5) * math.pi / count) * math.pi / count for k in range(count))
     assert total == pytest.approx(-4, abs=1e-6)
-    assert found["excess"] == pytest.approx((4 + 4) / 4)
+    assert (found["left"], found["right"]) == (pytest.approx(-4), 2**2)
 
 
 # By how much Theorem 3.4 fails.

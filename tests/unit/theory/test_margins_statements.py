@@ -44,9 +44,8 @@ def test_counterexample_to_equation_3() -> None:
     assert [simple[k][1].tolist() for k in ("theta", "p", "temperature", "beta")] == [[0.0], [1.0], 1.0, 2.0]
     found = example(BY_ID["margins.equation_3"])
     assert found["beta"] == 2
-    assert -math.log(math.e / (2 * math.e)) == pytest.approx(0.693, abs=1e-3)
-    scale = 1 + 1 + (1 + 2) * 1 + math.log(2)
-    assert found["excess"] == pytest.approx((1 - math.log(2)) / scale, rel=1e-12)
+    assert -math.log(math.e / (2 * math.e)) == pytest.approx(math.log(2))
+    assert (found["left"], found["right"]) == (pytest.approx(math.log(2)), 1)
 
 
 def test_counterexample_to_equation_16() -> None:
@@ -57,9 +56,9 @@ def test_counterexample_to_equation_16() -> None:
     left = (1 - q) * math.sin(1)
     right = (1 - q) * math.sin(1) * (1 - without) / (1 - q)
     assert left - right == pytest.approx(0.1945, abs=1e-4)
-    positive = abs(left - right) / ((1 + q + without) * math.sin(1))
-    negative = abs(-(1 - q) + (1 - without)) / ((1 - q) + (1 - without))  # the other candidate: q_h = 1 - q
-    assert found["excess"] == pytest.approx(max(positive, negative), rel=1e-12)
+    # the other candidate has q_h = 1 - q, and so the opposite gradient
+    assert found["left"] == pytest.approx([left, -left], rel=1e-12)
+    assert found["right"] == pytest.approx([right, -right], rel=1e-12)
 
 
 def test_counterexample_to_lemma_4_2s_closing_form() -> None:
@@ -76,6 +75,8 @@ def test_counterexample_to_lemma_4_2s_closing_form() -> None:
     assert closing(q) == pytest.approx(1.2048, abs=1e-4)
     assert closing(without) == pytest.approx(total / total_with, rel=1e-12)
     assert (1 - q) / (1 - without) == pytest.approx(total / total_with, rel=1e-12)  # the lemma's first equality
+    assert found["left"] == pytest.approx(total / total_with, rel=1e-12)
+    assert found["right"] == pytest.approx(closing(q), rel=1e-12)
 
 
 def test_counterexample_to_section_4_2s_growth() -> None:
@@ -84,7 +85,9 @@ def test_counterexample_to_section_4_2s_growth() -> None:
     found = example(BY_ID["margins.section_4_2_growth"])
     assert (found["angle"], found["m1"], found["m2"], found["probability"]) == (3, 1, 0.1, 0.5)
     eta = math.exp(math.cos(4) - math.cos(3) - 0.1)
-    assert [round(1 / (1 - (1 - eta) * q), 2) for q in (0.25, 0.5)] == [0.94, 0.88]
+    small, large = (1 / (1 - (1 - eta) * q) for q in (0.25, 0.5))
+    assert (round(small, 2), round(large, 2)) == (0.94, 0.88)
+    assert (found["left"], found["right"]) == (pytest.approx(small), pytest.approx(large))
     table_5 = [(0.1, 0.4), (0.5, 0.7), (0.4, 0.6), (0.1, 0.4), (0.5, 0.4), (0.6, 0.6), (0.0, 0.2), (0.0, 0.8)]
     assert all(m2 >= 1 - math.cos(m1) for m1, m2 in table_5)
 
@@ -98,6 +101,7 @@ def test_counterexample_to_section_5_5s_alpha() -> None:
     type_i, true = (1 - without) / (1 - alpha * without) * math.sin(1), (1 - q) * math.sin(2)
     assert true / type_i == pytest.approx(math.sin(2) / math.sin(1), rel=1e-12)
     assert true / type_i == pytest.approx(1.0806, abs=1e-4)
+    assert (found["left"][0], found["right"][0]) == (pytest.approx(type_i), pytest.approx(true))
 
 
 def bend(x: Case, bent: Tensor) -> Case:
@@ -152,8 +156,7 @@ def test_equation_13_needs_targets_that_sum_to_1(p: list[float], total: float) -
     exponentials = [math.exp(math.cos(x) / 0.5) for x in (0.3, 1.0, 2.0)]
     expected = [total * e / sum(exponentials) - y for e, y in zip(exponentials, p, strict=True)]
     torch.testing.assert_close(found, torch.tensor([expected], dtype=torch.float64))
-    met, _ = margins.equation_13(case)
-    assert bool(met) == (total == 1)
+    assert bool(margins.equation_13(case).met) == (total == 1)
 
 
 def test_two_positives_break_lemma_4_2_and_no_negative_breaks_lemma_4_4() -> None:

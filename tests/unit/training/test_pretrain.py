@@ -4,6 +4,7 @@ A GPU's errors are raised where it would raise them, in a step, with the words t
 short is also brought about for real, in a process that may have no more than it has. The runs are of 8 steps.
 """
 
+import argparse
 import copy
 import gc
 import itertools
@@ -26,6 +27,7 @@ import yaml
 from filelock import FileLock
 
 from hypersphere import files
+from hypersphere.command import cli
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.run import Run
@@ -136,6 +138,21 @@ def test_manifest_describes_the_run(tiny_plan: Plan, runs: list[Run], trained: P
     assert manifest["environment"]["packages"]["torch"] == torch.__version__.partition("+")[0]
     assert Run.model_validate(yaml.safe_load((trained / "run.yaml").read_text())) == run
     assert (trained / "timing.csv").read_text().startswith("epoch,seconds\n1,")
+
+
+def test_from_its_file_alone_a_run_has_its_name_and_bytes(tiny_plan: Plan, runs: list[Run], whole_run: Path) -> None:
+    """At a scale that plans no such run, and whose data are still to be prepared."""
+    root = tiny_plan.config.root
+    file = Path(shutil.copyfile(whole_run / "run.yaml", root / "any.yaml"))
+    assert file.read_text() == runs[0].as_yaml()
+    other = planning.make(root, {"scale": "quick"})
+    assert runs[0].name not in other.runs
+    shutil.rmtree(other.config.data)
+    cli.pretrain(other, argparse.Namespace(run=[], file=file, save_every=60.0))
+    (made,) = (other.config.results / "runs").iterdir()
+    assert made.name == runs[0].name
+    for name in ("run.yaml", "encoder.safetensors", "heads.safetensors", "history.csv"):
+        assert (made / name).read_bytes() == (whole_run / name).read_bytes(), name
 
 
 def test_damaged_data_lose_the_proof_that_they_are_well(tiny_plan: Plan, runs: list[Run], refused: Any) -> None:

@@ -21,20 +21,21 @@ numbers = Points.means
 def notes(points: Points) -> tuple[str, ...]:
     """What dots, rings and intervals are, and which cells have no effect to draw."""
     if not points.artifact.baseline:
-        text = f"Dots: {noted.measured(points)}, mean over independent pretrainings{_interval(points)}."
+        text = f"Dots: {noted.measured(points)}, {noted.over(points)}{_interval(points)}."
         return noted.of(points, text, noted.published(points, "Rings repeat"))
-    text = (
-        f"Differences from the baseline in {noted.measured(points)}, mean over independent pretrainings, with "
-        f"{words.confidence(points.config)} intervals adjusted for all comparisons of the figure (Holm). "
-        "Filled: the interval excludes zero. Without an interval: a single run, or one wider than the measure's range."
-    )
+    text = f"Differences from the baseline in {noted.measured(points)}, {noted.over(points)}"
+    if noted.several(points):
+        text += (
+            f", with {words.confidence(points.config)} intervals adjusted for all comparisons of the figure (Holm). "
+            "Filled: the interval excludes zero. Without an interval: a single run, or one wider than the measure's "
+            "range"
+        )
     silent = [name for name, cell in _named(points) if not cell.is_baseline and math.isnan(cell.gain)]
-    return noted.of(points, text, f"Not measured: {', '.join(silent)}." if silent else "")
+    return noted.of(points, f"{text}.", f"Not measured: {', '.join(silent)}." if silent else "")
 
 
 def _interval(points: Points) -> str:
-    several = any(cell.count("n") > 1 for cell in points.every)
-    return f", with its {words.confidence(points.config)} t interval" if several else ""
+    return f", with its {words.confidence(points.config)} t interval" if noted.several(points) else ""
 
 
 def _sections(points: Points) -> dict[str, list[tuple[str, Point]]]:
@@ -58,7 +59,10 @@ def _named(points: Points) -> list[tuple[str, Point]]:
 def draw(points: Points) -> Figure:
     """Effects, with a line at zero, or means: a section for each point of ``rows`` and of ``panels``."""
     of_effects = points.artifact.baseline is not None
-    subtitle, label = f"{noted.measures(points)}: mean over pretrainings{_interval(points)}", points.every[0].label
+    subtitle, label = (
+        f"{noted.measures(points)}: {noted.over(points, 'pretrainings')}{_interval(points)}",
+        points.every[0].label,
+    )
     if of_effects:
         subtitle, label = f"{noted.measures(points)}: difference from the baseline", f"{label}, difference"
         baselines = [f"{name}: {cell.ours}" for name, cell in _named(points) if cell.is_baseline]
@@ -74,7 +78,7 @@ def draw(points: Points) -> Figure:
                 marks = [Mark(cell.gain, COLOUR, hollow=not (ends[0] > 0 or ends[1] < 0))]
             else:  # with a ring around the mean where the document prints one
                 said = cell.ours if math.isnan(cell.mean) else cell.mean_text
-                ends = (cell.number("low"), cell.number("high"))
+                ends = cell.ends
                 marks = [Mark(cell.published, "black", hollow=True, size=6.5), Mark(cell.mean, COLOUR)]
             rows.append(Row(name, said, marks, COLOUR, ends))
         sections.append(Section(title, rows))

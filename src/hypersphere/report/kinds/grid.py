@@ -31,7 +31,7 @@ numbers = Points.means
 
 def notes(points: Points) -> tuple[str, ...]:
     """What squares are, the range of each control (``untrained encoder 84.5 to 90.5``), and what is in parentheses."""
-    text = f"Squares: {noted.measured(points)}, mean over independent pretrainings. All panels share one colour scale."
+    text = f"Squares: {noted.measured(points)}, {noted.over(points)}. All panels share one colour scale."
     kinds: dict[str, list[Point]] = {}
     for control in points.controls:
         kinds.setdefault(words.CONTROLS[str(control.coordinates["variant"])], []).append(control)
@@ -51,7 +51,7 @@ def draw(points: Points) -> Figure:
     placed, (down, across) = figures.arrange(combinations, most)
     inches = figures.WIDTH / across
     printed = ". In parentheses: the published number" if any(cell.beside for cell in points.every) else ""
-    subtitle = f"{noted.measures(points)}: mean over pretrainings{printed}"
+    subtitle = f"{noted.measures(points)}: {noted.over(points, 'pretrainings')}{printed}"
     figure, part, panels = figures.drawing(points, placed, subtitle, down * (HIGH * high + 0.9) + 0.4, inches - 0.6)
     means = [cell.mean for cell in points.every if math.isfinite(cell.mean)] or [0.0]
     wider = max(0.0, SPAN - (max(means) - min(means))) / 2 if points.every[0].measure.unit == "%" else 0.0

@@ -37,7 +37,7 @@ numbers = Points.means
 
 def notes(points: Points) -> tuple[str, ...]:
     levels = f"; horizontal lines: {' and '.join(_levels(points).values())}" if _levels(points) else ""
-    text = f"Shown: {noted.measured(points)}. Lines: mean over independent pretrainings{_spread(points)}{levels}."
+    text = f"Shown: {noted.measured(points)}. Lines: {noted.over(points)}{_spread(points)}{levels}."
     return noted.of(points, text, noted.published(points, "Hollow markers repeat"))
 
 
@@ -69,7 +69,7 @@ def draw(points: Points) -> Figure:
     places, names, label = figures.ticks(points, "x")
     slant = not places and figures.wrapped(names, inches)[1]
     height = PANEL * down + (1.0 if slant else 0.4)
-    subtitle = f"{noted.measures(points)}. Lines: mean over pretrainings{_spread(points)}"
+    subtitle = f"{noted.measures(points)}. Lines: {noted.over(points, 'pretrainings')}{_spread(points)}"
     lines, looks = points.measured("lines"), list[dict[str, Any]]()
     first = [line.get(words.varying(lines)[0]) for line in lines]
     groups = list(dict.fromkeys(first))
@@ -150,7 +150,7 @@ def _panel(axis: Axes, points: Points, cells: list[list[Point]], looks: list[dic
         axis.plot(*np.reshape(printed, (-1, 2)).T, **hollow, zorder=4)
     low, high = axis.dataLim.intervaly
     for row, look in zip(cells, looks, strict=True):
-        band = [(at, cell.number("low"), cell.number("high")) for at, cell in zip(x, row, strict=True) if _banded(cell)]
+        band = [(at, *cell.ends) for at, cell in zip(x, row, strict=True) if _banded(cell)]
         axis.fill_between(*np.reshape(sorted(band), (-1, 3)).T, color=look["color"], alpha=0.18, linewidth=0)
     lowest, highest = axis.dataLim.intervaly
     measure = cells[0][0].measure

@@ -35,11 +35,12 @@ def numbers(points: Points) -> str:
 
 
 def notes(points: Points) -> tuple[str, ...]:
+    over = "all test images of all seeds" if noted.several(points) else "all test images"
     text = (
         "Dots: single test images of one pretraining, on a map of the whole sphere about their mean direction, in "
         "Lambert's projection, which keeps areas; inside the inner circle: the nearer half of the sphere. Colours: "
-        f"classes. A rotation of the sphere means nothing. Above each map: {noted.measured(points)}, over all test "
-        "images of all seeds; 0: one direction, 1: directions that cancel out."
+        f"classes. A rotation of the sphere means nothing. Above each map: {noted.measured(points)}, over {over}; "
+        "0: one direction, 1: directions that cancel out."
     )
     return noted.of(points, text)
 

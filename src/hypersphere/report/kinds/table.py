@@ -13,7 +13,7 @@ OF = "runs"
 AXES = {"rows": True, "columns": True}
 FOLDER = "tables"
 
-LEVEL = " †"
+FLOORED = " †"
 """Marks a cell that is not above one of its controls."""
 
 numbers = Points.means
@@ -55,7 +55,7 @@ def _texts(line: Sequence[Point], printed: Sequence[bool]) -> tuple[Text, ...]:
     """Our numbers, each with the printed one beside it if the document prints any number of the column."""
     cells: list[Text] = []
     for point, published in zip(line, printed, strict=True):
-        cells.append(Text(point.ours + (LEVEL if point.summary.get("level") else ""), point.difference))
+        cells.append(Text(point.ours + (FLOORED if point.summary.get("floor") else ""), point.difference))
         if published:
             both = [one.reported for one in (point.claim, point.printed_baseline) if one and one.reported is not None]
             difference = words.signed(both[0] - both[1], point.measure.decimals) if len(both) == 2 else ""
@@ -89,7 +89,9 @@ def _head(
 
 def notes(points: Points) -> tuple[str, ...]:
     ends = "" if any("epoch" in cell.coordinates for cell in points.every) else " at the last epoch"
-    spread = "mean ± standard deviation over independent pretrainings (their number in parentheses)"
+    spread = "one pretraining each (n = 1, in parentheses)"
+    if noted.several(points):
+        spread = "mean ± standard deviation over independent pretrainings (their number in parentheses)"
     cells = f"Cells: {noted.measured(points)}{ends}, {spread}"
     if (baseline := points.artifact.baseline) is not None:
         other = words.point(points.paper, coordinates.ordered(baseline), baseline)
@@ -97,11 +99,12 @@ def notes(points: Points) -> tuple[str, ...]:
         interval = f", with its {words.confidence(points.config)} interval after Holm's correction" if shown else ""
         cells += f"; below it, the difference from {other}, all else equal{interval}; so for published numbers"
     weak = any("low power" in cell.difference for cell in points.every)
-    levels = list(dict.fromkeys(filter(None, (point.summary.get("level") for point in points.every))))
+    floors = dict.fromkeys(filter(None, (point.summary.get("floor") for point in points.every)))
     low_power = "Low power: too few degrees of freedom." if weak else ""
     if any(not cell.has_intervals for cell in points.every) and points.artifact.baseline is not None:
         low_power = "No interval of a difference is shown at this scale."
-    if levels:
-        low_power += f" {LEVEL.strip()} {' or '.join(levels)}: no direction is read from it."
+    if floors:
+        controls = " or ".join(words.CONTROLS[floor] for floor in floors)
+        low_power += f" {FLOORED.strip()} not shown to be above the {controls}."
     printed = noted.published(points, "The published column repeats", beside_others=True)
     return noted.of(points, f"{cells}.", low_power, printed)

@@ -123,6 +123,13 @@
     apply();
   };
 
+  // As browsers find it: a name may hold a % that encodes nothing.
+  const named = (part) => {
+    const found = document.getElementById(part);
+    if (found) return found;
+    try { return document.getElementById(decodeURIComponent(part)); } catch { return null; }
+  };
+
   const route = () => {
     const hash = location.hash;
     if (hash.startsWith("#?")) {
@@ -130,7 +137,7 @@
       one("#claims").scrollIntoView();
       return;
     }
-    const target = hash.length > 1 && document.getElementById(decodeURIComponent(hash.slice(1)));
+    const target = named(hash.slice(1));
     if (!target) return;
     if (target.closest("[hidden]") || (sorted && target.matches(".group"))) fill("");
     unfold(target);

@@ -3,10 +3,12 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
+from hypersphere.config.measures import MEASURES
 from hypersphere.report import words
 from hypersphere.report.studies import Drawing, Layout
 from hypersphere.report.style import COLOURS, MARKERS
 
+ACCURACY = MEASURES["kmeans_accuracy"]
 DATASETS = {"three_bars": "Three-Bars", "nested_moons": "Nested-Moons"}
 SPACES = {
     "euclidean": "Euclidean space",
@@ -54,7 +56,7 @@ def table1(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
         row = [label]
         for dataset in DATASETS:
             claim = printed[f"lmcl.table1.{gain.format(dataset)}"]
-            interval = words.interval(float(claim["low"]), float(claim["high"]), 1)
+            interval = words.interval(float(claim["low"]), float(claim["high"]), 1, ACCURACY)
             p = "<0.001" if claim["p"] < 0.0005 else f"{claim['p']:.3f}"
             ours = f"{words.signed(claim['measured'], 1)} {interval}, p {p}"
             row += [words.signed(claim["reported"], 1), ours, str(claim["verdict"])]
@@ -78,7 +80,7 @@ def table1_sensitivity(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
         by_space = rows.set_index("space").to_dict("index")
         means = [f"{by_space[space]['mean']:.1f} ± {by_space[space]['std']:.1f}" for space in SPACES]
         gains = [
-            f"{words.signed(row['gain'], 1)} {words.interval(row['low'], row['high'], 1)}"
+            f"{words.signed(row['gain'], 1)} {words.interval(row['low'], row['high'], 1, ACCURACY)}"
             for row in (by_space["lmcl_mean"], by_space["lmcl_sum"])
         ]
         choice = OTHER_SHAPES[str(dataset)] if variation == "other" else CHOICES[str(variation)]

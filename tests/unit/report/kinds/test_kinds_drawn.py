@@ -1,6 +1,8 @@
 """What every kind of figure draws and every table says, as approved; and what changes when numbers are lost or far."""
 
 import math
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 
+from hypersphere.config import registry
 from hypersphere.errors import DamagedError
 from hypersphere.provenance.manifest import tidy_manifest
 from hypersphere.report import style, writer
@@ -21,6 +24,7 @@ from hypersphere.report.kinds import sphere
 from .... import legible
 from ....harm import flip
 from .. import approval
+from .conftest import PROJECT, Made
 
 FIGURES = ("courses", "sweep", "sets", "squares", "oblong", "spread", "faces", "globes", "heights", "gains", "buckets")
 AS_PUBLISHED = ("courses", "sweep", "squares")
@@ -80,6 +84,25 @@ def test_every_artifact_is_as_approved(measured: Any, figure: Any, scale: str) -
         for line in (f"{name}:", *told(figure(name, scale)), "")
     ]
     approval.approve(f"drawn_{scale}.txt", "\n".join(drawn))
+
+
+MANY = re.compile(r"\b(mean over|pretrainings|deviation|bands?|intervals?|seeds|runs)\b|±")
+"""Words that need more than one pretraining."""
+
+
+def test_with_one_pretraining_nothing_is_said_of_several(measured: Any, tmp_path: Path) -> None:
+    """Notes, headings and legends of every kind."""
+    all_seeds = measured("small")
+    shutil.copytree(PROJECT, tmp_path, dirs_exist_ok=True)
+    one = Made(tmp_path, "small", seeds=[0])
+    one.measured()
+    for name, declared in one.plan.config.papers["made_up"].measured.items():
+        drawn = registry.artifact_kind(declared.draw).folder == "figures"
+        texts = [*one.show(name).notes, *(told(one.draw(name)) if drawn else ())]
+        assert [found for text in texts if (found := MANY.search(text.partition("Protocol:")[0]))] == [], name
+        assert any("n = 1 (seed 0)" in text for text in texts)
+    control = [note for name in one.plan.config.papers["made_up"].measured for note in all_seeds.show(name).notes]
+    assert any(MANY.search(note) for note in control)
 
 
 @pytest.mark.parametrize("name", FIGURES[:-1])
@@ -155,7 +178,8 @@ def test_axes_show_lines_within_wide_bands_even_numbers_evenly_and_twenty_points
     made = make()
     made.alter("sets", "summary", lambda rows: rows.assign(low=-300.0, high=400.0))
     low, high = panels(made.draw("sets"))[0].get_ylim()
-    assert high - low == pytest.approx((1 + 2 * 0.5 + 2 * 0.06) * (64 - 12.5))  # from the untrained to the best
+    # From the untrained to the best: half of that above, and below as far as an accuracy goes, which is to 0.
+    assert (low, high) == (pytest.approx(-0.06 * (64 - 12.5)), pytest.approx(64 + (0.5 + 0.06) * (64 - 12.5)))
     without("summary", r"temperature=1\.[12]")(made, "buckets")  # the axis is whole although the last have no mean
     (axis,) = panels(made.draw("buckets"))
     assert axis.get_xscale() == "linear"

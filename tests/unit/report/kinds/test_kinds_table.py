@@ -35,7 +35,7 @@ EFFECT = " / +4.0 [+2.0, +6.0]"
         ("summary", {"n": 2, "n_diverged": 2, "n_undefined": 1}, f"64.0 ± 0.9 (2; 2 diverged; 1 undefined){EFFECT}"),
         ("summary", {"mean": math.nan, "std": math.nan, "n": 0, "n_diverged": 5}, "diverged / "),
         ("summary", {"mean": math.nan, "std": math.nan, "n": 0, "n_undefined": 5}, "undefined / "),
-        ("summary", {"level": "at the level of raw pixels"}, "64.0 ± 0.9 (5) † / +4.0 [+2.0, +6.0]"),
+        ("summary", {"floor": "pixels"}, "64.0 ± 0.9 (5) † / +4.0 [+2.0, +6.0]"),
     ],
 )
 def test_a_cell_says_what_its_numbers_are_worth(make: Any, table: str, change: dict[str, Any], said: str) -> None:
@@ -44,7 +44,7 @@ def test_a_cell_says_what_its_numbers_are_worth(make: Any, table: str, change: d
     shown = made.show("scores")
     assert " / ".join(line(shown.grid, "SimCLR", "cut <c=3> | *")[0]) == said
     assert "†" not in "".join(cell.main for cell in line(shown.grid, "SimCLR", "default"))
-    explained = "† at the level of raw pixels: no direction is read from it." in " ".join(shown.notes)
+    explained = "† not shown to be above the raw pixels." in " ".join(shown.notes)
     assert explained == ("†" in said)
 
 

@@ -14,6 +14,7 @@ from hypersphere import files
 from hypersphere.config import plan as planning
 from hypersphere.config.claims import Claim
 from hypersphere.config.plan import Plan
+from hypersphere.config.rules import Verdict
 from hypersphere.provenance import tables
 from hypersphere.provenance.columns import CLAIMS, RUNS
 from hypersphere.report import pages, paper, scorecard
@@ -33,7 +34,8 @@ def claim(name: str, kind: str = "value", origin: str = "printed", **given: Any)
     said = {"reading": "as printed", "source": "somewhere", "verdict": "not run", "unstated": "2", "n": 0}
     study = given.get("study", kind if kind == "theorem" else "encoder")
     by = {"theorem": "theorem", "encoder": "encoder", "sentences": "sentence"}.get(study, "study")
-    return {"id": name, "kind": kind, "origin": origin, "paper": "alpha", "answered_by": by, **usual, **said, **given}
+    row = {"id": name, "kind": kind, "origin": origin, "paper": "alpha", "answered_by": by, **usual, **said, **given}
+    return {"answer": Verdict.of(row["verdict"]).answer} | row
 
 
 def claims_at(verdict: str) -> list[dict[str, Any]]:
@@ -44,7 +46,7 @@ def claims_at(verdict: str) -> list[dict[str, Any]]:
     stated = {"artifact": "theorem_1", "sentence": "One is one", "unstated": "0"}
     checked = {"draws": 1000, "met": 900, "violated": 0, "measured": "3e-15"}
     refuted = checked | {"violated": 12, "measured": "0.25", "verdict": "refuted"}
-    refuted["counterexample"] = '{"tau": 1.0, "angles": [0.5, -2.0], "excess": 0.25}'
+    refuted["counterexample"] = '{"tau": 1.0, "angles": [0.5, -2.0], "left": [0.25, 1.0], "right": [0.0, 1.0]}'
     mended = checked | {"verdict": "no counterexample (erratum)", "reading": "X2"}
     solved = {"artifact": "curve", "study": "learning_rates", "metric": "learning_rate", "n": 1}
     never = {"metric": "steps", "n": 3, "reported": "inf", "measured": "inf", "verdict": "diverged as published"}
@@ -52,7 +54,7 @@ def claims_at(verdict: str) -> list[dict[str, Any]]:
     says = shares | {"study": "sentences", "n": 2, "verdict": "its table bears it"}
     return [
         claim("alpha.cut", reported="61.1", **ours, runs="run-a run-b"),
-        claim("alpha.cut.gain", "comparison", **effect, runs="run-a run-b run-c", direction="same"),
+        claim("alpha.cut.gain", "comparison", **effect, runs="run-a run-b run-c", answer="holds"),
         claim("alpha.sweep", artifact="sweep", setting="batch.size=128", reported="50", why="not made yet"),
         claim("alpha.faces", artifact="only_faces", dataset="faces", reported="9", why="nothing stands for faces"),
         claim("alpha.cut.e1", origin="corrected", reading="X1", reported="60", **ours),
@@ -62,7 +64,7 @@ def claims_at(verdict: str) -> list[dict[str, Any]]:
         claim("alpha.rate", **solved, reported="0.12", measured="0.12", verdict="exact"),
         claim("alpha.never", **solved | never, setting="beta=1;m1=0.4"),
         claim("alpha.shares", "comparison", **shares, sentence="All are so", verdict="no counterexample"),
-        claim("alpha.gain", "comparison", "implied", **effect, direction="opposite"),
+        claim("alpha.gain", "comparison", "implied", **effect, answer="opposite"),
         claim("alpha.says", "comparison", **says, sentence="Both hold"),
         claim("alpha.sketch", **solved, reported="1", measured="0.5", verdict="cannot be judged"),
     ]
@@ -84,7 +86,8 @@ class World(Runs):
         runs = pd.DataFrame([{"run": f"run-{at}", **made_by} for at in "abc"])
         tables.write(self.folder / "statistics", {"runs": (runs, RUNS)})
         self.measure("table1")
-        files.write_text(self.folder / "simulations" / "alpha" / "curve.csv", "x\n1\n")
+        curve = pd.DataFrame({"x": [1.0]}), tables.numbers("x")
+        tables.write(self.folder / "simulations" / "alpha", {"curve": curve})
         self.draw("curve")
 
     @property

@@ -5,6 +5,7 @@ Without one these tests are skipped: install `chromium` by apt, or any Chrome.
 
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 import pytest
 
@@ -70,7 +71,7 @@ SCORECARD: dict[str, Any] = {
         "artifact=alpha/sweep": ["alpha.sweep"],
         "origin=ours": ["alpha.wider"],
         "kind=sentence": ["alpha.says"],
-        "verdict=opposite": ["alpha.gain"],
+        "verdict=disagrees": ["alpha.gain", "alpha.one"],
         "document=nobody&verdict=refuted": ["alpha.one"],
         "origin=printed&kind=theorem": ["alpha.one"],
     },
@@ -109,6 +110,18 @@ def test_a_permalink_unfolds_its_claim_wherever_it_is(page: Opened) -> None:
         assert page.tab.run(
             f"{box}.open && (({{top}}) => 0 <= top && top < innerHeight)({box}.getBoundingClientRect())"
         )
+
+
+@pytest.mark.parametrize("part", ["of.100%-0", "of.100%25-0", "über", "%C3%BCber"])
+def test_a_permalink_may_hold_any_character(page: Opened, part: str) -> None:
+    """The page has ids as ``ours.confidence.simclr.default.cifar10.100%-0``; % encodes nothing there."""
+    for name in (part, unquote(part)):
+        page.tab.open(page.address)
+        page.tab.run(f"document.querySelector('.claim').id = '{name}'")
+        page.go(f"#{part}")
+        assert page.tab.run("document.querySelector('.claim').open"), name
+        page.go("#%")  # nothing has this name
+        assert [one for one in page.tab.events if one["method"] == "Runtime.exceptionThrown"] == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

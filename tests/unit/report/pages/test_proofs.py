@@ -12,6 +12,7 @@ from PIL import Image
 
 from hypersphere.config import plan as planning
 from hypersphere.config import registry
+from hypersphere.config.claims import Erratum
 from hypersphere.report import claims, pages, scorecard
 from hypersphere.report.proofs import Link, Proofs
 
@@ -88,3 +89,19 @@ def test_a_picture_in_the_page_is_no_wider_than_it_is_shown(tmp_path: Path) -> N
     with Image.open(io.BytesIO(base64.b64decode(data))) as shown:
         assert shown.size == (scorecard.WIDTH, scorecard.WIDTH // 4)
         assert shown.convert("RGB").getpixel((5, 5)) == pytest.approx((0, 0, 128), abs=10)
+
+
+def test_what_is_run_in_words() -> None:
+    """By hand, for each quantity; nothing for a reading of the text."""
+    said = {"id": "M1", "document": "margins", "kind": "breaks", "tests": []}
+    said |= dict.fromkeys(("place", "printed", "chosen", "decided"), "x")
+    runs = [
+        {"when": {"variant": ["curv", "pos"]}, "set": {"logits.curve": "equation_10", "logits.s": 1.0}},
+        {"when": {"artifact": "readings"}, "set": {"batch.accumulate": "sum"}, "by": "some"},
+        {"set": {"method.two_tau": True}, "by": "none"},
+    ]
+    assert pages.what_is_run(Erratum.model_validate(said | {"runs": runs})) == (
+        "every run of a published table or figure with variant curv or pos has logits.curve=equation_10, logits.s=1; "
+        "a run with artifact readings has batch.accumulate=sum; no run has method.two_tau=true"
+    )
+    assert pages.what_is_run(Erratum.model_validate(said | {"of": "text"})) == ""

@@ -127,11 +127,15 @@ def test_only_verdicts_of_the_published_scale_and_of_statements_have_colour(
 
 
 @pytest.mark.parametrize("verdict", [*Verdict])
-def test_a_verdict_has_the_colour_of_its_outcome(quick: Any, published: Any, verdict: str) -> None:
+def test_a_verdict_has_the_colour_of_its_answer(quick: Any, published: Any, verdict: str) -> None:
     """At every scale of what has no scale; of encoders at the published one alone."""
-    settled = Verdict.of(verdict).outcome in ("holds", "fails")
+    answer = Verdict.of(verdict).answer
+    settled = answer.tone != "neutral"
     for world, scales in ((quick, ("theorem", "study")), (published, ("theorem", "study", "encoder"))):
-        rows = {one["answered_by"]: one | {"verdict": verdict} for one in tables.rows(world.results.claims)}
+        rows = {
+            one["answered_by"]: one | {"verdict": verdict, "answer": answer}
+            for one in tables.rows(world.results.claims)
+        }
         coloured = [by for by, one in rows.items() if claims.entry(world.plan.config, one).tone != "neutral"]
         assert set(scales if settled else ()) == {*coloured} - {"sentence"}
 

@@ -1,0 +1,287 @@
+"""`hypersphere plan RUN` names the layers of each field: for every run of every scale, they give the value shown.
+
+What a layer holds is looked up here in the YAML or CSV that is named, and which layers speak of a field is found field
+by field: nothing of the code that merges layers is used.
+"""
+
+import csv
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from itertools import chain
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from hypersphere import files
+from hypersphere.config.cells import Cell
+from hypersphere.config.plan import leaves
+from hypersphere.config.run import Run
+
+from ...golden.released import ROOT, released
+
+SCALES = sorted(path.stem for path in (ROOT / "config" / "scales").glob("*.yaml"))
+STEP = re.compile(r"(?P<file>\S+): (?P<section>\S+)(?: \((?P<computes>.+)\))?")
+"""A layer as it is named: ``config/scales/quick.yaml: batch_divisor (divided by 4)``."""
+
+
+class Place(NamedTuple):
+    """A file and a section of it."""
+
+    file: str
+    section: str
+
+
+class Layer(NamedTuple):
+    """What one section says of a run."""
+
+    place: Place
+    fields: dict[str, Any]
+    of_scale: bool = False
+
+
+@cache
+def read(file: str) -> Any:
+    text = (ROOT / file).read_text(encoding="utf-8")
+    if file.endswith(".yaml"):
+        return yaml.load(text, yaml.CSafeLoader)
+    chosen = [row for row in csv.DictReader(text.splitlines()) if row["chosen"] == "yes"]
+    return {row["arm"]: row["value"] for row in chosen}
+
+
+def within(value: Any, *keys: str) -> Any:
+    for key in keys:
+        value = value[int(key)] if isinstance(value, list) else value[key]
+    return value
+
+
+def listed(value: Any, key: str) -> Iterator[Any]:
+    """Every value of that key, however deep, and each of a list of them."""
+    if isinstance(value, list):
+        for inner in value:
+            yield from listed(inner, key)
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name == key and isinstance(inner, list):
+                yield from inner
+            elif name == key:
+                yield inner
+            yield from listed(inner, key)
+
+
+@cache
+def held(place: Place, path: str) -> list[Any]:
+    """What a section says of a field: its value there, or each one that an artifact or a study lists."""
+    kind, *rest = place.section.split(".", 1)
+    if path == "seed":
+        seeds = within(read(place.file), *place.section.split("."))
+        return [*chain.from_iterable(seeds.values())] if isinstance(seeds, dict) else seeds
+    if place.file.endswith(".csv"):
+        values = dict(part.split("=") for part in read(place.file)[place.section].split(";"))
+        return [float(values[path])]
+    if kind in ("artifacts", "studies"):
+        return list(listed(within(read(place.file), kind, *rest), path))
+    section = within(read(place.file), *place.section.split("."))
+    if place.section.endswith(".divide"):
+        return [section[path]]
+    if not isinstance(section, dict):  # what a scale says of one field
+        return [section]
+    if kind == "overrides":
+        section = section["set"]
+    return [within(section, *path.split("."))]
+
+
+def declares(cell: Cell) -> Place:
+    """The section that declares a cell: an artifact, or the study that makes it."""
+    file = f"config/papers/{cell.paper}/paper.yaml"
+    if cell.artifact in read(file).get("artifacts", {}):
+        return Place(file, f"artifacts.{cell.artifact}")
+    makers = [name for name in read(file)["studies"] if re.fullmatch(rf"{name}(_[a-z]+)?", cell.artifact)]
+    return Place(file, f"studies.{max(makers, key=len)}")
+
+
+def lender(cell: Cell) -> str:
+    """The document that declares its method and variant."""
+    borrows = read(declares(cell).file).get("borrows", {})
+    return str(borrows.get(cell.coordinates["method"], cell.paper))
+
+
+def matches(when: dict[str, Any], point: dict[str, Any]) -> bool:
+    wanted = {key: value if isinstance(value, list) else [value] for key, value in when.items()}
+    return all(point.get(key) in values for key, values in wanted.items())
+
+
+def selected(cell: Cell) -> Layer:
+    """The values that were selected for the arm of a study's cell; an A/A arm has those of the first, its baseline."""
+    place = declares(cell)
+    file = f"config/selected/{cell.paper}/{place.section.partition('.')[2]}.csv"
+    of_cell = {f"{key}={value}" for key, value in cell.coordinates.items()} - {"variant=again"}
+    again = cell.coordinates["variant"] == "again"
+    for arm, values in read(file).items():
+        parts = set(arm.split(";"))
+        if again:
+            parts = {part for part in parts if not part.startswith("variant=")}
+        if parts <= of_cell:
+            paths = (part.split("=") for part in values.split(";"))
+            return Layer(Place(file, arm), {path: float(value) for path, value in paths})
+    raise KeyError(cell.text)
+
+
+def layers(cell: Cell, scale: str) -> Iterator[Layer]:
+    """All that set fields of a cell's run, from the first word to the last; only factors are not among them."""
+    file, at_scale = f"config/papers/{lender(cell)}/paper.yaml", f"config/scales/{scale}.yaml"
+    document = read(file)
+    identity = {key: cell.coordinates[key] for key in ("method", "variant", "dataset")}
+    paths = {key: value for key, value in cell.coordinates.items() if "." in key}
+    asking = [Layer(declares(cell), {path: value for path, value in paths.items() if value != "best"})]
+    if "best" in paths.values():
+        asking.append(selected(cell))
+    point = {**identity, "paper": document["paper"]}
+    for layer in asking:
+        point |= layer.fields
+    method, variant = str(identity["method"]), str(identity["variant"])
+    of_variant = document["variants"][variant]
+    yield Layer(Place(file, "run"), document.get("run", {}))
+    yield Layer(Place(file, f"methods.{method}"), document["methods"][method])
+    yield Layer(Place(file, f"variants.{variant}"), of_variant)
+    for at, one in enumerate(document.get("overrides", [])):
+        if matches(one["when"], point):
+            yield Layer(Place(file, f"overrides.{at}"), one["set"])
+    for at, one in enumerate(read(at_scale).get("overrides", [])):
+        when, fields = one.get("when", {}), dict(one.get("set", {}))
+        if "name" in of_variant.get("encoder", {}) and "variant" not in when:
+            fields.pop("encoder", None)
+        if matches(when, point):
+            yield Layer(Place(at_scale, f"overrides.{at}"), fields, of_scale=True)
+    for layer in asking:
+        for path, value in layer.fields.items():
+            if not path.endswith(".times"):
+                field, key = path.split(".")
+                yield Layer(layer.place, {field: {key: value}})
+
+
+def setters(said: list[Layer]) -> dict[str, Place]:
+    """Who set each field, by its path, of the layers that no later one drops."""
+    found: dict[str, dict[str, Place]] = {}
+    names: dict[str, Any] = {}
+    for layer in said:
+        for field, value in layer.fields.items():
+            absent = field not in found or field in found[field]  # nobody set it, or somebody set it to null
+            if not isinstance(value, dict):
+                found[field], names[field] = {field: layer.place}, None
+            elif not (absent and layer.of_scale and "name" not in value):
+                replaces = "name" in value and value["name"] != names.get(field)
+                if absent or replaces:
+                    found[field] = {}
+                names[field] = value.get("name", names.get(field))
+                for key in value:
+                    found[field][f"{field}.{key}"] = layer.place
+    every: dict[str, Place] = {}
+    for of_field in found.values():
+        every |= of_field
+    return every
+
+
+def given(steps: list[re.Match[str]], path: str, run: Run) -> list[Any]:
+    """What the named layers give a field: each one's own number must be what the layer holds."""
+    values: list[Any] = []
+    for step in steps:
+        place, computes = Place(step["file"], step["section"]), step["computes"]
+        if computes is None:
+            values = held(place, path)
+            continue
+        does, _, number = computes.rpartition(" ")
+        if does == "divided by":
+            assert int(number) in held(place, path)
+            values = [value // int(number) for value in values]
+        elif does == "times":
+            factor = path if place.section == "learning_rate_factor" else f"{path}.times"
+            assert float(number) in held(place, factor)
+            values = [float(Fraction(str(value)) * Fraction(number)) for value in values]
+        else:  # times 10 / 100, of epochs and of what shrinks with them
+            own = int(does.split()[1])
+            assert own in (held(place, path) if path == "schedule.epochs" else [run.schedule.epochs])
+            values = [max(1, round(own * value / int(number))) for value in values]
+    return values
+
+
+def of_epochs(scale: str, said: list[Layer]) -> Place | None:
+    """The section of a scale that says how long it trains a run; None: as published."""
+    place, epochs = Place(f"config/scales/{scale}.yaml", "epochs"), read(f"config/scales/{scale}.yaml")["epochs"]
+    for layer in said:
+        if layer.of_scale and "epochs" in layer.fields.get("schedule", {}):
+            place, epochs = layer.place, layer.fields["schedule"]["epochs"]
+    return None if epochs == "published" else place
+
+
+def of_dataset(cell: Cell, scale: str) -> Place:
+    """The section that says which dataset is used."""
+    file, published = f"config/scales/{scale}.yaml", str(cell.coordinates["dataset"])
+    for key in (f"{cell.paper}/{published}", published):
+        if key in read(file).get("datasets", {}):
+            return Place(file, f"datasets.{key}")
+    return declares(cell)
+
+
+def of_seed(cell: Cell, scale: str) -> Place:
+    """The section that lists its seeds: a study has its own; tables and sweeps have those of the scale."""
+    place, file = declares(cell), f"config/scales/{scale}.yaml"
+    declared = within(read(place.file), *place.section.split("."))
+    if place.section.startswith("studies.") or isinstance(declared.get("seeds"), list):
+        return Place(place.file, f"{place.section}.seeds")
+    if cell.coordinates["variant"] in declared.get("seeds_of", {}):
+        return Place(place.file, f"{place.section}.seeds_of")
+    swept = f"{cell.paper}/{cell.artifact}" in read(file).get("swept", [])
+    return Place(file, f"seeds.{'sweeps' if swept else declared.get('seeds', 'tables')}")
+
+
+def wrong(cell: Cell, run: Run, scale: str, rows: list[tuple[str, str, str]]) -> Iterator[str]:
+    """The fields of a run whose layers are not those named, or do not give the value shown."""
+    said = list(layers(cell, scale))
+    shown = {".".join(path): value for path, value in leaves(run.model_dump(mode="json", exclude={"dataset"}))}
+    shown["dataset"] = run.dataset.name
+    assert sorted(path for path, _, _ in rows) == sorted(shown)
+    expected = setters(said)
+    if run.kind != "image":  # views are of images
+        expected = {path: place for path, place in expected.items() if not path.startswith("views.")}
+    expected |= {"dataset": of_dataset(cell, scale), "seed": of_seed(cell, scale)}
+    for path, text, where in rows:
+        steps = [step for step in map(STEP.fullmatch, where.split("; ")) if step]
+        named = [Place(step["file"], step["section"]) for step in steps if not step["computes"]]
+        first = expected.get(path)
+        if path == "schedule.epochs" and len(steps) == 1:
+            first = of_epochs(scale, said) or first
+        if named != ([first] if first else []):
+            yield f"{path}: {where} is named, and {first} sets it"
+        elif first and shown[path] not in given(steps, path, run):
+            yield f"{path}: {text} is shown, and {where} gives {given(steps, path, run)}"
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_each_value_is_that_of_the_layers_named_and_a_default_is_in_none_that_is_left(scale: str) -> None:
+    plan = released(scale)
+    first: dict[str, Cell] = {}
+    for cell in plan.cells:
+        if cell.run is not None and cell.run.name in plan.runs:
+            first.setdefault(cell.run.name, cell)
+    seen: set[tuple[object, ...]] = set()
+    untrue: dict[str, list[str]] = {}
+    for name, cell in first.items():
+        assert cell.run is not None
+        assert cell.resolved is not None
+        alike = cell.resolved.run.name, cell.paper, cell.artifact  # but for the seed
+        if alike not in seen:
+            seen.add(alike)
+            untrue[name] = list(wrong(cell, cell.run, scale, plan.explained(name)))
+    assert {name: fields for name, fields in untrue.items() if fields} == {}, f"{len(untrue)} runs"
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_run_that_is_printed_whole_and_read_again_is_the_same(scale: str) -> None:
+    """One of each description, whatever its seed."""
+    runs = {cell.resolved.run.name: cell.run for cell in released(scale).cells if cell.resolved and cell.run}
+    for run in runs.values():
+        again = Run.model_validate(files.parse_yaml(run.as_yaml()))
+        assert (again, again.name) == (run, run.name)
