@@ -2,6 +2,7 @@
 
 import ast
 import math
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -9,7 +10,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from hypersphere import files
 from hypersphere.config import coordinates, project
@@ -50,9 +51,12 @@ def again(low: float, high: float) -> dict[str, Any]:
 
 
 def answer(study: str, rows: list[dict[str, Any]], values: Arms | None = None, paper: str = "ours") -> str:
-    declared = CONFIG.papers[paper].studies[study].answers
-    rule = answers.rule_of(declared, CONFIG.answers_file(paper), study)
-    return answers.of_study(rule, rows, values or {}, RULES)
+    return answers.of_study(rule_of(paper, study), rows, values or {}, RULES)
+
+
+@cache
+def rule_of(paper: str, study: str) -> answers.Rule:
+    return answers.rule_of(CONFIG.papers[paper].studies[study].answers, CONFIG.answers_file(paper), study)
 
 
 def test_what_a_comparison_is_counted_as() -> None:
@@ -168,6 +172,7 @@ FLOORED = st.sampled_from(["", "variant", "baseline"])
 
 
 @pytest.mark.parametrize(("paper", "study"), OPEN_STUDIES)
+@settings(deadline=None)
 @given(data=st.data())
 def test_no_floored_arm_changes_an_answer_and_two_take_their_comparison_alone(
     paper: str, study: str, data: st.DataObject
