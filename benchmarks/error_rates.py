@@ -63,6 +63,7 @@ def share_wrong(rule: Rule, spreads: tuple[float, ...], seeds: int, draws: int, 
     ``all_pooled``: whether all arms count in every pool, be they like the compared ones, other, or without spread.
     """
     rules = rules_file.load(ROOT)
+    size = verdicts.Size.of(PUBLISHED, rules)
     values = np.random.default_rng([seeds, draws]).standard_normal((draws, len(spreads), seeds))
     wrong = 0
     for table in values:
@@ -78,7 +79,7 @@ def share_wrong(rule: Rule, spreads: tuple[float, ...], seeds: int, draws: int, 
         _, levels = holm(p, rules.alpha, len(spreads) - 1)
         for test, one, level in zip(tests, found, levels, strict=True):
             adjusted, primary = test.interval(one, 1 - level), test.interval(one, rules.confidence)
-            verdict = verdicts.of_effect(PUBLISHED, adjusted, primary, rules).verdict
+            verdict = verdicts.of_effect(PUBLISHED, size, adjusted, primary).verdict
             if verdict in (Verdict.REPRODUCED, Verdict.DIRECTION_ONLY):
                 wrong += 1
                 break

@@ -22,7 +22,7 @@ from hypersphere.config.rules import Answer, Rules, Verdict
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_tidy
-from hypersphere.statistics import gather, measure, studies, verdicts
+from hypersphere.statistics import confirmed, gather, measure, studies, verdicts
 from hypersphere.statistics.effects import ENOUGH, Pooled, arms, layout, pool, pool_for
 
 UNFINISHED = "the study is not finished: its table has estimates, and nothing is read from them"
@@ -177,6 +177,8 @@ class Judge:
         """
         if why := why_not_measured(self.plan, self.paper.paper, claim):
             return {"why": why}
+        if not confirmed.finished(self.plan, self.paper.paper, claim.artifact):
+            return {"why": UNFINISHED}
         outcome = self._value(claim) if claim.kind == "value" else self._comparison(claim)
         if "n" in outcome:
             rows = self.measurements[self.measurements["coordinates"].isin(claim.cells)]
@@ -243,10 +245,6 @@ class Judge:
         rows = self.effects[(self.effects["coordinates"] == claim.text) & (self.effects["baseline"] == against)]
         if not claim.direction and claim.reported is None:
             return {"why": "the document prints neither a difference nor its direction"}
-        if self.declared.plan and (
-            len(self.effects) < len(self.declared.comparisons) or self.effects["n_missing"].any()
-        ):
-            return {"why": UNFINISHED}
         effect, (seeds, said) = rows.iloc[0], self._seeds(claim.text, against)
         unknown = math.nan, math.nan
         ours = verdicts.Intervals(
