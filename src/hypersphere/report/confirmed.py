@@ -182,6 +182,8 @@ def draw(config: Config, compared: pd.DataFrame) -> Figure:
             ends = (row["low"], row["high"]), (row["low_holm"], row["high_holm"])
             lines.append(intervals.Row(arm, said, marks, colour, *ends))
         tuned = ", each arm at its best values" if study.tuned else ""
-        title = f"{study.question} In {words.measure(study.measure)}{tuned}{'. ' + CLOSED if study.closed else ''}"
+        title = f"{study.question} In {words.measure(study.measure)}{tuned}"
+        if study.closed:
+            title = f"{study.question} Closed: estimates"
         sections += [intervals.Section(title, lines, study.margin)] if rows else []
     return intervals.drawn(frame, sections, "difference from the baseline, points")

@@ -49,13 +49,13 @@ LOOKS = {
 }
 """How an answer is drawn: hue and shape say the same, and neither says good or bad."""
 SAID = {
-    Answer.HOLDS: "published sign, half the size or more",
-    Answer.DIRECTION_ONLY: "published sign, another size",
+    Answer.HOLDS: "agrees",
+    Answer.DIRECTION_ONLY: "in sign only",
     Answer.OPPOSITE: "opposite sign",
-    Answer.FAILS: "less than half the size, sign unclear",
+    Answer.FAILS: "less than half",
     Answer.CANNOT_TELL: "undecided",
 }
-"""What an answer says of an effect."""
+"""What an answer says of an effect, beside its mark."""
 
 
 def drawn(claim: Claim) -> bool:
@@ -193,7 +193,7 @@ def draw(config: Config, shown: Rows, total: int) -> Figure:
         f"Holm's correction (thin). Axis cut at ±{FARTHEST:g}; an arrow stands for what lies beyond.",
         small,
     )
-    legend = {"printed": PRINTED} | {f"ours: {SAID[answer]}": look for answer, look in LOOKS.items()}
+    legend = {"published": PRINTED} | {SAID[answer]: look for answer, look in LOOKS.items()}
     nothing = [Section("No comparison has an interval yet.", ())]
     label = "difference from the baseline, points of accuracy"
     return intervals.drawn(frame, sections or nothing, label, farthest=FARTHEST, legend=legend)
