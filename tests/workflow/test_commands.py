@@ -23,7 +23,8 @@ CANNOT = (
     # have tests of their own
     *("make archive", "make restore", "make site", "make verify RERUN", "hypersphere verify", "hypersphere audit"),
     *("hypersphere campaign", "hypersphere rehearse", "hypersphere new-paper", "ONLY=mine", "hypersphere select"),
-    *("hypersphere evidence import", "snakemake --unlock", "snakemake --touch", "snakemake --cores all --sdm conda"),
+    *("hypersphere evidence import", "hypersphere pretrain --from", "snakemake --unlock", "snakemake --touch"),
+    "snakemake --cores all --sdm conda",
     *("snakemake --workflow-profile profiles/slurm", "snakemake --cores all --config epochs=3"),
     # are tests, write pages of the repository, or download
     *("make test", "make pages", "make lint", "make setup", "make mutants", "make lock", "SCALE=smoke", "scale=smoke"),
