@@ -113,6 +113,27 @@ def test_the_paper_and_the_laptop_page_say_of_each_effect_what_the_table_says(pl
         assert agrees(effect["holm"], row, "low", "high"), row["id"]
 
 
+def test_a_study_that_is_not_finished_says_nothing_anywhere(plan: Plan) -> None:
+    """Its claims are not tested, and its tables, in the article and on the laptop page, hold estimates alone."""
+    known = docs.read(plan.config.root)
+    compared = known.studies["studies"]
+    finished = {(row.paper, row.study): row.finished for row in compared.itertuples() if row.artifact == row.study}
+    assert {*finished.values()} == {True, False}  # the control: there are both
+    claims = [row for row in known.claims if row["origin"] == "ours" and row["answered_by"] == "encoder"]
+    for row in claims:
+        study = row["id"].split(".")[1]
+        if not finished.get((row["paper"], study), False):
+            assert (row["answer"], row["certainty"], row["direction"]) == ("not tested", "none", ""), row["id"]
+    unread = compared[~compared["finished"].astype(bool)]
+    assert set(unread["called"]) == {""}
+    content = json.loads((plan.config.root / REPORT / "content.json").read_text(encoding="utf-8"))
+    questions = {study.question: name for paper in plan.config.papers.values() for name, study in paper.studies.items()}
+    for study in content["studies"]:
+        if not finished["ours", questions[study["question"]]]:
+            said = {row[-1] for group in study["groups"] for row in group["rows"]}
+            assert said <= {"estimate", "not finished"}, study["question"]
+
+
 def test_the_scorecard_is_small_and_every_relative_link_names_a_file_or_folder(plan: Plan) -> None:
     scorecard = plan.config.results / "scorecard.html"
     assert scorecard.stat().st_size < MOST

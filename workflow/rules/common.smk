@@ -67,3 +67,19 @@ class Exact(NamedTuple):
 def exact(folder, copies, *of):
     """The files that a scale copies from a folder."""
     return Exact([f"{local(folder)}/{Path(path).name}" for path in copies], copies, list(of))
+
+
+WHOLE = {"all", "everything"}
+
+
+def judged_here(wildcards):
+    """The claims of scales that were finished here, which are shown as they are: nothing is made for the report alone.
+
+    Where all of a scale is asked for, its claims come first, as the report would otherwise depend on which job ends first.
+    """
+    found = {local(path) for path in known.finished(Path.cwd())}
+    targets = set(workflow.dag_settings.targets)
+    on_real_images = SCALE.level != "quick" and Path(f"config/scales/{PLAN.config.results.name}.yaml").is_file()
+    if on_real_images and (not targets or targets & WHOLE):
+        found.add(f"{RESULTS}/claims.csv")
+    return sorted(found)

@@ -3,20 +3,6 @@
 RECORDED = known.recorded_scales(Path.cwd())
 REPORT = [f"results/report/{name}" for name in ("index.html", "report.pdf", "claims.csv")]
 OF_RECORDS = ("claims.csv", "claims.json", "studies.csv", "splits.csv", "answers.csv", "progress.csv")
-WHOLE = {"all", "everything"}
-
-
-def judged_here(wildcards):
-    """The claims of scales that were finished here, which are shown as they are: nothing is made for the report alone.
-
-    Where all of a scale is asked for, its claims come first, as the report would otherwise depend on which job ends first.
-    """
-    found = {local(path) for path in known.finished(Path.cwd())}
-    targets = set(workflow.dag_settings.targets)
-    on_real_images = SCALE.level != "quick" and Path(f"config/scales/{PLAN.config.results.name}.yaml").is_file()
-    if on_real_images and (not targets or targets & WHOLE):
-        found.add(f"{RESULTS}/claims.csv")
-    return sorted(found)
 
 
 rule judge_records:

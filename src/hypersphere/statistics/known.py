@@ -289,7 +289,7 @@ def _known(
     taken as one, which is the widest interval.
     """
     nothing = {"rung": "nothing", "answer": Answer.NOT_TESTED, "certainty": rules.rungs["nothing"].grade}
-    nothing["verdict"] = NOT_RUN
+    nothing |= {"verdict": NOT_RUN, "direction": ""}
     low = high = math.nan
     arms = [printed.get((claim.artifact, cell)) for cell in claim.cells] if claim.kind == "comparison" else []
     of = [(arm.reported_std, arm.reported_n or 1) for arm in arms if arm and arm.reported_std]
