@@ -40,7 +40,7 @@ ANSWERS: dict[str, Said] = {"yes": "holds", "no": "fails", "unclear": "unclear",
 """The answers of studies (``statistics/answers.py``) as what is said."""
 GENERAL = {
     "direction only": "Only in sign: {direction_only} of {all} comparisons have the published sign and another size. "
-    "{printed_range} is published, and {ours}.",
+    "In all of them, {ours}.",
     "not tested": "This has not been tested yet.",
 }
 """What is said of an outcome for which a question has no sentence of its own."""

@@ -166,7 +166,6 @@ class Judge:
             for table in ("measurements", "effects", "summary", "runs")
         )
         self.summary = self.summary.set_index("coordinates", drop=False)
-        self.means = {str(cell): float(mean) for cell, mean in self.summary["mean"].items()}
         self.arms = arms(self.measurements, self.declared.points)
 
     def of(self, claim: Claim) -> dict[str, Any]:
