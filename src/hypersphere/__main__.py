@@ -16,6 +16,9 @@ def run() -> int:
     Importing torch makes a million objects, and all of them stay. By default Python searches them for garbage many
     times during the import, and once more at exit. That takes a quarter of the time of a small job.
     """
+    from hypersphere import foreign
+
+    foreign.start_again(str(foreign.PACKAGE))
     from hypersphere.audit import command as audit
 
     gc.set_threshold(10_000)  # new objects before it looks among them; Python 3.11 takes 700
