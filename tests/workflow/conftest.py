@@ -136,10 +136,10 @@ class Checkout:
         arrays = [path for path in self.root.glob("data/processed/*/*/*")]
         return self.files(*TRAINED, *MADE) | {str(path.relative_to(self.root)): path.read_bytes() for path in arrays}
 
-    def equipped(self) -> "Checkout":
-        """The same with programs in .venv/bin, as `make` looks for them, that start in milliseconds."""
+    def equipped(self, python: str | None = None) -> "Checkout":
+        """The same with programs in .venv/bin, as `make` looks for them; by default they start in milliseconds."""
         for name, module in (("hypersphere", f"{self.root}/src/hypersphere"), ("snakemake", "-m snakemake")):
-            program(self.root / ".venv" / "bin" / name, f'exec {preloaded().python} {module} "$@"')
+            program(self.root / ".venv" / "bin" / name, f'exec {python or preloaded().python} {module} "$@"')
         set_up(self.root)
         path = f"{self.root / '.venv' / 'bin'}{os.pathsep}{self.environment['PATH']}"
         return Checkout(self.root, self.environment | {"PATH": path})

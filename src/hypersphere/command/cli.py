@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hypersphere import files
+from hypersphere import files, foreign
 from hypersphere.audit import command as audit
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Studied
@@ -430,6 +430,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             above = (folder for folder in (current, *current.parents) if (folder / "config" / "config.yaml").is_file())
             if (root := next(above, None)) is None:
                 raise HypersphereError(f"{current}: neither this folder nor one above it holds config/config.yaml")
+            check_own_code(root)
             COMMANDS[parsed.command].run(planning.make(root, parse_settings(parsed.settings)), parsed)
         except DamagedError as damage:
             damage.disprove()
@@ -444,6 +445,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("hypersphere: stopped by SIGTERM", file=sys.stderr)
         raise
     return 0
+
+
+def check_own_code(root: Path) -> None:
+    """Refuse a checkout whose code is not what runs: after a copy, its programs are still those of the original."""
+    own = root / "src" / "hypersphere"
+    if own.is_dir() and not own.samefile(foreign.PACKAGE):
+        raise HypersphereError(f"{root}: its code is not what runs, {foreign.PACKAGE} is; type `make setup` in it")
 
 
 def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
