@@ -121,7 +121,7 @@ def convention(table: str, numbers: Iterable[Written], points_are_usual: bool) -
     for one in numbers:
         readings = one.readings
         if len(readings) == 1:
-            telling.setdefault(*readings, one)
+            telling.setdefault(next(iter(readings)), one)
         has_two = len(set(readings.values())) == 2
         open_ = open_ or (one if has_two else None)
         only_points = only_points and (one.is_count or (has_two and POINT in one.text))
