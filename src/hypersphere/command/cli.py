@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from hypersphere import files
 from hypersphere.audit import command as audit
 from hypersphere.config import plan as planning
+from hypersphere.config import settings
 from hypersphere.config.artifacts import Studied
 from hypersphere.config.claims import why_not_made
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
@@ -430,7 +431,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             above = (folder for folder in (current, *current.parents) if (folder / "config" / "config.yaml").is_file())
             if (root := next(above, None)) is None:
                 raise HypersphereError(f"{current}: neither this folder nor one above it holds config/config.yaml")
-            COMMANDS[parsed.command].run(planning.make(root, parse_settings(parsed.settings)), parsed)
+            COMMANDS[parsed.command].run(planning.make(root, settings.parse(parsed.settings)), parsed)
         except DamagedError as damage:
             damage.disprove()
             raise
@@ -444,17 +445,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("hypersphere: stopped by SIGTERM", file=sys.stderr)
         raise
     return 0
-
-
-def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
-    """The values of ``--set KEY=VALUE``, by key."""
-    overrides = {}
-    for setting in settings:
-        key, equals, value = setting.partition("=")
-        if not equals:
-            raise HypersphereError(f"--set {setting}: must be KEY=VALUE, for example --set epochs=3")
-        try:
-            overrides[key] = files.parse_yaml(value)
-        except ValueError as error:
-            raise HypersphereError(f"--set {setting}: not valid YAML ({error})") from None
-    return overrides

@@ -1,6 +1,5 @@
 """``hypersphere plan``: what is done, what would run and why."""
 
-import json
 import subprocess
 import sys
 from collections import Counter
@@ -8,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from hypersphere.config import settings
 from hypersphere.config.claims import check_texts, why_not_made
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
@@ -76,8 +76,8 @@ def details(plan: Plan, reasons: dict[tuple[str, str], str], states: dict[str, S
 
 def calling(overrides: dict[str, Any], *options: str) -> list[str]:
     """The words that call Snakemake with the project's own profile (profiles/default) and these settings."""
-    settings = [f"{key}={json.dumps(value)}" for key, value in overrides.items()]
-    return [sys.executable, "-m", "snakemake", *options, *(["--config", *settings] if settings else [])]
+    typed = settings.words(overrides)
+    return [sys.executable, "-m", "snakemake", *options, *(["--config", *typed] if typed else [])]
 
 
 def snakemake(root: Path, overrides: dict[str, Any], *options: str) -> subprocess.CompletedProcess[str]:
