@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from hypersphere.audit.grim import unit
 from hypersphere.audit.table import MINUS, Cell, number
 from hypersphere.errors import HypersphereError
 
@@ -189,6 +188,8 @@ def parse(sentence: str, cells: Sequence[Cell]) -> tuple[Check, str, list[Number
     than = number(found["than"], f"claim '{sentence}'")
     if found["take"] in ("at least", "at most"):
         return Check(here, found["take"], (float(than),), minus), of, numbers
+    from hypersphere.audit.grim import unit  # numpy, which no check of a declared sentence needs
+
     slack = unit(than) / 2 + (max(unit(cell.mean) for cell in chosen) if minus else Fraction(0))
     bounds = float(Fraction(than) - slack), float(Fraction(than) + slack)
     take = "largest" if found["take"] == "up to" else "mean"

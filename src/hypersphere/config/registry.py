@@ -161,7 +161,7 @@ class Components(Mapping[str, Found]):
     def _find(self, name: str) -> Found | None:
         found = None
         for path, package in self._files.get(name, ()):
-            function = _defined(path).get(_FUNCTIONS.get(self._kind, name))
+            function = defined(path).get(_FUNCTIONS.get(self._kind, name))
             if not isinstance(function, ast.FunctionDef):
                 continue
             returns = ast.unparse(function.returns) if function.returns else ""
@@ -181,7 +181,7 @@ def components(kind: Named) -> Components:
 
 
 @cache
-def _defined(path: Path) -> dict[str, ast.AST]:
+def defined(path: Path) -> dict[str, ast.AST]:
     """The functions of a file, and the values that it assigns, at its top level, by name."""
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -256,7 +256,7 @@ def read_constant(kind: Named, name: str, constant: str, default: Any) -> Any:
     declares whether its runs see augmented views of images (IMAGES, by default no).
     """
     file = components(kind)[name].file
-    node = _defined(file).get(constant)
+    node = defined(file).get(constant)
     if node is None:
         return default
     try:
