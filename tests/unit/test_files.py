@@ -151,7 +151,9 @@ def test_values_of_yaml(text: str, value: object) -> None:
     assert type(parsed) is type(value)
 
 
-@pytest.mark.parametrize("text", ["010", "08", ".5e1", "5.e3", "1e3", "1:30", "1_0", "yes", "null", "=", ".inf", "~", ""])
+@pytest.mark.parametrize(
+    "text", ["010", "08", ".5e1", "5.e3", "1e3", "1:30", "1_0", "yes", "null", "=", ".inf", "~", ""]
+)
 def test_text_that_looks_like_a_value_is_written_so_that_it_is_read_as_text(text: str) -> None:
     assert files.parse_yaml(files.as_yaml({"a": text})) == {"a": text}
 

@@ -252,8 +252,9 @@ def read_constant(kind: Named, name: str, constant: str, default: Any) -> Any:
     """The literal that a component's file assigns to ``constant``, read without importing it.
 
     A method declares what it gives its objective (GIVES), which of that the objective must take (USES), how many views
-    it takes (VIEWS, by default 2) and the only encoders that it can train (ENCODERS, by default all). A trainer
-    declares whether its runs see augmented views of images (IMAGES, by default no).
+    it takes (VIEWS, by default 2) and the only encoders that it can train (ENCODERS, by default all). A method and an
+    encoder declare whether they have batch norm (BATCH_NORM: True, or the parameters that give it; by default no). A
+    trainer declares whether its runs see augmented views of images (IMAGES, by default no).
     """
     file = components(kind)[name].file
     node = defined(file).get(constant)
