@@ -1,14 +1,27 @@
 """CITATION.cff: what the report and an archive say of this repository."""
 
+import re
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from hypersphere.config.validation import Text, read_mapping, validate
 
 FILE = "CITATION.cff"
+
+
+def _address(text: str) -> str:
+    if not re.fullmatch(r"https?://[^\s?#]+", text):
+        raise ValueError(f"'{text}' is no address of the web")
+    return text
+
+
+def _version(text: str) -> str:
+    if not re.fullmatch(r"[0-9A-Za-z][0-9A-Za-z.+_-]*", text):
+        raise ValueError(f"'{text}' cannot name a file; a version has letters, digits and . + _ -")
+    return text
 
 
 class Author(BaseModel):
@@ -35,12 +48,10 @@ class Citation(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    version: Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z][0-9A-Za-z.+_-]*$")]
+    version: Annotated[str, AfterValidator(_version)]
     """An archive's file is named after it."""
     date_released: date | None = Field(default=None, alias="date-released")
-    repository: Annotated[str, StringConstraints(pattern=r"^https?://[^\s?#]+$")] | None = Field(
-        default=None, alias="repository-code"
-    )
+    repository: Annotated[str, AfterValidator(_address)] | None = Field(default=None, alias="repository-code")
     authors: list[Author] = Field(default_factory=list)
 
 

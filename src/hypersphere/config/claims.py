@@ -144,7 +144,7 @@ class Claim(Strict):
         if math.isinf(self.reported or 0.0) and measure.high < LARGEST:
             raise ValueError(f"reported: {self.metric} is never infinite")
         if self.reported is not None and not math.isinf(self.reported) and not low <= self.reported <= high:
-            raise ValueError(f"reported: {self.metric} is from {low:g} to {high:g} (given: {self.reported:g})")
+            raise ValueError(f"reported: {self.metric} is from {low:g} to {high:g} (given: {self.reported:.10g})")
         if self.reported_std is not None and self.reported_std > span:
             raise ValueError(
                 f"reported_std: {self.metric} spreads over at most {span:g} (given: {self.reported_std:g})"

@@ -126,8 +126,8 @@ class Layers:
         except ValidationError as error:
             problem = error.errors()[0]
             # A validator's own complaint names its key first; another layer may have set the rest of the component.
-            parameter = re.match(r"Value error, ([\w-]+): ", problem["msg"])
-            location = [*map(str, problem["loc"]), *([parameter[1]] if parameter else [])]
+            parameter = re.match(r"Value error, ([\w.-]+): ", problem["msg"])
+            location = [*map(str, problem["loc"]), *(parameter[1].split(".") if parameter else [])]
             depths = range(len(location), 0, -1)  # the deepest part of the place that any layer sets
             layer = next(filter(None, (self.last(location[:depth]) for depth in depths)), self.layers[1])
             raise HypersphereError(f"{layer.file}: {sentence(error, layer.section)}") from None

@@ -81,7 +81,7 @@ FORMULAS = ["$z_1$", "a $\\beta$ b", "5 $", "\\$5 to \\$6", "no dollar", "über 
 
 
 def test_text_that_is_no_formula_is_drawn_in_every_place(tmp_path: Path) -> None:
-    """One figure has it everywhere: on axes of two kinds, in a legend, beside a bar of colours and around the panels."""
+    """One figure has it everywhere: on axes of two kinds, in a legend, beside a bar of colours, around the panels."""
     with style.applied():
         figure, part = figures.framed(figures.Frame("$_$ heading", "what $_$", "small $_$"), 6.0, 3.0)
         flat, space = part.add_subplot(121), part.add_subplot(122, projection="3d")

@@ -60,8 +60,11 @@ def test_the_heads_of_a_method_have_batch_norm_where_it_says_so(name: str, given
 
 def test_the_table_has_both_answers() -> None:
     assert {as_declared("methods", given) for _, given in ALL} == {True, False}
-    assert ENCODERS == tuple(
-        n for n in registry.names("encoders") if registry.read_constant("encoders", n, "KIND", "image") == "image"
+    assert (
+        tuple(
+            n for n in registry.names("encoders") if registry.read_constant("encoders", n, "KIND", "image") == "image"
+        )
+        == ENCODERS
     )
 
 
