@@ -46,10 +46,10 @@ export LOGNAME := $(shell id -un 2> /dev/null || id -u)
 endif
 
 MAKEFLAGS += --no-print-directory
-# A setting reaches the command as it was typed; one that brings single quotes of its own is left as it is.
-SET_QUOTED = $(foreach s,$(SET),$(if $(findstring ',$(s)),$(s),'$(s)'))
+# All settings reach the command as one word, as they were typed: config/settings.py parts them, and reads each value.
+SET_QUOTED = $(if $(SET),'set=$(subst ','\'',$(SET))')
 CHOSEN = scale=$(SCALE) $(if $(ONLY),'only=$(ONLY)') $(SET_QUOTED)
-SETTINGS = --set scale=$(SCALE) $(if $(ONLY),--set 'only=$(ONLY)') $(foreach s,$(SET_QUOTED),--set $(s))
+SETTINGS = --set scale=$(SCALE) $(if $(ONLY),--set 'only=$(ONLY)') $(if $(SET),--set $(SET_QUOTED))
 .DEFAULT_GOAL := help
 .PHONY: help setup reproduce report site evidence pages restore plan verify mend archive test test-fast test-long test-tools test-results mutants lint bench lock clean-results
 

@@ -1,7 +1,6 @@
 """The Makefile, the pins, and the guard of this checkout."""
 
 import re
-import shlex
 import subprocess
 import tomllib
 from pathlib import Path
@@ -16,25 +15,6 @@ from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCK = (ROOT / "requirements.lock").read_text()
-
-
-@pytest.mark.parametrize("target", ["plan", "reproduce"])
-@pytest.mark.parametrize(
-    ("typed", "settings"),
-    [
-        ('seeds={"tables":[0],"sweeps":[1]}', ['seeds={"tables":[0],"sweeps":[1]}']),
-        ("seeds=[0,1] epochs=3", ["seeds=[0,1]", "epochs=3"]),
-        ("data_root=/a/$$HOME/*", ["data_root=/a/$HOME/*"]),
-        ('epochs=3 \'probes={"knn":{"k":20}}\'', ["epochs=3", 'probes={"knn":{"k":20}}']),
-        ("", []),
-    ],
-)
-def test_settings_reach_the_command_as_they_were_typed(target: str, typed: str, settings: list[str]) -> None:
-    """``make -n`` prints what the shell would get, and shlex splits it as the shell does."""
-    command = ["make", "-n", "-o", "ready", target, f"SET={typed}"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    words = shlex.split(done.stdout)
-    assert [word for word in words[words.index("scale=quick") + 1 :] if word not in ("--set", ";")] == settings
 
 
 def test_every_requirement_of_the_lock_is_pinned_and_hashed_without_address_or_option() -> None:

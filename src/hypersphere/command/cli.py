@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from hypersphere import files, foreign
 from hypersphere.audit import command as audit
 from hypersphere.config import plan as planning
+from hypersphere.config import settings
 from hypersphere.config.artifacts import Studied
 from hypersphere.config.claims import why_not_made
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
@@ -458,7 +459,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if (root := next(above, None)) is None:
                 raise HypersphereError(f"{current}: neither this folder nor one above it holds config/config.yaml")
             check_own_code(root)
-            COMMANDS[parsed.command].run(planning.make(root, parse_settings(parsed.settings)), parsed)
+            COMMANDS[parsed.command].run(planning.make(root, settings.parse(parsed.settings)), parsed)
         except DamagedError as damage:
             damage.disprove()
             raise
@@ -479,17 +480,3 @@ def check_own_code(root: Path) -> None:
     own = root / "src" / "hypersphere"
     if own.is_dir() and not own.samefile(foreign.PACKAGE):
         raise HypersphereError(f"{root}: its code is not what runs, {foreign.PACKAGE} is; type `make setup` in it")
-
-
-def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
-    """The values of ``--set KEY=VALUE``, by key."""
-    overrides = {}
-    for setting in settings:
-        key, equals, value = setting.partition("=")
-        if not equals:
-            raise HypersphereError(f"--set {setting}: must be KEY=VALUE, for example --set epochs=3")
-        try:
-            overrides[key] = files.parse_yaml(value)
-        except ValueError as error:
-            raise HypersphereError(f"--set {setting}: not valid YAML ({error})") from None
-    return overrides
