@@ -1,5 +1,6 @@
 """A checkout has the bytes of its commit, whatever git is told about ends of lines."""
 
+import codecs
 import os
 import subprocess
 from pathlib import Path
@@ -9,18 +10,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 UNIX, WINDOWS = b"one\ntwo\n", b"one\r\ntwo\r\n"
 FILES = {
-    **{
-        f"a.{ending}": UNIX
-        for ending in ("txt", "csv", "yaml", "json", "md", "svg", "py", "lock", "html", "typ", "cff")
-    },
+    **{f"a.{ending}": UNIX for ending in ("txt", "csv", "yaml", "json", "md", "svg", "py", "lock", "html", "typ")},
     **{f"windows.{ending}": WINDOWS for ending in ("txt", "csv", "md")},
-    **{
-        "Makefile": UNIX,
-        "mixed.csv": UNIX + WINDOWS,
-        "mark.csv": b"\xef\xbb\xbf" + UNIX,
-        "image.png": b"\x89PNG\r\n\x1a\n",
-    },
-    "data/book.txt": "“Oh”\n".encode("latin-1", "replace"),
+    "Makefile": UNIX,
+    "mixed.csv": UNIX + WINDOWS,
+    "mark.csv": codecs.BOM_UTF8 + UNIX,
+    "image.png": b"\x89PNG\r\n\x1a\n",
+    "data/latin.txt": "café\n".encode("latin-1"),
 }
 """Of every kind that is tracked, and some that are not yet."""
 SETTINGS = [

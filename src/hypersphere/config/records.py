@@ -338,6 +338,7 @@ def read_folder(folder: Path, scale: str, level: Level | None = None) -> list[Re
             where = f"{folder / 'environments.csv'}: {_short(row['environment'])}"
             environments[row["environment"]] = json.loads(row["content"])
             _agree(row, environment=files.digest(environments[row["environment"]], 8))
+        data = {row["dataset"]: row["data"] for row in tables["datasets"]}
         for row in tables["datasets"]:
             _counts(folder, row)
         for row in tables["protocols"]:
@@ -373,9 +374,8 @@ def read_folder(folder: Path, scale: str, level: Level | None = None) -> list[Re
             record = validate(Record, content, where)
             record.check(folder)
             _agree(row, seed=record.run.seed, key=record.key, seal=record.seal)
-            for other in tables["datasets"]:
-                if other["dataset"] == record.run.dataset.folder:
-                    _agree(row, data=other["data"])
+            if data.get(record.run.dataset.folder, record.data) != record.data:
+                raise ValueError(f"data: differs from that of {record.run.dataset.folder} in datasets.csv")
             if record.scale != scale:
                 raise ValueError(f"scale: is {record.scale}, among records of {scale}")
             records.append(record)

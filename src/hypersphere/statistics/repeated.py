@@ -34,4 +34,4 @@ def said(counts: Mapping[str, Any] | None, every: bool = False) -> str:
 
 def in_a_line(name: str, counts: Mapping[str, Any] | None) -> str:
     """What `prepare` says of a dataset."""
-    return f"{name}: {said(counts, every=True) or 'no image is repeated'}"
+    return f"{name}: {said(counts, every=True) or 'nothing is repeated'}"

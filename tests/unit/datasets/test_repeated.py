@@ -147,7 +147,7 @@ COPY = SPLITS["train/ant/a picture.png"]
 
 # files beside those of SPLITS, 5 training and 3 test images -> what is said
 OWN: dict[str, tuple[dict[str, bytes], str]] = {
-    "nothing": ({"test/ant/6.png": ANOTHER}, "no image is repeated"),
+    "nothing": ({"test/ant/6.png": ANOTHER}, "nothing is repeated"),
     "in test": ({"test/ant/leak.png": COPY}, "images also in train: 1 of 4 in test"),
     "in test, in another format": (
         {"test/ant/leak.bmp": picture(noise(4, 30, 33, 3), "BMP")},
