@@ -5,6 +5,8 @@ from typing import Any
 
 FEW = 3
 """Up to so many splits are named in a sentence."""
+CALLED = {"images": "images", "sentences": "encoded sentences"}
+"""Two sentences are equal in numbers of words where the words that differ are unknown."""
 NOT_COUNTED = "repeated images were not counted"
 
 
@@ -29,7 +31,7 @@ def said(counts: Mapping[str, Any] | None, every: bool = False) -> str:
         if len(listed) > FEW:
             listed[FEW:] = [f"and in {len(listed) - FEW} more splits"]
         parts += [f"{what}: {', '.join(listed)}"] if listed else []
-    return f"{of} {'; '.join(parts)}" if parts else ""
+    return f"{CALLED[of]} {'; '.join(parts)}" if parts else ""
 
 
 def in_a_line(name: str, counts: Mapping[str, Any] | None) -> str:

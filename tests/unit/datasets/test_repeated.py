@@ -139,7 +139,7 @@ def test_many_splits_are_one_line_and_sentences_repeat_themselves() -> None:
         "equal to one under another label: 1 of 9 in train, 1 of 9 in fog-0, 1 of 9 in fog-1, and in 3 more splits"
     )
     counts = {"of": "sentences", "splits": {"train": splits["train"], "test": one}}
-    assert said(counts, every=True) == "sentences also in train: 1 of 9 in test"
+    assert said(counts, every=True) == "encoded sentences also in train: 1 of 9 in test"
 
 
 ANOTHER = picture(noise(20, 30, 33, 3))
