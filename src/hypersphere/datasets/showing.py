@@ -20,8 +20,8 @@ A file is fetched from its address and, if that fails, from its archive, a secon
 before any view is drawn. It says how many of a split are also in train, are equal to one under another label (in the
 split or in train), or to an earlier one of the split. The dataset's manifest keeps the counts (`repeated`), and so do
 records. Where an image is also in train or under two labels, tables, claims and the report say so beside the number.
-Near duplicates (another crop, other compression) are not looked for. Sentences are compared as numbers of words, and only
-those that are also in train are said.
+Near duplicates (another crop, other compression) are not looked for. Sentences are compared as numbers of words, and
+only those that are also in train are said.
 
 | dataset | split | images | also in train | under another label | equal to an earlier one |
 | --- | --- | --: | --: | --: | --: |

@@ -58,10 +58,8 @@ def test_a_full_folder_for_temporary_files_is_named_and_no_result_is_said_to_be_
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
 
     def in_a_job(root: Path, *settings: Any) -> Any:
-        files.write_text(
-            root / "logs" / "a.log",
-            "hypersphere: a.csv: cannot be written (No space left on device); nothing is left\n",
-        )
+        said = "hypersphere: a.csv: cannot be written (No space left on device); nothing half-written is left\n"
+        files.write_text(root / "logs" / "a.log", said)
         return subprocess.CompletedProcess([], 1, "", "")
 
     def at_once(*_: Any, **__: Any) -> None:

@@ -12,6 +12,8 @@ from hypersphere.command.cli import main
 from hypersphere.config import registry
 from hypersphere.config.run import Dataset
 from hypersphere.datasets import store
+from hypersphere.datasets.cifar import cifar
+from hypersphere.datasets.mnist import mnist
 from hypersphere.datasets.repeated import Content, count
 from hypersphere.datasets.types import Arrays, Pieces, Split
 from hypersphere.statistics.repeated import NOT_COUNTED, in_a_line, said
@@ -187,3 +189,30 @@ def test_prepare_says_of_images_of_ones_own_what_is_repeated(
     uncounted(Path(folder))
     assert call() == 0
     assert capsys.readouterr().out.splitlines()[-2:] == [f"mine: {NOT_COUNTED}", folder]
+
+
+PUBLISHED: dict[str, tuple[str, Callable[[Path], Arrays]]] = {
+    "CIFAR-10": ("cifar10", lambda root: cifar(root, False)),
+    "CIFAR-100": ("cifar100", lambda root: cifar(root, False, classes=100)),
+    "MNIST": ("mnist", lambda root: mnist(root, False)),
+}
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize("title", PUBLISHED)
+def test_the_documentation_has_the_counts_of_the_real_sets(title: str, unpacked: Callable[[str], Path]) -> None:
+    name, load = PUBLISHED[title]
+    splits = {part: Content(split.images, split.labels) for part, split in load(unpacked(name)).splits.items()}
+    counts = count(splits)["splits"]
+    page = (Path(__file__).parents[3] / "docs" / "datasets.md").read_text()
+    rows = [[field.strip() for field in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("|")]
+    documented = {row[1]: row[2:] for row in rows if row[0] == title}
+    assert documented == {
+        part: [
+            f"{one['images']:,}",
+            "" if part == "train" else str(one["in_train"]),
+            str(one["two_labels"]["class"]),
+            str(one["again"]),
+        ]
+        for part, one in counts.items()
+    }
