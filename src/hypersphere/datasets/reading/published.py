@@ -104,9 +104,9 @@ def contents(folder: Path, file: File, download: bool) -> dict[str, bytes]:
         try:
             return _all_of(Shelf(folder), folder.name)
         except HypersphereError as error:
-            remedy = "or delete the folder, and it is fetched" if download else f"or put {file.name} beside the folder"
             if not archive.exists():
-                raise HypersphereError(f"{error}; {remedy}") from None
+                remedy = "delete it, and the archive is fetched" if download else f"put {file.name} beside it"
+                raise HypersphereError(f"{error}; complete the folder, or {remedy}") from None
             print(f"note: {error}; {archive} is read instead", flush=True)
     return _all_of(shelf(folder, file, download), folder.name)
 
