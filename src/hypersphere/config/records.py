@@ -419,9 +419,12 @@ def _check_spelling(path: Path, column: str, rows: Sequence[Row]) -> None:
     odd -= {"", "nan"} if column in EPOCH else {""} if column in ("value", "n_test", "classes") else set()
     for row in rows if odd else ():
         if row[column] in odd:
-            about = [row[field] for field in ("name", "key", "by", "epoch", "measure") if field in row]
-            given = _short(repr(row[column]))
-            raise HypersphereError(f"{path}: {_short(' '.join(about))}: {column}: is no such number (given: {given})")
+            about = row.get("name") or " ".join(
+                row[field] for field in ("key", "epoch", "measure", "by") if field in row
+            )
+            what = "finite" if column in _FRACTIONS else "whole"
+            given = f"{column}: must be a {what} number, as JSON writes it (given: {_short(repr(row[column]))})"
+            raise HypersphereError(f"{path}: {_short(about)}: {given}")
 
 
 def read_folder(folder: Path, scale: str, level: Level | None = None, writing: bool = False) -> list[Record]:
