@@ -79,7 +79,7 @@ def pending(plan: Plan, part: tuple[int, int] = WHOLE) -> list[BatchOfRuns]:
     """
     number, count = part
     mine = {batch.id for batch in order(plan, {})[number - 1 :: count]}
-    known = records.read_all(evidence.folder_of(plan), plan.config.scale.level, plan.config.scale_name)
+    known = records.read_all(evidence.folder_of(plan), plan.config.scale.level, plan.config.scale_name, writing=True)
     return [batch for batch in order(plan, known) if batch.id in mine]
 
 

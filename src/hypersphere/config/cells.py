@@ -371,7 +371,7 @@ def mark(cells: Sequence[Cell], config: cfg.Config, records: Records) -> list[Ce
             reason = "records of evidence hold no values of single images"
         elif not of_run:
             reason = f"no record of this run in {folder}"
-        elif plans and not any(plan in one.plan.split(";") for one in of_run for plan in plans):
+        elif plans and not {*plans} & {*_source(of_run, cell).plan.split(";")}:
             reason = f"the record in {folder} was made under another plan than {' or '.join(plans)}"
         elif cell.how is not None and not _measures(_rows(of_run, cell), cell):
             reason = f"the records in {folder} were measured by another protocol, or at other epochs"
@@ -437,6 +437,11 @@ def _rows(several: Sequence[Record], cell: Cell) -> list[Answer]:
     digest, at = cell.how.digest, (cell.epoch, cell.target.name)
     found = ([one for one in record.answers(digest) if (one.epoch, one.target) == at] for record in several)
     return next(filter(None, found), [])
+
+
+def _source(several: Sequence[Record], cell: Cell) -> Record:
+    """The record of a run from which a cell's number comes: the first that measures it, or the first of all."""
+    return next((one for one in several if cell.how is not None and _rows([one], cell)), several[0])
 
 
 def _measures(rows: list[Answer], cell: Cell) -> bool:

@@ -13,16 +13,21 @@ a difference of two commits is additions, and the order of rows is that in which
 | `datasets.csv`     | dataset whose repeated images were counted, by the name of its prepared folder              |
 """
 
+import hashlib
+import itertools
 import json
+import math
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from hypersphere import files
-from hypersphere.config import registry
+from hypersphere.config import coordinates, registry
 from hypersphere.config.measures import LARGEST, MEASURES
 from hypersphere.config.run import Run
 from hypersphere.config.validation import (
@@ -40,6 +45,10 @@ FOLDER = "evidence"
 """Holds a folder of records for each scale."""
 EPOCH = ("learning_rate", "loss", "norm", "return")
 """What training records after each epoch; ``return`` is of control tasks alone."""
+LEARNED = ("loss", "norm")
+"""What of it training decides."""
+WRITTEN = ("epoch", "loss", "norm", "learning_rate", "return")
+"""The order in which training writes it to history.csv."""
 TABLES: dict[str, tuple[str, ...]] = {
     "environments": ("environment", "content"),
     "datasets": ("dataset", "data", "counts"),
@@ -61,6 +70,20 @@ REFERENCES = (
     ("measurements", "by", "protocols"),
 )
 """A table, its column that names a row of another by that row's first column, and the other."""
+NUMBERS: dict[str, tuple[str, ...]] = {
+    "protocols": ("threads",),
+    "history": ("epoch", *EPOCH),
+    "measurements": ("epoch", "value", "n_test", "classes"),
+    "runs": ("seed", "epochs", "seconds", "peak_memory_mb"),
+}
+"""The columns of numbers of each table."""
+_WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
+_NUMBER = re.compile(rf"{_WHOLE.pattern}(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+"""Numbers as JSON writes them. Python's ``float`` takes ``9_9.5``, ``+5``, blanks around it and zeros before it."""
+_FRACTIONS = {"value", "seconds", *EPOCH}
+"""The columns whose numbers need not be whole."""
+QUICKEST = 1e-3
+"""Seconds that an epoch of training takes at least, on any machine."""
 Level = Literal["quick", "laptop", "paper"]
 Status = Literal["finished", "diverged"]
 UNDEFINED = "undefined"
@@ -70,8 +93,19 @@ WITHOUT_VALUE = ("diverged", UNDEFINED)
 Row = dict[str, str]
 Hex16 = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 Hex64 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Plans = Annotated[str, Field(pattern=r"^([\w/]+=[0-9a-f]{8}(;[\w/]+=[0-9a-f]{8})*)?$")]
 OfJson = BeforeValidator(lambda value: json.loads(value) if isinstance(value, str) else value)
 """Marks a field that tables hold as JSON."""
+
+
+def _plain(value: str) -> str:
+    if not re.fullmatch(r"[\w ()@./+,:#®™-]{1,100}", value):
+        raise ValueError("must be at most 100 letters, digits, blanks and ()@./+,:#- (pages show it)")
+    return value
+
+
+Plain = Annotated[str, AfterValidator(_plain)]
+"""Marks text that pages show: it holds no markup."""
 
 
 class Recorded(Strict):
@@ -101,8 +135,8 @@ class How(Recorded):
 
     protocol: Annotated[dict[str, Any], OfJson]
     code: str
-    device: Annotated[dict[str, str], OfJson]
-    threads: int
+    device: Annotated[dict[str, Plain], OfJson]
+    threads: PositiveInt
     environment: dict[str, Any]
 
 
@@ -149,13 +183,13 @@ class Record(Recorded):
     level: Level
     run: Annotated[Run, OfJson]
     status: Status
-    plan: str = ""
-    """Digest of the study's plan under which it was made; empty: of none."""
+    plan: Plans = ""
+    """The studies that it confirms, each with its plan's digest (``Config.plans``), joined by ``;``; empty: none."""
     epochs: PositiveInt
     code: Hex16
     data: Hex64
     files: Annotated[dict[str, Hex64], OfJson]
-    device: Annotated[dict[str, str], OfJson]
+    device: Annotated[dict[str, Plain], OfJson]
     numerics: Annotated[dict[str, Any], OfJson]
     environment: dict[str, Any]
     seconds: Annotated[float, Field(ge=0, le=LARGEST)]
@@ -174,6 +208,11 @@ class Record(Recorded):
         decides = self.model_dump(mode="json", include={"name", "device", "numerics", "code", "data"})
         machine = {name: value for name, value in self.environment.items() if name != "cores"}
         return files.digest([decides, machine], 8)
+
+    @property
+    def weights(self) -> str:
+        """The checksum of the trained encoder."""
+        return self.files["encoder.safetensors"]
 
     @property
     def seal(self) -> str:
@@ -196,23 +235,30 @@ class Record(Recorded):
         for name in ("encoder.safetensors", "history.csv"):
             check("runs", name in self.files, f"files: has no checksum of {name}")
         check("runs", {"name", "type"} <= self.device.keys(), "device: needs name and type")
-        check("runs", isinstance(self.numerics.get("threads"), int), "numerics: needs threads")
+        check("runs", type(self.numerics.get("threads")) is int, "numerics: needs threads")
         check("runs", precision in ("float32", "bfloat16"), f"numerics: precision: unknown (given: {precision})")
         torch = files.mapping(self.environment.get("packages")).get("torch")
         check("runs", isinstance(torch, str), "environment: packages: needs torch")
+        plain = re.fullmatch(r"[0-9A-Za-z.+]+", str(torch))
+        check("runs", bool(plain), f"environment: packages: torch is no version (given: {_short(torch)})")
         whole = self.epochs == last if self.status == "finished" else self.epochs <= last
         check("runs", whole, f"epochs: a run of {last} epochs cannot be {self.status} after {self.epochs}")
+        least = QUICKEST * self.epochs
+        check("runs", self.seconds >= least, f"seconds: {self.epochs} epochs take more (given: {self.seconds:g})")
 
         epochs = [row.get("epoch") for row in self.history]
         check("history", epochs == [*range(1, self.epochs + 1)], f"epoch: must be 1 to {self.epochs}, each once")
         for at, row in enumerate(self.history, 1):
             known = {"loss", "norm", "learning_rate"} <= row.keys() <= {"epoch", *EPOCH}
+            known = known and row.keys() == self.history[0].keys()
             check("history", known, f"columns: {', '.join(row)}; known are epoch, {', '.join(EPOCH)}")
             may_fail = self.status == "diverged" and at == self.epochs
             for field, value in row.items():
                 finite = may_fail if value is None else abs(value) <= LARGEST
                 check("history", finite, f"{field}: epoch {at}: must be finite (given: {value})")
             check("history", (row["norm"] or 0) >= 0, f"norm: epoch {at}: is negative")
+        written = self.files["history.csv"] in _checksums(self.history)
+        check("history", written, "a number was altered: runs.csv has another checksum of the run's history.csv")
 
         for answers, most in ((self.evaluations, last), (self.pixels, 0)):
             places = set()
@@ -229,6 +275,8 @@ def _faults_of_answer(answer: Answer, about: How, last: int, diverged: bool) -> 
 
     ``about`` is how it was measured, ``last`` the last epoch that can be, and ``diverged`` whether it has no number.
     """
+    if fault := _fault_of_reading(answer.reading):
+        yield "reading", fault
     if answer.measure not in MEASURES:
         yield "measure", not_one_of(answer.measure, MEASURES)
         return
@@ -263,13 +311,48 @@ def _faults_of_answer(answer: Answer, about: How, last: int, diverged: bool) -> 
         yield "n_test", f"must be at least {least} (given: {answer.n_test})"
 
 
+@lru_cache(maxsize=4096)
+def _fault_of_reading(reading: str) -> str:
+    """What is wrong with a reading; empty if nothing is."""
+    known = coordinates.READINGS[coordinates.READINGS.index("split") : -1]
+    try:
+        parsed = coordinates.parse(reading, "")
+    except HypersphereError as error:
+        return _short(str(error).removeprefix(": "))
+    if strange := [key for key in parsed if key not in known]:
+        return not_one_of(strange[0], known)
+    canonical = coordinates.text(parsed)
+    return "" if reading == canonical else f"is written {canonical} (given: {_short(reading)})"
+
+
+def _checksums(history: Sequence[Mapping[str, float | None]]) -> Iterator[str]:
+    """The sha256 of each history.csv that a history can be of: the usual order of its columns comes first.
+
+    A trainer may have another order. None stands for any number that is not finite.
+    """
+    columns = [name for name in WRITTEN if history and name in history[0]]
+    texts = [[None if row[name] is None else repr(row[name]) for name in columns] for row in history]
+    lost = sum(text is None for row in texts for text in row)
+    for row in texts:
+        row[0] = str(row[0]).removesuffix(".0")
+    for order in itertools.permutations(range(len(columns))):
+        if order[0] != 0:
+            return  # the epoch is first
+        for given in itertools.product(("nan", "inf", "-inf"), repeat=lost):
+            missing = iter(given)
+            lines = [",".join(columns[at] for at in order)]
+            lines += [",".join(row[at] or next(missing) for at in order) for row in texts]
+            yield hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
+
+
 def is_of_a_part(reading: str) -> bool:
     """Whether a reading is of a part of the images, which may be too few for a number: a range of norms."""
     return "bucket=" in reading
 
 
 Records = Mapping[str, tuple[Record, ...]]
-"""Records by the name of their run: replicates of one run, those in float32 first, and then in the order they came."""
+"""Records by the name of their run. Of replicates those in float32 come first, then those that confirm a study, then
+those of a CPU, and then by key: their places in the tables decide nothing."""
 
 
 def _short(value: object) -> str:
@@ -288,26 +371,39 @@ def measuring(records: Records, run: str, protocol: str, epoch: int, target: str
 # Reading
 
 
-def read_all(folder: Path, level: Level | None = None, scale: str | None = None) -> Records:
+def read_all(folder: Path, level: Level | None = None, scale: str | None = None, writing: bool = False) -> Records:
     """All records of a folder, which may not exist, and whose name is that of the ``scale`` if none is given.
 
-    One that is malformed or contradicts another is refused.
+    One that is malformed or contradicts another is refused. For ``writing`` see ``read_tables``.
     """
     by_run: dict[str, list[Record]] = {}
-    records = read_folder(folder, scale or folder.name, level)
-    for record in sorted(records, key=lambda record: record.numerics.get("precision", "float32") != "float32"):
+    for record in read_folder(folder, scale or folder.name, level, writing):
         by_run.setdefault(record.name, []).append(record)
-    return {name: tuple(several) for name, several in by_run.items()}
+    return {name: tuple(sorted(several, key=_rank)) for name, several in by_run.items()}
 
 
-def read_tables(folder: Path) -> dict[str, list[Row]]:
+def _rank(record: Record) -> tuple[bool, bool, bool, str]:
+    """Which of the replicates of a run comes first: the order of ``Records``."""
+    float32 = record.numerics.get("precision", "float32") == "float32"
+    return not float32, not record.plan, record.device["type"] != "cpu", record.key
+
+
+def read_tables(folder: Path, writing: bool = False) -> dict[str, list[Row]]:
     """The rows of each table, as text. A reference to a row that is not there, or that is there twice, is refused.
+
+    So is a number in another spelling than JSON's, and a table that is missing or empty beside others. ``writing``: not
+    that, as a kill may have left the first tables alone, and who adds the rest mends it.
 
     Tables are read in the reverse of the order in which they are written, so that what the rows of one refer to is
     there, whatever another process adds meanwhile. Rows whose run is not there are kept: it may still come.
     """
     paths = {name: folder / f"{name}.csv" for name in reversed(TABLES)}
     tables = {name: read_table(path, TABLES[name]) if path.exists() else [] for name, path in paths.items()}
+    if not writing and any(path.exists() or path.is_symlink() for path in paths.values()):
+        _check_whole(paths, tables)
+    for name, columns in NUMBERS.items():
+        for column in columns:
+            _check_spelling(paths[name], column, tables[name])
     there: dict[str, set[str]] = {}
     for name in ("runs", "protocols", "environments", "datasets"):
         first = TABLES[name][0]
@@ -323,15 +419,47 @@ def read_tables(folder: Path) -> dict[str, list[Row]]:
     return tables
 
 
-def read_folder(folder: Path, scale: str, level: Level | None = None) -> list[Record]:
-    """The records of any folder in the order of their rows, checked as those of one scale; of runs that are there."""
-    tables = read_tables(folder)
+def _check_whole(paths: Mapping[str, Path], tables: Mapping[str, list[Row]]) -> None:
+    """Check that no table is missing, or holds a header alone, beside others; older records have no counts."""
+    for name, path in paths.items():
+        if name == "datasets":
+            continue
+        if not path.exists():
+            others = ", ".join(other.name for other in paths.values() if other.exists())
+            raise HypersphereError(f"{path}: is missing beside {others}")
+        # What was never probed has no measurements, and then no protocols.
+        if not tables[name] and (name not in ("measurements", "protocols") or tables["protocols"]):
+            raise HypersphereError(f"{path}: holds a header alone")
+
+
+def _check_spelling(path: Path, column: str, rows: Sequence[Row]) -> None:
+    """Check that a column holds finite numbers as JSON writes them, or what stands for none."""
+    pattern = _NUMBER if column in _FRACTIONS else _WHOLE
+    odd = {text for text in {row[column] for row in rows} if not pattern.fullmatch(text) or math.isinf(float(text))}
+    odd -= {"", "nan"} if column in EPOCH else {""} if column in ("value", "n_test", "classes") else set()
+    for row in rows if odd else ():
+        if row[column] in odd:
+            about = row.get("name") or " ".join(
+                row[field] for field in ("key", "epoch", "measure", "by") if field in row
+            )
+            what = "finite" if column in _FRACTIONS else "whole"
+            given = f"{column}: must be a {what} number, as JSON writes it (given: {_short(repr(row[column]))})"
+            raise HypersphereError(f"{path}: {_short(about)}: {given}")
+
+
+def read_folder(folder: Path, scale: str, level: Level | None = None, writing: bool = False) -> list[Record]:
+    """The records of any folder in the order of their rows, checked as those of one scale; of runs that are there.
+
+    For ``writing`` see ``read_tables``.
+    """
+    tables = read_tables(folder, writing)
     environments: dict[str, Any] = {}
     protocols: dict[str, How] = {}
     of_run: dict[str, dict[str, list[Row]]] = {name: defaultdict(list) for name in ("history", "measurements")}
     for name, rows_of in of_run.items():
         for row in tables[name]:
             rows_of[row["key"]].append(row)
+    answered = [field for field in TABLES["measurements"] if field in Answer.__pydantic_fields__]
     records, where = [], str(folder)
     try:
         for row in tables["environments"]:
@@ -360,9 +488,12 @@ def read_folder(folder: Path, scale: str, level: Level | None = None) -> list[Re
             if strange := {one["of"] for one in measured} - {"run", "pixels"}:
                 raise ValueError(f"of: must be run or pixels (given: {_short(min(strange))!r})")
             where = f"{folder / 'runs.csv'}: {name}"
-            answers = {of: [_of(Answer, one) for one in measured if one["of"] == of] for of in ("run", "pixels")}
+            answers = {
+                of: [{field: one[field] for field in answered} for one in measured if one["of"] == of]
+                for of in ("run", "pixels")
+            }
             content = {
-                **_of(Record, row),
+                **{field: text for field, text in row.items() if field in Record.__pydantic_fields__},
                 "environment": environments[row["environment"]],
                 "history": [
                     {field: None if text == "nan" else text for field, text in one.items() if text and field != "key"}
@@ -401,10 +532,6 @@ def _counts(folder: Path, row: Row) -> dict[str, Any]:
     return validate(Counts, content, where).model_dump()
 
 
-def _of(model: type[Recorded], row: Row) -> dict[str, str]:
-    return {field: text for field, text in row.items() if field in model.model_fields}
-
-
 def _agree(row: Row, **expected: Any) -> None:
     """Check digests, and what else a row says twice, by what it stands for."""
     for column, value in expected.items():
@@ -418,19 +545,20 @@ def sealed(rows: Iterable[Row]) -> str:
 
 
 def check_together(folder: Path, records: Iterable[Record], level: Level | None = None) -> None:
-    """Check what records must share (a dataset's data, test images and classes), and what two seeds cannot."""
-    seen: dict[Any, tuple[Any, str]] = {}
+    """Check what records must share (a dataset's data, test images and classes), and what two runs cannot."""
+    records, seen = list(records), dict[Any, tuple[Any, str]]()
     for record in records:
         if level is not None and record.level != level:
             where = f"{folder / 'runs.csv'}: {record.name}"
             raise HypersphereError(f"{where}: level: is {record.level}, and the scale's is {level}")
         run = record.run
-        weights, history = record.files["encoder.safetensors"], files.digest(record.history)
         shared: list[tuple[str, str, Any, Any]] = [
-            ("runs", f"data: of {run.dataset.name}", run.dataset.folder, record.data),
-            ("runs", "files: encoder.safetensors: the seed of equal weights", weights, run.seed),
-            ("history", "the seed of equal histories", history, run.seed),
+            ("runs", f"data: of {run.dataset.name}", run.dataset.folder, record.data)
         ]
+        if record.status == "finished":  # weights of runs that diverged may all be nan
+            for what, value in (("seed", run.seed), ("dataset", run.dataset.folder)):
+                equal = f"files: encoder.safetensors: the {what} of equal weights"
+                shared.append(("runs", equal, (what, record.weights), value))
         for answer in (*record.evaluations, *record.pixels):
             if answer.status != "diverged":
                 shared.append(("measurements", f"classes: {answer}", ("classes", answer.target), answer.classes))
@@ -443,6 +571,48 @@ def check_together(folder: Path, records: Iterable[Record], level: Level | None 
                 raise HypersphereError(
                     f"{folder / table}.csv: {record.name}: {what}: is {value}, and {known} in the record of {other}"
                 )
+    for record, twin in _trained_alike(records):
+        if (record.run.seed, record.run.dataset) != (twin.run.seed, twin.run.dataset):
+            raise HypersphereError(
+                f"{folder / 'history.csv'}: {record.name}: loss and norm: are mostly those of {twin.name}; "
+                "one of the two is a copy"
+            )
+
+
+def _trained_alike(records: Iterable[Record]) -> Iterator[tuple[Record, Record]]:
+    """Pairs of records of two runs, a record and one before it, of equal weights or mostly equal histories."""
+    holders: dict[float | str, Record] = {}
+    for record in records:
+        if record.status != "finished":
+            continue  # it may have diverged at once, and has no number anyway
+        learned = (row[field] for row in record.history for field in LEARNED)
+        holding = [holders.setdefault(one, record) for one in (*learned, record.weights) if one is not None]
+        others = {one.key: one for one in holding if one.name != record.name}
+        for other in others.values():
+            if record.weights == other.weights or _mostly_equal(record, other):
+                yield record, other
+
+
+def _mostly_equal(one: Record, other: Record) -> bool:
+    """Whether half of the losses and norms of one run or more are those of the other, epoch by epoch.
+
+    A collapsed run repeats itself, and another one may repeat it: what is mostly one number tells nothing.
+    """
+    longest, equal, told = max(one.epochs, other.epochs), 0, 0
+    for field in LEARNED:
+        ours, theirs = ([row[field] for row in run.history] for run in (one, other))
+        if len({*ours}) > len(ours) / 2 and len({*theirs}) > len(theirs) / 2:
+            told += longest
+            equal += sum(a == b for a, b in zip(ours, theirs, strict=False))
+    return told > 0 and 2 * equal >= told
+
+
+def alike(records: Iterable[Record]) -> dict[str, str]:
+    """Finished runs that trained as another one, by name, with the name of that one.
+
+    So do two variants of one seed of which one never acts, and a copy that poses as a variant.
+    """
+    return {record.name: other.name for record, other in _trained_alike(records)}
 
 
 # Writing

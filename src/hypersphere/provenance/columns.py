@@ -8,8 +8,9 @@ MEASUREMENTS = CELL | PROBE | numbers("seed") | texts("run") | numbers("value", 
 SUMMARY = CELL | PROBE | numbers("mean", "std", "n", "low", "high", "n_diverged", "n_undefined")
 SUMMARY |= numbers("n_declared", "n_test") | texts("floor", "repeated")
 RUNS = texts("run", "status") | numbers("epochs") | texts("device") | numbers("threads")
-RUNS |= texts("torch", "code", "data", "kind", "precision", "plan")
-"""``kind`` is that of the device: cpu or cuda."""
+RUNS |= texts("torch", "code", "data", "kind", "precision", "plan", "weights", "alike") | numbers("records")
+"""``kind`` is that of the device: cpu or cuda. ``weights``: how their checksum begins. ``alike``: another run, as
+which it trained by their records. ``records``: how many it has; 1 if it was made here."""
 EFFECTS = texts("coordinates", "baseline", "method", "variant", "dataset", "setting", "measure", "measured_on")
 EFFECTS |= numbers("effect", "low", "high", "p", "p_holm", "low_holm", "high_holm", "low_equal", "high_equal")
 EFFECTS |= texts("test") | numbers("df", "pooled_std", "n_variant", "n_baseline", "n_declared", "n_missing")

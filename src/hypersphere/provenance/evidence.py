@@ -3,7 +3,8 @@
 import csv
 import io
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -99,8 +100,9 @@ def add(folder: Path, new: Sequence[Record], plan: Plan, datasets: Sequence[Row]
         folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / ".lock"):
         files.sweep(folder)
-        there = {one.key: one for one in records.read_folder(folder, plan.config.scale_name, plan.config.scale.level)}
-        tables = records.read_tables(folder)
+        of_scale = plan.config.scale_name, plan.config.scale.level
+        there = {one.key: one for one in records.read_folder(folder, *of_scale, writing=True)}
+        tables = records.read_tables(folder, writing=True)
         changed = []
         known = {row["dataset"]: row for row in tables["datasets"]}
         for row in datasets:
@@ -156,23 +158,50 @@ def _missing(folder: Path, old: Record, new: Record) -> dict[str, list[Row]]:
 def take_in(plan: Plan, folder: Path) -> list[Record]:
     """Add the records of a folder to ``evidence/<scale>/``: all of them, or none if one is wrong.
 
-    Each must be of this scale, and of protocols and datasets that the config declares. Returns the new or changed.
+    Each must be of this scale, and of what the config declares (``undeclared``). Returns the new or changed.
     """
     if not (folder / "runs.csv").exists() and not (folder / "runs.csv").is_symlink():
         raise HypersphereError(f"{folder}: holds no records ({', '.join(f'{name}.csv' for name in records.TABLES)})")
-    datasets = plan.config.datasets
     found = records.read_folder(folder, plan.config.scale_name, plan.config.scale.level)
-    protocols = {one.digest for of in plan.protocols.values() for one in of.values()}
-    for record in found:
-        where, dataset = f"{folder / 'measurements.csv'}: {record.name}", record.run.dataset
-        if dataset != datasets.get(dataset.name):
-            raise HypersphereError(
-                f"{folder / 'runs.csv'}: {record.name}: run: dataset: config/datasets.yaml declares no such "
-                f"{dataset.name}"
-            )
-        for answer in (*record.evaluations, *record.pixels):
-            if answer.protocol not in protocols:
-                raise HypersphereError(f"{where}: protocol: {answer}: the config declares no {answer.protocol}")
-            if answer.target not in datasets:
-                raise HypersphereError(f"{where}: target: {not_one_of(answer.target, datasets)}")
+    for fault in undeclared(plan, found, folder):
+        raise HypersphereError(fault)
     return add(plan.config.evidence, found, plan, records.read_tables(folder)["datasets"])
+
+
+def undeclared(plan: Plan, found: Iterable[Record], folder: Path) -> Iterator[str]:
+    """What records of a folder say that the config does not declare: a sentence of each such record.
+
+    Nothing counts it. Where records are read it may be of an earlier config, and stays; it is not taken in.
+    """
+    datasets, studies = plan.config.datasets, defaultdict[str, set[str]](set)
+    protocols = {one.digest for of in plan.protocols.values() for one in of.values()}
+    runs = set[str]()
+    for cell in plan.cells:
+        if cell.run is not None:
+            runs.add(_but_its_seed(cell.run))
+            studies[cell.run.name] |= {*confirms(cell, plan.config)}
+    for record in found:
+        of_run, dataset = f"{folder / 'runs.csv'}: {record.name}", record.run.dataset
+        strange = sorted({*filter(None, record.plan.split(";"))} - studies[record.name])
+        measured = list(_undeclared_answers(record, protocols, datasets))
+        if dataset != datasets.get(dataset.name):
+            yield f"{of_run}: run: dataset: config/datasets.yaml declares no such {dataset.name}"
+        elif _but_its_seed(record.run) not in runs:
+            yield f"{of_run}: run: no artifact of scale {plan.config.scale_name} asks for it"
+        elif strange:
+            yield f"{of_run}: plan: no study has this run under {strange[0]}"
+        elif measured:
+            yield f"{folder / 'measurements.csv'}: {record.name}: {measured[0]}"
+
+
+def _but_its_seed(run: Run) -> str:
+    """What says which run it is: a record may be of another seed than those that the scale lists."""
+    return run.model_dump_json(exclude={"seed"})
+
+
+def _undeclared_answers(record: Record, protocols: Collection[str], datasets: Collection[str]) -> Iterator[str]:
+    for answer in (*record.evaluations, *record.pixels):
+        if answer.protocol not in protocols:
+            yield f"protocol: {answer}: the config declares no {answer.protocol}"
+        elif answer.target not in datasets:
+            yield f"target: {not_one_of(answer.target, datasets)}"

@@ -11,6 +11,7 @@ from hypersphere.config.run import Run
 from hypersphere.report import words
 from hypersphere.report.artifact import Points
 from hypersphere.report.results import settles
+from hypersphere.statistics.gather import unlike
 from hypersphere.wording import counted
 
 
@@ -113,8 +114,9 @@ def conditions(points: Points) -> str:
     of_cell = {tuple(sorted(map(int, cell["seed"]))) for _, cell in rows.groupby("coordinates")}
     numbers = sorted({len(one) for one in of_cell}) if len(of_cell) > 1 else []
     every = sorted({seed for one in of_cell for seed in one})
-    device, torch = (words.distinct(points.table("runs")[name]) for name in ("device", "torch"))
-    return f"{seeds(every, numbers)}; device {device}; torch {torch}."
+    runs = points.table("runs")
+    device, torch = (words.distinct(runs[name]) for name in ("device", "torch"))
+    return "; ".join([seeds(every, numbers), f"device {device}", f"torch {torch}", *unlike(runs)]) + "."
 
 
 def component(value: Any) -> str:

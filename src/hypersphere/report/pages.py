@@ -11,9 +11,12 @@ from PIL import Image
 
 from hypersphere.config import coordinates
 from hypersphere.config.claims import NOT_MADE_YET, Erratum, load_errata, why_not_made
+from hypersphere.config.plan import Plan
 from hypersphere.config.project import SEVERAL, Config
+from hypersphere.config.records import FOLDER
 from hypersphere.config.rules import GRADES, RESULTS, RUNGS, Answer, Verdict
 from hypersphere.config.validation import either
+from hypersphere.provenance.evidence import undeclared
 from hypersphere.report import claims, notes, words
 from hypersphere.report.artifact import Shown
 from hypersphere.report.claims import Entry
@@ -132,7 +135,15 @@ def scale(results: Results) -> dict[str, Any]:
         "seeds": seeds,
         "device": words.distinct(results.runs["device"]),
         "torch": words.distinct(results.runs["torch"]),
+        "uncounted": _uncounted(results.plan),
     }
+
+
+def _uncounted(plan: Plan) -> list[str]:
+    """The records of which the config does not declare something, so that it counts for nothing: what, of each."""
+    recorded = [one for several in (plan.records or {}).values() for one in several]
+    folder = Path(FOLDER) / plan.config.scale_name
+    return list(undeclared(plan, recorded, folder)) if recorded else []
 
 
 def drawing(config: Config, paper: str, name: str) -> Path:

@@ -24,6 +24,7 @@ from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.statistics import confirmed, gather, measure, studies, verdicts
 from hypersphere.statistics.effects import ENOUGH, Pooled, arms, layout, pool, pool_for
+from hypersphere.wording import counted
 
 UNFINISHED = "the study is not finished: its table has estimates, and nothing is read from them"
 FLOORS = {PIXELS: "raw pixels", UNTRAINED: "its untrained encoder", CHANCE: "chance"}
@@ -174,10 +175,10 @@ class Judge:
         if "n" in outcome:
             rows = self.measurements[self.measurements["coordinates"].isin(claim.cells)]
             about = self.about[self.about["run"].isin(rows["run"])]
-            device, kind, precision = (sorted(set(about[name].dropna())) for name in ("device", "kind", "precision"))
+            device, precision = (sorted(set(about[name].dropna())) for name in ("device", "precision"))
             arms = [rows.loc[rows["coordinates"] == cell, "seed"].dropna() for cell in dict.fromkeys(claim.cells)]
             seeds = dict.fromkeys(" ".join(str(int(seed)) for seed in sorted(set(arm))) for arm in arms)
-            reasons = [f"runs of {' and '.join(values)} are mixed" for values in (kind, precision) if len(values) > 1]
+            reasons = gather.unlike(about)
             if outcome["n"] == 1 and self.limit is None:
                 reasons.append("one run has no spread")
             if reasons:
@@ -189,6 +190,9 @@ class Judge:
             outcome |= {"device": "; ".join(device), "precision": "; ".join(precision)}
             outcome["runs"] = " ".join(dict.fromkeys(rows["run"]))
             outcome["repeated"] = self.summary.loc[claim.text, "repeated"]
+            if several := int((about["records"] > 1).sum()):
+                replicates = f"{counted(several, 'run')} of several records, of which one counts"
+                outcome["why"] = "; ".join(filter(None, [outcome.get("why"), replicates]))
         return verdicts.cannot_be_judged(outcome) if self.declared.cannot_be_judged else outcome
 
     def _seeds(self, *cells: str) -> tuple[dict[str, int], list[str]]:

@@ -18,7 +18,7 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.rules import Rules
 from hypersphere.config.study import CHECKS, PRINTED, TIMES, TUNING
 from hypersphere.provenance import tables
-from hypersphere.statistics import answers, effects, measure
+from hypersphere.statistics import answers, effects, gather, measure
 from hypersphere.statistics.effects import WELCH
 
 DRAWS = 2000
@@ -103,7 +103,9 @@ def of_plan(plan: Plan) -> dict[str, tuple[pd.DataFrame, tables.Columns]]:
             rows = list(_compared(plan, paper, study, artifact, found, whole))
             compared += rows
             if artifact == study and rows:
-                answer = _answer(plan, paper, study, rows, found["measurements"], rules) if whole else ""
+                answer: answers.Answer = "unclear" if whole and gather.unlike(found["runs"]) else ""
+                if whole and not answer:
+                    answer = _answer(plan, paper, study, rows, found["measurements"], rules)
                 answered.append({"paper": paper, "study": study, "answer": answer, "finished": whole})
             if whole and declared.test == WELCH and artifact != study + CHECKS:
                 for alike, of in _alike(plan, paper, artifact, found["measurements"]):
@@ -151,6 +153,7 @@ def _compared(
         for cell in plan.artifacts[paper, artifact]
         if cell.run
     }
+    mixed = bool(gather.unlike(found["runs"]))
     means = dict(zip(found["summary"]["coordinates"], found["summary"]["mean"], strict=True))
     for row in tables.rows(found["effects"]):
         row |= {"paper": paper, "study": study, "artifact": artifact, "finished": whole}
@@ -160,7 +163,7 @@ def _compared(
         if row["measure"] != declared.measure:
             # The margin is in the unit of the primary measure, and checks are not tested for an answer.
             row |= {"margin": math.nan, "equivalent": False}
-        yield row | {"called": "; ".join(answers.called(row))}
+        yield row | {"called": "" if mixed else "; ".join(answers.called(row))}
 
 
 def _alike(

@@ -12,7 +12,7 @@ from hypersphere.config.artifacts import Measured
 from hypersphere.config.cells import CHANCE, CONTROL, PIXELS, UNTRAINED, Cell, control, on_pixels, raw_pixels
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import MANIFEST, Plan
-from hypersphere.config.records import UNDEFINED, WITHOUT_VALUE
+from hypersphere.config.records import UNDEFINED, WITHOUT_VALUE, Record
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import tables
 from hypersphere.provenance.columns import CELL, PROBE, RUNS, SUMMARY
@@ -201,6 +201,8 @@ class Measurer:
         return answers
 
 
+MIXED = ("kind", "precision")
+"""Columns of runs.csv that runs of one comparison must share."""
 FLOORS = (PIXELS, UNTRAINED, CHANCE)
 """The controls that a cell should be above, in the order in which they are named."""
 
@@ -241,22 +243,63 @@ def summary(
 
 
 def runs(plan: Plan, names: Iterable[str]) -> pd.DataFrame:
-    """runs.csv: device, library, code and data of each run, from its manifest. A run without a manifest has no row."""
-    rows = []
-    for name in sorted(set(names)):
-        if plan.records is not None:
-            found = [record.model_dump() for record in plan.records.get(name, ())[:1]]
-        else:
-            made = (plan.run_folder(name) / MANIFEST).is_file()
-            found = [check_run(plan, name, "history.csv")] if made else []
-        rows += [
-            {
-                **{key: about[key] for key in ("status", "epochs", "code", "data")},
-                **{"run": about["name"], "device": about["device"]["name"], "kind": about["device"]["type"]},
-                **{"threads": about["numerics"]["threads"], "plan": about.get("plan", "")},
-                "precision": about["numerics"].get("precision", "float32"),
-                "torch": about["environment"]["packages"]["torch"],
-            }
-            for about in found
-        ]
+    """runs.csv: device, library, code and data of each run, from its manifest. A run without a manifest has no row.
+
+    Where the numbers of a run come from several records, it has the devices and precisions of all.
+    """
+    names, rows = sorted(set(names)), list[dict[str, Any]]()
+    if plan.records is not None:
+        used = {name: _used(plan, name) for name in names if name in plan.records}
+        trained_alike = records.alike(record for several in used.values() for record in several)
+        for name, several in used.items():
+            known = {"alike": trained_alike.get(name, ""), "records": len(plan.records[name])}
+            rows.append(_about([record.model_dump() for record in several]) | known)
+    else:
+        made = [name for name in names if (plan.run_folder(name) / MANIFEST).is_file()]
+        rows += [_about([check_run(plan, name, "history.csv")]) | {"alike": "", "records": 1} for name in made]
     return pd.DataFrame(rows, columns=list(RUNS))
+
+
+def _used(plan: Plan, name: str) -> list[Record]:
+    """The records from which the numbers of a run come: mostly its first."""
+    assert plan.records is not None
+    places = [(digest, *at) for digest, asked in plan.asked.get(name, {}).items() for at in sorted(asked.at)]
+    found = [records.measuring(plan.records, name, *place) for place in places]
+    return list({one.key: one for one in found if one}.values()) or [plan.records[name][0]]
+
+
+def _about(several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A row of runs.csv, by the records or the manifest behind its numbers."""
+    first = several[0]
+    return {
+        **{key: first[key] for key in ("status", "epochs", "code", "data")},
+        **{"run": first["name"], "threads": first["numerics"]["threads"], "plan": first.get("plan", "")},
+        "device": "; ".join(dict.fromkeys(one["device"]["name"] for one in several)),
+        "kind": "; ".join(dict.fromkeys(one["device"]["type"] for one in several)),
+        "precision": "; ".join(dict.fromkeys(map(_precision, several))),
+        "torch": first["environment"]["packages"]["torch"],
+        "weights": first["files"].get("encoder.safetensors", "")[:16],
+    }
+
+
+def _precision(about: Mapping[str, Any]) -> str:
+    """That of training: ``tf32`` where a GPU rounds the factors of convolutions in float32."""
+    numerics = about["numerics"]
+    named: str = numerics.get("precision", "float32")
+    rounded = about["device"]["type"] != "cpu" and numerics.get("tf32_convolutions")
+    return "tf32" if named == "float32" and rounded else named
+
+
+def unlike(about: pd.DataFrame) -> list[str]:
+    """Why runs (rows of runs.csv) cannot be compared: how they were made differs, or two of them are one; in words."""
+    kinds = (sorted({kind for text in about[name].dropna() for kind in text.split("; ")}) for name in MIXED)
+    reasons = [f"runs of {' and '.join(values)} are mixed" for values in kinds if len(values) > 1]
+    finished = about[about["status"] == "finished"]
+    same: dict[str, str] = {}
+    for row in tables.rows(finished):
+        other = same.setdefault(row["weights"] or row["run"], row["run"])
+        if other == row["run"] and row["alike"] in {*finished["run"]}:
+            other = row["alike"]
+        if other != row["run"]:
+            reasons.append(f"{other} and {row['run']} trained alike")
+    return reasons

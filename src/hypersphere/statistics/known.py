@@ -20,7 +20,7 @@ from hypersphere.config import rules as rules_file
 from hypersphere.config.claims import Claim
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
-from hypersphere.config.records import FOLDER
+from hypersphere.config.records import FOLDER, TABLES
 from hypersphere.config.rules import (
     RUNGS,
     SHORTCOMINGS,
@@ -35,6 +35,7 @@ from hypersphere.config.run import Run
 from hypersphere.config.study import PRINTED
 from hypersphere.datasets import sizes
 from hypersphere.provenance import columns, tables
+from hypersphere.provenance.evidence import undeclared
 from hypersphere.provenance.manifest import check_files, check_tidy, tidy_manifest
 from hypersphere.statistics import claims, confirmed, effects
 
@@ -56,6 +57,9 @@ Row = dict[str, Any]
 def judged(plan: Plan, scale: str) -> None:
     """Write what the records of one scale say of claims (``records_file``) and of our studies (``confirmed``)."""
     recorded = planning.make(plan.config.root, plan.config.kept | {"scale": scale, "evidence_only": True})
+    every = [one for several in (recorded.records or {}).values() for one in several]
+    for fault in undeclared(recorded, every, recorded.config.evidence):
+        print(f"note: {fault}; it counts for nothing", flush=True)
     found = claims.of_encoders(recorded)
     found = found[found["verdict"] != NOT_RUN]
     published = planning.make(plan.config.root, plan.config.kept | {"scale": "paper"})
@@ -125,8 +129,8 @@ def nothing_differs(of: Mapping[str, pd.DataFrame], confidence: float) -> tuple[
 
 def recorded_scales(root: Path) -> list[str]:
     """The scales of config/scales of which the repository holds records; nothing reads those of another scale."""
-    names = [path.parent.name for path in sorted((root / FOLDER).glob("*/runs.csv"))]
-    return [name for name in names if (root / "config" / "scales" / f"{name}.yaml").is_file()]
+    found = sorted({path.parent.name for name in TABLES for path in (root / FOLDER).glob(f"*/{name}.csv")})
+    return [name for name in found if (root / "config" / "scales" / f"{name}.yaml").is_file()]
 
 
 def differences(ours: Run, published: Run) -> list[str]:

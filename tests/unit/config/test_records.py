@@ -114,7 +114,11 @@ def test_what_is_there_twice_is_refused(folder: Path, sample: list[Record], refu
     for one, change in (
         (first, {"evaluations": [*first["evaluations"], first["evaluations"][0] | {"value": 22.0}]}),
         (first, {"history": [*first["history"], first["history"][-1] | {"epoch": first["epochs"] + 1}]}),
-        (second, {"files": first["files"]}),
+        (second, {"files": second["files"] | {"encoder.safetensors": first["files"]["encoder.safetensors"]}}),
+        (
+            second,
+            {"history": first["history"], "files": second["files"] | {"history.csv": first["files"]["history.csv"]}},
+        ),
         (second, {"history": first["history"]}),
     ):
         forged = Record.model_validate(one | change)
@@ -187,6 +191,8 @@ def test_what_the_config_does_not_declare_is_not_taken_in(tmp_path: Path, approv
     """It may be read: the config's own protocols change, and what they replaced stays."""
     plan, folder = released("laptop"), tmp_path / "laptop"
     declared = [of_scale("laptop", folder)]
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "config").symlink_to(ROOT / "config")
     elsewhere = dataclasses.replace(plan, config=plan.config.model_copy(update={"root": tmp_path / "project"}))
     for change in (of_another_protocol, setting("evaluations/0/target", "cifar")):
         rewrite(folder, [changed(declared[0], change)])

@@ -1,6 +1,7 @@
 """Records are complete, stand in for runs, and none makes a verdict better than its evidence."""
 
 import csv
+import hashlib
 import itertools
 import re
 import shutil
@@ -222,6 +223,12 @@ def setting(path: str, value: object) -> Change:
 ELSEWHERE, OTHER_CODE = setting("device/name", "another processor"), setting("code", "0123456789abcdef")
 
 
+def of_its_history(content: dict[str, Any]) -> None:
+    """The checksum of history.csv, as training writes it, is that of the record's history."""
+    written = pd.DataFrame(content["history"]).astype({"epoch": int})[["epoch", "loss", "norm", "learning_rate"]]
+    content["files"]["history.csv"] = hashlib.sha256(written.to_csv(index=False, na_rep="nan").encode()).hexdigest()
+
+
 def of_another_protocol(content: dict[str, Any]) -> None:
     """Every answer is by a protocol that the config does not declare."""
     digests = {}
@@ -329,12 +336,18 @@ def test_a_seed_counts_once_whatever_its_replicates(root: Path) -> None:
     assert not [cell for cell in recorded_plan(root).artifacts["embedding_norms", "table5"] if not cell.missing]
 
 
-def test_of_replicates_float32_speaks_first_and_then_the_first_that_came(root: Path) -> None:
+def test_of_replicates_float32_speaks_first_and_then_what_confirms_a_study_and_a_cpu(root: Path) -> None:
+    """And then the least key, wherever they stand."""
     first = kept(root)[0]
-    replicates = [changed(first, setting("numerics/precision", "bfloat16")), changed(first, ELSEWHERE), first]
-    rewrite(root / "evidence" / "laptop", replicates)
-    ((*found,),) = records.read_all(root / "evidence" / "laptop").values()
-    assert found == [replicates[1], replicates[2], replicates[0]]
+    gpu = changed(first, setting("device", {"name": "a GPU", "type": "cuda"}))
+    confirms = changed(first, setting("plan", "ours/any=01234567"), setting("code", "2" * 16))
+    rounded = changed(first, setting("numerics/precision", "bfloat16"))
+    plain = sorted([first, changed(first, ELSEWHERE), changed(first, OTHER_CODE)], key=lambda one: one.key)
+    expected = [confirms, *plain, gpu, rounded]
+    for replicates in (expected, expected[::-1], [*expected[3:], *expected[:3]]):
+        rewrite(root / "evidence" / "laptop", replicates)
+        ((*found,),) = records.read_all(root / "evidence" / "laptop").values()
+        assert found == expected
 
 
 @pytest.fixture
@@ -375,7 +388,7 @@ def test_records_are_taken_in_once_and_those_of_another_code_of_training_beside_
     evidence.take_in(plan, given)
     of_run = records.read_all(plan.config.evidence)[first.name]
     assert len(of_run) == 2
-    assert of_run[0] == first
+    assert first in of_run
     assert all(table.startswith(before[name]) for name, table in tables_of(plan.config.evidence).items())
     (tmp_path / "empty").mkdir()
     with refused():
@@ -387,7 +400,8 @@ def test_one_contradiction_and_nothing_is_taken_in(root: Path, given: Path, appr
     plan = trained_plan(root)
     last = records.read_folder(given, "laptop")[-1]
     for place in ("files/encoder.safetensors", "history/0/loss", "evaluations/0/value"):
-        rewrite(plan.config.evidence, [changed(last, setting(place, "0" * 64 if "files" in place else 12.34))])
+        changes = setting(place, "0" * 64 if "files" in place else 12.34), of_its_history
+        rewrite(plan.config.evidence, [changed(last, *changes)])
         before = tables_of(plan.config.evidence)
         with pytest.raises(HypersphereError) as caught:
             evidence.take_in(plan, given)

@@ -4,6 +4,7 @@ import itertools
 import json
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ import pytest
 
 from hypersphere import t_test
 from hypersphere.config.study import CHECKS, PRINTED, Study
-from hypersphere.statistics import confirmed, effects, known
+from hypersphere.statistics import confirmed, effects, gather, known, measure
 
 from ...golden.released import ROOT, from_records
 from .world import RULES
@@ -160,3 +161,38 @@ def test_a_study_that_lacks_one_run_is_not_finished(part: str) -> None:
         assert confirmed.finished(without, "ours", name + other) == (part not in ("", other))
     assert confirmed.finished(plan, "ours", "many_classes")  # of no study
     assert not confirmed.finished(plan, "ours", "losses")
+
+
+@pytest.mark.parametrize(("column", "value"), [("kind", "cuda"), ("precision", "tf32"), ("weights", "c0ffee")])
+def test_what_is_not_of_one_kind_is_counted_as_nothing(column: str, value: str) -> None:
+    """One run of a GPU or of another precision among others, or two runs of equal weights; each alone is sound."""
+    plan = from_records("laptop")
+    about = gather.runs(plan, plan.runs_of("ours", "step_size"))
+    assert gather.unlike(about) == []
+    for rows in (1, 2):
+        changed = about.copy()
+        changed.iloc[:rows, list(changed).index(column)] = value
+        assert bool(gather.unlike(changed)) == (column != "weights" or rows == 2)
+        assert gather.unlike(changed.iloc[:1]) == []
+        changed["status"] = "diverged"  # which has no number, and perhaps weights of nan
+        assert bool(gather.unlike(changed)) == (column != "weights")
+
+
+def test_a_study_whose_runs_were_not_made_alike_is_unclear(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its estimates stay, and no word is read from them. The control is what is recorded, which has answers."""
+    judged = measure.judged_tables
+
+    def with_a_card(*arguments: Any) -> dict[str, pd.DataFrame]:
+        found = judged(*arguments)
+        found["runs"].loc[found["runs"].index[:1], "kind"] = "cuda"
+        return found
+
+    made, _, _ = recorded()
+    monkeypatch.setattr(measure, "judged_tables", with_a_card)
+    mixed = {name: table for name, (table, _) in confirmed.of_plan(from_records("laptop")).items()}
+    finished = made["answers"]["finished"]
+    assert {"yes", "no"} & {*made["answers"]["answer"]}
+    assert (mixed["answers"]["answer"][finished] == "unclear").all()
+    assert (mixed["answers"]["answer"][~finished] == "").all()
+    assert (mixed["studies"]["called"] == "").all()
+    pd.testing.assert_frame_equal(mixed["studies"].drop(columns="called"), made["studies"].drop(columns="called"))
