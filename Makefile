@@ -28,6 +28,8 @@ BIN := .venv/bin
 # .venv's own Python looks whether .venv is as it was left, unless another is typed.
 SETUP := $(if $(filter command%,$(origin PYTHON)),$(PYTHON),$(or $(wildcard $(BIN)/python),$(PYTHON)))
 
+OUTSIDE := $(PATH)
+
 # Variables that would decide what is imported, computed or installed; the package's list of them is the only one.
 FOREIGN := $(subst *,%,$(shell sed '/^#/d' src/hypersphere/foreign.txt))
 unexport $(filter-out $(patsubst !%,%,$(filter !%,$(FOREIGN))),$(filter $(FOREIGN),$(.VARIABLES)))
@@ -62,7 +64,7 @@ help: ## this list
 
 .PHONY: ready
 ready:
-	@$(SETUP) -I workflow/install.py
+	@PATH='$(OUTSIDE)' $(SETUP) -I workflow/install.py
 
 setup: ready ## install everything into .venv
 

@@ -30,12 +30,12 @@ TARGETS = (
     *("test", "test-long", "test-tools", "test-results", "mutants", "lint", "bench"),
 )
 FOREIGN = {
-    **{"PYTHONPATH": "/nowhere", "PYTHONHOME": "/nowhere", "PYTHONSTARTUP": "/nowhere", "PYTHONINSPECT": "1"},
-    **{"MPLBACKEND": "module://matplotlib_inline.backend_inline", "MATPLOTLIBRC": "/nowhere"},
-    **{"SNAKEMAKE_PROFILE": "/nowhere", "OMP_THREAD_LIMIT": "1", "MKL_CBWR": "COMPATIBLE"},
-    **{"ATEN_CPU_CAPABILITY": "default", "SOURCE_DATE_EPOCH": "1", "GIT_DIR": "/nowhere"},
-    **{"UV_SYSTEM_PYTHON": "1", "UV_TARGET": "/nowhere", "PIP_USER": "1", "PIP_TARGET": "/nowhere"},
-    **{"VIRTUAL_ENV": "/nowhere", "CONDA_PREFIX": "/nowhere"},
+    **{"PYTHONPATH": "/dev/null/nowhere", "PYTHONHOME": "/dev/null/nowhere", "PYTHONSTARTUP": "/dev/null/nowhere", "PYTHONINSPECT": "1"},
+    **{"MPLBACKEND": "module://matplotlib_inline.backend_inline", "MATPLOTLIBRC": "/dev/null/nowhere"},
+    **{"SNAKEMAKE_PROFILE": "/dev/null/nowhere", "OMP_THREAD_LIMIT": "1", "MKL_CBWR": "COMPATIBLE"},
+    **{"ATEN_CPU_CAPABILITY": "default", "SOURCE_DATE_EPOCH": "1", "GIT_DIR": "/dev/null/nowhere"},
+    **{"UV_SYSTEM_PYTHON": "1", "UV_TARGET": "/dev/null/nowhere", "PIP_USER": "1", "PIP_TARGET": "/dev/null/nowhere"},
+    **{"VIRTUAL_ENV": "/dev/null/nowhere", "CONDA_PREFIX": "/dev/null/nowhere"},
 }
 TYPED = {
     "SCALE": "2",
@@ -132,7 +132,7 @@ def test_a_scale_of_the_environment_is_not_used_and_said_so(checkout: Path) -> N
         ({"MAKEFLAGS": "e"}, "would hide what fails"),
         ({"MAKEFLAGS": "kt"}, "would hide what fails"),
         ({"GNUMAKEFLAGS": "-i"}, "would hide what fails"),
-        ({"MAKEFILES": "/nowhere"}, "MAKEFILES names other makefiles"),
+        ({"MAKEFILES": "/dev/null/nowhere"}, "MAKEFILES names other makefiles"),
     ],
 )
 def test_flags_that_hide_a_failure_are_refused(checkout: Path, variables: dict[str, str], said: str) -> None:
@@ -149,7 +149,7 @@ def test_other_flags_change_nothing(checkout: Path, flags: str) -> None:
 
 
 def test_a_home_that_cannot_be_written_has_a_cache_in_the_checkout(checkout: Path) -> None:
-    make(checkout, "plan", HOME="/nowhere")
+    make(checkout, "plan", HOME="/dev/null/nowhere")
     assert f"XDG_CACHE_HOME={checkout}/.snakemake/cache" in asked(checkout)
     make(checkout, "plan")
     assert not any(line.startswith("XDG_CACHE_HOME=") for line in asked(checkout))
@@ -166,7 +166,7 @@ def test_a_user_without_a_name_gets_one(checkout: Path) -> None:
 
 PIP = """
 case "$*" in
-*"config list") printf "%s\\n" "global.index-url='https://mirror'" "global.user='true'" "install.target='/nowhere'" \
+*"config list") printf "%s\\n" "global.index-url='https://mirror'" "global.user='true'" "install.target='/dev/null/nowhere'" \
   ":env:.find-links='/wheels /more'" "global.cert='/certificates'" ;;
 esac
 """
@@ -260,7 +260,7 @@ def rewritten(root: Path, key: str, value: str) -> Path:
 
 def without_python(root: Path) -> Path:
     (root / ".venv" / "bin" / "python").unlink()
-    (root / ".venv" / "bin" / "python").symlink_to("/nowhere/python3")
+    (root / ".venv" / "bin" / "python").symlink_to("/dev/null/nowhere/python3")
     return root
 
 
@@ -346,3 +346,10 @@ def test_another_python_that_is_typed_is_used(checkout: Path) -> None:
     program(other, f'echo "> other $*" >> "{checkout.parent}/asked"')
     make(checkout, "setup", f"PYTHON={other}")
     assert asked(checkout) == ["> other -I workflow/install.py"]
+
+
+def test_a_python_that_is_typed_is_not_looked_for_in_the_environment_that_it_is_to_make(checkout: Path) -> None:
+    for folder in (checkout / ".venv" / "bin", checkout.parent / "bin"):
+        program(folder / "python3", f'echo "> ${{0%/*}}" >> "{checkout.parent}/asked"')
+    make(checkout, "setup", "PYTHON=python3", PATH=f"{checkout.parent}/bin:/usr/bin:/bin")
+    assert asked(checkout) == [f"> {checkout.parent}/bin"]
