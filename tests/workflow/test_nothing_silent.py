@@ -38,7 +38,15 @@ def test_a_wrong_config_is_a_sentence(place: Checkout, approve: Approve) -> None
 @pytest.mark.tools
 @pytest.mark.parametrize(
     "setting",
-    ["seeds=[2024-13-45]", "device=cuda", "data_root=nowhere", "only=[nonesuch]", "epochs=1:30", "set=epochs", "a={b"],
+    [
+        "seeds=[2024-13-45]",
+        "device=cuda",
+        "data_root=nowhere",
+        "only=[nonesuch]",
+        "epochs=1:30",
+        "set=epochs",
+        "epochs={b",
+    ],
     ids=str,
 )
 def test_a_wrong_setting_is_a_sentence_and_writes_nothing(fresh: Checkout, approve: Approve, setting: str) -> None:
