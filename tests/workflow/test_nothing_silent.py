@@ -37,7 +37,17 @@ def test_a_wrong_config_is_a_sentence(place: Checkout, approve: Approve) -> None
 
 @pytest.mark.tools
 @pytest.mark.parametrize(
-    "setting", ["seeds=[2024-13-45]", "device=cuda", "data_root=nowhere", "only=[nonesuch]"], ids=str
+    "setting",
+    [
+        "seeds=[2024-13-45]",
+        "device=cuda",
+        "data_root=nowhere",
+        "only=[nonesuch]",
+        "epochs=1:30",
+        "set=epochs",
+        "epochs={b",
+    ],
+    ids=str,
 )
 def test_a_wrong_setting_is_a_sentence_and_writes_nothing(fresh: Checkout, approve: Approve, setting: str) -> None:
     approve(said(fresh, settings=(setting,)))
@@ -47,8 +57,8 @@ def test_a_wrong_setting_is_a_sentence_and_writes_nothing(fresh: Checkout, appro
 
 def test_a_defect_of_ours_has_its_traceback(place: Checkout) -> None:
     """At a parse, where all that people write is checked."""
-    old = "    rules.load(plan.config.root)\n"
-    place.edit("src/hypersphere/config/claims.py", old, "    raise RuntimeError('a defect')\n")
+    old = "    rules.load(config.root)\n"
+    place.edit("src/hypersphere/config/texts.py", old, "    raise RuntimeError('a defect')\n")
     assert "RuntimeError: a defect" in place.snakemake("--cores", "2", status=1).stderr
 
 

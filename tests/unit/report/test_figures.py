@@ -75,7 +75,6 @@ NO_FORMULAS = [
     "$}{$",
     "two\n$_$ lines",
     "$$",
-    "US$ 3 to $_4",
 ]
 FORMULAS = ["$z_1$", "a $\\beta$ b", "5 $", "\\$5 to \\$6", "no dollar", "über $x$"]
 

@@ -86,6 +86,23 @@ def test_every_artifact_is_as_approved(measured: Any, figure: Any, scale: str) -
     approval.approve(f"drawn_{scale}.txt", "\n".join(drawn))
 
 
+def test_names_that_are_no_formula_end_no_kind_of_drawing(make: Any) -> None:
+    """One figure of each kind, of methods, variants and datasets that are called so."""
+    project = make().plan.config.root
+    file = project / "config" / "papers" / "made_up" / "paper.yaml"
+    words = (
+        file.read_text(encoding="utf-8").replace("SimCLR", "$_$").replace("default", "$x^$").replace("First-10", "$$")
+    )
+    file.write_text(words, encoding="utf-8")
+    named = Made(project, "small")
+    measured = named.plan.config.papers["made_up"].measured
+    of_kind = {measured[name].draw: name for name in FIGURES}
+    assert len(of_kind) >= 6
+    results = named.build(*of_kind.values())
+    drawn = [results / "figures" / "made_up" / f"{name}.svg" for name in of_kind.values()]
+    assert all(path.stat().st_size > 5000 for path in drawn)
+
+
 MANY = re.compile(r"\b(mean over|pretrainings|deviation|bands?|intervals?|seeds|runs)\b|±")
 """Words that need more than one pretraining."""
 

@@ -41,7 +41,7 @@ def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(t
     The test of an erratum is a file, a claim of the page, or what the erratum's file says of one that is not there.
     """
     address = "repository-code: https://code.example/us/ours.git\n" if hosted else ""
-    (tmp_path / "CITATION.cff").write_text(f"title: ours\n{address}")
+    (tmp_path / "CITATION.cff").write_text(f"title: ours\nversion: 1.2.3\n{address}")
     results, evidence = tmp_path / "results" / "quick", tmp_path / "evidence" / "quick"
     errata = {"errata.yaml": {"alpha": tmp_path / "config" / "papers" / "alpha" / "errata.yaml"}}
     config = SimpleNamespace(root=tmp_path, results=results, evidence=evidence, said=errata.get)
@@ -59,7 +59,7 @@ def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(t
 
 @pytest.mark.parametrize("given", ["ours", "javascript:alert(1)", "[1]"])
 def test_a_code_host_that_is_no_address_is_named_with_its_file(tmp_path: Path, refused: Any, given: str) -> None:
-    (tmp_path / "CITATION.cff").write_text(f"repository-code: {given}\n")
+    (tmp_path / "CITATION.cff").write_text(f"version: 1.2.3\nrepository-code: {given}\n")
     plan: Any = SimpleNamespace(config=SimpleNamespace(root=tmp_path))
     with refused():
         _ = Proofs(plan, frozenset(), tmp_path).root
