@@ -144,7 +144,7 @@ def new_paper(plan: Plan, arguments: argparse.Namespace) -> None:
     for what, words in reserved(config).items():
         if same := next((word for word in words if word.casefold() == name.casefold()), None):
             where = f", declared in {config.paper_file(same)}" if same in config.papers else ""
-            raise HypersphereError(f"new-paper: name: {same} is the name of {what}{where}; choose another name")
+            raise HypersphereError(f"new-paper: name: {same} stands for {what} already{where}; choose another name")
     parent = config.root / PAPERS if inside else arguments.parent
     folder = parent / name
     for other in parent.glob("*"):
@@ -159,13 +159,13 @@ def new_paper(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 def reserved(config: Config) -> dict[str, Collection[str]]:
-    """Names that a new document cannot have, by what they are the names of; case makes no difference.
+    """Names that a new document cannot have, by what they stand for; case makes no difference.
 
     A person who reads such a word in a command, a setting or a table would take it for the other thing.
     """
     return {
         "a document": config.papers,
-        "more than one document, or of none": HOW_MANY,
+        "several documents, or for none,": HOW_MANY,
         "a command": parser()[1],
         "a scale": scale_names(config.root),
         "a setting": {*Settings.model_fields, *Scale.model_fields},

@@ -182,7 +182,7 @@ def _rebuild(plan: Plan) -> None:
                 if not marker.exists():  # else the file that it links to would be touched
                     marker.touch()
         rules = ["reproduce", "theory", "copy_theory", "claims", "scorecard", "paper"]
-        rules += [f"artifact_{name.replace('-', '__')}" for name in again.drawn_together]
+        rules += [f"artifact_{name}" for name in again.drawn_together]
         studied = {paper for paper, _ in again.chosen_studies}
         rules += [f"{kind}_{paper}" for paper in studied for kind in ("simulate", "copy_simulations", "studies")]
         # From records nothing is trained anyway.

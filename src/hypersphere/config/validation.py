@@ -61,16 +61,16 @@ def _can_name_a_file(name: str) -> str:
     if len(name) > LONGEST_NAME:
         raise ValueError(f"a name has at most {LONGEST_NAME} characters, because files are named after it")
     if PureWindowsPath(name).is_reserved():
-        raise ValueError("Windows names a device so, and files are named after it; choose another name")
+        raise ValueError("a device of Windows has this name, and files are named after it; choose another name")
     return name
 
 
 def _can_name_a_document(name: str) -> str:
     if keyword.iskeyword(name):
-        raise ValueError("Python keeps this word for itself; choose another name")
+        raise ValueError("the word is one of Python's own; choose another name")
     if files.parse_yaml(name) != name:
-        raise ValueError("YAML reads this word as another value; choose another name")
-    if "__" in name:  # jobs are named paper__artifact
+        raise ValueError("the word is another value in YAML; choose another name")
+    if "__" in name:  # jobs are named document__artifact, and no two alike
         raise ValueError("the name of a document has no two underscores in a row")
     return name
 
