@@ -34,6 +34,12 @@ Harm = Callable[[Path], object]
 BYTES = "bytes are not those"
 SEALED = "(altered since it was written|not valid JSON)"  # the bit may be one of a bracket
 GONE = "the file is missing"
+DRAWN = (
+    "figures/embedding_norms/norms_over_epochs.png",
+    "tables/embedding_norms/table5.csv",
+    "scorecard.html",
+    "paper.pdf",
+)
 # Different runs, because of one run only the first thing wrong is said.
 SEEN: dict[str, tuple[Harm, str]] = {
     "data/processed/turned-*/manifest.json": (rot, SEALED),
@@ -57,18 +63,10 @@ SEEN: dict[str, tuple[Harm, str]] = {
     "theory.csv": (rot, ""),
     "claims.csv": (rot, ""),
     "tables/embedding_norms/table5.md": (Path.unlink, ""),
+    **dict.fromkeys(DRAWN, (rot, BYTES)),
 }
 """By kind of file, what is done to one of them, and what `verify` says of it. All are seen before jobs are planned."""
-DRAWN = (
-    "figures/embedding_norms/norms_over_epochs.png",
-    "tables/embedding_norms/table5.csv",
-    "scorecard.html",
-    "paper.pdf",
-)
-UNSEEN: dict[str, tuple[Harm, str]] = {
-    "data/processed/upright-*/train/images.npy": (rot, BYTES),
-    **dict.fromkeys(DRAWN, (rot, "")),
-}
+UNSEEN: dict[str, tuple[Harm, str]] = {"data/processed/upright-*/train/images.npy": (rot, BYTES)}
 """What only `verify` sees."""
 REBUILT = (*DRAWN, "statistics/embedding_norms/table5/summary.csv", "theory.csv", "claims.csv")
 """What follows from the evaluations: `verify` makes it again, where these are whole."""
