@@ -3,6 +3,7 @@
 import atexit
 import gc
 import sys
+import traceback
 from pathlib import Path
 
 if not __package__:  # started by its path (docs/conda.md): the checkout's plug-ins come along
@@ -10,14 +11,32 @@ if not __package__:  # started by its path (docs/conda.md): the checkout's plug-
     sys.path[:1] = map(str, (src, *sorted(src.parent.glob("plugins/*/src"))))
 
 
+CRASHED = 70
+"""The exit status after an error that nobody foresaw, as sysexits.h has it. Python's own is 1, which an audit gives to
+impossible numbers."""
+
+
 def run() -> int:
-    """The command, as a process of its own. Returns its exit status.
+    """The command, as a process of its own. Returns its exit status; 70 after a crash, whose traceback it prints."""
+    try:
+        return _run()
+    except Exception:
+        traceback.print_exc()
+        return CRASHED
+
+
+def _run() -> int:
+    """The command, imported and run.
 
     Importing torch makes a million objects, and all of them stay. By default Python searches them for garbage many
     times during the import, and once more at exit. That takes a quarter of the time of a small job.
     """
+    from hypersphere import foreign, terminal
+
+    foreign.start_again(str(foreign.PACKAGE))
     from hypersphere.audit import command as audit
 
+    terminal.use(sys.stdout, sys.stderr)
     gc.set_threshold(10_000)  # new objects before it looks among them; Python 3.11 takes 700
     atexit.register(gc.freeze)
     try:

@@ -180,7 +180,11 @@ def read_yaml(path: Path) -> Any:
 
 
 class _YamlLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """PyYAML's safe loader, in C if there is one, without dates, with ``1e-3`` as a number, and no key twice."""
+    """PyYAML's safe loader, in C if there is one, with numbers as people write them, and no key twice.
+
+    PyYAML reads 010 as 8, 1:30 as 90 and 1_0 as 10, and ``1e-3`` and ``.5e1`` as text. Here a number is decimal digits
+    with at most one point and an exponent: 010 is 10, and what is neither digits nor exponent is text, as dates are.
+    """
 
     def flatten_mapping(self, node: Any) -> None:
         """Check the keys of a mapping before others are merged into it, which may be several times."""
@@ -195,16 +199,28 @@ class _YamlLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignor
         super().flatten_mapping(node)
 
 
+_INT, _FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
+_NOT_OURS = (_INT, _FLOAT, "tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:value")
 _YamlLoader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
+    first: [(tag, pattern) for tag, pattern in resolvers if tag not in _NOT_OURS]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
-_YamlLoader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"[-+]?\d+[eE][-+]?\d+$"), [*"-+0123456789"])
+_YamlLoader.add_implicit_resolver(_INT, re.compile(r"[-+]?[0-9]+$"), [*"-+0123456789"])
+_DECIMAL = re.compile(r"([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$", re.ASCII)
+_YamlLoader.add_implicit_resolver(_FLOAT, _DECIMAL, [*"-+.0123456789"])
+_YamlLoader.add_constructor(_INT, lambda loader, node: int(loader.construct_scalar(node)))
+
+
+class _YamlDumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """PyYAML's safe dumper, in C if there is one, which also quotes text that our loader takes for a number."""
+
+
+_YamlDumper.add_implicit_resolver(_FLOAT, _DECIMAL, [*"-+.0123456789"])
 
 
 def as_yaml(value: Any) -> str:
     """The YAML document of ``value``, keys in their order; the same text from PyYAML's dumper in C, if there is one."""
-    return yaml.dump(value, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper), sort_keys=False)
+    return yaml.dump(value, Dumper=_YamlDumper, sort_keys=False)
 
 
 def parse_yaml(text: str) -> Any:

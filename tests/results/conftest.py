@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from hypersphere.command.cli import parse_settings
 from hypersphere.config import plan as planning
+from hypersphere.config import settings as given
 from hypersphere.config.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,7 +22,7 @@ def plan(request: pytest.FixtureRequest) -> Plan:
     settings = request.config.getoption("--set", default=None)
     if settings is None:
         pytest.skip("tests of finished results; run them with: make reproduce test-results")
-    made = planning.make(ROOT, parse_settings(settings))
+    made = planning.make(ROOT, given.parse(settings))
     if not (made.config.results / "scorecard.html").is_file():
         pytest.fail(f"{made.config.results}: no finished results; `make reproduce` makes them")
     return made

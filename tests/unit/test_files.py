@@ -141,12 +141,21 @@ def test_what_is_no_regular_file_is_refused_and_not_waited_for(
         ("a: 2024-01-02", {"a": "2024-01-02"}),  # PyYAML makes a date
         ("a: &x {b: 1}\nc: {<<: *x, b: 2}", {"a": {"b": 1}, "c": {"b": 2}}),
         ("[true, null, .inf, 'x']", [True, None, float("inf"), "x"]),
+        ("[010, -08, 1:30, 1_0, 0x10, =]", [10, -8, "1:30", "1_0", "0x10", "="]),
+        ("[.5e1, 5.e3, -1., 1e5, +.5]", [5.0, 5000.0, -1.0, 100000.0, 0.5]),
     ],
 )
 def test_values_of_yaml(text: str, value: object) -> None:
     parsed = files.parse_yaml(text)
     assert parsed == value
     assert type(parsed) is type(value)
+
+
+@pytest.mark.parametrize(
+    "text", ["010", "08", ".5e1", "5.e3", "1e3", "1:30", "1_0", "yes", "null", "=", ".inf", "~", ""]
+)
+def test_text_that_looks_like_a_value_is_written_so_that_it_is_read_as_text(text: str) -> None:
+    assert files.parse_yaml(files.as_yaml({"a": text})) == {"a": text}
 
 
 @pytest.mark.parametrize(

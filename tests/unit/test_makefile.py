@@ -1,9 +1,7 @@
 """The Makefile, the pins, and the guard of this checkout."""
 
 import re
-import shlex
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -17,25 +15,6 @@ from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCK = (ROOT / "requirements.lock").read_text()
-
-
-@pytest.mark.parametrize("target", ["plan", "reproduce"])
-@pytest.mark.parametrize(
-    ("typed", "settings"),
-    [
-        ('seeds={"tables":[0],"sweeps":[1]}', ['seeds={"tables":[0],"sweeps":[1]}']),
-        ("seeds=[0,1] epochs=3", ["seeds=[0,1]", "epochs=3"]),
-        ("data_root=/a/$$HOME/*", ["data_root=/a/$HOME/*"]),
-        ('epochs=3 \'probes={"knn":{"k":20}}\'', ["epochs=3", 'probes={"knn":{"k":20}}']),
-        ("", []),
-    ],
-)
-def test_settings_reach_the_command_as_they_were_typed(target: str, typed: str, settings: list[str]) -> None:
-    """``make -n`` prints what the shell would get, and shlex splits it as the shell does."""
-    command = ["make", "-n", "-o", ".venv/.ready", target, f"SET={typed}"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    words = shlex.split(done.stdout)
-    assert [word for word in words[words.index("scale=quick") + 1 :] if word not in ("--set", ";")] == settings
 
 
 def test_every_requirement_of_the_lock_is_pinned_and_hashed_without_address_or_option() -> None:
@@ -93,19 +72,6 @@ def test_every_place_admits_the_same_pythons_and_each_gets_all_that_is_asked_for
         asked = {canonicalize_name(one.name) for one in declared()}  # a marker of its own would be no excuse
         pinned = {canonicalize_name(one.name) for one in pins if not one.marker or one.marker.evaluate(here)}
         assert asked - pinned == set(), f"Python 3.{minor}"
-
-
-@pytest.mark.parametrize("minor", [10, 11, 12, 13])
-def test_make_refuses_another_python_by_a_sentence_that_names_those_that_are_admitted(minor: int) -> None:
-    """The check itself, by a Python that says of itself that it is another."""
-    expected = admitted(PROJECTS[0]["project"]["requires-python"])
-    check = next(line for line in (ROOT / "Makefile").read_text().splitlines() if "sys.version_info" in line)
-    code = shlex.split(check)[2].replace("import sys;", f"import sys; sys.version_info = (3, {minor}, 1);")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    named = " or ".join(f"3.{one}" if place else f"Python 3.{one}" for place, one in enumerate(expected))
-    assert (done.returncode, done.stderr.strip()) == (
-        (0, "") if minor in expected else (1, f"hypersphere needs {named}")
-    )
 
 
 def test_snakemake_is_kept_below_its_next_major() -> None:

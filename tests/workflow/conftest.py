@@ -1,7 +1,9 @@
 """This checkout's code with the papers of tests/project: a copy whose pipeline ran once, and copies to change."""
 
+import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -134,11 +136,11 @@ class Checkout:
         arrays = [path for path in self.root.glob("data/processed/*/*/*")]
         return self.files(*TRAINED, *MADE) | {str(path.relative_to(self.root)): path.read_bytes() for path in arrays}
 
-    def equipped(self) -> "Checkout":
-        """The same with programs in .venv/bin, as `make` looks for them, that start in milliseconds."""
+    def equipped(self, python: str | None = None) -> "Checkout":
+        """The same with programs in .venv/bin, as `make` looks for them; by default they start in milliseconds."""
         for name, module in (("hypersphere", f"{self.root}/src/hypersphere"), ("snakemake", "-m snakemake")):
-            program(self.root / ".venv" / "bin" / name, f'exec {preloaded().python} {module} "$@"')
-        (self.root / ".venv" / ".ready").touch()  # so that make installs nothing
+            program(self.root / ".venv" / "bin" / name, f'exec {python or preloaded().python} {module} "$@"')
+        set_up(self.root)
         path = f"{self.root / '.venv' / 'bin'}{os.pathsep}{self.environment['PATH']}"
         return Checkout(self.root, self.environment | {"PATH": path})
 
@@ -159,6 +161,14 @@ def program(path: Path, *lines: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(["#!/bin/sh", *lines, ""]))
     path.chmod(0o755)
+
+
+def set_up(root: Path) -> None:
+    """Have `make` find .venv as if it had set it up: with a Python, by default this one, and what it notes of it."""
+    if not (root / ".venv" / "bin" / "python").exists():
+        program(root / ".venv" / "bin" / "python", f'exec "{sys.executable}" "$@"')
+    setup = runpy.run_path(str(root / "workflow" / "install.py"))
+    setup["STAMP"].write_text(json.dumps(setup["made_of"]()))
 
 
 def rules(jobs: list[Job]) -> Counter[str]:

@@ -21,8 +21,8 @@ DOCUMENTS = (
     *("report/index.html", "report/report.pdf", "report/claims.csv", "site/index.html", "site/report/index.html"),
 )
 MAKE = """\
-# A stand-in for make, for tests: it makes nothing, and writes down what it is asked, and for which processor.
-echo "$*${ATEN_CPU_CAPABILITY:+ under $ATEN_CPU_CAPABILITY, $ONEDNN_MAX_CPU_ISA}" >> asked.log
+# A stand-in for make, for tests: it makes nothing, and writes down what it is asked, and in which shell.
+echo "$*${MPLBACKEND:+ with MPLBACKEND}" >> asked.log
 case "$*" in
 plan*smoke*) echo "results/smoke-0" ;;
 plan*) echo "results/quick-0" ;;
@@ -41,6 +41,7 @@ def checkout(tmp_path: Path) -> Path:
         program(root / "bin" / name)
     program(root / "bin" / "make", MAKE)
     program(root / "bin" / "lscpu", "echo Flags: avx2 avx512f")  # whatever this machine has
+    program(root / ".venv" / "bin" / "pytest", 'echo "pytest ${*#*-m } under $ATEN_CPU_CAPABILITY" >> asked.log')
     program(root / ".venv" / "bin" / "python", f'exec "{sys.executable}" "$@"')
     return root
 
@@ -61,9 +62,9 @@ def test_without_the_archives_smoke_is_skipped_and_said_so_and_a_missing_documen
     assert done.returncode == 0, done.stderr
     assert f"skipped: there is no unpack.py in {tmp_path / 'nowhere'}" in done.stdout
     assert [line.split(" SET=")[0] for line in asked] == [
-        *("setup", "lint", "test MARKS=", "test MARKS=trained and not tools under avx2, AVX2"),
+        *("setup", "lint", "test MARKS=", "pytest trained and not tools under avx2"),
         *("reproduce", "plan FOLDER=1", "test-results", "site"),
-        *("evidence SCALE=laptop", "plan FOLDER=1 SCALE=laptop"),
+        *("evidence SCALE=laptop with MPLBACKEND", "plan FOLDER=1 SCALE=laptop"),
     ]
     assert {line.split(" SET=")[1] for line in asked if " SET=" in line} == {"evidence_only=true"}
     (checkout / "results" / "quick-0" / "paper.pdf").write_text("")  # the control

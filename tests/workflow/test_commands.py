@@ -14,6 +14,7 @@ import pytest
 from hypersphere.command import cli
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
+from hypersphere.config.settings import parse, split
 
 from .conftest import REPOSITORY, Checkout
 
@@ -64,10 +65,10 @@ def settings(command: str) -> dict[str, object]:
     if words[0] == "make":
         given = dict(word.split("=", 1) for word in words[1:] if "=" in word)
         named = [f"{name.lower()}={given[name]}" for name in ("SCALE", "ONLY") if name in given]
-        return cli.parse_settings([*named, *shlex.split(given.get("SET", ""))])
+        return parse([*named, *split(given.get("SET", ""))])
     if words[0] == "hypersphere":
-        return cli.parse_settings([word for at, word in enumerate(words) if words[at - 1] == "--set"])
-    return cli.parse_settings([word for word in words if "=" in word])
+        return parse([word for at, word in enumerate(words) if words[at - 1] == "--set"])
+    return parse([word for word in words if "=" in word])
 
 
 @pytest.mark.parametrize("command", [one for one in COMMANDS if "data_root" not in one])

@@ -74,9 +74,8 @@ def test_jobs_run_in_the_environment_from_the_checkout_to_the_same_bytes(
 
 
 def test_the_poison_is_poison(fresh: Checkout, poison: Path) -> None:
-    """The control of the test above: where PYTHONPATH is not dropped, a job ends at once."""
-    command = ("python", str(fresh.root / "src" / "hypersphere"), "pretrain", "none")
-    done = fresh.run(*command, "--set", "device=cpu", status=1, PYTHONPATH=str(poison))
+    """The control of the test above: a Python that has PYTHONPATH ends at once."""
+    done = fresh.run("python", "-c", "import torch", status=1, PYTHONPATH=str(poison))
     assert "the poisoned torch was imported" in done.stderr
 
 

@@ -5,7 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
-from .conftest import RUNS, Checkout, differing, parse, rules
+from .conftest import ALONE, RUNS, Checkout, differing, parse, rules
 
 # What docs/results.md promises to other tools.
 CLAIMS = """
@@ -89,12 +89,13 @@ def test_root_and_workflow_snakefile_list_the_same_jobs_and_every_job_of_a_dry_r
     assert root == inner
 
 
-def test_a_dry_run_imports_no_torch(fresh: Checkout, tmp_path: Path) -> None:
+def test_a_dry_run_imports_no_torch(place: Checkout) -> None:
+    """Modules of these names lie beside the package, where Python looks first."""
     for module in ("torch", "torchvision"):
-        (tmp_path / f"{module}.py").write_text("raise SystemExit('a dry run imported torch')\n")
-    used = fresh.run("python", "-c", "import torch", status=1, PYTHONPATH=str(tmp_path))
-    assert "a dry run imported torch" in used.stderr  # control: this would have been seen
-    assert fresh.jobs(PYTHONPATH=str(tmp_path))
+        (place.root / "src" / f"{module}.py").write_text("raise SystemExit('a dry run imported torch')\n")
+    assert place.jobs()
+    used = place.hypersphere("pretrain", ALONE, status=1)
+    assert "a dry run imported torch" in used.stderr  # the control
 
 
 def test_every_rule_that_computes_names_the_conda_environment(fresh: Checkout) -> None:

@@ -7,13 +7,14 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
 import yaml
 
 from ..harm import flipped
-from .conftest import REPOSITORY, Checkout, program
+from .conftest import REPOSITORY, Checkout, program, set_up
 from .released import ARCHIVE, STRAY, alone, dvc, listed, objects, rewrite
 
 pytestmark = pytest.mark.tools
@@ -162,21 +163,24 @@ def test_a_retrained_run_and_a_new_figure_leave_the_cache_as_it_was(copied: Chec
 
 
 def test_reproduce_never_needs_dvc(finished: Checkout, tmp_path: Path) -> None:
-    """In a copy with an environment of its own, the program `dvc` fails, and nothing can import the package."""
-    root, site = tmp_path / "checkout", tmp_path / "site"
+    """In a copy with an environment that has all libraries but DVC, and a program `dvc` that fails."""
+    root = tmp_path / "checkout"
     shutil.copytree(finished.root, root, symlinks=True)
-    for source, target in ((Path(sys.prefix), root / ".venv"), (Path(sys.prefix) / "bin", root / ".venv" / "bin")):
-        target.mkdir()
-        for path in source.iterdir():
-            if path.name not in ("bin", "dvc", ".ready"):
-                (target / path.name).symlink_to(path)
-    program(root / ".venv" / "bin" / "dvc", "echo DVC is not to be had >&2", "exit 97")
-    (root / ".venv" / ".ready").touch()  # so that make installs nothing
-    site.mkdir()
-    modules = ("dvc", "dvc_data", "dvc_objects")
-    (site / "sitecustomize.py").write_text(f"import sys\nsys.modules.update(dict.fromkeys({modules}))\n")
+    environment, here = root / ".venv", Path(sys.prefix)
+    libraries = Path(sysconfig.get_path("purelib"))
+    (environment / libraries.relative_to(here)).mkdir(parents=True)
+    for path in (here / "pyvenv.cfg", *libraries.iterdir()):
+        if not path.name.startswith("dvc"):
+            (environment / path.relative_to(here)).symlink_to(path)
+    python = environment / "bin" / "python"
+    python.parent.mkdir()
+    python.symlink_to(Path(sys.executable).resolve())
+    program(python.with_name("snakemake"), f'exec "{python}" -m snakemake "$@"')
+    program(python.with_name("hypersphere"), f'exec "{python}" "{root}/src/hypersphere" "$@"')
+    program(python.with_name("dvc"), "echo DVC is not to be had >&2", "exit 97")
+    set_up(root)
     path = f"/usr/bin:/bin:{finished.environment['PATH']}"
-    without_dvc = Checkout(root, finished.environment | {"PYTHONPATH": str(site), "PATH": path})
+    without_dvc = Checkout(root, finished.environment | {"PATH": path})
     (without_dvc.results / "paper.pdf").unlink()
     without_dvc.run("make", "reproduce")
     assert (without_dvc.results / "paper.pdf").read_bytes() == (finished.results / "paper.pdf").read_bytes()

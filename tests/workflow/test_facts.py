@@ -1,5 +1,6 @@
 """What the workflow relies on in Snakemake and DVC: if one fails after an upgrade, think the workflow through again."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -40,6 +41,19 @@ def test_snakemake_deletes_an_output_before_its_job_and_when_it_is_killed_and_lo
     assert not (tmp_path / "declared.txt").exists()
     assert (tmp_path / "undeclared.txt").exists()
     assert (tmp_path / "threads.log").read_text().strip() == "1"
+
+
+COPYING = "rule copying:\n    input: 'a.txt'\n    output: 'b.txt'\n    shell: 'cp a.txt b.txt'\n"
+
+
+def test_snakemake_stops_at_an_input_from_the_future(place: Checkout, tmp_path: Path) -> None:
+    """And removes what the job made, so that `command/console.py` takes the check's place."""
+    (tmp_path / "Snakefile").write_text(COPYING)
+    (tmp_path / "a.txt").write_text("a")
+    os.utime(tmp_path / "a.txt", (2**32, 2**32))
+    done = place.snakemake("--cores", "1", status=1)
+    assert "clock skew" in done.stdout + done.stderr
+    assert not (tmp_path / "b.txt").exists()
 
 
 GPU = """

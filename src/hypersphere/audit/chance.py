@@ -14,6 +14,7 @@ from typing import NamedTuple
 from scipy import special  # not scipy.stats, whose import takes a second
 
 from hypersphere.audit import grim
+from hypersphere.audit.numerals import unit
 from hypersphere.audit.table import Cell
 from hypersphere.t_test import t_p
 
@@ -29,6 +30,16 @@ def floor(cell: Cell) -> float:
         return math.nan
     accuracy = float(cell.mean)
     return math.sqrt(accuracy * (100 - accuracy) / cell.n_test)
+
+
+def deviation(cell: Cell) -> float | None:
+    """The standard deviation over runs that a cell is taken to have; None if none is printed, or for one run.
+
+    A printed 0 is at most half a unit of its last place: 0.0 is rounded from 0.05 or less.
+    """
+    if cell.std is None or cell.n == 1:
+        return None
+    return float(cell.std) or float(unit(cell.std) / 2)
 
 
 def allowed(cell: Cell, runs: Sequence[int] = RUNS) -> tuple[int, ...]:
@@ -65,20 +76,19 @@ class Effect(NamedTuple):
 
     @property
     def has_spreads(self) -> bool:
-        """Whether both numbers are printed with a standard deviation, and one of them varies."""
-        stds = self.cell.std, self.baseline.std
-        return None not in stds and any(stds)
+        """Whether both numbers are printed with a standard deviation over runs."""
+        return None not in (deviation(self.cell), deviation(self.baseline))
 
     def p(self, n: int, other: int | None = None) -> float:
         """Two-sided p of Welch's test (1947) with ``n`` runs, and as many of the baseline, or ``other``.
 
-        nan if neither varies, or if an arm has one run.
+        nan if an arm has one run, or lacks a deviation.
         """
         sizes = n, other or n
-        variances = [float(one.std or 0) ** 2 / size for one, size in zip(self, sizes, strict=True)]
-        error = math.sqrt(sum(variances))
-        if error == 0 or min(sizes) < 2:
+        if min(sizes) < 2 or not self.has_spreads:
             return math.nan
+        variances = [(deviation(one) or 0.0) ** 2 / size for one, size in zip(self, sizes, strict=True)]
+        error = math.sqrt(sum(variances))
         df = sum(variances) ** 2 / sum(of**2 / (size - 1) for of, size in zip(variances, sizes, strict=True))
         return t_p(self.difference, error, df)
 

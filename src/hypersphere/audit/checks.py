@@ -11,13 +11,16 @@ from typing import NamedTuple
 
 from scipy import special
 
-from hypersphere.audit import chance, claims, grim
-from hypersphere.audit.grim import unit
+from hypersphere.audit import chance, claims, grim, numerals
+from hypersphere.audit.numerals import unit
 from hypersphere.audit.table import Cell
 from hypersphere.errors import HypersphereError
 from hypersphere.t_test import holm
 
 FITS, NOT, UNINFORMATIVE, NEEDS = "fits", "does not fit", "uninformative", "needs n_test"
+BEYOND_TEST_SET = "larger than the noise of the test set"
+BEYOND_RUNS = "larger than the noise over runs"
+"""What is said of an effect that its assumption, of no difference, does not explain: most authors hope for that."""
 MANY_RUNS = 100
 """The largest number of runs that is looked for where none up to ``grim.MOST`` fits a mean."""
 FEWEST_DIGITS = 8
@@ -95,8 +98,13 @@ class Finding(NamedTuple):
         return ", ".join(filter(None, self[1:5])) or "all"
 
 
-def audit(cells: Sequence[Cell], sentences: Iterable[tuple[str, str]] = ()) -> list[Finding]:
-    """All findings of a table, and of sentences, each with the table that it is about, in the order of the checks."""
+def audit(
+    cells: Sequence[Cell], sentences: Iterable[tuple[str, str]] = (), decimal: str = numerals.POINT
+) -> list[Finding]:
+    """All findings of a table, and of sentences, each with the table that it is about, in the order of the checks.
+
+    ``decimal`` is the mark before the decimals of numbers in sentences.
+    """
     tables: dict[str, list[Cell]] = defaultdict(list)
     for cell in cells:
         tables[cell.where].append(cell)
@@ -110,7 +118,7 @@ def audit(cells: Sequence[Cell], sentences: Iterable[tuple[str, str]] = ()) -> l
     for where, sentence in sentences:
         if where not in tables:
             raise HypersphereError(f"claim '{sentence}': there is no table '{where}' (there is '{next(iter(tables))}')")
-        check, of, numbers = claims.parse(sentence, tables[where])
+        check, of, numbers = claims.parse(sentence, tables[where], decimal)
         held, places, fails = claims.outcome([check], numbers)
         verdict = FITS if held >= claims.HOLDS[of](places) else NOT
         said = f"“{sentence}” holds in {held} of {places}" + (f"; not at {fails}" if fails else "")
@@ -202,18 +210,22 @@ def common_runs(cells: Sequence[Cell]) -> Iterator[Finding]:
 
 def spread(cell: Cell) -> Iterator[Finding]:
     """A standard deviation over runs, in units of the test set's floor."""
-    floor = chance.floor(cell)
-    if cell.std is None:
+    floor, std = chance.floor(cell), chance.deviation(cell)
+    if std is None:
         return
     if not cell.n_test:
         yield _of("spread", cell, NEEDS, "no number of test examples is given")
     elif floor > 0 and (runs := chance.allowed(cell)):
         # If each run met its own examples, (n - 1) ratio^2 would be a chi-square; p is two-sided.
-        ratio = float(cell.std) / floor
-        squares = {n - 1: (n - 1) * float(cell.std) ** 2 / floor**2 for n in runs}
-        tails = (min(special.chdtr(df, x), special.chdtrc(df, x)) for df, x in squares.items())
-        most_likely = float(2 * max(tails))
-        said = f"{cell.std} is {ratio:.2g} times the floor, {floor:.2g}; p at most {most_likely:.2g}"
+        # A printed 0 may be anything up to ``std``, so that it can only be too small.
+        ratio = std / floor
+        squares = {n - 1: (n - 1) * ratio**2 for n in runs}
+        below = {df: special.chdtr(df, x) for df, x in squares.items()}
+        above = {df: special.chdtrc(df, x) for df, x in squares.items()} if cell.std else {}
+        tails = [min(tail, above.get(df, tail)) for df, tail in below.items()]
+        most_likely = min(1.0, float(2 * max(tails)))
+        printed = f"{cell.std}" if cell.std else f"{cell.std} is at most {std:g}, which"
+        said = f"{printed} is {ratio:.2g} times the floor, {floor:.2g}; p at most {most_likely:.2g}"
         yield _of("spread", cell, FITS if most_likely >= chance.LEVEL else NOT, said, ratio)
 
 
@@ -227,7 +239,7 @@ def floors(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
     for effect, p in zip(told, adjusted, strict=True):
         said = f"{_against(effect)}: {effect.z:+.2f} errors of {effect.error:.2g}; Holm p {p:.2g}"
         inside = abs(effect.z) < chance.CRITICAL
-        yield _of("floor", effect.cell, FITS if inside else NOT, said, effect.z)
+        yield _of("floor", effect.cell, FITS if inside else BEYOND_TEST_SET, said, effect.z)
     for effect in effects:
         if not (effect.cell.n_test and effect.baseline.n_test):
             yield _of("floor", effect.cell, NEEDS, f"{_against(effect)}: no number of test examples is given")
@@ -235,7 +247,8 @@ def floors(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
         beyond = sum(abs(effect.z) >= chance.CRITICAL for effect in told)
         p = chance.as_many_by_chance(beyond, len(told))
         said = f"{beyond} of {len(told)} beyond; {chance.by_chance(len(told)):.1f} by chance, as many with p {p:.2g}"
-        yield Finding("table", told[0].cell.where, "", "", "", FITS if p >= chance.LEVEL else NOT, said, p)
+        verdict = FITS if p >= chance.LEVEL else BEYOND_TEST_SET
+        yield Finding("table", told[0].cell.where, "", "", "", verdict, said, p)
 
 
 def welch(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
@@ -251,7 +264,7 @@ def welch(effects: Sequence[chance.Effect]) -> Iterator[Finding]:
         ends = dict(zip(runs[:1] + runs[-1:], p[:1] + p[-1:], strict=True))
         said = ", ".join(f"p {one:.2g} at n = {n}{f' and {m}' if m != n else ''}" for (n, m), one in ends.items())
         below = [one < chance.LEVEL for one in p]
-        verdict = NOT if all(below) else FITS if not any(below) else UNINFORMATIVE
+        verdict = BEYOND_RUNS if all(below) else FITS if not any(below) else UNINFORMATIVE
         yield _of("welch", effect.cell, verdict, f"{_against(effect)}: {said}; Holm p {p_holm:.2g}", p[0])
 
 

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from hypersphere.audit.grim import unit
-from hypersphere.audit.table import MINUS, Cell, number
+from hypersphere.audit import numerals
+from hypersphere.audit.numerals import unit
+from hypersphere.audit.table import Cell
 from hypersphere.errors import HypersphereError
 
 Coordinates = Mapping[str, str]
@@ -147,14 +148,15 @@ def _without_reading(at: Coordinates) -> dict[str, str]:
     return {key: value for key, value in at.items() if key != READING}
 
 
-def parse(sentence: str, cells: Sequence[Cell]) -> tuple[Check, str, list[Number]]:
+def parse(sentence: str, cells: Sequence[Cell], decimal: str = numerals.POINT) -> tuple[Check, str, list[Number]]:
     """A sentence about rows of a table, such as ``A > B in all columns``, and the numbers that it speaks of.
 
     Between them, whether it speaks of all, most or some places. A difference is compared with a printed one up to the
-    rounding of both: its own last decimal, and the table's.
+    rounding of both: its own last decimal, and the table's. ``decimal`` is the mark before the table's decimals; a
+    sentence may be written otherwise where that is plain.
     """
     rows = dict.fromkeys(cell.row for cell in cells)
-    plain = MINUS.sub("-", " ".join(sentence.split()))
+    plain = numerals.MINUS.sub("-", " ".join(sentence.split()))
     found = _SENTENCE.fullmatch(plain)
     if found is None or not (found["with"] or found["take"]) or (found["with"] == "-" and not found["take"]):
         raise HypersphereError(f"claim '{sentence}': must be like {FORMS}")
@@ -186,7 +188,8 @@ def parse(sentence: str, cells: Sequence[Cell]) -> tuple[Check, str, list[Number
     here, minus = {"row": arms[:1]}, {"row": arms[1:]} if arms[1:] else None
     if not found["take"]:
         return Check(here, RELATIONS[found["with"]], minus=minus), of, numbers
-    than = number(found["than"], f"claim '{sentence}'")
+    mark = decimal if numerals.read(found["than"], decimal) is not None else numerals.OTHER[decimal]
+    than = numerals.number(found["than"], f"claim '{sentence}'", mark)
     if found["take"] in ("at least", "at most"):
         return Check(here, found["take"], (float(than),), minus), of, numbers
     slack = unit(than) / 2 + (max(unit(cell.mean) for cell in chosen) if minus else Fraction(0))

@@ -15,6 +15,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from hypersphere.audit.numerals import unit
+
 MOST = 10  # the largest number of runs that is tried where none is printed
 TRIES = 1 << 20
 """Sets of runs that are tried for one number of runs: a twentieth of a second."""
@@ -137,13 +139,6 @@ def _in_steps(mean: str, std: str | None, assumptions: Assumptions) -> tuple[int
         low, high = interval(std)
         squares = _Interval(max(low, Fraction(0)) ** 2, high**2, truncated)
     return math.floor(100 / assumptions.step), _Interval(*interval(mean), truncated), squares
-
-
-def unit(printed: Decimal) -> Fraction:
-    """One unit of the last printed decimal."""
-    exponent = printed.as_tuple().exponent
-    assert isinstance(exponent, int), "a printed number is finite"
-    return Fraction(10) ** exponent
 
 
 def _reach(n: int, spread: int) -> int:

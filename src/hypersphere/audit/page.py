@@ -3,15 +3,28 @@
 import csv
 import html
 import io
+import itertools
 import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from hypersphere.audit.checks import CHECKS, EXACT, FITS, NEEDS, NOT, UNINFORMATIVE, Finding
+from hypersphere.audit.checks import (
+    BEYOND_RUNS,
+    BEYOND_TEST_SET,
+    CHECKS,
+    EXACT,
+    FITS,
+    NEEDS,
+    NOT,
+    UNINFORMATIVE,
+    Finding,
+)
 from hypersphere.wording import counted
 
-VERDICTS = (FITS, NOT, UNINFORMATIVE, NEEDS)
+VERDICTS = (FITS, BEYOND_TEST_SET, BEYOND_RUNS, NOT, UNINFORMATIVE, NEEDS)
+TOLD = (NOT, BEYOND_TEST_SET, BEYOND_RUNS)
+"""Verdicts whose findings the Markdown lists."""
 LISTED = 200  # the findings of one check that a page lists; the CSV and JSON have all
 DRAWN = 2000  # the effects that the picture shows at most
 ROWS = 40  # effects that have a row of their own in the picture
@@ -24,7 +37,6 @@ LIMITS = (
 )
 
 
-HEAD = ("Check", *VERDICTS, "Assumption")
 Findings = Sequence[Finding]
 
 
@@ -35,25 +47,40 @@ def headline(findings: Findings) -> str:
 
 
 def _counts(findings: Findings) -> list[tuple[str, ...]]:
+    """The head and a row for each check that found something, with a column for each verdict that was given."""
     counts = Counter((one.check, one.verdict) for one in findings)
-    rows = [(check, [counts[check, verdict] for verdict in VERDICTS]) for check in CHECKS]
-    return [(CHECKS[check][0], *map(str, row), CHECKS[check][1]) for check, row in rows if any(row)]
+    given = {one.verdict for one in findings}
+    verdicts = [verdict for verdict in VERDICTS if verdict in given]
+    lines: list[tuple[str, ...]] = [("Check", *verdicts, "Assumption")]
+    for check, (title, assumption) in CHECKS.items():
+        row = [counts[check, verdict] for verdict in verdicts]
+        if any(row):
+            lines.append((title, *map(str, row), assumption))
+    return lines
+
+
+def _listed(verdict: str, number: int, assumption: str) -> str:
+    """The sentence above findings of a verdict. An effect that exceeds noise is good news, and no misfit."""
+    if verdict == NOT:
+        return f"Not so in {number}: {assumption}."
+    return f"{verdict.capitalize()} in {number}. The check supposes that {assumption}."
 
 
 def markdown(findings: Findings) -> str:
-    """The counts of each check, and the findings that do not fit."""
+    """The counts of each check, and the findings that do not fit, or exceed noise."""
 
     def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         lines = [head, ["---"] * len(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
         return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
-    parts = [f"# Audit of printed numbers\n\n{headline(findings)}\n", table(HEAD, _counts(findings))]
-    for name, (title, assumption) in CHECKS.items():
-        failing = [one for one in findings if one.check == name and one.verdict == NOT]
-        if failing:
-            rest = f"\n{len(failing) - LISTED} more are in audit.csv.\n" if len(failing) > LISTED else ""
-            rows = table(("Where", "Found"), ((one.place, one.says) for one in failing[:LISTED]))
-            parts.append(f"## {title}\n\nNot so in {len(failing)}: {assumption}.\n\n{rows}{rest}")
+    head, *counts = _counts(findings)
+    parts = [f"# Audit of printed numbers\n\n{headline(findings)}\n", table(head, counts)]
+    for (name, (title, assumption)), verdict in itertools.product(CHECKS.items(), TOLD):
+        told = [one for one in findings if one.check == name and one.verdict == verdict]
+        if told:
+            rest = f"\n{len(told) - LISTED} more are in audit.csv.\n" if len(told) > LISTED else ""
+            rows = table(("Where", "Found"), ((one.place, one.says) for one in told[:LISTED]))
+            parts.append(f"## {title}\n\n{_listed(verdict, len(told), assumption)}\n\n{rows}{rest}")
     return "\n".join([*parts, LIMITS]) + "\n"
 
 
@@ -135,7 +162,8 @@ def page(findings: Findings) -> str:
         return f"<tr{mark}>{inside}</tr>"
 
     parts = [f"<h1>Audit of printed numbers</h1><p>{headline(findings)}</p>"]
-    parts.append(f"<table>{row(HEAD, 'th')}{''.join(map(row, _counts(findings)))}</table>")
+    head, *counts = _counts(findings)
+    parts.append(f"<table>{row(head, 'th')}{''.join(map(row, counts))}</table>")
     if drawn := sum(one.check == "floor" and math.isfinite(one.value) for one in findings):
         parts.append(
             f"<h2>Effects in units of the test set's own error</h2>{svg(findings)}<p class='note'>A marker for each "
@@ -146,7 +174,7 @@ def page(findings: Findings) -> str:
     for name, (title, assumption) in CHECKS.items():
         quiet = (NEEDS, FITS) if name == "range" else (NEEDS,)
         told = [one for one in findings if one.check == name and one.verdict not in quiet]
-        told.sort(key=lambda one: one.verdict != NOT)
+        told.sort(key=lambda one: one.verdict not in TOLD)
         if told:
             rows = "".join(row((one.place, one.verdict, one.says)) for one in told[:LISTED])
             more = f"<p class='note'>{len(told) - LISTED} more are in audit.csv.</p>" if len(told) > LISTED else ""

@@ -1,20 +1,22 @@
 """A tidy table of printed numbers, as CSV: the border of an audit, where bad input is refused in one sentence."""
 
+import codecs
 import csv
 import difflib
 import io
 import re
 from collections import defaultdict
-from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
+from hypersphere.audit import numerals
+from hypersphere.audit.numerals import Written, unit
 from hypersphere.errors import HypersphereError
 
-LARGEST = 10_000_000
-"""Test images; no accuracy so fine is printed. Also the largest number of runs."""
-DECIMALS = 12
+LARGEST_FILE = 1 << 26
+"""Bytes. An endless pipe, or a file of another kind, has more."""
 COLUMNS: Mapping[str, str] = {
     "where": "the table that prints the number, `Table 2`",
     "row": "its row, a method; by default the line",
@@ -32,7 +34,9 @@ COLUMNS: Mapping[str, str] = {
 }
 """The columns of numbers.csv. Only ``mean`` is required."""
 YES_OR_NO = {"": True, "yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
-MINUS = re.compile("[\N{MINUS SIGN}\N{EN DASH}\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{FULLWIDTH HYPHEN-MINUS}]")
+DELIMITERS = ",;\t"
+DECLARED = re.compile(rf'"?sep=([{DELIMITERS}|])"?(?:\r\n|\r|\n|$)', re.IGNORECASE)
+"""A first line in which a spreadsheet says what stands between fields."""
 PLUS_OR_MINUS = re.compile(r"±|\+/?-|\\pm")
 
 
@@ -55,78 +59,151 @@ class Cell(NamedTuple):
     """The row that it is compared with; empty for the first row of its table."""
 
 
-def read(file: Path) -> tuple[list[Cell], list[tuple[str, str]]]:
-    """The printed numbers of a file, and the sentences in its column ``claims``, each with the table that it is about.
+class Table(NamedTuple):
+    """What a file of printed numbers holds."""
 
-    Lines without a mean are no numbers.
+    cells: list[Cell]
+    claims: list[tuple[str, str]]
+    """The sentences in its column ``claims``, each with the table that it is about."""
+    decimal: str
+    """The mark before its decimals, a point or a comma."""
+
+
+class Line(NamedTuple):
+    """A line of a table that has a number."""
+
+    number: int
+    fields: Mapping[str, str]
+    """By column, without blanks at their ends; empty for a column that the table lacks."""
+
+    @property
+    def where(self) -> str:
+        return f"line {self.number}"
+
+    @property
+    def mean_and_std(self) -> tuple[str, str]:
+        """As they are written: a deviation has a column of its own, or stands behind the mean."""
+        mean, *std = PLUS_OR_MINUS.split(self.fields["mean"], maxsplit=1)
+        return mean, self.fields["std"] or "".join(std)
+
+    @property
+    def numbers(self) -> Iterator[Written]:
+        """Its numbers as they are written."""
+        given = self.fields
+        mean, std = self.mean_and_std
+        measured = {"mean": mean, "std": std, "low": given["low"], "high": given["high"]}
+        for name, text in measured.items():
+            if text:
+                yield Written(f"{self.where}: {name}", text, is_share=bool(given["n_test"]))
+        for name in ("n", "n_test"):
+            if given[name]:
+                yield Written(f"{self.where}: {name}", given[name], is_count=True)
+
+
+def read(file: Path, decimal: str | None = None) -> Table:
+    """The printed numbers of a file. Lines without a mean are no numbers.
+
+    Args:
+        file: in UTF-8, or in UTF-16 with a mark of the byte order; commas, semicolons or tabs stand between fields.
+        decimal: the mark before decimals, a point or a comma; None: as the numbers of the file tell.
+
+    Raises:
+        HypersphereError: if a line cannot be read, or if its numbers have two readings.
     """
+    text = text_of(file)
+    declared = DECLARED.match(text)
+    text = text[declared.end() :] if declared else text
+    head = next(iter(text.splitlines()), "")
+    delimiter = declared[1] if declared else max(DELIMITERS, key=head.count)
+    lines: list[Line] = []
+    claims: list[tuple[str, str]] = []
+    for line in _lines(file, text, delimiter, 1 if declared else 0):
+        if line.fields["claims"]:
+            claims.append((line.fields["where"], line.fields["claims"]))
+        if line.fields["mean"]:
+            lines.append(line)
+    if not lines:
+        raise HypersphereError(f"{file}: mean: no line has a number")
+    if decimal is None:
+        numbers = (number for line in lines for number in line.numbers)
+        decimal = numerals.convention(str(file), numbers, points_are_usual=delimiter == ",")
+    cells: dict[tuple[str, ...], Cell] = {}
+    for line in lines:
+        cell = _cell(line, f"{file}: {line.where}", decimal)
+        if cells.setdefault(cell[:4], cell) is not cell:
+            at = ", ".join(filter(None, cell[:4]))
+            raise HypersphereError(f"{file}: {line.where}: the number at {at} is given twice")
+    _refuse_shares(file, list(cells.values()), lines)
+    return Table(list(cells.values()), claims, decimal)
+
+
+def text_of(file: Path) -> str:
+    """The text of a file in UTF-8, with a mark of the byte order or without, or in UTF-16 with one.
+
+    Raises:
+        HypersphereError: if it is no such text, or has more than ``LARGEST_FILE`` bytes.
+    """
+    with file.open("rb") as handle:
+        data = handle.read(LARGEST_FILE + 1)
+    if len(data) > LARGEST_FILE:
+        raise HypersphereError(f"{file}: has more than {LARGEST_FILE >> 20} MiB; a table of printed numbers has less")
+    marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        return data.decode("utf-16" if marked else "utf-8-sig")
     except UnicodeDecodeError:
         raise HypersphereError(f"{file}: is not UTF-8 text; export the table as CSV in UTF-8") from None
-    head = text.partition("\n")[0]
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count), strict=True)
-    cells: dict[tuple[str, ...], Cell] = {}
-    claims: list[tuple[str, str]] = []
-    percent: set[tuple[str, str]] = set()
-    """Tables and metrics with a number that is no share of one."""
+
+
+def _lines(file: Path, text: str, delimiter: str, before: int) -> Iterator[Line]:
+    """The lines of a table, of which ``before`` stand before its header."""
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         names = [name.strip().lower() for name in next(lines, [])]
-        for name in names:
-            if name not in COLUMNS or names.count(name) > 1:
-                near = "".join(f"; did you mean {one}?" for one in difflib.get_close_matches(name, COLUMNS, 1))
-                problem = "is given twice" if name in COLUMNS else f"is not one of {', '.join(COLUMNS)}{near}"
-                raise HypersphereError(f"{file}: column '{name}': {problem}")
-        if "mean" not in names:
-            raise HypersphereError(f"{file}: line 1: column mean is missing; the file begins with a header")
+        _check_header(file, names)
         for fields in filter(any, lines):
-            where = f"{file}: line {lines.line_num}"
+            number = lines.line_num + before
             if len(fields) != len(names):
                 raise HypersphereError(
-                    f"{where}: has {len(fields)} fields, and the header has {len(names)}; a decimal comma "
-                    "needs quotes, or ';' between fields"
+                    f"{file}: line {number}: has {len(fields)} fields, and the header has {len(names)}; a decimal "
+                    "comma needs quotes, or ';' between fields"
                 )
-            given = defaultdict(str, zip(names, map(str.strip, fields), strict=True))
-            if given["claims"]:
-                claims.append((given["where"], given["claims"]))
-            if given["mean"]:
-                cell = _cell(given, where, lines.line_num)
-                if cells.setdefault(cell[:4], cell) is not cell:
-                    at = ", ".join(filter(None, cell[:4]))
-                    raise HypersphereError(f"{where}: the number at {at} is given twice")
-                if not (cell.n_test and 0 <= cell.mean <= 1) or "%" in given["mean"]:
-                    percent.add((cell.where, cell.metric))
+            yield Line(number, defaultdict(str, zip(names, map(str.strip, fields), strict=True)))
     except csv.Error as error:
-        raise HypersphereError(f"{file}: line {lines.line_num}: not valid CSV ({error})") from None
-    if not cells:
-        raise HypersphereError(f"{file}: mean: no line has a number")
-    for share in (cell for cell in cells.values() if (cell.where, cell.metric) not in percent):
-        named = " ".join(filter(None, (share.where, share.metric))) or "mean"
-        raise HypersphereError(
-            f"{file}: {named}: all means are between 0 and 1, and shares of n_test examples are read in percent; "
-            "write 93 for 0.93, or 0.93% for less than one percent"
-        )
-    return list(cells.values()), claims
+        raise HypersphereError(f"{file}: line {lines.line_num + before}: not valid CSV ({error})") from None
 
 
-def _cell(given: Mapping[str, str], where: str, line: int) -> Cell:
-    mean, *std = PLUS_OR_MINUS.split(given["mean"], maxsplit=1)
+def _check_header(file: Path, names: Sequence[str]) -> None:
+    for name in names:
+        if name not in COLUMNS or names.count(name) > 1:
+            near = "".join(f"; did you mean {one}?" for one in difflib.get_close_matches(name, COLUMNS, 1))
+            problem = "is given twice" if name in COLUMNS else f"is not one of {', '.join(COLUMNS)}{near}"
+            raise HypersphereError(f"{file}: column '{name}': {problem}")
+    if "mean" not in names:
+        raise HypersphereError(f"{file}: line 1: column mean is missing; the file begins with a header")
+
+
+def _cell(line: Line, where: str, decimal: str) -> Cell:
+    given = line.fields
+    mean, std = line.mean_and_std
 
     def optional(name: str, text: str) -> Decimal | None:
-        return number(text, f"{where}: {name}") if text else None
+        return numerals.number(text, f"{where}: {name}", decimal) if text else None
+
+    def count(name: str) -> int | None:
+        return numerals.count(given[name], f"{where}: {name}", decimal) if given[name] else None
 
     better = YES_OR_NO.get(given["higher_is_better"].lower())
     if better is None:
         raise HypersphereError(f"{where}: higher_is_better: must be yes or no (given: '{given['higher_is_better']}')")
     cell = Cell(
         where=given["where"],
-        row=given["row"] or f"line {line}",
+        row=given["row"] or line.where,
         column=given["column"],
         metric=given["metric"],
-        mean=number(mean, f"{where}: mean"),
-        std=optional("std", given["std"] or "".join(std)),
-        n=count(given["n"], f"{where}: n"),
-        n_test=count(given["n_test"], f"{where}: n_test"),
+        mean=numerals.number(mean, f"{where}: mean", decimal),
+        std=optional("std", std),
+        n=count("n"),
+        n_test=count("n_test"),
         higher_is_better=better,
         low=optional("low", given["low"]),
         high=optional("high", given["high"]),
@@ -137,27 +214,47 @@ def _cell(given: Mapping[str, str], where: str, line: int) -> Cell:
     return cell
 
 
-def number(text: str, where: str) -> Decimal:
-    """A printed number: with a decimal point or comma, a percent sign, any minus sign."""
-    plain = MINUS.sub("-", text.strip().rstrip("%\N{FULLWIDTH PERCENT SIGN}").strip())
-    if plain.count(",") == 1 and "." not in plain:
-        plain = plain.replace(",", ".")
-    try:
-        value = Decimal(plain)
-    except InvalidOperation:
-        value = Decimal("nan")
-    exponent = value.as_tuple().exponent
-    if not isinstance(exponent, int) or exponent < -DECIMALS or "_" in plain or value.adjusted() > DECIMALS:
-        raise HypersphereError(f"{where}: must be a number, with {DECIMALS} decimals at most (given: '{text}')")
-    value = value.quantize(Decimal(1)) if exponent > 0 else value
-    return value if value else abs(value)
+def _refuse_shares(file: Path, cells: Sequence[Cell], lines: Sequence[Line]) -> None:
+    """Refuse shares of one where percents are read: a whole table of them, or some beside percents in one column.
+
+    A percent sign says that a number below 1 is less than one percent.
+    """
+    unsigned = {
+        cell[:4]: line
+        for cell, line in zip(cells, lines, strict=True)
+        if not set(numerals.PERCENT) & set(line.fields["mean"])
+    }
+    tables: dict[tuple[str, str], list[Cell]] = defaultdict(list)
+    columns: dict[tuple[str, str, str], list[Cell]] = defaultdict(list)
+    for cell in cells:
+        tables[cell.where, cell.metric].append(cell)
+        columns[cell.where, cell.column, cell.metric].append(cell)
+    for (where, metric), of_table in tables.items():
+        if all(cell.n_test and 0 <= cell.mean <= 1 and cell[:4] in unsigned for cell in of_table):
+            named = " ".join(filter(None, (where, metric))) or "mean"
+            raise HypersphereError(
+                f"{file}: {named}: all means are between 0 and 1, and shares of n_test examples are read in percent; "
+                "write 93 for 0.93, or 0.93% for less than one percent"
+            )
+    for of_column in columns.values():
+        percents = [cell for cell in of_column if cell.mean >= 1]
+        for cell in of_column:
+            if cell[:4] in unsigned and _seems_a_share(cell, percents):
+                largest = max(one.mean for one in percents)
+                raise HypersphereError(
+                    f"{file}: {unsigned[cell[:4]].where}: mean: {cell.mean} stands beside {largest}; write "
+                    f"{cell.mean.scaleb(2):f} for a share, or {cell.mean}% for less than one percent"
+                )
 
 
-def count(text: str, where: str) -> int | None:
-    """A number of runs or examples, with or without a separator of thousands; None for an empty field."""
-    if not text:
-        return None
-    plain = re.sub(r"(?<=\d)[,.' \N{NARROW NO-BREAK SPACE}\N{NO-BREAK SPACE}](?=\d{3}\b)", "", text)
-    if not (re.fullmatch(r"\d{1,8}(\.0)?", plain, re.ASCII) and 1 <= float(plain) <= LARGEST):
-        raise HypersphereError(f"{where}: must be a whole number from 1 to {LARGEST} (given: '{text}')")
-    return int(float(plain))
+def _seems_a_share(cell: Cell, percents: Sequence[Cell]) -> bool:
+    """Whether a number below 1 would be nearer to the percents of its column if it were a hundred times as large.
+
+    Without a number of test examples nothing says that the column is in percent. Then a share has more decimals than
+    the percents, and higher is better.
+    """
+    largest = max((one.mean for one in percents), default=Decimal(0))
+    if not 0 < cell.mean < 1 or not 10 * cell.mean < largest <= 100:
+        return False
+    more_decimals = all(unit(cell.mean) < unit(one.mean) for one in percents)
+    return bool(cell.n_test) or (cell.higher_is_better and more_decimals)

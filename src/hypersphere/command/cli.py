@@ -6,6 +6,7 @@ seconds importing torch.
 
 import argparse
 import importlib
+import math
 import sys
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -13,9 +14,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hypersphere import files
+from hypersphere import files, foreign
 from hypersphere.audit import command as audit
-from hypersphere.config import coordinates, registry
+from hypersphere.config import coordinates, registry, settings
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Studied
 from hypersphere.config.claims import why_not_made
@@ -199,12 +200,13 @@ def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
         type=some_path,
         help="train the run of this file, as `plan --yaml` prints it",
     ),
-    option("--save-every", type=float, default=60.0, metavar="SECONDS", help="between resume states (default: 60)"),
+    option("--save-every", default="60", metavar="SECONDS", help="between resume states (default: 60)"),
 )
 def pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.datasets import store
     from hypersphere.training import pretrain
 
+    save_every = amount("pretrain: --save-every", arguments.save_every, or_zero=True)
     if arguments.file is None:
         batches, runs = find(plan, arguments.run)
     elif arguments.run:
@@ -214,9 +216,9 @@ def pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
         batches, runs = [], [read(arguments.file)]
         store.prepare(runs[0].dataset, plan.config.data, Path(root) if root else None)
     for batch in batches:
-        pretrain.pretrain_batch(plan, batch, arguments.save_every)
+        pretrain.pretrain_batch(plan, batch, save_every)
     if runs:
-        pretrain.pretrain(plan, runs, arguments.save_every)
+        pretrain.pretrain(plan, runs, save_every)
 
 
 @command("probe runs, or a batch of them, and raw pixels beside them", RUNS)
@@ -235,9 +237,11 @@ def simulate(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.simulations import build
 
     for paper in arguments.paper:
-        check_one_of("simulate", paper, plan.config.papers)
+        check_studied("simulate", plan, paper)
     for paper in arguments.paper or [name for name in plan.config.papers if plan.config.studied(name)]:
         build.build(plan, paper)
+        done = counted(len(plan.config.studies(paper)), "exact study", "exact studies")
+        print(f"{paper}: the tables of {done} are in {plan.config.exact_studies(paper)}", flush=True)
 
 
 @command("judge and draw the results of a paper's exact studies", option("paper"))
@@ -246,11 +250,13 @@ def studies(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.report.results import Results
     from hypersphere.statistics import claims
 
-    check_one_of("studies", arguments.paper, plan.config.papers)
+    check_studied("studies", plan, arguments.paper)
     claims.build_studies(plan, arguments.paper)
     results = Results(plan)
-    for artifact in plan.config.studied(arguments.paper):
+    artifacts = plan.config.studied(arguments.paper)
+    for artifact in artifacts:
         writer.build(results, arguments.paper, artifact)
+    print(f"{arguments.paper}: {counted(len(artifacts), 'artifact')} of exact studies judged and drawn")
 
 
 @command(
@@ -367,16 +373,17 @@ def archive(plan: Plan, arguments: argparse.Namespace) -> None:
 
 @command(
     "train, probe and pack pending runs, the most telling first",
-    option("--minutes", type=float, required=True, metavar="M", help="after which it stops"),
+    option("--minutes", required=True, metavar="M", help="after which it stops"),
     option("--jobs", type=int, metavar="N", help="runs at a time (default: all cores, or GPUs)"),
     option("--part", default="1/1", metavar="K/N", help="the K-th of N parts that share no run"),
 )
 def campaign(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.command import campaign
 
-    if arguments.minutes <= 0 or (arguments.jobs is not None and arguments.jobs < 1):
-        raise HypersphereError("campaign: --minutes and --jobs must be positive")
-    campaign.run(plan, arguments.minutes, arguments.jobs, campaign.part(arguments.part))
+    minutes = amount("campaign: --minutes", arguments.minutes)
+    if arguments.jobs is not None and arguments.jobs < 1:
+        raise HypersphereError(f"campaign: --jobs: must be at least 1 (given: {arguments.jobs})")
+    campaign.run(plan, minutes, arguments.jobs, campaign.part(arguments.part))
 
 
 @command(
@@ -421,6 +428,25 @@ def check_one_of(place: str, name: str, allowed: Collection[str]) -> None:
         raise HypersphereError(f"{place}: {not_one_of(name, allowed)}")
 
 
+def check_studied(place: str, plan: Plan, paper: str) -> None:
+    """Refuse a document that is not declared, or has no exact study at this scale."""
+    check_one_of(place, paper, plan.config.papers)
+    if not plan.config.studied(paper):
+        raise HypersphereError(f"{place}: {paper} has no exact study at scale {plan.config.scale_name}")
+
+
+def amount(place: str, text: str, or_zero: bool = False) -> float:
+    """An option's finite number above 0, or from 0. No time is later than nan, so that nan would never end."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or value < 0 or (value == 0 and not or_zero):
+        least = "of at least 0" if or_zero else "above 0"
+        raise HypersphereError(f"{place}: must be a number {least} (given: '{text}')")
+    return value
+
+
 def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
     """The parser, and the parsers of the commands by name."""
     try:
@@ -443,7 +469,8 @@ def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPar
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, or print the help if none is given.
 
-    The exit status is 0; 2 after a sentence on standard error; 128 + n if signal n stopped the command.
+    The exit status is 0; 2 after a sentence on standard error; 128 + n if signal n stopped the command. ``__main__``
+    makes 70 of an exception.
     """
     top, commands = parser()
     words = sys.argv[1:] if arguments is None else arguments
@@ -453,9 +480,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not words[0].startswith("-") and words[0] not in commands:
         print(f"hypersphere: command: {not_one_of(words[0], commands)}", file=sys.stderr)
         return 2
-    parsed = top.parse_args(words)
-    if parsed.command in audit.COMMANDS:
+    if words[0] in audit.COMMANDS:
         return audit.main(words)
+    parsed = top.parse_args(words)
     stop.exit_in_order()
     try:
         try:
@@ -463,7 +490,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             above = (folder for folder in (current, *current.parents) if (folder / "config" / "config.yaml").is_file())
             if (root := next(above, None)) is None:
                 raise HypersphereError(f"{current}: neither this folder nor one above it holds config/config.yaml")
-            COMMANDS[parsed.command].run(planning.make(root, parse_settings(parsed.settings)), parsed)
+            check_own_code(root)
+            COMMANDS[parsed.command].run(planning.make(root, settings.parse(parsed.settings)), parsed)
         except DamagedError as damage:
             damage.disprove()
             raise
@@ -479,15 +507,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
-    """The values of ``--set KEY=VALUE``, by key."""
-    overrides = {}
-    for setting in settings:
-        key, equals, value = setting.partition("=")
-        if not equals:
-            raise HypersphereError(f"--set {setting}: must be KEY=VALUE, for example --set epochs=3")
-        try:
-            overrides[key] = files.parse_yaml(value)
-        except ValueError as error:
-            raise HypersphereError(f"--set {setting}: not valid YAML ({error})") from None
-    return overrides
+def check_own_code(root: Path) -> None:
+    """Refuse a checkout whose code is not what runs: after a copy, its programs are still those of the original."""
+    own = root / "src" / "hypersphere"
+    if own.is_dir() and not own.samefile(foreign.PACKAGE):
+        raise HypersphereError(f"{root}: its code is not what runs, {foreign.PACKAGE} is; type `make setup` in it")

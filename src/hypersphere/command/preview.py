@@ -1,6 +1,5 @@
 """``hypersphere plan``: what is done, what would run and why."""
 
-import json
 import subprocess
 import sys
 from collections import Counter
@@ -8,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from hypersphere.config.claims import check_texts, why_not_made
-from hypersphere.config.plan import UNFINISHED, Plan
+from hypersphere.config import settings, texts
+from hypersphere.config.claims import why_not_made
+from hypersphere.config.plan import UNFINISHED, Plan, check_sizes
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import markers
 from hypersphere.provenance.state import State, look
@@ -21,7 +21,8 @@ def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
     It is of what ``only`` asks for; of runs, with those that are trained in the same batches. An artifact that was
     asked for by name and is not made has a line with the reason.
     """
-    check_texts(plan)
+    texts.check(plan)
+    check_sizes(plan)
     config, scale = plan.config, plan.config.scale
     reasons = {
         (paper, name): why_not_made(plan, paper, name)
@@ -85,8 +86,8 @@ def details(plan: Plan, reasons: dict[tuple[str, str], str], states: dict[str, S
 
 def calling(overrides: dict[str, Any], *options: str) -> list[str]:
     """The words that call Snakemake with the project's own profile (profiles/default) and these settings."""
-    settings = [f"{key}={json.dumps(value)}" for key, value in overrides.items()]
-    return [sys.executable, "-m", "snakemake", *options, *(["--config", *settings] if settings else [])]
+    typed = settings.words(overrides)
+    return [sys.executable, "-m", "snakemake", *options, *(["--config", *typed] if typed else [])]
 
 
 def snakemake(root: Path, overrides: dict[str, Any], *options: str) -> subprocess.CompletedProcess[str]:

@@ -160,8 +160,8 @@ def _rerun(plan: Plan, name: str) -> None:
             before, after = (one.config.results / folder / name for one in (plan, again))
             if differing := _differing(before, after, _names(patterns, before, after)):
                 ours, theirs = digests.environment(), recorded["environment"]
-                compared = ("python", "packages", "machine", "processor_flags")
-                other = ", ".join(key for key in compared if ours.get(key) != theirs.get(key))
+                compared = ("python", "packages", "machine", "processor_flags", "instructions")
+                other = ", ".join(key for key in compared if key in theirs and ours[key] != theirs[key])
                 note = f"; made with other {other}, for which equal bytes are not promised" if other else ""
                 raise HypersphereError(f"{before}: {', '.join(differing)}: differ when made again{note}")
 

@@ -4,6 +4,7 @@ A sentence's numbers are those of the claims, so that none is typed twice; its k
 """
 
 import math
+import re
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -21,15 +22,15 @@ from pydantic import (
 )
 
 from hypersphere import files
-from hypersphere.config import registry, rules
-from hypersphere.config.artifacts import Studied, into_a_run
+from hypersphere.config import registry
+from hypersphere.config.artifacts import Paper, Studied
 from hypersphere.config.cells import LEFT_OUT
-from hypersphere.config.coordinates import IDENTITY, READINGS, Scalar, of_run, ordered, parse, setting, show, text
-from hypersphere.config.measures import MEASURES, MeasureName
+from hypersphere.config.coordinates import IDENTITY, Scalar, ordered, parse, setting, show, text
+from hypersphere.config.measures import LARGEST, MEASURES, Measure, MeasureName
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config, of_document
 from hypersphere.config.study import AGAIN, BEST
-from hypersphere.config.validation import MayBeEmpty, PositiveInt, Strict, Text, read_table, unknown_key, validate
+from hypersphere.config.validation import MayBeEmpty, PositiveInt, Strict, Text, read_table, validate
 from hypersphere.errors import HypersphereError
 from hypersphere.wording import counted
 
@@ -41,8 +42,17 @@ SENTENCES = "sentences"
 """The exact study that compares what a document says with the numbers that it prints itself."""
 
 
+_CORRECTED = re.compile(r"\.([a-z]\d+)$")
+
+
+def reading_of(statement: str) -> str:
+    """The reading that the id of a statement tells: the erratum at its end (``margins.equation_16.m8``) or PRINTED."""
+    corrected = _CORRECTED.search(statement)
+    return corrected[1].upper() if corrected else PRINTED
+
+
 def _number(value: float) -> float:
-    if math.isnan(value):
+    if math.isnan(value) or value == -math.inf:
         raise ValueError("must be a number, or inf for steps that never end")
     return value
 
@@ -120,9 +130,25 @@ class Claim(Strict):
                 raise ValueError(f"setting: {columns[0]} has a column of its own")
         if self.direction == "equal" and (self.metric is None or MEASURES[self.metric].margin == "none"):
             raise ValueError("direction: 'equal' needs a metric with a margin of equivalence")
+        if self.metric is not None and self.kind != "theorem":
+            self._check_range(MEASURES[self.metric])
         if self.origin == "corrected" and self.reading == PRINTED:
             raise ValueError(f"reading: must be an erratum where origin is corrected (given: '{PRINTED}')")
         return self
+
+    def _check_range(self, measure: Measure) -> None:
+        """Refuse a number, a difference of two or a spread that no value of the measure can have."""
+        low, high, span = measure.low, measure.high, measure.high - measure.low
+        if self.kind == "comparison":
+            low, high = -span, span
+        if math.isinf(self.reported or 0.0) and measure.high < LARGEST:
+            raise ValueError(f"reported: {self.metric} is never infinite")
+        if self.reported is not None and not math.isinf(self.reported) and not low <= self.reported <= high:
+            raise ValueError(f"reported: {self.metric} is from {low:g} to {high:g} (given: {self.reported:.10g})")
+        if self.reported_std is not None and self.reported_std > span:
+            raise ValueError(
+                f"reported_std: {self.metric} spreads over at most {span:g} (given: {self.reported_std:g})"
+            )
 
 
 def load(file: Path) -> list[Claim]:
@@ -389,20 +415,9 @@ def why_not_measured(plan: Plan, paper: str, claim: Claim) -> str:
     return ""
 
 
-def check_texts(plan: Plan) -> None:
-    """Read config/statistics.yaml, errata and the claims of every paper.
-
-    Claims about tables and figures made from runs must use coordinates that a cell can have. What a study measures is
-    its own to name, so that claims about studies may have any key in their setting.
-    """
-    rules.load(plan.config.root)
-    load_errata(plan.config)
-    for name, paper in plan.config.papers.items():
-        file = plan.config.claims_file(name)
-        measured = [artifact for artifact, one in paper.measured.items() if not one.missing]
-        for claim in (claim for claim in load(file) if claim.artifact in measured):
-            for field, coordinates in (("setting", claim.coordinates), ("baseline", claim.compared_with)):
-                for key in of_run(coordinates):
-                    if not into_a_run(key):
-                        allowed = f"{unknown_key(key, READINGS[:-1])}, and paths into the run (schedule.epochs)"
-                        raise HypersphereError(f"{file}: {claim.id}: {field}: {key}: {allowed}")
+def answering(paper: Paper, claim: Claim) -> dict[str, str]:
+    """What answers a claim (a theorem, an exact study, a sentence's own table, or encoders), and which study."""
+    if claim.kind == "theorem" or claim.artifact not in paper.studied:
+        return {"answered_by": "theorem" if claim.kind == "theorem" else "encoder", "study": ""}
+    study = paper.studied[claim.artifact].study
+    return {"answered_by": "sentence" if study == SENTENCES else "study", "study": study}

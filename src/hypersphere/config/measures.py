@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveInt
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
 from hypersphere.config import registry
 from hypersphere.config.validation import one_of, read_table, validate
@@ -16,6 +16,8 @@ from hypersphere.errors import HypersphereError
 FILE = Path(__file__).with_suffix(".csv")
 LARGEST = 3.5e38
 """No value of training or of a probe is larger: they are computed in float32."""
+MOST_DECIMALS = 15
+"""More decimals than a number in double precision has are none of it."""
 
 
 class Measure(BaseModel):
@@ -25,7 +27,7 @@ class Measure(BaseModel):
 
     label: str
     unit: str
-    decimals: NonNegativeInt
+    decimals: Annotated[int, Field(ge=0, le=MOST_DECIMALS)]
     better: Literal["higher", "lower", "neither"] = "neither"
     guesses: PositiveInt | None = None
     """Classes that a guess may name; chance is this number over the number of classes. None: no chance level."""

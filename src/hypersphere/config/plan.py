@@ -349,18 +349,25 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
     return Plan(config, tuple(cells), maker.protocols, records)
 
 
-def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
-    """Check that each prepared dataset has enough training images for the runs and probes that use it.
+TRAINED_ON, MEASURED_ON = "train", "test"
+"""The splits that an image dataset needs to be trained on, and to be measured on."""
 
-    How many it has is known only once it is prepared: what is not prepared is left to the job that prepares it.
+
+def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
+    """Check that each dataset has the splits, and each prepared one the images, that its runs and probes need.
+
+    How many images it has is known only once it is prepared: what is not prepared is left to the job that prepares it.
     ``names`` are datasets; None: all of the plan.
     """
     for name, dataset in plan.datasets.items():
-        manifest = plan.data_folder(dataset) / MANIFEST
-        if (names is not None and name not in names) or not manifest.is_file():
+        if names is not None and name not in names:
             continue
+        manifest = plan.data_folder(dataset) / MANIFEST
         splits = files.mapping(files.read_mapping(manifest).get("splits"))  # a damaged one is made again
-        images = files.mapping(splits.get("train")).get("images")
+        folder = _folder_of_splits(plan, dataset)
+        if there := _folders(folder) if folder else list(splits):
+            _check_splits(plan, name, there, folder or manifest)
+        images = files.mapping(splits.get(TRAINED_ON)).get("images")
         if not isinstance(images, int):
             continue
         for run in plan.runs.values():
@@ -377,3 +384,38 @@ def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
                         f"{run.name}: probe {probe.name}: {parameter} {value} is more than the {images} training "
                         f"images of {name}"
                     )
+
+
+def _folder_of_splits(plan: Plan, dataset: Dataset) -> Path | None:
+    """The folder whose folders are the splits of a dataset, if its source reads one and it is there."""
+    source = dataset.source
+    pattern = None if source is None else registry.read_constant("datasets", source.name, "SPLITS", None)
+    if source is None or pattern is None:
+        return None
+    folder = plan.config.downloads / pattern.format(**source.parameters)
+    return folder if folder.is_dir() else None
+
+
+def _folders(folder: Path) -> list[str]:
+    """The names of the folders in a folder that are not hidden."""
+    return [path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")]
+
+
+def _check_splits(plan: Plan, name: str, there: list[str], place: Path) -> None:
+    """Refuse a dataset whose splits, which ``place`` tells, are not those that its runs and probes need."""
+    needed = [TRAINED_ON, MEASURED_ON] if _measured_as_images(plan, name) else [TRAINED_ON]
+    if not {*needed} <= {*there}:
+        listed = " and ".join(needed)
+        raise HypersphereError(
+            f"dataset {name}: its runs and probes need the splits {listed}; {place} has {', '.join(sorted(there))}"
+        )
+
+
+def _measured_as_images(plan: Plan, name: str) -> bool:
+    """Whether probes measure a dataset for runs on images; those of sentences and of control divide their own data."""
+    return any(
+        registry.read_constant("trainers", run.kind, "IMAGES", False)
+        for run in plan.runs.values()
+        for asked in plan.asked[run.name].values()
+        if any(target == name for _, target in asked.at)
+    )

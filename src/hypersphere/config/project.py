@@ -15,6 +15,7 @@ from hypersphere.config.bare_code import behind
 from hypersphere.config.coordinates import Scalar
 from hypersphere.config.records import FOLDER, Level
 from hypersphere.config.run import Dataset, RunFields
+from hypersphere.config.settings import COMMAND_LINE
 from hypersphere.config.study import SeedList, Selection, read_selection, selection_file
 from hypersphere.config.validation import (
     Epochs,
@@ -33,8 +34,6 @@ FOLDERS: dict[Need, str] = {"human_labels": "human", "sentence_tasks": "text/tas
 """The folder of ``data_root`` that holds what an exact study needs."""
 DOWNLOADED = ("human_labels",)
 """What is fetched where there is no ``data_root``."""
-COMMAND_LINE = Path("command line")
-"""Stands for a file in sentences about values that the command line set."""
 
 
 class Seeds(Strict):
@@ -304,7 +303,7 @@ class Config(BaseModel):
 
 def load(root: Path, overrides: dict[str, Any]) -> Config:
     """Read config/ under ``root``; ``overrides`` (command line) replace settings or numbers of the scale."""
-    folder, overrides = root / "config", _typed(overrides)
+    folder, overrides = root / "config", dict(overrides)
     settings, sources = _settings(root, overrides)
     scales = scale_names(root)
     if settings.scale not in scales:
@@ -404,17 +403,6 @@ def _settings(root: Path, overrides: dict[str, Any]) -> tuple[Settings, dict[str
         )
     absolute = {"papers": [*map(str, papers)], "data_root": str(data) if data else None}
     return settings.model_copy(update=absolute), sources
-
-
-def _typed(value: Any) -> Any:
-    """``value`` with numbers and booleans that came as text inside lists and mappings, as from snakemake --config."""
-    if isinstance(value, dict):
-        return {key: _typed(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_typed(inner) for inner in value]
-    if isinstance(value, str) and (value.lower() in ("true", "false", "null") or coordinates.NUMBER.fullmatch(value)):
-        return files.parse_yaml(value)
-    return value
 
 
 def _cross_check(config: Config, scales: Collection[str]) -> None:

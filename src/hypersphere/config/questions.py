@@ -1,8 +1,11 @@
 """findings.yaml: what a reader would ask, the claims that answer it, and a sentence for each outcome."""
 
+import re
+from collections.abc import Callable, Mapping
+from fnmatch import translate
 from pathlib import Path
 from string import Formatter
-from typing import Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
@@ -82,14 +85,68 @@ class Question(Strict):
                 raise ValueError(f"says: needs a sentence for '{outcome}'")
         sentences = {f"says.{outcome}": sentence for outcome, sentence in self.says.items()} | {"adds": self.adds or ""}
         for where, sentence in sentences.items():
-            for _, name, _, _ in Formatter().parse(sentence):
-                first, dot, rest = (name or "").partition(".")
+            for name in _named(where, sentence):
+                first, dot, rest = name.partition(".")
                 known = rest in OF_ONE and first in self.also if dot else first in (*TOGETHER, *OF_ONE)
-                if name is not None and not known:
+                if not known:
                     raise ValueError(f"{where}: {{{name}}} is no name that a sentence can have")
         if self.leading in self.also.values():
             raise ValueError("also: names the leading claim again")
         return self
+
+
+def _named(where: str, sentence: str) -> list[str]:
+    """The names in the braces of a sentence, which take neither a format nor a conversion."""
+    try:
+        parts = list(Formatter().parse(sentence))
+    except ValueError:
+        raise ValueError(
+            f"{where}: a brace is not closed or not opened; write {{{{ or }}}} for one of the text"
+        ) from None
+    for _, name, form, conversion in parts:
+        if form or conversion:
+            raise ValueError(f"{where}: {{{name}}} takes no format; its measure says its decimals")
+    return [name for _, name, _, _ in parts if name is not None]
+
+
+def chosen(where: str, one: Question, listed: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], str]:
+    """The ids of the claims that a question is about, and of its leading one, among claims by id."""
+    about: dict[str, None] = {}
+    of_study: list[dict[Column, str | list[str]]] = [{"id": f"{one.paper}.{one.study}.*"}]
+    for place, selection in enumerate(one.about or of_study):
+        found = list(listed)
+        for column, of in selection.items():
+            matches = re.compile("|".join(map(translate, [of] if isinstance(of, str) else of))).match
+            found = [key for key in found if matches(listed[key][column])]
+        if not found:
+            raise HypersphereError(f"{where}: about.{place}: finds no claim")
+        about |= dict.fromkeys(found)
+    leading = one.leading or next(iter(about))
+    for field, identifier in {"leading": leading, **{f"also.{key}": at for key, at in one.also.items()}}.items():
+        if identifier not in listed:
+            raise HypersphereError(f"{where}: {field}: there is no claim '{identifier}'")
+    return list(about), leading
+
+
+def check_names(where: str, one: Question, leading: Mapping[str, Any], also: Mapping[str, Mapping[str, Any]]) -> None:
+    """Check that each claim whose number a sentence names is of a kind that has such a number."""
+    sentences = {f"says.{outcome}": sentence for outcome, sentence in one.says.items()} | {"adds": one.adds or ""}
+    for place, sentence in sentences.items():
+        for name in _named(place, sentence):
+            other, _, field = name.rpartition(".")
+            claim = also[other] if other else leading
+            if field in _NEEDS and not _NEEDS[field](claim):
+                raise HypersphereError(f"{where}: {place}: {{{name}}}: the claim {claim['id']} cannot have one")
+
+
+_NEEDS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
+    **dict.fromkeys(("effect", "size"), lambda claim: claim["kind"] == "comparison"),
+    "value": lambda claim: claim["kind"] != "comparison",
+    **dict.fromkeys(("draws", "counterexample"), lambda claim: claim["answered_by"] == "theorem"),
+    "statement": lambda claim: claim["sentence"] != "",
+    "place": lambda claim: claim["source"] != "",
+}
+"""What a claim must be to have a number or words of that name."""
 
 
 def load(config: Config) -> dict[str, tuple[Path, Question]]:

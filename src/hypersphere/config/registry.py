@@ -161,7 +161,7 @@ class Components(Mapping[str, Found]):
     def _find(self, name: str) -> Found | None:
         found = None
         for path, package in self._files.get(name, ()):
-            function = _defined(path).get(_FUNCTIONS.get(self._kind, name))
+            function = defined(path).get(_FUNCTIONS.get(self._kind, name))
             if not isinstance(function, ast.FunctionDef):
                 continue
             returns = ast.unparse(function.returns) if function.returns else ""
@@ -181,7 +181,7 @@ def components(kind: Named) -> Components:
 
 
 @cache
-def _defined(path: Path) -> dict[str, ast.AST]:
+def defined(path: Path) -> dict[str, ast.AST]:
     """The functions of a file, and the values that it assigns, at its top level, by name."""
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -252,11 +252,12 @@ def read_constant(kind: Named, name: str, constant: str, default: Any) -> Any:
     """The literal that a component's file assigns to ``constant``, read without importing it.
 
     A method declares what it gives its objective (GIVES), which of that the objective must take (USES), how many views
-    it takes (VIEWS, by default 2) and the only encoders that it can train (ENCODERS, by default all). A trainer
-    declares whether its runs see augmented views of images (IMAGES, by default no).
+    it takes (VIEWS, by default 2) and the only encoders that it can train (ENCODERS, by default all). A method and an
+    encoder declare whether they have batch norm (BATCH_NORM: True, or the parameters that give it; by default no). A
+    trainer declares whether its runs see augmented views of images (IMAGES, by default no).
     """
     file = components(kind)[name].file
-    node = _defined(file).get(constant)
+    node = defined(file).get(constant)
     if node is None:
         return default
     try:

@@ -23,6 +23,7 @@ from hypersphere.config.artifacts import Paper
 from hypersphere.config.coordinates import Scalar
 from hypersphere.config.project import ScaleOverride, UsualEpochs
 from hypersphere.config.run import Dataset, Run
+from hypersphere.config.settings import COMMAND_LINE
 from hypersphere.config.study import TIMES
 from hypersphere.config.validation import not_one_of, sentence, validate
 from hypersphere.errors import HypersphereError
@@ -125,8 +126,8 @@ class Layers:
         except ValidationError as error:
             problem = error.errors()[0]
             # A validator's own complaint names its key first; another layer may have set the rest of the component.
-            parameter = re.match(r"Value error, ([\w-]+): ", problem["msg"])
-            location = [*map(str, problem["loc"]), *([parameter[1]] if parameter else [])]
+            parameter = re.match(r"Value error, ([\w.-]+): ", problem["msg"])
+            location = [*map(str, problem["loc"]), *(parameter[1].split(".") if parameter else [])]
             depths = range(len(location), 0, -1)  # the deepest part of the place that any layer sets
             layer = next(filter(None, (self.last(location[:depth]) for depth in depths)), self.layers[1])
             raise HypersphereError(f"{layer.file}: {sentence(error, layer.section)}") from None
@@ -207,9 +208,9 @@ def resolve(
     # An encoder that a variant names is what the variant is about: only an override of variants replaces it.
     kept = {"encoder"} if "name" in paper.variants[variant].get("encoder", {}) else set[str]()
     scaled = Layers(*document)
-    scaled.change(*(_changes(*placed, kept) for placed in overrides if placed[0] != cfg.COMMAND_LINE))
+    scaled.change(*(_changes(*placed, kept) for placed in overrides if placed[0] != COMMAND_LINE))
     scaled.add(*described)
-    scaled.change(*(_changes(*placed, set()) for placed in overrides if placed[0] == cfg.COMMAND_LINE))
+    scaled.change(*(_changes(*placed, set()) for placed in overrides if placed[0] == COMMAND_LINE))
     for one in descriptions:
         scaled.multiply(one)
     _shrink(scaled, config, overrides, epochs, usual)
@@ -248,7 +249,7 @@ def _shrink(
     scale, sources = config.scale, config.sources
     # Epochs: the usual number becomes the scale's, others shrink in proportion, and a longer horizon with them.
     file, where, epochs = sources["epochs"], "epochs", scale.epochs
-    for place, section, one in overrides if sources["epochs"] != cfg.COMMAND_LINE else []:
+    for place, section, one in overrides if sources["epochs"] != COMMAND_LINE else []:
         schedule = one.set.get("schedule")
         if isinstance(schedule, dict) and "epochs" in schedule:
             file, where = place, section

@@ -56,6 +56,15 @@ def _check(kind: registry.Kind) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _has_batch_norm(kind: registry.Kind, component: Component) -> bool:
+    """Whether a method's heads or an encoder have batch norm, as its file and its parameters say."""
+    declared = registry.read_constant(kind, component.name, "BATCH_NORM", False)
+    if isinstance(declared, bool):
+        return declared
+    parameters = registry.schema(kind, component.name).model_validate(component.parameters)
+    return any(getattr(parameters, name) for name in declared)
+
+
 Method = Annotated[Component, _check("methods")]
 Objective = Annotated[Component, _check("objectives")]
 Logits = Annotated[Component, _check("logits")]
@@ -124,6 +133,7 @@ class Run(Strict):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         """Check that method, objectives, logits, views and encoder fit together."""
+        parts: dict[registry.Kind, Component] = {"methods": self.method, "encoders": self.encoder}
         terms = {"objective": self.objective.name, "regulariser": self.regulariser and self.regulariser.name}
         for field, name in terms.items():
             problem = registry.misfit(self.method.name, name, main=field == "objective") if name else None
@@ -139,10 +149,13 @@ class Run(Strict):
             raise ValueError(f"views_b: {self.method.name} takes one view; leave it out")
         if self.views_b == self.views:  # it would give one run a second name
             raise ValueError("views_b: equals views; leave it out")
+        normalised = [part.name for kind, part in parts.items() if _has_batch_norm(kind, part)]
+        if self.batch.micro == 1 and normalised:
+            words = f"{normalised[0]} has batch norm, and a batch of one image has no spread"
+            raise ValueError(f"batch.micro: {words}; give at least 2 images a pass")
         encoders = registry.read_constant("methods", self.method.name, "ENCODERS", ())
         if encoders and self.encoder.name not in encoders:
             raise ValueError(f"encoder: {self.method.name} needs {' or '.join(encoders)} (given: {self.encoder.name})")
-        parts: dict[registry.Kind, Component] = {"methods": self.method, "encoders": self.encoder}
         for folder, part in parts.items():
             kind = registry.read_constant(folder, part.name, "KIND", "image")
             if kind != self.kind:

@@ -92,6 +92,14 @@ class Answers(Strict):
     """The same in numbers of arms, where numbers can say it: an answer is given if all of its numbers lie within their
     bounds. Where they cannot, the function of the study's name in answers.py, beside paper.yaml, is the rule."""
 
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        for answer, counts in self.numbers.items():
+            for counted, (least, greatest) in counts.items():
+                if least > greatest:
+                    raise ValueError(f"numbers.{answer}.{counted}: the least is above the greatest number of arms")
+        return self
+
 
 class Withdrawn(Strict):
     """A study that was given up before its first run."""

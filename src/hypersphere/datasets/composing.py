@@ -5,6 +5,7 @@ corruption number k goes with class k. The shares of the latter's code are kept 
 conflict is decided here by a fixed seed; there by the images' order.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +17,7 @@ from scipy.special import ndtri
 from hypersphere import prng
 from hypersphere.datasets.types import CLASS, CONFLICTING, TRAIN, Arrays, Split, changed
 from hypersphere.errors import HypersphereError
+from hypersphere.rounding import settled
 
 HALF_STEP = 2.0**-54
 """Half of the distance between two uniform draws: it keeps them off 0, whose normal quantile is infinite."""
@@ -74,7 +76,7 @@ def assign(
         if part != TRAIN:
             bias[shuffled] = order[np.arange(len(members)) % classes]
             continue
-        count = int(np.floor(len(members) * percent / 100 + 0.5))
+        count = math.floor(settled(len(members) * percent / 100 + 0.5))
         others = order[order != label]
         bias[shuffled[:count]] = others[np.arange(count) % len(others)]
     return bias

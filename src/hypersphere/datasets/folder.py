@@ -10,6 +10,8 @@ from hypersphere.errors import HypersphereError
 
 LISTED = "{path}"
 """The folder whose listing, sizes and times are an input of the prepared copy."""
+SPLITS = "{path}"
+"""The folder whose folders are the splits, which a plan looks at before anything is prepared."""
 
 
 def folder(root: Path, download: bool = True, *, path: str, size: PositiveInt) -> Arrays:

@@ -24,6 +24,7 @@ from hypersphere.config.run import Dataset, Imbalance
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.provenance import data_files
+from hypersphere.rounding import settled
 
 MANIFEST = "manifest.json"
 SCHEMA = 2
@@ -160,7 +161,7 @@ def images_per_class(imbalance: Imbalance, classes: int) -> list[int]:
     Read as "class i keeps int(head · ratio^-i) images, i from 0", the paper's numbers give 14,736 images of CIFAR-10
     (head 5,000, ratio 1.5) and 14,620 of CIFAR-100 (500, 1.034): the "roughly 15K" of its text.
     """
-    return [int(imbalance.head * imbalance.ratio**-i) for i in range(classes)]
+    return [int(settled(imbalance.head * imbalance.ratio**-i)) for i in range(classes)]
 
 
 def choose_images(labels: Int64[np.ndarray, "N"], imbalance: Imbalance, classes: int) -> Int64[np.ndarray, "K"]:

@@ -6,6 +6,8 @@ from torch import nn
 
 from hypersphere.arguments import PositiveInt
 
+BATCH_NORM = True
+
 
 def convnet(*, width: PositiveInt = 16) -> nn.Module:
     """Three 3x3 convolutions, each with batch norm and ReLU, then the mean over places; ``feature_dim`` is 4 x width.

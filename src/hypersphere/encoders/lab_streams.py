@@ -16,6 +16,8 @@ from hypersphere.encoders.resnet import resnet
 from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.errors import HypersphereError
 
+BATCH_NORM = True
+
 # Linear sRGB to XYZ, rows X, Y, Z. Each row sums to the white point D65, so that greys have a* = b* = 0.
 XYZ = (
     (0.4124564, 0.3575761, 0.1804375),

@@ -5,6 +5,8 @@ from typing import Literal
 import torchvision
 from torch import nn
 
+BATCH_NORM = True
+
 
 def resnet(
     *, depth: Literal[18, 50], stem: Literal["cifar", "max_pool", "imagenet"], zero_init_residual: bool = False

@@ -7,6 +7,8 @@ from torch import Tensor, nn
 
 from hypersphere.arguments import PositiveInt
 
+BATCH_NORM = True
+
 
 def resnet8(*, width: PositiveInt = 16, stride: PositiveInt = 1) -> nn.Module:
     """A 3x3 stem, then one basic block at each of three widths (He et al. 2016, Sec. 4.2, n = 1).

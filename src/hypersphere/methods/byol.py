@@ -8,6 +8,7 @@ from hypersphere.methods.heads import mlp, sizes
 from hypersphere.methods.momentum import Bootstrap
 
 GIVES = ("pair",)
+BATCH_NORM = True
 
 
 def byol(

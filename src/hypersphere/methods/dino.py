@@ -13,6 +13,7 @@ from hypersphere.methods.momentum import Momentum
 from hypersphere.objectives.geometry import cosines
 
 GIVES = ("student", "teacher", "centre")
+BATCH_NORM = ("batch_norm",)
 
 
 class Prototypes(nn.Linear):

@@ -14,6 +14,7 @@ from hypersphere.methods.momentum import Momentum
 
 GIVES = ("pair", "queue")
 USES = ("queue",)
+BATCH_NORM = ("batch_norm",)
 
 
 class MoCoV2(Momentum):

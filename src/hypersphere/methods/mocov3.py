@@ -9,6 +9,7 @@ from hypersphere.methods.heads import mlp, sizes
 from hypersphere.methods.momentum import Bootstrap
 
 GIVES = ("pair",)
+BATCH_NORM = ("batch_norm", "last_batch_norm")
 
 
 def mocov3(

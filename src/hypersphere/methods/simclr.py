@@ -10,6 +10,7 @@ from hypersphere.methods.base import Batch, Method, Output, Parts
 from hypersphere.methods.heads import mlp, sizes
 
 GIVES = ("pair", "labels")
+BATCH_NORM = ("batch_norm", "last_batch_norm")
 
 
 class SimCLR(Method):

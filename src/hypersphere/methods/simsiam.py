@@ -10,6 +10,7 @@ from hypersphere.methods.base import Batch, Method, Output, Parts
 from hypersphere.methods.heads import mlp, sizes
 
 GIVES = ("pair",)
+BATCH_NORM = True
 
 
 class SimSiam(Method):

@@ -9,6 +9,7 @@ from hypersphere.methods.heads import mlp, sizes
 from hypersphere.objectives.geometry import unit
 
 GIVES = ("scores_a", "scores_b")
+BATCH_NORM = ("batch_norm",)
 
 
 class SwAV(Method):

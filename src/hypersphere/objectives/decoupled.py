@@ -4,7 +4,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from hypersphere.arguments import PositiveFloat
-from hypersphere.objectives.pairs import pairs
+from hypersphere.objectives.pairs import check_negatives, pairs
 
 
 def decoupled(z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, temperature: PositiveFloat) -> Float[Tensor, ""]:
@@ -22,7 +22,11 @@ def decoupled(z_a: Float[Tensor, "n d"], z_b: Float[Tensor, "n d"], *, temperatu
 
     Returns:
         The mean over the 2n anchors, in nats; negative where positives are much closer than negatives.
+
+    Raises:
+        HypersphereError: of one image, which has no negative: the logarithm of an empty sum is -infinity.
     """
+    check_negatives("decoupled", z_a)
     cosines_2nm, targets = pairs(z_a, z_b, "both_views")
     logits = cosines_2nm / temperature
     negatives = logits.masked_fill(targets > 0, float("-inf")).logsumexp(dim=1)

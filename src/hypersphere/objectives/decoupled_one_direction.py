@@ -6,7 +6,7 @@ from torch import Tensor
 
 from hypersphere.arguments import PositiveFloat
 from hypersphere.objectives.geometry import cosines
-from hypersphere.objectives.pairs import without_diagonal
+from hypersphere.objectives.pairs import check_negatives, without_diagonal
 
 
 def decoupled_one_direction(
@@ -24,7 +24,9 @@ def decoupled_one_direction(
     Returns:
         The mean over the n anchors, in nats. It can be negative: with n = 2 it is in [-2/t, 2/t].
 
-    Numerics: n = 1 has no negative, and the loss is -infinity.
+    Raises:
+        HypersphereError: of one image, which has no negative: the logarithm of an empty sum is -infinity.
     """
+    check_negatives("decoupled_one_direction", z_a)
     logits = cosines(z_a, z_b) / temperature
     return (torch.logsumexp(without_diagonal(logits), dim=1) - logits.diagonal()).mean()

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from hypersphere.arguments import Fraction, PositiveFloat
 from hypersphere.objectives.pairs import pairs
+from hypersphere.rounding import settled
 
 
 def hard_contrastive(
@@ -29,7 +30,7 @@ def hard_contrastive(
     gradient, not the value.
     """
     cosines_2nm, targets = pairs(z_a, z_b, "both_views")
-    count = math.ceil(share * (2 * len(z_a) - 2) - 1e-9)  # in floating point 0.14 · 50 is a little above 7
+    count = math.ceil(settled(share * (2 * len(z_a) - 2)))
     positive = (cosines_2nm * targets).sum(dim=1, keepdim=True)
     hard = cosines_2nm.masked_fill(targets > 0, float("-inf")).topk(count, dim=1).values
     logits = torch.cat([positive, hard], dim=1) / temperature

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from hypersphere.errors import HypersphereError
 from hypersphere.objectives.geometry import cosines, unit
 
 Negatives = Literal["both_views", "other_view", "none"]
@@ -31,6 +32,12 @@ def pairs(
     z = torch.cat([z_a, z_b])
     identity = torch.eye(len(z), dtype=z.dtype, device=z.device)
     return without_diagonal(cosines(z, z)), without_diagonal(identity.roll(len(z_a), dims=1))
+
+
+def check_negatives(objective: str, z: Float[Tensor, "n d"]) -> None:
+    """Refuse fewer than two images: one has no negative, and a loss that is a logarithm of their sum is infinite."""
+    if len(z) < 2:
+        raise HypersphereError(f"{objective}: needs at least two images in a pass (given: {len(z)})")
 
 
 def without_diagonal(square: Float[Tensor, "n n"]) -> Float[Tensor, "n m"]:

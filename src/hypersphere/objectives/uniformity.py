@@ -8,7 +8,7 @@ from torch import Tensor
 
 from hypersphere.arguments import NonNegativeFloat, PositiveFloat
 from hypersphere.objectives.geometry import cosines
-from hypersphere.objectives.pairs import without_diagonal
+from hypersphere.objectives.pairs import check_negatives, without_diagonal
 
 
 def uniformity(
@@ -33,9 +33,13 @@ def uniformity(
     Returns:
         The weighted mean over the two views, in nats; between -4t·weight and 0.
 
+    Raises:
+        HypersphereError: of one image, which has no pair, so that there is no mean.
+
     Numerics: the squared distance is computed as 2 - 2 cos, without a root, so rounding enters linearly. A
     large t does not underflow.
     """
+    check_negatives("uniformity", z_a)
     potentials = [2 * t * (without_diagonal(cosines(z, z)).flatten() - 1) for z in (z_a, z_b)]
     logs = [potential.logsumexp(dim=0) - math.log(len(potential)) for potential in potentials]
     return weight * torch.stack(logs).mean()

@@ -20,8 +20,6 @@ from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError, in_one_line
 from hypersphere.provenance import contents
 
-ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
-"""What a hook exports, by which git would look at another repository than that of the folder."""
 MENDING = "; `make mend` makes it again, then pack again"
 
 
@@ -108,7 +106,7 @@ def _checked(path: Path, checksum: str) -> bytes:
 def _git(root: Path, *arguments: str) -> str:
     """The output of git, which writes local times into a zip: here those of UTC."""
     own = ("-c", "core.autocrlf=false", "-c", "core.attributesFile=/dev/null")  # whatever the user has set
-    variables = {name: value for name, value in os.environ.items() if name not in ELSEWHERE} | {"TZ": "UTC"}
+    variables = os.environ | {"TZ": "UTC"}
     try:
         done = subprocess.run(["git", *own, *arguments], cwd=root, env=variables, capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:

@@ -170,7 +170,9 @@ def file_digest(path: str) -> str:
 
 
 def environment() -> dict[str, Any]:
-    """Versions and processor, for the manifest."""
+    """Versions, the processor, and the instructions that torch computes with, for the manifest."""
+    from torch.backends import cpu  # whoever asks has trained or measured with it
+
     packages = ("torch", "torchvision", "numpy", "safetensors", "pytorch_optimizer", "hypersphere")
     versions = dict.fromkeys(packages, "not installed")
     for name in packages:
@@ -186,5 +188,6 @@ def environment() -> dict[str, Any]:
         "platform": sys.platform,
         "machine": platform.machine(),
         "processor_flags": sorted(flag for flag in flags if flag.startswith(vector)),
+        "instructions": cpu.get_cpu_capability(),
         "cores": os.cpu_count(),
     }

@@ -11,7 +11,10 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.cbook import is_math_text
 from matplotlib.figure import Figure, SubFigure
+from matplotlib.mathtext import MathTextParser
+from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from matplotlib.transforms import Bbox
 
@@ -34,6 +37,7 @@ _LONG = re.compile(r"scale\([^)]*\)|-?\d+\.\d{4,}(?![\w.])")
 """Coordinates, and the scales of glyphs. Scales are not rounded."""
 _PLACES = 4
 """Decimals of a position, in shares of the figure: at 7.2 inches and 200 dpi, 1e-4 is a seventh of a pixel."""
+_FORMULAS = MathTextParser("path")
 
 
 class Frame(NamedTuple):
@@ -178,6 +182,26 @@ def blank(axis: Axes, cells: Iterable[Point]) -> None:
     axis.grid(visible=False)
 
 
+def _take_as_words(figure: Figure) -> None:
+    """Have text between dollar signs that is no formula drawn as it is: a name of a document's own may hold any."""
+    for axis in figure.findobj(Axis):
+        axis.get_ticklabels(which="both")  # it names its ticks when it is asked for them
+    for text in figure.findobj(Text):
+        assert isinstance(text, Text)
+        if not all(map(_is_drawable, text.get_text().split("\n"))):
+            text.set_parse_math(False)
+
+
+def _is_drawable(line: str) -> bool:
+    """Whether a line of text is no formula, or one that matplotlib can parse."""
+    try:
+        if is_math_text(line):
+            _FORMULAS.parse(line)
+    except ValueError:
+        return False
+    return True
+
+
 def save(figure: Figure, outputs: Sequence[Path], numbers: str) -> None:
     """Write a figure's files, the same each time (without date or release): svg, png, and its numbers as csv.
 
@@ -187,6 +211,7 @@ def save(figure: Figure, outputs: Sequence[Path], numbers: str) -> None:
     by a hash of all digits: in the svg, numbers are rounded to a thousandth of a point, and areas numbered in order.
     """
     figure.set_dpi(style.PNG_DPI)
+    _take_as_words(figure)
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for part in figure.subfigs:

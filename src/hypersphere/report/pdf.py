@@ -14,7 +14,7 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.rules import RUNGS, Answer
 from hypersphere.errors import HypersphereError
-from hypersphere.files import read_yaml, write_json
+from hypersphere.files import write_json
 from hypersphere.report import claims, confirmed, figures, forest, paper, questions, studies, style, words
 from hypersphere.report.artifact import Context
 from hypersphere.report.kinds import study_figure
@@ -24,7 +24,7 @@ from hypersphere.statistics.known import has_interval
 SOURCE = "paper/report.typ"
 MOST = 8
 """Comparisons in a document's own section; the appendix has all."""
-ABOUT = {"version": "version", "date": "date-released", "address": "repository-code"}
+ABOUT = ("version", "date", "address")
 """What the paper says of itself, by CITATION.cff. The date is that of the release, so that bytes repeat."""
 ASKED = ("id", "paper", "question", "sentence", "certainty", "lead", "about", "leading")
 OF_EFFECTS = {
@@ -99,10 +99,13 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
         own = [claim for claim in printed if name in ("", claim["paper"])]
         numbers = _by_answer(own)
         evidence.append([short, f"{len(own):,}", *(f"{numbers[key]:,}" for key in EVIDENCE)])
-    cited = read_yaml(config.root / "CITATION.cff") or {}
-    authors = [one.get("name") or f"{one['given-names']} {one['family-names']}" for one in cited.get("authors", [])]
+    cited = citation.read(config.root)
+    about = (
+        {} if cited is None else {"version": cited.version, "date": cited.date_released, "address": cited.repository}
+    )
+    authors = [] if cited is None else cited.authors
     return {
-        "about": {"authors": ", ".join(authors)} | {name: str(cited.get(key, "")) for name, key in ABOUT.items()},
+        "about": {"authors": ", ".join(map(str, authors))} | {key: str(about.get(key) or "") for key in ABOUT},
         "counts": counts(known) | {"documents": str(len(papers)), "errata": str(len(errata))},
         "confidence": words.confidence(config),
         "leads": leads,

@@ -14,15 +14,13 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from hypersphere.config import citation, registry
 from hypersphere.config import plan as planning
-from hypersphere.config import registry
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.cells import Cell
 from hypersphere.config.claims import ERRATA, ERRATUM_KINDS, SENTENCES
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import FOLDER
-from hypersphere.errors import HypersphereError
-from hypersphere.files import read_yaml
 from hypersphere.report import pages
 from hypersphere.report.claims import Entry, Link
 from hypersphere.report.words import NOT_RUN
@@ -44,13 +42,10 @@ class Proofs:
     @cached_property
     def root(self) -> str:
         """Where the repository is: above the page, or on a code host (``<repository-code>/blob/HEAD``)."""
-        file = self.plan.config.root / "CITATION.cff"
-        given = (read_yaml(file) or {}).get("repository-code", "") if file.is_file() else ""
-        if not given:
+        cited = citation.read(self.plan.config.root)
+        if cited is None or cited.repository is None:
             return self._near(self.plan.config.root)
-        if not re.fullmatch(r"https?://[^\s?#]+", str(given)):
-            raise HypersphereError(f"{file}: repository-code is '{given}', which is no address of the web")
-        return f"{given.removesuffix('/').removesuffix('.git')}/blob/HEAD"
+        return f"{cited.repository.removesuffix('/').removesuffix('.git')}/blob/HEAD"
 
     def _near(self, path: Path) -> str:
         return Path(os.path.relpath(path, self.folder)).as_posix()

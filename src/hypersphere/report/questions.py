@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
 from string import Formatter
 from typing import Any
 
@@ -98,22 +97,8 @@ def answered(config: Config, known: pd.DataFrame, studies: Mapping[str, pd.DataF
 def _row(
     config: Config, where: str, one: Question, listed: Mapping[str, Row], studies: Mapping[str, pd.DataFrame]
 ) -> dict[str, Any]:
-    about: dict[str, Row] = {}
-    of_study: list[dict[questions.Column, str | list[str]]] = [{"id": f"{one.paper}.{one.study}.*"}]
-    for place, selection in enumerate(one.about or of_study):
-        wanted = {column: [of] if isinstance(of, str) else of for column, of in selection.items()}
-        chosen = {
-            key: claim
-            for key, claim in listed.items()
-            if all(any(fnmatchcase(claim[column], pattern) for pattern in of) for column, of in wanted.items())
-        }
-        if not chosen:
-            raise HypersphereError(f"{where}: about.{place}: finds no claim")
-        about |= chosen
-    leading = one.leading or next(iter(about))
-    for field, identifier in {"leading": leading, **{f"also.{key}": at for key, at in one.also.items()}}.items():
-        if identifier not in listed:
-            raise HypersphereError(f"{where}: {field}: there is no claim '{identifier}'")
+    asked, leading = questions.chosen(where, one, listed)
+    about = {key: listed[key] for key in asked}
     found, result = _outcomes([claim["answer"] for claim in about.values()], one.rule)
     by_outcome = {
         its: [claim for claim, of in zip(about.values(), found, strict=True) if of is its] for its in questions.OUTCOMES

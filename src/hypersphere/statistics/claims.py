@@ -15,7 +15,7 @@ from hypersphere.config import coordinates
 from hypersphere.config import rules as rules_file
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.cells import CHANCE, PIXELS, UNTRAINED
-from hypersphere.config.claims import NOT_MADE_YET, SENTENCES, Claim, why_not_made, why_not_measured
+from hypersphere.config.claims import NOT_MADE_YET, Claim, answering, why_not_made, why_not_measured
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import WITHOUT_VALUE
 from hypersphere.config.rules import Answer, Rules, Verdict
@@ -142,14 +142,6 @@ def _row(plan: Plan, paper: Paper, claim: Claim, outcome: Mapping[str, Any]) -> 
         **judged,
         **answering(paper, claim),
     }
-
-
-def answering(paper: Paper, claim: Claim) -> dict[str, str]:
-    """What answers a claim (a theorem, an exact study, a sentence's own table, or encoders), and which study."""
-    if claim.kind == "theorem" or claim.artifact not in paper.studied:
-        return {"answered_by": "theorem" if claim.kind == "theorem" else "encoder", "study": ""}
-    study = paper.studied[claim.artifact].study
-    return {"answered_by": "sentence" if study == SENTENCES else "study", "study": study}
 
 
 class Judge:

@@ -305,7 +305,7 @@ def _known(
         "reported": claim.direction or ("" if claim.reported is None else f"{claim.reported:.10g}"),
         **{"reported_low": low, "reported_high": high},
         **(best or nothing),
-        **claims.answering(config.papers[paper], claim),
+        **ledger.answering(config.papers[paper], claim),
     }
     if row["answered_by"] == "encoder" and row["rung"] != "published" and hours is not None:
         row |= {"settle": f"make reproduce SCALE=paper ONLY={paper}/{claim.artifact}", "gpu_hours": hours}

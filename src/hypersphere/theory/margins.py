@@ -270,11 +270,11 @@ ALONE = tuple({"theta": [0.0], "p": [1.0], "temperature": 1.0, "beta": beta} for
 
 
 def _state(name: str, check: Callable[..., Checked], takes: str, cases: Sequence[dict[str, Any]] = ROUND) -> Statement:
-    """``takes`` lists keys of _random; the first word of each names an input."""
+    """``name`` is its id, and ``takes`` lists keys of _random; the first word of each names an input."""
     keys = {key.partition(" ")[0]: key for key in takes.split(", ")}
-    simple = given(**{name: [case[key] for case in cases] for name, key in keys.items()})
+    simple = given(**{one: [case[key] for case in cases] for one, key in keys.items()})
     of_inputs = (lambda **inputs: check(Case(**inputs))) if "theta" in keys else check
-    return Statement(f"margins.{name}", of_inputs, partial(_random, keys), simple)
+    return Statement(name, of_inputs, partial(_random, keys), simple)
 
 
 PLAIN, WITH_BETA = "theta, p, temperature", "theta, p, temperature, beta"
@@ -283,27 +283,27 @@ FAR, SCALARS = "theta, p, temperature, m1, m2 (far)", "angle, probability, tempe
 _SMALL_ETA = partial(section_4_2_growth, where=lambda eta, m1, m2: eta <= 1)
 _WIDE = partial(section_4_2_growth, where=lambda eta, m1, m2: m2 >= 1 - m1.cos())
 STATEMENTS = (
-    _state("equation_3", equation_3, WITH_BETA, ALONE),
-    _state("equation_3.m2", partial(equation_3, printed=False), WITH_BETA, ALONE),
-    _state("equation_13", equation_13, WITH_BETA),
-    _state("equation_14", equation_15, WITH_BETA),
-    _state("equation_15", equation_15, ALL),
-    _state("equation_16", equation_16, ALL),
-    _state("equation_16.m8", partial(equation_16, printed=False), ALL),
-    _state("theorem_4_1", theorem_4_1, ALL),
-    _state("lemma_4_2", lemma_4_2, MARGINS),
-    _state("lemma_4_2_closing_form", lemma_4_2_closing_form, MARGINS),
-    _state("lemma_4_2_closing_form.m7", partial(lemma_4_2_closing_form, printed=False), MARGINS),
-    _state("lemma_4_3", lemma_4_3, MARGINS),
-    _state("lemma_4_4", lemma_4_4, FAR),
-    _state("identity_lemma_4_4_negatives", identity_lemma_4_4_negatives, FAR),
-    _state("section_4_1_peak", section_4_1_peak, SCALARS),
-    _state("section_4_2_growth", section_4_2_growth, f"{SCALARS}, m2"),
-    _state("section_4_2_growth.m33", _SMALL_ETA, f"{SCALARS}, m2"),
-    _state("section_4_2_growth_wide.m33", _WIDE, f"{SCALARS}, m2 (wide)"),
-    _state("section_5_5_alpha", section_5_5_alpha, MARGINS),
-    _state("section_5_5_factor.m13", section_5_5_factor, MARGINS),
-    _state("section_5_5_alpha.m13", partial(section_5_5_alpha, printed=False), f"{PLAIN}, m1 (mostly 0), m2"),
-    _state("identity_type_i_decoupled", identity_type_i_decoupled, PLAIN),
-    _state("identity_subtractive_is_type_i", identity_subtractive_is_type_i, f"{PLAIN}, alpha"),
+    _state("margins.equation_3", equation_3, WITH_BETA, ALONE),
+    _state("margins.equation_3.m2", partial(equation_3, printed=False), WITH_BETA, ALONE),
+    _state("margins.equation_13", equation_13, WITH_BETA),
+    _state("margins.equation_14", equation_15, WITH_BETA),
+    _state("margins.equation_15", equation_15, ALL),
+    _state("margins.equation_16", equation_16, ALL),
+    _state("margins.equation_16.m8", partial(equation_16, printed=False), ALL),
+    _state("margins.theorem_4_1", theorem_4_1, ALL),
+    _state("margins.lemma_4_2", lemma_4_2, MARGINS),
+    _state("margins.lemma_4_2_closing_form", lemma_4_2_closing_form, MARGINS),
+    _state("margins.lemma_4_2_closing_form.m7", partial(lemma_4_2_closing_form, printed=False), MARGINS),
+    _state("margins.lemma_4_3", lemma_4_3, MARGINS),
+    _state("margins.lemma_4_4", lemma_4_4, FAR),
+    _state("margins.identity_lemma_4_4_negatives", identity_lemma_4_4_negatives, FAR),
+    _state("margins.section_4_1_peak", section_4_1_peak, SCALARS),
+    _state("margins.section_4_2_growth", section_4_2_growth, f"{SCALARS}, m2"),
+    _state("margins.section_4_2_growth.m33", _SMALL_ETA, f"{SCALARS}, m2"),
+    _state("margins.section_4_2_growth_wide.m33", _WIDE, f"{SCALARS}, m2 (wide)"),
+    _state("margins.section_5_5_alpha", section_5_5_alpha, MARGINS),
+    _state("margins.section_5_5_factor.m13", section_5_5_factor, MARGINS),
+    _state("margins.section_5_5_alpha.m13", partial(section_5_5_alpha, printed=False), f"{PLAIN}, m1 (mostly 0), m2"),
+    _state("margins.identity_type_i_decoupled", identity_type_i_decoupled, PLAIN),
+    _state("margins.identity_subtractive_is_type_i", identity_subtractive_is_type_i, f"{PLAIN}, alpha"),
 )

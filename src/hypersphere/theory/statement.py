@@ -4,7 +4,6 @@ A statement draws its inputs, says for which of them its hypothesis holds, and b
 conclusion. Inputs are float64 tensors whose first axis is the draw.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from torch import Tensor
 
 from hypersphere import prng
 from hypersphere.config.claims import PRINTED as PRINTED
+from hypersphere.config.claims import reading_of
 from hypersphere.config.rules import Verdict
 
 Inputs = Mapping[str, Tensor]
@@ -53,8 +53,7 @@ class Statement:
     @property
     def reading(self) -> str:
         """The erratum that corrects it, ``M8``, or ``PRINTED``."""
-        corrected = re.search(r"\.([a-z]\d+)$", self.id)
-        return corrected[1].upper() if corrected else PRINTED
+        return reading_of(self.id)
 
 
 def given(**inputs: object) -> Callable[[], Inputs]:

@@ -1,9 +1,13 @@
 """The audit of a table: what it finds, what it never says of an honest table, and what it refuses in one sentence."""
 
+import contextlib
 import csv
 import json
+import math
+import os
 import subprocess
 import sys
+import threading
 import xml.etree.ElementTree as ET
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, localcontext
 from pathlib import Path
@@ -11,9 +15,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from hypersphere.audit import checks, command, page, table
-from hypersphere.audit.checks import FITS, NOT
+from hypersphere.audit.checks import BEYOND_RUNS, BEYOND_TEST_SET, FITS, NOT
 
 from ...fixtures import Refused
 
@@ -23,10 +28,10 @@ HEAD = "where,row,column,metric,mean,std,n_test"
 def audited(tmp_path: Path, text: str, claims: str = "") -> list[checks.Finding]:
     file = tmp_path / "numbers.csv"
     file.write_text(text, encoding="utf-8")
-    numbers, said = table.read(file)
+    numbers, said, decimal = table.read(file)
     (tmp_path / "claims.txt").write_text(claims, encoding="utf-8")
     said += command.sentences(tmp_path / "claims.txt", {cell.where for cell in numbers})
-    return checks.audit(numbers, said)
+    return checks.audit(numbers, said, decimal)
 
 
 def impossible(found: list[checks.Finding]) -> list[str]:
@@ -159,7 +164,7 @@ def test_a_wrong_sentence_is_refused(tmp_path: Path, refused: Refused, claim: st
 )
 def test_how_numbers_are_written(tmp_path: Path, written: str, mean: str, std: str | None) -> None:
     (tmp_path / "n.csv").write_text(f"row,mean\na,{written}\n", encoding="utf-8")
-    ((cell,), _) = table.read(tmp_path / "n.csv")
+    (cell,) = table.read(tmp_path / "n.csv").cells
     assert (str(cell.mean), cell.std and str(cell.std)) == (mean, std)
 
 
@@ -167,8 +172,87 @@ def test_a_table_of_decimal_commas(tmp_path: Path) -> None:
     """As a spreadsheet of another language writes it, with a mark of the byte order and separators of thousands."""
     file = tmp_path / "n.csv"
     file.write_text("\ufeffRow;Mean;Std;N_test\na;93,125;0,1;10.000\nb;92,5;;10 000\n", encoding="utf-8")
-    cells, _ = table.read(file)
+    cells = table.read(file).cells
     assert [(str(cell.mean), cell.n_test) for cell in cells] == [("93.125", 10_000), ("92.5", 10_000)]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("utf-8", "sep=;\nrow;mean\nA;93,1\nB;92,0\n"),
+        ("utf-8-sig", '"sep=;"\r\nrow;mean\r\nA;93,1\r\nB;92,0\r\n'),
+        ("utf-8", "SEP=|\nrow|mean\nA|93,1\nB|92,0\n"),
+        ("utf-8", "sep=\t\rrow\tmean\rA\t93.1\rB\t92.0\r"),
+        ("utf-16", "row\tmean\nA\t93,1\nB\t92,0\n"),
+        ("utf-8-sig", "row,mean\rA,93.1\rB,92.0"),
+        ("utf-8", "Row\xa0,\xa0MEAN\nA,\xa093.1\xa0%\nB,92.0\u202f\n"),
+    ],
+)
+def test_what_spreadsheets_write_around_numbers(tmp_path: Path, encoding: str, text: str) -> None:
+    """A line for the separator, marks of the byte order, line ends of a Mac, spaces that do not break."""
+    (tmp_path / "n.csv").write_bytes(text.encode(encoding))
+    cells = table.read(tmp_path / "n.csv").cells
+    assert [(cell.row, str(cell.mean)) for cell in cells] == [("A", "93.1"), ("B", "92.0")]
+
+
+def test_a_line_for_the_separator_counts_as_a_line(tmp_path: Path, refused: Refused) -> None:
+    with refused():
+        audited(tmp_path, "sep=;\nrow;mean\nA;good\n")
+
+
+@pytest.mark.parametrize(("decimal", "verdict", "status"), [(".", FITS, 0), (",", NOT, 1)])
+def test_the_option_decides_where_no_number_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], decimal: str, verdict: str, status: int
+) -> None:
+    """1,234 points are more than 987, and 1.234 points are fewer; a sentence is read as its table is."""
+    (tmp_path / "n.csv").write_text('row,mean,claims\nA,"1,234",A > B\nB,987,"A at least 1,000"\n')
+    assert command.main(["audit", str(tmp_path / "n.csv")]) == 2
+    assert "--decimal" in capsys.readouterr().err
+    assert command.main(["audit", str(tmp_path / "n.csv"), "--decimal", decimal]) == status
+    numbers, said, _ = table.read(tmp_path / "n.csv", decimal)
+    assert verdicts(checks.audit(numbers, said, decimal), "claims") == [verdict, FITS]
+
+
+PRINTED_ZEROS = {"0": 0.5, "0.0": 0.05, "0.00": 0.005, "0.000": 0.0005}
+
+
+@pytest.mark.parametrize("printed", PRINTED_ZEROS)
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_a_deviation_printed_as_zero_is_at_most_half_its_last_place(tmp_path: Path, printed: str, n: int) -> None:
+    """Against scipy: Welch's test with that deviation; and a chi-square, of which it can only be too small."""
+    bound = PRINTED_ZEROS[printed]
+    text = f"where,row,mean,std,n,n_test\nT,A,91.4,{printed},{n},10000\nT,B,92.1,0.1,{n},10000\n"
+    found = audited(tmp_path, text)
+    (welch,) = (one for one in found if one.check == "welch")
+    expected = stats.ttest_ind_from_stats(92.1, 0.1, n, 91.4, bound, n, equal_var=False).pvalue
+    assert welch.value == pytest.approx(expected, rel=1e-6)
+    below = stats.chi2.cdf((n - 1) * bound**2 / (91.4 * 8.6 / 10_000), n - 1)
+    (spread, _) = (one for one in found if one.check == "spread")
+    assert float(spread.says.rpartition(" ")[2]) == pytest.approx(min(1, 2 * below), rel=0.05)
+    assert spread.verdict == (FITS if 2 * below >= 0.05 else NOT)
+
+
+def test_two_deviations_printed_as_zero_are_no_certainty_and_that_of_one_run_is_none(tmp_path: Path) -> None:
+    """0.1 points between two arms of 0.0 each: t = 0.1 / sqrt(2 · 0.05² / 3) = 2.45, with 4 degrees of freedom."""
+    three = audited(tmp_path, "row,mean,std,n\nA,91.4,0.0,3\nB,91.5,0.0,3\n")
+    (welch,) = (one for one in three if one.check == "welch")
+    assert welch.value == pytest.approx(2 * stats.t.sf(0.1 / math.sqrt(2 * 0.05**2 / 3), 4))
+    assert welch.verdict == FITS
+    one = audited(tmp_path, "row,mean,std,n,n_test\nA,91.4,0,1,10000\nB,91.5,0,1,10000\n")
+    assert not {"welch", "spread"} & {finding.check for finding in one}
+
+
+def test_an_effect_beyond_noise_is_said_so_and_is_no_misfit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = ["T,old,a,top1,80.0,0.1,10000", "T,new,a,top1,90.0,0.1,10000"]
+    found = audited(tmp_path, "\n".join([HEAD, *lines]))
+    said = {check: set(verdicts(found, check)) for check in ("floor", "table", "welch")}
+    assert said == {"floor": {BEYOND_TEST_SET}, "table": {BEYOND_TEST_SET}, "welch": {BEYOND_RUNS}}
+    assert not impossible(found)
+    assert command.main(["audit", str(tmp_path / "numbers.csv"), "--out", str(tmp_path)]) == 0
+    for text in (capsys.readouterr().out, (tmp_path / "audit.html").read_text()):
+        assert "arger than the noise of the test set" in text
+        assert "does not fit" not in text
+        assert "Not so" not in text
 
 
 WRONG = {
@@ -192,6 +276,14 @@ WRONG = {
     "a share for a percentage": "row,mean,n_test\na,0.93,100\nb,0.91,100\n",
     "neither yes nor no": "row,mean,higher_is_better\na,1,perhaps\n",
     "a quote": 'row,mean\n"a,1\n',
+    "a fraction beside percents": "row,mean,n_test\nA,0.931,10000\nB,92.0,10000\n",
+    "a fraction of two decimals beside percents": "row,mean,n_test\nA,92.10,10000\nB,0.93,10000\n",
+    "a fraction beside percents without a test set": "row,mean\nA,0.9310\nB,92.0\nC,91.55\n",
+    "a fraction after a decimal comma": "row;mean;n_test\nA;0,931;10.000\nB;92,0;10.000\n",
+    "a fraction in one of two columns": (
+        "row,column,mean,n_test\nA,a,93.1,100\nB,a,92.0,100\nA,b,0.9,100\nB,b,88.0,100\n"
+    ),
+    "an unknown separator": "sep=#\nrow#mean\na#1\n",
 }
 
 
@@ -199,6 +291,24 @@ WRONG = {
 def test_a_wrong_table_is_refused(tmp_path: Path, refused: Refused, wrong: str) -> None:
     with refused():
         audited(tmp_path, WRONG[wrong])
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["A,a,0.93%,10000", "B,a,92.0,10000"],  # a percent sign says what it is
+        ["A,a,0.83,10000", "B,a,1.20,10000"],  # errors on MNIST
+        ["A,a,0.9,", "B,a,92.0,"],  # any measure; a share would have more decimals than the percents
+        ["A,a,0.931,", "B,a,9.312,"],  # losses
+        ["A,a,0.0,10000", "B,a,92.0,10000"],
+        ["A,a,0.1,10000", "B,b,92.0,10000"],  # chance on one set, a trained encoder on another
+        ["A,a,0.931,", "B,a,987.0,"],  # no percents
+    ],
+)
+def test_small_numbers_that_are_no_fractions_are_read(tmp_path: Path, lines: list[str]) -> None:
+    audit = audited(tmp_path, "\n".join(["row,column,mean,n_test", *lines]))
+    assert not impossible(audit)
+    assert len(verdicts(audit, "grim")) == 2
 
 
 LIKELY = ["", "50", "99.99", "1e3", "-1", "0", "100", "93,1", "1 000", "nan", "±", "50 ± 1", "no", "A > B", "up to"]
@@ -226,6 +336,75 @@ def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, capsys: pyte
     for file in ("n.csv", "none.csv", "."):
         assert command.main(["audit", str(tmp_path / file)]) == 2
     assert capsys.readouterr().err.count("\n") == 3
+
+
+def test_an_endless_file_or_pipe_ends_in_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As numbers or as sentences; a pipe that ends is read."""
+    monkeypatch.setattr(table, "LARGEST_FILE", 1 << 20)
+    (tmp_path / "n.csv").write_text("row,mean\na,1\n")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def write(times: int) -> None:
+        with contextlib.suppress(BrokenPipeError), pipe.open("w") as handle:
+            handle.write("row,mean\n")
+            for at in range(times):
+                handle.write(f"r{at},93.1\n")
+
+    for times, status in ((10**9, 2), (3, 0)):
+        writer = threading.Thread(target=write, args=(times,), daemon=True)
+        writer.start()
+        assert command.main(["audit", str(pipe)]) == status
+        writer.join(10)
+        assert not writer.is_alive()
+    assert command.main(["audit", "/dev/zero"]) == 2
+    assert command.main(["audit", str(tmp_path / "n.csv"), "--claims", "/dev/zero"]) == 2
+    complaints = capsys.readouterr().err.splitlines()
+    assert len(complaints) == 3
+    assert all("has more than 1 MiB" in one for one in complaints)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["grim"], ["grim", "93.1"], ["grim", "--n-test", "100"], ["grim", "", "--n-test", "100"]),
+        *(["grim", "93.1", "", "--n-test", "100"], ["grim", "93.1", "--n-test", ""], ["grim", " ", "--n-test", " "]),
+        *(["grim", "93.1", "--n-test", "1.000"], ["grim", "93.1", "--n-test", "100", "--decimal", ""]),
+        *(["audit"], ["audit", ""], ["audit", "FILE", "--out", ""], ["audit", "FILE", "--claims", ""]),
+        *(["audit", "FILE", "--decimal", "x"], ["audit", "FILE", "--shiny"]),
+    ],
+    ids=repr,
+)
+def test_arguments_that_are_empty_missing_or_wrong_are_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    (tmp_path / "n.csv").write_text("row,mean\na,1\n")
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    assert command.main([word.replace("FILE", "n.csv") for word in words]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert said.err.startswith(f"hypersphere: {words[0]}: ")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["0.93", "--n-test", "100"], "read as 0.93 percent of 100 test examples; for a share of 0.93 write 93"),
+        (["0,9315", "--n-test", "10.000"], "0.9315 percent of 10000 test examples; for a share of 0.9315 write 93.15"),
+        (["0.93%", "--n-test", "100"], "read as 0.93 percent of 100 test examples"),
+        (["93,125", "0,1", "--n-test", "10000"], "read as 93.125 ± 0.1 percent of 10000 test examples"),
+        (["1,234", "--n-test", "10000"], "read as 1.234 percent of 10000 test examples"),  # not above 100
+        (["93.125", "--n-test", "10,000"], "read as 93.125 percent of 10000 test examples"),
+    ],
+)
+def test_grim_says_what_it_reads(capsys: pytest.CaptureFixture[str], words: list[str], said: str) -> None:
+    assert command.main(["grim", *words]) == 0
+    assert capsys.readouterr().out.splitlines()[0].removeprefix("read as ") == said.removeprefix("read as ")
 
 
 def test_the_files_and_the_exit_status(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from hypersphere.command import cli
+from hypersphere.command import campaign, cli
 from hypersphere.config import plan as planning
 from hypersphere.config.run import read
 from hypersphere.provenance import stop, tables
@@ -190,7 +190,7 @@ def test_studies_are_judged_and_drawn_without_any_run(
     world.plan = planning.make(world.root)
     tables.write(world.plan.config.results / "simulations" / "norms", {"answers": (answers, ANSWERS)})
     world.claims(claim("a"), claim("s", artifact="figure", metric="steps", reported=7))
-    assert typed("studies", "norms") == (0, [], [])
+    assert typed("studies", "norms") == (0, ["norms: 1 artifact of exact studies judged and drawn"], [])
     judged = pd.read_csv(world.plan.config.results / "statistics" / "norms" / "studies.csv")
     assert judged[["id", "verdict"]].to_numpy().tolist() == [["s", "exact"]]
     assert drawn == [("norms", "figure")]
@@ -204,13 +204,40 @@ def test_studies_are_judged_and_drawn_without_any_run(
 def test_what_there_is_not_is_a_sentence(world: World, typed: Typed, approve: Approve) -> None:
     for words in (
         *("artifact norms/table9", "artifact norms/tabel5", "artifact norms/left", "artifact lmcl/table5"),
-        *("simulate lmcl", "prepare digit", "pretrain", "evaluate", "studies lmcl"),
+        *("simulate lmcl", "prepare digit", "pretrain", "evaluate", "studies lmcl", "simulate norms", "studies norms"),
         *("claims --set scales=huge", "plna --verbose"),
     ):
         status, out, (complaint,) = typed(*words.split())
         assert (status, out) == (2, [])
         approve(re.sub(r"\d+ names", "… names", complaint))
         assert results(world) == set()
+
+
+NOT_MINUTES = ["nan", "inf", "-inf", "-1", "-0", "0", "", " ", "1e400", "1:30", "ten", "NaN"]
+WRONG = [
+    *(("campaign", "--minutes", value) for value in NOT_MINUTES),
+    *(("campaign", "--minutes", "1", "--jobs", value) for value in ("0", "-2")),
+    *(("pretrain", "RUN", "--save-every", value) for value in ("nan", "inf", "-1", "", "1e400", "often")),
+]
+
+
+@pytest.mark.parametrize("words", WRONG, ids=" ".join)
+def test_a_time_that_never_comes_is_a_sentence(world: World, typed: Typed, words: tuple[str, ...]) -> None:
+    """No time is later than nan. Nothing is begun."""
+    flag, value = words[-2:]
+    given = [*words[:-2], f"{flag}={value}"]  # with a blank, argparse would take -1 for an option
+    status, out, (complaint,) = typed(*given)
+    assert (status, out) == (2, [])
+    assert complaint.startswith(f"hypersphere: {words[0]}: {flag}: must be ")
+    assert results(world) == set()
+
+
+@pytest.mark.parametrize(("text", "minutes"), [("1", 1.0), ("0.5", 0.5), ("1e3", 1000.0), (".5", 0.5), ("1e-9", 1e-9)])
+def test_minutes_are_passed_on(typed: Typed, monkeypatch: pytest.MonkeyPatch, text: str, minutes: float) -> None:
+    given: list[float] = []
+    monkeypatch.setattr(campaign, "run", lambda plan, minutes, jobs, part: given.append(minutes))
+    assert typed("campaign", "--minutes", text) == (0, [], [])
+    assert given == [minutes]
 
 
 def test_a_damaged_evaluation_is_said_and_its_proof_is_gone(world: World, typed: Typed, approve: Approve) -> None:

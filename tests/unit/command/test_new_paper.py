@@ -11,7 +11,7 @@ import pytest
 
 from hypersphere.audit import command as audit
 from hypersphere.command import cli
-from hypersphere.config import claims, project, questions
+from hypersphere.config import claims, project, questions, texts
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
@@ -76,6 +76,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Plan:
     root = tmp_path_factory.mktemp("written")
     for folder in ("config", "paper"):
         shutil.copytree(ROOT / folder, root / folder)
+    shutil.copy(ROOT / "CITATION.cff", root)
     config = project.load(root, {})
     for name in NAMES:
         write(config, name)
@@ -83,7 +84,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Plan:
 
 
 def test_documents_of_any_name_pass_the_plan_and_each_has_jobs_of_its_own(written: Plan) -> None:
-    claims.check_texts(written)
+    texts.check(written)
     runs = [sorted(written.runs_of(name, "table1")) for name in NAMES]
     assert runs == [runs[0]] * len(NAMES)
     assert len(runs[0]) == 2 * 2

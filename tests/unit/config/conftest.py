@@ -22,9 +22,11 @@ FILES = {
     "scale": "scales/small.yaml",
     "datasets": "datasets.yaml",
     "statistics": "statistics.yaml",
+    "certainty": "certainty.yaml",
 }
 CONTENT: dict[str, dict[str, Any]] = files.read_yaml(Path(__file__).with_name("project.yaml"))
-CONTENT["statistics"] = yaml.safe_load((PROJECT / "config" / "statistics.yaml").read_text(encoding="utf-8"))
+for _name in ("statistics", "certainty"):
+    CONTENT[_name] = yaml.safe_load((PROJECT / "config" / FILES[_name]).read_text(encoding="utf-8"))
 
 FIELDS = (
     "artifact,method,variant,baseline,dataset,setting,metric,reported,reported_std,reading,sentence,source,direction"

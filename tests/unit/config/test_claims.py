@@ -104,7 +104,7 @@ BY_SETTING = [
         ([COMPARED, {"reported": "61.1"}, BASELINE, *OTHERS], 4.6, 56.5),  # and not 4.6000000000000014
         (BY_SETTING, -2.5, 62.5),
         ([COMPARED | {"direction": "equal"}, {"reported": "56.4"}, BASELINE], -0.1, 56.5),
-        ([row | {"metric": "nmi"} for row in (COMPARED, {"reported": "0.9"}, BASELINE)], -55.6, None),  # no accuracy
+        ([row | {"metric": "norm"} for row in (COMPARED, {"reported": "0.9"}, BASELINE)], -55.6, None),  # no accuracy
         ([COMPARED | {"direction": "larger"}], None, None),
         ([{"kind": "comparison", "variant": ""}], None, None),
     ],

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hypersphere.config import plan as planning
-from hypersphere.config.claims import check_texts
+from hypersphere.config import texts
 from hypersphere.errors import HypersphereError
 
 PROJECT = Path(__file__).parents[2] / "project"
@@ -53,7 +53,7 @@ def judge(root: Path, file: str, content: bytes) -> str | None:
     (root / file).write_bytes(content)
     try:
         plan = planning.make(root)
-        check_texts(plan)
+        texts.check(plan)
         planning.check_sizes(plan)
     except HypersphereError as error:
         said = str(error)

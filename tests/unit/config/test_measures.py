@@ -41,7 +41,15 @@ def test_every_measure_of_a_probe_is_in_the_table(probe: str) -> None:
     assert {transferred(name) for name in accuracies} <= set(MEASURES)
 
 
-@pytest.mark.parametrize(("old", "new"), [(",higher,1,", ",best,1,"), (",kNN accuracy,%,1,", ",kNN accuracy,%,x,")])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (",higher,1,", ",best,1,"),
+        (",kNN accuracy,%,1,", ",kNN accuracy,%,x,"),
+        (",kNN accuracy,%,1,", ",kNN accuracy,%,1000000000000,"),
+        (",kNN accuracy,%,1,", ",kNN accuracy,%,16,"),
+    ],
+)
 def test_a_wrong_row_of_the_table_is_named(tmp_path: Path, old: str, new: str, refused: Refused) -> None:
     file = tmp_path / "measures.csv"
     file.write_text(FILE.read_text().replace(old, new))

@@ -222,14 +222,57 @@ def test_a_batch_larger_than_the_dataset_and_more_neighbours_than_the_bank(
     check_sizes(plan)  # nothing is prepared, so nothing is known
     largest = max(run.batch.size for run in plan.runs.values() if run.dataset.name == "upright")
     manifest = plan.data_folder(plan.datasets["upright"]) / "manifest.json"
-    files.write_json(manifest, {"splits": {"train": {"images": largest}}})
+    files.write_json(manifest, {"splits": {"train": {"images": largest}, "test": {"images": 1}}})
     check_sizes(plan)
     with refused():
         check_sizes(planning.make(project_root, {"probes": {"knn": {"k": largest + 1}}}))
-    files.write_json(manifest, {"splits": {"train": {"images": largest - 1}}})
+    files.write_json(manifest, {"splits": {"train": {"images": largest - 1}, "test": {"images": 1}}})
     with refused():
         check_sizes(plan)
     check_sizes(plan, ["turned"])  # asked about another one
+
+
+SPLITS: dict[str, tuple[list[str], bool]] = {
+    "as asked for": (["train", "test"], True),
+    "more than asked for": (["train", "test", "val", "probe"], True),
+    "as ImageNet's": (["train", "val"], False),
+    "training images alone": (["train"], False),
+    "other words": (["training", "testing"], False),
+    "other cases": (["Train", "Test"], False),
+    "classes alone": (["cat", "dog"], False),
+    "hidden": (["train", ".test"], False),
+}
+
+
+@pytest.mark.parametrize("case", SPLITS)
+@pytest.mark.parametrize("prepared", [False, True])
+def test_a_plan_looks_at_splits_before_and_after_they_are_prepared(
+    project: Project, refused: Refused, case: str, prepared: bool
+) -> None:
+    """A folder of one's own tells before; of others, and where it is gone, the manifest tells."""
+    splits, fits = SPLITS[case]
+    plan = planning.make(project(datasets={"cats": {"source": {"name": "folder", "path": "my/cats", "size": 8}}}))
+    check_sizes(plan)
+    if prepared:
+        manifest = plan.data_folder(plan.datasets["cats"]) / "manifest.json"
+        files.write_json(manifest, {"splits": {name: {"images": 1000} for name in splits}})
+    else:
+        for name in splits:
+            (plan.config.downloads / "my" / "cats" / name / "cat").mkdir(parents=True)
+    if fits:
+        check_sizes(plan)
+    else:
+        with refused():
+            check_sizes(plan)
+    check_sizes(plan, ["dogs"])  # asked about another one
+
+
+def test_a_folder_that_was_mended_is_believed_before_its_old_copy(project: Project) -> None:
+    plan = planning.make(project(datasets={"cats": {"source": {"name": "folder", "path": "cats", "size": 8}}}))
+    files.write_json(plan.data_folder(plan.datasets["cats"]) / "manifest.json", {"splits": {"train": {}, "val": {}}})
+    for name in ("train", "test"):
+        (plan.config.downloads / "cats" / name).mkdir(parents=True)
+    check_sizes(plan)
 
 
 def test_the_digest_may_be_left_out_where_one_name_begins_so(planned: Planned) -> None:

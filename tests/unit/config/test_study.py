@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 import yaml
+from pydantic import ValidationError
 
 from hypersphere import files
 from hypersphere.config import claims
 from hypersphere.config import plan as planning
 from hypersphere.config.cells import confirms
-from hypersphere.config.study import Study
+from hypersphere.config.study import Answers, Study
 from hypersphere.errors import HypersphereError
 
 from ...fixtures import Planned, Project
@@ -111,3 +112,14 @@ def test_each_comparison_of_the_family_is_a_claim_of_ours(planned: Planned, dire
     cells = {cell.text for cell in plan.artifacts["p", "s"]}
     assert set(claim.cells) <= cells
     assert "not selected yet" in claims.why_not_measured(plan, "p", claim)
+
+
+@pytest.mark.parametrize(("bounds", "taken"), [([0, 0], True), ([1, 3], True), ([3, 1], False), ([1, 0], False)])
+@pytest.mark.parametrize("counted", ["ahead", "beyond", "level", "behind"])
+def test_bounds_of_an_answer_are_not_reversed(counted: str, bounds: list[int], taken: bool) -> None:
+    given = {"yes": "a", "no": "b", "unclear": "c", "numbers": {"no": {counted: bounds}}}
+    if taken:
+        assert Answers.model_validate(given).numbers["no"] == {counted: tuple(bounds)}
+    else:
+        with pytest.raises(ValidationError, match=rf"numbers\.no\.{counted}: the least is above the greatest"):
+            Answers.model_validate(given)

@@ -8,10 +8,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from hypersphere import objectives
 from hypersphere.objectives.cross_entropy import cross_entropy
 from hypersphere.objectives.debiased import debiased
 from hypersphere.objectives.decoupled import decoupled
-from hypersphere.objectives.decoupled_one_direction import decoupled_one_direction
 from hypersphere.objectives.double_metric import double_metric
 from hypersphere.objectives.generalised_info_nce import info_nce_of_logits
 from hypersphere.objectives.geometry import unit
@@ -29,6 +29,7 @@ from hypersphere.objectives.self_distillation import self_distillation
 from hypersphere.objectives.swapped_prediction import codes, swapped_prediction
 from hypersphere.objectives.triplet import triplet
 
+from ...fixtures import Refused
 from . import oracles
 from .shared import (
     Loss,
@@ -102,20 +103,21 @@ def test_soft_targets_follow_equation_5() -> None:
 
 
 @pytest.mark.parametrize(
-    ("loss", "value"),
+    "loss",
     [
-        (partial(decoupled_one_direction, temperature=0.5), -math.inf),
-        (partial(nt_xent, temperature=0.5), 0),
-        (partial(debiased, temperature=0.5, tau_plus=0.1), 0),
-        (partial(hard_contrastive, temperature=0.5, share=0.3), 0),
-        (partial(triplet, margin=1.0, hinge=True), 0),
-        (partial(triplet, margin=1.0, hinge=False), 0),
+        partial(nt_xent, temperature=0.5),
+        partial(debiased, temperature=0.5, tau_plus=0.1),
+        partial(hard_contrastive, temperature=0.5, share=0.3),
+        partial(objectives.hard_negative, temperature=0.5, tau_plus=0.1, concentration=1.0),
+        partial(triplet, margin=1.0, hinge=True),
+        partial(triplet, margin=1.0, hinge=False),
+        partial(objectives.distance_polarization, weight=1.0),
+        objectives.n_pair,
     ],
 )
-def test_one_image_has_no_negative(loss: Loss, value: float) -> None:
-    assert loss(*draw(1, 3)).item() == value
-    if math.isfinite(value):
-        is_finite(loss, *draw(1, 3))
+def test_a_loss_with_a_positive_beside_its_negatives_costs_nothing_of_one_image(loss: Loss) -> None:
+    assert loss(*draw(1, 3)).item() == 0
+    is_finite(loss, *draw(1, 3))
 
 
 @pytest.mark.parametrize(
@@ -379,3 +381,29 @@ def test_gradient_is_prediction_minus_code() -> None:
     _, gradients = value_and_gradients(lambda x, y: swapped_prediction(x, y, temperature=0.3), a, b)
     p, q = (torch.cat([a, b]) / 0.3).softmax(dim=1), torch.cat([codes(b, 0.05, 3), codes(a, 0.05, 3)])
     torch.testing.assert_close(gradients, (p - q) / 0.3 / 10)
+
+
+ONE_IMAGE = {
+    "uniformity": lambda a, b: objectives.uniformity(a, b),
+    "alignment_uniformity": lambda a, b: objectives.alignment_uniformity(a, b),
+    "matched_uniformity": lambda a, b: objectives.matched_uniformity(a, b, weight=1.0),
+    "decoupled": lambda a, b: objectives.decoupled(a, b, temperature=0.5),
+    "decoupled_one_direction": lambda a, b: objectives.decoupled_one_direction(a, b, temperature=0.5),
+}
+"""Losses that are a logarithm of a sum over negatives alone, or of a mean over pairs of images."""
+
+
+@pytest.mark.parametrize("name", ONE_IMAGE)
+@pytest.mark.parametrize("images", [0, 1])
+def test_a_loss_of_negatives_alone_refuses_one_image(refused: Refused, name: str, images: int) -> None:
+    with refused():
+        ONE_IMAGE[name](torch.ones(images, 3), torch.ones(images, 3))
+
+
+@pytest.mark.parametrize("name", ONE_IMAGE)
+def test_two_images_are_enough(name: str) -> None:
+    z_a = torch.tensor([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], requires_grad=True)
+    loss = ONE_IMAGE[name](z_a, z_a.detach().flip(1))
+    (gradient,) = torch.autograd.grad(loss, z_a)
+    assert loss.isfinite()
+    assert gradient.isfinite().all()

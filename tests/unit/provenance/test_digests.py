@@ -3,11 +3,14 @@
 import ast
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
+import torch
 
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
@@ -307,3 +310,12 @@ def test_environment_names_versions_and_processor() -> None:
     packages = {"torch", "torchvision", "numpy", "safetensors", "pytorch_optimizer", "hypersphere"}
     assert recorded["packages"].keys() == packages
     assert "not installed" not in recorded["packages"].values()
+
+
+def test_environment_names_the_instructions_that_torch_computes_with() -> None:
+    """Not those that the processor has: a variable of torch's chooses fewer, and weights have other bytes."""
+    code = "from hypersphere.provenance import digests; print(digests.environment()['instructions'])"
+    given = os.environ | {"ATEN_CPU_CAPABILITY": "default"}
+    done = subprocess.run([sys.executable, "-c", code], env=given, capture_output=True, text=True, check=True)
+    assert done.stdout == "DEFAULT\n"
+    assert digests.environment()["instructions"] == torch.backends.cpu.get_cpu_capability()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
+import pytest
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -63,3 +64,44 @@ def test_a_users_matplotlibrc_changes_nothing_and_is_left_as_it_was() -> None:
         with style.applied():
             assert matplotlib.rcParams["font.size"] == style.RC["font.size"]
         assert matplotlib.rcParams["font.size"] == 31.0
+
+
+NO_FORMULAS = [
+    "$_$",
+    "$\\frac$",
+    "$x^$",
+    "$a$ and $b_$",
+    "$\\nonesuch{x}$",
+    "$}{$",
+    "two\n$_$ lines",
+    "$$",
+    "US$ 3 to $_4",
+]
+FORMULAS = ["$z_1$", "a $\\beta$ b", "5 $", "\\$5 to \\$6", "no dollar", "über $x$"]
+
+
+def test_text_that_is_no_formula_is_drawn_in_every_place(tmp_path: Path) -> None:
+    """One figure has it everywhere: on axes of two kinds, in a legend, beside a bar of colours, around the panels."""
+    with style.applied():
+        figure, part = figures.framed(figures.Frame("$_$ heading", "what $_$", "small $_$"), 6.0, 3.0)
+        flat, space = part.add_subplot(121), part.add_subplot(122, projection="3d")
+        part.suptitle("$_$")
+        flat.plot([0, 1], [0, 1], label="$_$")
+        flat.set(title="$_$", xlabel="$_$")
+        flat.set_xticks([0, 1], ["$_$", "b"])
+        flat.yaxis.set_major_formatter(lambda value, _: f"$_$ {value:g}")
+        flat.annotate("$_$", (0.5, 0.5))
+        flat.legend()
+        part.colorbar(flat.scatter([0, 1], [0, 1], c=[0, 1]), ax=flat, label="$_$")
+        space.set_zlabel("$_$")
+        figures.save(figure, [tmp_path / "a.svg", tmp_path / "a.png"], "")
+    assert (tmp_path / "a.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("text", [*NO_FORMULAS, *FORMULAS])
+def test_only_text_that_is_no_formula_is_drawn_as_it_is(tmp_path: Path, text: str) -> None:
+    """The control: a formula is one still, which matplotlib draws otherwise than its characters."""
+    figure = Figure()
+    shown = figure.text(0, 0, text)
+    figures.save(figure, [tmp_path / "a.svg"], "")
+    assert shown.get_parse_math() == (text in FORMULAS)

@@ -248,7 +248,8 @@ class World(Runs):
             "papers/norms/paper.yaml": document,
         }.items():
             files.write_text(root / "config" / name, yaml.safe_dump(content, sort_keys=False))
-        shutil.copy(PROJECT / "config" / "statistics.yaml", root / "config")
+        for name in ("statistics.yaml", "certainty.yaml"):
+            shutil.copy(PROJECT / "config" / name, root / "config")
         self.claims()
         super().__init__(planning.make(root, overrides), "norms")
 

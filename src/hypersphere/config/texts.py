@@ -1,0 +1,148 @@
+"""What is said beside the runs (claims, sentences, errata, findings, rules), checked before anything is trained.
+
+Each file has a model of its own. Here is checked what one file says of another.
+"""
+
+import ast
+import re
+from collections.abc import Collection, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hypersphere import files
+from hypersphere.config import citation, claims, questions, registry, rules, sentences
+from hypersphere.config.artifacts import into_a_run
+from hypersphere.config.claims import SENTENCES, Claim
+from hypersphere.config.coordinates import READINGS, of_run
+from hypersphere.config.plan import Plan
+from hypersphere.config.project import Config
+from hypersphere.config.validation import not_one_of, unknown_key
+from hypersphere.errors import HypersphereError
+
+THEORY = Path(__file__).parents[1] / "theory"
+"""Holds the statements of each document that has any: calls in ``STATEMENTS``, of which the first word is the id."""
+
+
+def check(plan: Plan) -> None:
+    """Read the rules, the citation and all that documents say, and check the names that one file uses of another."""
+    config = plan.config
+    rules.load(config.root)
+    rules.load_certainty(config.root)
+    citation.read(config.root)
+    listed = {paper: claims.of(config, paper) for paper in config.papers}
+    for paper, of_paper in listed.items():
+        _check_settings(config, paper, of_paper)
+        _check_theorems(config, paper, of_paper)
+        _check_shown(config, paper, of_paper)
+        _check_sentences(config, paper, of_paper)
+    _check_errata(config, [claim.id for of_paper in listed.values() for claim in of_paper])
+    _check_questions(config, listed)
+
+
+@cache
+def statements(paper: str) -> tuple[str, ...]:
+    """The ids of a document's statements, read without importing torch; none without theory/<paper>.py."""
+    file = THEORY / f"{paper}.py"
+    if not file.is_file():
+        return ()
+    listed = next(node for name, node in registry.defined(file).items() if name == "STATEMENTS")
+    calls = [node for node in ast.walk(listed) if isinstance(node, ast.Call) and node.args]
+    ids = [call.args[0].value for call in calls if isinstance(call.args[0], ast.Constant)]
+    return tuple(one for one in ids if isinstance(one, str))
+
+
+def _check_settings(config: Config, paper: str, listed: list[Claim]) -> None:
+    """Claims about tables and figures made from runs use coordinates that a cell can have.
+
+    What a study measures is its own to name, so that claims about studies may have any key in their setting.
+    """
+    file, document = config.claims_file(paper), config.papers[paper]
+    measured = [artifact for artifact, one in document.measured.items() if not one.missing]
+    for claim in (claim for claim in listed if claim.artifact in measured):
+        for field, coordinates in (("setting", claim.coordinates), ("baseline", claim.compared_with)):
+            for key in of_run(coordinates):
+                if not into_a_run(key):
+                    allowed = f"{unknown_key(key, READINGS[:-1])}, and paths into the run (schedule.epochs)"
+                    raise HypersphereError(f"{file}: {claim.id}: {field}: {key}: {allowed}")
+
+
+def _check_theorems(config: Config, paper: str, listed: list[Claim]) -> None:
+    """Each theorem is a statement that can be checked, in the same reading."""
+    file = config.claims_file(paper)
+    for claim in (claim for claim in listed if claim.kind == "theorem"):
+        if claim.id not in (known := statements(paper)):
+            raise HypersphereError(
+                f"{file}: {claim.id}: kind: no statement in theory/{paper}.py: {not_one_of(claim.id, known)}"
+            )
+        if claim.reading != (reading := claims.reading_of(claim.id)):
+            raise HypersphereError(
+                f"{file}: {claim.id}: reading: its statement is read '{reading}', not '{claim.reading}'"
+            )
+
+
+def _check_shown(config: Config, paper: str, listed: list[Claim]) -> None:
+    """The claims that an artifact shows, and those that the report tells first, exist."""
+    document, file, ids = config.papers[paper], config.paper_file(paper), [claim.id for claim in listed]
+    for name, artifact in document.studied.items():
+        _check_named(artifact.shows, ids, f"{file}: artifacts.{name}.shows")
+    if document.report:
+        printed = [claim.id for claim in listed if (claim.kind, claim.origin) == ("theorem", "printed")]
+        _check_named(document.report.gravest, printed, f"{file}: report.gravest")
+
+
+def _check_named(names: list[str], known: Collection[str], where: str) -> None:
+    for name in names:
+        if name not in known:
+            raise HypersphereError(f"{where}: {not_one_of(name, known)}")
+
+
+def _check_sentences(config: Config, paper: str, listed: list[Claim]) -> None:
+    """A document's sentences are claims, their cells are printed, and each claim of that kind has its sentence."""
+    asked = [artifact for artifact, one in config.papers[paper].studied.items() if one.study == SENTENCES]
+    file = config.sentences_file(paper)
+    if not (asked or file.is_file()):
+        return
+    told = [one.claim for one in sentences.told(config, paper, listed)]
+    for claim in listed:
+        if claim.artifact in asked and claim.id not in told:
+            raise HypersphereError(f"{file}: {claim.id}: this claim has no sentence here")
+
+
+def _check_errata(config: Config, ids: list[str]) -> None:
+    """What an erratum names as its tests exists: statements and claims by their ids, and tests by file and name."""
+    known = {*ids, *(one for paper in config.papers for one in statements(paper))}
+    said = config.said(claims.ERRATA)
+    for erratum in claims.load_errata(config):
+        for test in erratum.tests:
+            there = _is_test(config.root, test) if "::" in test else test in known
+            if not there:
+                what = "there is no such test" if "::" in test else "is no statement and no claim"
+                raise HypersphereError(f"{said[erratum.document]}: {erratum.id}: tests: '{test}': {what}")
+
+
+def _is_test(root: Path, name: str) -> bool:
+    """Whether a test such as ``tests/unit/test_docs.py::test_x`` is in the project, or in this checkout."""
+    file, _, test = name.partition("::")
+    defined = re.compile(rf"^ *def {re.escape(test.partition('[')[0])}\(", re.MULTILINE)
+    places = (root / file, registry.CHECKOUT / file)
+    return any(defined.search(_source(place)) for place in places if place.is_file())
+
+
+@cache
+def _source(file: Path) -> str:
+    return files.read_text(file)
+
+
+def _check_questions(config: Config, listed: Mapping[str, list[Claim]]) -> None:
+    """Each question of findings.yaml finds its claims, and names no number that they cannot have."""
+    rows: dict[str, dict[str, Any]] = {}
+    for paper, of_paper in listed.items():
+        for claim in of_paper:
+            fields = claim.model_dump(exclude={"level", "margin"})
+            about = {"paper": paper, "metric": claim.metric or "", **claims.answering(config.papers[paper], claim)}
+            rows[claim.id] = fields | about
+    for name, (file, question) in questions.load(config).items():
+        where = f"{file}: {name}"
+        _, leading = questions.chosen(where, question, rows)
+        questions.check_names(where, question, rows[leading], {key: rows[at] for key, at in question.also.items()})
