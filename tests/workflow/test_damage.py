@@ -76,6 +76,7 @@ def test_finished_results_pass_and_a_run_trained_and_probed_again_has_the_same_b
     name = finished.run_folder("simsiam-cut9-upright-s1").name
     said = finished.hypersphere("verify", "--rerun", name).stdout
     assert f"{name}: finished after 2 epochs" in said
+    assert "left alone" not in said  # every file is a result that a manifest lists
     counts = dict(re.findall(r"^(.+): (\d+ of \d+) as ", said, flags=re.MULTILINE))
     # kNN and norms of twenty runs, kNN of the lecture's, and of the raw pixels of two datasets
     assert counts.items() >= {("datasets", "2 of 2"), ("runs", f"{RUNS} of {RUNS}"), ("evaluations", "43 of 43")}
