@@ -1,11 +1,13 @@
 """Read files, with a clear sentence for any error, and write them so that no half-written file has its final name."""
 
+import errno
 import hashlib
 import json
 import os
 import re
 import shutil
 import stat
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -80,6 +82,50 @@ def write_json(path: Path, value: Any) -> None:
     write_text(path, json.dumps(value, indent=1, sort_keys=True, allow_nan=False) + "\n")
 
 
+# Temporary files, in the folder that TMPDIR names
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""The system's numbers for: no more bytes can be written here."""
+
+
+def no_room(error: OSError, what: str) -> HypersphereError:
+    """The sentence for ``what`` cannot be written as a temporary file: it names TMPDIR, and the folder that is used."""
+    folder = tempfile.tempdir or os.environ.get("TMPDIR", "/tmp")
+    why = (error.strerror or str(error)).rstrip(".")
+    return HypersphereError(
+        f"TMPDIR: {folder}: {what} cannot be written there ({why}); set TMPDIR to a folder with enough room"
+    )
+
+
+@contextmanager
+def temporarily(what: str) -> Iterator[None]:
+    """Turn the system's error about a temporary file into a sentence that names TMPDIR."""
+    try:
+        yield
+    except OSError as error:
+        raise no_room(error, what) from None
+
+
+def full(error: BaseException) -> OSError | None:
+    """The system's error if there was no room for more bytes, also behind the sentence that it was turned into."""
+    system = error if isinstance(error, OSError) else error.__context__
+    return system if isinstance(system, OSError) and system.errno in FULL else None
+
+
+@contextmanager
+def temporary_folder(what: str) -> Iterator[Path]:
+    """A folder that is removed at the end. If there is no room for ``what`` is written into it, TMPDIR is blamed."""
+    with temporarily(what):
+        made = tempfile.TemporaryDirectory(prefix="hypersphere-")
+    with made as name:
+        try:
+            yield Path(name).resolve()
+        except (OSError, HypersphereError) as error:
+            if system := full(error):
+                raise no_room(system, what) from None
+            raise
+
+
 # Digests and seals
 
 
@@ -138,10 +184,10 @@ def check_regular(path: Path) -> None:
 
 
 def read_text(path: Path) -> str:
-    """The text of a UTF-8 file, line endings as they are."""
+    """The text of a UTF-8 file, line endings as they are, without the byte order mark that some programs add."""
     check_regular(path)
     try:
-        return path.read_bytes().decode("utf-8")
+        return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         raise HypersphereError(f"{path}: the file is missing") from None
     except OSError as error:

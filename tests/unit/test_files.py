@@ -1,9 +1,13 @@
 """Atomic writes, canonical digests, sentences for what cannot be read, and words that pages share."""
 
+import ast
+import codecs
 import contextlib
+import errno
 import hashlib
 import os
 import signal
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,11 +16,17 @@ from unittest.mock import Mock
 import pytest
 
 from hypersphere import files
-from hypersphere.config import claims
-from hypersphere.provenance import tables
+from hypersphere.audit import command as audit_command
+from hypersphere.audit import table as audit_table
+from hypersphere.config import bare_code, claims, registry, rules, validation
+from hypersphere.config import plan as planning
+from hypersphere.errors import HypersphereError
+from hypersphere.provenance import data_files, sources, tables
 from hypersphere.wording import counted, renewed
 
 from ..fixtures import Refused
+
+PROJECT = Path(__file__).parents[1] / "project"
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
@@ -177,3 +187,85 @@ def test_what_is_between_the_marks_is_replaced() -> None:
     new = renewed(page, "<!-- a -->", "<!-- end -->", "new")
     assert new == "# Title\n<!-- a -->\nnew\n<!-- end -->\nafter\n<!-- end -->\n"
     assert renewed(new, "<!-- a -->", "<!-- end -->", "new") == new
+
+
+MARKED = sorted(path.relative_to(PROJECT).as_posix() for path in PROJECT.glob("config/**/*.[cy]*") if path.is_file())
+"""Every .yaml and .csv of a small project."""
+
+
+def read_whole(root: Path) -> list[object]:
+    """What a plan, the ledger of claims and the rules say of a project."""
+    plan = planning.make(root)
+    claims.check_texts(plan)
+    every = [claims.of(plan.config, paper) for paper in plan.config.papers]
+    return [plan.config.papers, plan.datasets, sorted(plan.runs), every, rules.load(root)]
+
+
+def test_a_byte_order_mark_before_any_file_that_people_edit_changes_nothing(project_root: Path) -> None:
+    """Spreadsheets and some editors put it there. Each file gets one, and those before keep theirs."""
+    assert {Path(name).suffix for name in MARKED} == {".yaml", ".csv"}
+    before = read_whole(project_root)
+    for name in MARKED:
+        path = project_root / name
+        path.write_bytes(codecs.BOM_UTF8 + path.read_bytes())
+        assert read_whole(project_root) == before, name
+
+
+READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "text": ("a\r\nb", files.read_text),
+    "YAML": ("a: 1", files.read_yaml),
+    "JSON": ('{"a": 1}', files.read_json),
+    "a table": ("id,kind\nx,value\n", lambda path: validation.read_table(path, ["id", "kind"])),
+    "a quoted first column": ('"id",kind\nx,value\n', lambda path: validation.read_table(path, ["id", "kind"])),
+    "a tidy table": ("id,n\nx,1\n", lambda path: tables.read(path, {"id": "text", "n": "number"}).to_dict("list")),
+    "a table of data": ("dataset,file\na,b\n", data_files.rows.__wrapped__),
+    "code": ("def f() -> int:\n    return 1\n", lambda path: bare_code.behind(path, "f")),
+    "a component": ("LISTED = 1\n", lambda path: ast.unparse(registry._defined.__wrapped__(path)["LISTED"])),
+    "a module": ("import os\nX = os.sep\n", lambda path: sources._parsed.__wrapped__(path, "m", 0)),
+    "an audited table": ("where,row,mean\nt,a,90.1\n", audit_table.read),
+    "audited sentences": ("t: a is best", lambda path: audit_command.sentences(path, {"t"})),
+}
+"""Readers of files that people write, and a file that each reads."""
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_byte_order_mark_is_no_part_of_what_is_read(reader: str, tmp_path: Path) -> None:
+    text, read = READERS[reader]
+    path = tmp_path / "file"
+    path.write_bytes(text.encode())
+    plain = read(path)
+    path.write_bytes(codecs.BOM_UTF8 + text.encode())
+    assert read(path) == plain
+
+
+def test_only_the_first_mark_is_left_out(tmp_path: Path) -> None:
+    """A second one is part of the text, as Unicode says; it is not lost in silence."""
+    (tmp_path / "a").write_bytes(2 * codecs.BOM_UTF8 + b"x")
+    assert files.read_text(tmp_path / "a") == "\ufeffx"
+
+
+def test_a_full_folder_for_temporary_files_is_named_whatever_is_written_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
+) -> None:
+    """By an error of the system's, or by a sentence that it was turned into; other errors stay."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    full = OSError(errno.ENOSPC, "No space left on device", "a")
+
+    def plainly(folder: Path) -> None:
+        raise full
+
+    def in_a_sentence(folder: Path) -> None:
+        with files.writing(folder / "b"):
+            raise full
+
+    for write in (plainly, in_a_sentence):
+        with refused(), files.temporary_folder("what is made again") as folder:
+            write(folder)
+        assert list(tmp_path.iterdir()) == []
+    for error in (OSError(errno.EACCES, "Permission denied"), HypersphereError("another"), RuntimeError("x")):
+        with pytest.raises(type(error)) as caught, files.temporary_folder("what is made again"):
+            raise error
+        assert caught.value is error
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    with refused(), files.temporary_folder("what is made again"):
+        pytest.fail("there is no folder")

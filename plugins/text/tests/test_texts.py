@@ -1,5 +1,6 @@
 """Sentences, words, vocabularies and corpora; tasks from files of their form, and the real ones where at hand."""
 
+import codecs
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,17 @@ def test_a_folder_of_plain_text(own: Path) -> None:
     assert found.test["book.txt"][-1] == ["it", "has", "a", "neighbour", "."]
     assert "19" not in found.vocabulary(1000)  # it is in the held-out sentences alone
     assert "18" in found.vocabulary(1000)
+
+
+def test_a_byte_order_mark_is_no_word_of_a_text(own: Path) -> None:
+    """Of one that begins with a sentence. Nor do the ends of lines of Windows make other sentences."""
+    path = own / "mine" / "book.txt"
+    content = path.read_bytes().removeprefix(b"Chapter 1\n\n")
+    path.write_bytes(content)
+    plain = corpora.divided(own, "mine")
+    for saved in (codecs.BOM_UTF8 + content, content.replace(b"\n", b"\r\n")):
+        path.write_bytes(saved)
+        assert corpora.divided(own, "mine") == plain
 
 
 def test_the_embedded_chapters_are_a_corpus_and_leave_some_for_tasks(tmp_path: Path) -> None:

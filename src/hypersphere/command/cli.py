@@ -179,6 +179,7 @@ def reserved(config: Config) -> dict[str, Collection[str]]:
 @command("make datasets ready under data/processed", option("dataset", nargs="+"))
 def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.datasets import store
+    from hypersphere.statistics import repeated
 
     root = plan.config.settings.data_root
     datasets = {name: one for one in plan.config.datasets.values() for name in (one.name, one.folder)}
@@ -187,6 +188,7 @@ def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
             raise HypersphereError(f"prepare: {not_one_of(name, sorted(plan.config.datasets))}")
         folder = store.prepare(datasets[name], plan.config.data, Path(root) if root else None)
         planning.check_sizes(plan, [datasets[name].name])
+        print(repeated.in_a_line(datasets[name].name, store.read_manifest(folder).get("repeated")))
         print(folder)
 
 

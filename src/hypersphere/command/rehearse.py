@@ -5,11 +5,9 @@ differ in nothing but seed, dataset of one size, schedule and batch take one ste
 """
 
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,11 +43,13 @@ def step(run: Run, side: int, classes: int) -> str:
     pixels = np.random.default_rng(0).integers(0, 256, (count, side, side, 3), dtype=np.uint8)
     cpu, numbers = torch.device("cpu"), np.arange(count)
     views = Views(run, pixels, numbers % classes, numbers, cpu)
-    with tempfile.TemporaryDirectory() as name:
-        folder, execution = Path(name), Execution(cpu, frozenset(), {"run": run.name})
+    with files.temporary_folder("a run's state after one step") as folder:
+        execution = Execution(cpu, frozenset(), {"run": run.name})
         try:
             outcome = loop.train(run, views, execution, folder)
         except Exception as error:  # whatever would end the run on the rented machine
+            if files.full(error):
+                raise
             return " ".join(f"{type(error).__name__}: {error}".split())
     return "" if outcome.status == "finished" else f"{outcome.status} at the first step"
 

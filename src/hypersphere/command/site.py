@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from hypersphere.command import cli
 from hypersphere.config import project, registry
 from hypersphere.config.claims import NOT_MADE_YET, load_errata
-from hypersphere.files import write_text
+from hypersphere.files import read_text, write_text
 from hypersphere.report import pages
 from hypersphere.report.docs import BEGIN, END, ROOT
 from hypersphere.report.proofs import NAMES
@@ -49,7 +49,7 @@ KINDS: dict[str, tuple[registry.Kind, str]] = {
 
 def docstring(kind: registry.Kind, name: str) -> str:
     """What is said of a loss, map to logits, gradient transform or initialisation."""
-    module = ast.parse(registry.components(kind)[name].file.read_text(encoding="utf-8"))
+    module = ast.parse(read_text(registry.components(kind)[name].file))
     function = next(node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == name)
     return ast.get_docstring(function) or ""
 

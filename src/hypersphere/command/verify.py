@@ -4,16 +4,17 @@ Every prepared dataset, run and evaluation is compared with its manifest, and it
 data. All later results, and the runs that are named, are made again in a temporary folder and compared byte by byte.
 """
 
+import errno
 import filecmp
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from hypersphere import files
 from hypersphere.command import preview
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Protocol
@@ -200,6 +201,8 @@ def _rebuild(plan: Plan) -> None:
             ends = [log[-1] for log in logs if log]  # of a traceback: the error
             said = said or ends[-1:] or [f"snakemake: {last}"]
             reasons = [line.removeprefix("hypersphere: ") for line in dict.fromkeys(said)]
+            if any(os.strerror(errno.ENOSPC) in line for line in reasons):  # then nothing is said of the results
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         made = [name for name in _names(("**/*",), after) if name.partition("/")[0] not in KEPT]
         differing = _differing(before, after, made)
         expected = _names(MADE, before)
@@ -243,8 +246,7 @@ def elsewhere(plan: Plan, *kept: str) -> Iterator[Plan]:
     These are folders of links to the files, so that whoever removes a file there removes a link. An error's paths of
     the temporary folder are replaced by those of the project.
     """
-    with tempfile.TemporaryDirectory(prefix="hypersphere-verify-") as temporary:
-        root = Path(temporary).resolve()
+    with files.temporary_folder("what is made again, as large as tables, figures and pages here,") as root:
         for path in plan.config.root.iterdir():
             if path.name in ("config", "paper"):  # typst reads no link that leaves its folder
                 shutil.copytree(path, root / path.name)

@@ -10,6 +10,7 @@ a difference of two commits is additions, and the order of rows is that in which
 | `history.csv`      | epoch of training                                                                           |
 | `protocols.csv`    | way in which a probe was run (``by``): its settings, code, device and environment           |
 | `environments.csv` | machine and its libraries                                                                   |
+| `datasets.csv`     | dataset whose repeated images were counted, by the name of its prepared folder              |
 """
 
 import json
@@ -41,6 +42,7 @@ EPOCH = ("learning_rate", "loss", "norm", "return")
 """What training records after each epoch; ``return`` is of control tasks alone."""
 TABLES: dict[str, tuple[str, ...]] = {
     "environments": ("environment", "content"),
+    "datasets": ("dataset", "data", "counts"),
     "protocols": ("by", "protocol", "content", "code", "device", "threads", "environment"),
     "history": ("key", "epoch", *EPOCH),
     "measurements": (
@@ -76,6 +78,22 @@ class Recorded(Strict):
     """What rows hold as text."""
 
     model_config = ConfigDict(strict=False)
+
+
+class Repeated(Recorded):
+    """How many images of a split are there more than once (datasets/repeated.py)."""
+
+    images: NonNegativeInt
+    again: NonNegativeInt
+    in_train: NonNegativeInt
+    two_labels: dict[str, NonNegativeInt]
+
+
+class Counts(Recorded):
+    """The same of all splits of a dataset."""
+
+    of: Literal["images", "sentences"]
+    splits: dict[str, Repeated]
 
 
 class How(Recorded):
@@ -291,7 +309,7 @@ def read_tables(folder: Path) -> dict[str, list[Row]]:
     paths = {name: folder / f"{name}.csv" for name in reversed(TABLES)}
     tables = {name: read_table(path, TABLES[name]) if path.exists() else [] for name, path in paths.items()}
     there: dict[str, set[str]] = {}
-    for name in ("runs", "protocols", "environments"):
+    for name in ("runs", "protocols", "environments", "datasets"):
         first = TABLES[name][0]
         there[name] = {row[first] for row in tables[name]}
         if len(there[name]) < len(tables[name]):
@@ -320,6 +338,9 @@ def read_folder(folder: Path, scale: str, level: Level | None = None) -> list[Re
             where = f"{folder / 'environments.csv'}: {_short(row['environment'])}"
             environments[row["environment"]] = json.loads(row["content"])
             _agree(row, environment=files.digest(environments[row["environment"]], 8))
+        data = {row["dataset"]: row["data"] for row in tables["datasets"]}
+        for row in tables["datasets"]:
+            _counts(folder, row)
         for row in tables["protocols"]:
             where = f"{folder / 'protocols.csv'}: {_short(row['by'])}"
             given = {field: row[field] for field in ("code", "device", "threads")}
@@ -353,6 +374,8 @@ def read_folder(folder: Path, scale: str, level: Level | None = None) -> list[Re
             record = validate(Record, content, where)
             record.check(folder)
             _agree(row, seed=record.run.seed, key=record.key, seal=record.seal)
+            if data.get(record.run.dataset.folder, record.data) != record.data:
+                raise ValueError(f"data: differs from that of {record.run.dataset.folder} in datasets.csv")
             if record.scale != scale:
                 raise ValueError(f"scale: is {record.scale}, among records of {scale}")
             records.append(record)
@@ -360,6 +383,22 @@ def read_folder(folder: Path, scale: str, level: Level | None = None) -> list[Re
         raise HypersphereError(f"{where}: {' '.join(str(error).split())}") from None
     check_together(folder, records, level)
     return records
+
+
+def counted(folder: Path) -> dict[str, dict[str, Any]]:
+    """What the records of a folder say of repeated images, by the name of a dataset's prepared folder."""
+    path = folder / "datasets.csv"
+    rows = read_table(path, TABLES["datasets"]) if path.exists() else []
+    return {row["dataset"]: _counts(folder, row) for row in rows}
+
+
+def _counts(folder: Path, row: Row) -> dict[str, Any]:
+    where = f"{folder / 'datasets.csv'}: {_short(row['dataset'])}: counts"
+    try:
+        content = json.loads(row["counts"])
+    except (ValueError, RecursionError) as error:
+        raise HypersphereError(f"{where}: not valid JSON ({error})") from None
+    return validate(Counts, content, where).model_dump()
 
 
 def _of(model: type[Recorded], row: Row) -> dict[str, str]:

@@ -21,6 +21,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, NonNegativeFloat, PositiveFloat, create_model
 
+from hypersphere import files
 from hypersphere.config.validation import Fraction, NonNegativeInt, PositiveInt, Strict, not_one_of
 from hypersphere.errors import HypersphereError
 
@@ -105,7 +106,7 @@ def packages() -> tuple[Package, ...]:
         folder = Path(next(iter(spec.submodule_search_locations)))
         found.setdefault(point.value, Package(point.value, folder, distribution))
     for file in sorted(CHECKOUT.glob("plugins/*/pyproject.toml")):
-        project, folder = tomllib.loads(file.read_text(encoding="utf-8"))["project"], file.parent
+        project, folder = tomllib.loads(files.read_text(file))["project"], file.parent
         advice = f"{project['name']} is not installed: pip install ./{folder.relative_to(CHECKOUT).as_posix()}"
         for name in project["entry-points"][GROUP].values():
             missing = "" if find_spec(name) else advice
@@ -184,7 +185,7 @@ def components(kind: Named) -> Components:
 def defined(path: Path) -> dict[str, ast.AST]:
     """The functions of a file, and the values that it assigns, at its top level, by name."""
     try:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = ast.parse(files.read_text(path))
     except (SyntaxError, ValueError) as error:
         raise HypersphereError(f"{path}: is no Python ({error})") from None
     found: dict[str, ast.AST] = {}

@@ -13,7 +13,6 @@ import numpy as np
 from torchvision.datasets import CIFAR10, CIFAR100
 
 from hypersphere.datasets.reading import human, published
-from hypersphere.datasets.reading.archives import Shelf
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
 
 SETS: dict[int, Any] = {10: CIFAR10, 100: CIFAR100}
@@ -32,14 +31,7 @@ def cifar(root: Path, download: bool = True, *, classes: Literal[10, 100] = 10, 
             CIFAR-10H's to CIFAR-10's test images (see ``human.add``).
     """
     official, about = SETS[classes], published.table()[f"cifar{classes}"]
-    folder, contents = official.base_folder, {}
-    if (root / folder).is_dir():
-        shelf = Shelf(root / folder)
-    else:
-        shelf = published.shelf(root / folder, about.files[official.filename], download)
-    for file in (file for file in published.checksums() if file.startswith(f"{folder}/")):
-        name = file.removeprefix(f"{folder}/")
-        contents[name] = published.checked(shelf.read(name), file, f"{shelf.place}/{name}")
+    contents = published.contents(root / official.base_folder, about.files[official.filename], download)
     # All have the right sha256 before any is unpickled.
     batches = {name: pickle.loads(content, encoding="latin1") for name, content in contents.items()}
     meta = batches[official.meta["filename"]]

@@ -80,7 +80,7 @@ def corruptions(
             names, corrupted = shelf.names(), {}
             for name, severity in product(BENCHMARK, SEVERITIES):
                 members = [one for one in names if one.startswith(f"{name}/{severity}/")]
-                corrupted[f"{name}-{severity}"] = by_class(shelf, members, ids, TINY_SIZE, depth=2)
+                corrupted[f"{name}-{severity}"] = by_class(shelf, members, ids, TINY_SIZE, f"{name}/{severity}")
         else:
             corrupted = official(shelf, test)
         own = listed.about()

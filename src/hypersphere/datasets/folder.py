@@ -31,6 +31,7 @@ def folder(root: Path, download: bool = True, *, path: str, size: PositiveInt) -
     classes = sorted({name.split("/")[1] for name in by_split.get(TRAIN, []) if name.count("/") == 2})
     if not classes:
         raise HypersphereError(f"{shelf.place}: must hold {TRAIN}/<class>/<image>")
-    splits = {part: by_class(shelf, names, classes, size, depth=1) for part, names in by_split.items()}
+    in_order = sorted(by_split, key=lambda part: part != TRAIN)  # a class without training images is blamed on them
+    splits = {part: by_class(shelf, by_split[part], classes, size, part) for part in in_order}
     about = {"source": f"the folder {path}", "licence": "not stated", "citation": "none"}
     return Arrays(splits, {CLASS: tuple(classes)}, about)

@@ -7,6 +7,7 @@ data/imagenet100.txt holds the list. The images come from a folder of ImageNet (
 
 from pathlib import Path
 
+from hypersphere import files
 from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.reading.archives import Shelf
@@ -26,10 +27,10 @@ def imagenet100(root: Path, download: bool = True, *, path: str = "imagenet", si
         path: the folder of ImageNet below ``root``; it is not downloaded.
         size: side of the square to which each image is cut and resized, pixels.
     """
-    ids = sorted(LIST.read_text(encoding="ascii").split())
+    ids = sorted(files.read_text(LIST).split())
     splits = {}
     for part, folder in ((TRAIN, "train"), (TEST, "val")):
         shelf = Shelf(root / path / folder)
-        names = [f"{one}/{name}" for one in ids for name in Shelf(root / path / folder / one).names()]
+        names = [f"{one}/{name}" for one in ids for name in Shelf(root / path / folder / one).names() or [""]]
         splits[part] = by_class(shelf, names, ids, size)
     return Arrays(splits, {CLASS: tuple(ids)}, published.table()["imagenet100"].about())

@@ -12,6 +12,7 @@ import numpy as np
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.reading.archives import Shelf
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Split
+from hypersphere.errors import HypersphereError
 
 FOLDER = Path("MNIST") / "raw"
 SIDE = 28
@@ -30,14 +31,22 @@ def mnist(root: Path, download: bool = True) -> Arrays:
     for part, names in FILES.items():
         contents = []
         for name in names:
-            plain = root / FOLDER / name
-            path = plain if plain.exists() else plain.with_name(f"{name}.gz")
-            if path != plain:
-                published.require(about.files[path.name], path, download)
-            content = Shelf(path.parent).read(path.name)
-            content = content if path == plain else gzip.decompress(content)  # the md5 of the packed file is right
-            contents.append(published.checked(content, str(FOLDER / name), path))
+            contents.append(_content(root / FOLDER / name, about.files[f"{name}.gz"], download))
         pixels = np.frombuffer(contents[0], np.uint8, offset=IMAGES).reshape(-1, SIDE, SIDE, 1)
         digit = np.frombuffer(contents[1], np.uint8, offset=LABELS).astype(np.int64)
         splits[part] = Split(np.repeat(pixels, 3, axis=3), {CLASS: digit})
     return Arrays(splits, {CLASS: tuple(str(digit) for digit in range(10))}, about.about())
+
+
+def _content(plain: Path, file: published.File, download: bool) -> bytes:
+    """An unpacked file, or what its packed ``file`` holds, where that lies beside one that is not whole."""
+    listed, packed = str(FOLDER / plain.name), plain.with_name(file.name)
+    if plain.exists():
+        try:
+            return published.checked(Shelf(plain.parent).read(plain.name), listed, plain)
+        except HypersphereError as error:
+            if not packed.exists():
+                raise
+            print(f"note: {error}; {packed} is read instead", flush=True)
+    published.require(file, packed, download)  # so its md5 is right
+    return published.checked(gzip.decompress(Shelf(packed.parent).read(packed.name)), listed, packed)

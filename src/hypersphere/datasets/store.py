@@ -21,6 +21,7 @@ from jaxtyping import Int32, Int64, Shaped, UInt8
 from hypersphere import files, prng
 from hypersphere.config import registry
 from hypersphere.config.run import Dataset, Imbalance
+from hypersphere.datasets import repeated
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.provenance import data_files
@@ -74,6 +75,11 @@ class Prepared:
     def digest(self) -> str:
         """One sha256 for all bytes of all arrays."""
         return str(self.manifest["digest"])
+
+    @property
+    def repeated(self) -> dict[str, Any] | None:
+        """How many images are there more than once; None where an earlier version prepared it and did not count."""
+        return self.manifest.get("repeated")
 
     @property
     def split_names(self) -> tuple[str, ...]:
@@ -193,7 +199,7 @@ def _write(folder: Path, dataset: Dataset, arrays: Arrays, listed: str | None) -
             if name not in kept or CLASS not in arrays.splits[name].labels:
                 raise HypersphereError(f"dataset {dataset.name}: {field}: needs a split {name} with labels {CLASS}")
             kept[name] = choose_images(arrays.splits[name].labels[CLASS], limit, len(arrays.class_names[CLASS]))
-    splits, described = {}, {}
+    splits, described, compared = {}, {}, {}
     for part, split in arrays.splits.items():
         (folder / part).mkdir()
         write_images(folder / part / "images.npy", split.images, kept[part])
@@ -204,6 +210,8 @@ def _write(folder: Path, dataset: Dataset, arrays: Arrays, listed: str | None) -
         named["index"] = kept[part]
         for name, content in named.items():
             np.save(folder / part / f"{name}.npy", np.ascontiguousarray(content), allow_pickle=False)
+        images = np.load(folder / part / "images.npy", mmap_mode="r", allow_pickle=False)
+        compared[part] = repeated.Content(images, {name: named[LABELS.format(name)] for name in labels})
         for name in ("images", *named):
             path = folder / part / f"{name}.npy"
             described[f"{part}/{name}.npy"] = {"sha256": files.sha256(path), "bytes": path.stat().st_size}
@@ -217,6 +225,7 @@ def _write(folder: Path, dataset: Dataset, arrays: Arrays, listed: str | None) -
         **{key: arrays.about[key] for key in ("source", "licence", "citation")},
         "class_names": {label: list(names) for label, names in arrays.class_names.items()},
         "digest": files.digest({name: about["sha256"] for name, about in described.items()}, 64),
+        "repeated": repeated.count(compared),
         **({data_files.LISTING: listed} if listed else {}),
     }
     files.write_sealed(folder / MANIFEST, manifest)

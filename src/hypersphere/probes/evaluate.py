@@ -126,13 +126,15 @@ def _about(
 ) -> dict[str, Any]:
     """What determines an evaluation's bytes: a file with all of this in its manifest is current."""
     pairs = sorted(at)
-    datasets = {target for _, target in pairs} | ({run.dataset.name} if run else set())
+    names = sorted({target for _, target in pairs} | ({run.dataset.name} if run else set()))
+    opened = {name: _open(plan, name) for name in names}
     return {
         "protocol": protocol.model_dump(mode="json", include={"probe", "layer"}),
         "at": [list(pair) for pair in pairs],
         "code": digests.protocol_digest(protocol, run),
         "weights": weights,
-        "data": {name: _open(plan, name).digest for name in sorted(datasets)},
+        "data": {name: data.digest for name, data in opened.items()},
+        "repeated": {name: data.repeated for name, data in opened.items()},
         "threads": torch.get_num_threads(),
     }
 

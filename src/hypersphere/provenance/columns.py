@@ -6,7 +6,7 @@ CELL = texts("coordinates", "method", "variant", "dataset", "setting", "measure"
 PROBE = numbers("epoch") | flags("final") | texts("protocol", "protocol_digest")
 MEASUREMENTS = CELL | PROBE | numbers("seed") | texts("run") | numbers("value", "n_test") | texts("status")
 SUMMARY = CELL | PROBE | numbers("mean", "std", "n", "low", "high", "n_diverged", "n_undefined")
-SUMMARY |= numbers("n_declared", "n_test") | texts("floor")
+SUMMARY |= numbers("n_declared", "n_test") | texts("floor", "repeated")
 RUNS = texts("run", "status") | numbers("epochs") | texts("device") | numbers("threads")
 RUNS |= texts("torch", "code", "data", "kind", "precision", "plan")
 """``kind`` is that of the device: cpu or cuda."""
@@ -26,7 +26,7 @@ CLAIMS |= numbers("n_diverged", "n_undefined", "n_declared", "n_missing")
 CLAIMS |= texts("measured_on", "unstated", "sentence") | numbers("draws", "met", "violated")
 CLAIMS |= texts("counterexample", "study", "runs", "device", "precision", "seeds")
 CLAIMS |= numbers("low_unadjusted", "high_unadjusted", "low_equal", "high_equal", "spread")
-CLAIMS |= texts("answered_by")
+CLAIMS |= texts("answered_by", "repeated")
 """``low`` and ``high``: of a comparison of encoders, after Holm's correction; ``…_unadjusted``: without it."""
 _OF_CELL = texts("coordinates") | numbers("seed") | texts("run")
 DISTRIBUTION = _OF_CELL | numbers("quantile", "value")
@@ -38,7 +38,7 @@ TABLES |= {"distribution": DISTRIBUTION, "pictures": PICTURES, "points": POINTS}
 _EVIDENCE = texts("rung", "scale", "answer", "certainty", "reasons", "verdict", "direction", "floored", "measured")
 _EVIDENCE |= numbers("low", "high", "low_unadjusted", "high_unadjusted", "margin", "n", "n_missing", "p")
 _EVIDENCE |= texts("differs", "measured_on", "seeds", "device", "precision", "why", "counterexample", "study", "runs")
-_EVIDENCE |= numbers("draws", "met", "violated", "low_equal", "high_equal", "spread")
+_EVIDENCE |= numbers("draws", "met", "violated", "low_equal", "high_equal", "spread") | texts("repeated")
 LADDER = texts("id") | _EVIDENCE
 """results/report/ladder.csv: a row for each claim and each scale, or kind of computation, that says something of it."""
 KNOWN = texts("id", "kind", "origin", "answered_by", "paper", "artifact", "method", "variant", "baseline", "dataset")

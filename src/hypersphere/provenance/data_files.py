@@ -10,6 +10,7 @@ parameter of that name. It is read without importing the source.
 """
 
 import csv
+import io
 import os
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -46,8 +47,7 @@ def counted(modules: Iterable[str]) -> dict[str, str]:
 @cache
 def rows(table: Path) -> list[dict[str, str]]:
     """The rows of a table that belongs to the checkout."""
-    with table.open(encoding="utf-8", newline="") as handle:
-        return list(csv.DictReader(handle))
+    return list(csv.DictReader(io.StringIO(files.read_text(table), newline="")))
 
 
 def listed(source: Component, root: Path) -> str | None:

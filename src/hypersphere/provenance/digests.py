@@ -111,6 +111,8 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
         for name in sorted(runs)
         for record in (plan.records or {}).get(name, ())
     ]
+    if plan.records is not None:
+        recorded.append(file_digest(str(plan.config.evidence / "datasets.csv")))
     code = code_digest("hypersphere.statistics.measure", "hypersphere.statistics.claims", WRITER, module)
     choices = {name: len(said) for name, said in document.open_choices.items()}  # their number is a column of claims
     return files.digest([asked, choices, cells, _scale(plan), *recorded, code])

@@ -39,6 +39,9 @@ def pack(plan: Plan, run: Run) -> Path:
         rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(handle)]
     history = [{key: value if math.isfinite(value) else None for key, value in row.items()} for row in rows]
     measured_by: dict[str, Any] = {}
+    counted: dict[str, Any] = {}
+    data: dict[str, str] = {}
+    """By the name of a dataset: how many of its images are repeated, and its digest."""
 
     def answers(subject: str, digest: str) -> list[dict[str, Any]]:
         """The rows of one file of evaluations, each with the digest of how it was measured."""
@@ -47,6 +50,8 @@ def pack(plan: Plan, run: Run) -> Path:
         about = {key: manifest[key] for key in ("protocol", "code", "device", "threads", "environment")}
         by = files.digest(about, 8)
         measured_by[by] = about
+        counted.update({name: counts for name, counts in manifest.get("repeated", {}).items() if counts})
+        data.update(manifest["data"])
         table = pd.read_csv(path, dtype={"n_test": "Int64", "classes": "Int64", "reading": "str", "protocol": "str"})
         rows = table.drop(columns="run").assign(reading=table["reading"].fillna(""), by=by).astype(object)
         return tidy.rows(rows.where(rows.notna(), None))
@@ -62,8 +67,12 @@ def pack(plan: Plan, run: Run) -> Path:
     record = validate(Record, content | {"evaluations": evaluations, "pixels": pixels}, folder)
     target = folder_of(plan)
     record.check(target)
-    add(target, [record], plan)
+    add(target, [record], plan, [_dataset(plan, name, data[name], counted[name]) for name in sorted(counted)])
     return target
+
+
+def _dataset(plan: Plan, name: str, data: str, counts: dict[str, Any]) -> Row:
+    return {"dataset": plan.datasets[name].folder, "data": data, "counts": files.canonical_json(counts)}
 
 
 def folder_of(plan: Plan) -> Path:
@@ -77,8 +86,10 @@ def folder_of(plan: Plan) -> Path:
     return plan.config.evidence if kept else plan.config.results / records.FOLDER
 
 
-def add(folder: Path, new: Sequence[Record], plan: Plan) -> list[Record]:
+def add(folder: Path, new: Sequence[Record], plan: Plan, datasets: Sequence[Row] = ()) -> list[Record]:
     """Add the rows of records to the tables of ``folder``, those that are not there yet: all of them, or none.
+
+    With them go the rows of their ``datasets``.
 
     One process at a time adds rows; the others wait for its lock. A table is replaced whole, the runs last, so that a
     reader never meets a run without the rest of it. A record that contradicts one that is there is refused by a
@@ -91,15 +102,23 @@ def add(folder: Path, new: Sequence[Record], plan: Plan) -> list[Record]:
         there = {one.key: one for one in records.read_folder(folder, plan.config.scale_name, plan.config.scale.level)}
         tables = records.read_tables(folder)
         changed = []
+        known = {row["dataset"]: row for row in tables["datasets"]}
+        for row in datasets:
+            for field in ("data", "counts"):
+                if known.setdefault(row["dataset"], row)[field] != row[field]:
+                    where = f"{folder / 'datasets.csv'}: {row['dataset']}"
+                    raise HypersphereError(f"{where}: {field}: differs from the row that is there")
+        added = [row for row in known.values() if row not in tables["datasets"]]
+        tables["datasets"] += added
         for record in new:
             old = there.get(record.key)
             rows = _missing(folder, old, record) if old else records.rows(record)
             if rows["runs"] or rows["measurements"]:
                 changed.append(record)
-                for name in records.TABLES:
+                for name in rows:
                     tables[name] += rows[name]
         records.check_together(folder, [*there.values(), *new], plan.config.scale.level)
-        for name, columns in records.TABLES.items() if changed else ():
+        for name, columns in records.TABLES.items() if changed or added else ():
             # A machine is there once, in whatever order the file before had its columns.
             distinct = dict.fromkeys(tuple(row[column] for column in columns) for row in tables[name])
             text = io.StringIO(newline="")
@@ -156,4 +175,4 @@ def take_in(plan: Plan, folder: Path) -> list[Record]:
                 raise HypersphereError(f"{where}: protocol: {answer}: the config declares no {answer.protocol}")
             if answer.target not in datasets:
                 raise HypersphereError(f"{where}: target: {not_one_of(answer.target, datasets)}")
-    return add(plan.config.evidence, found, plan)
+    return add(plan.config.evidence, found, plan, records.read_tables(folder)["datasets"])

@@ -64,9 +64,13 @@ def of_tables(plan: Plan, measured: Sequence[Artifact], studied: Sequence[Artifa
 
 
 def _said(manifest: dict[str, Any]) -> str:
-    """Digest of a manifest's results, without snapshots, which may be removed, and without times and machines."""
+    """Digest of a manifest's results, without snapshots, which may be removed, and without times and machines.
+
+    What is said of repeated images is among them, where they were counted.
+    """
     results = {name: checksum for name, checksum in manifest["files"].items() if not name.startswith("snapshots/")}
-    return files.digest([manifest.get("status"), manifest.get("epochs"), results])
+    counted = [manifest["repeated"]] if "repeated" in manifest else []
+    return files.digest([manifest.get("status"), manifest.get("epochs"), results, *counted])
 
 
 def check(marker: Path) -> None:

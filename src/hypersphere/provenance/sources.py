@@ -55,7 +55,7 @@ def closure(modules: Iterable[str]) -> dict[str, str]:
         if path := source_of(module):
             source, imports = _parsed(path, module, path.stat().st_mtime_ns)
             tables = [path.with_suffix(".csv"), *(folder / f"{path.stem}.csv" for folder in plug_ins)]
-            found[module] = source + "".join(one.read_text(encoding="utf-8") for one in tables if one.is_file())
+            found[module] = source + "".join(files.read_text(one) for one in tables if one.is_file())
             waiting += imports
     return dict(sorted(found.items()))
 
@@ -89,7 +89,7 @@ def source_of(module: str) -> Path | None:
 @cache
 def _parsed(path: Path, module: str, changed_ns: int) -> tuple[str, frozenset[str]]:
     """The part of a file's source that counts, and the names that it imports, anywhere in it."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = ast.parse(files.read_text(path))
     package = module if path.stem == "__init__" else module.rpartition(".")[0]
     counted = Counted(package)
     source = ast.unparse(counted.visit(tree))

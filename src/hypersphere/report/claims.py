@@ -208,11 +208,11 @@ def entry(config: Config, row: Row, steps: Iterable[Row] = ()) -> Entry:
     beside = compares or of_report or settled
     elsewhere = f"published: {printed}" if printed and not beside else ""
     origin = "" if row["origin"] == "printed" else ORIGINS[row["origin"]]
-    about = (measured, paper.label(row["dataset"]), instead, said["setting"], elsewhere, origin, row["source"])
+    about = (measured, paper.label(row["dataset"]), instead, row["repeated"], said["setting"], elsewhere, origin)
     return Entry(
         row=row,
         subject=subject or str(row["artifact"]),
-        where="; ".join(filter(None, about)),
+        where="; ".join(filter(None, (*about, row["source"]))),
         printed=printed if beside else "",
         found=failed or ("" if found in (NOTHING, words.NOT_RUN) else found),
         intervals="; ".join(f"{name}{interval}" for name, interval in intervals.items() if interval != NOTHING),

@@ -33,6 +33,7 @@ def of(points: Points, *shown: str) -> tuple[str, ...]:
         protocol(plan, points.paper, points.name),
         f"Not run, of {len(points.every)}: {listed}. {left_out}" if listed else "",
         "Without the untrained encoder, of which no record is kept." if not_kept else "",
+        repeated(points),
         unjudged(points.artifact),
     )
     return tuple(filter(None, every))
@@ -70,6 +71,13 @@ def measured(points: Points) -> str:
 def unjudged(artifact: Measured | Studied) -> str:
     """Why our numbers cannot judge those of the document; empty if they can."""
     return f"Cannot be judged: {artifact.cannot_be_judged.rstrip('.')}." if artifact.cannot_be_judged else ""
+
+
+def repeated(points: Points) -> str:
+    """``Mind: of CIFAR-100, images also in train: 10 of 10,000 in test.``: repeated images of the probed datasets."""
+    label = points.paper.label
+    said = {row["probed_on"]: row["repeated"] for row in points.summary.values() if row["repeated"]}
+    return f"Mind: {'. '.join(f'of {label(name)}, {text}' for name, text in said.items())}." if said else ""
 
 
 def shared(points: Points) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from hypersphere.config import project, rules
+from hypersphere.config import citation, project, rules
 from hypersphere.config.artifacts import Paper, Section
 from hypersphere.config.claims import load_errata
 from hypersphere.config.plan import Plan
@@ -100,12 +100,12 @@ def content(plan: Plan, shown: Known, folder: Path) -> dict[str, Any]:
         numbers = _by_answer(own)
         evidence.append([short, f"{len(own):,}", *(f"{numbers[key]:,}" for key in EVIDENCE)])
     cited = citation.read(config.root)
-    about = (
+    release = (
         {} if cited is None else {"version": cited.version, "date": cited.date_released, "address": cited.repository}
     )
     authors = [] if cited is None else cited.authors
     return {
-        "about": {"authors": ", ".join(map(str, authors))} | {key: str(about.get(key) or "") for key in ABOUT},
+        "about": {"authors": ", ".join(map(str, authors))} | {key: str(release.get(key) or "") for key in ABOUT},
         "counts": counts(known) | {"documents": str(len(papers)), "errata": str(len(errata))},
         "confidence": words.confidence(config),
         "leads": leads,

@@ -188,6 +188,7 @@ class Judge:
             outcome |= {"measured_on": self.summary.loc[claim.text, "measured_on"], "seeds": " against ".join(seeds)}
             outcome |= {"device": "; ".join(device), "precision": "; ".join(precision)}
             outcome["runs"] = " ".join(dict.fromkeys(rows["run"]))
+            outcome["repeated"] = self.summary.loc[claim.text, "repeated"]
         return verdicts.cannot_be_judged(outcome) if self.declared.cannot_be_judged else outcome
 
     def _seeds(self, *cells: str) -> tuple[dict[str, int], list[str]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from hypersphere import files
 from hypersphere.config import coordinates, records
 from hypersphere.config.artifacts import Measured
 from hypersphere.config.cells import CHANCE, CONTROL, PIXELS, UNTRAINED, Cell, control, on_pixels, raw_pixels
@@ -17,6 +18,7 @@ from hypersphere.provenance import tables
 from hypersphere.provenance.columns import CELL, PROBE, RUNS, SUMMARY
 from hypersphere.provenance.manifest import check_evaluation, check_run
 from hypersphere.provenance.tables import EVALUATION
+from hypersphere.statistics import repeated
 from hypersphere.statistics.corruption_errors import WHOLE, corruption_errors, mce
 from hypersphere.statistics.verdicts import floor_of
 from hypersphere.t_test import mean_interval, spread
@@ -38,6 +40,9 @@ class Measurer:
         self._answers: dict[tuple[str, str], Answers] = {}
         self._histories: dict[str, tuple[pd.DataFrame, bool]] = {}
         """By run: what training recorded, by epoch, and whether the run diverged."""
+        self.repeated: dict[str, str] = {}
+        """By the probed dataset: what is said of its repeated images."""
+        self._counted = {} if plan.records is None else records.counted(plan.config.evidence)
 
     def rows(self, cells: Sequence[Cell], declared: Measured | None = None) -> list[dict[str, Any]]:
         """A measurement for each cell that can be measured, in the order of ``cells``.
@@ -175,7 +180,8 @@ class Measurer:
             return self._answers[subject, digest]
         if self.plan.records is None:
             path = self.plan.evaluation(subject, digest)
-            check_evaluation(path)
+            counted = files.mapping(check_evaluation(path).get("repeated"))
+            self.repeated |= {name: repeated.said(counts) for name, counts in counted.items()}
             rows = tables.rows(tables.read(path, EVALUATION))
         else:
             assert cell.run is not None
@@ -184,6 +190,7 @@ class Measurer:
             if record is None:
                 where = f"{self.plan.config.evidence / 'measurements.csv'}: {cell.run.name}"
                 raise HypersphereError(f"{where}: no record has {cell.text} at epoch {cell.epoch}")
+            self.repeated[cell.target.name] = repeated.said(self._counted.get(cell.target.folder))
             found = record.answers(digest, subject == raw_pixels(cell.target.name))
             rows = [
                 {key: math.nan if one is None else one for key, one in answer.model_dump().items()} for answer in found
@@ -198,13 +205,16 @@ FLOORS = (PIXELS, UNTRAINED, CHANCE)
 """The controls that a cell should be above, in the order in which they are named."""
 
 
-def summary(table: pd.DataFrame, confidence: float, declared: Mapping[str, int]) -> pd.DataFrame:
+def summary(
+    table: pd.DataFrame, confidence: float, declared: Mapping[str, int], repeated: Mapping[str, str]
+) -> pd.DataFrame:
     """summary.csv: means of ``table`` (measurements) over seeds.
 
     Runs that diverged, and finished ones of which the measure is undefined, are counted, and are in no mean.
 
     n counts networks, by their seeds. Controls without a network (chance, pixels) are one number each, with n = 0.
-    ``declared`` is the number of seeds that each cell should have; controls have none. The floor is the first control
+    ``declared`` is the number of seeds that each cell should have; controls have none. ``repeated`` is what is said of
+    repeated images, by the probed dataset. The floor is the first control
     that a cell is not shown to be above: by the interval of its mean, or by its only run.
     """
     rows = []
@@ -218,6 +228,7 @@ def summary(table: pd.DataFrame, confidence: float, declared: Mapping[str, int])
             | {"n": int(group.loc[group["value"].notna(), "seed"].nunique()), "low": low, "high": high}
             | {f"n_{status}": int((group["status"] == status).sum()) for status in WITHOUT_VALUE}
             | {"n_test": group["n_test"].max(), "n_declared": declared.get(str(cell), pd.NA), "floor": ""}
+            | {"repeated": repeated.get(first["probed_on"], "")}
         )
     means = {row["coordinates"]: row["mean"] for row in rows}
     for row in rows:

@@ -78,7 +78,7 @@ def judged_tables(plan: Plan, paper: str, artifact: str, rules: Rules) -> dict[s
     kinds = {"seed": "Int64", "epoch": "int64", "n_test": "Int64", "value": "float64", "final": "bool"}
     measured = pd.DataFrame(rows, columns=list(columns.MEASUREMENTS)).astype(kinds)
     seeds = Counter(cell.text for cell in cells)  # also of those that are missing
-    summaries = gather.summary(measured, rules.confidence, seeds)
+    summaries = gather.summary(measured, rules.confidence, seeds, measurer.repeated)
     found = effects.of_artifact(measured, declared, seeds, rules)
     floors = dict(zip(summaries["coordinates"], summaries["floor"], strict=True))
     arms = zip(found["coordinates"].map(floors), found["baseline"].map(floors), strict=True)

@@ -13,6 +13,7 @@ import torch
 from filelock import FileLock, Timeout
 from safetensors import SafetensorError
 
+from hypersphere import files
 from hypersphere.errors import HypersphereError
 
 WAIT_SECONDS = 1.0
@@ -74,9 +75,14 @@ def _claim(device: torch.device, seconds: float) -> FileLock:
     if name is None:
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         name = visible.split(",")[device.index].strip() if visible else device.index
-    path = Path(tempfile.gettempdir()) / f"hypersphere-gpu-{name}.lock"
-    lock = FileLock(path, mode=0o666)  # other people's jobs must be able to lock it too
-    lock.acquire(timeout=seconds)
+    file = f"hypersphere-gpu-{name}.lock"
+    try:
+        lock = FileLock(Path(tempfile.gettempdir()) / file, mode=0o666)  # other people's jobs must be able to lock it
+        lock.acquire(timeout=seconds)
+    except Timeout:
+        raise
+    except OSError as error:
+        raise files.no_room(error, file) from None
     try:
         torch.cuda.set_device(device)
     except RuntimeError:

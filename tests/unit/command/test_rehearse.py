@@ -1,7 +1,10 @@
 """One step of every distinct run: what it finds before anything is rented."""
 
+import errno
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -40,3 +43,13 @@ def test_a_run_that_would_fail_is_named_with_its_reason_and_ends_the_command_wit
         said.extend(rehearse.lines(planning.make(ROOT, ONLY | {"seeds": [0, 1]})))  # what came before the error stays
     assert sum("blur_kernel" in line and "-s0-" in line and "and 1 run like it" in line for line in said) == 3
     assert said[-1] == "rehearsed  6 runs by 3 steps"
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_a_folder_for_temporary_files_that_cannot_be_used_is_no_fault_of_a_run(
+    full: bool, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path if full else tmp_path / "gone"))
+    monkeypatch.setattr(rehearse.loop, "train", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
+    with refused():
+        rehearse.step(run, 24, 16)

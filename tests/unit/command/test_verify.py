@@ -1,6 +1,9 @@
 """Whatever Snakemake leaves behind where it fails, `hypersphere verify` says in a sentence what it knows."""
 
+import errno
+import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +13,7 @@ from hypersphere import files
 from hypersphere.command import preview, verify
 from hypersphere.config import plan as planning
 from hypersphere.config.validation import LISTED
-from hypersphere.errors import HypersphereError
+from hypersphere.errors import DamagedError, HypersphereError
 
 from ...fixtures import Refused
 
@@ -74,3 +77,32 @@ def test_what_no_manifest_lists_is_named_and_left_alone(project_root: Path, caps
     for number in range(20):
         files.write_text(results / f"note{number}", "left")
     assert said()[-1] == f"left alone: {20 + len(left) - LISTED} more that no manifest lists"
+
+
+def test_a_full_folder_for_temporary_files_is_named_and_no_result_is_said_to_be_lost(
+    project_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
+) -> None:
+    """Whether it is full as the project is laid out there, or in a job; `make mend` forgets what is damaged alone."""
+    plan = planning.make(project_root)
+    files.write_text(plan.config.results / "claims.csv", "id\n")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+
+    def in_a_job(root: Path, *settings: Any) -> Any:
+        said = "hypersphere: a.csv: cannot be written (No space left on device); nothing half-written is left\n"
+        files.write_text(root / "logs" / "a.log", said)
+        return subprocess.CompletedProcess([], 1, "", "")
+
+    def at_once(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    for place, name, full in ((preview, "snakemake", in_a_job), (shutil, "copytree", at_once)):
+        with monkeypatch.context() as patch:
+            patch.setattr(place, name, full)
+            with refused():
+                verify._rebuild(plan)
+            with pytest.raises(HypersphereError) as caught:
+                verify._rebuild(plan)
+        assert not isinstance(caught.value, DamagedError)
+        assert list(temporary.iterdir()) == []

@@ -178,7 +178,7 @@ def of_scale(scale: str, folder: Path) -> Record:
     folder.mkdir()
     for name, rows in tables.items():
         own = [row for row in rows if row.get("key", key) == key]
-        pd.DataFrame(own).to_csv(folder / f"{name}.csv", index=False)
+        pd.DataFrame(own, columns=list(records.TABLES[name])).to_csv(folder / f"{name}.csv", index=False)
     (record,) = records.read_folder(folder, scale)
     return record
 

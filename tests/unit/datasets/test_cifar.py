@@ -24,7 +24,7 @@ from hypersphere.datasets.reading.human import human
 from hypersphere.datasets.types import Arrays, Split
 from hypersphere.errors import HypersphereError
 
-from ...harm import HARMS, flip
+from ...harm import HARMS, flip, truncate
 from .conftest import take_for_published
 from .miniatures import CIFAR10, below, npy, tar_gz, write, written
 
@@ -93,6 +93,54 @@ def test_a_folder_of_the_users_own_is_only_read(tiny: Path, tmp_path: Path, serv
         cifar(tmp_path / "empty", False)
     assert not (tmp_path / "empty").exists()
     assert server.log == []
+
+
+def emptied(folder: Path) -> None:
+    for path in folder.iterdir():
+        path.unlink()
+
+
+# what is wrong with an unpacked folder, beside the archive
+UNPACKED: dict[str, Callable[[Path], object]] = {
+    "empty": emptied,
+    "a file missing": lambda folder: (folder / "data_batch_4").unlink(),
+    "a file cut": lambda folder: truncate(folder / "data_batch_5"),
+    "an empty file": lambda folder: (folder / "batches.meta").write_bytes(b""),
+    "one folder deeper": lambda folder: (
+        write(folder / folder.name, {p.name: p.read_bytes() for p in folder.iterdir()})
+        and [path.unlink() for path in folder.iterdir() if path.is_file()]
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNPACKED)
+@pytest.mark.parametrize("fetching", [False, True])
+def test_a_folder_that_is_not_whole_is_passed_over_for_the_archive_beside_it(
+    case: str, fetching: bool, tiny: Path, server: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is fetched or removed. An archive that is damaged, too, is blamed."""
+    publish(tiny, server)
+    whole = cifar(tiny.parent, False)
+    UNPACKED[case](tiny)
+    write(tiny.parent, server.shelf)
+    left = sorted(tiny.rglob("*"))
+    arrays = cifar(tiny.parent, fetching)
+    for name, split in whole.splits.items():
+        np.testing.assert_array_equal(arrays.splits[name].images, split.images)
+    assert capsys.readouterr().out.endswith(f"{ARCHIVE} is read instead\n")
+    assert (sorted(tiny.rglob("*")), server.log) == (left, [])
+    (tiny.parent / ARCHIVE).write_bytes(b"half of")
+    server.fault = "404"
+    with pytest.raises(HypersphereError, match=ARCHIVE):
+        cifar(tiny.parent, fetching)
+
+
+@pytest.mark.parametrize("case", ["empty", "a file cut"])
+def test_a_folder_that_is_not_whole_is_a_sentence_with_what_to_do(case: str, tiny: Path, refused: Any) -> None:
+    UNPACKED[case](tiny)
+    for fetching in (False, True):
+        with refused():
+            cifar(tiny.parent, fetching)
 
 
 @pytest.mark.parametrize("harm", ["other member", "no member"])

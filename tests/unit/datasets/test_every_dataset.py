@@ -1,5 +1,6 @@
 """What every source of datasets keeps to, whatever it reads: one table of small worlds, and the same tests for all."""
 
+import codecs
 import gzip
 import struct
 from collections.abc import Callable, Iterable
@@ -340,3 +341,38 @@ def test_real_mnist_is_what_torchvision_reads(unpacked: Callable[[str], Path]) -
         theirs = MNIST(root, train=part == "train")
         np.testing.assert_array_equal(found.images, theirs.data[..., None].expand(-1, -1, -1, 3))
         assert found.labels["class"].tolist() == theirs.targets.tolist()
+
+
+@pytest.mark.parametrize("name", ["mnist"])
+@pytest.mark.parametrize("part", sorted(SCANS))
+def test_a_scan_that_was_not_unpacked_whole_is_read_from_its_packed_file(
+    name: str, part: str, root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = load(name, root)
+    (root / part).write_bytes(SCANS[part][:-1])
+    after = load(name, root)
+    assert f"{Path(part).name}.gz is read instead" in capsys.readouterr().out
+    for split in before.splits:
+        np.testing.assert_array_equal(before.splits[split].images, after.splits[split].images)
+        np.testing.assert_array_equal(before.splits[split].labels["class"], after.splits[split].labels["class"])
+    (root / f"{part}.gz").unlink()
+    with pytest.raises(HypersphereError, match=f"{Path(part).name}: damaged"):
+        load(name, root)
+
+
+@pytest.mark.parametrize("name", ["imagenet100"])
+@pytest.mark.parametrize("emptied", ["train/a", "val/b", "train", "val"])
+def test_a_class_or_a_split_without_images_is_blamed_by_its_own_name(name: str, emptied: str, root: Path) -> None:
+    folder = root / "imagenet" / emptied
+    for path in sorted(folder.rglob("*.jpg")):
+        path.unlink()
+    blamed = folder if folder.parent.name in ("train", "val") else folder / "a"
+    with pytest.raises(HypersphereError, match=f"{blamed}: has no images"):
+        load(name, root)
+
+
+@pytest.mark.parametrize("name", ["imagenet100"])
+def test_a_list_of_classes_may_begin_with_a_byte_order_mark(name: str, root: Path) -> None:
+    plain = load(name, root).class_names
+    imagenet100.LIST.write_bytes(codecs.BOM_UTF8 + imagenet100.LIST.read_bytes())
+    assert load(name, root).class_names == plain == {"class": ("a", "b")}

@@ -30,6 +30,16 @@ REFUSED: dict[str, tuple[dict[str, bytes], str]] = {
     "cut image": (SPLITS | {"train/cat/3.png": SPLITS["train/cat/1.jpg"][:300]}, "mine"),
     "another class": (SPLITS | {"test/dog/1.png": b"x"}, "mine"),
     "class less": ({name: one for name, one in SPLITS.items() if not name.startswith("test/cat")}, "mine"),
+    "empty class of training": (SPLITS | {"train/emu/": b""}, "mine"),
+    "empty class everywhere": (SPLITS | {"train/emu/": b"", "test/emu/": b""}, "mine"),
+    "empty class of testing": ({**SPLITS, "test/emu/": b""}, "mine"),
+    "emptied class of testing": (
+        {name: one for name, one in SPLITS.items() if not name.startswith("test/cat")} | {"test/cat/": b""},
+        "mine",
+    ),
+    "empty split": (SPLITS | {"val/": b""}, "mine"),
+    "empty training": ({**{n: one for n, one in SPLITS.items() if n.startswith("test")}, "train/": b""}, "mine"),
+    "hidden files alone": ({"train/.DS_Store": b"x"}, "mine"),
     "file beside splits": (SPLITS | {"notes.txt": b"x"}, "mine"),
 }
 

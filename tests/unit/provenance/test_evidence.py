@@ -20,6 +20,7 @@ from hypersphere.config import records, rules
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import Record
 from hypersphere.config.run import Run
+from hypersphere.datasets import store
 from hypersphere.errors import HypersphereError, NotFiniteError
 from hypersphere.probes import evaluate, knn
 from hypersphere.provenance import digests, evidence
@@ -31,6 +32,14 @@ from ...fixtures import Approve, Refused
 from ...harm import flip
 
 Change = Callable[[dict[str, Any]], None]
+COUNTED = {
+    "dataset": "other-01234567",
+    "data": "0" * 64,
+    "counts": '{"of":"images","splits":{"train":{"again":1,"images":2,"in_train":0,"two_labels":{"class":0}}}}',
+}
+"""What records say of the repeated images of a dataset."""
+TINY = ("turned", "upright")
+"""The datasets of the project's small scale."""
 
 
 # Packing
@@ -79,6 +88,38 @@ def test_a_small_run_is_packed_beside_its_results(tiny_plan: Plan, run: Run) -> 
         assert about.code == digests.protocol_digest(asked, run)
         assert about.protocol == asked.model_dump(mode="json", include={"probe", "layer"})
         assert about.device == {"type": "cpu", "name": "cpu"}
+
+
+def test_the_repeated_images_of_a_runs_datasets_go_with_its_record(tiny_plan: Plan, run: Run, refused: Refused) -> None:
+    """Of the dataset it was trained on and of those it was probed on. Another count of the same bytes is refused."""
+    folder = evidence.pack(tiny_plan, run)
+    prepared = {
+        one.folder: store.open(tiny_plan.data_folder(one)) for name, one in tiny_plan.datasets.items() if name in TINY
+    }
+    assert records.counted(folder) == {name: one.repeated for name, one in prepared.items()}
+    rows = records.read_tables(folder)["datasets"]
+    assert {row["dataset"]: row["data"] for row in rows} == {name: one.digest for name, one in prepared.items()}
+    before = {path.name: path.read_bytes() for path in folder.glob("*.csv")}
+    assert evidence.pack(tiny_plan, run) == folder
+    assert {path.name: path.read_bytes() for path in folder.glob("*.csv")} == before
+    (record,) = records.read_folder(folder, "tiny")
+    for field, value in (("data", "0" * 64), ("counts", "{}")):
+        with refused():
+            evidence.add(folder, [record], tiny_plan, [rows[0] | {field: value}])
+    own = (folder / "datasets.csv").read_text()
+    for wrong in (
+        own.replace(record.data, "0" * 64),
+        own.replace('""in_train""', '""in_trian""'),
+        own.replace('{""of""', '""of""'),
+        own + own.splitlines()[1] + "\n",
+    ):
+        assert wrong != own
+        (folder / "datasets.csv").write_text(wrong)
+        with refused():
+            records.read_folder(folder, "tiny")
+    (folder / "datasets.csv").unlink()  # as records of before are
+    assert records.read_folder(folder, "tiny") == [record]
+    assert records.counted(folder) == {}
 
 
 def test_a_diverged_run_is_packed(tiny_plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,6 +188,7 @@ def rewrite(folder: Path, content: Iterable[Record]) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     tables: dict[str, list[records.Row]] = {name: [] for name in records.TABLES}
+    tables["datasets"] = [COUNTED]
     for record in content:
         for name, rows in records.rows(record).items():
             tables[name] += [row for row in rows if name in ("history", "measurements") or row not in tables[name]]

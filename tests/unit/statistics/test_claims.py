@@ -8,6 +8,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from hypersphere.report import notes
+from hypersphere.report.artifact import Points
+from hypersphere.report.results import Results
 from hypersphere.statistics import claims
 
 from .world import PAPER, ROWS, Make, World, at, claim, gain
@@ -83,6 +86,38 @@ def test_each_claim_has_the_number_of_its_own_coordinates_and_of_no_others(world
     empty = ["measured", "measured_std", "p", "low", "high", "low_power", "margin", "measured_on", "runs", "direction"]
     for row in (found[one["id"]] for one in strange):
         assert (row["verdict"], row["n"], {row[key] for key in empty}) == ("not run", "0", {""}), row["id"]
+
+
+LEAK = {"images": 100, "again": 0, "in_train": 12, "two_labels": {"class": 3}}
+WHOLE = {"images": 400, "again": 5, "in_train": 0, "two_labels": {"class": 0}}
+REPEATED: dict[str, tuple[Any, str]] = {
+    "in train": (
+        {"of": "images", "splits": {"train": WHOLE, "test": LEAK}},
+        "images also in train: 12 of 100 in test; equal to one under another label: 3 of 100 in test",
+    ),
+    "nothing that an accuracy rests on": ({"of": "images", "splits": {"train": WHOLE, "test": WHOLE}}, ""),
+    "of before": (None, "repeated images were not counted"),
+}
+
+
+@pytest.mark.parametrize("case", REPEATED)
+def test_a_claim_says_which_images_of_the_dataset_that_was_probed_are_repeated(case: str, world: World) -> None:
+    """Of that dataset alone: a transfer's is its target. So do the summary and the notes of the artifact."""
+    counts, expected = REPEATED[case]
+    world.repeated = {"pairs": counts}
+    world.measure("table5", "transfers")
+    moved = claim("target", **PLAIN["target"][0])
+    back = claim("back", **PLAIN["back"][0])
+    rows = world.judged(claim("own"), moved, back, gain("gain"), claim("not run", method="simsiam", dataset="flowers"))
+    assert {name: row["repeated"] for name, row in rows.items()} == {
+        **dict.fromkeys(rows, ""),
+        "target": expected,
+    }
+    summary = world.table("transfers", "summary")
+    assert set(summary.loc[summary["probed_on"] == "pairs", "repeated"]) == {expected}
+    points = Points(Results(world.plan), world.plan.config.papers[world.paper], "transfers")
+    said = [note for note in notes.of(points) if note.startswith("Mind")]
+    assert said == ([f"Mind: of pairs, {expected}."] if expected else [])
 
 
 def test_claims_wait_for_no_artifact_and_say_why_nothing_was_measured(world: World) -> None:

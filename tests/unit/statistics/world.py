@@ -90,6 +90,8 @@ class Runs:
         self.status: dict[str, str] = {}
         self.histories: dict[str, pd.DataFrame] = {}
         self.images: dict[str, pd.DataFrame] = {}
+        self.repeated: dict[str, dict[str, Any] | None] = {}
+        """By the probed dataset: the counts of its repeated images."""
         self.portraits: dict[str, pd.DataFrame] = {}
         self.tables: dict[str, dict[str, pd.DataFrame]] = {}
         """By artifact, once it is measured."""
@@ -176,7 +178,9 @@ class Runs:
         # as pandas writes it, in a tenth of the time
         lines = (",".join("" if x is None else str(x) for x in row) for row in (tables.EVALUATION, *rows))
         files.write_text(path, "\n".join(lines) + "\n")
-        files.write_sealed(path.with_suffix(".json"), {"files": {one.name: files.sha256(one) for one in written}})
+        counted = {target: self.repeated[target] for _, target in at if target in self.repeated}
+        about = {"files": {one.name: files.sha256(one) for one in written}, "repeated": counted}
+        files.write_sealed(path.with_suffix(".json"), about)
 
     def measure(self, *artifacts: str) -> None:
         """Write what these artifacts are made from, and make their tidy tables."""

@@ -131,3 +131,14 @@ def test_what_an_error_says_of_the_machine(monkeypatch: pytest.MonkeyPatch, appr
         assert failure(error, GPU, AT) is None
     if hasattr(torch, "AcceleratorError"):  # since torch 2.8, whatever its words
         assert isinstance(failure(torch.AcceleratorError("gone."), GPU, AT), DeviceFailedError)
+
+
+def test_a_lock_that_cannot_be_written_names_the_folder_for_temporary_files(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, refused: Any
+) -> None:
+    """It is a file there, so that all jobs of a machine see it."""
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(uuid="GPU-1"))
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "file"))
+    with refused():
+        module._claim(torch.device("cuda", 0), 0.1)

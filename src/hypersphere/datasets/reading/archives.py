@@ -4,7 +4,6 @@ So a member's name never becomes a path, and links, absolute paths and ``..`` in
 """
 
 import gzip
-import shutil
 import tarfile
 import tempfile
 import zipfile
@@ -22,6 +21,9 @@ from hypersphere.provenance import data_files
 
 BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, UnicodeError, OSError)
 """What reading a broken archive raises. A broken gzip is an OSError; an encrypted or unknown member a RuntimeError."""
+
+PIECE = 2**20
+"""Bytes that are unzipped at once."""
 
 
 class Shelf:
@@ -49,14 +51,8 @@ class Shelf:
                 members = [one for one in packed.infolist() if not one.is_dir()]
                 found = {one.filename.removeprefix("./"): partial(packed.open, one) for one in members}
             elif path.is_file():
-                if path.suffix == ".tar" or in_order:
-                    tar = tarfile.open(path)  # noqa: SIM115  (the shelf keeps it)
-                else:
-                    plain = tempfile.TemporaryFile()  # noqa: SIM115
-                    with gzip.open(path) as zipped:
-                        shutil.copyfileobj(zipped, plain, 2**20)
-                    plain.seek(0)
-                    tar = tarfile.open(fileobj=plain)  # noqa: SIM115
+                in_place = path.suffix == ".tar" or in_order
+                tar = tarfile.open(path) if in_place else tarfile.open(fileobj=_unzipped(path))  # noqa: SIM115
                 found = {one.name.removeprefix("./"): partial(tar.extractfile, one) for one in tar if one.isfile()}
         below = f"{folder}/" if folder else ""
         self._members = {name[len(below) :]: found[name] for name in found if name.startswith(below)}
@@ -84,6 +80,23 @@ class Shelf:
             assert opened is not None  # it is a regular file
             with opened:
                 return opened.read()
+
+
+def _unzipped(path: Path) -> IO[bytes]:
+    """A nameless temporary file of what a .gz holds."""
+    with path.open("rb") as packed:
+        packed.seek(max(0, path.stat().st_size - 4))
+        size = int.from_bytes(packed.read(), "little")  # a .gz ends with it
+    what = f"{path.name}, unzipped {size:,} bytes,"
+    with files.temporarily(what):
+        plain = tempfile.TemporaryFile()  # noqa: SIM115  (the shelf keeps it)
+    with gzip.open(path) as zipped:
+        while piece := zipped.read(PIECE):
+            with files.temporarily(what):
+                plain.write(piece)
+                plain.flush()
+    plain.seek(0)
+    return plain
 
 
 @contextmanager

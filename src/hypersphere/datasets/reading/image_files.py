@@ -71,23 +71,28 @@ def squares(count: int, size: int, one: Callable[[int], UInt8[np.ndarray, "size 
     return Pieces((count, size, size, 3), read)
 
 
-def by_class(shelf: Shelf, names: Sequence[str], classes: Sequence[str], size: int, depth: int = 0) -> Split:
+def by_class(shelf: Shelf, names: Sequence[str], classes: Sequence[str], size: int, above: str = "") -> Split:
     """A split of files in a folder for each class, class after class and in the order of names.
 
-    ``classes`` are the names of the folders, sorted: each must have images, and no other may be there. There are
-    ``depth`` folders above them: 1 for ``train/cat/1.jpg``.
+    ``classes`` are the names of the folders, sorted: each must have images, and no other may be there. All are in the
+    folder ``above``: ``train`` for ``train/cat/1.jpg``.
     """
+    place = f"{shelf.place}/{above}" if above else shelf.place
+    if {*names} <= {f"{above}/"}:
+        raise HypersphereError(f"{place}: has no images")
     numbers = {name: number for number, name in enumerate(classes)}
     found: list[str] = []
     labels: list[int] = []
     for name in sorted(names, key=lambda name: name.split("/")):
-        folder, _, image = "/".join(name.split("/")[depth:]).partition("/")
+        folder, _, image = name.removeprefix(f"{above}/").partition("/")
         if folder not in numbers or "/" in image or not (image or name.endswith("/")):
             wanted = "<class>/<image>, and the class one of the training images"
             raise HypersphereError(f"{shelf.place}/{name}: should be {wanted}; move it elsewhere")
         if image:
             found.append(name)
             labels.append(numbers[folder])
-    if empty := sorted(numbers.keys() - {classes[label] for label in labels}):
-        raise HypersphereError(f"{'/'.join([shelf.place, *names[0].split('/')[:depth], empty[0]])}: has no images")
+    for name in sorted(numbers.keys() - {classes[label] for label in labels}):
+        if f"{above}/{name}/".removeprefix("/") in names:
+            raise HypersphereError(f"{place}/{name}: has no images")
+        raise HypersphereError(f"{place}: has no folder {name}, a class of the training images")
     return Split(images(shelf, found, size), {CLASS: np.array(labels, np.int64)})

@@ -94,6 +94,31 @@ def require(file: File, path: Path, download: bool) -> None:
         raise HypersphereError(f"{path}: damaged: {found}; put the official file there")
 
 
+def contents(folder: Path, file: File, download: bool) -> dict[str, bytes]:
+    """The files of a folder that checksums.csv lists, by name and checked: unpacked, or in the archive ``file``.
+
+    An unpacked folder that is empty or not whole is passed over where the archive lies beside it.
+    """
+    archive = folder.with_name(file.name)
+    if folder.is_dir():
+        try:
+            return _all_of(Shelf(folder), folder.name)
+        except HypersphereError as error:
+            if not archive.exists():
+                remedy = "delete it, and the archive is fetched" if download else f"put {file.name} beside it"
+                raise HypersphereError(f"{error}; complete the folder, or {remedy}") from None
+            print(f"note: {error}; {archive} is read instead", flush=True)
+    return _all_of(shelf(folder, file, download), folder.name)
+
+
+def _all_of(shelf: Shelf, folder: str) -> dict[str, bytes]:
+    files = [file for file in checksums() if file.startswith(f"{folder}/")]
+    names = [file.removeprefix(f"{folder}/") for file in files]
+    return {
+        name: checked(shelf.read(name), file, f"{shelf.place}/{name}") for name, file in zip(names, files, strict=True)
+    }
+
+
 def shelf(folder: Path, file: File, download: bool, in_order: bool = False) -> Shelf:
     """The files of a published folder, in its archive ``file`` where the folder would be (see ``require``)."""
     archive = folder.with_name(file.name)

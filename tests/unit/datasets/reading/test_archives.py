@@ -3,8 +3,11 @@
 import gzip
 import os
 import re
+import resource
 import tarfile
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -100,3 +103,52 @@ def test_a_pipe_or_device_is_a_sentence_and_no_wait(tmp_path: Path, name: str, p
         path.symlink_to(place)
     with refused():
         Shelf(path, "b") if "." in name else Shelf(tmp_path).read(name)
+
+
+@contextmanager
+def at_most(size: int) -> Iterator[None]:
+    """No file can grow beyond so many bytes, as on a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+# what TMPDIR is, whether it is what Python chose already, and the bytes that it has room for
+FULL = {
+    "full": ("there", True, 2**20),
+    "full at the last byte": ("there", True, 3_010_559),
+    "gone": ("gone", True, None),
+    "a file": ("file", True, None),
+    "nowhere else either": ("gone", False, None),
+}
+
+
+@pytest.mark.parametrize("case", FULL)
+def test_a_folder_for_temporary_files_that_cannot_be_used_is_named_and_not_the_archive(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Any
+) -> None:
+    """The control is the same archive with room for it: its .tar is 3,010,560 bytes, as tarfile pads it."""
+    name, chosen, room = FULL[case]
+    write(tmp_path, {"there/": b"", "file": b"x"})
+    monkeypatch.setenv("TMPDIR", str(tmp_path / name))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / name) if chosen else None)
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [str(tmp_path / name)])
+    content = tar_gz({"noise": np.random.default_rng(0).bytes(3_000_000)}, "set")
+    assert len(gzip.decompress(content)) == 3_010_560
+    (tmp_path / "set.tar.gz").write_bytes(content)
+    with refused(), at_most(room or resource.RLIM_INFINITY):
+        Shelf(tmp_path / "set.tar.gz", "set")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "there"))
+    with at_most(3_010_560):
+        assert Shelf(tmp_path / "set.tar.gz", "set").names() == ["noise"]
+
+
+def test_another_folder_than_that_of_tmpdir_is_taken_where_it_cannot_be_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "gone"))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    assert packed(tmp_path / "set.tar.gz", tar_gz(FILES, "set")).names() == sorted(FILES)

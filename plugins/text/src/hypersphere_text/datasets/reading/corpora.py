@@ -56,7 +56,7 @@ def divided(root: Path, name: str) -> Divided:
                 f"corpus {name}: is neither {NOVELS} nor {EMBEDDED} nor a folder below {root}; your own copy goes "
                 "there, as files *.txt"
             )
-        texts = {path.name: text(path) for path in sorted((root / name).glob("*.txt"))}
+        texts = {path.name: text(path).removeprefix("\ufeff") for path in sorted((root / name).glob("*.txt"))}
         if not texts:
             raise HypersphereError(f"{root / name}: holds no file *.txt")
     train, test = {}, {}

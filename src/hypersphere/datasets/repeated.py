@@ -1,0 +1,64 @@
+"""Images that a dataset holds more than once: twice in a split, in the training images too, or under two labels.
+
+Images count as equal if all bytes of their pixels are, as they are prepared: after decoding and resizing, before any
+view is drawn. Near duplicates (another crop, other compression) are not looked for. Sentences are compared as numbers
+of words, and that many are equal is in the nature of language.
+"""
+
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Int32, Int64, Shaped, UInt8
+
+from hypersphere.datasets.types import TRAIN
+
+
+class Content(NamedTuple):
+    """What is compared of a split of N images, or of N groups of S sentences."""
+
+    images: UInt8[np.ndarray, "N H W 3"] | Int32[np.ndarray, "N S L"]
+    labels: Mapping[str, Int64[np.ndarray, "N"]]
+
+
+def count(splits: Mapping[str, Content]) -> dict[str, Any]:
+    """How many images of each split are repeated, of splits that include ``train``.
+
+    ``again`` counts those that are equal to an earlier one of the split, ``in_train`` those that training images are
+    equal to, and ``two_labels`` those that an image under another label is equal to, in the split or in training, by
+    the name of the labels. Images may be memory-mapped: one is read at a time.
+    """
+    trained = _digests(splits[TRAIN].images)
+    found = {}
+    for name, split in splits.items():
+        own = trained if name == TRAIN else _digests(split.images)
+        two_labels = {}
+        for label, values in split.labels.items():
+            compared, given = own, values
+            if name != TRAIN and label in splits[TRAIN].labels:
+                compared = np.concatenate([own, trained])
+                given = np.concatenate([values, splits[TRAIN].labels[label]])
+            two_labels[label] = int(_under_two_labels(compared, given)[: len(own)].sum())
+        found[name] = {
+            "images": len(own),
+            "again": len(own) - len(np.unique(own)),
+            "in_train": 0 if name == TRAIN else int(np.isin(own, trained).sum()),
+            "two_labels": two_labels,
+        }
+    return {"of": "images" if splits[TRAIN].images.ndim == 4 else "sentences", "splits": found}
+
+
+def _digests(images: Shaped[np.ndarray, "N ..."]) -> Shaped[np.ndarray, "N"]:
+    """A digest of 16 bytes for each image."""
+    each = (blake2b(np.ascontiguousarray(image).data, digest_size=16).digest() for image in images)
+    return np.fromiter(each, "S16", count=len(images))
+
+
+def _under_two_labels(compared: Shaped[np.ndarray, "N"], labels: Int64[np.ndarray, "N"]) -> Bool[np.ndarray, "N"]:
+    """Of images by their digests, which have an equal one with another label."""
+    distinct, which = np.unique(compared, return_inverse=True)
+    lowest, highest = np.full(len(distinct), np.iinfo(np.int64).max), np.full(len(distinct), -1)
+    np.minimum.at(lowest, which, labels)
+    np.maximum.at(highest, which, labels)
+    return (lowest < highest)[which]
