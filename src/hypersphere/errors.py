@@ -3,6 +3,11 @@
 from pathlib import Path
 
 
+def in_one_line(text: str) -> str:
+    """The text with codes in place of line breaks and other control characters, which could hide what is said."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 class HypersphereError(Exception):
     """Something that the user can mend, in one sentence that names the file and the field.
 
@@ -12,8 +17,7 @@ class HypersphereError(Exception):
     status = 2
 
     def __init__(self, sentence: str) -> None:
-        # What a file holds may be quoted: a line break or another control character would break the sentence.
-        super().__init__("".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in sentence))
+        super().__init__(in_one_line(sentence))  # what a file holds may be quoted
 
 
 class DamagedError(HypersphereError):

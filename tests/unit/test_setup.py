@@ -30,7 +30,12 @@ TARGETS = (
     *("test", "test-long", "test-tools", "test-results", "mutants", "lint", "bench"),
 )
 FOREIGN = {
-    **{"PYTHONPATH": "/dev/null/nowhere", "PYTHONHOME": "/dev/null/nowhere", "PYTHONSTARTUP": "/dev/null/nowhere", "PYTHONINSPECT": "1"},
+    **{
+        "PYTHONPATH": "/dev/null/nowhere",
+        "PYTHONHOME": "/dev/null/nowhere",
+        "PYTHONSTARTUP": "/dev/null/nowhere",
+        "PYTHONINSPECT": "1",
+    },
     **{"MPLBACKEND": "module://matplotlib_inline.backend_inline", "MATPLOTLIBRC": "/dev/null/nowhere"},
     **{"SNAKEMAKE_PROFILE": "/dev/null/nowhere", "OMP_THREAD_LIMIT": "1", "MKL_CBWR": "COMPATIBLE"},
     **{"ATEN_CPU_CAPABILITY": "default", "SOURCE_DATE_EPOCH": "1", "GIT_DIR": "/dev/null/nowhere"},

@@ -38,7 +38,12 @@ def hostile(folder: Path) -> dict[str, str]:
             "COLUMNS": "20",
             "BASH_ENV": str(folder / "bash"),
         },
-        **{"GIT_DIR": "/dev/null/nowhere", "GIT_INDEX_FILE": "/dev/null/nowhere", "HOME": "/dev/null/nowhere", "VIRTUAL_ENV": "/dev/null/nowhere"},
+        **{
+            "GIT_DIR": "/dev/null/nowhere",
+            "GIT_INDEX_FILE": "/dev/null/nowhere",
+            "HOME": "/dev/null/nowhere",
+            "VIRTUAL_ENV": "/dev/null/nowhere",
+        },
         **{"UV_SYSTEM_PYTHON": "1", "PIP_USER": "1", "CONDA_PREFIX": "/dev/null/nowhere", "LOGNAME": ""},
     }
 

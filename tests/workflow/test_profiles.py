@@ -21,7 +21,7 @@ def test_every_job_declares_memory_and_time_and_the_gpu_that_its_scale_needs(
     assert ("profiles/slurm" in text) == bool(profile)
     assert not (fresh.root / "data" / "processed").exists()
     jobs = parse(text)
-    table = "artifact_embedding_norms_table5"
+    table = "artifact_embedding_norms__table5"
     assert {job.rule for job in jobs} >= {"prepare", "pretrain", "evaluate", table, "claims", "scorecard", "paper"}
     declared = yaml.safe_load((fresh.root / "config" / "scales" / f"{scale}.yaml").read_text())["resources"]
     for rule, _, _, asked in jobs:

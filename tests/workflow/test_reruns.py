@@ -11,7 +11,7 @@ GRAD_SCALE = "src/hypersphere/objectives/grad_scale.py"
 SIMCLR = {f"simclr-{dataset}" for dataset in DATASETS}
 SIMSIAM = {f"simsiam-{dataset}" for dataset in DATASETS}
 EVERY_BATCH = SIMCLR | SIMSIAM | {ALONE}
-NORMS = {f"artifact_embedding_norms_{name}": 1 for name in ("table5", "norms_over_epochs", "spread_of_norms")}
+NORMS = {f"artifact_embedding_norms__{name}": 1 for name in ("table5", "norms_over_epochs", "spread_of_norms")}
 PAGES = {"claims": 1, "scorecard": 1, "paper": 1}
 REPORT = {"write_report": 1}
 """It does not depend on quick runs."""
@@ -27,11 +27,11 @@ EDITS: dict[str, tuple[tuple[str, str, str], set[str], set[str], dict[str, int]]
     ),
     "a probe": (
         ("src/hypersphere/probes/knn.py", "/ temperature).exp()", "* temperature).exp()"),
-        *(set(), EVERY_BATCH, {"evaluate": 5, **NORMS, "artifact_lecture_supervised_knn": 1, **PAGES}),
+        *(set(), EVERY_BATCH, {"evaluate": 5, **NORMS, "artifact_lecture__supervised_knn": 1, **PAGES}),
     ),
     "a figure": (
         ("src/hypersphere/report/kinds/lines.py", "PANEL = 2.1", "PANEL = 2.2"),
-        *(set(), set(), {"artifact_embedding_norms_norms_over_epochs": 1, **PAGES, **REPORT}),
+        *(set(), set(), {"artifact_embedding_norms__norms_over_epochs": 1, **PAGES, **REPORT}),
     ),
     "a published number": (
         ("config/papers/embedding_norms/claims.csv", "Table 5\n", "Table 5; checked\n"),
@@ -124,7 +124,7 @@ def test_a_new_table_trains_its_own_runs_and_measures_nothing_else_again(copy: C
     copy.edit(PAPER, "\nartifacts:\n", f"\n{BLOCK.replace(*LATER)}")
     jobs = copy.jobs()
     assert rules(jobs) == {
-        **{"prepare": 1, "pretrain": 2, "evaluate": 2, f"artifact_embedding_norms_{NAME}": 1},
+        **{"prepare": 1, "pretrain": 2, "evaluate": 2, f"artifact_embedding_norms__{NAME}": 1},
         **{"claims": 1, "scorecard": 1, "paper": 1, "write_report": 1},
     }
     assert batches(jobs, "pretrain") == batches(jobs, "evaluate") == {"simclr-plain"}

@@ -60,7 +60,12 @@ def test_the_systems_python_keeps_its_packages(system: Path, tmp_path: Path) -> 
     (root / "requirements.lock").write_text("".join(pin[0] for pin in pins if pin))
 
     before = contents(system)
-    hostile = {"UV_SYSTEM_PYTHON": "1", "UV_BREAK_SYSTEM_PACKAGES": "1", "PIP_USER": "1", "PIP_TARGET": "/dev/null/nowhere"}
+    hostile = {
+        "UV_SYSTEM_PYTHON": "1",
+        "UV_BREAK_SYSTEM_PACKAGES": "1",
+        "PIP_USER": "1",
+        "PIP_TARGET": "/dev/null/nowhere",
+    }
     given = os.environ | hostile | {"PATH": f"{system / 'bin'}:/usr/bin:/bin", "PIP_PREFIX": str(tmp_path / "prefix")}
     done = subprocess.run(["make", "setup"], cwd=root, env=given, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

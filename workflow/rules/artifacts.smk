@@ -4,7 +4,7 @@ for NAME, KEYS in PLAN.drawn_together.items():
 
     rule:
         name:
-            f"artifact_{NAME.replace('-', '_')}"
+            f"artifact_{NAME}"
         input:
             [path for key in KEYS for path in measured_for(*key)],
         output:

@@ -9,7 +9,9 @@ CLAIMS = [
         "statistics/manifest.json",
     )
 ]
-PAGES = [f"{RESULTS}/{name}" for name in ("scorecard.html", "scorecard.json", "paper.pdf")]
+SCORECARD = [f"{RESULTS}/{name}" for name in ("scorecard.html", "scorecard.json", manifest.SCORECARD)]
+PAPER_FILES = [f"{RESULTS}/{name}" for name in ("paper/content.json", "paper.pdf", manifest.PAPER)]
+PAGES = [*SCORECARD, *PAPER_FILES]
 TEMPLATES = [path.as_posix() for path in sorted((SOURCE / "hypersphere/report/templates").iterdir())]
 MADE = [local(path) for key in PLAN.made for path in tidy(*key)]
 DRAWN = [local(path) for key in PLAN.made for path in PLAN.outputs(*key)]
@@ -44,8 +46,7 @@ rule scorecard:
         CLAIMS,
         DRAWN,
     output:
-        f"{RESULTS}/scorecard.html",
-        f"{RESULTS}/scorecard.json",
+        SCORECARD,
     log:
         f"{LOGS}/scorecard.log",
     conda:
@@ -70,7 +71,7 @@ rule paper:
         CLAIMS,
         DRAWN,
     output:
-        f"{RESULTS}/paper.pdf",
+        PAPER_FILES,
     log:
         f"{LOGS}/paper.log",
     conda:

@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 
 from hypersphere import files, foreign
 from hypersphere.audit import command as audit
+from hypersphere.config import coordinates, registry, settings
 from hypersphere.config import plan as planning
-from hypersphere.config import settings
 from hypersphere.config.artifacts import Studied
 from hypersphere.config.claims import why_not_made
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
-from hypersphere.config.project import PAPERS
+from hypersphere.config.project import HOW_MANY, PAPERS, Config, Scale, Settings, scale_names
 from hypersphere.config.run import Run, read
-from hypersphere.config.validation import Identifier, Strict, not_one_of, validate
+from hypersphere.config.validation import DocumentName, Strict, not_one_of, validate
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.provenance import stop
 from hypersphere.wording import counted
@@ -48,10 +48,17 @@ class Command(NamedTuple):
 class Named(Strict):
     """A document of one's own."""
 
-    name: Identifier
+    name: DocumentName
 
 
 COMMANDS: dict[str, Command] = {}
+
+
+def some_path(text: str) -> Path:
+    """The path of an argument; an empty one would stand for the current folder."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("names no file and no folder")
+    return Path(text).expanduser()
 
 
 def option(*flags: str, **keywords: Any) -> Option:
@@ -130,22 +137,43 @@ def rehearse(plan: Plan, arguments: argparse.Namespace) -> None:
 @command(
     "write a folder for a document of your own, which runs as it is",
     option("name", help="a word; its runs, claims and results are called by it"),
-    option("--in", dest="parent", metavar="DIR", type=Path, help="where its folder goes (default: config/papers)"),
+    option("--in", dest="parent", metavar="DIR", type=some_path, help="where its folder goes (default: config/papers)"),
 )
 def new_paper(plan: Plan, arguments: argparse.Namespace) -> None:
     config, name, inside = plan.config, arguments.name, arguments.parent is None
-    validate(Named, {"name": name}, Path("new-paper"))
-    folder = (config.root / PAPERS if inside else arguments.parent) / name
-    if name in config.papers:
-        raise HypersphereError(f"new-paper: name: {name} is declared in {config.paper_file(name)}")
-    if folder.exists():
-        raise HypersphereError(f"new-paper: {folder}: exists")
+    validate(Named, {"name": name}, "new-paper")
+    for what, words in reserved(config).items():
+        if same := next((word for word in words if word.casefold() == name.casefold()), None):
+            where = f", declared in {config.paper_file(same)}" if same in config.papers else ""
+            raise HypersphereError(f"new-paper: name: {same} stands for {what} already{where}; choose another name")
+    parent = config.root / PAPERS if inside else arguments.parent
+    folder = parent / name
+    for other in parent.glob("*"):
+        if other.name.casefold() == name.casefold():
+            raise HypersphereError(f"new-paper: {other}: exists")
     with files.replacing(folder, folder=True) as made:
         for file in EXAMPLE.iterdir():
             text = file.read_text(encoding="utf-8")
             files.write_text(made / file.name, text.replace(EXAMPLE.name, name))
     setting = "" if inside else f" 'SET=papers=[{folder.resolve()}]'"
     print(f"wrote {folder}; next: make reproduce ONLY={name}{setting}")
+
+
+def reserved(config: Config) -> dict[str, Collection[str]]:
+    """Names that a new document cannot have, by what they stand for; case makes no difference.
+
+    A person who reads such a word in a command, a setting or a table would take it for the other thing.
+    """
+    return {
+        "a document": config.papers,
+        "several documents, or for none,": HOW_MANY,
+        "a command": parser()[1],
+        "a scale": scale_names(config.root),
+        "a setting": {*Settings.model_fields, *Scale.model_fields},
+        "a kind of table or figure": registry.components("kinds"),
+        "a coordinate": (*coordinates.IDENTITY, *coordinates.READINGS),
+        "a dataset": config.datasets,
+    }
 
 
 @command("make datasets ready under data/processed", option("dataset", nargs="+"))
@@ -168,7 +196,11 @@ def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
     "train runs that are not finished",
     RUNS,
     option(
-        "--from", dest="file", metavar="FILE", type=Path, help="train the run of this file, as `plan --yaml` prints it"
+        "--from",
+        dest="file",
+        metavar="FILE",
+        type=some_path,
+        help="train the run of this file, as `plan --yaml` prints it",
     ),
     option("--save-every", default="60", metavar="SECONDS", help="between resume states (default: 60)"),
 )
@@ -300,7 +332,7 @@ def pack(plan: Plan, arguments: argparse.Namespace) -> None:
 @command(
     "take in the records of another folder",
     option("action", choices=["import"]),
-    option("folder", metavar="FOLDER", type=Path, help="the tables of records of this scale"),
+    option("folder", metavar="FOLDER", type=some_path, help="the tables of records of this scale"),
 )
 def evidence(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.provenance import evidence

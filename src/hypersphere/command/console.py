@@ -23,6 +23,9 @@ from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import markers
 
+OWN = ".snakemake"
+"""Snakemake's own folder in a project."""
+
 
 def prepare(workflow: Any, logger: logging.Logger, plan: Plan) -> None:
     """Have ``workflow`` look for what is lost between parsing and planning.
@@ -48,7 +51,12 @@ def prepare(workflow: Any, logger: logging.Logger, plan: Plan) -> None:
             except Exception:  # of which Snakemake would name the place and leave out the words
                 traceback.print_exc()
                 sys.exit(1)
-        return execute(executor_plugin=executor_plugin, **settings)
+        try:
+            return execute(executor_plugin=executor_plugin, **settings)
+        except OSError as error:
+            if OWN not in Path(str(error.filename)).parts:
+                raise
+            sys.exit(f"hypersphere: {files.reason(error)}; Snakemake keeps its records there")
 
     workflow.execute = executing
 
@@ -117,7 +125,7 @@ def join(folder: Path) -> str | None:
     system releases when it ends. Whoever gets it exclusively knows that no other is alive on this machine, and removes
     what they left, unless some may be of another machine. Returns a note for the person who started it, if any.
     """
-    place, me, alone = folder / ".snakemake", platform.node(), True
+    place, me, alone = folder / OWN, platform.node(), True
     try:
         place.mkdir(exist_ok=True)
         handle = os.open(place / "hypersphere.lock", os.O_RDWR | os.O_CREAT)  # it stays open as long as this process

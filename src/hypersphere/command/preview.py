@@ -3,13 +3,13 @@
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from hypersphere.config import settings, texts
 from hypersphere.config.claims import why_not_made
-from hypersphere.config.plan import Plan, check_sizes
+from hypersphere.config.plan import UNFINISHED, Plan, check_sizes
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import markers
 from hypersphere.provenance.state import State, look
@@ -46,12 +46,21 @@ def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
     named = {f"{paper}/{name}": reason for (paper, name), reason in reasons.items() if reason}
     yield from (f"not made  {key}: {named[key]}" for key in config.settings.only if key in named)
     yield from (f"lost      {error}" for error in markers.lost(plan))
+    yield from _left(plan, [name for name, one in states.items() if one in (State.FINISHED, State.DIVERGED)])
     if verbose:
         yield from details(plan, reasons, states, len(batches))
     else:
         yield "`hypersphere plan --verbose` lists every artifact, run and job, with reasons"
     said = dry_run(config.root, config.overrides, briefly=not verbose)
     yield from ("", said if verbose else said[max(0, said.rfind("Job stats:")) :])  # a brief one has its table twice
+
+
+def _left(plan: Plan, done: Iterable[str]) -> Iterator[str]:
+    """The states of finished runs that a kill left, and what removes them."""
+    for name in done:
+        for path in plan.run_folder(name).glob(f"{UNFINISHED}*"):
+            shown = path.relative_to(plan.config.root)
+            yield f"left      {shown}: a kill left it; `hypersphere pretrain {name}` removes it"
 
 
 def details(plan: Plan, reasons: dict[tuple[str, str], str], states: dict[str, State], batches: int) -> Iterator[str]:
@@ -92,6 +101,7 @@ def dry_run(root: Path, overrides: dict[str, Any], *options: str, briefly: bool 
     done = snakemake(root, overrides, *options, "--dry-run", "--cores", "1", "--nolock", *quiet)
     if done.returncode:
         said = (done.stdout + done.stderr).strip().splitlines()
-        lines = [line for line in said if not line.startswith("Using workflow specific profile")] or ["no output"]
-        raise HypersphereError(f"snakemake --dry-run: {lines[-1].strip()}")
+        ours = [line.removeprefix("hypersphere: ") for line in said if line.startswith("hypersphere: ")]
+        lines = [line for line in said if line.strip() and not line.startswith("Using workflow specific profile")]
+        raise HypersphereError(f"snakemake --dry-run: {(ours or lines or ['no output'])[-1].strip()}")
     return done.stdout.strip()

@@ -9,7 +9,7 @@ import filecmp
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,14 +21,15 @@ from hypersphere.config.artifacts import Protocol
 from hypersphere.config.cells import raw_pixels
 from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.run import Run
+from hypersphere.config.validation import LISTED
 from hypersphere.datasets import store
-from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.provenance import digests, manifest, markers, state, stop
+from hypersphere.errors import DamagedError, HypersphereError, in_one_line
+from hypersphere.provenance import contents, digests, manifest, markers, state, stop
 from hypersphere.wording import counted
 
 MADE = (
     *(f"{folder}/**/*" for folder in ("statistics", "simulations", "tables", "figures")),
-    *("theory.*", "claims.*", "scorecard.*", "paper.pdf"),
+    *("theory.*", "claims.*", "scorecard.*", "paper.*", "paper/*"),
 )
 """Of a folder of results, what is rebuilt here."""
 KEPT = ("runs", "evaluations", "batches")
@@ -51,6 +52,11 @@ def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = Fals
     if rerun:
         checks["trained and probed again"] = [partial(_rerun, plan, plan.run(name).name) for name in rerun]
     wrong: list[HypersphereError] = []
+    rest = _no_results(plan)
+    for path in rest[:LISTED]:
+        print(f"left alone: {in_one_line(str(path))}: no manifest lists it", flush=True)
+    if rest[LISTED:]:
+        print(f"left alone: {len(rest) - LISTED} more that no manifest lists", flush=True)
     for kind, of_kind in checks.items():
         before = len(wrong)
         for check in of_kind:
@@ -76,6 +82,8 @@ def _checks(plan: Plan) -> dict[str, list[Callable[[], object]]]:
     """What is compared with its manifest, by kind; of records, which have no runs here, nothing."""
     runs = plan.chosen_runs.values() if plan.records is None else ()
     batches = plan.chosen_batches.values()
+    every = not plan.config.settings.only
+    tables = markers.of_tables(plan, plan.chosen, plan.chosen_studies, every)
     datasets = [plan.data_folder(plan.datasets[name]) for name in sorted(markers.datasets_of(plan, batches))]
     marked = [path for one in batches for path in (plan.marker(one), plan.evaluated_marker(one.id))]
     measured: list[tuple[Protocol, Run | str]] = [
@@ -88,7 +96,21 @@ def _checks(plan: Plan) -> dict[str, list[Callable[[], object]]]:
         "runs": [partial(_run, plan, run) for run in runs],
         "markers": [partial(markers.check, path) for path in marked],
         "evaluations": [partial(_evaluation, plan, *one) for one in measured],
+        "tables, figures and pages": [partial(manifest.check_files, path) for path in tables],
     }
+
+
+def _no_results(plan: Plan) -> list[Path]:
+    """What lies among the results and is none, without folders of runs in training, which have no manifest yet."""
+    results = plan.config.results
+    known = {results / "batches"}
+    known |= {folder for folder in map(plan.run_folder, plan.runs) if not (folder / MANIFEST).is_file()}
+    with suppress(HypersphereError):  # who reads them says so
+        known |= contents.recorded(plan).keys()
+    for path in contents.manifests(plan, weights=True):
+        with suppress(HypersphereError):  # it is named where it is checked
+            known |= contents.listed(path).keys()
+    return list(contents.others(results, known))
 
 
 def _run(plan: Plan, run: Run) -> None:
@@ -161,7 +183,7 @@ def _rebuild(plan: Plan) -> None:
                 if not marker.exists():  # else the file that it links to would be touched
                     marker.touch()
         rules = ["reproduce", "theory", "copy_theory", "claims", "scorecard", "paper"]
-        rules += [f"artifact_{name.replace('-', '_')}" for name in again.drawn_together]
+        rules += [f"artifact_{name}" for name in again.drawn_together]
         studied = {paper for paper, _ in again.chosen_studies}
         rules += [f"{kind}_{paper}" for paper in studied for kind in ("simulate", "copy_simulations", "studies")]
         # From records nothing is trained anyway.

@@ -24,7 +24,16 @@ from hypersphere.config.coordinates import Axis, Contrast, Pair, Scalar
 from hypersphere.config.measures import MEASURES, MeasureName, transferred
 from hypersphere.config.run import Probe, Run, RunFields
 from hypersphere.config.study import SeedList, Study, Withdrawn
-from hypersphere.config.validation import Identifier, PositiveInt, Strict, not_one_of, one_of, sentence, unknown_key
+from hypersphere.config.validation import (
+    DocumentName,
+    Identifier,
+    PositiveInt,
+    Strict,
+    not_one_of,
+    one_of,
+    sentence,
+    unknown_key,
+)
 
 Need = Literal["human_labels", "sentence_tasks"]
 """Data that an exact study may need; a scale lists those that it ``provides``."""
@@ -263,7 +272,7 @@ class Section(Strict):
 class Paper(Strict):
     """paper.yaml: one document, and its runs, evaluations and artifacts, if any."""
 
-    paper: Identifier
+    paper: DocumentName
     order: PositiveInt = 1000
     """Its place among the documents, which are listed by it, and by name where it is equal."""
     title: str

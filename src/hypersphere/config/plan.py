@@ -98,20 +98,20 @@ class Plan:
 
     @cached_property
     def drawn_together(self) -> dict[str, list[tuple[str, str]]]:
-        """The artifacts made from runs that one job draws, by the job's name: ``margins-table2`` or ``margins-1``.
+        """The artifacts made from runs that one job draws, by the job's name: ``margins__table2`` or ``margins__1``.
 
         A job is mostly its imports. From records, where nothing waits for a run, there is one for a document. What is
         asked for by name is drawn alone, so that it waits for its own runs only.
         """
         if self.records is None and (self.config.settings.only or self.config.scale.artifacts_per_job == 1):
-            return {"-".join(key): [key] for key in self.made}
+            return {"__".join(key): [key] for key in self.made}
         found: dict[str, list[tuple[str, str]]] = {}
         for paper in self.config.papers:
             keys = [key for key in self.chosen if key[0] == paper]
             jobs = 1 if self.records is not None else -(-len(keys) // self.config.scale.artifacts_per_job)
             for at in range(jobs):
                 part = keys[at * len(keys) // jobs : (at + 1) * len(keys) // jobs]
-                found |= {f"{paper}-{at + 1}" if jobs > 1 else paper: part} if part else {}
+                found |= {f"{paper}__{at + 1}" if jobs > 1 else paper: part} if part else {}
         return found
 
     @cached_property
@@ -301,10 +301,10 @@ class Plan:
         return self.config.results / "statistics" / paper / artifact
 
     def outputs(self, paper: str, artifact: str) -> list[Path]:
-        """The files of an artifact in tables/ or figures/."""
+        """The files of an artifact in tables/ or figures/; the last is the manifest of the others."""
         kind = registry.artifact_kind(self.config.papers[paper].artifacts[artifact].draw)
         forms = ("svg", "png", "csv") if kind.folder == "figures" else ("csv", "md", "tex")
-        return [self.config.results / kind.folder / paper / f"{artifact}.{form}" for form in forms]
+        return [self.config.results / kind.folder / paper / f"{artifact}.{form}" for form in (*forms, "json")]
 
 
 def _measured(cells: Iterable[Cell]) -> dict[str, Run]:

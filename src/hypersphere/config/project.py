@@ -60,6 +60,8 @@ PAPER = "paper.yaml"
 """What makes a folder that of a document. Beside it: claims.csv, sentences.yaml, errata.yaml, findings.yaml, if any."""
 SEVERAL = "several"
 """The document of errata and findings that are about more than one."""
+HOW_MANY = (SEVERAL, "all", "everything", "none")
+"""Words for how many documents are meant, none of which can be the name of one."""
 
 
 class Settings(Strict):
@@ -303,7 +305,7 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
     """Read config/ under ``root``; ``overrides`` (command line) replace settings or numbers of the scale."""
     folder, overrides = root / "config", dict(overrides)
     settings, sources = _settings(root, overrides)
-    scales = sorted(path.stem for path in (folder / "scales").glob("*.yaml"))
+    scales = scale_names(root)
     if settings.scale not in scales:
         raise HypersphereError(f"{sources['scale']}: scale: {not_one_of(settings.scale, scales)}")
     scale_file = folder / "scales" / f"{settings.scale}.yaml"
@@ -320,9 +322,12 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
     sources |= {key: COMMAND_LINE if key in replaced else scale_file for key in Scale.model_fields if key != "scale"}
 
     folders: dict[str, Path] = {}
+    alike: dict[str, Path] = {}
     for place in [*sorted(file.parent for file in (root / PAPERS).glob(f"*/{PAPER}")), *map(Path, settings.papers)]:
-        if (other := folders.setdefault(place.name, place)) != place:
+        # Where a file system ignores case, their results would lie in one folder.
+        if (other := alike.setdefault(place.name.casefold(), place)) != place:
             raise HypersphereError(f"{place / PAPER}: {place.name} is the name of another document, {other}")
+        folders[place.name] = place
     papers: dict[str, Paper] = {}
     for name, place in folders.items():
         file = place / PAPER
@@ -357,6 +362,11 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
     )
     _cross_check(config, scales)
     return config
+
+
+def scale_names(root: Path) -> list[str]:
+    """The scales that a project declares, each in a file of its own."""
+    return sorted(path.stem for path in (root / "config" / "scales").glob("*.yaml"))
 
 
 def of_document(given: Any, key: str, document: str, where: str) -> Any:

@@ -2,11 +2,13 @@
 
 import csv
 import io
+import keyword
 import re
 import typing
 from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
-from pathlib import Path
+from functools import lru_cache
+from pathlib import Path, PureWindowsPath
 from typing import Annotated, Any, ClassVar
 
 from pydantic import (
@@ -52,16 +54,31 @@ LONGEST_NAME = 60
 """Characters of a name that files are named after; file systems allow 255 for a whole file name."""
 
 
+@lru_cache(maxsize=4096)
 def _can_name_a_file(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise ValueError("a name is a letter and then letters, digits and _, because files are named after it")
     if len(name) > LONGEST_NAME:
         raise ValueError(f"a name has at most {LONGEST_NAME} characters, because files are named after it")
+    if PureWindowsPath(name).is_reserved():
+        raise ValueError("a device of Windows has this name, and files are named after it; choose another name")
+    return name
+
+
+def _can_name_a_document(name: str) -> str:
+    if keyword.iskeyword(name):
+        raise ValueError("the word is one of Python's own; choose another name")
+    if files.parse_yaml(name) != name:
+        raise ValueError("the word is another value in YAML; choose another name")
+    if "__" in name:  # jobs are named document__artifact, and no two alike
+        raise ValueError("the name of a document has no two underscores in a row")
     return name
 
 
 Identifier = Annotated[str, AfterValidator(_can_name_a_file)]
-"""The name of a paper, artifact, method, variant, evaluation or dataset."""
+"""The name of an artifact, method, variant, evaluation or dataset."""
+DocumentName = Annotated[Identifier, AfterValidator(_can_name_a_document)]
+"""The name of a document, which stands in Python, in YAML and on the command line."""
 
 
 class Strict(BaseModel):

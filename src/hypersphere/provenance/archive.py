@@ -1,46 +1,76 @@
 """One reproducible zip of sources, evidence and results, for an archive such as Zenodo or for an evaluation committee.
 
-In it, below one folder: all files of the commit, the results of one scale, and ``SHA256SUMS``, by which `sha256sum -c`
-checks what was unpacked. `git archive` writes the commit, whose id is the zip's comment. Equal contents give equal
-bytes: names are sorted, times are those of the commit, and nothing tells which machine packed it.
+In it, below one folder: all files of the commit, the results of one scale that manifests list, and ``SHA256SUMS``, by
+which `sha256sum -c` checks what was unpacked. `git archive` writes the commit, whose id is the zip's comment. Equal
+contents give equal bytes: names are sorted, times are those of the commit, and nothing tells which machine packed it.
 """
 
 import hashlib
 import os
 import subprocess
+import sys
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from hypersphere import files
 from hypersphere.config.plan import Plan
-from hypersphere.errors import HypersphereError
+from hypersphere.errors import HypersphereError, in_one_line
+from hypersphere.provenance import contents
+
+MENDING = "; `make mend` makes it again, then pack again"
 
 
 def pack(plan: Plan, weights: bool = False) -> Path:
     """Write the archive of the current commit and the results of the plan's scale, and its checksum beside it.
 
-    It is ``hypersphere-<version>-<scale>.zip``. ``weights`` adds the runs' folders. Markers are left out.
+    It is ``hypersphere-<version>-<scale>.zip``. ``weights`` adds the runs' folders. Markers are left out. What lies
+    among the results and no manifest lists is named on standard error, and left out.
+
+    Raises:
+        HypersphereError: the checkout differs from its commit, or a result is missing or not as its manifest says. No
+            archive is written, and one that was there stays.
     """
-    root, results = plan.config.root, plan.config.results
-    if changed := _git(root, "status", "--porcelain").splitlines():
-        raise HypersphereError(f"{root / changed[0][3:]}: differs from the commit; commit or undo it, then pack again")
-    if not (results / "claims.csv").exists():
-        raise HypersphereError(f"{results}: has no finished results; run make reproduce first")
-    hidden = ("batches/",) if weights else ("batches/", "runs/")
-    made = []
-    for path in sorted(results.rglob("*")):
-        name = path.relative_to(results).as_posix()
-        if path.name == ".lock" or name.startswith(hidden) or not (path.is_symlink() or path.is_file()):
-            continue
-        if not name.isprintable() or "\\" in name:
-            raise HypersphereError(f"{results}: {name!a} is a name that cannot be packed")
-        if path.is_symlink():  # it could lead anywhere
-            raise HypersphereError(f"{path}: is no file of its own; put the file itself there, or remove it")
-        made.append(path)
-    time = datetime.fromtimestamp(int(_git(root, "log", "-1", "--format=%ct")), UTC).timetuple()[:6]
+    root = plan.config.root
     folder = f"hypersphere-{files.read_yaml(root / 'CITATION.cff')['version']}-{plan.config.scale_name}"
     target = root / f"{folder}.zip"
+    lock = FileLock(Path(_git(root, "rev-parse", "--absolute-git-dir").strip()) / "hypersphere-archive.lock")
+    try:
+        with lock.acquire(timeout=0):
+            files.sweep(root, f"{target.name}*")  # what a killed one left
+            _write(plan, target, folder, weights)
+    except Timeout:
+        raise HypersphereError(f"{target}: another process is packing an archive here; wait for it") from None
+    return target
+
+
+def _results(plan: Plan, weights: bool) -> dict[Path, str]:
+    """The results to pack, sorted, each with its sha256. What lies among them and is none is named."""
+    results = plan.config.results
+    if not any(results.glob("claims.*")):
+        raise HypersphereError(f"{results}: has no finished results; run make reproduce first")
+    found = contents.recorded(plan)
+    for manifest in contents.manifests(plan, weights):
+        try:
+            found |= contents.listed(manifest)
+        except HypersphereError as error:
+            raise HypersphereError(f"{error}{MENDING}") from None
+    apart = {results / "batches"} if weights else {results / "batches", results / "runs"}
+    for path in contents.others(results, found.keys() | apart):
+        said = in_one_line(str(path.relative_to(plan.config.root)))
+        print(f"left out: {said}: no manifest lists it", file=sys.stderr)
+    return dict(sorted(found.items()))
+
+
+def _write(plan: Plan, target: Path, folder: str, weights: bool) -> None:
+    root = plan.config.root
+    if changed := _git(root, "status", "--porcelain").splitlines():
+        raise HypersphereError(f"{root / changed[0][3:]}: differs from the commit; commit or undo it, then pack again")
+    made = _results(plan, weights)
+    time = datetime.fromtimestamp(int(_git(root, "log", "-1", "--format=%ct")), UTC).timetuple()[:6]
+    beside = target.with_name(f"{target.name}.sha256")
     with files.replacing(target) as temporary:
         _git(root, "archive", "--format=zip", f"--prefix={folder}/", f"--output={temporary.resolve()}", "HEAD")
         with zipfile.ZipFile(temporary, "a") as archive:
@@ -51,24 +81,36 @@ def pack(plan: Plan, weights: bool = False) -> Path:
                 entry.external_attr = 0o100644 << 16
                 archive.writestr(entry, content)
 
-            for path in made:
-                add(path.relative_to(root).as_posix(), path.read_bytes())
+            for path, checksum in made.items():
+                add(path.relative_to(root).as_posix(), _checked(path, checksum))
             names = [name for name in archive.namelist() if not name.endswith("/")]
             sums = [f"{hashlib.sha256(archive.read(name)).hexdigest()}  {name.partition('/')[2]}\n" for name in names]
             add("SHA256SUMS", "".join(sums).encode())
-    files.write_text(target.with_name(f"{target.name}.sha256"), f"{files.sha256(target)}  {target.name}\n")
-    return target
+        beside.unlink(missing_ok=True)  # that of an older archive must not outlive it
+    files.write_text(beside, f"{files.sha256(target)}  {target.name}\n")
+
+
+def _checked(path: Path, checksum: str) -> bytes:
+    """The bytes of a result, which are those that its manifest lists."""
+    if not path.is_file():  # a pipe or a socket is none
+        raise HypersphereError(f"{path}: the file is missing{MENDING}")
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
+    if hashlib.sha256(content).hexdigest() != checksum:
+        raise HypersphereError(f"{path}: the file's bytes are not those of its manifest{MENDING}")
+    return content
 
 
 def _git(root: Path, *arguments: str) -> str:
     """The output of git, which writes local times into a zip: here those of UTC."""
     own = ("-c", "core.autocrlf=false", "-c", "core.attributesFile=/dev/null")  # whatever the user has set
+    variables = os.environ | {"TZ": "UTC"}
     try:
-        done = subprocess.run(
-            ["git", *own, *arguments], cwd=root, env=os.environ | {"TZ": "UTC"}, capture_output=True, check=True
-        )
+        done = subprocess.run(["git", *own, *arguments], cwd=root, env=variables, capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        said = os.fsdecode(getattr(error, "stderr", b"") or str(error).encode()).strip().splitlines()[-1:]
-        why = f" ({said[0]})" if said else ""
+        said = " ".join(os.fsdecode(getattr(error, "stderr", b"") or str(error).encode()).split())
+        why = f" ({said})" if said else ""
         raise HypersphereError(f"{root}: packing an archive needs git and a checkout with a commit{why}") from None
     return os.fsdecode(done.stdout)

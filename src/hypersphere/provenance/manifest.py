@@ -1,6 +1,7 @@
 """Read and check the manifests of finished runs, evaluations and tables, without importing torch."""
 
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,14 @@ from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.errors import DamagedError, HypersphereError
 
 AGAIN = "; run again to make it again"
+SCORECARD, PAPER = "scorecard.manifest.json", "paper.manifest.json"
+"""The manifests of a scale's pages, in its results folder."""
+
+
+def seal(manifest: Path, made: Iterable[Path]) -> None:
+    """Write a manifest with the checksums of files beside it or below."""
+    checksums = {path.relative_to(manifest.parent).as_posix(): files.sha256(path) for path in made}
+    files.write_sealed(manifest, {"files": checksums})
 
 
 def check_files(

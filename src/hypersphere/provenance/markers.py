@@ -16,8 +16,10 @@ from hypersphere.config.cells import raw_pixels
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.config.run import Run
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.provenance.manifest import check_files
+from hypersphere.provenance.manifest import PAPER, SCORECARD, check_files
 
+Artifact = tuple[str, str]
+"""A paper and the name of one of its artifacts."""
 SMALL = 1 << 20
 """Bytes of the largest file whose checksum is computed here. Larger ones are checked on use and by `make verify`."""
 
@@ -48,6 +50,19 @@ def datasets_of(plan: Plan, batches: Iterable[BatchOfRuns]) -> set[str]:
     return probed | {run.dataset.name for run in runs}
 
 
+def of_tables(plan: Plan, measured: Sequence[Artifact], studied: Sequence[Artifact], every: bool = True) -> list[Path]:
+    """The manifests of tables, figures and pages in a results folder.
+
+    They are those of artifacts made from runs and of exact studies; ``every``: and those of the whole scale.
+    """
+    results, papers = plan.config.results, dict.fromkeys(paper for paper, _ in studied)
+    found = [results / name for name in ("claims.json", f"statistics/{MANIFEST}", SCORECARD, PAPER)] if every else []
+    found += [results / "theory.json"] if every or papers else []
+    found += [results / folder / paper / MANIFEST for paper in papers for folder in ("simulations", "statistics")]
+    found += [plan.artifact_folder(*key) / name for key in measured for name in (MANIFEST, "claims.json")]
+    return found + [plan.outputs(*key)[-1] for key in (*measured, *studied)]
+
+
 def _said(manifest: dict[str, Any]) -> str:
     """Digest of a manifest's results, without snapshots, which may be removed, and without times and machines.
 
@@ -73,18 +88,16 @@ def check(marker: Path) -> None:
 
 def lost(plan: Plan) -> list[DamagedError]:
     """The markers and manifests, of what the setting ``only`` chooses, that are not true. Nothing is removed."""
-    results, batches, every = plan.config.results, plan.chosen_batches.values(), not plan.config.settings.only
+    batches, every = plan.chosen_batches.values(), not plan.config.settings.only
     checks: list[tuple[Path, Callable[[Path], object]]] = [(plan.marker(batch), check) for batch in batches]
     checks += [(plan.evaluated_marker(batch.id), check) for batch in batches]
     datasets = sorted(datasets_of(plan, batches))
     checks += [(plan.data_folder(plan.datasets[name]) / MANIFEST, _check_arrays) for name in datasets]
     studied = dict.fromkeys(paper for paper, _ in plan.chosen_studies)
-    of_tables = [results / "claims.json", results / "statistics" / MANIFEST] if every else []
-    of_tables += [place / "theory.json" for place in (plan.config.exact, results) if every or studied]
-    of_tables += [plan.config.exact_studies(paper) / MANIFEST for paper in studied]
-    of_tables += [results / folder / paper / MANIFEST for paper in studied for folder in ("simulations", "statistics")]
-    of_tables += [plan.artifact_folder(*key) / name for key in plan.chosen for name in (MANIFEST, "claims.json")]
-    checks += [(path, partial(check_files, largest=SMALL, remedy="")) for path in of_tables]
+    exact = [plan.config.exact / "theory.json"] if every or studied else []
+    exact += [plan.config.exact_studies(paper) / MANIFEST for paper in studied]
+    tables = of_tables(plan, plan.chosen, plan.chosen_studies, every)
+    checks += [(path, partial(check_files, largest=SMALL, remedy="")) for path in (*exact, *tables)]
     found = []
     for proof, whole in checks:
         try:

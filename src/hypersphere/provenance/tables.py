@@ -11,7 +11,7 @@ import pandas as pd
 
 from hypersphere import files
 from hypersphere.errors import HypersphereError
-from hypersphere.provenance.manifest import tidy_manifest
+from hypersphere.provenance.manifest import seal, tidy_manifest
 
 Kind = Literal["text", "number", "flag"]
 """What a column holds. An empty field is empty text, NaN or False."""
@@ -45,12 +45,10 @@ def write(folder: Path, tables: Mapping[str, tuple[pd.DataFrame, Iterable[str]]]
     Numbers have ten significant digits; a missing or infinite one is an empty field. ``also`` are files of the folder
     that have been written already, for the manifest.
     """
-    checksums = {path.name: files.sha256(path) for path in also}
-    for name, (table, columns) in tables.items():
-        path = folder / f"{name}.csv"
+    made = [folder / f"{name}.csv" for name in tables]
+    for path, (table, columns) in zip(made, tables.values(), strict=True):
         files.write_text(path, _printed(table, columns))
-        checksums[path.name] = files.sha256(path)
-    files.write_sealed(tidy_manifest(folder / f"{next(iter(tables))}.csv"), {"files": checksums})
+    seal(tidy_manifest(made[0]), [*also, *made])
 
 
 def _printed(table: pd.DataFrame, columns: Iterable[str]) -> str:

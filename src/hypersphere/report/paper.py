@@ -14,6 +14,7 @@ from hypersphere.config.artifacts import Paper
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.files import replacing, write_json
+from hypersphere.provenance import manifest
 from hypersphere.report import claims, pages, studies, style, words, writer
 from hypersphere.report.artifact import Shown
 from hypersphere.report.results import Results
@@ -24,11 +25,12 @@ SHOWN = ("subject", "where", "printed", "found", "intervals", "reading", "says")
 
 
 def build(plan: Plan) -> None:
-    """Write ``results/<scale>/paper/content.json`` and, from it, ``results/<scale>/paper.pdf``."""
-    config = plan.config
-    data = config.results / "paper" / "content.json"
+    """Write ``results/<scale>/paper/content.json``, from it ``results/<scale>/paper.pdf``, and their manifest."""
+    config, folder = plan.config, plan.config.results
+    data, pdf = folder / "paper" / "content.json", folder / "paper.pdf"
     write_json(data, content(Results(plan)))
-    typeset(config.root, SOURCE, data, config.results / "paper.pdf")
+    typeset(config.root, SOURCE, data, pdf)
+    manifest.seal(folder / manifest.PAPER, [data, pdf])
 
 
 def typeset(root: Path, source: str, data: Path, pdf: Path) -> None:

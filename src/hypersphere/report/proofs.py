@@ -141,7 +141,7 @@ class Proofs:
         return [Link(f"{name} {one.key}", file) for name in names for one in self.plan.records.get(name, ())]
 
     def artifact(self, paper: Paper, name: str) -> list[Link]:
-        files = [Link(path.suffix[1:], self._near(path)) for path in self.plan.outputs(paper.paper, name)]
+        files = [Link(path.suffix[1:], self._near(path)) for path in self.plan.outputs(paper.paper, name)[:-1]]
         if name in paper.studied:
             return [*files, *self.exact_code(paper.paper, paper.studied[name].study)[:1]]
         folder = self._near(self.plan.artifact_folder(paper.paper, name))

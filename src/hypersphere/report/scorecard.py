@@ -8,7 +8,7 @@ from hypersphere.config.artifacts import Paper
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.files import write_json, write_text
-from hypersphere.provenance import tables
+from hypersphere.provenance import manifest, tables
 from hypersphere.report import claims, pages, words, writer
 from hypersphere.report.artifact import Points, Shown
 from hypersphere.report.proofs import Proofs
@@ -25,10 +25,12 @@ COUNTED = {"encoder": "claims", "study": "exact studies", "theorem": "theorems",
 
 
 def build(plan: Plan) -> None:
-    """Write ``results/<scale>/scorecard.html`` and ``scorecard.json`` from all results that exist."""
-    results = Results(plan)
-    write_text(plan.config.results / "scorecard.html", pages.render("scorecard.html", context(results)))
-    write_json(plan.config.results / "scorecard.json", numbers(results))
+    """Write ``results/<scale>/scorecard.{html,json}`` from all results that exist, and their manifest."""
+    results, folder = Results(plan), plan.config.results
+    page, counts = folder / "scorecard.html", folder / "scorecard.json"
+    write_text(page, pages.render("scorecard.html", context(results)))
+    write_json(counts, numbers(results))
+    manifest.seal(folder / manifest.SCORECARD, [page, counts])
 
 
 def context(results: Results) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from hypersphere.config import registry
 from hypersphere.files import write_text
+from hypersphere.provenance.manifest import seal
 from hypersphere.report import claims, studies
 from hypersphere.report.artifact import Context, Grid, Points, Shown
 from hypersphere.report.results import Results
@@ -29,14 +30,15 @@ _NUMERIC = re.compile(r"[\[(+−]?\d.*|[–]?|not run|diverge[ds]|baseline")
 
 
 def build(results: Results, paper: str, name: str) -> None:
-    """Write an artifact's files: the csv of its numbers, and its table (md, tex) or drawing (svg, png)."""
+    """Write the csv of an artifact's numbers, its table (md, tex) or drawing (svg, png), and their manifest."""
     about, kind = _found(results, paper, name)
-    outputs, numbers = results.plan.outputs(paper, name), kind.numbers(about)
+    (*outputs, sealed), numbers = results.plan.outputs(paper, name), kind.numbers(about)
     if kind.FOLDER == "figures":
         from hypersphere.report import figures, style  # matplotlib, which no table needs
 
         with style.applied():
             figures.save(kind.draw(about), outputs, numbers)
+        seal(sealed, outputs)
         return
     judged = claims.of_artifact(results, paper, name) if isinstance(about, Points) else None
     shown = [show(results, paper, name), *([judged] if judged else [])]
@@ -47,6 +49,7 @@ def build(results: Results, paper: str, name: str) -> None:
     }
     for path in outputs:
         write_text(path, texts[path.suffix])
+    seal(sealed, outputs)
 
 
 def _found(results: Results, paper: str, name: str) -> tuple[Context, Any]:

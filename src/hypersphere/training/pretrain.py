@@ -106,6 +106,7 @@ def _pretrain_one(
         code = digests.run_digest(run)
         epochs = {*plan.kept_epochs(run), *also}
         if finished(folder, code, data.digest, epochs):
+            _tidy(folder)  # a kill can come after the manifest was written and before this was done
             print(f"{run.name}: already finished", flush=True)
             return
         # Another number of threads, precision, model of device or release of torch gives other bytes: do not resume
@@ -195,7 +196,14 @@ def _publish(run: Run, execution: Execution, trained: Progress, unfinished: Path
     for path in folder.glob("snapshots/*.safetensors"):
         if f"snapshots/{path.name}" not in listed:
             path.unlink()
-    files.write_sealed(folder / MANIFEST, manifest)
+    beside = {name: files.sha256(folder / name) for name in ("run.yaml", TIMING)}
+    files.write_sealed(folder / MANIFEST, manifest | {"beside": beside})
+    _tidy(folder)
+    print(f"{run.name}: {trained.status} after {trained.epochs} epochs, {manifest['seconds']:.1f} s", flush=True)
+
+
+def _tidy(folder: Path) -> None:
+    """Remove states of a finished run, from which nobody resumes, and half-written files. Call it under its lock."""
     for leftover in folder.glob(f"{UNFINISHED}*"):
         shutil.rmtree(leftover)
-    print(f"{run.name}: {trained.status} after {trained.epochs} epochs, {manifest['seconds']:.1f} s", flush=True)
+    files.sweep(folder)

@@ -167,7 +167,7 @@ def test_an_artifact_is_its_tidy_tables_and_the_files_it_is_shown_in_and_its_cla
     assert typed("artifact", "norms/table5") == (0, [], [])
     tidy = {f"statistics/norms/table5/{name}.csv" for name in ("measurements", "summary", "effects", "runs", "claims")}
     tidy |= {f"statistics/norms/table5/{name}.json" for name in ("manifest", "claims")}
-    assert results(world) - before == tidy | {f"tables/norms/table5.{form}" for form in ("csv", "md", "tex")}
+    assert results(world) - before == tidy | {f"tables/norms/table5.{form}" for form in ("csv", "md", "tex", "json")}
     page = (world.plan.config.results / "tables" / "norms" / "table5.md").read_text()
     assert page.partition("### Verdicts on table5")[2].count("| quick only |") == 1  # of claim a
     assert "51.1" in page

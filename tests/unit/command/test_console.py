@@ -115,3 +115,30 @@ def test_snakemake_has_every_name_that_is_read_or_replaced_in_it() -> None:
         lacks.append("Workflow.execute(executor_plugin=...)")
     version = metadata.version("snakemake")
     assert not lacks, f"Snakemake {version} has no {', '.join(lacks)}: rewrite command/console.py, or pin an older one"
+
+
+BLAMED = (".snakemake", ".snakemake/log/a.log", ".snakemake/iocache/latest.pkl")
+
+
+@pytest.mark.parametrize("dry", [False, True])
+@pytest.mark.parametrize("place", BLAMED)
+def test_a_folder_of_snakemake_that_cannot_be_written_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, dry: bool
+) -> None:
+    """Read-only, of another user, on a full disk, or a file in its place: whatever the system says is passed on."""
+    for function in ("_begin", "_foresee"):
+        monkeypatch.setattr(console, function, Mock())
+    error = OSError(30, "Read-only file system", str(tmp_path / place))
+    workflow = Mock(execute=Mock(side_effect=error))
+    workflow.execute.__name__ = "execute"
+    workflow.dag_settings.allowed_rules = ()
+    console.prepare(workflow, Mock(), Mock())
+    plugin = Mock()
+    plugin.common_settings.touch_exec, plugin.common_settings.dryrun_exec = False, dry
+    with pytest.raises(SystemExit) as stopped:
+        workflow.execute(plugin)
+    words = "Read-only file system; Snakemake keeps its records there"
+    assert stopped.value.code == f"hypersphere: {tmp_path / place}: {words}"
+    error.filename = str(tmp_path / "results" / "a")  # the control: of other files Snakemake says what it knows
+    with pytest.raises(OSError, match="Read-only"):
+        workflow.execute(plugin)

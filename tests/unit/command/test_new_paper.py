@@ -1,19 +1,26 @@
 """A document in a folder of its own: written by a command, taken in, and gone with its folder."""
 
+import math
 import shutil
 from argparse import Namespace
 from pathlib import Path
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
+from hypersphere.audit import command as audit
 from hypersphere.command import cli
-from hypersphere.config import claims, project, questions
+from hypersphere.config import claims, project, questions, texts
 from hypersphere.config import plan as planning
+from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
-from hypersphere.config.validation import read_mapping
+from hypersphere.config.validation import LONGEST_NAME, read_mapping
+from hypersphere.errors import HypersphereError
+from hypersphere.report import questions as answering
 
 from ...fixtures import Refused
+from ..report import made_up
 
 ROOT = Path(__file__).parents[3]
 
@@ -59,15 +66,147 @@ def test_a_folder_elsewhere_is_taken_in_by_a_setting(root: Path, tmp_path_factor
     assert taken.scale_name == config.scale_name  # other documents' results stay where they are
 
 
-def test_a_name_that_is_taken_or_none_and_two_documents_of_one_name_are_refused(root: Path, refused: Refused) -> None:
-    config, before = project.load(root, {}), sorted((root / "config/papers").iterdir())
-    for name in ("margins", "two words", "../mine"):
+NAMES = ("mine", "a", "Mine2", "minemine", "determined", "ending_", "match", "margins_1", "x" * LONGEST_NAME)
+"""Names that a person may choose: short, long, with the example's in them, and one like a job of a document's."""
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Plan:
+    """The declarations of this repository, with a document of each name."""
+    root = tmp_path_factory.mktemp("written")
+    for folder in ("config", "paper"):
+        shutil.copytree(ROOT / folder, root / folder)
+    shutil.copy(ROOT / "CITATION.cff", root)
+    config = project.load(root, {})
+    for name in NAMES:
+        write(config, name)
+    return planning.make(root, {})
+
+
+def test_documents_of_any_name_pass_the_plan_and_each_has_jobs_of_its_own(written: Plan) -> None:
+    texts.check(written)
+    runs = [sorted(written.runs_of(name, "table1")) for name in NAMES]
+    assert runs == [runs[0]] * len(NAMES)
+    assert len(runs[0]) == 2 * 2
+    assert {key for keys in written.drawn_together.values() for key in keys} == set(written.chosen)
+    alone = planning.make(written.config.root, {"only": [*written.config.papers]})
+    for plan in (written, alone):
+        names = [f"artifact_{name}" for name in plan.drawn_together]
+        assert len({name.casefold() for name in names}) == len(names) == len(plan.drawn_together)
+    assert len(alone.drawn_together) == len(alone.made)
+
+
+@pytest.mark.parametrize("outcome", questions.OUTCOMES)
+@pytest.mark.parametrize("rung", ["laptop", "published"])
+def test_what_the_command_wrote_has_a_sentence_for_every_outcome(written: Plan, outcome: str, rung: str) -> None:
+    """Of a document of any name, as `make report` fills them in."""
+    folders = {name: written.config.folders[name] for name in NAMES}
+    papers = {name: written.config.papers[name] for name in NAMES}
+    config = written.config.model_copy(update={"root": ROOT / "nowhere", "papers": papers, "folders": folders})
+    made = []
+    for name in NAMES:
+        (gain,) = [one for one in claims.load(config.claims_file(name)) if one.id == f"{name}.t1.gain"]
+        printed = gain.direction if gain.reported is None else gain.reported
+        measured = {"nothing": math.nan}.get("nothing" if outcome == "not tested" else rung, 2.1)
+        row = made_up.comparison(gain.id, printed, measured, 0.5, paper=name, metric=gain.metric)
+        made.append(row | {"answer": str(outcome)} | ({} if outcome == "not tested" else {"rung": rung}))
+    found = answering.answered(config, pd.DataFrame(made), {})
+    assert list(found["outcome"]) == [outcome] * len(NAMES)
+    assert not found["sentence"].str.contains(r"[{}]|nan|temperature$").any()
+    assert (outcome == "not tested") == (not found["sentence"].str.contains(r"\+2.1|1 of 1").any())
+
+
+# Names that clash
+
+WORDS = ("several", "Several", "all", "everything", "none")
+COMMANDS = ("plan", "Plan", "archive", "evidence", "audit", "grim")
+DECLARED = ("quick", "Laptop", "only", "papers", "epochs", "table", "Grid", "method", "target", "split", "cifar10")
+PYTHON = ("class", "lambda", "None")
+YAML = ("null", "yes", "No", "on", "off", "true")
+WINDOWS = ("con", "NUL", "com1", "LPT9", "aux", "prn")
+NO_NAMES = (
+    "",
+    " ",
+    "two words",
+    "../mine",
+    "a/b",
+    "a.b",
+    "a\\b",
+    "1st",
+    "-x",
+    "_x",
+    "café",
+    "日本",
+    "a\nb",
+    "a-b",
+    "a__b",
+)
+TAKEN = ("margins", "Margins", "OURS", "draft", "Draft")
+CLASHES = (*WORDS, *COMMANDS, *DECLARED, *PYTHON, *YAML, *WINDOWS, *NO_NAMES, "x" * (LONGEST_NAME + 1), *TAKEN)
+
+
+def test_a_name_that_clashes_is_refused_before_anything_is_written(root: Path, refused: Refused) -> None:
+    """With words of the command line, of Python, YAML and Windows, with documents there are, and what is no name."""
+    (root / project.PAPERS / "draft").mkdir()
+    config, before = project.load(root, {}), sorted(root.rglob("*"))
+    for name in CLASHES:
         with refused():
             write(config, name)
-    assert sorted((root / "config/papers").iterdir()) == before
-    copy = shutil.copytree(write(config, "mine"), root / "copy" / "mine")
+        with pytest.raises(HypersphereError):
+            write(config, name, root / "elsewhere" if name.casefold() != "draft" else root / project.PAPERS)
+    assert sorted(root.rglob("*")) == before
+
+
+def test_every_word_of_the_command_line_is_reserved(root: Path) -> None:
+    """Those that are added later, too."""
+    words = {word.casefold() for of in cli.reserved(project.load(root, {})).values() for word in of}
+    assert words > {*cli.COMMANDS, *audit.COMMANDS}
+    assert words > {path.stem for path in (root / "config" / "scales").iterdir()}
+    assert "mine" not in words
+
+
+@pytest.mark.parametrize("place", ["", "  "])
+@pytest.mark.parametrize("words", ["new-paper mine --in", "pretrain --from", "evidence import"])
+def test_an_empty_path_is_no_place(words: str, place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.parser()[0].parse_args([*words.split(), place])
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err.endswith("names no file and no folder\n")
+
+
+def test_a_folder_elsewhere_is_made_below_the_home_or_refused(
+    root: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = project.load(root, {})
+    monkeypatch.setenv("HOME", str(root / "home"))
+    arguments = cli.parser()[0].parse_args(["new-paper", "mine", "--in=~/work"])
+    cli.new_paper(SimpleNamespace(config=config), arguments)
+    assert (root / "home" / "work" / "mine" / "paper.yaml").is_file()
+    with refused():
+        write(config, "Mine", root / "home" / "work")
+    (root / "file").write_text("")
+    with refused():
+        write(config, "mine", root / "file")
+
+
+@pytest.mark.parametrize("name", ["class", "null", "con", "several", "a__b"])
+def test_a_folder_of_such_a_name_is_refused_where_it_is_read(root: Path, refused: Refused, name: str) -> None:
+    """Somebody copied a folder by hand."""
+    folder = write(project.load(root, {}), "mine").rename(root / project.PAPERS / name)
+    paper = folder / "paper.yaml"
+    paper.write_text(paper.read_text().replace("paper: mine", f"paper: '{name}'"))
+    with refused():
+        project.load(root, {})
+
+
+def test_two_documents_of_one_name_are_refused(root: Path, refused: Refused) -> None:
+    """Case makes no difference: on some file systems their results would lie in one folder."""
+    copy = shutil.copytree(write(project.load(root, {}), "mine"), root / "copy" / "mine")
     with refused():
         project.load(root, {"papers": [str(copy)]})
-    (copy / "paper.yaml").unlink()
+    other = copy.rename(copy.with_name("Mine"))
     with refused():
-        project.load(root, {"papers": [str(copy)]})
+        project.load(root, {"papers": [str(other)]})
+    (other / "paper.yaml").unlink()
+    with refused():
+        project.load(root, {"papers": [str(other)]})

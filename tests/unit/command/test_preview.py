@@ -1,5 +1,6 @@
 """``hypersphere plan``: the plan in our words, and Snakemake's dry run in its own."""
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -53,6 +54,27 @@ def test_every_artifact_is_listed_with_what_is_missing(tmp_path: Path, listed: C
     """
     artifacts = PAPER["artifacts"] | {"near": PAPER["artifacts"]["epochs"] | {"x": {"epoch": [50, 51]}}}
     listed(World(tmp_path, level="quick", paper={"artifacts": artifacts}).plan, verbose=True)
+
+
+SAID = {
+    "our sentence": ("", "Using workflow\nhypersphere: a: Read-only file system\n\n", "a: Read-only file system"),
+    "two of ours": ("hypersphere: first\n", "hypersphere: second\nmore\n", "second"),
+    "blank lines at the end": ("an error\n  \n", "\n \n", "an error"),
+    "nothing": ("", "", "no output"),
+    "blank lines alone": ("\n", " \n", "no output"),
+    "the profile alone": ("", "Using workflow specific profile profiles/default\n", "no output"),
+}
+"""By case, what Snakemake writes to its output and its error, and the reason that is passed on."""
+
+
+@pytest.mark.parametrize("case", SAID)
+def test_a_refusal_has_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str) -> None:
+    output, error, reason = SAID[case]
+    done = subprocess.CompletedProcess([], 1, output, error)
+    monkeypatch.setattr(preview, "snakemake", lambda *_: done)
+    with pytest.raises(HypersphereError) as caught:
+        preview.dry_run(tmp_path, {})
+    assert str(caught.value) == f"snakemake --dry-run: {reason}"
 
 
 def test_a_refusal_is_said(tmp_path: Path) -> None:

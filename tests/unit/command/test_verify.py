@@ -12,6 +12,7 @@ import pytest
 from hypersphere import files
 from hypersphere.command import preview, verify
 from hypersphere.config import plan as planning
+from hypersphere.config.validation import LISTED
 from hypersphere.errors import DamagedError, HypersphereError
 
 from ...fixtures import Refused
@@ -45,6 +46,37 @@ def test_a_snakemake_that_fails_is_a_sentence(
             monkeypatch.setattr(preview, "snakemake", failing)
             with refused():
                 verify._rebuild(plan)
+
+
+def test_what_no_manifest_lists_is_named_and_left_alone(project_root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a person or a kill left; a run that is begun is no leftover, and of many things a few are named."""
+    plan = planning.make(project_root)
+    results, (done, begun, *_) = plan.config.results, plan.runs
+    manifest = plan.run_folder(done) / "manifest.json"
+    files.write_text(manifest.with_name("encoder.safetensors"), "weights")
+    checksum = files.sha256(manifest.with_name("encoder.safetensors"))
+    files.write_sealed(manifest, {"status": "finished", "files": {"encoder.safetensors": checksum}})
+    files.write_text(plan.run_folder(begun) / "unfinished-0a1b2c3d" / "resume.safetensors", "")
+    left = [results / ".env", manifest.parent / "unfinished-0a1b2c3d", results / "tables"]
+    for path in (
+        left[0],
+        left[1] / "resume.safetensors",
+        left[2] / "norms" / "note.md",
+        results / "batches" / "a.json",
+    ):
+        files.write_text(path, "left")
+    before = sorted(project_root.rglob("*"))
+
+    def said() -> list[str]:
+        with pytest.raises(HypersphereError):  # most runs are missing
+            verify.verify(plan, [], rebuild=False)
+        return [line for line in capsys.readouterr().out.splitlines() if line.startswith("left alone: ")]
+
+    assert sorted(said()) == sorted(f"left alone: {path}: no manifest lists it" for path in left)
+    assert sorted(project_root.rglob("*")) == before
+    for number in range(20):
+        files.write_text(results / f"note{number}", "left")
+    assert said()[-1] == f"left alone: {20 + len(left) - LISTED} more that no manifest lists"
 
 
 def test_a_full_folder_for_temporary_files_is_named_and_no_result_is_said_to_be_lost(

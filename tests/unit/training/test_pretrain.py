@@ -27,7 +27,7 @@ import yaml
 from filelock import FileLock
 
 from hypersphere import files
-from hypersphere.command import cli
+from hypersphere.command import cli, preview
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.run import Run
@@ -474,6 +474,65 @@ def test_killed_while_the_result_is_published_nothing_half_poses_as_whole(
     assert manifest["code"] == "other code"
     assert "snapshots/epoch-0002.safetensors" in manifest["files"]
     assert contents(stopped.folder) == stopped.whole
+
+
+def half_removed(folder: Path) -> None:
+    """Some of its files are gone."""
+    for path in [path for path in folder.rglob("*") if path.is_file()][:2]:
+        path.unlink()
+
+
+def half_written(folder: Path) -> None:
+    """And another process was killed while it wrote."""
+    (folder.parent / ".history.csv.0123abcd.part").write_bytes(b"half")
+
+
+def of_another(folder: Path) -> None:
+    """And an older state of other code is there, too."""
+    shutil.copytree(folder, folder.with_name("unfinished-0a1b2c3d"))
+
+
+LEFT: dict[str, Callable[[Path], object]] = {
+    "all of it": lambda folder: None,
+    "a part of it": half_removed,
+    "half a file beside it": half_written,
+    "that of other code": of_another,
+}
+"""What a kill leaves of a run's state once its result is there."""
+
+
+@pytest.mark.parametrize("left", LEFT)
+def test_killed_once_the_result_is_published_the_state_goes_with_the_next_command(
+    stopped: Stopped, monkeypatch: pytest.MonkeyPatch, left: str
+) -> None:
+    """Nothing is trained. Until then `hypersphere plan` says what to type."""
+
+    def dying(folder: Path, *rest: Any, **more: Any) -> None:
+        if folder.name.startswith("unfinished-"):
+            LEFT[left](folder)
+            raise KilledError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", dying)
+        with pytest.raises(KilledError):
+            stopped.go_on()
+    assert list(stopped.folder.glob("unfinished-*"))  # the control
+    assert state.look(stopped.folder).done
+    monkeypatch.setattr(preview, "dry_run", lambda *_, **__: "")
+    said = [line for line in preview.lines(stopped.plan) if line.startswith("left ")]
+    assert said
+    assert all(line.endswith(f"`hypersphere pretrain {stopped.run.name}` removes it") for line in said)
+    monkeypatch.setattr(loop, "train", Mock(side_effect=AssertionError("it is trained again")))
+    pretrain(stopped.plan, [stopped.run])
+    assert list(stopped.folder.glob("unfinished-*")) == []
+    assert list(stopped.folder.glob(".*.part")) == []
+    assert contents(stopped.folder) == stopped.whole
+    assert not any(line.startswith("left ") for line in preview.lines(stopped.plan))
+
+
+def test_the_manifest_has_checksums_of_what_stands_beside_the_results(trained: Path) -> None:
+    beside = files.read_sealed(trained / MANIFEST)["beside"]
+    assert beside == {name: files.sha256(trained / name) for name in ("run.yaml", "timing.csv")}
 
 
 # States that cannot be written

@@ -10,7 +10,7 @@ Shapes: runs (each has one setting and one seed), pairs, and the 2 points of a p
 import math
 from collections.abc import Iterable, Sequence
 from itertools import chain, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -257,7 +257,7 @@ def _fig2a(results: Results) -> tuple[pd.DataFrame, list[Answer]]:
     for (panel, curve), settings in CURVES.items():
         steps = numbers(results, settings)
         mean, half = steps.mean(axis=1), stats.t.ppf(0.975, steps.shape[1] - 1) * stats.sem(steps, axis=1)
-        at = {"norm": [s.norms[1] for s in settings], "alpha": [s.alpha for s in settings]}
+        at: dict[str, Any] = {"norm": [s.norms[1] for s in settings], "alpha": [s.alpha for s in settings]}
         at |= {"angle": numbers(results, settings, "angle").mean(axis=1)}
         steps_of = {"mean": mean, "low": mean - half, "high": mean + half, "n": steps.shape[1]}
         tables.append(pd.DataFrame({"panel": panel, "curve": curve, **at, **steps_of}))

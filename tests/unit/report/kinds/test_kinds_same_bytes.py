@@ -27,7 +27,7 @@ def test_two_builds_in_other_processes_and_folders_are_equal_and_a_changed_numbe
     build_elsewhere(there.plan, BUILD, "hypersphere.statistics", "hypersphere.training")
     again = outputs(there.plan.config.results)
     assert here.keys() == again.keys()
-    assert len(here) == 3 * len(NAMES)
+    assert len(here) == 4 * len(NAMES)
     assert [name for name in here if here[name] != again[name]] == []
     assert [name for name, data in here.items() if b"/here/" in data] == []
     other = make(folder="other")
