@@ -171,7 +171,7 @@ def test_a_user_without_a_name_gets_one(checkout: Path) -> None:
 
 PIP = """
 case "$*" in
-*"config list") printf "%s\\n" "global.index-url='https://mirror'" "global.user='true'" "install.target='/dev/null/nowhere'" \
+*"config list") printf "%s\\n" "global.index-url='https://mirror'" "global.user='true'" "install.target='/elsewhere'" \
   ":env:.find-links='/wheels /more'" "global.cert='/certificates'" ;;
 esac
 """
