@@ -39,6 +39,8 @@ def checkout(tmp_path: Path) -> Path:
         program(root / "results" / name)
     for name in PROGRAMS:
         program(root / "bin" / name)
+    for name in ("python3.11", "python3.12"):  # whatever this machine has
+        program(root / "bin" / name, "exit 1")
     program(root / "bin" / "make", MAKE)
     program(root / "bin" / "lscpu", "echo Flags: avx2 avx512f")  # whatever this machine has
     program(root / ".venv" / "bin" / "pytest", 'echo "pytest ${*#*-m } under $ATEN_CPU_CAPABILITY" >> asked.log')
@@ -49,7 +51,7 @@ def checkout(tmp_path: Path) -> Path:
 def run(checkout: Path, archives: Path) -> tuple[subprocess.CompletedProcess[str], list[str]]:
     """Run .ci/run; what it said, and what it asked of make."""
     path = f"{checkout / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    environment = os.environ | {"PATH": path, "HYPERSPHERE_TEST_SHARED": str(archives)}
+    environment = os.environ | {"PATH": path, "HYPERSPHERE_TEST_SHARED": str(archives), "PYENV_ROOT": os.devnull}
     environment.pop("ATEN_CPU_CAPABILITY", None)  # these tests may run under another themselves
     done = subprocess.run([checkout / ".ci" / "run"], env=environment, capture_output=True, text=True, check=False)
     return done, (checkout / "asked.log").read_text().splitlines()
@@ -102,6 +104,19 @@ def test_tests_of_tools_run_if_what_they_are_about_changed(
     assert done.returncode == 0, done.stderr
     assert f"test MARKS={marks}" in asked
     assert ("left out: the tests of Snakemake" in done.stdout) == bool(marks)
+
+
+def test_light_tests_run_under_the_other_python_where_there_is_one(checkout: Path, tmp_path: Path) -> None:
+    other = 23 - sys.version_info[1]
+    program(checkout / "bin" / f"python3.{other}", f'[ -z "$2" ] || echo 3.{other}')
+    program(checkout / ".venv" / "bin" / "pytest", f'echo "pytest ${{*#*-m }}" >> "{checkout}/asked.log"')
+    for command in ("init", "add .", "-c user.name=n -c user.email=e commit -m all"):
+        subprocess.run(["git", *command.split()], cwd=checkout, check=True, capture_output=True)
+    done, asked = run(checkout, tmp_path / "nowhere")
+    assert done.returncode == 0, done.stderr
+    assert "pytest not long and not tools and not heavy" in asked
+    (setup,) = (line for line in asked if line.startswith("-C "))
+    assert setup.endswith(f"/checkout setup PYTHON=python3.{other}")
 
 
 def test_with_the_archives_smoke_runs_on_them_and_is_checked(checkout: Path, tmp_path: Path) -> None:
