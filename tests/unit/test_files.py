@@ -18,7 +18,7 @@ import pytest
 from hypersphere import files
 from hypersphere.audit import command as audit_command
 from hypersphere.audit import table as audit_table
-from hypersphere.config import bare_code, claims, registry, rules, validation
+from hypersphere.config import bare_code, claims, registry, rules, texts, validation
 from hypersphere.config import plan as planning
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import data_files, sources, tables
@@ -196,7 +196,7 @@ MARKED = sorted(path.relative_to(PROJECT).as_posix() for path in PROJECT.glob("c
 def read_whole(root: Path) -> list[object]:
     """What a plan, the ledger of claims and the rules say of a project."""
     plan = planning.make(root)
-    claims.check_texts(plan)
+    texts.check(plan)
     every = [claims.of(plan.config, paper) for paper in plan.config.papers]
     return [plan.config.papers, plan.datasets, sorted(plan.runs), every, rules.load(root)]
 
@@ -220,7 +220,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "a tidy table": ("id,n\nx,1\n", lambda path: tables.read(path, {"id": "text", "n": "number"}).to_dict("list")),
     "a table of data": ("dataset,file\na,b\n", data_files.rows.__wrapped__),
     "code": ("def f() -> int:\n    return 1\n", lambda path: bare_code.behind(path, "f")),
-    "a component": ("LISTED = 1\n", lambda path: ast.unparse(registry._defined.__wrapped__(path)["LISTED"])),
+    "a component": ("LISTED = 1\n", lambda path: ast.unparse(registry.defined.__wrapped__(path)["LISTED"])),
     "a module": ("import os\nX = os.sep\n", lambda path: sources._parsed.__wrapped__(path, "m", 0)),
     "an audited table": ("where,row,mean\nt,a,90.1\n", audit_table.read),
     "audited sentences": ("t: a is best", lambda path: audit_command.sentences(path, {"t"})),

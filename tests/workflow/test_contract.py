@@ -5,7 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
-from .conftest import ALONE, RUNS, Checkout, differing, parse, rules
+from .conftest import RUNS, Checkout, differing, parse, rules
 
 # What docs/results.md promises to other tools.
 CLAIMS = """
@@ -94,7 +94,7 @@ def test_a_dry_run_imports_no_torch(place: Checkout) -> None:
     for module in ("torch", "torchvision"):
         (place.root / "src" / f"{module}.py").write_text("raise SystemExit('a dry run imported torch')\n")
     assert place.jobs()
-    used = place.hypersphere("pretrain", ALONE, status=1)
+    used = place.hypersphere("pretrain", "supervised-default-upright-s0", status=1)
     assert "a dry run imported torch" in used.stderr  # the control
 
 

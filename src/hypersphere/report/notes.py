@@ -8,10 +8,10 @@ from hypersphere.config.artifacts import HISTORY, Measured, Paper, Studied
 from hypersphere.config.cells import SHARED, untrained
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
+from hypersphere.provenance.likeness import unlike
 from hypersphere.report import words
 from hypersphere.report.artifact import Points
 from hypersphere.report.results import settles
-from hypersphere.statistics.gather import unlike
 from hypersphere.wording import counted
 
 

@@ -20,7 +20,7 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.records import WITHOUT_VALUE
 from hypersphere.config.rules import Answer, Rules, Verdict
 from hypersphere.errors import HypersphereError
-from hypersphere.provenance import columns, tables
+from hypersphere.provenance import columns, likeness, tables
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.statistics import confirmed, gather, measure, studies, verdicts
 from hypersphere.statistics.effects import ENOUGH, Pooled, arms, layout, pool, pool_for
@@ -178,7 +178,7 @@ class Judge:
             device, precision = (sorted(set(about[name].dropna())) for name in ("device", "precision"))
             arms = [rows.loc[rows["coordinates"] == cell, "seed"].dropna() for cell in dict.fromkeys(claim.cells)]
             seeds = dict.fromkeys(" ".join(str(int(seed)) for seed in sorted(set(arm))) for arm in arms)
-            reasons = gather.unlike(about)
+            reasons = likeness.unlike(about)
             if outcome["n"] == 1 and self.limit is None:
                 reasons.append("one run has no spread")
             if reasons:

@@ -17,8 +17,8 @@ from hypersphere.config.cells import LEFT_OUT
 from hypersphere.config.plan import Plan
 from hypersphere.config.rules import Rules
 from hypersphere.config.study import CHECKS, PRINTED, TIMES, TUNING
-from hypersphere.provenance import tables
-from hypersphere.statistics import answers, effects, gather, measure
+from hypersphere.provenance import likeness, tables
+from hypersphere.statistics import answers, effects, measure
 from hypersphere.statistics.effects import WELCH
 
 DRAWS = 2000
@@ -103,7 +103,7 @@ def of_plan(plan: Plan) -> dict[str, tuple[pd.DataFrame, tables.Columns]]:
             rows = list(_compared(plan, paper, study, artifact, found, whole))
             compared += rows
             if artifact == study and rows:
-                answer: answers.Answer = "unclear" if whole and gather.unlike(found["runs"]) else ""
+                answer: answers.Answer = "unclear" if whole and likeness.unlike(found["runs"]) else ""
                 if whole and not answer:
                     answer = _answer(plan, paper, study, rows, found["measurements"], rules)
                 answered.append({"paper": paper, "study": study, "answer": answer, "finished": whole})
@@ -153,7 +153,7 @@ def _compared(
         for cell in plan.artifacts[paper, artifact]
         if cell.run
     }
-    mixed = bool(gather.unlike(found["runs"]))
+    mixed = bool(likeness.unlike(found["runs"]))
     means = dict(zip(found["summary"]["coordinates"], found["summary"]["mean"], strict=True))
     for row in tables.rows(found["effects"]):
         row |= {"paper": paper, "study": study, "artifact": artifact, "finished": whole}

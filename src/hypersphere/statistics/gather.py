@@ -201,8 +201,6 @@ class Measurer:
         return answers
 
 
-MIXED = ("kind", "precision")
-"""Columns of runs.csv that runs of one comparison must share."""
 FLOORS = (PIXELS, UNTRAINED, CHANCE)
 """The controls that a cell should be above, in the order in which they are named."""
 
@@ -288,18 +286,3 @@ def _precision(about: Mapping[str, Any]) -> str:
     named: str = numerics.get("precision", "float32")
     rounded = about["device"]["type"] != "cpu" and numerics.get("tf32_convolutions")
     return "tf32" if named == "float32" and rounded else named
-
-
-def unlike(about: pd.DataFrame) -> list[str]:
-    """Why runs (rows of runs.csv) cannot be compared: how they were made differs, or two of them are one; in words."""
-    kinds = (sorted({kind for text in about[name].dropna() for kind in text.split("; ")}) for name in MIXED)
-    reasons = [f"runs of {' and '.join(values)} are mixed" for values in kinds if len(values) > 1]
-    finished = about[about["status"] == "finished"]
-    same: dict[str, str] = {}
-    for row in tables.rows(finished):
-        other = same.setdefault(row["weights"] or row["run"], row["run"])
-        if other == row["run"] and row["alike"] in {*finished["run"]}:
-            other = row["alike"]
-        if other != row["run"]:
-            reasons.append(f"{other} and {row['run']} trained alike")
-    return reasons

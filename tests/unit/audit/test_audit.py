@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from hypersphere import foreign
 from hypersphere.audit import checks, command, page, table
 from hypersphere.audit.checks import BEYOND_RUNS, BEYOND_TEST_SET, FITS, NOT
 
@@ -442,7 +443,9 @@ def test_it_imports_little(tmp_path: Path) -> None:
         "import sys; from hypersphere.__main__ import run; sys.argv = ['hypersphere', 'audit', 'n.csv']; run();"
         "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     )
-    out = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    given = {name: value for name, value in os.environ.items() if name not in foreign.found(os.environ)}
+    command = [sys.executable, "-c", code]
+    out = subprocess.run(command, cwd=tmp_path, env=given, capture_output=True, text=True, check=True).stdout
     loaded = set(out.splitlines()[-1].split())
     assert loaded.isdisjoint({"torch", "pandas", "pydantic", "yaml", "matplotlib", "snakemake", "sklearn"})
     assert {"numpy", "scipy"} <= loaded

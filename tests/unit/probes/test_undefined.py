@@ -148,7 +148,7 @@ def packed(plan: Plan, name: str, encoders: dict[str, Frozen]) -> dict[str, list
     run, epoch = plan.batches[0].runs[0], 4
     protocol = Protocol.model_validate({"probe": {"name": name, **quick(name)}})
     about = {"protocol": protocol.model_dump(mode="json", include={"probe", "layer"}), "threads": 1}
-    about |= {"code": digests.protocol_digest(protocol, run)}
+    about |= {"code": digests.protocol_digest(protocol, run), "data": {}}
     asked = Asked(protocol, {(epoch, target) for target in encoders})
     plan.__dict__["asked"] = {run.name: {protocol.digest: asked}}
     found = {(epoch, target): frozen for target, frozen in encoders.items()}

@@ -12,6 +12,7 @@ import pytest
 
 from hypersphere import t_test
 from hypersphere.config.study import CHECKS, PRINTED, Study
+from hypersphere.provenance import likeness
 from hypersphere.statistics import confirmed, effects, gather, known, measure
 
 from ...golden.released import ROOT, from_records
@@ -168,14 +169,14 @@ def test_what_is_not_of_one_kind_is_counted_as_nothing(column: str, value: str) 
     """One run of a GPU or of another precision among others, or two runs of equal weights; each alone is sound."""
     plan = from_records("laptop")
     about = gather.runs(plan, plan.runs_of("ours", "step_size"))
-    assert gather.unlike(about) == []
+    assert likeness.unlike(about) == []
     for rows in (1, 2):
         changed = about.copy()
         changed.iloc[:rows, list(changed).index(column)] = value
-        assert bool(gather.unlike(changed)) == (column != "weights" or rows == 2)
-        assert gather.unlike(changed.iloc[:1]) == []
+        assert bool(likeness.unlike(changed)) == (column != "weights" or rows == 2)
+        assert likeness.unlike(changed.iloc[:1]) == []
         changed["status"] = "diverged"  # which has no number, and perhaps weights of nan
-        assert bool(gather.unlike(changed)) == (column != "weights")
+        assert bool(likeness.unlike(changed)) == (column != "weights")
 
 
 def test_a_study_whose_runs_were_not_made_alike_is_unclear(monkeypatch: pytest.MonkeyPatch) -> None:

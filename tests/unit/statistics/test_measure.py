@@ -312,7 +312,7 @@ def test_runs_say_what_they_were_made_by_or_are_refused(make_world: Make, refuse
     world = make_world(seeds=[0])
     world.write()
     name, other = sorted(world.plan.runs)[:2]
-    made = [name, "finished", 100, "a processor", 1, "2.13.0", "c0de", "da7a", "cpu", "float32", ""]
+    made = [name, "finished", 100, "a processor", 1, "2.13.0", "c0de", "da7a", "cpu", "float32", "", "", "", 1]
     assert gather.runs(world.plan, [name, name]).to_numpy().tolist() == [made]
     path = world.plan.run_folder(name) / MANIFEST
     files.write_json(path, files.read_json(path) | {"status": "diverged"})

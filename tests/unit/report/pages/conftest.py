@@ -83,6 +83,7 @@ class World(Runs):
         self.write_claims()
         made_by = {"status": "finished", "epochs": 10, "device": "cpu", "threads": 1, "torch": "2.13.0"}
         made_by |= {"code": "c0de", "data": "da7a", "kind": "cpu", "precision": "float32", "plan": ""}
+        made_by |= {"weights": "", "alike": "", "records": 1}
         runs = pd.DataFrame([{"run": f"run-{at}", **made_by} for at in "abc"])
         tables.write(self.folder / "statistics", {"runs": (runs, RUNS)})
         self.measure("table1")

@@ -20,7 +20,8 @@ def test_cells_with_other_seeds_are_said_to_have_them() -> None:
     def conditions(**seeds: list[int]) -> str:
         rows = [{"coordinates": cell, "seed": float(seed)} for cell, some in seeds.items() for seed in some]
         rows.append({"coordinates": "chance", "seed": float("nan")})
-        runs = pd.DataFrame([{"device": "cpu", "torch": "2"}])
+        made = {"run": "a", "status": "finished", "device": "cpu", "kind": "cpu", "precision": "float32", "torch": "2"}
+        runs = pd.DataFrame([made | {"weights": "", "alike": ""}])
         about = SimpleNamespace(table={"measurements": pd.DataFrame(rows), "runs": runs}.get)
         return notes.conditions(about).partition(";")[0]
 
