@@ -82,6 +82,8 @@ _NUMBER = re.compile(rf"{_WHOLE.pattern}(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 """Numbers as JSON writes them. Python's ``float`` takes ``9_9.5``, ``+5``, blanks around it and zeros before it."""
 _FRACTIONS = {"value", "seconds", *EPOCH}
 """The columns whose numbers need not be whole."""
+MOST_LOST = 6
+"""Numbers of a history that are not finite, at most: training stops at the epoch of the first. Each can be three."""
 QUICKEST = 1e-3
 """Seconds that an epoch of training takes at least, on any machine."""
 Level = Literal["quick", "laptop", "paper"]
@@ -333,6 +335,8 @@ def _checksums(history: Sequence[Mapping[str, float | None]]) -> Iterator[str]:
     columns = [name for name in WRITTEN if history and name in history[0]]
     texts = [[None if row[name] is None else repr(row[name]) for name in columns] for row in history]
     lost = sum(text is None for row in texts for text in row)
+    if lost > MOST_LOST:
+        return
     for row in texts:
         row[0] = str(row[0]).removesuffix(".0")
     for order in itertools.permutations(range(len(columns))):
