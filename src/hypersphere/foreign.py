@@ -11,6 +11,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
+INSTALLING = ("PIP_*", "UV_*", "VIRTUAL_ENV", "CONDA_*")
+"""Of them, those that pip and uv alone read, as in every environment that was activated."""
 
 
 def found(environment: Mapping[str, str]) -> list[str]:
@@ -38,7 +40,7 @@ def start_again(*program: str, folder: str | Path = ".", kept: Collection[str] =
     ``program`` is what this process runs, ``folder`` where it was started, ``kept`` the names of variables that stay.
     Python reads some of them when it starts, so that to forget them later is too late.
     """
-    names = [name for name in found(os.environ) if name not in kept]
+    names = [name for name in found(os.environ) if name not in kept and not _matches(name, INSTALLING)]
     if not names:
         return
     for name in names:

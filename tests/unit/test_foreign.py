@@ -55,16 +55,27 @@ def test_a_library_of_another_python_is_not_imported(tmp_path: Path, module: str
     assert (done.returncode, done.stdout, done.stderr) == (0, "results/laptop\n", "")
 
 
-def test_a_process_starts_again_once_in_its_folder_with_its_arguments(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("given", "left", "starts"),
+    [
+        ({"MPLBACKEND": "x", "GIT_DIR": "x", "PYTHONHASHSEED": "1"}, ["GIT_DIR", "PYTHONHASHSEED"], 2),
+        ({"GIT_DIR": "x"}, ["GIT_DIR"], 1),
+        ({"VIRTUAL_ENV": "x", "PIP_USER": "1"}, ["PIP_USER", "VIRTUAL_ENV"], 1),  # pip and uv alone read them
+        ({}, [], 1),
+    ],
+)
+def test_a_process_starts_again_once_in_its_folder_with_its_arguments(
+    tmp_path: Path, given: dict[str, str], left: list[str], starts: int
+) -> None:
     program = tmp_path / "program.py"
     lines = (
         *("import os, sys", f"sys.path.insert(0, {str(ROOT / 'src')!r})", "from hypersphere import foreign"),
         *("started = os.getcwd()", "os.chdir('/')", "print('start', flush=True)"),
-        *("foreign.start_again(__file__, folder=started, kept={'PIP_USER'})", "print(started, sys.argv[1:])"),
-        "print(sorted({'PIP_USER', 'MPLBACKEND', 'PYTHONHASHSEED'} & os.environ.keys()))",
+        *("foreign.start_again(__file__, folder=started, kept={'GIT_DIR'})", "print(started, sys.argv[1:])"),
+        f"print(sorted({set(given)} & os.environ.keys()))",
     )
     program.write_text("\n".join(lines))
-    given = os.environ | {"PIP_USER": "1", "MPLBACKEND": "x", "PYTHONHASHSEED": "1"}
     command = [sys.executable, str(program), "a b", "$c"]
-    done = subprocess.run(command, cwd=tmp_path, env=given, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["start", "start", f"{tmp_path} ['a b', '$c']", "['PIP_USER', 'PYTHONHASHSEED']"]
+    environment = {name: value for name, value in os.environ.items() if name not in foreign.found(os.environ)} | given
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [*["start"] * starts, f"{tmp_path} ['a b', '$c']", str(left)]
