@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 import pytest
 
+from hypersphere import foreign
+
 from ..preloaded import Server
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -195,9 +197,10 @@ def clone(source: Path, target: Path) -> None:
 
 @pytest.fixture(scope="session")
 def environment() -> dict[str, str]:
-    """This interpreter's programs first, and no setting of Python, pytest, make or Snakemake."""
-    foreign = ("PYTEST", "PYTHON", "SNAKEMAKE", "MAKE")
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(foreign)}
+    """This interpreter's programs first, and no setting of other programs: test_hands.py sets them."""
+    others = ("PYTEST", "PYTHON", "SNAKEMAKE", "MAKE")
+    dropped = foreign.found(os.environ)
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(others) and key not in dropped}
     path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
     return kept | {"PATH": path}
 

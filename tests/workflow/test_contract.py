@@ -47,8 +47,8 @@ def test_claims_has_the_columns_of_the_contract_and_a_row_per_published_claim_wh
 def test_every_artifact_is_there_in_every_format_and_every_run_with_its_files_and_no_state_to_resume(
     finished: Checkout,
 ) -> None:
-    expected = {f"tables/{name}.{form}" for name in TABLES for form in ("csv", "md", "tex")}
-    expected |= {f"figures/{name}.{form}" for name in FIGURES for form in ("svg", "png", "csv")}
+    expected = {f"tables/{name}.{form}" for name in TABLES for form in ("csv", "md", "tex", "json")}
+    expected |= {f"figures/{name}.{form}" for name in FIGURES for form in ("svg", "png", "csv", "json")}
     assert set(finished.files("tables/**/*", "figures/**/*")) == expected
     assert (finished.results / "paper.pdf").read_bytes().startswith(b"%PDF-")
     folders = list((finished.results / "runs").iterdir())

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from hypersphere.config import records
+
 from ..harm import flipped
 from .conftest import REPOSITORY, Checkout, program, set_up
 from .released import ARCHIVE, STRAY, alone, dvc, listed, objects, rewrite
@@ -94,9 +96,7 @@ def test_weights_data_archives_and_evidence_are_outputs_and_states_locks_and_hal
     assert next((released.results / "runs").glob("*/unfinished-*/resume.safetensors"))  # and they were left alone
     assert list(listed(released, "data/raw")) == [Path(ARCHIVE).name]
     evidence = listed(released, f"results/{released.results.name}/evidence")
-    assert sorted(evidence) == [
-        f"{name}.csv" for name in ("environments", "history", "measurements", "protocols", "runs")
-    ]
+    assert sorted(evidence) == sorted(f"{name}.csv" for name in records.TABLES)
     remote = objects(released.root.parent / "remote")
     for moved in (runs, evidence, listed(released, "data/raw"), listed(released, "data/processed")):
         assert set(moved.values()) <= remote.keys()

@@ -144,7 +144,7 @@ def test_only_one_artifact_is_made_and_nothing_else_is_touched(copy: Checkout) -
     new = {name for name in after.keys() - before.keys() if not name.endswith(".lock")}
     assert len({name.split("/")[1] for name in new if name.startswith("runs/")}) == 11
     assert {name for name in new if not name.startswith(("runs/", "evaluations/", "batches/"))} == {
-        *(f"tables/embedding_norms/{NAME}.{form}" for form in ("csv", "md", "tex")),
+        *(f"tables/embedding_norms/{NAME}.{form}" for form in ("csv", "md", "tex", "json")),
         *(f"statistics/embedding_norms/{NAME}/{name}.csv" for name in ("measurements", "summary", "effects", "runs")),
         *(f"statistics/embedding_norms/{NAME}/{name}" for name in ("manifest.json", "claims.csv", "claims.json")),
     }
