@@ -39,12 +39,12 @@ def main() -> str | None:
             f"hypersphere needs Python {named}, and {sys.executable} is {this()}; name another: make setup PYTHON=..."
         )
     made = made_of()
-    if left() == made and PYTHON.exists():
+    if is_there(made):
         return None
     with open(__file__) as handle:
         with suppress(OSError):  # a file system may have no locks
             fcntl.flock(handle, fcntl.LOCK_EX)  # of two setups at once, the second waits, and finds it done
-        return None if left() == made and PYTHON.exists() else install(made)
+        return None if is_there(made) else install(made)
 
 
 def pythons() -> list[tuple[int, int]]:
@@ -73,6 +73,11 @@ def left() -> dict[str, Any]:
     with suppress(OSError, ValueError):
         return dict(json.loads(STAMP.read_text(encoding="utf-8")))
     return {}
+
+
+def is_there(made: dict[str, Any]) -> bool:
+    """Whether .venv is made of that, and finished."""
+    return left() == made and PYTHON.exists()
 
 
 def install(made: dict[str, Any]) -> str | None:

@@ -7,7 +7,6 @@ library alone, as it comes before everything else.
 import os
 import sys
 from collections.abc import Collection, Mapping
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
@@ -31,7 +30,7 @@ def found(environment: Mapping[str, str]) -> list[str]:
 
 
 def _matches(name: str, patterns: Collection[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
+    return any(name.startswith(one[:-1]) if one.endswith("*") else name == one for one in patterns)
 
 
 def start_again(*program: str, folder: str | Path = ".", kept: Collection[str] = ()) -> None:
