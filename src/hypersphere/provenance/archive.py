@@ -16,6 +16,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from hypersphere import files
+from hypersphere.config import citation
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError, in_one_line
 from hypersphere.provenance import contents
@@ -34,7 +35,10 @@ def pack(plan: Plan, weights: bool = False) -> Path:
             archive is written, and one that was there stays.
     """
     root = plan.config.root
-    folder = f"hypersphere-{files.read_yaml(root / 'CITATION.cff')['version']}-{plan.config.scale_name}"
+    cited = citation.read(root)
+    if cited is None:
+        raise HypersphereError(f"{root / citation.FILE}: the file is missing")
+    folder = f"hypersphere-{cited.version}-{plan.config.scale_name}"
     target = root / f"{folder}.zip"
     lock = FileLock(Path(_git(root, "rev-parse", "--absolute-git-dir").strip()) / "hypersphere-archive.lock")
     try:

@@ -115,6 +115,16 @@ def parts(plan: Plan) -> list[Path]:
     return list(plan.config.root.glob(".hypersphere-*"))
 
 
+@pytest.mark.parametrize(
+    ("content", "said"), [(None, "CITATION.cff: the file is missing"), ("version: ../1\n", "cannot name a file")]
+)
+def test_a_version_that_names_no_file_is_refused(plan: Plan, content: str | None, said: str) -> None:
+    citation = plan.config.root / "CITATION.cff"
+    citation.unlink() if content is None else citation.write_text(content)
+    with pytest.raises(HypersphereError, match=said):
+        archive.pack(plan)
+
+
 def test_it_holds_the_commit_the_results_and_their_description(plan: Plan) -> None:
     path = archive.pack(plan)
     assert path.name == f"{NAME}.zip"
