@@ -17,6 +17,7 @@ from filelock import FileLock
 from hypersphere import files
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import MANIFEST, Plan
+from hypersphere.errors import HypersphereError
 from hypersphere.provenance import archive, contents
 
 from ...conftest import PROJECT, ROOT
