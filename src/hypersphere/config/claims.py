@@ -22,7 +22,6 @@ from pydantic import (
 )
 
 from hypersphere import files
-from hypersphere.config import registry
 from hypersphere.config.artifacts import Paper, Studied
 from hypersphere.config.cells import LEFT_OUT
 from hypersphere.config.coordinates import IDENTITY, Scalar, ordered, parse, setting, show, text
@@ -386,8 +385,8 @@ def why_not_made(plan: Plan, paper: str, artifact: str) -> str:
     if isinstance(declared, Studied):
         if artifact in config.studied(paper):
             return ""
-        unusable = registry.unusable("simulations", declared.study)
-        return unusable or f"needs {', '.join(declared.needs).replace('_', ' ')}, which are not here"
+        missing = config.study_code(paper, declared.study).missing
+        return missing or f"needs {', '.join(declared.needs).replace('_', ' ')}, which are not here"
     if (paper, artifact) not in plan.artifacts:
         return declared.missing or LEFT_OUT
     reasons = dict.fromkeys(cell.missing for cell in plan.artifacts[paper, artifact])

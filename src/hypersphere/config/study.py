@@ -9,7 +9,7 @@ A study is declared in a document of ours, like a paper's artifacts, and is turn
 - ``<study>_checks``: further measures of the confirmed arms: what the intervention is for, and other probes; and
   ``further`` arms, which are outside the family of the primary comparison.
 
-``hypersphere select`` writes the best values of each arm into ``config/selected/<document>/<study>.csv``.
+``hypersphere select`` writes the best values of each arm into ``papers/<id>/selected/<study>.csv``.
 """
 
 import csv
@@ -348,9 +348,9 @@ Selection = dict[str, dict[str, Scalar]]
 """The selected value of each tuned field, by arm (its coordinates as text)."""
 
 
-def selection_file(root: Path, paper: str, study: str) -> Path:
-    """config/selected/<document>/<study>.csv."""
-    return root / "config" / "selected" / paper / f"{study}.csv"
+def selection_file(folder: Path, study: str) -> Path:
+    """papers/<id>/selected/<study>.csv, of the paper in ``folder``."""
+    return folder / "selected" / f"{study}.csv"
 
 
 def write_selection(path: Path, curve: list[Tried]) -> None:

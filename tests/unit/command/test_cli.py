@@ -16,9 +16,9 @@ import yaml
 from hypersphere.command import campaign, cli
 from hypersphere.config import plan as planning
 from hypersphere.config.run import read
+from hypersphere.exact.study import COLUMNS as ANSWERS
 from hypersphere.provenance import stop, tables
 from hypersphere.report import writer
-from hypersphere.simulations.study import COLUMNS as ANSWERS
 from hypersphere.training import pretrain
 
 from ...fixtures import Approve, Planned, Project, Refused

@@ -13,8 +13,8 @@ from hypersphere.command import cli, site
 from hypersphere.config import project, registry
 from hypersphere.config.claims import load_errata
 from hypersphere.config.validation import Strict
+from hypersphere.exact import theorems as theory
 from hypersphere.files import write_text
-from hypersphere.theory import build as theory
 
 PARTS = [(kind, name) for kind, _ in site.KINDS.values() for name in registry.names(kind)]
 CONFIG = project.load(site.ROOT, {})

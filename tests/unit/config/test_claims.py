@@ -20,7 +20,6 @@ from hypersphere.config.claims import (
 )
 from hypersphere.config.coordinates import text
 from hypersphere.config.measures import MEASURES
-from hypersphere.theory import build
 
 from ...fixtures import Planned, Refused
 from ...golden.released import ROOT

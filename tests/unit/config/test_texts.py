@@ -9,7 +9,6 @@ from hypersphere import files
 from hypersphere.command import preview
 from hypersphere.config import plan as planning
 from hypersphere.config import texts
-from hypersphere.theory import build
 
 from ...fixtures import Project, Refused
 from ...golden.released import ROOT, released

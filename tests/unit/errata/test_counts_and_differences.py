@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 from hypersphere.config.coordinates import PAIR
-from hypersphere.simulations.sentences import compute
 
 from ..printed import differences, table, with_deviations
 from ..simulations.shared import context, held

@@ -21,9 +21,9 @@ from hypersphere.config.cells import Cell, raw_pixels
 from hypersphere.config.coordinates import parse, text
 from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.records import UNDEFINED
+from hypersphere.exact.study import COLUMNS
 from hypersphere.provenance import pictures, tables
 from hypersphere.provenance.columns import TABLES, THEORY
-from hypersphere.simulations.study import COLUMNS
 from hypersphere.statistics import claims, measure
 
 PROJECT = Path(__file__).parents[2] / "project"

@@ -22,8 +22,8 @@ from hypersphere.report import style, writer
 from hypersphere.report.artifact import Points, Shown
 from hypersphere.report.results import Results
 from hypersphere.report.studies import Drawing, Layout
-from hypersphere.simulations.pair_attraction import draw
 from hypersphere.statistics import claims
+from papers.embedding_norms.studies.pair_attraction import draw
 
 from ...statistics.world import Runs
 

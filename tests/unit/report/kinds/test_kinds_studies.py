@@ -15,7 +15,7 @@ from hypersphere.config import registry
 from hypersphere.report import studies, style
 from hypersphere.report.artifact import Context
 from hypersphere.report.kinds import study_figure
-from hypersphere.simulations.pair_attraction import draw
+from papers.embedding_norms.studies.pair_attraction import draw
 
 from ..conftest import ROOT
 
