@@ -50,7 +50,7 @@ def expected(row: Row) -> Scalar:
 @cache
 def rows() -> tuple[Row, ...]:
     listed = []
-    for file in sorted((ROOT / "config" / "papers").glob("*/hyperparameters.csv")):
+    for file in sorted((ROOT / "papers").glob("*/hyperparameters.csv")):
         with file.open(newline="", encoding="utf-8") as handle:
             listed += [Row(file.parent.name, **line) for line in csv.DictReader(handle)]
     return tuple(listed)

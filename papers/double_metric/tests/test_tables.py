@@ -27,7 +27,7 @@ def gains(rows: pd.DataFrame) -> pd.DataFrame:
 
 def test_d4_weights_shrink_nt_xent_by_up_to_a_factor_of_four_and_no_row_does_only_that() -> None:
     """Table 1 is in the paper's configuration."""
-    file = Path(__file__).resolve().parents[3] / "config" / "papers" / "double_metric" / "paper.yaml"
+    file = Path(__file__).resolve().parents[3] / "papers" / "double_metric" / "paper.yaml"
     variants = yaml.safe_load(file.read_text(encoding="utf-8"))["variants"]
     weights = [(variants[loss]["objective"]["alpha"], variants[loss]["objective"]["beta"]) for loss in LOSSES[1:]]
     assert [alpha for alpha, _ in weights] == [0.75, 0.5, 0.25, 1.0]

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from hypersphere.exact.statement import Checked, examine, gradient
 from hypersphere.objectives.margin_logits import margin_logits
+from papers.margins import theorems as margins
 from papers.margins.theorems import STATEMENTS, Case
 from tests.unit.exact.statements import example, judge
 

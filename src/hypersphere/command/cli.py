@@ -34,6 +34,9 @@ EPILOG = "Settings come from config/config.yaml; --set KEY=VALUE replaces one, o
 EXAMPLE = Path(__file__).parents[3] / "examples" / "mine"
 """A document that ``new-paper`` writes under another name."""
 
+WRITTEN = (".yaml", ".csv", ".py")
+"""The endings of the files that it writes."""
+
 Option = tuple[tuple[str, ...], dict[str, Any]]
 
 
@@ -152,9 +155,10 @@ def new_paper(plan: Plan, arguments: argparse.Namespace) -> None:
         if other.name.casefold() == name.casefold():
             raise HypersphereError(f"new-paper: {other}: exists")
     with files.replacing(folder, folder=True) as made:
-        for file in EXAMPLE.iterdir():
-            text = file.read_text(encoding="utf-8")
-            files.write_text(made / file.name, text.replace(EXAMPLE.name, name))
+        for file in sorted(EXAMPLE.rglob("*.*")):
+            if file.suffix in WRITTEN:
+                text = file.read_text(encoding="utf-8")
+                files.write_text(made / file.relative_to(EXAMPLE), text.replace(EXAMPLE.name, name))
     setting = "" if inside else f" 'SET=papers=[{folder.resolve()}]'"
     print(f"wrote {folder}; next: make reproduce ONLY={name}{setting}")
 

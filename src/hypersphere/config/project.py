@@ -272,9 +272,15 @@ class Config(BaseModel):
 
     def study_code(self, paper: str, study: str) -> paper_code.StudyCode:
         """The code of an exact study that a paper names."""
+        paper_code.admit(self.folders)
         code = paper_code.study(paper, study)
         assert code is not None  # _cross_check has looked
         return code
+
+    def theorems_module(self, paper: str) -> str | None:
+        """The dotted module of a paper's statements; None if it has none."""
+        paper_code.admit(self.folders)
+        return paper_code.theorems(paper)
 
     @property
     def report_figures(self) -> dict[str, str]:

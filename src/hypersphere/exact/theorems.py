@@ -5,8 +5,8 @@ import json
 
 import pandas as pd
 
-from hypersphere.config import paper_code
 from hypersphere.config.plan import Plan
+from hypersphere.config.project import Config
 from hypersphere.exact.statement import Statement, examine
 from hypersphere.provenance.columns import THEORY
 from hypersphere.provenance.tables import write
@@ -15,9 +15,9 @@ from hypersphere.training.determinism import make_deterministic
 DRAWS = 10_000
 
 
-def statements(paper: str) -> tuple[Statement, ...]:
+def statements(config: Config, paper: str) -> tuple[Statement, ...]:
     """The statements of a paper's theorems.py, in order; none without that file."""
-    module = paper_code.theorems(paper)
+    module = config.theorems_module(paper)
     return tuple(importlib.import_module(module).STATEMENTS) if module else ()
 
 
@@ -26,7 +26,7 @@ def build(plan: Plan) -> None:
     make_deterministic(1)
     rows = []
     for paper in plan.config.papers:
-        for statement in statements(paper):
+        for statement in statements(plan.config, paper):
             found = examine(statement, DRAWS)
             example = "" if found.counterexample is None else json.dumps(found.counterexample)
             identity = {"id": statement.id, "paper": paper, "reading": statement.reading}

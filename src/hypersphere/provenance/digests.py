@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere import files
-from hypersphere.config import paper_code, registry
+from hypersphere.config import registry
 from hypersphere.config.artifacts import HISTORY, Protocol, Studied
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.config.project import Config
@@ -79,7 +79,7 @@ def evaluation_digest(plan: Plan, batch: BatchOfRuns) -> str:
 
 def theory_digest(plan: Plan) -> str:
     """Digest of all code that checks the theorems of the plan's papers."""
-    stated = filter(None, map(paper_code.theorems, plan.config.papers))
+    stated = filter(None, map(plan.config.theorems_module, plan.config.papers))
     return code_digest("hypersphere.exact.theorems", *stated)
 
 

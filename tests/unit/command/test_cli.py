@@ -182,7 +182,7 @@ def test_studies_are_judged_and_drawn_without_any_run(
     """The made-up one has no drawing, so that drawing is replaced here."""
     drawn: list[tuple[str, str]] = []
     monkeypatch.setattr(writer, "build", lambda results, paper, artifact: drawn.append((paper, artifact)))
-    file = world.root / "config" / "papers" / "norms" / "paper.yaml"
+    file = world.root / "papers" / "norms" / "paper.yaml"
     document = yaml.safe_load(file.read_text())
     document["artifacts"]["figure"] = {"draw": "study_table", "title": "t", "study": "entropy_limits"}
     file.write_text(yaml.safe_dump(document))

@@ -28,7 +28,7 @@ TRIED = settings(
     suppress_health_check=list(HealthCheck),
 )
 YAML = sorted(path.relative_to(PROJECT).as_posix() for path in PROJECT.glob("config/**/*.yaml"))
-CLAIMS = sorted(path.relative_to(PROJECT).as_posix() for path in PROJECT.glob("config/papers/*/claims.csv"))
+CLAIMS = sorted(path.relative_to(PROJECT).as_posix() for path in PROJECT.glob("papers/*/claims.csv"))
 
 WRONG: list[Any] = [
     *(None, True, False, -1, 0, 1, 3.5, 1e308, float("inf"), float("nan"), 10**26, -(10**26)),

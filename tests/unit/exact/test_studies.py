@@ -10,6 +10,7 @@ import yaml
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
 from hypersphere.errors import DamagedError
+from hypersphere.exact import studies
 from hypersphere.exact.study import COLUMNS, counted, effect, exactly, over_seeds
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.report.results import Results
@@ -19,7 +20,7 @@ PAPER = "embedding_norms"
 
 def made(root: Path, **overrides: object) -> Plan:
     plan = planning.make(root, overrides)
-    build.build(plan, PAPER)
+    studies.build(plan, PAPER)
     return plan
 
 
@@ -40,7 +41,7 @@ def test_a_table_for_each_artifact_answers_and_a_manifest_with_the_same_bytes_at
 
 def test_a_study_returns_the_tables_that_artifacts_ask_for(project_root: Path, refused: Any) -> None:
     first, *_ = planning.make(project_root).config.studied(PAPER)
-    file = project_root / "config" / "papers" / PAPER / "paper.yaml"
+    file = project_root / "papers" / PAPER / "paper.yaml"
     paper = yaml.safe_load(file.read_text())
     del paper["report"]  # which names a figure of the study
     artifacts = dict(paper["artifacts"])
@@ -53,7 +54,9 @@ def test_a_study_returns_the_tables_that_artifacts_ask_for(project_root: Path, r
 
 
 def test_answers_say_what_their_numbers_are(refused: Any) -> None:
-    rows = build.rows("s", [over_seeds("a", [3, float("inf")]), effect("b", [1.5], [0.5, 2]), counted("c", 3, 4, "N1")])
+    rows = studies.rows(
+        "s", [over_seeds("a", [3, float("inf")]), effect("b", [1.5], [0.5, 2]), counted("c", 3, 4, "N1")]
+    )
     assert [tuple(row.values()) for row in rows] == [
         ("s", "a", "as printed", "seeds", 0, "3"),
         ("s", "a", "as printed", "seeds", 1, "inf"),
@@ -64,7 +67,7 @@ def test_answers_say_what_their_numbers_are(refused: Any) -> None:
         ("s", "c", "N1", "places", 0, "4"),
     ]
     with refused(ValueError):
-        build.rows("s", [exactly("a", float("nan"))])
+        studies.rows("s", [exactly("a", float("nan"))])
 
 
 def test_an_altered_table_is_refused_and_made_again_by_the_next_run(project_root: Path, refused: Any) -> None:

@@ -10,19 +10,22 @@ import pytest
 from hypersphere.config import plan
 from hypersphere.config import project as cfg
 from hypersphere.config.claims import load, load_errata
+from hypersphere.exact import theorems
 from hypersphere.provenance.columns import THEORY
 from hypersphere.report.claims import counterexample
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIG = cfg.load(ROOT, {})
 CLAIMS = {
-    paper: [row for row in load(ROOT / "config" / "papers" / paper / "claims.csv") if row.kind == "theorem"]
+    paper: [row for row in load(ROOT / "papers" / paper / "claims.csv") if row.kind == "theorem"]
     for paper in CONFIG.papers
 }
 
 
 def test_every_statement_is_a_claim_and_the_other_way_round_and_a_corrected_one_names_an_erratum() -> None:
-    stated = {paper: sorted((one.id, one.reading) for one in build.statements(paper)) for paper in CONFIG.papers}
+    stated = {
+        paper: sorted((one.id, one.reading) for one in theorems.statements(CONFIG, paper)) for paper in CONFIG.papers
+    }
     assert stated == {paper: sorted((row.id, row.reading) for row in rows) for paper, rows in CLAIMS.items()}
     ids = [identifier for rows in stated.values() for identifier, _ in rows]
     assert len(set(ids)) == len(ids)
@@ -35,11 +38,11 @@ def test_every_statement_is_a_claim_and_the_other_way_round_and_a_corrected_one_
 def test_the_table_is_as_documented_and_the_same_if_one_paper_is_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(build, "DRAWS", 200)
+    monkeypatch.setattr(theorems, "DRAWS", 200)
     files = []
     for name, only in (("all", {}), ("one", {"only": ["lecture"]})):
         config = cfg.load(ROOT, only).model_copy(update={"root": tmp_path / name})
-        build.build(plan.Plan(config, (), {}))
+        theorems.build(plan.Plan(config, (), {}))
         files.append(config.exact / "theory.csv")
     assert files[0].read_bytes() == files[1].read_bytes()
     table = pd.read_csv(files[0], keep_default_na=False)

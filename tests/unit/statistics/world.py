@@ -258,7 +258,7 @@ class World(Runs):
         super().__init__(planning.make(root, overrides), "norms")
 
     def claims(self, *rows: Mapping[str, Any]) -> None:
-        path = self.root / "config" / "papers" / "norms" / "claims.csv"
+        path = self.root / "papers" / "norms" / "claims.csv"
         path.parent.mkdir(parents=True, exist_ok=True)
         pd.DataFrame(rows, columns=list(CLAIM)).to_csv(path, index=False, lineterminator="\n")
 
