@@ -349,7 +349,7 @@ def evidence(plan: Plan, arguments: argparse.Namespace) -> None:
 
 @command(
     "choose the tuned values of a study's arms from the records of its tuning runs",
-    option("study", metavar="DOCUMENT/STUDY", help="such as ours/NAME"),
+    option("study", metavar="DOCUMENT/STUDY", help="a study, after its paper"),
 )
 def select(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.config.study import write_selection

@@ -45,7 +45,7 @@ _CORRECTED = re.compile(r"\.([a-z]\d+)$")
 
 
 def reading_of(statement: str) -> str:
-    """The reading that the id of a statement tells: the erratum at its end (``margins.equation_16.m8``) or PRINTED."""
+    """The reading that the id of a statement tells: the erratum at its end (``mine.equation_16.m8``) or PRINTED."""
     corrected = _CORRECTED.search(statement)
     return corrected[1].upper() if corrected else PRINTED
 
@@ -343,7 +343,7 @@ class Erratum(Strict):
     decided: Text
     """How we decided."""
     tests: list[Text]
-    """Tests (``tests/…py::test_…``) and statements (``margins.lemma_4_2…``) that show the error or the choice."""
+    """Tests (``tests/…py::test_…``) and statements (``mine.lemma_4_2…``) that show the error or the choice."""
 
     @model_validator(mode="after")
     def _says_what_is_run(self) -> Self:

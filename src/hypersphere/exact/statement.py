@@ -40,7 +40,7 @@ class Statement:
     """One theorem, proposition, lemma or identity, in one reading."""
 
     id: str
-    """The claim's id: ``margins.theorem_4_1``, or with the erratum that corrects it, ``margins.equation_16.m8``."""
+    """The claim's id: ``mine.theorem_4_1``, or with the erratum that corrects it, ``mine.equation_16.m8``."""
     check: Callable[..., Checked]
     """Takes the inputs by name."""
     draw: Callable[[torch.Generator, int], Inputs]
