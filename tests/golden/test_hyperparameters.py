@@ -68,9 +68,9 @@ def is_meant(row: Row, cell: Cell) -> bool:
 
 def wrong(row: Row) -> list[str]:
     """The places where our configuration has another value than a row expects."""
-    if row.path.startswith("simulations."):
+    if row.path.startswith("studies."):
         module, _, name = row.path.rpartition(".")
-        constant = getattr(importlib.import_module(f"hypersphere.{module}"), name)
+        constant = getattr(importlib.import_module(f"papers.{row.paper}.{module}"), name)
         return [] if equal(constant, expected(row)) else [f"{row.path} is {constant}"]
     found = [(cell, value(cell, row.path)) for cell in printed_cells(row.paper) if is_meant(row, cell)]
     if row.path.startswith("probe."):  # a table may show numbers of several protocols

@@ -90,10 +90,13 @@ def check_conditions(conditions: Conditions, where: str = "") -> Conditions:
     return conditions
 
 
+When = Annotated[Conditions, AfterValidator(check_conditions)]
+
+
 class Override(Strict):
     """Fields that replace those of runs whose method, variant, dataset and paths set by an artifact match ``when``."""
 
-    when: Annotated[Conditions, AfterValidator(check_conditions)]
+    when: When
     set: RunFields
 
     @cached_property

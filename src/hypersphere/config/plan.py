@@ -337,7 +337,7 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
     for paper in config.papers.values():
         for name, artifact in paper.measured.items():
             here = artifact.made_at is None or config.settings.scale in artifact.made_at
-            if here and not artifact.missing and name not in config.at_scale[paper.paper].artifacts_left_out:
+            if here and not artifact.missing and not config.left_out(paper.paper, name):
                 cells += maker.of(paper, name, artifact)
     cells, records = of_cells.without_repeats(cells), None
     if config.settings.evidence_only:

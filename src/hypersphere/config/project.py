@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_va
 
 from hypersphere import files
 from hypersphere.config import coordinates, deciding, paper_code, registry
-from hypersphere.config.artifacts import Need, Override, Paper, Studied, check_conditions
+from hypersphere.config.artifacts import Conditions, Need, Override, Paper, Studied, When, check_conditions
 from hypersphere.config.bare_code import behind
 from hypersphere.config.coordinates import Scalar
 from hypersphere.config.records import FOLDER, Level
@@ -93,7 +93,7 @@ class Resources(Strict):
 class ScaleOverride(Override):
     """What a scale changes in the runs that match ``when``; without it, in all."""
 
-    when: dict[str, Scalar | list[Scalar]] = Field(default_factory=dict)
+    when: When = Field(default_factory=dict)
     set: RunFields = Field(default_factory=dict)
     divide: dict[str, PositiveInt] = Field(default_factory=dict)
     """Whole numbers of the run, by path (``method.queue``), divided by these after all overrides; those of
@@ -124,6 +124,8 @@ class Scale(UsualEpochs):
     datasets: StandIns = Field(default_factory=dict)
     other_datasets: Literal["themselves", "nothing"]
     """What is used in place of datasets that ``datasets`` does not name."""
+    leaves_out: Artifacts = Field(default_factory=list)
+    """Artifacts, as ``paper/artifact``, that are not made, beside those that papers leave out at this scale."""
     most_values: Most | None = None
     """The most values of an axis that are measured, from the first to the last at even distances; None: all. The
     baselines of these cells are measured, too. An axis of measures stays whole."""
@@ -146,10 +148,6 @@ class Scale(UsualEpochs):
     resources: Resources
 
 
-Cells = dict[str, Scalar | list[Scalar]]
-"""Conditions on the coordinates of cells."""
-
-
 class AtScale(Strict):
     """How a scale measures one artifact of a paper."""
 
@@ -159,11 +157,17 @@ class AtScale(Strict):
     """In place of the scale's own."""
 
 
+def _names_once(left_out: list[str | Conditions]) -> list[str | Conditions]:
+    """Refuse an artifact that is left out twice."""
+    each_once([one for one in left_out if isinstance(one, str)])
+    return left_out
+
+
 class PaperScale(Strict):
     """``papers/<id>/scales/<scale>.yaml``: what a paper changes at a scale. Each field has the last word."""
 
     datasets: StandIns = Field(default_factory=dict)
-    leaves_out: list[str | Cells] = Field(default_factory=list)
+    leaves_out: Annotated[list[str | Conditions], AfterValidator(_names_once)] = Field(default_factory=list)
     """Artifacts that are not made, by their names, and cells, by coordinates: ``{dataset: [stl10, imagenet]}``."""
     artifacts: dict[str, AtScale] = Field(default_factory=dict)
     overrides: list[ScaleOverride] = Field(default_factory=list)
@@ -175,7 +179,6 @@ class PaperScale(Strict):
         for at, cells in enumerate(self.leaves_out):
             if isinstance(cells, dict):
                 check_conditions(cells, f"leaves_out.{at}.")
-        each_once([one for one in self.leaves_out if isinstance(one, str)])
         return self
 
     @cached_property
@@ -311,6 +314,11 @@ class Config(BaseModel):
         of_paper = Replaced(self.scale_file(paper), f"evaluations.{evaluation}", own)
         order = [of_paper, of_all] if file == COMMAND_LINE else [of_all, of_paper]
         return [one for one in order if one.parameters]
+
+    def left_out(self, paper: str, artifact: str) -> bool:
+        """Whether this scale does not make an artifact."""
+        of_paper = artifact in self.at_scale[paper].artifacts_left_out
+        return of_paper or f"{paper}/{artifact}" in self.scale.leaves_out
 
     def most_values(self, paper: str, artifact: str) -> int | None:
         """The most values of an axis of an artifact that are measured at this scale; None: all."""
@@ -557,12 +565,19 @@ def _cross_check(config: Config, scales: Collection[str]) -> None:
         for parameter in parameters:
             if parameter not in taken:
                 raise HypersphereError(f"{where}.{name}.{parameter}: {unknown_key(parameter, taken, name)}")
-    where = f"{config.sources['only']}: only"
     for chosen in config.settings.only:
-        paper, slash, _ = chosen.partition("/")
-        _check_name(paper, papers, where)
-        if slash:
-            _check_name(chosen, [f"{paper}/{artifact}" for artifact in papers[paper].artifacts], where)
+        _check_chosen(config, chosen, "only", of_papers=True)
+    for chosen in config.scale.leaves_out:
+        _check_chosen(config, chosen, "leaves_out", of_papers=False)
+
+
+def _check_chosen(config: Config, chosen: str, field: str, of_papers: bool) -> None:
+    """Check an artifact, as ``paper/artifact``, or a paper's name where a whole one can be chosen."""
+    paper, slash, _ = chosen.partition("/")
+    where = f"{config.sources[field]}: {field}"
+    _check_name(paper, config.papers, where)
+    if slash or not of_papers:
+        _check_name(chosen, [f"{paper}/{artifact}" for artifact in config.papers[paper].artifacts], where)
 
 
 def _check_name(name: str, names: Collection[str], where: str) -> None:
@@ -570,7 +585,7 @@ def _check_name(name: str, names: Collection[str], where: str) -> None:
         raise HypersphereError(f"{where}: {not_one_of(name, sorted(names))}")
 
 
-def _check_conditions(conditions: Cells, known: Mapping[str, Collection[str]], where: str) -> None:
+def _check_conditions(conditions: Conditions, known: Mapping[str, Collection[str]], where: str) -> None:
     """Check the methods, variants and datasets of conditions on coordinates."""
     for key, names in known.items():
         for value in coordinates.alternatives(conditions.get(key, [])):

@@ -65,7 +65,7 @@ authors: [{name: we}, {given-names: A., family-names: B}]
 STUDY = {"draw": "study_table", "title": "Told"}
 PAPER = {
     "artifacts.told": STUDY | {"study": "sentences", "shows": ["p.gain"]},
-    "artifacts.told_too": STUDY | {"study": "cosine_field"},
+    "artifacts.told_too": STUDY | {"study": "printed_numbers"},
     "report": {"short": "the p", "gravest": ["p.lemma"]},
 }
 
