@@ -2,6 +2,7 @@
 
 import importlib
 import json
+from typing import Any
 
 import pandas as pd
 
@@ -17,9 +18,10 @@ DRAWS = 10_000
 
 def statements(paper: str) -> tuple[Statement, ...]:
     """The statements of theory/<paper>.py, in order; none without that file."""
-    if source_of(f"hypersphere.theory.{paper}") is None:
+    module = f"hypersphere.theory.{paper}"
+    if source_of(module) is None:
         return ()
-    return tuple(importlib.import_module(f"hypersphere.theory.{paper}").STATEMENTS)
+    return tuple(importlib.import_module(module).STATEMENTS)
 
 
 def build(plan: Plan) -> None:
@@ -28,8 +30,16 @@ def build(plan: Plan) -> None:
     rows = []
     for paper in plan.config.papers:
         for statement in statements(paper):
-            found = examine(statement, DRAWS)
-            example = "" if found.counterexample is None else json.dumps(found.counterexample)
-            identity = {"id": statement.id, "paper": paper, "reading": statement.reading}
-            rows.append(identity | found._asdict() | {"counterexample": example})
-    write(plan.config.exact, {"theory": (pd.DataFrame(rows, columns=list(THEORY)), THEORY)})
+            rows.append({"paper": paper} | row(statement))
+    table = pd.DataFrame(rows, columns=list(THEORY))
+    write(plan.config.exact, {"theory": (table, THEORY)})
+
+
+def row(statement: Statement) -> dict[str, Any]:
+    """The row of theory.csv, but for its paper."""
+    columns = examine(statement, DRAWS)._asdict()
+    columns["id"] = statement.id
+    columns["reading"] = statement.reading
+    example = columns["counterexample"]
+    columns["counterexample"] = "" if example is None else json.dumps(example)
+    return columns
