@@ -26,6 +26,7 @@ from hypersphere.theory.statement import (
     gradient,
     inner,
     normal,
+    of_case,
     spread,
     uniform,
 )
@@ -316,28 +317,50 @@ def sides(cosines: Tensor) -> Tensor:
     return (2 - 2 * cosines).sqrt()
 
 
-def double_metric_loss(logits: Tensor, distances: Tensor, alpha: Tensor, beta: Tensor) -> Tensor:
-    """Eq. 2 with the positive in both sums (D2)."""
-    by_angle = positive(logits.log_softmax(dim=1))
-    by_distance = positive(distances.log_softmax(dim=1))
-    return -alpha * by_angle - beta * by_distance
+def cross_entropy(logits: Tensor) -> Tensor:
+    """-log(exp(positive) / sum of exp)."""
+    return -positive(logits.log_softmax(dim=1))
 
 
-def equation_2(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor) -> Tensor:
-    logits = cosines / column(temperature)
-    return double_metric_loss(logits, sides(cosines), alpha, beta)
-
-
-def equation_2_literal(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor, sign: int) -> Tensor:
-    """Eq. 2 with the sums as printed, which leave out the positive; ``sign`` is of the distances, 1 as printed."""
-    by_angle = literal_term(cosines / column(temperature))
-    by_distance = literal_term(sign * sides(cosines))
-    return alpha * by_angle + beta * by_distance
-
-
-def literal_term(logits: Tensor) -> Tensor:
-    """-log(exp(positive) / sum over negatives of exp)."""
+def literal_cross_entropy(logits: Tensor) -> Tensor:
+    """-log(exp(positive) / sum over negatives of exp), as Eq. 1 and 2 are printed."""
     return logits[:, 1:].logsumexp(dim=1) - positive(logits)
+
+
+class Weighted(NamedTuple):
+    """An anchor's cosines with its candidates, [n, m], and the parameters of Eq. 2, [n]."""
+
+    cosines: Tensor
+    temperature: Tensor
+    alpha: Tensor
+    beta: Tensor
+
+    def logits(self, cosines: Tensor) -> Tensor:
+        return cosines / column(self.temperature)
+
+    def loss(self, cosines: Tensor) -> Tensor:
+        """Eq. 2 with the positive in both sums (D2)."""
+        by_angle = cross_entropy(self.logits(cosines))
+        by_distance = cross_entropy(sides(cosines))
+        return self.alpha * by_angle + self.beta * by_distance
+
+    def literal_loss(self, cosines: Tensor, sign: int) -> Tensor:
+        """Eq. 2 with the sums as printed, which leave out the positive; ``sign`` is of the distances, 1 as printed."""
+        by_angle = literal_cross_entropy(self.logits(cosines))
+        by_distance = literal_cross_entropy(sign * sides(cosines))
+        return self.alpha * by_angle + self.beta * by_distance
+
+    def slope(self) -> Tensor:
+        """The slope of Eq. 2 in the positive's cosine."""
+        return positive(gradient(self.loss, self.cosines))
+
+    def pull(self) -> Tensor:
+        """The largest slope of the term of angles in the positive's cosine."""
+        return self.alpha / self.temperature
+
+    def push(self) -> Tensor:
+        """The largest slope of the term of distances."""
+        return self.beta / positive(sides(self.cosines))
 
 
 def anchors(g: Generator, n: int) -> Inputs:
@@ -355,12 +378,11 @@ def anchors(g: Generator, n: int) -> Inputs:
 
 def near_positives(g: Generator, n: int) -> Inputs:
     """Anchors whose positive is the nearest, with a beta that is large enough to repel it."""
-    drawn = dict(anchors(g, n))
-    cosines = drawn["cosines"].sort(dim=1, descending=True).values
-    threshold = sides(positive(cosines)) * drawn["alpha"] / drawn["temperature"]
-    drawn["cosines"] = cosines
-    drawn["beta"] = threshold * (1 + wide(g, n))
-    return drawn
+    x = Weighted(**anchors(g, n))
+    cosines = x.cosines.sort(dim=1, descending=True).values
+    threshold = positive(sides(cosines)) * x.alpha / x.temperature
+    beta = threshold * (1 + wide(g, n))
+    return x._replace(cosines=cosines, beta=beta)._asdict()
 
 
 TWO = given(cosines=[[0.0, 0.0], [0.0, -1.0]], temperature=[1.0, 1.0])
@@ -405,101 +427,63 @@ def equation_1(cosines: Tensor, temperature: Tensor, **weights: Tensor) -> Check
     ``anchors`` draws ``weights`` for Eq. 2; Eq. 1 has none.
     """
     logits = cosines / column(temperature)
-    literal = literal_term(logits)
+    literal = literal_cross_entropy(logits)
     softplus = torch.logaddexp(literal, torch.zeros_like(literal))  # F.softplus drops e^-20
-    return equal(
-        softplus,
-        -positive(logits.log_softmax(dim=1)),
-        1 + 1 / temperature,
-    )
+    return equal(softplus, cross_entropy(logits), 1 + 1 / temperature)
 
 
 def equation_1_printed(cosines: Tensor, temperature: Tensor, **weights: Tensor) -> Checked:
     """Cross-entropy is Eq. 1 itself. Scale: 1 + 1/tau."""
     logits = cosines / column(temperature)
+    return equal(literal_cross_entropy(logits), cross_entropy(logits), 1 + 1 / temperature)
+
+
+def equation_6(x: Weighted) -> Checked:
+    """Eq. 2 is the spread of all candidates less the positive's alignment. Scale: alpha (1 + 1/tau) + beta."""
+    logits = x.logits(x.cosines)
+    d = sides(x.cosines)
+    alignment = x.alpha * positive(logits) + x.beta * positive(d)
+    spread_out = x.alpha * logits.logsumexp(dim=1) + x.beta * d.logsumexp(dim=1)
     return equal(
-        literal_term(logits),
-        -positive(logits.log_softmax(dim=1)),
-        1 + 1 / temperature,
+        x.loss(x.cosines),
+        spread_out - alignment,
+        scale=x.alpha * (1 + 1 / x.temperature) + x.beta,
     )
 
 
-def equation_6(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor) -> Checked:
-    """Eq. 2 is the spread of all candidates less the positive's alignment. Scale: alpha (1 + 1/tau) + beta."""
-    logits = cosines / column(temperature)
-    d = sides(cosines)
-    aligned = alpha * positive(logits) + beta * positive(d)
-    spread_out = alpha * logits.logsumexp(dim=1) + beta * d.logsumexp(dim=1)
-    loss = equation_2(cosines, alpha, beta, temperature)
-    scale = alpha * (1 + 1 / temperature) + beta
-    return equal(loss, spread_out - aligned, scale)
-
-
-def both_slopes(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor) -> Tensor:
-    """The sum of both terms' largest slopes in the positive's cosine."""
-    return alpha / temperature + beta / sides(positive(cosines))
-
-
-def weighted_alignment(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor, *, sign: int) -> Checked:
+def weighted_alignment(x: Weighted, *, sign: int) -> Checked:
     """-(alpha · cos/tau ± beta · chord) of the positive never rises with its cosine. Scale: the sum of both slopes."""
 
-    def alignment(cosine: Tensor) -> Tensor:
-        return -(alpha * cosine / temperature + sign * beta * sides(cosine))
+    def loss(cosine: Tensor) -> Tensor:
+        by_angle = x.alpha * cosine / x.temperature
+        by_distance = sign * x.beta * sides(cosine)
+        return -(by_angle + by_distance)
 
-    rise = gradient(alignment, positive(cosines))
-    return at_most(
-        rise,
-        0,
-        both_slopes(cosines, alpha, beta, temperature),
-    )
+    rise = gradient(loss, positive(x.cosines))
+    return at_most(rise, 0, x.pull() + x.push())
 
 
-def attraction(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor, *, sign: int) -> Checked:
+def attraction(x: Weighted, *, sign: int) -> Checked:
     """The loss never rises with the positive's cosine. Scale: the sum of both terms' largest slopes."""
-
-    def loss(cosines: Tensor) -> Tensor:
-        return equation_2_literal(cosines, alpha, beta, temperature, sign)
-
-    rise = positive(gradient(loss, cosines))
-    return at_most(
-        rise,
-        0,
-        both_slopes(cosines, alpha, beta, temperature),
-    )
+    slopes = gradient(lambda cosines: x.literal_loss(cosines, sign), x.cosines)
+    return at_most(positive(slopes), 0, x.pull() + x.push())
 
 
-def repulsion(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor) -> Checked:
+def repulsion(x: Weighted) -> Checked:
     """The printed loss does not fall with the cosine of a positive that is nearest, within beta · tau/alpha."""
-    nearest = (cosines[:, :1] >= cosines).all(dim=1)
-    within = sides(positive(cosines)) < beta * temperature / alpha
-    rise = positive_slope(cosines, alpha, beta, temperature)
-    scale = both_slopes(cosines, alpha, beta, temperature)
-    return at_most(-rise, 0, scale, nearest & within)
+    nearest = (x.cosines[:, :1] >= x.cosines).all(dim=1)
+    within = positive(sides(x.cosines)) < x.beta * x.temperature / x.alpha
+    return at_most(-x.slope(), 0, x.pull() + x.push(), nearest & within)
 
 
-def equation_2_slope(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor) -> Checked:
+def equation_2_slope(x: Weighted) -> Checked:
     """The slope is beta (1 - q)/chord - alpha (1 - p)/tau, where p and q are the positive's softmax probabilities."""
-    logits = cosines / column(temperature)
-    d = sides(cosines)
-    p = positive(logits.softmax(dim=1))
+    d = sides(x.cosines)
+    p = positive(x.logits(x.cosines).softmax(dim=1))
     q = positive(d.softmax(dim=1))
-    push = beta * (1 - q) / positive(d)
-    pull = alpha * (1 - p) / temperature
-    rise = positive_slope(cosines, alpha, beta, temperature)
-    return equal(
-        rise,
-        push - pull,
-        both_slopes(cosines, alpha, beta, temperature),
-    )
-
-
-def positive_slope(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor) -> Tensor:
-    """The slope of Eq. 2 in the positive's cosine."""
-
-    def loss(cosines: Tensor) -> Tensor:
-        return equation_2(cosines, alpha, beta, temperature)
-
-    return positive(gradient(loss, cosines))
+    push = x.beta * (1 - q) / positive(d)
+    pull = x.alpha * (1 - p) / x.temperature
+    return equal(x.slope(), push - pull, x.pull() + x.push())
 
 
 # App. G: gradients at one anchor u of inner products and distances, u itself free.
@@ -525,8 +509,10 @@ class Anchor(NamedTuple):
         return vector_norm(self.away(), dim=2)
 
     def loss(self) -> Tensor:
-        logits = self.products() / self.t
-        return double_metric_loss(logits, self.distances(), self.alpha, self.beta)
+        """Eq. 2 with the positive in both sums (D2)."""
+        by_angle = cross_entropy(self.products() / self.t)
+        by_distance = cross_entropy(self.distances())
+        return self.alpha * by_angle + self.beta * by_distance
 
 
 def weighted_sum(weights: Tensor, vectors: Tensor) -> Tensor:
@@ -628,13 +614,14 @@ anchor_in_plane = partial(
 UNWEIGHTED = anchor_in_plane()
 WEIGHTED = anchor_in_plane(alpha=[1.0, 1.0], beta=[1.0, 1.0])  # DM4 (Table 1)
 
-both_coordinates_off = partial(lemma_1_sum, left_out=1)
+weighted = partial(of_case, Weighted)
+last_coordinate_off = partial(lemma_1_sum, left_out=1)
 all_coordinates = partial(lemma_1_sum, left_out=0)
 # Signs of the distances' term: +1 as printed, -1 with D1.
-attraction_printed = partial(attraction, sign=1)
-attraction_d1 = partial(attraction, sign=-1)
-alignment_printed = partial(weighted_alignment, sign=1)
-alignment_d1 = partial(weighted_alignment, sign=-1)
+attraction_printed = weighted(partial(attraction, sign=1))
+attraction_d1 = weighted(partial(attraction, sign=-1))
+alignment_printed = weighted(partial(weighted_alignment, sign=1))
+alignment_d1 = weighted(partial(weighted_alignment, sign=-1))
 # Lines of App. G
 gradient_printed = partial(appendix_g, sign=1)
 temperature_printed = partial(appendix_g, line=middle_line)
@@ -647,7 +634,7 @@ STATEMENTS = (
     Statement("double_metric.theorem_1_meridian", theorem_1_meridian, short_path, PATHS),
     Statement("double_metric.lemma_1", lemma_1, two_pairs, PAIRS),
     Statement("double_metric.lemma_1_identity", all_coordinates, path, PATHS),
-    Statement("double_metric.lemma_1_sum", both_coordinates_off, path, PATHS),
+    Statement("double_metric.lemma_1_sum", last_coordinate_off, path, PATHS),
     Statement("double_metric.lemma_1_sum.d23", all_coordinates, path, PATHS),
     Statement("double_metric.definition_1", definition_1_printed, path, PATHS),
     Statement("double_metric.definition_1.d22", definition_1, path, PATHS),
@@ -661,11 +648,11 @@ STATEMENTS = (
     Statement("double_metric.radius_of_one.d24", partial(radius, power=1, other=0), scaled_pairs, SCALED),
     Statement("double_metric.equation_1", equation_1_printed, anchors, TWO),
     Statement("double_metric.equation_1.d2", equation_1, anchors, TWO),
-    Statement("double_metric.equation_2_slope", equation_2_slope, anchors, FOUR),
-    Statement("double_metric.equation_2_repulsion", repulsion, near_positives, FOUR),
+    Statement("double_metric.equation_2_slope", weighted(equation_2_slope), anchors, FOUR),
+    Statement("double_metric.equation_2_repulsion", weighted(repulsion), near_positives, FOUR),
     Statement("double_metric.equation_2_attraction", attraction_printed, anchors, FOUR),
     Statement("double_metric.equation_2_attraction.d1", attraction_d1, anchors, FOUR),
-    Statement("double_metric.equation_6", equation_6, anchors, FOUR),
+    Statement("double_metric.equation_6", weighted(equation_6), anchors, FOUR),
     Statement("double_metric.equation_6_alignment", alignment_printed, anchors, FOUR),
     Statement("double_metric.equation_6_alignment.d1", alignment_d1, anchors, FOUR),
     Statement("double_metric.appendix_g_nt_xent", gradient_printed, free_anchors, UNWEIGHTED),

@@ -6,7 +6,7 @@ conclusion. Inputs are float64 tensors whose first axis is the draw.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import torch
 from jaxtyping import Bool, Float
@@ -19,6 +19,7 @@ from hypersphere.config.rules import Verdict
 
 Inputs = Mapping[str, Tensor]
 Example = dict[str, list[float] | float]
+Case = TypeVar("Case")
 
 
 class Checked(NamedTuple):
@@ -64,6 +65,15 @@ class Statement:
 def given(**inputs: object) -> Callable[[], Inputs]:
     """Inputs written out, for ``Statement.simple``."""
     return lambda: {name: torch.tensor(value, dtype=torch.float64) for name, value in inputs.items()}
+
+
+def of_case(case: Callable[..., Case], check: Callable[[Case], Checked]) -> Callable[..., Checked]:
+    """A check for ``Statement.check``: it makes a case of the inputs, and checks that."""
+
+    def check_inputs(**inputs: Tensor) -> Checked:
+        return check(case(**inputs))
+
+    return check_inputs
 
 
 def uniform(generator: torch.Generator, *shape: int) -> Float[Tensor, "..."]:
