@@ -60,7 +60,7 @@ _ROLES: dict[str, Kind] = {
 }
 OBJECTIVES = (*_ROLES.values(),)
 """The kinds of components in a folder objectives/."""
-_RETURNS = {"datasets": "Arrays", "probes": "ProbeResult", "simulations": "Study"}
+_RETURNS = {"datasets": "Arrays", "probes": "ProbeResult", "simulations": "ExactStudy"}
 """What a component returns in folders that also hold helper functions of a file's own name."""
 _DEEPER = {"trainers": "training/trainers", "kinds": "report/kinds"}
 """Folders that lie deeper in our own package than in a plug-in's."""

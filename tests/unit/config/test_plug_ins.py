@@ -111,7 +111,7 @@ def test_trainers_studies_kinds_of_artifacts_and_measures(install: Install, refu
         "first",
         {
             "trainers/sound.py": "IMAGES = True\ndef pretrain(run, data, execution, folder): ...\n",
-            "simulations/waves/compute.py": "def waves(context) -> Study: ...\n",
+            "simulations/waves/compute.py": "def waves(context) -> ExactStudy: ...\n",
             "kinds/radar.py": 'OF = "runs"\nAXES = {"rows": True}\nFOLDER = "figures"\ndef draw(points): ...\n',
             "measures.csv": table,
         },

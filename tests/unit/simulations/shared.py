@@ -3,7 +3,7 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-from hypersphere.simulations.study import Context, Study
+from hypersphere.simulations.study import Context, ExactStudy
 
 from ..printed import PAPERS
 
@@ -15,7 +15,7 @@ def context(paper: str, folder: Path = PAPERS, **config: object) -> Context:
     return Context(SimpleNamespace(**files, **config), paper)
 
 
-def held(study: Study, prefix: str = "") -> dict[str, tuple[int, int]]:
+def held(study: ExactStudy, prefix: str = "") -> dict[str, tuple[int, int]]:
     """Of each answer that counts places, by its id without ``prefix``: where it holds, and all."""
     counts = [one for one in study.answers if "held" in one.arms]
     found = {one.id.removeprefix(prefix): (int(one.arms["held"][0]), int(one.arms["places"][0])) for one in counts}

@@ -15,7 +15,7 @@ from hypersphere.audit.table import Cell
 from hypersphere.config.claims import Claim
 from hypersphere.simulations.printed_numbers import compute as study
 from hypersphere.simulations.printed_numbers.compute import FEWEST, cells
-from hypersphere.simulations.study import Study
+from hypersphere.simulations.study import ExactStudy
 
 from ..printed import differences, table
 from .shared import context, held
@@ -35,7 +35,7 @@ def claim(**changed: Any) -> Claim:
 
 
 @cache
-def found(paper: str, studied: tuple[str, ...] = TABLES) -> Study:
+def found(paper: str, studied: tuple[str, ...] = TABLES) -> ExactStudy:
     papers = {paper: SimpleNamespace(studied=studied, label=str)}
     return study.printed_numbers(context(paper, papers=papers))
 

@@ -16,7 +16,7 @@ from hypersphere import prng
 from hypersphere.objectives.geometry import unit
 from hypersphere.objectives.grad_scale import grad_scale
 from hypersphere.objectives.negative_cosine import negative_cosine
-from hypersphere.simulations.study import Context, Study, counted
+from hypersphere.simulations.study import Context, ExactStudy, counted
 
 NORTH = (0.0, 1.0)
 """All cosines of this file are with this direction."""
@@ -76,7 +76,7 @@ def vectors(points: Float[Tensor, "n 2"], power: float = 0) -> pd.DataFrame:
     return pd.DataFrame({**columns, "length": torch.linalg.vector_norm(gradients, dim=-1)})
 
 
-def cosine_field(context: Context) -> Study:
+def cosine_field(context: Context) -> ExactStudy:
     """Figs. 1, 6 and S1, and sentences about them.
 
     Fig. 1 has three panels. Left: random points that stand for a network's outputs, with norms between 0.25 and 1.75,
@@ -126,4 +126,4 @@ def cosine_field(context: Context) -> Study:
         "figS1.less_steep": torch.diff(lengths(RADII, power=0), dim=0) < 0,  # a wider circle, in every direction
     }
     answers = [counted(f"norms.{name}", int(places.sum()), places.numel()) for name, places in holds.items()]
-    return Study(tables, answers)
+    return ExactStudy(tables, answers)

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.linalg import vecdot
 
 from hypersphere.objectives.geometry import angles, unit
-from hypersphere.simulations.study import PRINTED, Context, Study, counted
+from hypersphere.simulations.study import PRINTED, Context, ExactStudy, counted
 
 WEIGHTS = {"DM1": (0.75, 0.25), "DM2": (0.5, 0.5), "DM3": (0.25, 0.75), "DM4": (1.0, 1.0)}
 """alpha and beta of Table 1."""
@@ -72,7 +72,7 @@ def plane() -> pd.DataFrame:
     return pd.concat([*tables, pd.DataFrame({"panel": "numbers", "series": list(numbers), "y": found})])
 
 
-def double_metric_plane(context: Context) -> Study:
+def double_metric_plane(context: Context) -> ExactStudy:
     """The figure, and sentences about it, checked on a grid of angles.
 
     Panel ``weights``: the weight on the cosine (y) by angle (x), series (loss), sign and temperature. Panel ``zero``:
@@ -114,4 +114,4 @@ def double_metric_plane(context: Context) -> Study:
         counted("dm.fig2.discriminates", int(told_apart.sum()), len(grid)),
         counted("dm.fig2.discriminates.d7", int((longer * nearer == -1).sum()), len(first), "D7"),
     ]
-    return Study({"fig2": figure}, answers)
+    return ExactStudy({"fig2": figure}, answers)

@@ -12,7 +12,7 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from hypersphere.config.claims import load
-from hypersphere.simulations.study import Context, Study, between, counted
+from hypersphere.simulations.study import Context, ExactStudy, between, counted
 
 EXAMPLES = 4096
 ROUNDING = 0.05  # nats: half of the last printed decimal
@@ -44,7 +44,7 @@ def limits(n: int, temperature: float) -> tuple[float, float, int]:
     return float(entropies[least]), log(n), int(k[least])
 
 
-def entropy_limits(context: Context) -> Study:
+def entropy_limits(context: Context) -> ExactStudy:
     """The limits by temperature, and those of each printed row; sentences about all six and about the highest one.
 
     The rows are claims with the coordinates ``normalised`` and ``objective.temperature``, in nats. Without
@@ -78,4 +78,4 @@ def entropy_limits(context: Context) -> Study:
         counted("lecture.table5_entropy.at_most_uniform", int((table["printed"] <= uniform).sum()), len(table)),
         counted("lecture.table5_entropy.uniform_at_1", int(at_uniform.sum()), 1),
     ]
-    return Study({"table5_entropy": curves.assign(examples=EXAMPLES), "table5_limits": table}, answers)
+    return ExactStudy({"table5_entropy": curves.assign(examples=EXAMPLES), "table5_limits": table}, answers)

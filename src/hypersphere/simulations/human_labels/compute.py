@@ -9,13 +9,13 @@ import pandas as pd
 from jaxtyping import Int64
 
 from hypersphere.datasets.reading.human import HumanLabels, entropies, human
-from hypersphere.simulations.study import Context, Study, counted
+from hypersphere.simulations.study import Context, ExactStudy, counted
 
 CLAIM = "norms.human_labels"
 TENS = 10  # people: "about 50" is read as a number rounded to tens
 
 
-def human_labels(context: Context) -> Study:
+def human_labels(context: Context) -> ExactStudy:
     """Read the label files. Without a ``data_root`` they are downloaded."""
     return counts(human(context.config.downloads, download=context.config.settings.data_root is None))
 
@@ -25,7 +25,7 @@ def error_rate(labels: Int64[np.ndarray, "images"], official: Int64[np.ndarray, 
     return 100 * float((labels != official).mean())
 
 
-def counts(labels: HumanLabels) -> Study:
+def counts(labels: HumanLabels) -> ExactStudy:
     """What the labels of each set say, and the paper's sentences on them.
 
     About 50 people: the mean over images, in tens. A consensus: CIFAR-100N has one label per image (N49). In CIFAR-10N
@@ -67,4 +67,4 @@ def counts(labels: HumanLabels) -> Study:
         counted(f"{CLAIM}.consensus", int(agreed.sum()), images),
         counted(f"{CLAIM}.consensus.n49", int(agreed.sum() + single.sum()), images, "N49"),
     ]
-    return Study({"human_labels": pd.DataFrame(rows, columns=["labels", "quantity", "value", "unit"])}, answers)
+    return ExactStudy({"human_labels": pd.DataFrame(rows, columns=["labels", "quantity", "value", "unit"])}, answers)

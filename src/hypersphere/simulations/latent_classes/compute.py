@@ -21,7 +21,7 @@ from torch import Tensor
 
 from hypersphere import prng
 from hypersphere.objectives.geometry import unit
-from hypersphere.simulations.study import PRINTED, Answer, Context, Study, effect
+from hypersphere.simulations.study import PRINTED, Context, ExactNumber, ExactStudy, effect
 from hypersphere.t_test import mean_interval
 
 PER_CLASS, OBSERVED, BATCH = 1000, 64, 128  # App. B.2
@@ -275,7 +275,7 @@ def depict(seed: int) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True).assign(epochs=EPOCHS)
 
 
-def latent_classes(context: Context) -> Study:
+def latent_classes(context: Context) -> ExactStudy:
     """Fig. 2b, 2c and S2, and the sentences of Sec. 4.2 over seeds.
 
     Fig. 2b has, by panel, the points of the first seed, and over seeds the mean norm of each quarter and the rank
@@ -283,7 +283,7 @@ def latent_classes(context: Context) -> Study:
     classes of its own seed.
     """
     results = simulate(SEEDS)
-    answers: list[Answer] = []
+    answers: list[ExactNumber] = []
     density, label = [], np.repeat(range(1, CLASSES + 1), PER_CLASS)
     for i, panel in enumerate(DENSITY):
         norm, distance = results["norm"][:, i], results["distance"][:, i]
@@ -321,4 +321,4 @@ def latent_classes(context: Context) -> Study:
             arms["gain"] = (gain[:, 0], gain[:, -1])
         answers += [effect(f"norms.fig2c.{k}{panel.suffix}", *pair, panel.reading) for k, pair in arms.items()]
     fig2b = pd.concat(density, ignore_index=True)
-    return Study({"fig2b": fig2b, "fig2c": pd.DataFrame(frequency), "figS2": depict(0)}, answers)
+    return ExactStudy({"fig2b": fig2b, "fig2c": pd.DataFrame(frequency), "figS2": depict(0)}, answers)

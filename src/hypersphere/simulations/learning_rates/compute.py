@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from hypersphere.simulations.study import Context, Study, exactly
+from hypersphere.simulations.study import Context, ExactStudy, exactly
 from hypersphere.training.optimisation import annealing
 
 Rates = Float[np.ndarray, "steps"]
@@ -57,7 +57,7 @@ def authors(base: float, loaded: int, passes: int, warmup: int, epochs: int) -> 
     return base * np.where(step > loader * warmup, cosine, base * step / (loader * warmup)), per_epoch
 
 
-def learning_rates(context: Context) -> Study:
+def learning_rates(context: Context) -> ExactStudy:
     """The curves of Table S2's runs, and of SimCLR's with and without GradScale.
 
     A row is a schedule, as it acts on the gradient of a batch's mean loss: where the authors sum over passes, the rate
@@ -92,4 +92,4 @@ def learning_rates(context: Context) -> Study:
         found[f"peak.batch{batch}.n17"] = rate["simsiam", batch] / (batch // PASS), "N17"
         found[f"peak.batch{batch}.n25"] = rate["simsiam", batch], "N17, N25"
     answers = [exactly(f"norms.learning_rates.{name}", *value) for name, value in found.items()]
-    return Study({"learning_rates": table}, answers)
+    return ExactStudy({"learning_rates": table}, answers)

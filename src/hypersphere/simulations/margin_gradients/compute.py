@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from hypersphere.simulations.study import PRINTED, Answer, Context, Study, counted
+from hypersphere.simulations.study import PRINTED, Context, ExactNumber, ExactStudy, counted
 
 Array = NDArray[np.float64]
 
@@ -74,13 +74,13 @@ def _long(angle: Array, probability: Array, **columns: object) -> pd.DataFrame:
     return pd.DataFrame({name: np.broadcast_to(np.asarray(x), shape).ravel() for name, x in flat.items()})
 
 
-def _count(claim: str, holds: NDArray[np.bool_], reading: str = PRINTED) -> Answer:
+def _count(claim: str, holds: NDArray[np.bool_], reading: str = PRINTED) -> ExactNumber:
     """The answer from ``holds``, by place. The id of a corrected reading ends in its erratum."""
     name = f"margins.{claim}" + ("" if reading == PRINTED else f".{reading.lower()}")
     return counted(name, int(holds.sum()), holds.size, reading)
 
 
-def margin_gradients(context: Context) -> Study:
+def margin_gradients(context: Context) -> ExactStudy:
     """The maps of Fig. 1, 2 and 8, and sentences about them, checked at every place of the maps."""
     angle, probability = cells(math.pi, FINE)[:, None], cells(1.0, FINE)
     # Fig. 1. Sec. 4: of two neighbouring probabilities, the one nearer to its target has the smaller gradient.
@@ -151,4 +151,4 @@ def margin_gradients(context: Context) -> Study:
         "fig2": pd.concat(fig2, ignore_index=True).assign(m1=ANGULAR, temperature=TEMPERATURE),
         "fig8": pd.concat(fig8, ignore_index=True),
     }
-    return Study(tables, answers)
+    return ExactStudy(tables, answers)

@@ -20,7 +20,7 @@ from scipy import stats
 
 from hypersphere import prng
 from hypersphere.objectives.geometry import unit
-from hypersphere.simulations.study import PRINTED, Answer, Context, Study, counted, effect, over_seeds
+from hypersphere.simulations.study import PRINTED, Context, ExactNumber, ExactStudy, counted, effect, over_seeds
 
 PAIRS = 500
 DIMENSION = 20
@@ -200,14 +200,14 @@ def slopes(norms: Sequence[float], steps: Float[np.ndarray, "norms seeds"]) -> F
     return np.polyfit(np.log(norms), np.log(steps), 1)[0]
 
 
-def pair_attraction(context: Context) -> Study:
+def pair_attraction(context: Context) -> ExactStudy:
     results = simulate(SEEDS)
     table1, of_table1 = _table1(results)
     fig2a, of_fig2a = _fig2a({name: values[: len(SWEEP_SEEDS)] for name, values in results.items()})
-    return Study({"table1": table1, "fig2a": fig2a}, [*of_table1, *of_fig2a])
+    return ExactStudy({"table1": table1, "fig2a": fig2a}, [*of_table1, *of_fig2a])
 
 
-def _table1(results: Results) -> tuple[pd.DataFrame, list[Answer]]:
+def _table1(results: Results) -> tuple[pd.DataFrame, list[ExactNumber]]:
     """One row per cell, with statistics of steps over the seeds that converged.
 
     Answers, in both readings: printed cells, the slope that should be 2, and the steps that a penalty saves.
@@ -247,7 +247,7 @@ def _table1(results: Results) -> tuple[pd.DataFrame, list[Answer]]:
     return pd.DataFrame(rows), answers
 
 
-def _fig2a(results: Results) -> tuple[pd.DataFrame, list[Answer]]:
+def _fig2a(results: Results) -> tuple[pd.DataFrame, list[ExactNumber]]:
     """Curves of two panels: mean steps over seeds, with a 95 % t interval.
 
     Answers: sentences about them, as App. B.1 is printed and with errata N6 and N7. As printed, only the second set is

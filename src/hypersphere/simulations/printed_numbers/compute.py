@@ -20,7 +20,7 @@ from hypersphere.audit.chance import CRITICAL, LEVEL, Effect
 from hypersphere.audit.table import Cell
 from hypersphere.config import coordinates
 from hypersphere.config.claims import Claim, load
-from hypersphere.simulations.study import Context, Study, counted
+from hypersphere.simulations.study import Context, ExactStudy, counted
 
 TEST_SIZES: Mapping[str, int] = {
     # Official test sets. Long-tailed and biased versions keep the test images of their original.
@@ -75,7 +75,7 @@ SIGNIFICANT = "margins.printed_tests.pos"
 """The claim that each effect is significant; the others say that none is."""
 
 
-def printed_numbers(context: Context) -> Study:
+def printed_numbers(context: Context) -> ExactStudy:
     """Those of the tables below that are artifacts of the paper, and the claims about them."""
     paper, document = context.paper, context.config.papers[context.paper]
     claims = load(context.config.claims_file(paper))
@@ -113,7 +113,7 @@ def printed_numbers(context: Context) -> Study:
                 meant = meant[meant[column] == name]
             held[claim.id] = int((meant["significant"] == (claim.id == SIGNIFICANT)).sum()), len(meant)
     answers = [counted(claim.id, *held[claim.id]) for claim in claims if claim.id in held]
-    return Study({artifact: table for artifact, table in tables.items() if artifact in document.studied}, answers)
+    return ExactStudy({artifact: table for artifact, table in tables.items() if artifact in document.studied}, answers)
 
 
 def cells(claims: Iterable[Claim]) -> list[tuple[Cell, Claim]]:

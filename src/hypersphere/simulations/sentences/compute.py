@@ -8,12 +8,12 @@ import pandas as pd
 from hypersphere.audit.claims import HOLDS
 from hypersphere.config import claims
 from hypersphere.config.sentences import told
-from hypersphere.simulations.study import Context, Study, counted
+from hypersphere.simulations.study import Context, ExactStudy, counted
 
 COLUMNS = ["claim", "held", "places", "asked", "fails"]
 
 
-def sentences(context: Context) -> Study:
+def sentences(context: Context) -> ExactStudy:
     """Every sentence of a document about its own numbers: where it holds, and a place where it fails."""
     rows, answers = [], []
     listed = claims.load(context.config.claims_file(context.paper))
@@ -21,4 +21,4 @@ def sentences(context: Context) -> Study:
         holds = one.sentence.holds
         answers.append(counted(one.claim, one.held, one.places, one.reading, HOLDS[holds](one.places)))
         rows.append({"claim": one.claim, "held": one.held, "places": one.places, "asked": holds, "fails": one.fails})
-    return Study({"sentences": pd.DataFrame(rows, columns=COLUMNS)}, answers)
+    return ExactStudy({"sentences": pd.DataFrame(rows, columns=COLUMNS)}, answers)

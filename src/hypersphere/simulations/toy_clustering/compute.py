@@ -26,7 +26,7 @@ from hypersphere.objectives.distance_polarization import distance_polarization
 from hypersphere.objectives.geometry import unit
 from hypersphere.objectives.nce import nce
 from hypersphere.probes.clusters import best, matched_accuracy
-from hypersphere.simulations.study import PRINTED, Context, Study, calibrated, counted, effect, over_seeds
+from hypersphere.simulations.study import PRINTED, Context, ExactStudy, calibrated, counted, effect, over_seeds
 from hypersphere.t_test import mean_interval
 
 SIZE = 200  # points of a class
@@ -292,7 +292,7 @@ def accuracies(results: Results, variation: str, dataset: str) -> dict[str, Floa
     return {space: results["accuracy"][:, SETTINGS.index(setting)] for space, setting in settings.items()}
 
 
-def toy_clustering(context: Context) -> Study:
+def toy_clustering(context: Context) -> ExactStudy:
     """Table 1 and its variations: means and standard deviations over trials, percent. Fig. 3 from the first trial.
 
     ``claim`` is the id of the printed number. ``gain`` is over conventional CL, with a paired 95 % t interval. Fig. 3
@@ -341,4 +341,4 @@ def toy_clustering(context: Context) -> Study:
             reading = READINGS[space][1]
             answers.append(effect(f"lmcl.table1.lmcl_gain.{dataset}.{number}", trials[space], trials["cl"], reading))
             answers.append(effect(f"lmcl.fig3.ambiguous.{dataset}.{number}", inside["cl"], inside[space], reading))
-    return Study(tables, answers)
+    return ExactStudy(tables, answers)

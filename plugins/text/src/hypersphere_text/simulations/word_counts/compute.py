@@ -12,7 +12,7 @@ import pandas as pd
 
 from hypersphere.config.claims import PRINTED, load
 from hypersphere.datasets.types import TEST, TRAIN
-from hypersphere.simulations.study import Answer, Context, Study, counted
+from hypersphere.simulations.study import Context, ExactNumber, ExactStudy, counted
 from hypersphere_text.datasets.reading import text_tasks
 from hypersphere_text.datasets.reading.text_tasks import Example
 from hypersphere_text.datasets.reading.words import words
@@ -37,7 +37,7 @@ class Counted(NamedTuple):
     words: float
 
 
-def word_counts(context: Context) -> Study:
+def word_counts(context: Context) -> ExactStudy:
     """Fit bags of words on the six tasks, and compare them with the columns of the table."""
     folder = context.config.downloads
     found = {name: bag_of_words(text_tasks.task(folder, name).splits) for name in TASKS}
@@ -47,7 +47,7 @@ def word_counts(context: Context) -> Study:
             printed[str(one.coordinates["target"]).removeprefix("text_")].append(one.reported)
     rows = [(name, *found[name], min(printed[name]), max(printed[name])) for name in TASKS]
     names = ["task", "examples", "majority", "words", "least", "most"]
-    return Study({"word_counts": pd.DataFrame(rows, columns=names)}, answers(found, printed))
+    return ExactStudy({"word_counts": pd.DataFrame(rows, columns=names)}, answers(found, printed))
 
 
 def bag_of_words(splits: Mapping[str, list[Example]]) -> Counted:
@@ -89,7 +89,7 @@ def _features(counts: Any, examples: list[Example]) -> Any:
     return sides[0] if len(sides) == 1 else hstack([abs(sides[0] - sides[1]), sides[0].multiply(sides[1])]).tocsr()
 
 
-def answers(found: Mapping[str, Counted], printed: Columns) -> list[Answer]:
+def answers(found: Mapping[str, Counted], printed: Columns) -> list[ExactNumber]:
     """As printed, and with two columns swapped: is SUBJ above its words, and is no other order of columns nearer?"""
     orders = list(permutations(TASKS))
     given = []
