@@ -15,10 +15,12 @@ COLUMNS = ["claim", "held", "places", "asked", "fails"]
 
 def sentences(context: Context) -> ExactStudy:
     """Every sentence of a document about its own numbers: where it holds, and a place where it fails."""
-    rows, answers = [], []
+    rows = []
+    answers = []
     listed = claims.load(context.config.claims_file(context.paper))
     for one in told(context.config, context.paper, listed):
-        holds = one.sentence.holds
-        answers.append(counted(one.claim, one.held, one.places, one.reading, HOLDS[holds](one.places)))
-        rows.append({"claim": one.claim, "held": one.held, "places": one.places, "asked": holds, "fails": one.fails})
+        asked = one.sentence.holds
+        needed = HOLDS[asked](one.places)
+        answers.append(counted(one.claim, one.held, one.places, one.reading, needed))
+        rows.append((one.claim, one.held, one.places, asked, one.fails))
     return ExactStudy({"sentences": pd.DataFrame(rows, columns=COLUMNS)}, answers)
