@@ -248,7 +248,7 @@ class Scalar(NamedTuple):
     probability: Tensor
     temperature: Tensor
     m1: Tensor
-    m2: Tensor | float = 0.0
+    m2: Tensor = torch.zeros((), dtype=torch.float64)
 
     def eta(self, theta: Tensor) -> Tensor:
         """eta of Lemma 4.3."""

@@ -176,7 +176,7 @@ def counterexample(statement: Statement) -> Example | None:
     if not len(contradicting):
         return None
     first = int(contradicting[0])
-    example = {name: values[first].tolist() for name, values in inputs.items()}
+    example: Example = {name: values[first].tolist() for name, values in inputs.items()}
     example["left"] = checked.left[first].squeeze().tolist()
     example["right"] = checked.right[first].squeeze().tolist()
     return example

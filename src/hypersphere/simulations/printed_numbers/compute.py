@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import chain, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -197,8 +197,8 @@ def cells(
 
 def cell_of(claim: Claim, where: str, test_sizes: Mapping[str, int]) -> Cell:
     """A claim as a cell of the table that it is printed in."""
-    swept = {}
-    setting = {}
+    swept: dict[str, Any] = {}
+    setting: dict[str, Any] = {}
     for key, value in claim.coordinates.items():
         (swept if key in SWEPT else setting)[key] = value
     tested_on = str(claim.coordinates.get("target", claim.dataset))
