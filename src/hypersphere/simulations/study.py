@@ -99,6 +99,13 @@ def ending(reading: str) -> str:
     return "" if reading == PRINTED else f".{reading.lower()}"
 
 
+def only(table: pd.DataFrame, **values: object) -> pd.DataFrame:
+    """The rows that have these values in their columns."""
+    for column, value in values.items():
+        table = table[table[column] == value]
+    return table
+
+
 def joined(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """The rows of all tables, one table below the other, numbered anew."""
     return pd.concat(list(tables), ignore_index=True)

@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 from torch.linalg import vector_norm
 
+from hypersphere.generators import normal, uniform
 from hypersphere.theory.statement import (
     Checked,
     Inputs,
@@ -25,10 +26,8 @@ from hypersphere.theory.statement import (
     given,
     gradient,
     inner,
-    normal,
     of_case,
     spread,
-    uniform,
 )
 
 X, Y, OPPOSITE = [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]

@@ -14,6 +14,7 @@ import torch
 from scipy import special
 from torch import Generator, Tensor
 
+from hypersphere.generators import normal, uniform
 from hypersphere.objectives.grad_scale import grad_scale
 from hypersphere.theory.statement import (
     Checked,
@@ -24,9 +25,7 @@ from hypersphere.theory.statement import (
     equal,
     given,
     gradient,
-    normal,
     spread,
-    uniform,
 )
 
 Loss = Callable[[Tensor], Tensor]

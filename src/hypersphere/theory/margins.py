@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Generator, Tensor
 
+from hypersphere import generators
 from hypersphere.objectives.generalised_info_nce import info_nce_of_logits
 from hypersphere.objectives.surgery import scale_gradient
 from hypersphere.theory.statement import Checked, Inputs, Statement, at_most, column, given, gradient, of_case
-from hypersphere.theory.statement import uniform as from_0_to_1
 
 TINY = 1e-290  # sides of an equality below this have underflowed
 EPS = 1e-15  # below this, autograd's 1 - q~ is rounding, and a weight of its inverse multiplies nothing
@@ -372,7 +372,7 @@ class Source(NamedTuple):
     def uniform(self, low: float = 0.0, high: float = 1.0, m: int | None = None) -> Tensor:
         """Numbers [n] between the ends, or [n, m]."""
         shape = (self.n,) if m is None else (self.n, m)
-        return from_0_to_1(self.generator, *shape) * (high - low) + low
+        return generators.uniform(self.generator, *shape) * (high - low) + low
 
     def log_uniform(self, low: float, high: float, m: int | None = None) -> Tensor:
         """Numbers between 10^low and 10^high."""

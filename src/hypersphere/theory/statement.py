@@ -12,10 +12,10 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from hypersphere import prng
 from hypersphere.config.claims import PRINTED as PRINTED
 from hypersphere.config.claims import reading_of
 from hypersphere.config.rules import Verdict
+from hypersphere.generators import generator, uniform
 
 Inputs = Mapping[str, Tensor]
 Example = dict[str, list[float] | float]
@@ -76,19 +76,9 @@ def of_case(case: Callable[..., Case], check: Callable[[Case], Checked]) -> Call
     return check_inputs
 
 
-def uniform(generator: torch.Generator, *shape: int) -> Float[Tensor, "..."]:
-    """Numbers in [0, 1)."""
-    return torch.rand(*shape, generator=generator, dtype=torch.float64)
-
-
-def normal(generator: torch.Generator, *shape: int) -> Float[Tensor, "..."]:
-    """Standard normal numbers."""
-    return torch.randn(*shape, generator=generator, dtype=torch.float64)
-
-
-def spread(generator: torch.Generator, low: float, high: float, *shape: int) -> Float[Tensor, "..."]:
+def spread(g: torch.Generator, low: float, high: float, *shape: int) -> Float[Tensor, "..."]:
     """Log-uniform numbers between 10^low and 10^high."""
-    return 10 ** (low + (high - low) * uniform(generator, *shape))
+    return 10 ** (low + (high - low) * uniform(g, *shape))
 
 
 def column(numbers: Float[Tensor, "draws *d"]) -> Float[Tensor, "draws 1 *d"]:
@@ -157,8 +147,8 @@ class Finding(NamedTuple):
 
 def examine(statement: Statement, draws: int) -> Finding:
     """Check a statement on ``draws`` keyed random inputs and on its simple ones."""
-    generator = torch.Generator().manual_seed(prng.torch_seed(0, "theory", statement.id))
-    checked = statement.check(**statement.draw(generator, draws))
+    inputs = statement.draw(generator(0, "theory", statement.id), draws)
+    checked = statement.check(**inputs)
     judged = checked.excess[checked.met]
     if not len(judged) or judged.isnan().any():
         raise ValueError(f"{statement.id}: {len(judged)} of {draws} draws met the hypothesis, or an excess is NaN")

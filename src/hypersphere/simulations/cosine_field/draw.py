@@ -11,6 +11,7 @@ from matplotlib.quiver import Quiver
 
 from hypersphere.report.studies import Drawing
 from hypersphere.report.style import COLOURS, DASHES, GREY, MARKERS
+from hypersphere.simulations.study import only
 
 BLUE, ORANGE, LIGHT_BLUE = COLOURS[0], COLOURS[4], COLOURS[5]
 TITLES = {0: "default ($p=0$)", 1: "GradScale ($p=1$)"}
@@ -128,8 +129,8 @@ def draw_growth(axes: Axes, growth: pd.DataFrame) -> None:
 
 def fig6(table: pd.DataFrame) -> Drawing:
     """Norms paper, Fig. 6: the gradient field of the cosine, plain and with GradScale."""
-    default = table[table["power"] == 0]
-    scaled = table[table["power"] == 1]
+    default = only(table, power=0)
+    scaled = only(table, power=1)
     note = (
         f"The gradient of the cosine with north (orange), by autograd, at {len(default)} points. Arrows are drawn at "
         f"1/4.5 of their length, left and right. The longest gradient is {default['length'].max():.1f} long by default "
@@ -175,8 +176,8 @@ def figS1(table: pd.DataFrame) -> Drawing:  # noqa: N802
         f"{radii}. It is constant along every ray, so a wider circle "
         "spreads the same change over a longer path."
     )
-    surface = table[table["kind"] == "surface"]
-    circles = table[table["kind"] == "circle"]
+    surface = only(table, kind="surface")
+    circles = only(table, kind="circle")
 
     def draw(figure: Figure) -> None:
         grid = figure.add_gridspec(1, 2, width_ratios=(1.1, 1))
@@ -189,7 +190,7 @@ def figS1(table: pd.DataFrame) -> Drawing:  # noqa: N802
         space.plot([0, 0], [0, 2.2], [1, 1], color=LIGHT_BLUE, linewidth=3, zorder=10)
         above.plot([0, 0], [0, 2.2], color=LIGHT_BLUE, linewidth=3)
         for radius, (colour, dashes) in CIRCLES.items():
-            line = circles[circles["radius"] == radius]
+            line = only(circles, radius=radius)
             look = {"color": colour, "linestyle": dashes, "linewidth": 1.8}
             space.plot(line["x"], line["y"], line["cosine"], zorder=9, **look)
             above.plot(line["x"], line["y"], **look)

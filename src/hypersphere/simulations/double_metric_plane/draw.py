@@ -10,6 +10,7 @@ from matplotlib.patches import Circle
 
 from hypersphere.report.studies import Drawing
 from hypersphere.report.style import COLOURS, DASHES, GREY
+from hypersphere.simulations.study import only
 
 BLUE, ORANGE = COLOURS[0], COLOURS[1]
 LOSSES = {"DM1": COLOURS[0], "DM2": COLOURS[1], "DM3": COLOURS[2], "DM4": COLOURS[3]}
@@ -93,12 +94,12 @@ def draw_arrow(axes: Axes, end: Any, colour: str) -> None:
 
 def draw_weights(axes: Axes, weights: pd.DataFrame, zeros: pd.DataFrame, temperature: float) -> None:
     """Curves of the weights at a temperature; dots where one is 0."""
-    curves = weights[weights["temperature"] == temperature]
+    curves = only(weights, temperature=temperature)
     for (loss, sign), rows in curves.groupby(["series", "sign"]):
         colour = LOSSES.get(str(loss), GREY)
         dashes, _ = SIGNS[str(sign)]
         axes.plot(rows["x"], rows["y"], color=colour, linestyle=dashes, linewidth=1.5)
-    dots = zeros[zeros["temperature"] == temperature].dropna(subset="x")
+    dots = only(zeros, temperature=temperature).dropna(subset="x")
     for loss, x in zip(dots["series"], dots["x"], strict=True):
         size = 9.0 if loss == "DM2" else 5.5  # DM2's lies under DM4's
         axes.plot(x, 0, marker="o", markersize=size, markeredgewidth=0, color=LOSSES[loss], zorder=3)

@@ -12,7 +12,7 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from hypersphere.config.claims import load
-from hypersphere.simulations.study import Context, ExactStudy, between, everywhere, joined
+from hypersphere.simulations.study import Context, ExactStudy, between, everywhere, joined, only
 
 EXAMPLES = 4096
 UNIFORM = log(EXAMPLES)
@@ -51,7 +51,7 @@ def entropy_limits(context: Context) -> ExactStudy:
     """The limits by temperature, and at each printed row; sentences about all six and about the highest one."""
     table = table5_limits(context)
     possible = map(between, table["claim"], table["lowest"], table["highest"])
-    at_1 = table[table["temperature"] == 1]
+    at_1 = only(table, temperature=1)
     answers = [
         *possible,
         everywhere("lecture.table5_entropy.at_most_uniform", table["printed"] <= UNIFORM),

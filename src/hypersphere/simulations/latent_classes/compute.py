@@ -19,7 +19,7 @@ from scipy import stats
 from scipy.spatial import cKDTree
 from torch import Tensor
 
-from hypersphere import prng
+from hypersphere.generators import generator, normal, uniform
 from hypersphere.objectives.geometry import unit
 from hypersphere.simulations.study import PRINTED, Context, ExactNumber, ExactStudy, effect, joined
 from hypersphere.t_test import mean_interval
@@ -68,7 +68,7 @@ class Network(NamedTuple):
 
 
 def _generators(seeds: Sequence[int], *purpose: str | int) -> list[torch.Generator]:
-    return [torch.Generator().manual_seed(prng.torch_seed(seed, "latent_classes", *purpose)) for seed in seeds]
+    return [generator(seed, "latent_classes", *purpose) for seed in seeds]
 
 
 def observe(seeds: Sequence[int], settings: Sequence[Setting], classes: int, d: int, purpose: str) -> Points:
@@ -83,11 +83,11 @@ def observe(seeds: Sequence[int], settings: Sequence[Setting], classes: int, d: 
     latents = []
     matrices = []
     labels = []
-    for generator in _generators(seeds, purpose):
-        centres = unit(torch.randn(classes, d, generator=generator, dtype=torch.float64))
-        noise = torch.randn(n, d, generator=generator, dtype=torch.float64)
-        matrix = SCALE * torch.randn(d, OBSERVED, generator=generator, dtype=torch.float64)
-        share = torch.rand(n, generator=generator, dtype=torch.float64)
+    for drawn in _generators(seeds, purpose):
+        centres = unit(normal(drawn, classes, d))
+        noise = normal(drawn, n, d)
+        matrix = SCALE * normal(drawn, d, OBSERVED)
+        share = uniform(drawn, n)
         drawn_classes = torch.searchsorted(bounds, share, right=True)
         label = torch.stack([equal_classes if setting.balanced else drawn_classes for setting in settings])
         latent = unit(centres[label] + noises[:, None, None] * noise)
@@ -108,7 +108,7 @@ def initial(seeds: Sequence[int], settings: int, d: int) -> Network:
     generators = _generators(seeds, "weights", d)
 
     def drawn(rows: int, outputs: int, inputs: int) -> Tensor:
-        uniform = torch.stack([torch.rand(rows, outputs, generator=generator) for generator in generators])
+        uniform = torch.stack([torch.rand(rows, outputs, generator=one) for one in generators])
         of_seed = (2 * uniform - 1) / inputs**0.5
         return of_seed.repeat_interleave(settings, dim=0)
 
@@ -133,7 +133,7 @@ def train(network: Network, points: Points, seeds: Sequence[int]) -> Float[Tenso
         parameter.requires_grad_()
     optimiser = torch.optim.SGD(network, lr=RATE)
     for epoch in range(1, EPOCHS + 1):
-        order = torch.stack([torch.randperm(n, generator=generator) for generator in generators])
+        order = torch.stack([torch.randperm(n, generator=one) for one in generators])
         full = order[:, : n // BATCH * BATCH]
         batches = full.unflatten(1, (-1, BATCH)).transpose(0, 1)
         batches = batches.repeat_interleave(models // len(seeds), dim=1)  # [batches, m, b]

@@ -10,6 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from hypersphere.report.studies import Drawing
 from hypersphere.report.style import COLOURS, DASHES, GREY
+from hypersphere.simulations.study import only
 
 DOTS: dict[str, Any] = {"markeredgewidth": 0, "rasterized": True}
 PALETTE = (*COLOURS, GREY)
@@ -18,7 +19,7 @@ SPACES = {"latent": "latent points", "embedding": "learned, not normalised"}
 
 def fig2b(table: pd.DataFrame) -> Drawing:
     """Norms paper, Fig. 2b: norm of an embedding against the distance to its tenth neighbour."""
-    points = table[(table["kind"] == "point") & (table["panel"] == table["panel"].iloc[0])]
+    points = only(table, kind="point", panel=table["panel"].iloc[0])
     note = (
         f"{points['label'].nunique()} classes, {len(points):,} points, {table['epochs'].iloc[0]:.0f} epochs, "
         f"{table['n'].max():.0f} seeds with 95 % intervals; dots: the first seed. Left: noise of variance 0.1 as "
@@ -38,7 +39,7 @@ def fig2b(table: pd.DataFrame) -> Drawing:
         handles.append(Line2D([], [], marker="D", color="black", linewidth=1, label="quarters, over seeds"))
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
-    ranks = table[table["kind"] == "rank"]  # correlations of norm and density
+    ranks = only(table, kind="rank")  # correlations of norm and density
     falls = int((ranks["low"] > 0).sum())
     finding = f"Norms fall with the distance, as the paper says, in {falls} of {len(ranks)} readings of its data"
     measured = "Norm of each point, and distance to its tenth neighbour, in three readings of the data"
@@ -47,8 +48,8 @@ def fig2b(table: pd.DataFrame) -> Drawing:
 
 def draw_density(axis: Axes, rows: pd.DataFrame) -> None:
     """Points by class, and the quarters' means with their intervals."""
-    points = rows[rows["kind"] == "point"]
-    quarters = rows[rows["kind"] == "quarter"]
+    points = only(rows, kind="point")
+    quarters = only(rows, kind="quarter")
     for (_, part), colour in zip(points.groupby("label"), COLOURS, strict=False):
         axis.plot(part["distance"], part["value"], ".", color=colour, markersize=2.5, alpha=0.5, **DOTS)
     below = quarters["value"] - quarters["low"]
@@ -109,7 +110,7 @@ def figS2(table: pd.DataFrame) -> Drawing:  # noqa: N802
         for down, panel in enumerate(panels):
             axes = iter(grid[down])
             for space, name in SPACES.items():
-                rows = table[(table["panel"] == panel) & (table["space"] == space)]
+                rows = only(table, panel=panel, space=space)
                 first = next(axes)
                 draw_plane(first, rows, "x", "y")
                 draw_plane(next(axes), rows, "x", "z")
@@ -126,8 +127,8 @@ def figS2(table: pd.DataFrame) -> Drawing:  # noqa: N802
 def draw_plane(axis: Axes, rows: pd.DataFrame, x: str, y: str) -> None:
     """Points by class in the plane of two coordinates, and a line from the origin to the mean of each class."""
     for (_, part), colour in zip(rows.groupby("label"), PALETTE, strict=False):
-        points = part[part["kind"] == "point"]
-        mean = part[part["kind"] == "mean"].iloc[0]
+        points = only(part, kind="point")
+        mean = only(part, kind="mean").iloc[0]
         axis.plot(points[x], points[y], ".", color=colour, markersize=3.0, alpha=0.55, **DOTS)
         axis.plot([0, mean[x]], [0, mean[y]], color="white", linewidth=2.6, zorder=20)
         axis.plot([0, mean[x]], [0, mean[y]], "--", color=colour, linewidth=1.5, zorder=21)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from hypersphere.simulations.study import Context, ExactNumber, ExactStudy, exactly
+from hypersphere.simulations.study import Context, ExactNumber, ExactStudy, exactly, only
 from hypersphere.training.optimisation import annealing
 
 Rates = Float[np.ndarray, "steps"]
@@ -118,7 +118,7 @@ def summary(schedule: Schedule, curve: str, rates: Rates, per_epoch: int) -> dic
 
 
 def answers(table: pd.DataFrame) -> list[ExactNumber]:
-    used = table[table["curve"] == "authors"].set_index(["method", "batch"])
+    used = only(table, curve="authors").set_index(["method", "batch"])
     rate = used["rate"].to_dict()
     warmup = used["warmup"].to_dict()
     simclr = ("simclr", BATCH_SIMCLR)

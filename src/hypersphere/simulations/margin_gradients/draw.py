@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from hypersphere.report import style
 from hypersphere.report.studies import Drawing
+from hypersphere.simulations.study import only
 
 GRADIENTS = (("positives", "+"), ("negatives", "-"))
 WEIGHTS = (
@@ -35,7 +36,7 @@ def fig1(table: pd.DataFrame) -> Drawing:
         axes = figure.subplots(1, 2)
         top = table["magnitude"].max()
         for axis, (panel, sign) in zip(axes, GRADIENTS, strict=True):
-            rows = table[table["panel"] == panel]
+            rows = only(table, panel=panel)
             map_ = _map(axis, rows, "magnitude", cmap="viridis", vmin=0, vmax=top)
             axis.set_title(panel, loc="left")
             axis.set_xlabel(f"estimated probability $q^{sign}$")
@@ -60,7 +61,7 @@ def fig2(table: pd.DataFrame) -> Drawing:
     def draw(figure: Figure) -> None:
         axes = figure.subplots(1, 2)
         for axis, (panel, title) in zip(axes, WEIGHTS, strict=True):
-            rows = table[table["panel"] == panel]
+            rows = only(table, panel=panel)
             size = rows["multiplier"].abs()
             map_ = _map(axis, rows.assign(size=size), "size", **LOGARITHMIC)
             one = rows["one"].iloc[0]

@@ -14,11 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import torch
 from jaxtyping import Bool, Float
 from scipy import stats
 
-from hypersphere import prng
+from hypersphere.generators import generator, normal
 from hypersphere.objectives.geometry import unit
 from hypersphere.simulations.study import (
     PRINTED,
@@ -227,8 +226,7 @@ def simulate(seeds: Sequence[int]) -> Results:
 
 def random_cosines(seed: int) -> Float[np.ndarray, "pairs"]:
     """Cosines of 500 pairs of independent random directions in R^20 (App. B.1)."""
-    generator = torch.Generator().manual_seed(prng.torch_seed(seed, "pair attraction"))
-    points = torch.randn(2, PAIRS, DIMENSION, generator=generator, dtype=torch.float64)
+    points = normal(generator(seed, "pair attraction"), 2, PAIRS, DIMENSION)
     first, second = unit(points)
     return (first * second).sum(dim=-1).numpy()
 

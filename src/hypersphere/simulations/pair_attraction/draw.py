@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from hypersphere.report.studies import Drawing, Layout
 from hypersphere.report.style import COLOURS, DASHES, GREY, MARKERS
+from hypersphere.simulations.study import only
 
 READINGS = {
     "square": "γ‖z_i‖², on one point of each pair (as printed)",
@@ -23,7 +24,7 @@ ANGLES = ([0, 1.5707963, 3.1415927], ["0", "π/2", "π"])
 def table1(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     """Norms paper, Table 1: steps to convergence by initial norm and penalty, in two readings of the objective."""
     gammas = [f"γ = {gamma:g}" for gamma in sorted(table["gamma"].unique())]
-    of_steps = claims[(claims["kind"] == "value") & (claims["metric"] == "steps")]
+    of_steps = only(claims, kind="value", metric="steps")
     printed = of_steps.set_index(["reading", "setting", "variant"])["reported"].to_dict()
     body = []
     for (penalty, norm), line in table.groupby(["penalty", "norm"], sort=False):
@@ -58,7 +59,7 @@ def _printed(steps: float | None) -> str:
 
 def fig2a(table: pd.DataFrame) -> Drawing:
     """Norms paper, Fig. 2(a): steps to convergence against the norm and against the angle."""
-    steps = table[table["panel"] == "norm"].pivot(index="norm", columns="curve", values="mean")
+    steps = only(table, panel="norm").pivot(index="norm", columns="curve", values="mean")
     grown = steps.loc[steps.index.max()] / steps.loc[1.0]
     finding = (
         f"From norm 1 to {steps.index.max():g}, steps grow {grown['both']:.0f}-fold if both sets grow, "
@@ -97,9 +98,9 @@ def fig2a(table: pd.DataFrame) -> Drawing:
 
 def draw_curves(axes: Axes, table: pd.DataFrame, panel: str, names: dict[str, str], every: int) -> None:
     """A panel's curves with their intervals, and a marker at every so many points."""
-    curves = table[table["panel"] == panel]
+    curves = only(table, panel=panel)
     for k, (name, label) in enumerate(names.items()):
-        line = curves[curves["curve"] == name].sort_values(panel)
+        line = only(curves, curve=name).sort_values(panel)
         axes.plot(
             line[panel],
             line["mean"],

@@ -21,7 +21,7 @@ from hypersphere.audit.chance import CRITICAL, LEVEL, Effect
 from hypersphere.audit.table import Cell
 from hypersphere.config import coordinates
 from hypersphere.config.claims import Claim, load
-from hypersphere.simulations.study import Context, ExactNumber, ExactStudy, counted, everywhere
+from hypersphere.simulations.study import Context, ExactNumber, ExactStudy, counted, everywhere, only
 
 TEST_SIZES: Mapping[str, int] = {
     # Official test sets. Long-tailed and biased versions keep the test images of their original.
@@ -133,7 +133,7 @@ def in_order_of(claims: Iterable[Claim], answers: Iterable[ExactNumber]) -> list
 
 def on_runs(paper: str, runs: pd.DataFrame) -> list[ExactNumber]:
     """Do the decimals of every cell allow a number of runs, and those of every table one number for all its cells?"""
-    measured = runs[runs["way"] == grim.MEASURED]
+    measured = only(runs, way=grim.MEASURED)
     number = int(measured["cells"].sum())
     without = int(measured["none"].sum())
     return [
@@ -286,7 +286,7 @@ def binomial_floor(cells: Sequence[Cell], effects: pd.DataFrame) -> pd.DataFrame
     rows = []
     for table in in_order([*(cell.where for cell in cells), *effects["table"]]):
         floors = pd.Series([chance.floor(cell) for cell in cells if cell.where == table], dtype=float)
-        of_table = effects[effects["table"] == table]
+        of_table = only(effects, table=table)
         number = len(of_table)
         beyond = int(of_table["beyond"].sum())
         rows.append(

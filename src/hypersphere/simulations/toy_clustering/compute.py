@@ -21,7 +21,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from hypersphere import prng
+from hypersphere.generators import generator, normal, uniform
 from hypersphere.objectives.distance_polarization import distance_polarization
 from hypersphere.objectives.geometry import unit
 from hypersphere.objectives.nce import nce
@@ -67,19 +67,15 @@ def draws(seeds: Sequence[int], dataset: str) -> Draws:
     noise = []
     starts = []
     for seed in seeds:
-        generator = _generator(seed, "toy points", dataset)
-        flat = torch.rand(2, n, generator=generator, dtype=torch.float64)
+        drawn = generator(seed, "toy points", dataset)
+        flat = uniform(drawn, 2, n)
         along.append(flat[0])
         across.append(flat[1])
-        noise.append(torch.randn(n, 2, generator=generator, dtype=torch.float64))
-        orders = torch.rand(RESTARTS, n, generator=generator, dtype=torch.float64).argsort(dim=1)
+        noise.append(normal(drawn, n, 2))
+        orders = uniform(drawn, RESTARTS, n).argsort(dim=1)
         starts.append(orders[:, :k])
     classes = torch.arange(k).repeat_interleave(SIZE)
     return Draws(torch.stack(along), torch.stack(across), torch.stack(noise), classes, torch.stack(starts))
-
-
-def _generator(seed: int, *purpose: str) -> torch.Generator:
-    return torch.Generator().manual_seed(prng.torch_seed(seed, *purpose))
 
 
 Shape = Callable[[Draws], Float[Tensor, "seeds n 2"]]
@@ -206,18 +202,18 @@ def batches(
     orders = []
     noises = []
     for seed in seeds:
-        generator = _generator(seed, "toy batches", dataset)
-        order = torch.rand(passes, points, generator=generator, dtype=torch.float64).argsort(dim=1)
+        drawn = generator(seed, "toy batches", dataset)
+        order = uniform(drawn, passes, points).argsort(dim=1)
         used = order.flatten()[: LONGER * BATCH]
         orders.append(used.reshape(LONGER, BATCH))
-        noise = torch.randn(2, LONGER, BATCH, generator=generator)
+        noise = torch.randn(2, LONGER, BATCH, generator=drawn)
         noises.append(noise.movedim(0, -1))
     return torch.stack(orders), torch.stack(noises)
 
 
 def starts(seeds: Sequence[int]) -> Float[Tensor, "settings seeds 2 2"]:
     """The maps of ``LEARNED`` before the first step. A trial has the same random start in all its settings."""
-    random = START * torch.stack([torch.randn(2, 2, generator=_generator(seed, "toy start")) for seed in seeds])
+    random = START * torch.stack([torch.randn(2, 2, generator=generator(seed, "toy start")) for seed in seeds])
     identity = torch.eye(2).expand_as(random)
     return torch.stack([identity if setting.start == "identity" else random for setting in LEARNED])
 
@@ -353,7 +349,7 @@ def toy_clustering(context: Context) -> ExactStudy:
     """Table 1 and its variations, Fig. 3 from the first trial, and answers to their numbers and sentences."""
     results = simulate(SEEDS)
     table = table_1(results)
-    as_printed = table[table["variation"] == "default"]
+    as_printed = only(table, variation="default")
     tables = {
         "table1": as_printed.drop(columns=["variation", "gain", "low", "high"]),
         "table1_sensitivity": table.drop(columns=["claim", "steps"]),

@@ -11,6 +11,7 @@ from hypersphere.config.measures import MEASURES
 from hypersphere.report import words
 from hypersphere.report.studies import Drawing, Layout
 from hypersphere.report.style import COLOURS, MARKERS
+from hypersphere.simulations.study import only
 
 ACCURACY = MEASURES["kmeans_accuracy"]
 DATASETS = {"three_bars": "Three-Bars", "nested_moons": "Nested-Moons"}
@@ -116,15 +117,15 @@ def table1_sensitivity(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
 
 def fig3(table: pd.DataFrame) -> Drawing:
     """Fig. 3: the two toy sets and their projections by conventional CL and by LMCL."""
-    counts = table[table["space"] == "euclidean"].groupby("dataset").size()
+    counts = only(table, space="euclidean").groupby("dataset").size()
     note = (
         f"The first trial, {counts['three_bars']} and {counts['nested_moons']} points. P is learned up to scale, so "
         "each panel is scaled to a root mean square norm of 1. The cross marks 0: the loss depends only on directions "
         "from there. The paper has six panels; (g) and (h) are LMCL with the other reading of the regulariser, the sum."
     )
 
-    by_cl = table[table["space"] == "cl"][["x", "y"]].to_numpy()
-    by_mean = table[table["space"] == "lmcl_mean"][["x", "y"]].to_numpy()
+    by_cl = only(table, space="cl")[["x", "y"]].to_numpy()
+    by_mean = only(table, space="lmcl_mean")[["x", "y"]].to_numpy()
     furthest = abs(by_mean - by_cl).max()
     finding = f"LMCL with the mean over pairs moves no point by more than {furthest:.2g} from where CL puts it"
 
