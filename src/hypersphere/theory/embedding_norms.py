@@ -42,12 +42,12 @@ def norm(a: Tensor) -> Tensor:
 
 
 def unit(a: Tensor) -> Tensor:
-    return a / norm(a)[..., None]
+    return a / vectors(norm(a))
 
 
 def across(a: Tensor, b: Tensor) -> Tensor:
     """The component of a that is orthogonal to b."""
-    along = dot(a, unit(b))[..., None] * unit(b)
+    along = vectors(dot(a, unit(b))) * unit(b)
     return a - along
 
 
@@ -66,6 +66,11 @@ def anchor(z: Tensor) -> Tensor:
     return z[:, 0]
 
 
+def anchors(z: Tensor) -> Tensor:
+    """The anchor as a set of one point."""
+    return z[:, :1]
+
+
 def positive(z: Tensor) -> Tensor:
     return z[:, 1]
 
@@ -73,6 +78,11 @@ def positive(z: Tensor) -> Tensor:
 def others(z: Tensor) -> Tensor:
     """The positive and the negatives."""
     return z[:, 1:]
+
+
+def vectors(numbers: Tensor) -> Tensor:
+    """One number for each point, to be multiplied with the point."""
+    return numbers[..., None]
 
 
 def every_point(numbers: Tensor) -> Tensor:
@@ -94,7 +104,7 @@ def squared_error(z: Tensor) -> Tensor:
 
 def info_nce(z: Tensor, temperature: Tensor | float = 1.0) -> Tensor:
     """Eq. 1 for the anchor; the positive is in the denominator."""
-    similarity = cosine(z[:, :1], others(z)) / temperature
+    similarity = cosine(anchors(z), others(z)) / temperature
     return similarity.logsumexp(dim=1) - similarity[:, 0]
 
 
@@ -173,7 +183,7 @@ LONG_STEP = given(z=[ACUTE], gamma=[4])
 
 def gradient_3_1(z: Tensor) -> Checked:
     """The gradient at the anchor is -(unit z_j across z_i) / ||z_i||."""
-    length = norm(z[:, :1])
+    length = norm(anchors(z))
     pull = across(unit(positive(z)), anchor(z))
     return equal(
         anchor(gradient(attraction, z)),
@@ -200,7 +210,7 @@ def magnitude(z: Tensor, *, loss: Loss, factor: float = 1, power: float = 0) -> 
 
 def inverse_norm(z: Tensor, gamma: Tensor) -> Checked:
     """Scale the anchor by gamma and keep the others: its gradient shrinks by gamma."""
-    far_anchor = z[:, :1] * every_point(gamma)
+    far_anchor = anchors(z) * every_point(gamma)
     moved_out = torch.cat([far_anchor, others(z)], dim=1)
     near = anchor(gradient(info_nce, z))
     far = anchor(gradient(info_nce, moved_out))
@@ -217,9 +227,9 @@ def equation_2(z: Tensor, temperature: Tensor | None = None) -> Checked:
         temperature = torch.ones(len(z), dtype=z.dtype)
     t = column(temperature)
     share = (unit_products(z) / t).softmax(dim=1)
-    pull = across(unit(others(z)), z[:, :1])
-    push = (share[..., None] * pull).sum(dim=1)
-    scale = 1 / (norm(z[:, :1]) * t)
+    pull = across(unit(others(z)), anchors(z))
+    push = (vectors(share) * pull).sum(dim=1)
+    scale = 1 / (norm(anchors(z)) * t)
     found = gradient(lambda x: info_nce(x, t), z)
     return equal(
         anchor(found),
@@ -233,17 +243,17 @@ def equation_3(z: Tensor, *, sign: float, pull: float) -> Checked:
     share = unit_products(z).softmax(dim=1)
     is_positive = torch.arange(share.shape[1]) == 0
     force = sign * share - pull * is_positive
-    scale = 1 / norm(others(z))[..., None]
+    scale = 1 / vectors(norm(others(z)))
     return equal(
         others(gradient(info_nce, z)),
-        force[..., None] * across(unit(z[:, :1]), others(z)) * scale,
+        vectors(force) * across(unit(anchors(z)), others(z)) * scale,
         scale,
     )
 
 
 def unit_products(z: Tensor) -> Tensor:
     """Cosines of the anchor with all others, as inner products of unit vectors."""
-    return dot(unit(z[:, :1]), unit(others(z)))
+    return dot(unit(anchors(z)), unit(others(z)))
 
 
 # Steps: Corollary 3.3, Theorem 3.4, and the sharper bound of its proof

@@ -22,14 +22,6 @@ TINY = 1e-290  # sides of an equality below this have underflowed
 EPS = 1e-15  # below this, autograd's 1 - q~ is rounding, and a weight of its inverse multiplies nothing
 
 
-class TypeI(NamedTuple):
-    """The weight 1/(1 - alpha·q~) of Eq. 9."""
-
-    weight: Tensor
-    where: Tensor
-    """Where the weight is more than rounding."""
-
-
 class Case:
     """Angles and targets [n, m], parameters [n, 1] (default: no margins, beta = 1), and q with and without margins."""
 
@@ -93,11 +85,12 @@ class Case:
         """The logits, where the positive's is minus infinity."""
         return logits.masked_fill(self.p == 1, -math.inf)
 
-    def type_i(self, eta: Tensor | float) -> TypeI:
-        """Eq. 9's weight 1/(1 - alpha·q~) at alpha = 1 - eta, [n, 1]."""
+    def type_i(self, eta: Tensor | float) -> tuple[Tensor, Tensor]:
+        """Eq. 9's weight 1/(1 - alpha·q~) at alpha = 1 - eta, and where it is more than rounding; both [n, 1]."""
         of_negatives = summed(self.without * (1 - self.p))
         left_over = self.positive(self.without) * eta + of_negatives
-        return TypeI(1 / left_over.clamp(min=EPS), self.one_hot & (left_over > EPS))
+        weight = 1 / left_over.clamp(min=EPS)
+        return weight, self.one_hot & (left_over > EPS)
 
     def sums(self) -> Tensor:
         """Sums of exponentiated logits, without and with margins, divided by one common factor, [2, n, 1]."""
@@ -363,62 +356,49 @@ def identity_subtractive_is_type_i(x: Case) -> Checked:
 # Random inputs
 
 
-class Source(NamedTuple):
-    """A generator, and shapes of what it draws."""
+def random_inputs(generator: Generator, n: int) -> dict[str, Tensor]:
+    """All inputs that statements choose from, with four candidates.
 
-    generator: Generator
-    n: int
+    Extremes: angles of 1e-8 and pi - 1e-8, exponentials of ±630. Entries are drawn in this order.
+    """
 
-    def uniform(self, low: float = 0.0, high: float = 1.0, m: int | None = None) -> Tensor:
-        """Numbers [n] between the ends, or [n, m]."""
-        shape = (self.n,) if m is None else (self.n, m)
-        return generators.uniform(self.generator, *shape) * (high - low) + low
+    def uniform(*shape: int, low: float = 0.0, high: float = 1.0) -> Tensor:
+        return generators.uniform(generator, *shape) * (high - low) + low
 
-    def log_uniform(self, low: float, high: float, m: int | None = None) -> Tensor:
-        """Numbers between 10^low and 10^high."""
-        return 10 ** self.uniform(low, high, m)
+    def log_uniform(low: float, high: float, *shape: int) -> Tensor:
+        return 10 ** uniform(*shape, low=low, high=high)
 
-    def one_of(self, *choices: Tensor) -> Tensor:
-        """One of the choices for each place."""
-        index = torch.randint(len(choices), choices[0].shape, generator=self.generator)
+    def one_of(*choices: Tensor) -> Tensor:
+        index = torch.randint(len(choices), choices[0].shape, generator=generator)
         return torch.stack(choices).gather(0, index[None])[0]
 
-    def angles(self, m: int | None = None) -> Tensor:
-        """Two of three are uniform in [0, pi]; the others are near 0 or pi, up to 1e-8."""
-        near = self.log_uniform(-8, -1, m)
-        anywhere = [self.uniform(0, math.pi, m) for _ in range(4)]
-        return self.one_of(*anywhere, near, math.pi - near)
+    def angles(*shape: int) -> Tensor:
+        near = log_uniform(-8, -1, *shape)
+        anywhere = [uniform(*shape, high=math.pi) for _ in range(4)]
+        return one_of(*anywhere, near, math.pi - near)
 
-    def targets(self, soft: Tensor, one_hot: Tensor) -> Tensor:
-        """Four of five are one-hot."""
-        return torch.where(self.uniform(m=1) < 0.8, one_hot, soft)
-
-
-def random_inputs(generator: Generator, n: int) -> dict[str, Tensor]:
-    """All inputs that statements choose from, with four candidates. Extremes: exponentials of ±630."""
-    drawn = Source(generator, n)
-    exponential = -drawn.uniform(m=4).clamp(min=1e-12).log()
+    exponential = -uniform(n, 4).clamp(min=1e-12).log()
+    soft = exponential / summed(exponential)
     positive = torch.randint(4, (n,), generator=generator)
     one_hot = torch.eye(4, dtype=torch.float64)[positive]
-    temperature = drawn.log_uniform(-2.5, 3)
-    small = drawn.log_uniform(-12, -1)
+    temperature = log_uniform(-2.5, 3, n)
+    infinite = 4 + 40 * temperature
+    small = log_uniform(-12, -1, n)
     zero = torch.zeros(n, dtype=torch.float64)
     one = torch.ones(n, dtype=torch.float64)
-    infinite = 4 + 40 * temperature
-    # The entries are drawn in this order.
     return {
-        "theta": drawn.angles(4),
-        "p": drawn.targets(exponential / summed(exponential), one_hot),
+        "theta": angles(n, 4),
+        "p": torch.where(uniform(n, 1) < 0.8, one_hot, soft),
         "temperature": temperature,
-        "m1": drawn.one_of(zero, drawn.uniform(high=math.pi), drawn.uniform(high=math.pi), 3.1 * one),
-        "m1_mostly_0": drawn.one_of(zero, zero, zero, zero, zero, drawn.uniform()),
-        "m2": drawn.one_of(zero, drawn.uniform(), drawn.log_uniform(-3, 1)),
-        "m2_wide": drawn.uniform(high=4),
-        "m2_far": infinite * drawn.one_of(one, 1 + drawn.uniform(), 10 + drawn.uniform(), drawn.uniform()),
-        "beta": drawn.one_of(one, one, drawn.uniform(high=3), drawn.uniform(high=3), zero),
-        "alpha": drawn.one_of(zero, drawn.uniform(), drawn.uniform(), 1 - small),
-        "angle": drawn.angles(),
-        "probability": drawn.one_of(drawn.uniform(), small, 1 - small),
+        "m1": one_of(zero, uniform(n, high=math.pi), uniform(n, high=math.pi), 3.1 * one),
+        "m1_mostly_0": one_of(zero, zero, zero, zero, zero, uniform(n)),
+        "m2": one_of(zero, uniform(n), log_uniform(-3, 1, n)),
+        "m2_wide": uniform(n, high=4),
+        "m2_far": infinite * one_of(one, 1 + uniform(n), 10 + uniform(n), uniform(n)),
+        "beta": one_of(one, one, uniform(n, high=3), uniform(n, high=3), zero),
+        "alpha": one_of(zero, uniform(n), uniform(n), 1 - small),
+        "angle": angles(n),
+        "probability": one_of(uniform(n), small, 1 - small),
     }
 
 
@@ -427,7 +407,7 @@ Names = Mapping[str, str]
 
 
 def taking(*names: str, **others: str) -> dict[str, str]:
-    return {name: name for name in names} | others
+    return dict(zip(names, names, strict=True)) | others
 
 
 def chosen(names: Names, generator: Generator, n: int) -> Inputs:

@@ -17,6 +17,7 @@ BLUE, ORANGE, LIGHT_BLUE = COLOURS[0], COLOURS[4], COLOURS[5]
 TITLES = {0: "default ($p=0$)", 1: "GradScale ($p=1$)"}
 CIRCLES: dict[float, tuple[str, Any]] = {0.5: (COLOURS[1], "-"), 1.0: ("white", DASHES[1]), 2.0: ("black", DASHES[2])}
 """Colour and dashes by radius."""
+EDGES = (-2.1, 2.1)
 TICKS = [-2, -1, 0, 1, 2]
 
 
@@ -42,10 +43,15 @@ def fig1(table: pd.DataFrame) -> Drawing:
         draw_gradients(middle, parts["field"], parts["highlighted"], path)
         draw_growth(right, growth)
         for axes in (left, middle):
-            axes.set_aspect("equal")
-            axes.set(xlim=(-2.1, 2.1), ylim=(-2.1, 2.1))
-            axes.set(xticks=[-2, 0, 2], yticks=[-2, 0, 2])
-            axes.set(xlabel="$z_1$", ylabel="$z_2$")
+            axes.set(
+                aspect="equal",
+                xlim=EDGES,
+                ylim=EDGES,
+                xticks=[-2, 0, 2],
+                yticks=[-2, 0, 2],
+                xlabel="$z_1$",
+                ylabel="$z_2$",
+            )
             axes.grid(visible=False)
         figure.legend(loc="outside lower center", ncols=4, handlelength=1.6)
 
@@ -55,9 +61,13 @@ def fig1(table: pd.DataFrame) -> Drawing:
 def draw_outputs(axes: Axes, outputs: pd.DataFrame, projections: pd.DataFrame) -> None:
     """Each output, its projection on the unit circle, and a line between them."""
     axes.add_patch(Circle((0, 0), 1, fill=False, color=GREY, linewidth=0.8))
-    from_x, to_x = outputs["x"].to_numpy(), projections["x"].to_numpy()
-    from_y, to_y = outputs["y"].to_numpy(), projections["y"].to_numpy()
-    axes.plot([from_x, to_x], [from_y, to_y], color="#C8C8C8", linewidth=0.5, zorder=1)
+    axes.plot(
+        [outputs["x"], projections["x"]],
+        [outputs["y"], projections["y"]],
+        color="#C8C8C8",
+        linewidth=0.5,
+        zorder=1,
+    )
     axes.scatter(
         outputs["x"],
         outputs["y"],
@@ -121,9 +131,11 @@ def draw_growth(axes: Axes, growth: pd.DataFrame) -> None:
             marker=MARKERS[k],
         )
         axes.fill_between(line["step"], line["low"], line["high"], color=COLOURS[k], alpha=0.15, linewidth=0)
-    axes.set_xlabel("step")
-    axes.set_ylabel(r"$\|z\|$")
-    axes.set_xlim(0, growth["step"].max())
+    axes.set(
+        xlabel="step",
+        ylabel=r"$\|z\|$",
+        xlim=(0, growth["step"].max()),
+    )
     axes.set_title("norm", loc="left")
 
 
@@ -160,9 +172,13 @@ def draw_field(axes: Axes, rows: pd.DataFrame, title: str) -> Collection:
     """Arrows that have the colour of their length."""
     axes.plot([0, 0], [0, 2], color=ORANGE, linewidth=2.5, zorder=1)
     arrows = draw_arrows(axes, rows, 4.5, rows["length"], cmap="viridis_r", clim=(0, 2), width=0.014, zorder=2)
-    axes.set_aspect("equal")
-    axes.set(xlim=(-2.1, 2.1), ylim=(-2.1, 2.1))
-    axes.set(xticks=TICKS, xlabel="$z_1$")
+    axes.set(
+        aspect="equal",
+        xlim=EDGES,
+        ylim=EDGES,
+        xticks=TICKS,
+        xlabel="$z_1$",
+    )
     axes.grid(visible=False)
     axes.set_title(title, loc="left")
     return arrows
@@ -196,9 +212,13 @@ def figS1(table: pd.DataFrame) -> Drawing:  # noqa: N802
             above.plot(line["x"], line["y"], **look)
             above.annotate(f"{radius:g}", (0, -radius), (0, 3), textcoords="offset points", ha="center", color="white")
         set_space(space)
-        above.set_aspect("equal")
-        above.set(xlabel="$z_1$", ylabel="$z_2$")
-        above.set(xticks=TICKS, yticks=TICKS)
+        above.set(
+            aspect="equal",
+            xlabel="$z_1$",
+            ylabel="$z_2$",
+            xticks=TICKS,
+            yticks=TICKS,
+        )
         above.grid(visible=False)
         bar = figure.colorbar(colours, ax=above, label="cosine", pad=0.03, aspect=22, ticks=[-1, -0.5, 0, 0.5, 1])
         bar.ax.grid(visible=False)
@@ -213,9 +233,14 @@ def mesh(surface: pd.DataFrame, name: str) -> Any:
 
 def set_space(space: Any) -> None:
     """The axes of the surface: labels close to them, and the view."""
-    space.set(xlabel="$z_1$", xticks=[-2, 0, 2])
-    space.set(ylabel="$z_2$", yticks=[-2, 0, 2])
-    space.set(zlabel="cosine", zticks=[-1, 0, 1])
+    space.set(
+        xlabel="$z_1$",
+        ylabel="$z_2$",
+        zlabel="cosine",
+        xticks=[-2, 0, 2],
+        yticks=[-2, 0, 2],
+        zticks=[-1, 0, 1],
+    )
     space.tick_params(pad=-3)
     space.xaxis.labelpad = -8
     space.yaxis.labelpad = -8

@@ -80,10 +80,12 @@ def draw_pair(axes: Axes, plane: pd.DataFrame, temperature: float) -> None:
         ha="center",
         textcoords="offset points",
     )
-    axes.set_aspect("equal")
-    axes.set_title(rf"the pair, $\tau$ = {temperature:g}")
-    axes.set_xlabel("first coordinate")
-    axes.set_ylabel("second coordinate")
+    axes.set(
+        aspect="equal",
+        title=rf"the pair, $\tau$ = {temperature:g}",
+        xlabel="first coordinate",
+        ylabel="second coordinate",
+    )
 
 
 def draw_arrow(axes: Axes, end: Any, colour: str) -> None:
@@ -106,10 +108,12 @@ def draw_weights(axes: Axes, weights: pd.DataFrame, zeros: pd.DataFrame, tempera
     axes.axhline(0, color="black", linewidth=0.7)
     axes.set_xscale("log")
     axes.set_xticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
-    axes.set_xlim(curves["x"].min(), curves["x"].max())
-    axes.set_ylim(RANGES[temperature])
-    axes.set_xlabel("angle of the pair (rad)")
-    axes.set_title(rf"$\tau$ = {temperature:g}")
+    axes.set(
+        xlim=(curves["x"].min(), curves["x"].max()),
+        ylim=RANGES[temperature],
+        xlabel="angle of the pair (rad)",
+        title=rf"$\tau$ = {temperature:g}",
+    )
 
 
 def legend() -> list[Line2D]:

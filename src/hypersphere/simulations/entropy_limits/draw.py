@@ -47,10 +47,12 @@ def table5_entropy(table: pd.DataFrame) -> Drawing:
                 bbox=background,
             )
         axes.annotate(f"ln {examples}", (2, most.max()), (-3, 3), textcoords="offset points", ha="right")
-        axes.set_xlabel(r"temperature $\tau$")
-        axes.set_ylabel("entropy (nat)")
-        axes.set_xlim(0.02, 2)
-        axes.set_ylim(-0.3, 9.4)
+        axes.set(
+            xlabel=r"temperature $\tau$",
+            ylabel="entropy (nat)",
+            xlim=(0.02, 2),
+            ylim=(-0.3, 9.4),
+        )
 
     measured = "Entropy (nat) of a softmax over all examples, against the temperature; dots: printed"
     return Drawing((5.0, 3.2), measured, draw, note, finding)

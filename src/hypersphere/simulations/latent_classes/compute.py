@@ -332,11 +332,20 @@ def latent_classes(context: Context) -> ExactStudy:
         "figS2": depict(0),
     }
     answers = []
-    for i in range(len(DENSITY)):
-        answers += on_density(results, i)
+    for i, panel in enumerate(DENSITY):
+        answers += effects("norms.fig2b", panel, on_density(results, i))
     for panel in FREQUENCY:
-        answers += on_frequency(results, panel)
+        answers += effects("norms.fig2c", panel, on_frequency(results, panel))
     return ExactStudy(tables, answers)
+
+
+Arms = Iterator[tuple[str, Float[np.ndarray, "s"], Float[np.ndarray, "s"]]]
+"""The two arms of each sentence, with its name."""
+
+
+def effects(figure: str, panel: Panel, arms: Arms) -> list[ExactNumber]:
+    """The sentences of Sec. 4.2 in a panel's reading."""
+    return [effect(f"{figure}.{name}{panel.suffix}", first, second, panel.reading) for name, first, second in arms]
 
 
 def fig2b(results: Results, i: int) -> pd.DataFrame:
@@ -361,19 +370,15 @@ def fig2b(results: Results, i: int) -> pd.DataFrame:
     return pd.concat([points, summary]).assign(panel=DENSITY[i].name, epochs=EPOCHS)
 
 
-def on_density(results: Results, i: int) -> list[ExactNumber]:
-    """The sentences of Sec. 4.2 about density, in a panel's reading."""
-    panel = DENSITY[i]
+def on_density(results: Results, i: int) -> Arms:
     norm = results["norm"][:, i]
     distance = results["distance"][:, i]
     quarters = quarter_means(norm, distance)
     rank = rank_correlations(norm, distance)
     untrained = rank_correlations(results["norm_untrained"][:, i], results["distance_untrained"][:, i])
-    return [
-        effect(f"norms.fig2b.dense{panel.suffix}", quarters[:, 0], quarters[:, -1], panel.reading),
-        effect(f"norms.fig2b.rank{panel.suffix}", rank, np.zeros_like(rank), panel.reading),
-        effect(f"norms.fig2b.training{panel.suffix}", rank, untrained, panel.reading),
-    ]
+    yield "dense", quarters[:, 0], quarters[:, -1]
+    yield "rank", rank, np.zeros_like(rank)
+    yield "training", rank, untrained
 
 
 def fig2c(results: Results, panel: Panel) -> pd.DataFrame:
@@ -396,17 +401,14 @@ def fig2c(results: Results, panel: Panel) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def on_frequency(results: Results, panel: Panel) -> Iterator[ExactNumber]:
-    """The sentences of Sec. 4.2 about frequency, in a panel's reading."""
+def on_frequency(results: Results, panel: Panel) -> Arms:
     norm = results["class_norm"][:, panel.setting]
     first = norm[:, 0]
     last = norm[:, -1]
     for c in range(CLASSES - 1):
-        classes = f"class{c + 1}_class{c + 2}"
-        yield effect(f"norms.fig2c.{classes}{panel.suffix}", last[:, c], last[:, c + 1], panel.reading)
-    grown = last.mean(axis=1)
-    yield effect(f"norms.fig2c.growth{panel.suffix}", grown, first.mean(axis=1), panel.reading)
+        yield f"class{c + 1}_class{c + 2}", last[:, c], last[:, c + 1]
+    yield "growth", last.mean(axis=1), first.mean(axis=1)
     for balanced in (0, 1):
         if SETTINGS[balanced].noise == SETTINGS[panel.setting].noise:
             gain = last - results["class_norm"][:, balanced, -1]  # over the same class and seed at equal frequency
-            yield effect(f"norms.fig2c.gain{panel.suffix}", gain[:, 0], gain[:, -1], panel.reading)
+            yield "gain", gain[:, 0], gain[:, -1]

@@ -96,8 +96,7 @@ def fig8(table: pd.DataFrame) -> Drawing:
         axes = figure.subplots(len(temperatures), len(margins), sharex=True, sharey=True)
         for line, temperature in zip(axes, temperatures, strict=True):
             for axis, m1 in zip(line, margins, strict=True):
-                here = (table["temperature"] == temperature) & (table["m1"] == m1)
-                rows = table[here]
+                rows = only(table, temperature=temperature, m1=m1)
                 map_ = _map(axis, rows, "ratio", **LOGARITHMIC)
                 axis.axhline(rows["one"].iloc[0], color="black", linewidth=1.2)
             line[0].set_ylabel(rf"$\tau$ = {temperature:g}" + "\n" + r"$\theta^+$ (rad)")
