@@ -50,7 +50,12 @@ def rows(study: str, answers: Iterable[ExactNumber]) -> list[dict[str, Any]]:
                 if math.isnan(value):
                     raise ValueError(f"study {study}: the answer to {answer.id} is not a number")
                 number = f"{value + 0.0:.10g}"
-                row: dict[str, Any] = {"study": study, "id": answer.id, "reading": answer.reading, "arm": arm}
+                row: dict[str, Any] = {
+                    "study": study,
+                    "id": answer.id,
+                    "reading": answer.reading,
+                    "arm": arm,
+                }
                 row |= {"place": place, "value": number}
                 listed.append(row)
     return listed

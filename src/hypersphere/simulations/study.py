@@ -73,11 +73,20 @@ def between(claim: str, low: float, high: float, reading: str = PRINTED) -> Exac
 
 def effect(claim: str, variant: Numbers, baseline: Numbers, reading: str = PRINTED) -> ExactNumber:
     """Two arms over seeds. A comparison that prints no difference claims that the variant has the larger mean."""
-    arms = {"variant": list(map(float, variant)), "baseline": list(map(float, baseline))}
+    arms = {
+        "variant": list(map(float, variant)),
+        "baseline": list(map(float, baseline)),
+    }
     return ExactNumber(claim, reading, arms)
 
 
-def counted(claim: str, held: int, places: int, reading: str = PRINTED, needed: int | None = None) -> ExactNumber:
+def counted(
+    claim: str,
+    held: int,
+    places: int,
+    reading: str = PRINTED,
+    needed: int | None = None,
+) -> ExactNumber:
     """A sentence checked at every place of an exact computation.
 
     One place where it fails refutes it, unless it speaks of fewer: ``needed`` is how many must hold.

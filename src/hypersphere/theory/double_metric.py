@@ -149,7 +149,12 @@ def theorem_1(u: Tensor, v: Tensor, w: Tensor) -> Checked:
     """chord <= arc <= pi/2 · chord. Scale: the chord."""
     d = chord(u, v)
     scale = d.where(d > 0, 1)
-    return ascending(d, arc(u, v), pi / 2 * d, scale=scale)
+    return ascending(
+        d,
+        arc(u, v),
+        pi / 2 * d,
+        scale=scale,
+    )
 
 
 def theorem_1_chord(u: Tensor, v: Tensor, w: Tensor) -> Checked:
@@ -199,12 +204,18 @@ def lemma_1_sum(u: Tensor, v: Tensor, w: Tensor, *, left_out: int) -> Checked:
 
 def definition_1(u: Tensor, v: Tensor, w: Tensor) -> Checked:
     """arc(u, w) <= arc(u, v) + arc(v, w)."""
-    return at_most(arc(u, w), arc(u, v) + arc(v, w))
+    return at_most(
+        arc(u, w),
+        arc(u, v) + arc(v, w),
+    )
 
 
 def definition_1_printed(u: Tensor, v: Tensor, w: Tensor) -> Checked:
     """The triangle's inequality with the first term twice."""
-    return at_most(arc(u, w), arc(u, v) + arc(u, v))
+    return at_most(
+        arc(u, w),
+        arc(u, v) + arc(u, v),
+    )
 
 
 def definition_4(u: Tensor, v: Tensor, w: Tensor) -> Checked:
@@ -428,13 +439,21 @@ def equation_1(cosines: Tensor, temperature: Tensor, **weights: Tensor) -> Check
     logits = cosines / column(temperature)
     literal = literal_cross_entropy(logits)
     softplus = torch.logaddexp(literal, torch.zeros_like(literal))  # F.softplus drops e^-20
-    return equal(softplus, cross_entropy(logits), 1 + 1 / temperature)
+    return equal(
+        softplus,
+        cross_entropy(logits),
+        1 + 1 / temperature,
+    )
 
 
 def equation_1_printed(cosines: Tensor, temperature: Tensor, **weights: Tensor) -> Checked:
     """Cross-entropy is Eq. 1 itself. Scale: 1 + 1/tau."""
     logits = cosines / column(temperature)
-    return equal(literal_cross_entropy(logits), cross_entropy(logits), 1 + 1 / temperature)
+    return equal(
+        literal_cross_entropy(logits),
+        cross_entropy(logits),
+        1 + 1 / temperature,
+    )
 
 
 def equation_6(x: Weighted) -> Checked:
@@ -459,20 +478,33 @@ def weighted_alignment(x: Weighted, *, sign: int) -> Checked:
         return -(by_angle + by_distance)
 
     rise = gradient(loss, positive(x.cosines))
-    return at_most(rise, 0, x.pull() + x.push())
+    return at_most(
+        rise,
+        0,
+        x.pull() + x.push(),
+    )
 
 
 def attraction(x: Weighted, *, sign: int) -> Checked:
     """The loss never rises with the positive's cosine. Scale: the sum of both terms' largest slopes."""
     slopes = gradient(lambda cosines: x.literal_loss(cosines, sign), x.cosines)
-    return at_most(positive(slopes), 0, x.pull() + x.push())
+    return at_most(
+        positive(slopes),
+        0,
+        x.pull() + x.push(),
+    )
 
 
 def repulsion(x: Weighted) -> Checked:
     """The printed loss does not fall with the cosine of a positive that is nearest, within beta · tau/alpha."""
     nearest = (x.cosines[:, :1] >= x.cosines).all(dim=1)
     within = positive(sides(x.cosines)) < x.beta * x.temperature / x.alpha
-    return at_most(-x.slope(), 0, x.pull() + x.push(), nearest & within)
+    return at_most(
+        -x.slope(),
+        0,
+        x.pull() + x.push(),
+        nearest & within,
+    )
 
 
 def equation_2_slope(x: Weighted) -> Checked:
@@ -482,7 +514,11 @@ def equation_2_slope(x: Weighted) -> Checked:
     q = positive(d.softmax(dim=1))
     push = x.beta * (1 - q) / positive(d)
     pull = x.alpha * (1 - p) / x.temperature
-    return equal(x.slope(), push - pull, x.pull() + x.push())
+    return equal(
+        x.slope(),
+        push - pull,
+        x.pull() + x.push(),
+    )
 
 
 # App. G: gradients at one anchor u of inner products and distances, u itself free.

@@ -194,7 +194,10 @@ def gradient_3_1(z: Tensor) -> Checked:
 
 def tangent(z: Tensor, *, loss: Loss) -> Checked:
     """The gradient is orthogonal to its point."""
-    return equal(dot(gradient(loss, z), z), 0)
+    return equal(
+        dot(gradient(loss, z), z),
+        0,
+    )
 
 
 def magnitude(z: Tensor, *, loss: Loss, factor: float = 1, power: float = 0) -> Checked:
@@ -268,7 +271,11 @@ def grows(z: Tensor, gamma: Tensor, *, loss: Loss) -> Checked:
     """No point's norm falls. Scale: the norm plus the longest possible step, gamma/||z||."""
     before = norm(z)
     after = norm(descended(z, gamma, loss))
-    return at_most(before, after, scale=before + column(gamma) / before)
+    return at_most(
+        before,
+        after,
+        scale=before + column(gamma) / before,
+    )
 
 
 def appendix_a_3(z: Tensor, gamma: Tensor, *, pulling: Callable[[Tensor], Tensor] = unit) -> Checked:
@@ -367,7 +374,12 @@ def theorem_3_4(
     after = step(z, gamma)
     change = cosine(anchor(after), positive(after)) - before.cosine
     limit = bound(before)
-    return check(change, limit, 1 + limit.abs(), met(before))
+    return check(
+        change,
+        limit,
+        1 + limit.abs(),
+        met(before),
+    )
 
 
 def theorem_3_4_strict(z: Tensor, gamma: Tensor, *, met: Callable[[Step], Tensor] = Step.acute_and_apart) -> Checked:

@@ -135,14 +135,24 @@ def equation_3(x: Case, printed: bool = True) -> Checked:
     right = -x.positive(logits) + of_all
     largest = logits.abs().amax(dim=1, keepdim=True)
     scale = 1 + largest + (1 + x.beta) * total.abs() + log_beta.abs()
-    return equal(middle, right, scale, (x.beta > 0) & x.sums_to_1)
+    return equal(
+        middle,
+        right,
+        scale,
+        (x.beta > 0) & x.sums_to_1,
+    )
 
 
 def equation_13(x: Case) -> Checked:
     """dL/dlogit = -p + beta·q. Scale: p + beta·q."""
     q = x.beta * x.without
     found = gradient(x.loss, x.plain(x.theta))
-    return equal(found, q - x.p, q + x.p, x.sums_to_1)
+    return equal(
+        found,
+        q - x.p,
+        q + x.p,
+        x.sums_to_1,
+    )
 
 
 def equation_15(x: Case) -> Checked:
@@ -214,7 +224,12 @@ def lemma_4_3(x: Case) -> Checked:
     left = x.slope(x.logits) * x.sine * (1 - (1 - x.eta) * positive)
     right = x.slope(x.plain) * x.bent
     terms = (x.p + x.q) * (1 + x.eta * positive) + x.p + x.without
-    return equal(left, right, terms * x.sine / x.t, x.one_hot & (x.sine > 0))
+    return equal(
+        left,
+        right,
+        terms * x.sine / x.t,
+        x.one_hot & (x.sine > 0),
+    )
 
 
 def lemma_4_4(x: Case) -> Checked:
@@ -231,7 +246,12 @@ def identity_lemma_4_4_negatives(x: Case) -> Checked:
     """The negatives' gradients tend to -sin(theta)/t times the softmax over negatives. Scale: the right side."""
     share = softmax(x.negatives(x.plain(x.theta)))
     limit = -share * x.sine / x.t
-    return equal(x.slope(x.logits), limit, limit.abs(), x.far(x.p == 0))
+    return equal(
+        x.slope(x.logits),
+        limit,
+        limit.abs(),
+        x.far(x.p == 0),
+    )
 
 
 class Scalar(NamedTuple):
@@ -259,7 +279,12 @@ def section_4_1_peak(x: Scalar) -> Checked:
     peak = (math.pi - x.m1) / 2
     at_angle = attenuated(x.probability, x.eta(x.angle))
     at_peak = attenuated(x.probability, x.eta(peak))
-    return at_most(at_peak, at_angle, at_peak + at_angle, x.m1 <= math.pi)
+    return at_most(
+        at_peak,
+        at_angle,
+        at_peak + at_angle,
+        x.m1 <= math.pi,
+    )
 
 
 def section_4_2_growth(x: Scalar) -> Checked:
@@ -313,7 +338,12 @@ def section_5_5_factor(x: Case) -> Checked:
     """Type I's weight at alpha = 1 - eta is Eq. 7's factor: (p - q~)·weight = p - q. Scale: the same with plus."""
     weight, where = x.type_i(x.eta)
     scale = (x.p + x.without) * weight + x.p + x.q
-    return equal((x.p - x.without) * weight, x.p - x.q, scale, where)
+    return equal(
+        (x.p - x.without) * weight,
+        x.p - x.q,
+        scale,
+        where,
+    )
 
 
 def identity_type_i_decoupled(x: Case) -> Checked:

@@ -98,7 +98,10 @@ def gradient(value: Callable[[Tensor], Tensor], at: Float[Tensor, "draws *d"]) -
 
 
 def equal(
-    left: Tensor, right: Tensor | float, scale: Tensor | float = 1.0, met: Bool[Tensor, "draws"] | None = None
+    left: Tensor,
+    right: Tensor | float,
+    scale: Tensor | float = 1.0,
+    met: Bool[Tensor, "draws"] | None = None,
 ) -> Checked:
     """Check left = right, for each part of a draw. A scale may be of a draw, or of each part."""
     right = torch.as_tensor(right, dtype=left.dtype).expand_as(left)
@@ -106,7 +109,10 @@ def equal(
 
 
 def at_most(
-    left: Tensor, right: Tensor | float, scale: Tensor | float = 1.0, met: Bool[Tensor, "draws"] | None = None
+    left: Tensor,
+    right: Tensor | float,
+    scale: Tensor | float = 1.0,
+    met: Bool[Tensor, "draws"] | None = None,
 ) -> Checked:
     """Check left <= right, for each part of a draw. A scale may be of a draw, or of each part."""
     right = torch.as_tensor(right, dtype=left.dtype).expand_as(left)
@@ -120,7 +126,13 @@ def ascending(*terms: Float[Tensor, "draws"], scale: Tensor | float = 1.0) -> Ch
     return at_most(left, right, scale)
 
 
-def _checked(beyond: Tensor, left: Tensor, right: Tensor, scale: Tensor | float, met: Tensor | None) -> Checked:
+def _checked(
+    beyond: Tensor,
+    left: Tensor,
+    right: Tensor,
+    scale: Tensor | float,
+    met: Tensor | None,
+) -> Checked:
     """The excess of a draw is its worst part's. Without ``met`` every draw meets the hypothesis."""
     scale = torch.as_tensor(scale, dtype=left.dtype)
     missing_axes = beyond.ndim - scale.ndim
@@ -155,7 +167,14 @@ def examine(statement: Statement, draws: int) -> Finding:
     violated = int(statement.violated(checked).sum())
     example = counterexample(statement)
     refuted = violated > 0 or example is not None
-    return Finding(draws, len(judged), violated, float(judged.max()), example, verdict(statement, refuted))
+    return Finding(
+        draws,
+        len(judged),
+        violated,
+        float(judged.max()),
+        example,
+        verdict(statement, refuted),
+    )
 
 
 def counterexample(statement: Statement) -> Example | None:

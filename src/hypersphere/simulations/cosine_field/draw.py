@@ -15,7 +15,11 @@ from hypersphere.simulations.study import only
 
 BLUE, ORANGE, LIGHT_BLUE = COLOURS[0], COLOURS[4], COLOURS[5]
 TITLES = {0: "default ($p=0$)", 1: "GradScale ($p=1$)"}
-CIRCLES: dict[float, tuple[str, Any]] = {0.5: (COLOURS[1], "-"), 1.0: ("white", DASHES[1]), 2.0: ("black", DASHES[2])}
+CIRCLES: dict[float, tuple[str, Any]] = {
+    0.5: (COLOURS[1], "-"),
+    1.0: ("white", DASHES[1]),
+    2.0: ("black", DASHES[2]),
+}
 """Colour and dashes by radius."""
 EDGES = (-2.1, 2.1)
 TICKS = [-2, -1, 0, 1, 2]
@@ -99,7 +103,16 @@ def draw_gradients(axes: Axes, field: pd.DataFrame, highlighted: pd.DataFrame, p
     far = field[field["length"] < 2]  # near the origin, long arrows would hide the rest
     draw_arrows(axes, far, 3, color="#9C9C9C", width=0.011, zorder=2)
     draw_arrows(axes, highlighted, 3, color="black", width=0.02, zorder=4)
-    axes.plot(path["x"], path["y"], "o-", color=BLUE, markersize=3.2, linewidth=0.8, label="descent", zorder=3)
+    axes.plot(
+        path["x"],
+        path["y"],
+        "o-",
+        color=BLUE,
+        markersize=3.2,
+        linewidth=0.8,
+        label="descent",
+        zorder=3,
+    )
 
 
 def draw_arrows(axes: Axes, rows: pd.DataFrame, shrunk: float, *colours: Any, **look: Any) -> Quiver:
@@ -130,7 +143,14 @@ def draw_growth(axes: Axes, growth: pd.DataFrame) -> None:
             linestyle=DASHES[k],
             marker=MARKERS[k],
         )
-        axes.fill_between(line["step"], line["low"], line["high"], color=COLOURS[k], alpha=0.15, linewidth=0)
+        axes.fill_between(
+            line["step"],
+            line["low"],
+            line["high"],
+            color=COLOURS[k],
+            alpha=0.15,
+            linewidth=0,
+        )
     axes.set(
         xlabel="step",
         ylabel=r"$\|z\|$",
@@ -171,7 +191,16 @@ def fig6(table: pd.DataFrame) -> Drawing:
 def draw_field(axes: Axes, rows: pd.DataFrame, title: str) -> Collection:
     """Arrows that have the colour of their length."""
     axes.plot([0, 0], [0, 2], color=ORANGE, linewidth=2.5, zorder=1)
-    arrows = draw_arrows(axes, rows, 4.5, rows["length"], cmap="viridis_r", clim=(0, 2), width=0.014, zorder=2)
+    arrows = draw_arrows(
+        axes,
+        rows,
+        4.5,
+        rows["length"],
+        cmap="viridis_r",
+        clim=(0, 2),
+        width=0.014,
+        zorder=2,
+    )
     axes.set(
         aspect="equal",
         xlim=EDGES,
@@ -200,7 +229,12 @@ def figS1(table: pd.DataFrame) -> Drawing:  # noqa: N802
         space: Any = figure.add_subplot(grid[0], projection="3d")
         above = figure.add_subplot(grid[1])
         x, y, cosine = (mesh(surface, name) for name in ("x", "y", "cosine"))
-        look: dict[str, Any] = {"cmap": "viridis", "vmin": -1, "vmax": 1, "rasterized": True}
+        look: dict[str, Any] = {
+            "cmap": "viridis",
+            "vmin": -1,
+            "vmax": 1,
+            "rasterized": True,
+        }
         space.plot_surface(x, y, cosine, **look, rcount=28, ccount=121, alpha=0.75, linewidth=0)
         colours = above.pcolormesh(x, y, cosine, shading="gouraud", **look)
         space.plot([0, 0], [0, 2.2], [1, 1], color=LIGHT_BLUE, linewidth=3, zorder=10)
@@ -210,7 +244,14 @@ def figS1(table: pd.DataFrame) -> Drawing:  # noqa: N802
             look = {"color": colour, "linestyle": dashes, "linewidth": 1.8}
             space.plot(line["x"], line["y"], line["cosine"], zorder=9, **look)
             above.plot(line["x"], line["y"], **look)
-            above.annotate(f"{radius:g}", (0, -radius), (0, 3), textcoords="offset points", ha="center", color="white")
+            above.annotate(
+                f"{radius:g}",
+                (0, -radius),
+                (0, 3),
+                textcoords="offset points",
+                ha="center",
+                color="white",
+            )
         set_space(space)
         above.set(
             aspect="equal",
@@ -220,7 +261,14 @@ def figS1(table: pd.DataFrame) -> Drawing:  # noqa: N802
             yticks=TICKS,
         )
         above.grid(visible=False)
-        bar = figure.colorbar(colours, ax=above, label="cosine", pad=0.03, aspect=22, ticks=[-1, -0.5, 0, 0.5, 1])
+        bar = figure.colorbar(
+            colours,
+            ax=above,
+            label="cosine",
+            pad=0.03,
+            aspect=22,
+            ticks=[-1, -0.5, 0, 0.5, 1],
+        )
         bar.ax.grid(visible=False)
 
     return Drawing((6.8, 2.9), "Height and colour: cosine with the blue direction", draw, note)

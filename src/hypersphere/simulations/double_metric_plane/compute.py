@@ -17,7 +17,12 @@ from torch.linalg import vecdot
 from hypersphere.objectives.geometry import angles, unit
 from hypersphere.simulations.study import PRINTED, Context, ExactNumber, ExactStudy, everywhere, joined
 
-WEIGHTS = {"DM1": (0.75, 0.25), "DM2": (0.5, 0.5), "DM3": (0.25, 0.75), "DM4": (1.0, 1.0)}
+WEIGHTS = {
+    "DM1": (0.75, 0.25),
+    "DM2": (0.5, 0.5),
+    "DM3": (0.25, 0.75),
+    "DM4": (1.0, 1.0),
+}
 """alpha and beta of Table 1."""
 TEMPERATURES = (0.01, 0.05, 0.07, 0.1, 1.0)  # Table 5
 SHOWN = (0.07, 1.0)  # the default of App. C.1, and the largest
@@ -44,7 +49,11 @@ def chord(u: Float[Tensor, "*n 2"], v: Float[Tensor, "*n 2"]) -> Float[Tensor, "
 
 
 def cosine_weight(
-    chords: Float[np.ndarray, "*n"], temperature: float, alpha: float, beta: float, sign: int
+    chords: Float[np.ndarray, "*n"],
+    temperature: float,
+    alpha: float,
+    beta: float,
+    sign: int,
 ) -> Float[np.ndarray, "*n"]:
     """alpha/tau ± beta/|u-v|: the rate at which the weighted logits of Eq. 2 rise with the cosine (D1: both signs).
 
@@ -108,7 +117,15 @@ def zeros() -> pd.DataFrame:
         for loss, (alpha, beta) in WEIGHTS.items():
             zero = beta * temperature / alpha
             angle = 2 * asin(zero / 2) if zero <= 2 else nan
-            rows.append({"panel": "zero", "series": loss, "temperature": temperature, "x": angle, "y": zero})
+            rows.append(
+                {
+                    "panel": "zero",
+                    "series": loss,
+                    "temperature": temperature,
+                    "x": angle,
+                    "y": zero,
+                }
+            )
     return pd.DataFrame(rows)
 
 

@@ -90,7 +90,13 @@ def draw_pair(axes: Axes, plane: pd.DataFrame, temperature: float) -> None:
 
 def draw_arrow(axes: Axes, end: Any, colour: str) -> None:
     """An arrow from 0."""
-    arrow = {"arrowstyle": "-|>", "color": colour, "shrinkA": 0, "shrinkB": 0, "linewidth": 1.0}
+    arrow = {
+        "arrowstyle": "-|>",
+        "color": colour,
+        "shrinkA": 0,
+        "shrinkB": 0,
+        "linewidth": 1.0,
+    }
     axes.annotate("", end, (0, 0), arrowprops=arrow)
 
 
@@ -104,7 +110,15 @@ def draw_weights(axes: Axes, weights: pd.DataFrame, zeros: pd.DataFrame, tempera
     dots = only(zeros, temperature=temperature).dropna(subset="x")
     for loss, x in zip(dots["series"], dots["x"], strict=True):
         size = 9.0 if loss == "DM2" else 5.5  # DM2's lies under DM4's
-        axes.plot(x, 0, marker="o", markersize=size, markeredgewidth=0, color=LOSSES[loss], zorder=3)
+        axes.plot(
+            x,
+            0,
+            marker="o",
+            markersize=size,
+            markeredgewidth=0,
+            color=LOSSES[loss],
+            zorder=3,
+        )
     axes.axhline(0, color="black", linewidth=0.7)
     axes.set_xscale("log")
     axes.set_xticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
@@ -119,6 +133,13 @@ def draw_weights(axes: Axes, weights: pd.DataFrame, zeros: pd.DataFrame, tempera
 def legend() -> list[Line2D]:
     """Signs, dots and losses."""
     signs = [Line2D([], [], color="black", linestyle=dashes, label=label) for dashes, label in SIGNS.values()]
-    dot = Line2D([], [], color="black", marker="o", linestyle="none", label="where the printed weight is 0")
+    dot = Line2D(
+        [],
+        [],
+        color="black",
+        marker="o",
+        linestyle="none",
+        label="where the printed weight is 0",
+    )
     losses = [Line2D([], [], color=colour, label=loss) for loss, colour in LOSSES.items()]
     return [*signs, dot, *losses]

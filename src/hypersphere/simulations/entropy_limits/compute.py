@@ -55,7 +55,10 @@ def entropy_limits(context: Context) -> ExactStudy:
     answers = [
         *possible,
         everywhere("lecture.table5_entropy.at_most_uniform", table["printed"] <= UNIFORM),
-        everywhere("lecture.table5_entropy.uniform_at_1", (at_1["printed"] - UNIFORM).abs() <= ROUNDING),
+        everywhere(
+            "lecture.table5_entropy.uniform_at_1",
+            (at_1["printed"] - UNIFORM).abs() <= ROUNDING,
+        ),
     ]
     return ExactStudy({"table5_entropy": table5_entropy(table), "table5_limits": table}, answers)
 
@@ -103,5 +106,9 @@ def table5_entropy(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def curve(series: str, table: pd.DataFrame, column: str) -> pd.DataFrame:
-    columns = {"series": series, "temperature": table["temperature"], "entropy": table[column]}
+    columns = {
+        "series": series,
+        "temperature": table["temperature"],
+        "entropy": table[column],
+    }
     return pd.DataFrame(columns).assign(examples=EXAMPLES)

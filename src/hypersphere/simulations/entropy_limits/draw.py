@@ -31,10 +31,18 @@ def table5_entropy(table: pd.DataFrame) -> Drawing:
         axes.text(0.023, 6.2, "possible entropies", color=BLUE)
         axes.text(0.34, 1.0, "below the lowest\npossible entropy", color=BLUE)
         axes.set_xscale("log")
-        axes.set_xticks([0.02, 0.05, 0.1, 0.2, 0.5, 1, 2], ["0.02", "0.05", "0.1", "0.2", "0.5", "1", "2"])
+        axes.set_xticks(
+            [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2],
+            ["0.02", "0.05", "0.1", "0.2", "0.5", "1", "2"],
+        )
         axes.minorticks_off()
         axes.plot(printed, linestyle="none", marker="o", color=ORANGE, markersize=6.0)
-        background = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5}
+        background = {
+            "facecolor": "white",
+            "edgecolor": "none",
+            "alpha": 0.8,
+            "pad": 0.5,
+        }
         for temperature, entropy in printed.items():
             axes.annotate(
                 f"{entropy:.1f}",
@@ -46,7 +54,13 @@ def table5_entropy(table: pd.DataFrame) -> Drawing:
                 textcoords="offset points",
                 bbox=background,
             )
-        axes.annotate(f"ln {examples}", (2, most.max()), (-3, 3), textcoords="offset points", ha="right")
+        axes.annotate(
+            f"ln {examples}",
+            (2, most.max()),
+            (-3, 3),
+            textcoords="offset points",
+            ha="right",
+        )
         axes.set(
             xlabel=r"temperature $\tau$",
             ylabel="entropy (nat)",
@@ -60,7 +74,15 @@ def table5_entropy(table: pd.DataFrame) -> Drawing:
 
 def table5_limits(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     verdicts = claims.set_index("id")["verdict"]
-    head = ["Normalised", "τ", "Printed", "Lowest", "Logits at the top", "Highest", "Verdict"]
+    head = [
+        "Normalised",
+        "τ",
+        "Printed",
+        "Lowest",
+        "Logits at the top",
+        "Highest",
+        "Verdict",
+    ]
     body = []
     for row in table.to_dict("records"):
         normalised = row["normalised"]

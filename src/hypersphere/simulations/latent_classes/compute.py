@@ -71,7 +71,13 @@ def _generators(seeds: Sequence[int], *purpose: str | int) -> list[torch.Generat
     return [generator(seed, "latent_classes", *purpose) for seed in seeds]
 
 
-def observe(seeds: Sequence[int], settings: Sequence[Setting], classes: int, d: int, purpose: str) -> Points:
+def observe(
+    seeds: Sequence[int],
+    settings: Sequence[Setting],
+    classes: int,
+    d: int,
+    purpose: str,
+) -> Points:
     """App. B.2: latent points unit(N(centre, noise² I)) around uniform centres, and their images under a random matrix.
 
     Balanced classes have equal size and come one after the other; otherwise the class of each point is drawn.
@@ -166,7 +172,10 @@ def positives(labels: Int[Tensor, "*m b"]) -> Int[Tensor, "*m b"]:
 
 
 def loss(
-    network: Network, x: Float[Tensor, "m b d"], matrix: Float[Tensor, "m d observed"], positive: Int[Tensor, "m b"]
+    network: Network,
+    x: Float[Tensor, "m b d"],
+    matrix: Float[Tensor, "m d observed"],
+    positive: Int[Tensor, "m b"],
 ) -> Float[Tensor, ""]:
     """Eq. 1 at temperature 1: the mean over the anchors that have a positive, added over models.
 
@@ -272,7 +281,9 @@ def embed(network: Network, points: Points, unseen: Points) -> Float[Tensor, "s 
     return torch.stack(panels, dim=1).double()
 
 
-def neighbour_distances(z: Float[Tensor, "s panels n d"]) -> Float[np.ndarray, "s panels n"]:
+def neighbour_distances(
+    z: Float[Tensor, "s panels n d"],
+) -> Float[np.ndarray, "s panels n"]:
     """``neighbour_distance``, with a search tree for each panel of each seed."""
     distances = [neighbour_distance(model) for model in z.flatten(0, 1)]
     return np.stack(distances).reshape(z.shape[:3])

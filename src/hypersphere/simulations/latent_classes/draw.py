@@ -31,12 +31,35 @@ def fig2b(table: pd.DataFrame) -> Drawing:
         axes = figure.subplots(1, table["panel"].nunique())
         for axis, (panel, rows) in zip(axes, table.groupby("panel", sort=False), strict=True):
             draw_density(axis, rows)
-            axis.set(xscale="log", ylim=(0, None), xlabel="1 − cos to the 10th neighbour", title=panel)
+            axis.set(
+                xscale="log",
+                ylim=(0, None),
+                xlabel="1 − cos to the 10th neighbour",
+                title=panel,
+            )
         axes[0].set_ylabel(r"embedding norm $\|z\|$")
         handles = []
         for label, colour in zip(sorted(points["label"].unique()), COLOURS, strict=False):
-            handles.append(Line2D([], [], linestyle="", marker="o", color=colour, label=f"class {label:.0f}"))
-        handles.append(Line2D([], [], marker="D", color="black", linewidth=1, label="quarters, over seeds"))
+            handles.append(
+                Line2D(
+                    [],
+                    [],
+                    linestyle="",
+                    marker="o",
+                    color=colour,
+                    label=f"class {label:.0f}",
+                )
+            )
+        handles.append(
+            Line2D(
+                [],
+                [],
+                marker="D",
+                color="black",
+                linewidth=1,
+                label="quarters, over seeds",
+            )
+        )
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
     ranks = only(table, kind="rank")  # correlations of norm and density
@@ -51,7 +74,15 @@ def draw_density(axis: Axes, rows: pd.DataFrame) -> None:
     points = only(rows, kind="point")
     quarters = only(rows, kind="quarter")
     for (_, part), colour in zip(points.groupby("label"), COLOURS, strict=False):
-        axis.plot(part["distance"], part["value"], ".", color=colour, markersize=2.5, alpha=0.5, **DOTS)
+        axis.plot(
+            part["distance"],
+            part["value"],
+            ".",
+            color=colour,
+            markersize=2.5,
+            alpha=0.5,
+            **DOTS,
+        )
     below = quarters["value"] - quarters["low"]
     above = quarters["high"] - quarters["value"]
     axis.errorbar(
@@ -80,9 +111,22 @@ def fig2c(table: pd.DataFrame) -> Drawing:
         for above, below, (panel, rows) in zip(*axes, table.groupby("panel", sort=False), strict=True):
             for k, (label, line) in enumerate(rows.groupby("label")):
                 name = f"class {label}: {line['probability'].iloc[0]:.3f}"
-                above.plot(line["epoch"], line["norm"], label=name, color=COLOURS[k], linestyle=DASHES[k])
+                above.plot(
+                    line["epoch"],
+                    line["norm"],
+                    label=name,
+                    color=COLOURS[k],
+                    linestyle=DASHES[k],
+                )
                 below.plot(line["epoch"], line["value"], color=COLOURS[k], linestyle=DASHES[k])
-                below.fill_between(line["epoch"], line["low"], line["high"], color=COLOURS[k], alpha=0.15, linewidth=0)
+                below.fill_between(
+                    line["epoch"],
+                    line["low"],
+                    line["high"],
+                    color=COLOURS[k],
+                    alpha=0.15,
+                    linewidth=0,
+                )
             above.set_title(panel)
             below.set(xlabel="epoch", xlim=(0, rows["epoch"].max()))
         axes[0][0].set_ylabel(r"mean norm $\|z\|$")
@@ -91,7 +135,12 @@ def fig2c(table: pd.DataFrame) -> Drawing:
         handles, labels = axes[0][0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
 
-    return Drawing((7.0, 4.2), "Mean embedding norm by class, in three readings of the noise", draw, note)
+    return Drawing(
+        (7.0, 4.2),
+        "Mean embedding norm by class, in three readings of the noise",
+        draw,
+        note,
+    )
 
 
 def figS2(table: pd.DataFrame) -> Drawing:  # noqa: N802
@@ -117,8 +166,24 @@ def figS2(table: pd.DataFrame) -> Drawing:  # noqa: N802
                 first.set_title(f"{name}\n(noise: {panel})", loc="left")
         handles = []
         for label, colour in zip(sorted(table["label"].unique()), PALETTE, strict=False):
-            handles.append(Line2D([], [], color=colour, marker="o", linestyle="--", linewidth=1, label=f"{label:.0f}"))
-        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), title="class", handlelength=2)
+            handles.append(
+                Line2D(
+                    [],
+                    [],
+                    color=colour,
+                    marker="o",
+                    linestyle="--",
+                    linewidth=1,
+                    label=f"{label:.0f}",
+                )
+            )
+        figure.legend(
+            handles=handles,
+            loc="outside lower center",
+            ncols=len(handles),
+            title="class",
+            handlelength=2,
+        )
 
     measured = "Single points by class, in two planes; dashed: from the origin to the mean of a class"
     return Drawing((7.0, 4.3), measured, draw, note)
@@ -132,7 +197,15 @@ def draw_plane(axis: Axes, rows: pd.DataFrame, x: str, y: str) -> None:
         axis.plot(points[x], points[y], ".", color=colour, markersize=3.0, alpha=0.55, **DOTS)
         axis.plot([0, mean[x]], [0, mean[y]], color="white", linewidth=2.6, zorder=20)
         axis.plot([0, mean[x]], [0, mean[y]], "--", color=colour, linewidth=1.5, zorder=21)
-        axis.plot(mean[x], mean[y], "o", color=colour, markeredgecolor="black", markersize=5, zorder=22)
+        axis.plot(
+            mean[x],
+            mean[y],
+            "o",
+            color=colour,
+            markeredgecolor="black",
+            markersize=5,
+            zorder=22,
+        )
     axis.set(aspect="equal", xlabel=x, ylabel=y)
     axis.set_adjustable("datalim")
     axis.xaxis.set_major_locator(MaxNLocator(3))

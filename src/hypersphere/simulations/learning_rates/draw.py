@@ -5,11 +5,22 @@ import pandas as pd
 from hypersphere.report.studies import Layout
 
 CURVES = {"stated": "as stated, over 500 epochs", "authors": "authors' scheduler"}
-METHODS = {"simsiam": "SimSiam", "simclr": "SimCLR", "gradscale": "SimCLR with GradScale"}
+METHODS = {
+    "simsiam": "SimSiam",
+    "simclr": "SimCLR",
+    "gradscale": "SimCLR with GradScale",
+}
 
 
 def learning_rates(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
-    head = ["Method", "Batch", "Schedule", "Highest rate", "× 256 / batch", "Warm-up (epochs)"]
+    head = [
+        "Method",
+        "Batch",
+        "Schedule",
+        "Highest rate",
+        "× 256 / batch",
+        "Warm-up (epochs)",
+    ]
     body = []
     for row in table.to_dict("records"):
         body.append(

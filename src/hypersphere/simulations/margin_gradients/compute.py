@@ -19,7 +19,11 @@ Array = NDArray[np.float64]
 TEMPERATURE = 0.25  # captions of Fig. 1 and 2
 ANGULAR = 0.4  # the same
 MARGINS = (0.2, 0.4, 0.8, 1.6, 3.1)  # Sec. 5.4; Fig. 8's own are not in the text
-TEMPERATURES = (0.125, 0.25, 0.5)  # half, once and twice that of App. C.1; Fig. 8's own are not in the text
+TEMPERATURES = (
+    0.125,
+    0.25,
+    0.5,
+)  # half, once and twice that of App. C.1; Fig. 8's own are not in the text
 FINE = 60  # cells along each axis in Fig. 1 and 2: 3 degrees by 1/60
 COARSE = 36  # in Fig. 8: 5 degrees by 1/36
 EMPHASIS = 2.0  # the ratio above which erratum M35 counts a place as emphasised
@@ -105,8 +109,20 @@ def fig1() -> Figure:
     positives = magnitude(1.0, probability, angle, TEMPERATURE)
     negatives = magnitude(0.0, probability, angle, TEMPERATURE)
     maps = [
-        _long(angle, probability, panel="positives", magnitude=positives, temperature=TEMPERATURE),
-        _long(angle, probability, panel="negatives", magnitude=negatives, temperature=TEMPERATURE),
+        _long(
+            angle,
+            probability,
+            panel="positives",
+            magnitude=positives,
+            temperature=TEMPERATURE,
+        ),
+        _long(
+            angle,
+            probability,
+            panel="negatives",
+            magnitude=negatives,
+            temperature=TEMPERATURE,
+        ),
     ]
     answers = [
         _answer("fig1.positives", np.diff(positives, axis=1) < 0),
@@ -129,7 +145,14 @@ def fig2() -> Figure:
     zero = math.pi - ANGULAR
     maps = [
         _long(angle, probability, panel="sines", multiplier=sines, one=peak, zero=zero),
-        _long(angle, probability, panel="gaps", multiplier=gaps, one=gaps_are_one(ANGULAR), zero=math.nan),
+        _long(
+            angle,
+            probability,
+            panel="gaps",
+            multiplier=gaps,
+            one=gaps_are_one(ANGULAR),
+            zero=math.nan,
+        ),
     ]
     # The quotient of sines
     size = np.abs(sines[:, 0])
@@ -179,7 +202,16 @@ def fig8() -> Figure:
             ratio = quotient_of_gaps(angle, probability, m1, temperature)
             ratios.append(ratio)
             one = gaps_are_one(m1)
-            maps.append(_long(angle, probability, temperature=temperature, m1=m1, ratio=ratio, one=one))
+            maps.append(
+                _long(
+                    angle,
+                    probability,
+                    temperature=temperature,
+                    m1=m1,
+                    ratio=ratio,
+                    one=one,
+                )
+            )
     grid = np.reshape(ratios, (len(TEMPERATURES), len(MARGINS), COARSE, COARSE))
     peaks = grid.argmax(axis=2)
     above_one = (grid > 1.0).mean(axis=(2, 3))

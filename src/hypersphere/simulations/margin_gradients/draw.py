@@ -45,7 +45,12 @@ def fig1(table: pd.DataFrame) -> Drawing:
         bar = figure.colorbar(map_, ax=axes, label=label, pad=0.02, aspect=22)
         bar.ax.grid(visible=False)
 
-    return Drawing((6.4, 2.8), "Magnitude of the gradient by angle (per radian), at each probability", draw, note)
+    return Drawing(
+        (6.4, 2.8),
+        "Magnitude of the gradient by angle (per radian), at each probability",
+        draw,
+        note,
+    )
 
 
 def fig2(table: pd.DataFrame) -> Drawing:
@@ -66,7 +71,14 @@ def fig2(table: pd.DataFrame) -> Drawing:
             map_ = _map(axis, rows.assign(size=size), "size", **LOGARITHMIC)
             one = rows["one"].iloc[0]
             axis.axhline(one, color="black", linewidth=1.2)
-            axis.annotate("weight 1", (0.02, one), (2, -2), textcoords="offset points", va="top", fontsize=7.5)
+            axis.annotate(
+                "weight 1",
+                (0.02, one),
+                (2, -2),
+                textcoords="offset points",
+                va="top",
+                fontsize=7.5,
+            )
             if panel == "sines":
                 _mark_regions(axis, one, rows["zero"].iloc[0])
             axis.set_title(title, loc="left", fontsize=8.5)

@@ -248,7 +248,9 @@ def start(settings: Sequence[Setting], cosine: Float[np.ndarray, "runs pairs"]) 
     )
 
 
-def both_points(numbers: Iterable[tuple[float, float]]) -> Float[np.ndarray, "2 runs 1"]:
+def both_points(
+    numbers: Iterable[tuple[float, float]],
+) -> Float[np.ndarray, "2 runs 1"]:
     """A number of each point, from pairs by run."""
     by_run = np.array(list(numbers), dtype=float)
     return by_run.T[:, :, None]
@@ -319,9 +321,19 @@ def _in_reading(results: Results, penalty: str) -> Iterator[ExactNumber]:
             place = f"norm{norm:g}.gamma{gamma:g}{end}"
             yield over_seeds(f"norms.table1.{place}", steps[gamma][k], reading)
             if gamma < 10:
-                yield effect(f"norms.table1.faster.{place}", steps[0.0][k], steps[gamma][k], reading)
+                yield effect(
+                    f"norms.table1.faster.{place}",
+                    steps[0.0][k],
+                    steps[gamma][k],
+                    reading,
+                )
     for k, norm in enumerate(TABLE_NORMS):
-        yield effect(f"norms.table1.stronger.norm{norm:g}{end}", steps[0.5][k], steps[1.0][k], reading)
+        yield effect(
+            f"norms.table1.stronger.norm{norm:g}{end}",
+            steps[0.5][k],
+            steps[1.0][k],
+            reading,
+        )
     for gamma in (0.5, 1.0):
         fitted = slopes(TABLE_NORMS, steps[gamma])
         yield over_seeds(f"norms.table1.slope.gamma{gamma:g}{end}", fitted, reading)

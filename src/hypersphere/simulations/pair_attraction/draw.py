@@ -16,7 +16,11 @@ READINGS = {
     "square": "γ‖z_i‖², on one point of each pair (as printed)",
     "norm": "γ‖z‖, mean over all points (N1)",
 }
-NORM = {"both": "both sets", "second": "second set alone", "static": "both, first static"}
+NORM = {
+    "both": "both sets",
+    "second": "second set alone",
+    "static": "both, first static",
+}
 ANGLE = {"normalised": "normalised again", "printed": "as printed"}
 ANGLES = ([0, 1.5707963, 3.1415927], ["0", "π/2", "π"])
 
@@ -81,7 +85,15 @@ def fig2a(table: pd.DataFrame) -> Drawing:
         half = steps.index[len(steps) // 2]
         ends = [steps.index.min(), steps.index.max()]
         guide = [0.3 * steps.loc[half, "both"] * (end / half) ** 2 for end in ends]
-        norm.plot(ends, guide, label="slope 2", color=GREY, linewidth=0.9, linestyle=(0, (2, 2)), zorder=1)
+        norm.plot(
+            ends,
+            guide,
+            label="slope 2",
+            color=GREY,
+            linewidth=0.9,
+            linestyle=(0, (2, 2)),
+            zorder=1,
+        )
         norm.legend(loc="upper left", handlelength=2.2, fontsize=8)
         norm.set(xlabel="initial norm", ylabel="steps until convergence")
         norm.set(xscale="log", yscale="log", ylim=(2, 3e4))
@@ -93,7 +105,13 @@ def fig2a(table: pd.DataFrame) -> Drawing:
         angle.set_xticks(*ANGLES)
         angle.set_title("angle, norm 1", loc="left")
 
-    return Drawing((6.4, 2.7), "Steps until the mean cosine exceeds 0.999, mean over seeds", draw, note, finding)
+    return Drawing(
+        (6.4, 2.7),
+        "Steps until the mean cosine exceeds 0.999, mean over seeds",
+        draw,
+        note,
+        finding,
+    )
 
 
 def draw_curves(axes: Axes, table: pd.DataFrame, panel: str, names: dict[str, str], every: int) -> None:
@@ -110,4 +128,11 @@ def draw_curves(axes: Axes, table: pd.DataFrame, panel: str, names: dict[str, st
             marker=MARKERS[k],
             linestyle=DASHES[k],
         )
-        axes.fill_between(line[panel], line["low"], line["high"], color=COLOURS[k], alpha=0.3, linewidth=0)
+        axes.fill_between(
+            line[panel],
+            line["low"],
+            line["high"],
+            color=COLOURS[k],
+            alpha=0.3,
+            linewidth=0,
+        )

@@ -45,12 +45,29 @@ TEST_SIZES: Mapping[str, int] = {
 Left out: TREC and MSRP, which have test sets of their own beside the LMCL paper's ten folds, and MultiDigits, whose
 size is not printed.
 """
-TESTED = ("linear_top1", "linear_top5", "knn_top1", "knn_top5", "mlp_top1", "transfer_top1", "text_accuracy")
+TESTED = (
+    "linear_top1",
+    "linear_top5",
+    "knn_top1",
+    "knn_top5",
+    "mlp_top1",
+    "transfer_top1",
+    "text_accuracy",
+)
 """Metrics that are shares of test examples."""
 CONTRASTIVE = "contrastive_top1"  # an accuracy over an unknown number of pairs
 SWEPT = ("logits.s",)
 """Settings that differ between the rows of a table and stand for a variant (margins, Tables 9 and 10)."""
-BASELINES = ("baseline", "default", "nt_xent", "wang_liu", "dp_lambda_0_1", "plain_tau_10", "batch_512", "logits.s=1")
+BASELINES = (
+    "baseline",
+    "default",
+    "nt_xent",
+    "wang_liu",
+    "dp_lambda_0_1",
+    "plain_tau_10",
+    "batch_512",
+    "logits.s=1",
+)
 """The variant that the others of a table are compared with. In most tables it is the plain method. Exceptions: another
 paper's row (double-metric Table 7, tau = 0.3), the paper's own lambda (LMCL Table 3), the better row without
 normalisation (lecture Table 5), the smallest batch (lecture Table A.3), no emphasis (margins Tables 9 and 10).
@@ -117,8 +134,18 @@ def printed_numbers(context: Context) -> ExactStudy:
         "last_digits": digits,
     }
     answers = [*on_runs(context.paper, runs), *on_digits(context.paper, digits)]
-    answers += on_effects(claims, "binomial_floor", by_test_set.assign(significant=by_test_set["beyond"] == 1), audit)
-    answers += on_effects(claims, "printed_tests", by_runs.assign(significant=by_runs["p_3"] < LEVEL), audit)
+    answers += on_effects(
+        claims,
+        "binomial_floor",
+        by_test_set.assign(significant=by_test_set["beyond"] == 1),
+        audit,
+    )
+    answers += on_effects(
+        claims,
+        "printed_tests",
+        by_runs.assign(significant=by_runs["p_3"] < LEVEL),
+        audit,
+    )
     return ExactStudy(
         {artifact: table for artifact, table in tables.items() if artifact in document.studied},
         in_order_of(claims, answers),
@@ -165,7 +192,9 @@ def named_tables(claim: Claim, tables: Iterable[str]) -> list[str]:
 
 
 def cells(
-    claims: Iterable[Claim], test_sizes: Mapping[str, int] = TEST_SIZES, baselines: Sequence[str] = BASELINES
+    claims: Iterable[Claim],
+    test_sizes: Mapping[str, int] = TEST_SIZES,
+    baselines: Sequence[str] = BASELINES,
 ) -> list[tuple[Cell, Claim]]:
     """A paper's accuracies, and other numbers printed with a standard deviation, as the cells of an audit.
 
@@ -250,11 +279,31 @@ def binomial_effects(cells: Iterable[Cell], repeated: Repeated | None = None) ->
     effects = list(chance.effects(known))
     if repeated is not None:
         effects += repeated_effects(known, repeated)
-    columns = ["table", "method", "dataset", "setting", "metric", "variant", "difference", "error", "z"]
+    columns = [
+        "table",
+        "method",
+        "dataset",
+        "setting",
+        "metric",
+        "variant",
+        "difference",
+        "error",
+        "z",
+    ]
     rows = []
     for one in effects:
         cell = one.cell
-        rows.append((cell.where, *cell.column.split("\t"), cell.metric, cell.row, one.difference, one.error, one.z))
+        rows.append(
+            (
+                cell.where,
+                *cell.column.split("\t"),
+                cell.metric,
+                cell.row,
+                one.difference,
+                one.error,
+                one.z,
+            )
+        )
     table = pd.DataFrame(rows, columns=columns)
     table["beyond"] = (table["z"].abs() >= CRITICAL).astype(int)
     table["by_chance"] = chance.by_chance(len(table))
@@ -302,7 +351,17 @@ def binomial_floor(cells: Sequence[Cell], effects: pd.DataFrame) -> pd.DataFrame
                 chance.as_many_by_chance(beyond, number),
             )
         )
-    columns = ["table", "cells", "unknown", "floor", "effects", "within", "furthest", "by_chance", "p_as_many"]
+    columns = [
+        "table",
+        "cells",
+        "unknown",
+        "floor",
+        "effects",
+        "within",
+        "furthest",
+        "by_chance",
+        "p_as_many",
+    ]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -316,7 +375,16 @@ def seed_counts(cells: Sequence[Cell]) -> pd.DataFrame:
         if allowed:
             fits = Counter(chain.from_iterable(allowed))
             fit_all = " ".join(map(str, grim.common(allowed)))
-            rows.append((table, way, len(allowed), *(fits[n] for n in numbers), fit_all, allowed.count(())))
+            rows.append(
+                (
+                    table,
+                    way,
+                    len(allowed),
+                    *(fits[n] for n in numbers),
+                    fit_all,
+                    allowed.count(()),
+                )
+            )
     columns = ["table", "way", "cells", *(f"n{n}" for n in numbers), "all", "none"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -389,6 +457,22 @@ def last_digits(cells: Iterable[tuple[Cell, Claim]]) -> pd.DataFrame:
             if len(digits) >= FEWEST:
                 odd = sum(digit % 2 for digit in digits)
                 counts = [digits.count(digit) for digit in range(10)]
-                rows.append((table, group, len(digits), *counts, odd, chance.odd_p(odd, len(digits))))
-    columns = ["table", "group", "numbers", *(f"digit_{digit}" for digit in range(10)), "odd", "p_odd"]
+                rows.append(
+                    (
+                        table,
+                        group,
+                        len(digits),
+                        *counts,
+                        odd,
+                        chance.odd_p(odd, len(digits)),
+                    )
+                )
+    columns = [
+        "table",
+        "group",
+        "numbers",
+        *(f"digit_{digit}" for digit in range(10)),
+        "odd",
+        "p_odd",
+    ]
     return pd.DataFrame(rows, columns=columns)

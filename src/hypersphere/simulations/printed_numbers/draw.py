@@ -74,7 +74,15 @@ def binomial_effects(table: pd.DataFrame) -> Drawing:
         axes.axhline(0, color=GREY, linewidth=0.7, zorder=1)
         looks = zip(cycle(MARKERS), cycle(COLOURS), strict=False)
         for (name, rows), (marker, colour) in zip(table.groupby("series", sort=False), looks, strict=False):
-            axes.plot(rows["across"], rows["z"], marker, color=colour, markersize=4.5, label=str(name), zorder=3)
+            axes.plot(
+                rows["across"],
+                rows["z"],
+                marker,
+                color=colour,
+                markersize=4.5,
+                label=str(name),
+                zorder=3,
+            )
         columns = table.drop_duplicates("column").sort_values("column")
         axes.set_xticks(columns["column"], columns["table"])
         axes.set_xlim(-0.5, len(columns) - 0.5)
@@ -83,7 +91,10 @@ def binomial_effects(table: pd.DataFrame) -> Drawing:
         axes.grid(False, axis="x")
         axes.tick_params(axis="x", length=0)
         axes.set_yscale("symlog", linthresh=2, linscale=0.6)
-        axes.set_yticks([-20, -10, -5, -2, 0, 2, 5, 10, 20], ["−20", "−10", "−5", "−2", "0", "2", "5", "10", "20"])
+        axes.set_yticks(
+            [-20, -10, -5, -2, 0, 2, 5, 10, 20],
+            ["−20", "−10", "−5", "−2", "0", "2", "5", "10", "20"],
+        )
         axes.minorticks_off()
         axes.set_ylim(min(-3.0, 1.3 * table["z"].min()), max(3.0, 1.3 * table["z"].max()))
         axes.set_ylabel("effect / its standard error")
@@ -115,7 +126,13 @@ def printed_tests(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     for n in (2, 3, 5, 10):
         counts[f"below_{n}"] = f"p < 0.05 at n = {n}"
     counts |= {"always": "at every n allowed", "never": "at no n allowed"}
-    head = ["Printed in", "Effects of", *counts.values(), "p at n = 3", "Chance of no smaller p"]
+    head = [
+        "Printed in",
+        "Effects of",
+        *counts.values(),
+        "p at n = 3",
+        "Chance of no smaller p",
+    ]
     body = []
     for row in table.fillna("").to_dict("records"):
         body.append(

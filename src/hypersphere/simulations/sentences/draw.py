@@ -8,7 +8,14 @@ ASKED = {"all": "everywhere", "most": "in most places", "some": "somewhere"}
 
 
 def sentences(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
-    head = ["Sentence", "Of", "To hold", "Holds in", "Verdict", "The first place where it fails"]
+    head = [
+        "Sentence",
+        "Of",
+        "To hold",
+        "Holds in",
+        "Verdict",
+        "The first place where it fails",
+    ]
     told = claims.set_index("id")
     body = []
     for row in table.to_dict("records"):

@@ -75,7 +75,13 @@ def draws(seeds: Sequence[int], dataset: str) -> Draws:
         orders = uniform(drawn, RESTARTS, n).argsort(dim=1)
         starts.append(orders[:, :k])
     classes = torch.arange(k).repeat_interleave(SIZE)
-    return Draws(torch.stack(along), torch.stack(across), torch.stack(noise), classes, torch.stack(starts))
+    return Draws(
+        torch.stack(along),
+        torch.stack(across),
+        torch.stack(noise),
+        classes,
+        torch.stack(starts),
+    )
 
 
 Shape = Callable[[Draws], Float[Tensor, "seeds n 2"]]
@@ -219,7 +225,10 @@ def starts(seeds: Sequence[int]) -> Float[Tensor, "settings seeds 2 2"]:
 
 
 def loss(
-    p: Float[Tensor, "2 2"], x: Float[Tensor, "n 2"], perturbed: Float[Tensor, "n 2"], weight: Float[Tensor, ""]
+    p: Float[Tensor, "2 2"],
+    x: Float[Tensor, "n 2"],
+    perturbed: Float[Tensor, "n 2"],
+    weight: Float[Tensor, ""],
 ) -> Float[Tensor, ""]:
     """LMCL paper, Eq. 1 and 9, with the other points of the batch as negatives, and with the sum of Eq. 10."""
     a = x @ p.T
@@ -397,7 +406,13 @@ def fig3(results: Results) -> pd.DataFrame:
         (points,) = mapped(setting, p[None], drawn)
         size = points.square().sum(dim=1).mean().sqrt()
         x, y = (points / size).T.numpy()
-        columns = {"dataset": setting.dataset, "space": setting.space, "class": drawn.classes + 1, "x": x, "y": y}
+        columns = {
+            "dataset": setting.dataset,
+            "space": setting.space,
+            "class": drawn.classes + 1,
+            "x": x,
+            "y": y,
+        }
         panels.append(pd.DataFrame(columns))
     return joined(panels)
 
@@ -421,8 +436,23 @@ def on_dataset(results: Results, dataset: str) -> Iterator[ExactNumber]:
         # The shapes were chosen to match the Euclidean row.
         kind = calibrated if space == "euclidean" else over_seeds
         yield kind("lmcl.table1." + claim.format(dataset), trials[space], reading)
-    yield effect(f"lmcl.table1.cl_gain.{dataset}.l9", trials["cl"], trials["euclidean"], "L9, L10")
+    yield effect(
+        f"lmcl.table1.cl_gain.{dataset}.l9",
+        trials["cl"],
+        trials["euclidean"],
+        "L9, L10",
+    )
     for space, number in (("lmcl_mean", "l5"), ("lmcl_sum", "l9")):
         _, reading = READINGS[space]
-        yield effect(f"lmcl.table1.lmcl_gain.{dataset}.{number}", trials[space], trials["cl"], reading)
-        yield effect(f"lmcl.fig3.ambiguous.{dataset}.{number}", inside["cl"], inside[space], reading)
+        yield effect(
+            f"lmcl.table1.lmcl_gain.{dataset}.{number}",
+            trials[space],
+            trials["cl"],
+            reading,
+        )
+        yield effect(
+            f"lmcl.fig3.ambiguous.{dataset}.{number}",
+            inside["cl"],
+            inside[space],
+            reading,
+        )

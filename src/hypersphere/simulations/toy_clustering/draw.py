@@ -34,7 +34,10 @@ CHOICES = {
     "circle": "K-means on Px/|Px|",
     "corner": "all points above and to the right of 0",
 }
-OTHER_SHAPES = {"three_bars": "bars side by side, not in steps", "nested_moons": "a smaller moon"}
+OTHER_SHAPES = {
+    "three_bars": "bars side by side, not in steps",
+    "nested_moons": "a smaller moon",
+}
 TICKS = (-2, -1, 0, 1, 2)
 TITLES = {
     "three_bars": ("(a) Three-Bars", "(c) CL", "(e) LMCL, mean", "(g) LMCL, sum"),
@@ -99,7 +102,16 @@ def gain_with_interval(row: dict[Hashable, Any]) -> str:
 
 
 def table1_sensitivity(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
-    head = ["Points", "Choice", "Euclidean", "CL", "LMCL, mean", "LMCL, sum", "mean − CL", "sum − CL"]
+    head = [
+        "Points",
+        "Choice",
+        "Euclidean",
+        "CL",
+        "LMCL, mean",
+        "LMCL, sum",
+        "mean − CL",
+        "sum − CL",
+    ]
     body = []
     for (dataset, variation), rows in table.groupby(["dataset", "variation"], sort=False):
         by_space = rows.set_index("space").to_dict("index")
@@ -144,7 +156,13 @@ def fig3(table: pd.DataFrame) -> Drawing:
         handles, labels = grid[0][0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=3, markerscale=2.5)
 
-    return Drawing((7.0, 4.2), "Points by class, and their projections by each loss", draw, note, finding)
+    return Drawing(
+        (7.0, 4.2),
+        "Points by class, and their projections by each loss",
+        draw,
+        note,
+        finding,
+    )
 
 
 def draw_space(axes: Axes, rows: pd.DataFrame) -> None:
@@ -161,7 +179,15 @@ def draw_space(axes: Axes, rows: pd.DataFrame) -> None:
             linewidth=0,
             alpha=0.75,
         )
-    axes.plot(0, 0, "+", color="black", markersize=7, markeredgecolor="black", markeredgewidth=1.0)
+    axes.plot(
+        0,
+        0,
+        "+",
+        color="black",
+        markersize=7,
+        markeredgecolor="black",
+        markeredgewidth=1.0,
+    )
     axes.set_aspect("equal")
     axes.set(xlim=(-2, 2), xticks=TICKS)
     axes.set(ylim=(-2, 2), yticks=TICKS)

@@ -79,7 +79,11 @@ def _folds(examples: list[Example]) -> Iterator[tuple[list[Example], list[Exampl
 
 def _rates(tested: list[Example], hits: np.ndarray) -> Counted:
     majority, words = hits
-    return Counted(len(tested), 100 * float(majority) / len(tested), 100 * float(words) / len(tested))
+    return Counted(
+        len(tested),
+        100 * float(majority) / len(tested),
+        100 * float(words) / len(tested),
+    )
 
 
 def _hits(train: list[Example], test: list[Example]) -> np.ndarray:
@@ -119,7 +123,10 @@ def answers(counts: Mapping[str, Counted], printed: Columns) -> list[ExactNumber
 
 
 def _in_order(
-    counts: Mapping[str, Counted], printed: Columns, order: tuple[str, ...], reading: str
+    counts: Mapping[str, Counted],
+    printed: Columns,
+    order: tuple[str, ...],
+    reading: str,
 ) -> list[ExactNumber]:
     subj = printed[order[TASKS.index("subj")]]
     above = [value >= counts["subj"].words for value in subj]
