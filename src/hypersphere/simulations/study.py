@@ -115,6 +115,6 @@ def only(table: pd.DataFrame, **values: object) -> pd.DataFrame:
     return table
 
 
-def joined(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
+def stack(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """The rows of all tables, one table below the other, numbered anew."""
     return pd.concat(list(tables), ignore_index=True)

@@ -117,8 +117,8 @@ def two_pairs(g: Generator, n: int) -> Inputs:
     v = at_angle(g, u)
     x = at_angle(g, w)
     mirrored = uniform(g, n, 1) < 0.5
-    w = torch.where(mirrored, reflected(u, mirror), w)
-    x = torch.where(mirrored, reflected(v, mirror), x)
+    w = torch.where(mirrored, reflection(u, mirror), w)
+    x = torch.where(mirrored, reflection(v, mirror), x)
     return {
         "u": u,
         "v": v,
@@ -127,7 +127,7 @@ def two_pairs(g: Generator, n: int) -> Inputs:
     }
 
 
-def reflected(point: Tensor, mirror: Tensor) -> Tensor:
+def reflection(point: Tensor, mirror: Tensor) -> Tensor:
     """The point on the other side of the plane through 0 that is orthogonal to ``mirror``."""
     return point - 2 * column(inner(point, mirror)) * mirror
 
@@ -337,7 +337,7 @@ def literal_cross_entropy(logits: Tensor) -> Tensor:
     return logits[:, 1:].logsumexp(dim=1) - positive(logits)
 
 
-class Weighted(NamedTuple):
+class AnchorCosines(NamedTuple):
     """An anchor's cosines with its candidates, [n, m], and the parameters of Eq. 2, [n]."""
 
     cosines: Tensor
@@ -364,13 +364,9 @@ class Weighted(NamedTuple):
         """The slope of Eq. 2 in the positive's cosine."""
         return positive(gradient(self.loss, self.cosines))
 
-    def pull(self) -> Tensor:
-        """The largest slope of the term of angles in the positive's cosine."""
-        return self.alpha / self.temperature
-
-    def push(self) -> Tensor:
-        """The largest slope of the term of distances."""
-        return self.beta / positive(sides(self.cosines))
+    def slopes(self) -> Tensor:
+        """The sum of both terms' largest slopes in the positive's cosine."""
+        return self.alpha / self.temperature + self.beta / positive(sides(self.cosines))
 
 
 def anchors(g: Generator, n: int) -> Inputs:
@@ -388,7 +384,7 @@ def anchors(g: Generator, n: int) -> Inputs:
 
 def near_positives(g: Generator, n: int) -> Inputs:
     """Anchors whose positive is the nearest, with a beta that is large enough to repel it."""
-    x = Weighted(**anchors(g, n))
+    x = AnchorCosines(**anchors(g, n))
     cosines = x.cosines.sort(dim=1, descending=True).values
     threshold = positive(sides(cosines)) * x.alpha / x.temperature
     beta = threshold * (1 + wide(g, n))
@@ -456,20 +452,20 @@ def equation_1_printed(cosines: Tensor, temperature: Tensor, **weights: Tensor) 
     )
 
 
-def equation_6(x: Weighted) -> Checked:
+def equation_6(x: AnchorCosines) -> Checked:
     """Eq. 2 is the spread of all candidates less the positive's alignment. Scale: alpha (1 + 1/tau) + beta."""
     logits = x.logits(x.cosines)
     d = sides(x.cosines)
     alignment = x.alpha * positive(logits) + x.beta * positive(d)
-    spread_out = x.alpha * logits.logsumexp(dim=1) + x.beta * d.logsumexp(dim=1)
+    dispersion = x.alpha * logits.logsumexp(dim=1) + x.beta * d.logsumexp(dim=1)
     return equal(
         x.loss(x.cosines),
-        spread_out - alignment,
+        dispersion - alignment,
         scale=x.alpha * (1 + 1 / x.temperature) + x.beta,
     )
 
 
-def weighted_alignment(x: Weighted, *, sign: int) -> Checked:
+def weighted_alignment(x: AnchorCosines, *, sign: int) -> Checked:
     """-(alpha · cos/tau ± beta · chord) of the positive never rises with its cosine. Scale: the sum of both slopes."""
 
     def loss(cosine: Tensor) -> Tensor:
@@ -481,33 +477,33 @@ def weighted_alignment(x: Weighted, *, sign: int) -> Checked:
     return at_most(
         rise,
         0,
-        x.pull() + x.push(),
+        x.slopes(),
     )
 
 
-def attraction(x: Weighted, *, sign: int) -> Checked:
+def attraction(x: AnchorCosines, *, sign: int) -> Checked:
     """The loss never rises with the positive's cosine. Scale: the sum of both terms' largest slopes."""
     slopes = gradient(lambda cosines: x.literal_loss(cosines, sign), x.cosines)
     return at_most(
         positive(slopes),
         0,
-        x.pull() + x.push(),
+        x.slopes(),
     )
 
 
-def repulsion(x: Weighted) -> Checked:
+def repulsion(x: AnchorCosines) -> Checked:
     """The printed loss does not fall with the cosine of a positive that is nearest, within beta · tau/alpha."""
     nearest = (x.cosines[:, :1] >= x.cosines).all(dim=1)
     within = positive(sides(x.cosines)) < x.beta * x.temperature / x.alpha
     return at_most(
         -x.slope(),
         0,
-        x.pull() + x.push(),
+        x.slopes(),
         nearest & within,
     )
 
 
-def equation_2_slope(x: Weighted) -> Checked:
+def equation_2_slope(x: AnchorCosines) -> Checked:
     """The slope is beta (1 - q)/chord - alpha (1 - p)/tau, where p and q are the positive's softmax probabilities."""
     d = sides(x.cosines)
     p = positive(x.logits(x.cosines).softmax(dim=1))
@@ -517,14 +513,14 @@ def equation_2_slope(x: Weighted) -> Checked:
     return equal(
         x.slope(),
         push - pull,
-        x.pull() + x.push(),
+        x.slopes(),
     )
 
 
 # App. G: gradients at one anchor u of inner products and distances, u itself free.
 
 
-class Anchor(NamedTuple):
+class FreeAnchor(NamedTuple):
     """An anchor that may leave the sphere, and its candidates, the positive first; its temperature is [n, 1]."""
 
     u: Tensor
@@ -555,7 +551,7 @@ def weighted_sum(weights: Tensor, vectors: Tensor) -> Tensor:
     return (weights[:, :, None] * vectors).sum(dim=1)
 
 
-def middle_line(x: Anchor) -> Tensor:
+def middle_line(x: FreeAnchor) -> Tensor:
     """v_+/tau - (1/Z) d/du sum of exp(u·v) as printed; 1/Z is inside of exp, so that nothing overflows."""
     products = x.products()
     log_z = (products / x.t).logsumexp(dim=1, keepdim=True)
@@ -563,7 +559,7 @@ def middle_line(x: Anchor) -> Tensor:
     return positive(x.candidates) / x.t - weighted_sum(shares, x.candidates)
 
 
-def middle_line_with_tau(x: Anchor) -> Tensor:
+def middle_line_with_tau(x: FreeAnchor) -> Tensor:
     """The middle line with exp(u·v/tau) in the sum."""
     logits = x.products() / x.t
     log_z = logits.logsumexp(dim=1, keepdim=True)
@@ -571,7 +567,7 @@ def middle_line_with_tau(x: Anchor) -> Tensor:
     return positive(x.candidates) / x.t - weighted_sum(shares, x.candidates)
 
 
-def last_line(x: Anchor, first: int = 0) -> Tensor:
+def last_line(x: FreeAnchor, first: int = 0) -> Tensor:
     """The sum of two gradients, where p and q are softmax probabilities by inner products and distances.
 
     alpha ((1 - p_+) v_+/tau - sum over negatives of p_- v_-/tau), where we read v_- as part of the sum, and
@@ -597,7 +593,7 @@ def appendix_g(
     alpha: Tensor | None = None,
     beta: Tensor | None = None,
     *,
-    line: Callable[[Anchor], Tensor] = last_line,
+    line: Callable[[FreeAnchor], Tensor] = last_line,
     sign: float = -1,
 ) -> Checked:
     """Where no candidate is at u, the gradient of Eq. 2 (without weights, of Eq. 1) is ``sign`` times a line of App. G.
@@ -611,12 +607,12 @@ def appendix_g(
     if beta is None:
         beta = torch.zeros_like(temperature)
     candidates = torch.cat([column(positive), negatives], dim=1)
-    anchor = Anchor(u, candidates, column(temperature), alpha, beta)
-    found = gradient(lambda free: anchor._replace(u=free).loss(), u)
+    anchor = FreeAnchor(u, candidates, column(temperature), alpha, beta)
+    slope = gradient(lambda free: anchor._replace(u=free).loss(), u)
     claimed = line(anchor)
     scale = torch.maximum(alpha / temperature + beta, claimed.abs().amax(dim=1))
     apart = (anchor.distances() > 0).all(dim=1)
-    return equal(found, sign * claimed, scale, apart)
+    return equal(slope, sign * claimed, scale, apart)
 
 
 def free_anchors(g: Generator, n: int) -> Inputs:
@@ -649,14 +645,14 @@ anchor_in_plane = partial(
 UNWEIGHTED = anchor_in_plane()
 WEIGHTED = anchor_in_plane(alpha=[1.0, 1.0], beta=[1.0, 1.0])  # DM4 (Table 1)
 
-weighted = partial(of_case, Weighted)
+on_cosines = partial(of_case, AnchorCosines)
 last_coordinate_off = partial(lemma_1_sum, left_out=1)
 all_coordinates = partial(lemma_1_sum, left_out=0)
 # Signs of the distances' term: +1 as printed, -1 with D1.
-attraction_printed = weighted(partial(attraction, sign=1))
-attraction_d1 = weighted(partial(attraction, sign=-1))
-alignment_printed = weighted(partial(weighted_alignment, sign=1))
-alignment_d1 = weighted(partial(weighted_alignment, sign=-1))
+attraction_printed = on_cosines(partial(attraction, sign=1))
+attraction_d1 = on_cosines(partial(attraction, sign=-1))
+alignment_printed = on_cosines(partial(weighted_alignment, sign=1))
+alignment_d1 = on_cosines(partial(weighted_alignment, sign=-1))
 # Lines of App. G
 gradient_printed = partial(appendix_g, sign=1)
 temperature_printed = partial(appendix_g, line=middle_line)
@@ -683,11 +679,11 @@ STATEMENTS = (
     Statement("double_metric.radius_of_one.d24", partial(radius, power=1, other=0), scaled_pairs, SCALED),
     Statement("double_metric.equation_1", equation_1_printed, anchors, TWO),
     Statement("double_metric.equation_1.d2", equation_1, anchors, TWO),
-    Statement("double_metric.equation_2_slope", weighted(equation_2_slope), anchors, FOUR),
-    Statement("double_metric.equation_2_repulsion", weighted(repulsion), near_positives, FOUR),
+    Statement("double_metric.equation_2_slope", on_cosines(equation_2_slope), anchors, FOUR),
+    Statement("double_metric.equation_2_repulsion", on_cosines(repulsion), near_positives, FOUR),
     Statement("double_metric.equation_2_attraction", attraction_printed, anchors, FOUR),
     Statement("double_metric.equation_2_attraction.d1", attraction_d1, anchors, FOUR),
-    Statement("double_metric.equation_6", weighted(equation_6), anchors, FOUR),
+    Statement("double_metric.equation_6", on_cosines(equation_6), anchors, FOUR),
     Statement("double_metric.equation_6_alignment", alignment_printed, anchors, FOUR),
     Statement("double_metric.equation_6_alignment.d1", alignment_d1, anchors, FOUR),
     Statement("double_metric.appendix_g_nt_xent", gradient_printed, free_anchors, UNWEIGHTED),

@@ -262,7 +262,7 @@ def unit_products(z: Tensor) -> Tensor:
 # Steps: Corollary 3.3, Theorem 3.4, and the sharper bound of its proof
 
 
-def descended(z: Tensor, gamma: Tensor, loss: Loss = attraction) -> Tensor:
+def descend(z: Tensor, gamma: Tensor, loss: Loss = attraction) -> Tensor:
     """All points after a step of gradient descent."""
     return z - every_point(gamma) * gradient(loss, z)
 
@@ -270,7 +270,7 @@ def descended(z: Tensor, gamma: Tensor, loss: Loss = attraction) -> Tensor:
 def grows(z: Tensor, gamma: Tensor, *, loss: Loss) -> Checked:
     """No point's norm falls. Scale: the norm plus the longest possible step, gamma/||z||."""
     before = norm(z)
-    after = norm(descended(z, gamma, loss))
+    after = norm(descend(z, gamma, loss))
     return at_most(
         before,
         after,
@@ -288,7 +288,7 @@ def appendix_a_3(z: Tensor, gamma: Tensor, *, pulling: Callable[[Tensor], Tensor
     step = gamma * norm(across(other, anchor(z))) / rho
     longest = gamma / rho * norm(other).clamp(min=1)
     return equal(
-        norm(descended(z, gamma))[:, 0] ** 2,
+        norm(descend(z, gamma))[:, 0] ** 2,
         rho**2 + step**2,
         scale=rho**2 + longest**2,
     )
@@ -366,7 +366,7 @@ def theorem_3_4(
     *,
     bound: Callable[[Step], Tensor] = Step.bound,
     met: Callable[[Step], Tensor] = Step.moves,
-    step: Callable[[Tensor, Tensor], Tensor] = descended,
+    step: Callable[[Tensor, Tensor], Tensor] = descend,
     check: Callable[..., Checked] = at_most,
 ) -> Checked:
     """The cosine's change is at most the bound, or equals it. Scale: 1 + the bound's size."""

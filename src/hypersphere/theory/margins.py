@@ -52,7 +52,7 @@ class Case:
         self.eta = self.positive(self.logits(theta) - self.plain(theta)).exp()
         self.sine = theta.sin()
         self.bent = (theta + self.m1 * p).sin()
-        self.sums_to_1 = (summed(p) - 1).abs() < 1e-12
+        self.sums_to_1 = (total_of(p) - 1).abs() < 1e-12
         self.one_hot = self.sums_to_1 & ((p == 0) | (p == 1)).all(dim=1, keepdim=True)
 
     def plain(self, theta: Tensor) -> Tensor:
@@ -65,7 +65,7 @@ class Case:
         return (bent - self.m2 * self.p) / self.t
 
     def loss(self, logits: Tensor) -> Tensor:
-        """Eq. 5, summed over draws."""
+        """Eq. 5, total_of over draws."""
         return info_nce_of_logits(logits, self.p, self.beta[:, 0]) * len(logits)
 
     def slope(self, to_logits: Callable[[Tensor], Tensor], weight: Tensor | float = 1.0) -> Tensor:
@@ -79,7 +79,7 @@ class Case:
 
     def positive(self, x: Tensor) -> Tensor:
         """The positive's entry of x, [n, 1]."""
-        return summed(x * self.p)
+        return total_of(x * self.p)
 
     def negatives(self, logits: Tensor) -> Tensor:
         """The logits, where the positive's is minus infinity."""
@@ -87,7 +87,7 @@ class Case:
 
     def type_i(self, eta: Tensor | float) -> tuple[Tensor, Tensor]:
         """Eq. 9's weight 1/(1 - alpha·q~) at alpha = 1 - eta, and where it is more than rounding; both [n, 1]."""
-        of_negatives = summed(self.without * (1 - self.p))
+        of_negatives = total_of(self.without * (1 - self.p))
         left_over = self.positive(self.without) * eta + of_negatives
         weight = 1 / left_over.clamp(min=EPS)
         return weight, self.one_hot & (left_over > EPS)
@@ -106,7 +106,7 @@ class Case:
         return self.one_hot & infinite & candidates
 
 
-def summed(x: Tensor) -> Tensor:
+def total_of(x: Tensor) -> Tensor:
     """The sum over candidates, [n, 1]."""
     return x.sum(dim=1, keepdim=True)
 
@@ -269,7 +269,7 @@ class Scalar(NamedTuple):
         return (change / self.temperature).exp()
 
 
-def attenuated(q: Tensor, eta: Tensor) -> Tensor:
+def denominator(q: Tensor, eta: Tensor) -> Tensor:
     """1 - (1 - eta)·q~, the denominator of Eq. 7."""
     return 1 - q + q * eta
 
@@ -277,8 +277,8 @@ def attenuated(q: Tensor, eta: Tensor) -> Tensor:
 def section_4_1_peak(x: Scalar) -> Checked:
     """At fixed q~, 1/(1 - (1 - eta)·q~) is largest at theta = (pi - m1)/2. Scale: the sum of both denominators."""
     peak = (math.pi - x.m1) / 2
-    at_angle = attenuated(x.probability, x.eta(x.angle))
-    at_peak = attenuated(x.probability, x.eta(peak))
+    at_angle = denominator(x.probability, x.eta(x.angle))
+    at_peak = denominator(x.probability, x.eta(peak))
     return at_most(
         at_peak,
         at_angle,
@@ -293,8 +293,8 @@ def section_4_2_growth(x: Scalar) -> Checked:
     The sentence is about the subtractive margin, so there must be one.
     """
     eta = x.eta(x.angle)
-    at_half = attenuated(x.probability / 2, eta)
-    at_whole = attenuated(x.probability, eta)
+    at_half = denominator(x.probability / 2, eta)
+    at_whole = denominator(x.probability, eta)
     checked = at_most(at_whole, at_half, at_whole + at_half, x.m2 > 0)
     return checked._replace(left=1 / at_half, right=1 / at_whole)
 
@@ -392,43 +392,44 @@ def random_inputs(generator: Generator, n: int) -> dict[str, Tensor]:
     Extremes: angles of 1e-8 and pi - 1e-8, exponentials of ±630. Entries are drawn in this order.
     """
 
-    def uniform(*shape: int, low: float = 0.0, high: float = 1.0) -> Tensor:
-        return generators.uniform(generator, *shape) * (high - low) + low
+    def uniform(*m: int, low: float = 0.0, high: float = 1.0) -> Tensor:
+        """Numbers [n] between the ends, or [n, m]."""
+        return generators.uniform(generator, n, *m) * (high - low) + low
 
-    def log_uniform(low: float, high: float, *shape: int) -> Tensor:
-        return 10 ** uniform(*shape, low=low, high=high)
+    def log_uniform(low: float, high: float, *m: int) -> Tensor:
+        return 10 ** uniform(*m, low=low, high=high)
 
     def one_of(*choices: Tensor) -> Tensor:
         index = torch.randint(len(choices), choices[0].shape, generator=generator)
         return torch.stack(choices).gather(0, index[None])[0]
 
-    def angles(*shape: int) -> Tensor:
-        near = log_uniform(-8, -1, *shape)
-        anywhere = [uniform(*shape, high=math.pi) for _ in range(4)]
+    def angles(*m: int) -> Tensor:
+        near = log_uniform(-8, -1, *m)
+        anywhere = [uniform(*m, high=math.pi) for _ in range(4)]
         return one_of(*anywhere, near, math.pi - near)
 
-    exponential = -uniform(n, 4).clamp(min=1e-12).log()
-    soft = exponential / summed(exponential)
+    exponential = -uniform(4).clamp(min=1e-12).log()
+    soft = exponential / total_of(exponential)
     positive = torch.randint(4, (n,), generator=generator)
     one_hot = torch.eye(4, dtype=torch.float64)[positive]
-    temperature = log_uniform(-2.5, 3, n)
+    temperature = log_uniform(-2.5, 3)
     infinite = 4 + 40 * temperature
-    small = log_uniform(-12, -1, n)
+    small = log_uniform(-12, -1)
     zero = torch.zeros(n, dtype=torch.float64)
     one = torch.ones(n, dtype=torch.float64)
     return {
-        "theta": angles(n, 4),
-        "p": torch.where(uniform(n, 1) < 0.8, one_hot, soft),
+        "theta": angles(4),
+        "p": torch.where(uniform(1) < 0.8, one_hot, soft),
         "temperature": temperature,
-        "m1": one_of(zero, uniform(n, high=math.pi), uniform(n, high=math.pi), 3.1 * one),
-        "m1_mostly_0": one_of(zero, zero, zero, zero, zero, uniform(n)),
-        "m2": one_of(zero, uniform(n), log_uniform(-3, 1, n)),
-        "m2_wide": uniform(n, high=4),
-        "m2_far": infinite * one_of(one, 1 + uniform(n), 10 + uniform(n), uniform(n)),
-        "beta": one_of(one, one, uniform(n, high=3), uniform(n, high=3), zero),
-        "alpha": one_of(zero, uniform(n), uniform(n), 1 - small),
-        "angle": angles(n),
-        "probability": one_of(uniform(n), small, 1 - small),
+        "m1": one_of(zero, uniform(high=math.pi), uniform(high=math.pi), 3.1 * one),
+        "m1_mostly_0": one_of(zero, zero, zero, zero, zero, uniform()),
+        "m2": one_of(zero, uniform(), log_uniform(-3, 1)),
+        "m2_wide": uniform(high=4),
+        "m2_far": infinite * one_of(one, 1 + uniform(), 10 + uniform(), uniform()),
+        "beta": one_of(one, one, uniform(high=3), uniform(high=3), zero),
+        "alpha": one_of(zero, uniform(), uniform(), 1 - small),
+        "angle": angles(),
+        "probability": one_of(uniform(), small, 1 - small),
     }
 
 

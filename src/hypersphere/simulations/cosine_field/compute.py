@@ -16,7 +16,7 @@ from hypersphere import prng
 from hypersphere.objectives.geometry import unit
 from hypersphere.objectives.grad_scale import grad_scale
 from hypersphere.objectives.negative_cosine import negative_cosine
-from hypersphere.simulations.study import Context, ExactNumber, ExactStudy, everywhere, joined
+from hypersphere.simulations.study import Context, ExactNumber, ExactStudy, everywhere, stack
 
 NORTH = (0.0, 1.0)
 """All cosines of this file are with this direction."""
@@ -141,12 +141,12 @@ def fig1(growth: Float[Tensor, "rates steps+1 starts"]) -> pd.DataFrame:
         steps["low"] = norm.amin(dim=-1).numpy()
         steps["high"] = norm.amax(dim=-1).numpy()
         rows.append(steps)
-    return joined(rows)
+    return stack(rows)
 
 
 def fig6() -> pd.DataFrame:
     """The field without and with GradScale."""
-    return joined(vectors(lattice(), power).assign(power=power) for power in (0, 1))
+    return stack(vectors(lattice(), power).assign(power=power) for power in (0, 1))
 
 
 def figS1() -> pd.DataFrame:  # noqa: N802
@@ -159,7 +159,7 @@ def figS1() -> pd.DataFrame:  # noqa: N802
         points = circle(radius, angles)
         line = places(kind, points, radius=radius, angle=angles)
         rows.append(line.assign(cosine=unit(points)[:, 1].numpy()))
-    return joined(rows)
+    return stack(rows)
 
 
 def sentences(growth: Float[Tensor, "rates steps+1 starts"]) -> list[ExactNumber]:

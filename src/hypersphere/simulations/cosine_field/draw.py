@@ -11,6 +11,7 @@ from matplotlib.quiver import Quiver
 
 from hypersphere.report.studies import Drawing
 from hypersphere.report.style import COLOURS, DASHES, GREY, MARKERS
+from hypersphere.simulations.drawing import band, colour_bar
 from hypersphere.simulations.study import only
 
 BLUE, ORANGE, LIGHT_BLUE = COLOURS[0], COLOURS[4], COLOURS[5]
@@ -143,14 +144,7 @@ def draw_growth(axes: Axes, growth: pd.DataFrame) -> None:
             linestyle=DASHES[k],
             marker=MARKERS[k],
         )
-        axes.fill_between(
-            line["step"],
-            line["low"],
-            line["high"],
-            color=COLOURS[k],
-            alpha=0.15,
-            linewidth=0,
-        )
+        band(axes, line, "step", COLOURS[k])
     axes.set(
         xlabel="step",
         ylabel=r"$\|z\|$",
@@ -174,16 +168,16 @@ def fig6(table: pd.DataFrame) -> Drawing:
         draw_field(left, default, TITLES[0])
         arrows = draw_field(right, scaled, TITLES[1])
         left.set(ylabel="$z_2$", yticks=TICKS)
-        bar = figure.colorbar(
+        colour_bar(
+            figure,
             arrows,
-            ax=[left, right],
-            label="length of the gradient",
+            [left, right],
+            "length of the gradient",
             pad=0.02,
             aspect=24,
             extend="max",
             ticks=[0, 0.5, 1, 1.5, 2],
         )
-        bar.ax.grid(visible=False)
 
     return Drawing((6.2, 3.2), "Arrows are gradients; colour is their length", draw, note)
 
@@ -261,15 +255,15 @@ def figS1(table: pd.DataFrame) -> Drawing:  # noqa: N802
             yticks=TICKS,
         )
         above.grid(visible=False)
-        bar = figure.colorbar(
+        colour_bar(
+            figure,
             colours,
-            ax=above,
-            label="cosine",
+            above,
+            "cosine",
             pad=0.03,
             aspect=22,
             ticks=[-1, -0.5, 0, 0.5, 1],
         )
-        bar.ax.grid(visible=False)
 
     return Drawing((6.8, 2.9), "Height and colour: cosine with the blue direction", draw, note)
 

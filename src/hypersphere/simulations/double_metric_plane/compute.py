@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.linalg import vecdot
 
 from hypersphere.objectives.geometry import angles, unit
-from hypersphere.simulations.study import PRINTED, Context, ExactNumber, ExactStudy, everywhere, joined
+from hypersphere.simulations.study import PRINTED, Context, ExactNumber, ExactStudy, everywhere, stack
 
 WEIGHTS = {
     "DM1": (0.75, 0.25),
@@ -131,7 +131,7 @@ def zeros() -> pd.DataFrame:
 
 def double_metric_plane(context: Context) -> ExactStudy:
     """The figure, in panels, and sentences about it, checked on a grid of angles."""
-    figure = joined([plane(), *weights(), zeros()])
+    figure = stack([plane(), *weights(), zeros()])
     # On STEPS - 1 angles between 0 and pi, without the ends
     grid = torch.arange(1, STEPS, dtype=torch.float64) * pi / STEPS
     answers = [

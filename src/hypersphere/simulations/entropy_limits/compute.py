@@ -12,7 +12,7 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from hypersphere.config.claims import load
-from hypersphere.simulations.study import Context, ExactStudy, between, everywhere, joined, only
+from hypersphere.simulations.study import Context, ExactStudy, between, everywhere, only, stack
 
 EXAMPLES = 4096
 UNIFORM = log(EXAMPLES)
@@ -95,7 +95,7 @@ def table5_entropy(table: pd.DataFrame) -> pd.DataFrame:
     every = [limits(EXAMPLES, float(temperature)) for temperature in TEMPERATURES]
     curves = pd.DataFrame(every, columns=["lowest", "highest", "at_top"]).assign(temperature=TEMPERATURES)
     normalised = table[table["normalised"]]
-    return joined(
+    return stack(
         [
             curve("lowest", curves, "lowest"),
             curve("highest", curves, "highest"),

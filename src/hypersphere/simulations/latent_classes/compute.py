@@ -21,7 +21,7 @@ from torch import Tensor
 
 from hypersphere.generators import generator, normal, uniform
 from hypersphere.objectives.geometry import unit
-from hypersphere.simulations.study import PRINTED, Context, ExactNumber, ExactStudy, effect, joined
+from hypersphere.simulations.study import PRINTED, Context, ExactNumber, ExactStudy, effect, stack
 from hypersphere.t_test import mean_interval
 
 PER_CLASS = 1000  # App. B.2
@@ -318,12 +318,12 @@ def depict(seed: int) -> pd.DataFrame:
     points = observe([seed], settings, CLASSES_S2, DIMENSIONS_S2, "depiction")
     network = initial([seed], len(settings), DIMENSIONS_S2)
     train(network, points, [seed])
-    latent = depicted("latent", points.latent)
-    learned = depicted("embedding", network(points.latent, points.matrix).double())
-    return joined([*latent, *learned]).assign(epochs=EPOCHS)
+    latent = panels_in("latent", points.latent)
+    learned = panels_in("embedding", network(points.latent, points.matrix).double())
+    return stack([*latent, *learned]).assign(epochs=EPOCHS)
 
 
-def depicted(space: str, points: Float[Tensor, "panels n d"]) -> Iterator[pd.DataFrame]:
+def panels_in(space: str, points: Float[Tensor, "panels n d"]) -> Iterator[pd.DataFrame]:
     """The rows of Fig. S2's panels in one space: some points, and the mean of each class."""
     label = np.repeat(range(1, CLASSES_S2 + 1), PER_CLASS)
     for panel, positions in zip(DENSITY[:2], points.numpy(), strict=True):
@@ -338,8 +338,8 @@ def latent_classes(context: Context) -> ExactStudy:
     """Fig. 2b, 2c and S2, and the sentences of Sec. 4.2 over seeds."""
     results = simulate(SEEDS)
     tables = {
-        "fig2b": joined(fig2b(results, i) for i in range(len(DENSITY))),
-        "fig2c": joined(fig2c(results, panel) for panel in FREQUENCY),
+        "fig2b": stack(fig2b(results, i) for i in range(len(DENSITY))),
+        "fig2c": stack(fig2c(results, panel) for panel in FREQUENCY),
         "figS2": depict(0),
     }
     answers = []

@@ -10,6 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from hypersphere.report.studies import Drawing
 from hypersphere.report.style import COLOURS, DASHES, GREY
+from hypersphere.simulations.drawing import band
 from hypersphere.simulations.study import only
 
 DOTS: dict[str, Any] = {"markeredgewidth": 0, "rasterized": True}
@@ -119,14 +120,7 @@ def fig2c(table: pd.DataFrame) -> Drawing:
                     linestyle=DASHES[k],
                 )
                 below.plot(line["epoch"], line["value"], color=COLOURS[k], linestyle=DASHES[k])
-                below.fill_between(
-                    line["epoch"],
-                    line["low"],
-                    line["high"],
-                    color=COLOURS[k],
-                    alpha=0.15,
-                    linewidth=0,
-                )
+                band(below, line, "epoch", COLOURS[k])
             above.set_title(panel)
             below.set(xlabel="epoch", xlim=(0, rows["epoch"].max()))
         axes[0][0].set_ylabel(r"mean norm $\|z\|$")

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from hypersphere.simulations.study import PRINTED, Context, ExactNumber, ExactStudy, ending, everywhere, joined
+from hypersphere.simulations.study import PRINTED, Context, ExactNumber, ExactStudy, ending, everywhere, stack
 
 Array = NDArray[np.float64]
 
@@ -128,7 +128,7 @@ def fig1() -> Figure:
         _answer("fig1.positives", np.diff(positives, axis=1) < 0),
         _answer("fig1.negatives", np.diff(negatives, axis=1) > 0),
     ]
-    return joined(maps), answers
+    return stack(maps), answers
 
 
 def fig2() -> Figure:
@@ -188,7 +188,7 @@ def fig2() -> Figure:
         _answer("fig2.gaps_probability", grows[theta < gaps_are_one(ANGULAR)], "M33"),
         _answer("fig2.not_a_product", np.abs(mixed).max() >= 1e-9),
     ]
-    return joined(maps).assign(m1=ANGULAR, temperature=TEMPERATURE), answers
+    return stack(maps).assign(m1=ANGULAR, temperature=TEMPERATURE), answers
 
 
 def fig8() -> Figure:
@@ -222,4 +222,4 @@ def fig8() -> Figure:
         _answer("fig8.area", np.diff(above_one, axis=1) > 0),
         _answer("fig8.area", np.diff(emphasised, axis=1)[:, small_margins] > 0, "M35"),
     ]
-    return joined(maps), answers
+    return stack(maps), answers

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from hypersphere.report import style
 from hypersphere.report.studies import Drawing
+from hypersphere.simulations.drawing import colour_bar
 from hypersphere.simulations.study import only
 
 GRADIENTS = (("positives", "+"), ("negatives", "-"))
@@ -42,8 +43,7 @@ def fig1(table: pd.DataFrame) -> Drawing:
             axis.set_xlabel(f"estimated probability $q^{sign}$")
             axis.set_ylabel(rf"angle $\theta^{sign}$ (rad)")
         label = r"$|\partial\tilde{\mathcal{L}}_i/\partial\theta|$ (per rad)"
-        bar = figure.colorbar(map_, ax=axes, label=label, pad=0.02, aspect=22)
-        bar.ax.grid(visible=False)
+        colour_bar(figure, map_, axes, label, pad=0.02, aspect=22)
 
     return Drawing(
         (6.4, 2.8),
@@ -148,9 +148,8 @@ def _map(axis: Axes, rows: pd.DataFrame, values: str, **colours: Any) -> QuadMes
     return axis.pcolormesh(map_.columns, map_.index, map_, shading="nearest", rasterized=True, **colours)
 
 
-def _bar(figure: Figure, axes: Any, map_: QuadMesh, **look: Any) -> None:
+def _bar(figure: Figure, axes: Any, map_: QuadMesh, label: str, **look: Any) -> None:
     """The colour bar of all maps; it goes beyond the last of its levels."""
-    bar = figure.colorbar(map_, ax=axes, extend="both", **look)
+    bar = colour_bar(figure, map_, axes, label, extend="both", **look)
     bar.set_ticks(LEVELS[0], labels=LEVELS[1])
     bar.minorticks_off()
-    bar.ax.grid(visible=False)

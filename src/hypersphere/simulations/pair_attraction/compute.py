@@ -27,8 +27,8 @@ from hypersphere.simulations.study import (
     effect,
     ending,
     everywhere,
-    joined,
     over_seeds,
+    stack,
 )
 
 PAIRS = 500
@@ -362,7 +362,7 @@ def _fig2a(results: Results) -> pd.DataFrame:
             "n": seeds,
         }
         tables.append(pd.DataFrame(columns))
-    return joined(tables)
+    return stack(tables)
 
 
 def _on_fig2a(results: Results) -> Iterator[ExactNumber]:

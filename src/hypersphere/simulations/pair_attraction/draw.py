@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from hypersphere.report.studies import Drawing, Layout
 from hypersphere.report.style import COLOURS, DASHES, GREY, MARKERS
+from hypersphere.simulations.drawing import band
 from hypersphere.simulations.study import only
 
 READINGS = {
@@ -128,11 +129,4 @@ def draw_curves(axes: Axes, table: pd.DataFrame, panel: str, names: dict[str, st
             marker=MARKERS[k],
             linestyle=DASHES[k],
         )
-        axes.fill_between(
-            line[panel],
-            line["low"],
-            line["high"],
-            color=COLOURS[k],
-            alpha=0.3,
-            linewidth=0,
-        )
+        band(axes, line, panel, COLOURS[k], alpha=0.3)

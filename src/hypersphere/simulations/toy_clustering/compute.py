@@ -34,8 +34,8 @@ from hypersphere.simulations.study import (
     calibrated,
     effect,
     everywhere,
-    joined,
     over_seeds,
+    stack,
 )
 from hypersphere.t_test import mean_interval
 
@@ -97,7 +97,7 @@ def three_bars(drawn: Draws, step: float = 1.09, spacing: float = 0.5) -> Float[
 
 
 def nested_moons(drawn: Draws, gap: float = 0.11, inner: float = 1.0) -> Float[Tensor, "seeds n 2"]:
-    """Two half circles, the second turned upside down and moved into the first; normal noise of 0.1 on both.
+    """Two half circles, the second turned upside down and shift into the first; normal noise of 0.1 on both.
 
     They have the radii 1 and ``inner``, and are pulled apart by ``gap``: at 0 the tip of each is at half the height of
     the other. 0 is midway between the centres of the circles.
@@ -110,20 +110,20 @@ def nested_moons(drawn: Draws, gap: float = 0.11, inner: float = 1.0) -> Float[T
     return torch.where(first_class, upper, lower) + 0.1 * drawn.noise
 
 
-def moved(shape: Shape, by: tuple[float, float], drawn: Draws) -> Float[Tensor, "seeds n 2"]:
-    """The points of a shape, all moved alike."""
+def shift(shape: Shape, by: tuple[float, float], drawn: Draws) -> Float[Tensor, "seeds n 2"]:
+    """The points of a shape, all shift alike."""
     return shape(drawn) + torch.tensor(by, dtype=torch.float64)
 
 
 SHAPES: Mapping[str, Mapping[str, Shape]] = {
     "three_bars": {
         "default": three_bars,
-        "corner": partial(moved, three_bars, (0.6, 2.09)),
+        "corner": partial(shift, three_bars, (0.6, 2.09)),
         "other": partial(three_bars, step=0.0, spacing=1.0),
     },
     "nested_moons": {
         "default": nested_moons,
-        "corner": partial(moved, nested_moons, (1.75, 1.05)),
+        "corner": partial(shift, nested_moons, (1.75, 1.05)),
         "other": partial(nested_moons, gap=-0.27, inner=0.7),
     },
 }
@@ -414,7 +414,7 @@ def fig3(results: Results) -> pd.DataFrame:
             "y": y,
         }
         panels.append(pd.DataFrame(columns))
-    return joined(panels)
+    return stack(panels)
 
 
 def answers(results: Results) -> Iterator[ExactNumber]:
