@@ -108,7 +108,7 @@ def ending(reading: str) -> str:
     return "" if reading == PRINTED else f".{reading.lower()}"
 
 
-def only(table: pd.DataFrame, **values: object) -> pd.DataFrame:
+def only(table: pd.DataFrame, /, **values: object) -> pd.DataFrame:
     """The rows that have these values in their columns."""
     for column, value in values.items():
         table = table[table[column] == value]

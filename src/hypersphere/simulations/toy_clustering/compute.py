@@ -34,6 +34,7 @@ from hypersphere.simulations.study import (
     calibrated,
     effect,
     everywhere,
+    only,
     over_seeds,
     stack,
 )
