@@ -45,38 +45,19 @@ TEST_SIZES: Mapping[str, int] = {
 Left out: TREC and MSRP, which have test sets of their own beside the LMCL paper's ten folds, and MultiDigits, whose
 size is not printed.
 """
-TESTED = (
-    "linear_top1",
-    "linear_top5",
-    "knn_top1",
-    "knn_top5",
-    "mlp_top1",
-    "transfer_top1",
-    "text_accuracy",
-)
+TESTED = ("linear_top1", "linear_top5", "knn_top1", "knn_top5", "mlp_top1", "transfer_top1", "text_accuracy")
 """Metrics that are shares of test examples."""
 CONTRASTIVE = "contrastive_top1"  # an accuracy over an unknown number of pairs
 SWEPT = ("logits.s",)
 """Settings that differ between the rows of a table and stand for a variant (margins, Tables 9 and 10)."""
-BASELINES = (
-    "baseline",
-    "default",
-    "nt_xent",
-    "wang_liu",
-    "dp_lambda_0_1",
-    "plain_tau_10",
-    "batch_512",
-    "logits.s=1",
-)
+BASELINES = ("baseline", "default", "nt_xent", "wang_liu", "dp_lambda_0_1", "plain_tau_10", "batch_512", "logits.s=1")
 """The variant that the others of a table are compared with. In most tables it is the plain method. Exceptions: another
 paper's row (double-metric Table 7, tau = 0.3), the paper's own lambda (LMCL Table 3), the better row without
 normalisation (lecture Table 5), the smallest batch (lecture Table A.3), no emphasis (margins Tables 9 and 10).
 """
 FAILED = "N40"
 """The reading of a failed run. Its difference from the baseline is no effect."""
-Repeated = tuple[str, str, Sequence[str]]
-"""The joint name of tables that print one setting, the first table, the other tables."""
-REPEATED: Mapping[str, Repeated] = {"double_metric": ("Tables 2 and 5", "Table 2", ("Table 5a", "Table 5b"))}
+REPEATED = {"double_metric": ("Tables 2 and 5", "Table 2", ("Table 5a", "Table 5b"))}
 """Tables that print the accuracy of one setting twice: their joint name, the first table, the other tables."""
 WAYS = (grim.MEASURED, grim.TRUNCATED, grim.RUNS_ROUNDED)
 """How the printed numbers may have come about."""
@@ -95,6 +76,10 @@ SIGNIFICANT = "margins.printed_tests.pos"
 """The claim that each effect is significant; the others say that none is."""
 
 
+Repeated = tuple[str, str, Sequence[str]]
+"""An entry of ``REPEATED``."""
+
+
 class Audit(NamedTuple):
     """What the audit of a paper must know beside its claims."""
 
@@ -106,10 +91,14 @@ class Audit(NamedTuple):
     """Tables that print one setting twice."""
     meant: Mapping[str, Mapping[str, str]]
     """By claim, columns and values of the effects that it is about; ``MEANT``."""
+    significant: str
+    """``SIGNIFICANT``."""
+    failed: str
+    """``FAILED``."""
 
 
 def audit_of(paper: str) -> Audit:
-    return Audit(TEST_SIZES, BASELINES, REPEATED.get(paper), MEANT)
+    return Audit(TEST_SIZES, BASELINES, REPEATED.get(paper), MEANT, SIGNIFICANT, FAILED)
 
 
 def printed_numbers(context: Context) -> ExactStudy:
@@ -119,7 +108,7 @@ def printed_numbers(context: Context) -> ExactStudy:
     claims = load(context.config.claims_file(context.paper))
     every = cells(claims, audit.test_sizes, audit.baselines)
     accuracies = [(cell, claim) for cell, claim in every if claim.metric in (*TESTED, CONTRASTIVE)]
-    of_finished = [cell for cell, claim in accuracies if claim.reading != FAILED]
+    of_finished = [cell for cell, claim in accuracies if claim.reading != audit.failed]
     every_cell = [cell for cell, _ in every]
     with_spreads = [effect for effect in chance.effects(every_cell) if effect.has_spreads]
     by_test_set = binomial_effects(of_finished, audit.repeated)
@@ -174,13 +163,12 @@ def on_digits(paper: str, digits: pd.DataFrame) -> list[ExactNumber]:
 
 
 def on_effects(claims: Iterable[Claim], artifact: str, effects: pd.DataFrame, audit: Audit) -> Iterator[ExactNumber]:
-    """Are none of a claim's effects significant, or for the claim ``SIGNIFICANT``, all?"""
+    """Are none of a claim's effects significant, or for one claim, all?"""
     for claim in claims:
         if claim.artifact == artifact:
             meant = effects[effects["table"].isin(named_tables(claim, effects["table"]))]
-            for column, name in audit.meant.get(claim.id, {}).items():
-                meant = meant[meant[column] == name]
-            yield everywhere(claim.id, meant["significant"] == (claim.id == SIGNIFICANT))
+            meant = only(meant, **audit.meant.get(claim.id, {}))
+            yield everywhere(claim.id, meant["significant"] == (claim.id == audit.significant))
 
 
 def named_tables(claim: Claim, tables: Iterable[str]) -> list[str]:
