@@ -5,17 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from hypersphere.exact.study import Study
+from hypersphere.exact.study import ExactStudy
 from papers.double_metric.studies.double_metric_plane import compute as study
 from tests.unit.exact.shared import held
 
 
 @pytest.fixture(scope="module")
-def made() -> Study:
+def made() -> ExactStudy:
     return study.double_metric_plane(None)
 
 
-def test_the_sketch_by_hand(made: Study) -> None:
+def test_the_sketch_by_hand(made: ExactStudy) -> None:
     """Vectors of length 1.7 and 0.6, 1.9 radians apart; tau = 0.5."""
     table = made.tables["fig2"]
     part = table[table["panel"] == "numbers"]
@@ -46,7 +46,7 @@ def test_weights_are_slopes_of_the_logits(loss: str, temperature: float) -> None
         np.testing.assert_allclose(found, slope, rtol=1e-6, atol=1e-6)
 
 
-def test_where_the_printed_weight_is_0(made: Study) -> None:
+def test_where_the_printed_weight_is_0(made: ExactStudy) -> None:
     """beta tau/alpha with Table 1's weights, as erratum D1 has it; below it the weight is negative, above positive."""
     table = made.tables["fig2"]
     zeros = table[table["panel"] == "zero"].set_index(["temperature", "series"])
@@ -61,7 +61,7 @@ def test_where_the_printed_weight_is_0(made: Study) -> None:
         assert around[0] < 0 < around[1]
 
 
-def test_answers_by_counting(made: Study) -> None:
+def test_answers_by_counting(made: ExactStudy) -> None:
     """179 angles, five temperatures: radius 1/tau is right at tau = 1, and at the right angle, whose cosine is 0."""
     assert [one.reading for one in made.answers] == ["as printed", "D24", "as printed", "D7"]
     assert held(made, "dm.fig2.") == {

@@ -133,7 +133,7 @@ def test_counterexample_by_hand(name: str) -> None:
 def without_saturation(cosines: Tensor, alpha: Tensor, beta: Tensor, temperature: Tensor) -> Checked:
     """The slope as if p = q = 0."""
     d = module.sides(cosines[:, 0])
-    rise = gradient(lambda c: module.equation_2(c, alpha, beta, temperature), cosines)[:, 0]
+    rise = gradient(module.AnchorCosines(cosines, temperature, alpha, beta).loss, cosines)[:, 0]
     return equal(rise, beta / d - alpha / temperature, alpha / temperature + beta / d)
 
 
@@ -153,7 +153,7 @@ MUTANTS: dict[str, tuple[str, Callable[..., Checked]]] = {
     "no saturation": ("equation_2_slope", without_saturation),
     "repulsion at every distance": (
         "equation_2_attraction.d1",
-        lambda **drawn: at_most(-module.attraction(**drawn, sign=1).excess, 0),
+        lambda **drawn: at_most(-module.attraction(module.AnchorCosines(**drawn), sign=1).excess, 0),
     ),
     "radius to the power 0.51": ("radius.d24", partial(module.radius, power=0.51)),
     "a gradient off by a thousandth": ("appendix_g_nt_xent.d5", partial(module.appendix_g, sign=-1.001)),

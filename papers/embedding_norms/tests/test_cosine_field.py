@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import torch
 
-from hypersphere.exact.study import Study
+from hypersphere.exact.study import ExactStudy
 from papers.embedding_norms.studies.cosine_field import compute as cosine_field
 from tests.unit.exact.shared import held
 
 
 @pytest.fixture(scope="module")
-def study() -> Study:
+def study() -> ExactStudy:
     return cosine_field.cosine_field(None)
 
 
@@ -41,19 +41,19 @@ def test_a_step_obeys_pythagoras() -> None:
         assert after.square().sum(dim=-1).tolist() == pytest.approx(grown.tolist(), rel=1e-12)
 
 
-def test_the_cosine_on_a_circle_is_the_angles_sine(study: Study) -> None:
+def test_the_cosine_on_a_circle_is_the_angles_sine(study: ExactStudy) -> None:
     table = study.tables["figS1"]
     assert table["cosine"].tolist() == pytest.approx(np.sin(table["angle"]).tolist(), abs=1e-12)
     assert sorted(table.loc[table["kind"] == "circle", "radius"].unique()) == [0.5, 1, 2]
 
 
-def test_every_sentence_holds(study: Study) -> None:
+def test_every_sentence_holds(study: ExactStudy) -> None:
     """All five follow from Proposition 3.1."""
     assert len(study.answers) == 5
     assert all(holds == places for holds, places in held(study).values())
 
 
-def test_figure_1_shows_what_its_caption_says(study: Study) -> None:
+def test_figure_1_shows_what_its_caption_says(study: ExactStudy) -> None:
     parts = dict(list(study.tables["fig1"].groupby("kind")))
     points = {kind: part[["x", "y"]].to_numpy() for kind, part in parts.items()}
     length = {kind: np.linalg.norm(part, axis=1) for kind, part in points.items()}
@@ -65,7 +65,7 @@ def test_figure_1_shows_what_its_caption_says(study: Study) -> None:
     assert parts["norm"].groupby("rate")["norm"].last().is_monotonic_increasing
 
 
-def test_figure_6_shows_both_powers_at_the_same_points(study: Study) -> None:
+def test_figure_6_shows_both_powers_at_the_same_points(study: ExactStudy) -> None:
     table = study.tables["fig6"]
     plain, scaled = (table[table["power"] == power].reset_index() for power in (0, 1))
     assert plain[["x", "y"]].equals(scaled[["x", "y"]])

@@ -5,12 +5,12 @@ import math
 import pytest
 import torch
 
-from hypersphere.exact.study import Study
+from hypersphere.exact.study import ExactStudy
 from papers.embedding_norms.studies.learning_rates import compute as study
 
 
 @pytest.fixture(scope="module")
-def result() -> Study:
+def result() -> ExactStudy:
     return study.learning_rates(None)
 
 
@@ -44,7 +44,7 @@ def test_authors_scheduler(monkeypatch: pytest.MonkeyPatch, passes: int, warmup:
     assert rates[0] == 0
 
 
-def test_warm_up_is_stretched(result: Study) -> None:
+def test_warm_up_is_stretched(result: ExactStudy) -> None:
     """Erratum N41. 390 passes an epoch are 195, 97 and 48 steps; 3,900 steps from rate 0 are 20.0, 40.2 and 81.3."""
     found = result.tables["learning_rates"].set_index(["method", "batch", "curve"])["warmup"]
     for batch, steps, epochs in zip(study.BATCHES, (195, 97, 48), (20.0, 40.2, 81.3), strict=True):
@@ -54,7 +54,7 @@ def test_warm_up_is_stretched(result: Study) -> None:
         assert found["simsiam", batch, "stated"] == 10
 
 
-def test_answers(result: Study) -> None:
+def test_answers(result: ExactStudy) -> None:
     """Authors': 0.6² = 0.36, 0.1² = 0.01, 0.2² = 0.04 and 2, 4 and 8 times as much."""
     answers, rows = result.answers, result.tables["learning_rates"].set_index(["method", "batch", "curve"])
     found = {answer.id.removeprefix("norms.learning_rates."): answer.arms["value"][0] for answer in answers}

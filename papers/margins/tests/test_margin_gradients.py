@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from hypersphere.exact.study import Study
+from hypersphere.exact.study import ExactStudy
 from hypersphere.objectives.generalised_info_nce import info_nce_of_logits
 from hypersphere.objectives.margin_logits import margin_logits
 from papers.margins.studies.margin_gradients import compute as study
@@ -18,7 +18,7 @@ ANGLES = THETA.numpy()
 
 
 @pytest.fixture(scope="module")
-def result() -> Study:
+def result() -> ExactStudy:
     return study.margin_gradients(None)
 
 
@@ -68,7 +68,7 @@ def test_the_angles_of_the_lines(m1: float) -> None:
     assert 0 < sines < gaps < math.pi
 
 
-def test_tables_hold_whole_maps_at_cell_centres_as_plain_python_has_them(result: Study) -> None:
+def test_tables_hold_whole_maps_at_cell_centres_as_plain_python_has_them(result: ExactStudy) -> None:
     """Every place again, from sums of exponentiated logits: one negative whose logit makes up the probability."""
     expected = {"fig1": (2, study.FINE), "fig2": (2, study.FINE), "fig8": (15, study.COARSE)}
     for name, (panels, n) in expected.items():
@@ -91,7 +91,7 @@ def test_tables_hold_whole_maps_at_cell_centres_as_plain_python_has_them(result:
         np.testing.assert_allclose(table["ratio"], (positive + negatives) / (turned + negatives), rtol=1e-9)
 
 
-def test_what_holds_everywhere_and_what_does_not(result: Study) -> None:
+def test_what_holds_everywhere_and_what_does_not(result: ExactStudy) -> None:
     counts = held(result, "margins.")
     refuted = {name for name, (holds, places) in counts.items() if holds < places}
     of_figure_2 = ("sines_raise", "sines_fall", "convex", "terms", "small_angles", "gaps_probability")
@@ -103,7 +103,7 @@ def test_what_holds_everywhere_and_what_does_not(result: Study) -> None:
         assert answer.reading == "as printed" or answer.id.endswith(f".{answer.reading.lower()}")
 
 
-def test_counts_from_the_angles_at_which_the_signs_change(result: Study) -> None:
+def test_counts_from_the_angles_at_which_the_signs_change(result: ExactStudy) -> None:
     """Closed forms of the borders: (pi - m1)/2, pi/2, pi - m1 and pi - m1/2, with m1 = 0.4."""
     n, width = study.FINE, math.pi / study.FINE
 
@@ -124,7 +124,7 @@ def test_counts_from_the_angles_at_which_the_signs_change(result: Study) -> None
     assert counts["fig2.terms"] == (0, n)
 
 
-def test_nearer_positives_are_weighted_less_in_a_corner(result: Study) -> None:
+def test_nearer_positives_are_weighted_less_in_a_corner(result: ExactStudy) -> None:
     """Eq. 6 with ``math`` at q~ = 0.99: the whole weight of a positive is larger at 0.9 than at 0.6 radians."""
 
     def weight(angle: float, q: float) -> float:
@@ -137,7 +137,7 @@ def test_nearer_positives_are_weighted_less_in_a_corner(result: Study) -> None:
     assert places // 2 < holds < places
 
 
-def test_the_emphasised_area_narrows_with_the_margin(result: Study) -> None:
+def test_the_emphasised_area_narrows_with_the_margin(result: ExactStudy) -> None:
     """Above 1 it is the angles below pi - m1/2 at every temperature, a share of 1 - m1/(2·pi): it never broadens.
     From a ratio of 2 on it broadens up to m1 = 0.8, and narrows from 1.6 to 3.1: M35 is not true of every margin."""
     shares = result.tables["fig8"].assign(above=lambda x: x["ratio"] > 1, double=lambda x: x["ratio"] > 2)

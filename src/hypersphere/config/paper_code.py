@@ -111,4 +111,4 @@ def _returns_a_study(file: Path) -> bool:
     """Whether a file defines an exact study: a function of the file's name that returns one."""
     function = registry.defined(file).get(file.stem)
     returns = function.returns if isinstance(function, ast.FunctionDef) else None
-    return returns is not None and ast.unparse(returns) == "Study"
+    return returns is not None and ast.unparse(returns) == "ExactStudy"

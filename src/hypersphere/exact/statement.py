@@ -6,18 +6,20 @@ conclusion. Inputs are float64 tensors whose first axis is the draw.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from hypersphere import prng
 from hypersphere.config.claims import PRINTED as PRINTED
 from hypersphere.config.claims import reading_of
 from hypersphere.config.rules import Verdict
+from hypersphere.generators import generator, uniform
 
 Inputs = Mapping[str, Tensor]
+Example = dict[str, list[float] | float]
+Case = TypeVar("Case")
 
 
 class Checked(NamedTuple):
@@ -55,19 +57,51 @@ class Statement:
         """The erratum that corrects it, ``M8``, or ``PRINTED``."""
         return reading_of(self.id)
 
+    def violated(self, checked: Checked) -> Bool[Tensor, "draws"]:
+        """Whether a draw meets the hypothesis, and not the conclusion."""
+        return checked.met & (checked.excess > self.tolerance)
+
 
 def given(**inputs: object) -> Callable[[], Inputs]:
     """Inputs written out, for ``Statement.simple``."""
     return lambda: {name: torch.tensor(value, dtype=torch.float64) for name, value in inputs.items()}
 
 
-def spread(generator: torch.Generator, low: float, high: float, *shape: int) -> Float[Tensor, "..."]:
-    """Log-uniform between 10^low and 10^high."""
-    return 10 ** (low + (high - low) * torch.rand(*shape, generator=generator, dtype=torch.float64))
+def of_case(case: Callable[..., Case], check: Callable[[Case], Checked]) -> Callable[..., Checked]:
+    """A check for ``Statement.check``: it makes a case of the inputs, and checks that."""
+
+    def check_inputs(**inputs: Tensor) -> Checked:
+        return check(case(**inputs))
+
+    return check_inputs
+
+
+def spread(g: torch.Generator, low: float, high: float, *shape: int) -> Float[Tensor, "..."]:
+    """Log-uniform numbers between 10^low and 10^high."""
+    return 10 ** (low + (high - low) * uniform(g, *shape))
+
+
+def column(numbers: Float[Tensor, "draws *d"]) -> Float[Tensor, "draws 1 *d"]:
+    """One number or vector for each draw, to be multiplied with several of the draw."""
+    return numbers[:, None]
+
+
+def inner(a: Float[Tensor, "*draws d"], b: Float[Tensor, "*draws d"]) -> Float[Tensor, "*draws"]:
+    """Inner products."""
+    return (a * b).sum(dim=-1)
+
+
+def gradient(value: Callable[[Tensor], Tensor], at: Float[Tensor, "draws *d"]) -> Float[Tensor, "draws *d"]:
+    """Gradient of each draw's value, by autograd. ``value`` returns one number for each draw, or their sum."""
+    leaf = at.detach().clone().requires_grad_()
+    return torch.autograd.grad(value(leaf).sum(), leaf)[0]
 
 
 def equal(
-    left: Tensor, right: Tensor | float, scale: Tensor | float = 1.0, met: Bool[Tensor, "draws"] | None = None
+    left: Tensor,
+    right: Tensor | float,
+    scale: Tensor | float = 1.0,
+    met: Bool[Tensor, "draws"] | None = None,
 ) -> Checked:
     """Check left = right, for each part of a draw. A scale may be of a draw, or of each part."""
     right = torch.as_tensor(right, dtype=left.dtype).expand_as(left)
@@ -75,25 +109,39 @@ def equal(
 
 
 def at_most(
-    left: Tensor, right: Tensor | float, scale: Tensor | float = 1.0, met: Bool[Tensor, "draws"] | None = None
+    left: Tensor,
+    right: Tensor | float,
+    scale: Tensor | float = 1.0,
+    met: Bool[Tensor, "draws"] | None = None,
 ) -> Checked:
     """Check left <= right, for each part of a draw. A scale may be of a draw, or of each part."""
     right = torch.as_tensor(right, dtype=left.dtype).expand_as(left)
     return _checked(left - right, left, right, scale, met)
 
 
-def _checked(beyond: Tensor, left: Tensor, right: Tensor, scale: Tensor | float, met: Tensor | None) -> Checked:
-    """The excess of a draw is that of its worst part. Without ``met`` every draw meets the hypothesis."""
+def ascending(*terms: Float[Tensor, "draws"], scale: Tensor | float = 1.0) -> Checked:
+    """Check that each term is at most the next one."""
+    left = torch.stack(terms[:-1], dim=1)
+    right = torch.stack(terms[1:], dim=1)
+    return at_most(left, right, scale)
+
+
+def _checked(
+    beyond: Tensor,
+    left: Tensor,
+    right: Tensor,
+    scale: Tensor | float,
+    met: Tensor | None,
+) -> Checked:
+    """The excess of a draw is its worst part's. Without ``met`` every draw meets the hypothesis."""
     scale = torch.as_tensor(scale, dtype=left.dtype)
-    parts = beyond / scale.reshape(scale.shape + (1,) * (beyond.ndim - scale.ndim))
-    excess = parts.flatten(1).amax(dim=1) if parts.ndim > 1 else parts
-    return Checked(torch.ones_like(excess, dtype=torch.bool) if met is None else met, excess, left, right)
-
-
-def gradient(value: Callable[[Tensor], Tensor], at: Float[Tensor, "draws *d"]) -> Float[Tensor, "draws *d"]:
-    """Gradient of each draw's value, by autograd. ``value`` returns one number for each draw, or their sum."""
-    leaf = at.detach().clone().requires_grad_()
-    return torch.autograd.grad(value(leaf).sum(), leaf)[0]
+    missing_axes = beyond.ndim - scale.ndim
+    excess = beyond / scale.reshape(scale.shape + (1,) * missing_axes)
+    if excess.ndim > 1:
+        excess = excess.flatten(1).amax(dim=1)
+    if met is None:
+        met = torch.ones_like(excess, dtype=torch.bool)
+    return Checked(met, excess, left, right)
 
 
 class Finding(NamedTuple):
@@ -104,30 +152,48 @@ class Finding(NamedTuple):
     violated: int
     worst: float
     """The largest excess among draws that met the hypothesis."""
-    counterexample: dict[str, list[float] | float] | None
+    counterexample: Example | None
     """The simplest input that violates it, by name, and the two sides there, ``left`` and ``right``."""
     verdict: str
 
 
 def examine(statement: Statement, draws: int) -> Finding:
     """Check a statement on ``draws`` keyed random inputs and on its simple ones."""
-    generator = torch.Generator().manual_seed(prng.torch_seed(0, "theory", statement.id))
-    drawn = statement.check(**statement.draw(generator, draws))
-    judged = drawn.excess[drawn.met]
+    inputs = statement.draw(generator(0, "theory", statement.id), draws)
+    checked = statement.check(**inputs)
+    judged = checked.excess[checked.met]
     if not len(judged) or judged.isnan().any():
         raise ValueError(f"{statement.id}: {len(judged)} of {draws} draws met the hypothesis, or an excess is NaN")
-    violated = int((judged > statement.tolerance).sum())
-    simple = statement.simple()
-    checked = statement.check(**simple)
-    examples = (checked.met & (checked.excess > statement.tolerance)).nonzero().flatten()
-    example: dict[str, list[float] | float] | None = None
-    if len(examples):
-        first = int(examples[0])
-        sides = {"left": checked.left[first].squeeze(), "right": checked.right[first].squeeze()}
-        inputs = {name: values[first] for name, values in simple.items()}
-        example = {name: value.tolist() for name, value in (inputs | sides).items()}
-    if violated or example is not None:
-        verdict = Verdict.REFUTED
-    else:
-        verdict = Verdict.NO_COUNTEREXAMPLE if statement.reading == PRINTED else Verdict.NO_COUNTEREXAMPLE_ERRATUM
-    return Finding(draws, len(judged), violated, float(judged.max()), example, verdict)
+    violated = int(statement.violated(checked).sum())
+    example = counterexample(statement)
+    refuted = violated > 0 or example is not None
+    return Finding(
+        draws,
+        len(judged),
+        violated,
+        float(judged.max()),
+        example,
+        verdict(statement, refuted),
+    )
+
+
+def counterexample(statement: Statement) -> Example | None:
+    """The first of the simple inputs that violates the statement, with both sides; None if all agree."""
+    inputs = statement.simple()
+    checked = statement.check(**inputs)
+    contradicting = statement.violated(checked).nonzero().flatten()
+    if not len(contradicting):
+        return None
+    first = int(contradicting[0])
+    example: Example = {name: values[first].tolist() for name, values in inputs.items()}
+    example["left"] = checked.left[first].squeeze().tolist()
+    example["right"] = checked.right[first].squeeze().tolist()
+    return example
+
+
+def verdict(statement: Statement, refuted: bool) -> str:
+    if refuted:
+        return Verdict.REFUTED
+    if statement.reading == PRINTED:
+        return Verdict.NO_COUNTEREXAMPLE
+    return Verdict.NO_COUNTEREXAMPLE_ERRATUM

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+from typing import Any
 
 import pandas as pd
 
@@ -27,8 +28,16 @@ def build(plan: Plan) -> None:
     rows = []
     for paper in plan.config.papers:
         for statement in statements(plan.config, paper):
-            found = examine(statement, DRAWS)
-            example = "" if found.counterexample is None else json.dumps(found.counterexample)
-            identity = {"id": statement.id, "paper": paper, "reading": statement.reading}
-            rows.append(identity | found._asdict() | {"counterexample": example})
-    write(plan.config.exact, {"theory": (pd.DataFrame(rows, columns=list(THEORY)), THEORY)})
+            rows.append({"paper": paper} | row(statement))
+    table = pd.DataFrame(rows, columns=list(THEORY))
+    write(plan.config.exact, {"theory": (table, THEORY)})
+
+
+def row(statement: Statement) -> dict[str, Any]:
+    """The row of theory.csv, but for its paper."""
+    columns = examine(statement, DRAWS)._asdict()
+    columns["id"] = statement.id
+    columns["reading"] = statement.reading
+    example = columns["counterexample"]
+    columns["counterexample"] = "" if example is None else json.dumps(example)
+    return columns

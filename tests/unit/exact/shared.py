@@ -3,19 +3,23 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-from hypersphere.exact.study import Context, Study
+from hypersphere.exact.study import Context, ExactStudy
 
 from ..printed import PAPERS
 
 
 def context(paper: str, folder: Path = PAPERS, **config: object) -> Context:
     """For a paper of a folder, whose claims and sentences are looked at, and what else is said of its config."""
-    claims, sentences = (folder / paper / file for file in ("claims.csv", "sentences.yaml"))
-    files = {"claims_file": {paper: claims}.get, "sentences_file": {paper: sentences}.get}
+    claims, sentences, audit = (folder / paper / file for file in ("claims.csv", "sentences.yaml", "audit.yaml"))
+    files = {
+        "claims_file": {paper: claims}.get,
+        "sentences_file": {paper: sentences}.get,
+        "audit_file": {paper: audit}.get,
+    }
     return Context(SimpleNamespace(**files, **config), paper)
 
 
-def held(study: Study, prefix: str = "") -> dict[str, tuple[int, int]]:
+def held(study: ExactStudy, prefix: str = "") -> dict[str, tuple[int, int]]:
     """Of each answer that counts places, by its id without ``prefix``: where it holds, and all."""
     counts = [one for one in study.answers if "held" in one.arms]
     found = {one.id.removeprefix(prefix): (int(one.arms["held"][0]), int(one.arms["places"][0])) for one in counts}

@@ -12,10 +12,11 @@ from scipy import stats
 from hypersphere.audit import chance
 from hypersphere.audit.chance import Effect
 from hypersphere.audit.table import Cell
+from hypersphere.config.audit_file import Audit
 from hypersphere.config.claims import Claim
 from hypersphere.exact import printed_numbers as study
 from hypersphere.exact.printed_numbers import FEWEST, cells
-from hypersphere.exact.study import Study
+from hypersphere.exact.study import ExactStudy
 
 from ..printed import differences, table
 from .shared import context, held
@@ -24,6 +25,9 @@ IMAGES = {"imagenet100": 5_000, "stl10": 8_000, "flowers102_lt": 1_020}
 """The other test sets have 10,000."""
 TABLES = ("binomial_floor", "binomial_effects", "seed_counts", "printed_tests", "last_digits")
 WITH_EFFECTS = ("margins", "lmcl", "embedding_norms", "double_metric")
+
+
+AUDIT = Audit(test_sizes={"cifar10": 10_000, "imagenet": 50_000}, baselines=["plain", "plain_tau_10"])
 
 
 def claim(**changed: Any) -> Claim:
@@ -35,7 +39,7 @@ def claim(**changed: Any) -> Claim:
 
 
 @cache
-def found(paper: str, studied: tuple[str, ...] = TABLES) -> Study:
+def found(paper: str, studied: tuple[str, ...] = TABLES) -> ExactStudy:
     papers = {paper: SimpleNamespace(studied=studied, label=str)}
     return study.printed_numbers(context(paper, papers=papers))
 
@@ -118,7 +122,7 @@ def test_accuracies_of_unknown_test_size_are_counted_and_have_no_floor() -> None
         claim(**of_imagenet, metric="linear_top1", variant="normalised_tau_1", reported=58.0),
         claim(artifact="c", source="Table 6", metric="norm", reported=81.0),  # without a deviation: no cell
     ]
-    printed = [cell for cell, _ in cells(claims)]
+    printed = [cell for cell, _ in cells(claims, AUDIT)]
     summary = study.binomial_floor(printed, study.binomial_effects(printed)).set_index("table")
     assert list(summary.index) == ["Table 3", "Table 5"]
     assert summary[["cells", "unknown", "effects"]].to_numpy().tolist() == [[0, 2, 0], [2, 1, 1]]
@@ -154,7 +158,7 @@ def test_where_sentences_hold() -> None:
 def test_last_zeros_come_back_from_the_table() -> None:
     """61.83 in a table of three decimals was printed as 61.830."""
     other = claim(artifact="u", source="Table 2")
-    printed = [one for one, _ in cells([claim(reported=61.83, reported_std=0.5), claim(reported=61.837), other])]
+    printed = [one for one, _ in cells([claim(reported=61.83, reported_std=0.5), claim(reported=61.837), other], AUDIT)]
     assert [str(one.mean) for one in printed] == ["61.830", "61.837", "50"]
     assert str(printed[0].std) == "0.500"
 
@@ -163,13 +167,13 @@ def test_runs_by_hand() -> None:
     """Of 10,000 images: 0.005 is half a step, of an even number of runs. 0.002 is a quarter (halves may be rounded
     down), a fifth, a sixth, two ninths and so on: no half and no third. Decimals that say nothing are left out, and
     numbers over an unknown test set, and other measures."""
-    table = study.seed_counts([cell for cell, _ in cells([claim(reported=50.005), claim(reported=50.002)])])
+    table = study.seed_counts([cell for cell, _ in cells([claim(reported=50.005), claim(reported=50.002)], AUDIT)])
     assert table["way"].tolist() == list(study.WAYS)
     row = table.iloc[0]
     assert (row["n1"], row["n2"], row["n5"], row["n10"], row["all"], row["none"]) == (0, 1, 1, 2, "4 6 8 10", 0)
     unknown = [claim(dataset="multidigits_random_1", reported=50.002), claim(metric="norm", reported_std=0.002)]
     left = [claim(reported=50.1), claim(kind="comparison", variant="v", artifact="u"), *unknown]
-    assert study.seed_counts([cell for one in left for cell, _ in cells([one])]).empty
+    assert study.seed_counts([cell for one in left for cell, _ in cells([one], AUDIT)]).empty
 
 
 # Welch's test
@@ -211,7 +215,7 @@ def test_a_row_for_each_table_and_for_each_group_large_enough() -> None:
     ]
     claims += [claim(reported=50.5, artifact="u", source="Table 2")] * (FEWEST - 1)
     claims += [claim(reported=50.5, reported_std=0.5, metric="norm")]
-    table = study.last_digits(cells(claims))
+    table = study.last_digits(cells(claims, AUDIT))
     assert table["group"].tolist() == ["", "batch.size=1024, plain", "batch.size=4096, plain"]
     assert table["odd"].tolist() == table["digit_3"].tolist() == [FEWEST, FEWEST, 0]
     assert table["digit_0"].tolist() == [FEWEST, 0, FEWEST]

@@ -8,7 +8,7 @@ import pytest
 
 from hypersphere.config.claims import load
 from hypersphere.exact import sentences as study
-from hypersphere.exact.study import Study
+from hypersphere.exact.study import ExactStudy
 
 from ..printed import PAPERS, differences, table
 from .shared import context, held
@@ -20,9 +20,9 @@ HEAD = (
 CELLS = {("plain", "ten"): 80.4, ("new", "ten"): 81.9, ("plain", "hundred"): 50.0, ("new", "hundred"): 49.9}
 
 
-def made(root: Path, checks: str) -> Study:
+def made(root: Path, checks: str) -> ExactStudy:
     """The study of a paper that prints ``CELLS``, and has one sentence, of these checks."""
-    folder = root / "papers" / "p"
+    folder = root / "config" / "papers" / "p"
     folder.mkdir(parents=True)
     rows = [
         f"{variant}.{data},value,printed,t,simclr,{variant},,{data},,knn_top1,{number},,as printed,,T"

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from hypersphere import prng
-from hypersphere.exact.study import Context, Study, counted
+from hypersphere.exact.study import Context, ExactNumber, ExactStudy, everywhere, stack
 from hypersphere.objectives.geometry import unit
 from hypersphere.objectives.grad_scale import grad_scale
 from hypersphere.objectives.negative_cosine import negative_cosine
@@ -28,7 +28,9 @@ RADII = (0.5, 1.0, 2.0)
 RAY = math.radians(10)
 """Angle from the first axis of the highlighted gradients, which are at RADII."""
 OUTPUTS = 60
-TRAJECTORY_START, TRAJECTORY_RATE, TRAJECTORY_STEPS = (-0.35, -0.6), 0.1, 16
+TRAJECTORY_START = (-0.35, -0.6)
+TRAJECTORY_RATE = 0.1
+TRAJECTORY_STEPS = 16
 STARTS = 200
 RATES = (0.1, 0.3, 1.0, 3.0)
 STEPS = 50
@@ -39,7 +41,8 @@ ROUNDING = 1e-12
 def field(points: Float[Tensor, "n 2"], power: float) -> Float[Tensor, "n 2"]:
     """Gradient of each point's cosine with north, under GradScale (Sec. 6, Listing 2); power 0 is the plain one."""
     leaf = points.clone().requires_grad_()
-    loss = negative_cosine(grad_scale(leaf, power=power), torch.tensor(NORTH, dtype=points.dtype).expand_as(points))
+    north = torch.tensor(NORTH, dtype=points.dtype).expand_as(points)
+    loss = negative_cosine(grad_scale(leaf, power=power), north)
     (gradient,) = torch.autograd.grad(len(points) * loss, leaf)
     return -gradient
 
@@ -48,82 +51,136 @@ def descend(points: Float[Tensor, "n 2"], rate: float, steps: int) -> Float[Tens
     """Gradient descent on -cos: the positions of each point, its start first."""
     places = [points]
     for _ in range(steps):
-        places.append(places[-1] + rate * field(places[-1], power=0))
+        last = places[-1]
+        places.append(last + rate * field(last, power=0))
     return torch.stack(places)
 
 
 def circle(radius: float, angles: Float[np.ndarray, "t"]) -> Float[Tensor, "t 2"]:
     """Points at these angles from the first axis."""
-    return torch.from_numpy(radius * np.stack([np.cos(angles), np.sin(angles)], axis=-1))
+    directions = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+    return torch.from_numpy(radius * directions)
 
 
 def lattice() -> Float[Tensor, "n 2"]:
     """Positions of a field's arrows."""
     ticks = (np.arange(ARROWS) + 0.5) / ARROWS * 2 * SIZE - SIZE
-    return torch.from_numpy(np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2))
+    x, y = np.meshgrid(ticks, ticks)
+    return torch.from_numpy(np.stack([x.ravel(), y.ravel()], axis=-1))
+
+
+def norms(points: Float[Tensor, "*n 2"]) -> Float[Tensor, "*n"]:
+    return torch.linalg.vector_norm(points, dim=-1)
 
 
 def lengths(radii: Iterable[float], power: float) -> Float[Tensor, "r t"]:
     """Lengths of the gradient on circles of these radii. No angle is north or its opposite, where it is 0."""
     angles = (np.arange(360) + 0.5) * 2 * math.pi / 360
-    return torch.stack([torch.linalg.vector_norm(field(circle(r, angles), power), dim=-1) for r in radii])
+    gradients = [field(circle(radius, angles), power) for radius in radii]
+    return norms(torch.stack(gradients))
+
+
+def places(kind: str, points: Float[Tensor, "n 2"], **columns: object) -> pd.DataFrame:
+    """Points as rows of a kind."""
+    return pd.DataFrame({"kind": kind, **columns, "x": points[:, 0], "y": points[:, 1]})
 
 
 def vectors(points: Float[Tensor, "n 2"], power: float = 0) -> pd.DataFrame:
     """Points, and the gradients there."""
     gradients = field(points, power)
-    columns = {"x": points[:, 0], "y": points[:, 1], "u": gradients[:, 0], "v": gradients[:, 1]}
-    return pd.DataFrame({**columns, "length": torch.linalg.vector_norm(gradients, dim=-1)})
+    return pd.DataFrame(
+        {
+            "x": points[:, 0],
+            "y": points[:, 1],
+            "u": gradients[:, 0],
+            "v": gradients[:, 1],
+            "length": norms(gradients),
+        }
+    )
 
 
-def cosine_field(context: Context) -> Study:
-    """Figs. 1, 6 and S1, and sentences about them.
+def cosine_field(context: Context) -> ExactStudy:
+    """Figs. 1, 6 and S1, and sentences about them."""
+    growth = norm_growth()
+    tables = {"fig1": fig1(growth), "fig6": fig6(), "figS1": figS1()}
+    return ExactStudy(tables, sentences(growth))
 
-    Fig. 1 has three panels. Left: random points that stand for a network's outputs, with norms between 0.25 and 1.75,
-    and their projections in the same order. Middle: field, highlighted gradients, trajectory. Right: mean, least and
-    largest norm over the starts, by step.
+
+def norm_growth() -> Float[Tensor, "rates steps+1 starts"]:
+    """Norms of points that start on the unit circle and descend, at each rate."""
+    angles = 2 * math.pi * prng.uniform((STARTS,), 0, "cosine field", "starts")
+    starts = circle(1.0, angles)
+    paths = [descend(starts, rate, STEPS) for rate in RATES]
+    return norms(torch.stack(paths))
+
+
+def fig1(growth: Float[Tensor, "rates steps+1 starts"]) -> pd.DataFrame:
+    """The rows of three panels.
+
+    Left: random points that stand for a network's outputs, with norms between 0.25 and 1.75, and their projections in
+    the same order. Middle: field, highlighted gradients, trajectory. Right: mean, least and largest norm over the
+    starts, by step.
     """
-    starts = circle(1.0, 2 * math.pi * prng.uniform((STARTS,), 0, "cosine field", "starts"))
-    grown = torch.linalg.vector_norm(torch.stack([descend(starts, rate, STEPS) for rate in RATES]), dim=-1)
-    angle, norm = prng.uniform((2, OUTPUTS), 0, "cosine field", "outputs")
-    outputs = circle(1.0, 2 * math.pi * angle) * torch.from_numpy(0.25 + 1.5 * norm)[:, None]
-    norms = torch.linalg.vector_norm(outputs, dim=-1)
-    fig1 = [
-        pd.DataFrame({"kind": kind, "x": points[:, 0], "y": points[:, 1], "norm": norms})
-        for kind, points in (("output", outputs), ("projection", unit(outputs)))
-    ]
-    path = descend(torch.tensor([TRAJECTORY_START], dtype=torch.float64), TRAJECTORY_RATE, TRAJECTORY_STEPS)[:, 0]
+    angle, share = prng.uniform((2, OUTPUTS), 0, "cosine field", "outputs")
+    directions = circle(1.0, 2 * math.pi * angle)
+    outputs = directions * torch.from_numpy(0.25 + 1.5 * share)[:, None]
+    length = norms(outputs)
+    start = torch.tensor([TRAJECTORY_START], dtype=torch.float64)
+    path = descend(start, TRAJECTORY_RATE, TRAJECTORY_STEPS)[:, 0]
     ray = torch.cat([circle(radius, np.array([RAY])) for radius in RADII])
-    fig1 += [vectors(points).assign(kind=kind) for kind, points in (("field", lattice()), ("highlighted", ray))]
-    fig1.append(vectors(path).assign(kind="trajectory", rate=TRAJECTORY_RATE, step=range(len(path))))
-    for rate, by_step in zip(RATES, grown, strict=True):
-        columns = {"norm": by_step.mean(dim=-1), "low": by_step.amin(dim=-1), "high": by_step.amax(dim=-1)}
-        about = {"kind": "norm", "rate": rate, "step": range(STEPS + 1), "starts": STARTS}
-        fig1.append(pd.DataFrame({**about, **columns}))
-    # Fig. S1: a polar mesh, no cell of which crosses the origin, and the three circles.
+    rows = [
+        places("output", outputs).assign(norm=length.numpy()),
+        places("projection", unit(outputs)).assign(norm=length.numpy()),
+        vectors(lattice()).assign(kind="field"),
+        vectors(ray).assign(kind="highlighted"),
+        vectors(path).assign(kind="trajectory", rate=TRAJECTORY_RATE, step=range(len(path))),
+    ]
+    for rate, norm in zip(RATES, growth, strict=True):
+        steps = pd.DataFrame({"kind": "norm", "rate": rate, "step": range(STEPS + 1), "starts": STARTS})
+        steps["norm"] = norm.mean(dim=-1).numpy()
+        steps["low"] = norm.amin(dim=-1).numpy()
+        steps["high"] = norm.amax(dim=-1).numpy()
+        rows.append(steps)
+    return stack(rows)
+
+
+def fig6() -> pd.DataFrame:
+    """The field without and with GradScale."""
+    return stack(vectors(lattice(), power).assign(power=power) for power in (0, 1))
+
+
+def figS1() -> pd.DataFrame:  # noqa: N802
+    """A polar mesh, no cell of which crosses the origin, and the three circles."""
     angles = np.linspace(0, 2 * math.pi, 121)
-    mesh = [("surface", radius) for radius in np.linspace(0.02, 2.2, 28)] + [("circle", radius) for radius in RADII]
-    surface = []
-    for kind, radius in mesh:
+    mesh = [("surface", radius) for radius in np.linspace(0.02, 2.2, 28)]
+    circles = [("circle", radius) for radius in RADII]
+    rows = []
+    for kind, radius in mesh + circles:
         points = circle(radius, angles)
-        columns = {"x": points[:, 0], "y": points[:, 1], "cosine": unit(points)[:, 1]}
-        surface.append(pd.DataFrame({"kind": kind, "radius": radius, "angle": angles, **columns}))
-    tables = {
-        "fig1": pd.concat(fig1, ignore_index=True),
-        "fig6": pd.concat([vectors(lattice(), power).assign(power=power) for power in (0, 1)], ignore_index=True),
-        "figS1": pd.concat(surface, ignore_index=True),
-    }
-    # The sentences, by place.
+        line = places(kind, points, radius=radius, angle=angles)
+        rows.append(line.assign(cosine=unit(points)[:, 1].numpy()))
+    return stack(rows)
+
+
+def sentences(growth: Float[Tensor, "rates steps+1 starts"]) -> list[ExactNumber]:
+    """The sentences about the figures, by place."""
     radii = np.linspace(0.1, 4.0, 40)
-    plain, scaled = lengths(radii, power=0), lengths(radii, power=1)
-    gradients = field(lattice(), power=0)
-    along = (unit(lattice()) * gradients).sum(dim=-1).abs()
-    holds = {
-        "fig1.inverse": torch.isclose(plain * torch.from_numpy(radii)[:, None], plain[9:10], rtol=ROUNDING, atol=0),
-        "fig1.orthogonal": along <= ROUNDING * torch.linalg.vector_norm(gradients, dim=-1),
-        "fig1.grows": grown[:, 1:] >= grown[:, :-1] * (1 - ROUNDING),
-        "fig6.cancels": torch.isclose(scaled, scaled[:1], rtol=ROUNDING, atol=0),
-        "figS1.less_steep": torch.diff(lengths(RADII, power=0), dim=0) < 0,  # a wider circle, in every direction
-    }
-    answers = [counted(f"norms.{name}", int(places.sum()), places.numel()) for name, places in holds.items()]
-    return Study(tables, answers)
+    plain = lengths(radii, power=0)
+    scaled = lengths(radii, power=1)
+    at_radius_1 = plain[9:10]
+    times_radius = plain * torch.from_numpy(radii)[:, None]
+    arrows = lattice()
+    gradients = field(arrows, power=0)
+    along = (unit(arrows) * gradients).sum(dim=-1).abs()
+    wider = torch.diff(lengths(RADII, power=0), dim=0)  # a wider circle, in every direction
+    return [
+        everywhere("norms.fig1.inverse", nearly_equal(times_radius, at_radius_1)),
+        everywhere("norms.fig1.orthogonal", along <= ROUNDING * norms(gradients)),
+        everywhere("norms.fig1.grows", growth[:, 1:] >= growth[:, :-1] * (1 - ROUNDING)),
+        everywhere("norms.fig6.cancels", nearly_equal(scaled, scaled[:1])),
+        everywhere("norms.figS1.less_steep", wider < 0),
+    ]
+
+
+def nearly_equal(a: Tensor, b: Tensor) -> Tensor:
+    return torch.isclose(a, b, rtol=ROUNDING, atol=0)

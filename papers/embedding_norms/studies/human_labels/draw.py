@@ -4,7 +4,12 @@ import pandas as pd
 
 from hypersphere.report.studies import Layout
 
-FORMATS = {"people": "{:.1f}", "images": "{:,.0f}", "%": "{:.2f} %", "nat": "{:.3f} nat"}
+FORMATS = {
+    "people": "{:.1f}",
+    "images": "{:,.0f}",
+    "%": "{:.2f} %",
+    "nat": "{:.3f} nat",
+}
 
 
 def human_labels(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:

@@ -8,7 +8,7 @@ normalisation, in double precision. Where the text is silent, the authors' code 
 Shapes: s seeds, m models (seeds, and within a seed settings), n points of a model, b of a batch, d latent dimensions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,14 +19,17 @@ from scipy import stats
 from scipy.spatial import cKDTree
 from torch import Tensor
 
-from hypersphere import prng
-from hypersphere.exact.study import PRINTED, Answer, Context, Study, effect
+from hypersphere.exact.study import PRINTED, Context, ExactNumber, ExactStudy, effect, stack
+from hypersphere.generators import generator, normal, uniform
 from hypersphere.objectives.geometry import unit
 from hypersphere.t_test import mean_interval
 
-PER_CLASS, OBSERVED, BATCH = 1000, 64, 128  # App. B.2
+PER_CLASS = 1000  # App. B.2
+OBSERVED = 64  # App. B.2
+BATCH = 128  # App. B.2
 EPOCHS = 50  # Fig. S2; Fig. 2 does not state its own
-HIDDEN, RATE = 64, 0.01  # the authors' code (erratum N8)
+HIDDEN = 64  # the authors' code (erratum N8)
+RATE = 0.01  # the same
 SCALE = 10.0  # the authors' code: standard deviation of the random matrix's entries
 RECORDED = 5  # epochs between two records of the norms
 
@@ -65,27 +68,39 @@ class Network(NamedTuple):
 
 
 def _generators(seeds: Sequence[int], *purpose: str | int) -> list[torch.Generator]:
-    return [torch.Generator().manual_seed(prng.torch_seed(seed, "latent_classes", *purpose)) for seed in seeds]
+    return [generator(seed, "latent_classes", *purpose) for seed in seeds]
 
 
-def observe(seeds: Sequence[int], settings: Sequence[Setting], classes: int, d: int, purpose: str) -> Points:
+def observe(
+    seeds: Sequence[int],
+    settings: Sequence[Setting],
+    classes: int,
+    d: int,
+    purpose: str,
+) -> Points:
     """App. B.2: latent points unit(N(centre, noise² I)) around uniform centres, and their images under a random matrix.
 
     Balanced classes have equal size and come one after the other; otherwise the class of each point is drawn.
     """
     n = classes * PER_CLASS
     equal_classes = torch.arange(classes).repeat_interleave(PER_CLASS)
-    parts = []
-    for generator in _generators(seeds, purpose):
-        centres = unit(torch.randn(classes, d, generator=generator, dtype=torch.float64))
-        noise = torch.randn(n, d, generator=generator, dtype=torch.float64)
-        matrix = SCALE * torch.randn(d, OBSERVED, generator=generator, dtype=torch.float64)
-        share = torch.rand(n, generator=generator, dtype=torch.float64)
-        drawn_classes = torch.searchsorted(class_probabilities(classes).cumsum(0)[:-1], share, right=True)
-        labels = torch.stack([equal_classes if setting.balanced else drawn_classes for setting in settings])
-        latent = unit(centres[labels] + torch.stack([setting.noise * noise for setting in settings]))
-        parts.append((latent.float(), matrix.float().expand(len(settings), -1, -1), labels))
-    return Points(*(torch.cat(column) for column in zip(*parts, strict=True)))
+    bounds = class_probabilities(classes).cumsum(0)[:-1]
+    noises = torch.tensor([setting.noise for setting in settings], dtype=torch.float64)
+    latents = []
+    matrices = []
+    labels = []
+    for drawn in _generators(seeds, purpose):
+        centres = unit(normal(drawn, classes, d))
+        noise = normal(drawn, n, d)
+        matrix = SCALE * normal(drawn, d, OBSERVED)
+        share = uniform(drawn, n)
+        drawn_classes = torch.searchsorted(bounds, share, right=True)
+        label = torch.stack([equal_classes if setting.balanced else drawn_classes for setting in settings])
+        latent = unit(centres[label] + noises[:, None, None] * noise)
+        latents.append(latent.float())
+        matrices.append(matrix.float().expand(len(settings), -1, -1))
+        labels.append(label)
+    return Points(torch.cat(latents), torch.cat(matrices), torch.cat(labels))
 
 
 def class_probabilities(classes: int) -> Float[Tensor, "classes"]:
@@ -97,12 +112,18 @@ def class_probabilities(classes: int) -> Float[Tensor, "classes"]:
 def initial(seeds: Sequence[int], settings: int, d: int) -> Network:
     """Weights and biases uniform within 1/sqrt(inputs), as torch starts a linear layer; one draw for each seed."""
     generators = _generators(seeds, "weights", d)
-    parameters = []
-    for inputs, outputs in ((OBSERVED, HIDDEN), (HIDDEN, d)):
-        for rows in (inputs, 1):
-            uniform = torch.stack([torch.rand(rows, outputs, generator=generator) for generator in generators])
-            parameters.append(((2 * uniform - 1) / inputs**0.5).repeat_interleave(settings, dim=0))
-    return Network(*parameters)
+
+    def drawn(rows: int, outputs: int, inputs: int) -> Tensor:
+        uniform = torch.stack([torch.rand(rows, outputs, generator=one) for one in generators])
+        of_seed = (2 * uniform - 1) / inputs**0.5
+        return of_seed.repeat_interleave(settings, dim=0)
+
+    return Network(
+        drawn(OBSERVED, HIDDEN, inputs=OBSERVED),
+        drawn(1, HIDDEN, inputs=OBSERVED),
+        drawn(HIDDEN, d, inputs=HIDDEN),
+        drawn(1, d, inputs=HIDDEN),
+    )
 
 
 def train(network: Network, points: Points, seeds: Sequence[int]) -> Float[Tensor, "m records classes"]:
@@ -114,14 +135,19 @@ def train(network: Network, points: Points, seeds: Sequence[int]) -> Float[Tenso
     generators = _generators(seeds, "order", n)
     model = torch.arange(models)[:, None]
     norms = [class_norms(network, points)]
-    optimiser = torch.optim.SGD([parameter.requires_grad_() for parameter in network], lr=RATE)
+    for parameter in network:
+        parameter.requires_grad_()
+    optimiser = torch.optim.SGD(network, lr=RATE)
     for epoch in range(1, EPOCHS + 1):
-        order = torch.stack([torch.randperm(n, generator=generator) for generator in generators])
-        batches = order[:, : n // BATCH * BATCH].unflatten(1, (-1, BATCH)).transpose(0, 1)
+        order = torch.stack([torch.randperm(n, generator=one) for one in generators])
+        full = order[:, : n // BATCH * BATCH]
+        batches = full.unflatten(1, (-1, BATCH)).transpose(0, 1)
         batches = batches.repeat_interleave(models // len(seeds), dim=1)  # [batches, m, b]
-        for x, positive in zip(points.latent[model, batches], positives(points.labels[model, batches]), strict=True):
+        latent = points.latent[model, batches]
+        positive = positives(points.labels[model, batches])
+        for x, positive_of_x in zip(latent, positive, strict=True):
             optimiser.zero_grad()
-            loss(network, x, points.matrix, positive).backward()
+            loss(network, x, points.matrix, positive_of_x).backward()
             optimiser.step()
         if epoch % RECORDED == 0:
             norms.append(class_norms(network, points))
@@ -146,7 +172,10 @@ def positives(labels: Int[Tensor, "*m b"]) -> Int[Tensor, "*m b"]:
 
 
 def loss(
-    network: Network, x: Float[Tensor, "m b d"], matrix: Float[Tensor, "m d observed"], positive: Int[Tensor, "m b"]
+    network: Network,
+    x: Float[Tensor, "m b d"],
+    matrix: Float[Tensor, "m d observed"],
+    positive: Int[Tensor, "m b"],
 ) -> Float[Tensor, ""]:
     """Eq. 1 at temperature 1: the mean over the anchors that have a positive, added over models.
 
@@ -158,7 +187,8 @@ def loss(
     candidates = cosine.exp().masked_fill(itself, 0).sum(dim=2).log()  # no cosine is too large for exp
     away = candidates - cosine.gather(2, positive[..., None])[..., 0]
     anchor = positive != torch.arange(x.shape[1])
-    return ((away * anchor).sum(dim=1) / anchor.sum(dim=1).clamp_min(1)).sum()
+    anchors = anchor.sum(dim=1).clamp_min(1)
+    return ((away * anchor).sum(dim=1) / anchors).sum()
 
 
 @torch.no_grad()
@@ -171,13 +201,17 @@ def class_norms(network: Network, points: Points) -> Float[Tensor, "m classes"]:
 
 
 SEEDS = range(6)
-CLASSES, DIMENSIONS = 4, 11  # App. B.2: S^10
-CLASSES_S2, DIMENSIONS_S2 = 8, 3
+CLASSES = 4  # App. B.2
+DIMENSIONS = 11  # App. B.2: S^10
+CLASSES_S2 = 8
+DIMENSIONS_S2 = 3
 NEIGHBOUR = 10  # Sec. 4.2
 CONFIDENCE = 0.95
 DRAWN = 4  # every fourth point of Fig. S2 is drawn
 
-VARIANCE, DEVIATION, AUTHORS = 0.1**0.5, 0.1, 1.0  # N(c, 0.1 I) in two readings; the authors' imbalanced run
+VARIANCE = 0.1**0.5  # N(c, 0.1 I)
+DEVIATION = 0.1  # the same in another reading
+AUTHORS = 1.0  # the authors' imbalanced run
 SETTINGS = (
     Setting(VARIANCE, balanced=True),
     Setting(DEVIATION, balanced=True),
@@ -211,7 +245,10 @@ FREQUENCY = (
 )
 
 
-def simulate(seeds: Sequence[int]) -> dict[str, np.ndarray]:
+Results = dict[str, np.ndarray]
+
+
+def simulate(seeds: Sequence[int]) -> Results:
     """Train every setting from every seed.
 
     Returns:
@@ -222,18 +259,34 @@ def simulate(seeds: Sequence[int]) -> dict[str, np.ndarray]:
     points = observe(seeds, SETTINGS, CLASSES, DIMENSIONS, "training")
     unseen = observe(seeds, [Setting(DEVIATION, balanced=True)], CLASSES, DIMENSIONS, "unseen")
     network = initial(seeds, len(SETTINGS), DIMENSIONS)
-    untrained = Network(*(parameter.clone() for parameter in network))
+    before = embed(network, points, unseen)
     class_norm = train(network, points, seeds)
-    found = {"class_norm": class_norm.unflatten(0, (len(seeds), -1)).numpy()}
-    for suffix, model in (("", network), ("_untrained", untrained)):
-        embeddings = model(points.latent, points.matrix).unflatten(0, (len(seeds), -1))
-        last = Network(*(parameter[DENSITY[-1].setting :: len(SETTINGS)] for parameter in model))
-        seen = [embeddings[:, panel.setting] for panel in DENSITY[:-1]]
-        z = torch.stack([*seen, last(unseen.latent, unseen.matrix)], dim=1).double()
-        distance = np.stack([neighbour_distance(model_z) for model_z in z.flatten(0, 1)])  # a search tree for each
-        found[f"norm{suffix}"] = torch.linalg.vector_norm(z, dim=-1).numpy()
-        found[f"distance{suffix}"] = distance.reshape(z.shape[:3])
-    return found
+    after = embed(network, points, unseen)
+    return {
+        "class_norm": class_norm.unflatten(0, (len(seeds), -1)).numpy(),
+        "norm": torch.linalg.vector_norm(after, dim=-1).numpy(),
+        "distance": neighbour_distances(after),
+        "norm_untrained": torch.linalg.vector_norm(before, dim=-1).numpy(),
+        "distance_untrained": neighbour_distances(before),
+    }
+
+
+def embed(network: Network, points: Points, unseen: Points) -> Float[Tensor, "s panels n d"]:
+    """Embeddings of the panels of Fig. 2b: the last panel's are of unseen points."""
+    last = DENSITY[-1].setting
+    of_last = Network(*(parameter[last :: len(SETTINGS)] for parameter in network))
+    embeddings = network(points.latent, points.matrix).unflatten(0, (-1, len(SETTINGS)))
+    panels = [embeddings[:, panel.setting] for panel in DENSITY[:-1]]
+    panels.append(of_last(unseen.latent, unseen.matrix))
+    return torch.stack(panels, dim=1).double()
+
+
+def neighbour_distances(
+    z: Float[Tensor, "s panels n d"],
+) -> Float[np.ndarray, "s panels n"]:
+    """``neighbour_distance``, with a search tree for each panel of each seed."""
+    distances = [neighbour_distance(model) for model in z.flatten(0, 1)]
+    return np.stack(distances).reshape(z.shape[:3])
 
 
 def neighbour_distance(z: Float[Tensor, "n d"]) -> Float[np.ndarray, "n"]:
@@ -265,60 +318,108 @@ def depict(seed: int) -> pd.DataFrame:
     points = observe([seed], settings, CLASSES_S2, DIMENSIONS_S2, "depiction")
     network = initial([seed], len(settings), DIMENSIONS_S2)
     train(network, points, [seed])
-    tables, label = [], np.repeat(range(1, CLASSES_S2 + 1), PER_CLASS)
-    for space, x in (("latent", points.latent), ("embedding", network(points.latent, points.matrix).double())):
-        for panel, positions in zip(DENSITY, x.numpy(), strict=False):
-            table = pd.DataFrame(positions, columns=["x", "y", "z"]).assign(label=label)
-            means = table.groupby("label", as_index=False).mean()
-            rows = pd.concat([table[::DRAWN].assign(kind="point"), means.assign(kind="mean")])
-            tables.append(rows.assign(panel=panel.name, space=space, per_class=PER_CLASS))
-    return pd.concat(tables, ignore_index=True).assign(epochs=EPOCHS)
+    latent = panels_in("latent", points.latent)
+    learned = panels_in("embedding", network(points.latent, points.matrix).double())
+    return stack([*latent, *learned]).assign(epochs=EPOCHS)
 
 
-def latent_classes(context: Context) -> Study:
-    """Fig. 2b, 2c and S2, and the sentences of Sec. 4.2 over seeds.
+def panels_in(space: str, points: Float[Tensor, "panels n d"]) -> Iterator[pd.DataFrame]:
+    """The rows of Fig. S2's panels in one space: some points, and the mean of each class."""
+    label = np.repeat(range(1, CLASSES_S2 + 1), PER_CLASS)
+    for panel, positions in zip(DENSITY[:2], points.numpy(), strict=True):
+        table = pd.DataFrame(positions, columns=["x", "y", "z"]).assign(label=label)
+        means = table.groupby("label", as_index=False).mean()
+        drawn = table[::DRAWN]
+        both = pd.concat([drawn.assign(kind="point"), means.assign(kind="mean")])
+        yield both.assign(panel=panel.name, space=space, per_class=PER_CLASS)
 
-    Fig. 2b has, by panel, the points of the first seed, and over seeds the mean norm of each quarter and the rank
-    correlations. Fig. 2c has mean norms over seeds, and as its values how far each class is from the mean of all
-    classes of its own seed.
-    """
+
+def latent_classes(context: Context) -> ExactStudy:
+    """Fig. 2b, 2c and S2, and the sentences of Sec. 4.2 over seeds."""
     results = simulate(SEEDS)
-    answers: list[Answer] = []
-    density, label = [], np.repeat(range(1, CLASSES + 1), PER_CLASS)
+    tables = {
+        "fig2b": stack(fig2b(results, i) for i in range(len(DENSITY))),
+        "fig2c": stack(fig2c(results, panel) for panel in FREQUENCY),
+        "figS2": depict(0),
+    }
+    answers = []
     for i, panel in enumerate(DENSITY):
-        norm, distance = results["norm"][:, i], results["distance"][:, i]
-        quarters = quarter_means(norm, distance)
-        rank = rank_correlations(norm, distance)
-        before = rank_correlations(results["norm_untrained"][:, i], results["distance_untrained"][:, i])
-        arms = {
-            "dense": (quarters[:, 0], quarters[:, -1]),
-            "rank": (rank, np.zeros_like(rank)),
-            "training": (rank, before),
-        }
-        answers += [effect(f"norms.fig2b.{k}{panel.suffix}", *pair, panel.reading) for k, pair in arms.items()]
-        distances = quarter_means(distance, distance).mean(axis=0)
-        rows: list[dict[str, Any]] = [
-            {"kind": "quarter", "label": k + 1, "distance": distances[k], **_mean(quarters[:, k])} for k in range(4)
-        ]
-        rows.append({"kind": "rank", **_mean(rank)})
-        points = pd.DataFrame({"kind": "point", "label": label, "distance": distance[0], "value": norm[0]})
-        both = pd.concat([points, pd.DataFrame(rows).assign(n=len(norm))])
-        density.append(both.assign(panel=panel.name, epochs=EPOCHS))
-    frequency = []
+        answers += effects("norms.fig2b", panel, on_density(results, i))
     for panel in FREQUENCY:
-        norm = results["class_norm"][:, panel.setting]  # [s, records, classes]
-        apart = norm - norm.mean(axis=-1, keepdims=True)
-        for c, probability in enumerate(class_probabilities(CLASSES).tolist()):
-            for record in range(norm.shape[1]):
-                row = {"panel": panel.name, "label": c + 1, "probability": probability, "n": len(norm)}
-                row |= {"epoch": record * RECORDED, "norm": float(norm[:, record, c].mean())}
-                frequency.append(row | _mean(apart[:, record, c]))
-        first, last = norm[:, 0], norm[:, -1]
-        arms = {f"class{c + 1}_class{c + 2}": (last[:, c], last[:, c + 1]) for c in range(CLASSES - 1)}
-        arms["growth"] = (last.mean(axis=1), first.mean(axis=1))
-        for balanced in (i for i in (0, 1) if SETTINGS[i].noise == SETTINGS[panel.setting].noise):
+        answers += effects("norms.fig2c", panel, on_frequency(results, panel))
+    return ExactStudy(tables, answers)
+
+
+Arms = Iterator[tuple[str, Float[np.ndarray, "s"], Float[np.ndarray, "s"]]]
+"""The two arms of each sentence, with its name."""
+
+
+def effects(figure: str, panel: Panel, arms: Arms) -> list[ExactNumber]:
+    """The sentences of Sec. 4.2 in a panel's reading."""
+    return [effect(f"{figure}.{name}{panel.suffix}", first, second, panel.reading) for name, first, second in arms]
+
+
+def fig2b(results: Results, i: int) -> pd.DataFrame:
+    """A panel: the points of the first seed, and over seeds the mean norm of each quarter and the rank correlations."""
+    norm = results["norm"][:, i]
+    distance = results["distance"][:, i]
+    points = pd.DataFrame(
+        {
+            "kind": "point",
+            "label": np.repeat(range(1, CLASSES + 1), PER_CLASS),
+            "distance": distance[0],
+            "value": norm[0],
+        }
+    )
+    distances = quarter_means(distance, distance).mean(axis=0)
+    norms = quarter_means(norm, distance)
+    rows: list[dict[str, Any]] = []
+    for k in range(4):
+        rows.append({"kind": "quarter", "label": k + 1, "distance": distances[k]} | _mean(norms[:, k]))
+    rows.append({"kind": "rank"} | _mean(rank_correlations(norm, distance)))
+    summary = pd.DataFrame(rows).assign(n=len(norm))
+    return pd.concat([points, summary]).assign(panel=DENSITY[i].name, epochs=EPOCHS)
+
+
+def on_density(results: Results, i: int) -> Arms:
+    norm = results["norm"][:, i]
+    distance = results["distance"][:, i]
+    quarters = quarter_means(norm, distance)
+    rank = rank_correlations(norm, distance)
+    untrained = rank_correlations(results["norm_untrained"][:, i], results["distance_untrained"][:, i])
+    yield "dense", quarters[:, 0], quarters[:, -1]
+    yield "rank", rank, np.zeros_like(rank)
+    yield "training", rank, untrained
+
+
+def fig2c(results: Results, panel: Panel) -> pd.DataFrame:
+    """A panel's mean norms over seeds, and as its values how far each class is from the mean of its own seed."""
+    norm = results["class_norm"][:, panel.setting]  # [s, records, classes]
+    apart = norm - norm.mean(axis=-1, keepdims=True)
+    probabilities = class_probabilities(CLASSES).tolist()
+    rows = []
+    for c, probability in enumerate(probabilities):
+        for record in range(norm.shape[1]):
+            row = {
+                "panel": panel.name,
+                "label": c + 1,
+                "probability": probability,
+                "n": len(norm),
+                "epoch": record * RECORDED,
+                "norm": float(norm[:, record, c].mean()),
+            }
+            rows.append(row | _mean(apart[:, record, c]))
+    return pd.DataFrame(rows)
+
+
+def on_frequency(results: Results, panel: Panel) -> Arms:
+    norm = results["class_norm"][:, panel.setting]
+    first = norm[:, 0]
+    last = norm[:, -1]
+    for c in range(CLASSES - 1):
+        yield f"class{c + 1}_class{c + 2}", last[:, c], last[:, c + 1]
+    yield "growth", last.mean(axis=1), first.mean(axis=1)
+    for balanced in (0, 1):
+        if SETTINGS[balanced].noise == SETTINGS[panel.setting].noise:
             gain = last - results["class_norm"][:, balanced, -1]  # over the same class and seed at equal frequency
-            arms["gain"] = (gain[:, 0], gain[:, -1])
-        answers += [effect(f"norms.fig2c.{k}{panel.suffix}", *pair, panel.reading) for k, pair in arms.items()]
-    fig2b = pd.concat(density, ignore_index=True)
-    return Study({"fig2b": fig2b, "fig2c": pd.DataFrame(frequency), "figS2": depict(0)}, answers)
+            yield "gain", gain[:, 0], gain[:, -1]

@@ -3,22 +3,24 @@
 from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from hypersphere.exact.study import only
+from hypersphere.report.drawing import band
 from hypersphere.report.studies import Drawing
 from hypersphere.report.style import COLOURS, DASHES, GREY
 
 DOTS: dict[str, Any] = {"markeredgewidth": 0, "rasterized": True}
 PALETTE = (*COLOURS, GREY)
-PLANES = (("x", "y"), ("x", "z"))
 SPACES = {"latent": "latent points", "embedding": "learned, not normalised"}
 
 
 def fig2b(table: pd.DataFrame) -> Drawing:
     """Norms paper, Fig. 2b: norm of an embedding against the distance to its tenth neighbour."""
-    points = table[(table["kind"] == "point") & (table["panel"] == table["panel"].iloc[0])]
+    points = only(table, kind="point", panel=table["panel"].iloc[0])
     note = (
         f"{points['label'].nunique()} classes, {len(points):,} points, {table['epochs'].iloc[0]:.0f} epochs, "
         f"{table['n'].max():.0f} seeds with 95 % intervals; dots: the first seed. Left: noise of variance 0.1 as "
@@ -29,26 +31,70 @@ def fig2b(table: pd.DataFrame) -> Drawing:
     def draw(figure: Figure) -> None:
         axes = figure.subplots(1, table["panel"].nunique())
         for axis, (panel, rows) in zip(axes, table.groupby("panel", sort=False), strict=True):
-            dots, quarters = rows[rows["kind"] == "point"], rows[rows["kind"] == "quarter"]
-            for (_, part), colour in zip(dots.groupby("label"), COLOURS, strict=False):
-                axis.plot(part["distance"], part["value"], ".", color=colour, markersize=2.5, alpha=0.5, **DOTS)
-            error = [quarters["value"] - quarters["low"], quarters["high"] - quarters["value"]]
-            look: dict[str, Any] = {"fmt": "D-", "color": "black", "linewidth": 1, "capsize": 2}
-            axis.errorbar(quarters["distance"], quarters["value"], error, **look)
-            axis.set(xscale="log", ylim=(0, None), xlabel="1 − cos to the 10th neighbour", title=panel)
+            draw_density(axis, rows)
+            axis.set(
+                xscale="log",
+                ylim=(0, None),
+                xlabel="1 − cos to the 10th neighbour",
+                title=panel,
+            )
         axes[0].set_ylabel(r"embedding norm $\|z\|$")
-        handles = [
-            Line2D([], [], linestyle="", marker="o", color=colour, label=f"class {label:.0f}")
-            for label, colour in zip(sorted(points["label"].unique()), COLOURS, strict=False)
-        ]
-        handles.append(Line2D([], [], marker="D", color="black", linewidth=1, label="quarters, over seeds"))
+        handles = []
+        for label, colour in zip(sorted(points["label"].unique()), COLOURS, strict=False):
+            handles.append(
+                Line2D(
+                    [],
+                    [],
+                    linestyle="",
+                    marker="o",
+                    color=colour,
+                    label=f"class {label:.0f}",
+                )
+            )
+        handles.append(
+            Line2D(
+                [],
+                [],
+                marker="D",
+                color="black",
+                linewidth=1,
+                label="quarters, over seeds",
+            )
+        )
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
-    ranks = table[table["kind"] == "rank"]  # correlations of norm and density
+    ranks = only(table, kind="rank")  # correlations of norm and density
     falls = int((ranks["low"] > 0).sum())
     finding = f"Norms fall with the distance, as the paper says, in {falls} of {len(ranks)} readings of its data"
     measured = "Norm of each point, and distance to its tenth neighbour, in three readings of the data"
     return Drawing((7.0, 3.0), measured, draw, note, finding)
+
+
+def draw_density(axis: Axes, rows: pd.DataFrame) -> None:
+    """Points by class, and the quarters' means with their intervals."""
+    points = only(rows, kind="point")
+    quarters = only(rows, kind="quarter")
+    for (_, part), colour in zip(points.groupby("label"), COLOURS, strict=False):
+        axis.plot(
+            part["distance"],
+            part["value"],
+            ".",
+            color=colour,
+            markersize=2.5,
+            alpha=0.5,
+            **DOTS,
+        )
+    below = quarters["value"] - quarters["low"]
+    above = quarters["high"] - quarters["value"]
+    axis.errorbar(
+        quarters["distance"],
+        quarters["value"],
+        [below, above],
+        fmt="D-",
+        color="black",
+        linewidth=1,
+        capsize=2,
+    )
 
 
 def fig2c(table: pd.DataFrame) -> Drawing:
@@ -64,13 +110,17 @@ def fig2c(table: pd.DataFrame) -> Drawing:
     def draw(figure: Figure) -> None:
         axes = figure.subplots(2, table["panel"].nunique(), sharex=True)
         for above, below, (panel, rows) in zip(*axes, table.groupby("panel", sort=False), strict=True):
-            for i, (label, line) in enumerate(rows.groupby("label")):
-                look: dict[str, Any] = {"color": COLOURS[i], "linestyle": DASHES[i]}
-                probability = line["probability"].iloc[0]
-                above.plot(line["epoch"], line["norm"], label=f"class {label}: {probability:.3f}", **look)
-                below.plot(line["epoch"], line["value"], **look)
-                band = {"color": COLOURS[i], "alpha": 0.15, "linewidth": 0}
-                below.fill_between(line["epoch"], line["low"], line["high"], **band)
+            for k, (label, line) in enumerate(rows.groupby("label")):
+                name = f"class {label}: {line['probability'].iloc[0]:.3f}"
+                above.plot(
+                    line["epoch"],
+                    line["norm"],
+                    label=name,
+                    color=COLOURS[k],
+                    linestyle=DASHES[k],
+                )
+                below.plot(line["epoch"], line["value"], color=COLOURS[k], linestyle=DASHES[k])
+                band(below, line, "epoch", COLOURS[k])
             above.set_title(panel)
             below.set(xlabel="epoch", xlim=(0, rows["epoch"].max()))
         axes[0][0].set_ylabel(r"mean norm $\|z\|$")
@@ -79,42 +129,78 @@ def fig2c(table: pd.DataFrame) -> Drawing:
         handles, labels = axes[0][0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
 
-    return Drawing((7.0, 4.2), "Mean embedding norm by class, in three readings of the noise", draw, note)
+    return Drawing(
+        (7.0, 4.2),
+        "Mean embedding norm by class, in three readings of the noise",
+        draw,
+        note,
+    )
 
 
 def figS2(table: pd.DataFrame) -> Drawing:  # noqa: N802
     """Norms paper, Fig. S2: eight latent classes in three dimensions, latent and learned."""
-    shown = (table["kind"] == "point").sum() / (table["panel"].nunique() * table["space"].nunique())
+    panels = list(table["panel"].unique())
+    drawn = (table["kind"] == "point").sum() / (len(panels) * len(SPACES))
     note = (
         f"{table['label'].nunique()} classes of {table['per_class'].iloc[0]:,} points, one seed, "
-        f"{table['epochs'].iloc[0]} epochs; {shown:,.0f} of the points are drawn. Dashed: from the origin to each "
+        f"{table['epochs'].iloc[0]} epochs; {drawn:,.0f} of the points are drawn. Dashed: from the origin to each "
         "class's mean. Top: noise of variance 0.1 as printed. Bottom: of standard deviation 0.1 as in the authors' "
         "code. The second plane is the first one seen from its side. Axes have no unit."
     )
 
     def draw(figure: Figure) -> None:
-        panels = list(table["panel"].unique())
-        grid = figure.subplots(len(panels), len(SPACES) * len(PLANES))
+        grid = figure.subplots(len(panels), 2 * len(SPACES))
         for down, panel in enumerate(panels):
-            for right, (space, name) in enumerate(SPACES.items()):
-                rows = table[(table["panel"] == panel) & (table["space"] == space)]
-                for axis, (x, y) in zip(grid[down][2 * right :], PLANES, strict=False):
-                    for (_, part), colour in zip(rows.groupby("label"), PALETTE, strict=False):
-                        points, mean = part[part["kind"] == "point"], part[part["kind"] == "mean"].iloc[0]
-                        axis.plot(points[x], points[y], ".", color=colour, markersize=3.0, alpha=0.55, **DOTS)
-                        axis.plot([0, mean[x]], [0, mean[y]], color="white", linewidth=2.6, zorder=20)
-                        axis.plot([0, mean[x]], [0, mean[y]], "--", color=colour, linewidth=1.5, zorder=21)
-                        axis.plot(mean[x], mean[y], "o", color=colour, markeredgecolor="black", markersize=5, zorder=22)
-                    axis.set(aspect="equal", xlabel=x, ylabel=y)
-                    axis.set_adjustable("datalim")
-                    axis.xaxis.set_major_locator(MaxNLocator(3))
-                    axis.yaxis.set_major_locator(MaxNLocator(3))
-                grid[down][2 * right].set_title(f"{name}\n(noise: {panel})", loc="left")
-        handles = [
-            Line2D([], [], color=colour, marker="o", linestyle="--", linewidth=1, label=f"{label:.0f}")
-            for label, colour in zip(sorted(table["label"].unique()), PALETTE, strict=False)
-        ]
-        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), title="class", handlelength=2)
+            axes = iter(grid[down])
+            for space, name in SPACES.items():
+                rows = only(table, panel=panel, space=space)
+                first = next(axes)
+                draw_plane(first, rows, "x", "y")
+                draw_plane(next(axes), rows, "x", "z")
+                first.set_title(f"{name}\n(noise: {panel})", loc="left")
+        handles = []
+        for label, colour in zip(sorted(table["label"].unique()), PALETTE, strict=False):
+            handles.append(
+                Line2D(
+                    [],
+                    [],
+                    color=colour,
+                    marker="o",
+                    linestyle="--",
+                    linewidth=1,
+                    label=f"{label:.0f}",
+                )
+            )
+        figure.legend(
+            handles=handles,
+            loc="outside lower center",
+            ncols=len(handles),
+            title="class",
+            handlelength=2,
+        )
 
     measured = "Single points by class, in two planes; dashed: from the origin to the mean of a class"
     return Drawing((7.0, 4.3), measured, draw, note)
+
+
+def draw_plane(axis: Axes, rows: pd.DataFrame, x: str, y: str) -> None:
+    """Points by class in the plane of two coordinates, and a line from the origin to the mean of each class."""
+    for (_, part), colour in zip(rows.groupby("label"), PALETTE, strict=False):
+        points = only(part, kind="point")
+        mean = only(part, kind="mean").iloc[0]
+        axis.plot(points[x], points[y], ".", color=colour, markersize=3.0, alpha=0.55, **DOTS)
+        axis.plot([0, mean[x]], [0, mean[y]], color="white", linewidth=2.6, zorder=20)
+        axis.plot([0, mean[x]], [0, mean[y]], "--", color=colour, linewidth=1.5, zorder=21)
+        axis.plot(
+            mean[x],
+            mean[y],
+            "o",
+            color=colour,
+            markeredgecolor="black",
+            markersize=5,
+            zorder=22,
+        )
+    axis.set(aspect="equal", xlabel=x, ylabel=y)
+    axis.set_adjustable("datalim")
+    axis.xaxis.set_major_locator(MaxNLocator(3))
+    axis.yaxis.set_major_locator(MaxNLocator(3))

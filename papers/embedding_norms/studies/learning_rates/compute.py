@@ -9,26 +9,34 @@ Both: CIFAR has 50,000 images an epoch, and a last batch that is not full is lef
 """
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from hypersphere.exact.study import Context, Study, exactly
+from hypersphere.exact.study import Context, ExactNumber, ExactStudy, exactly, only
 from hypersphere.training.optimisation import annealing
 
 Rates = Float[np.ndarray, "steps"]
 
 IMAGES = 50_000
 EPOCHS = 500  # the later one of Table S2
-WARMUP, WARMUP_GRADSCALE = 10, 100  # App. C.1; Sec. 6
-SIMCLR, SIMSIAM = 0.18, 0.12  # App. C.1: per 256 images
+WARMUP = 10  # App. C.1
+WARMUP_GRADSCALE = 100  # Sec. 6
+SIMCLR = 0.18  # App. C.1: per 256 images
+SIMSIAM = 0.12  # the same
 GRADSCALE = SIMCLR / 6  # Sec. 6
-BATCHES, BATCH_SIMCLR = (256, 512, 1024), 256  # Table S2; App. C.1
+BATCHES = (256, 512, 1024)  # Table S2
+BATCH_SIMCLR = 256  # App. C.1
 
 # The authors' code: configuration of SimCLR and SimSiam, and of GradScale in its example.
-AUTHORS_SIMCLR, AUTHORS_SIMSIAM, AUTHORS_GRADSCALE = 0.6, 0.2, 0.1
-FLOOR, HORIZON, PASS = 1e-3, 512, 128
+AUTHORS_SIMCLR = 0.6
+AUTHORS_SIMSIAM = 0.2
+AUTHORS_GRADSCALE = 0.1
+FLOOR = 1e-3
+HORIZON = 512
+PASS = 128
 
 
 def stated(base: float, batch: int, warmup: int, epochs: int) -> tuple[Rates, int]:
@@ -53,43 +61,84 @@ def authors(base: float, loaded: int, passes: int, warmup: int, epochs: int) -> 
     loader = IMAGES // loaded
     per_epoch = loader // passes
     step = np.arange(per_epoch * epochs)
-    cosine = FLOOR + (base - FLOOR) * (1 + np.cos(math.pi * step / (loader * HORIZON))) / 2
-    return base * np.where(step > loader * warmup, cosine, base * step / (loader * warmup)), per_epoch
+    rising = base * step / (loader * warmup)
+    falling = (1 + np.cos(math.pi * step / (loader * HORIZON))) / 2
+    cosine = FLOOR + (base - FLOOR) * falling
+    return base * np.where(step > loader * warmup, cosine, rising), per_epoch
 
 
-def learning_rates(context: Context) -> Study:
-    """The curves of Table S2's runs, and of SimCLR's with and without GradScale.
+class Schedule(NamedTuple):
+    """A method's schedule, as it is stated and in the authors' code."""
 
-    A row is a schedule, as it acts on the gradient of a batch's mean loss: where the authors sum over passes, the rate
-    on the mean gradient is that many times theirs. ``warmup``: epochs up to and including the step with the highest
-    rate. Answers: the text's statements about schedules, in the reading of the authors' code.
+    method: str
+    batch: int
+    passes: int
+    warmup: int
+    base: float
+    authors_base: float
+
+
+SCHEDULES = (
+    *(Schedule("simsiam", batch, batch // PASS, WARMUP, SIMSIAM, AUTHORS_SIMSIAM) for batch in BATCHES),
+    Schedule("simclr", BATCH_SIMCLR, 1, WARMUP, SIMCLR, AUTHORS_SIMCLR),
+    Schedule("gradscale", BATCH_SIMCLR, 1, WARMUP_GRADSCALE, GRADSCALE, AUTHORS_GRADSCALE),
+)
+
+
+def learning_rates(context: Context) -> ExactStudy:
+    """The curves of Table S2's runs, and of SimCLR's with and without GradScale, as stated and by the authors' code.
+
+    Answers: the text's statements about schedules, in the reading of the authors' code.
     """
-    settings = [
-        *(("simsiam", batch, batch // PASS, WARMUP, SIMSIAM, AUTHORS_SIMSIAM) for batch in BATCHES),
-        ("simclr", BATCH_SIMCLR, 1, WARMUP, SIMCLR, AUTHORS_SIMCLR),
-        ("gradscale", BATCH_SIMCLR, 1, WARMUP_GRADSCALE, GRADSCALE, AUTHORS_GRADSCALE),
-    ]
     rows = []
-    for method, batch, passes, warmup, base, base_authors in settings:
-        theirs, per_epoch = authors(base_authors, batch // passes, passes, warmup, EPOCHS)
-        schedules = {"stated": stated(base, batch, warmup, EPOCHS), "authors": (passes * theirs, per_epoch)}
-        for name, (rates, per_epoch) in schedules.items():
-            peak = float(rates.max())
-            rows.append((method, batch, name, peak, peak * 256 / batch, (int(rates.argmax()) + 1) / per_epoch))
-    table = pd.DataFrame(rows, columns=["method", "batch", "curve", "rate", "per_256", "warmup"])
-    used = table[table["curve"] == "authors"].set_index(["method", "batch"])
-    rate, until = used["rate"].to_dict(), used["warmup"].to_dict()
-    plain, scaled = ("simclr", BATCH_SIMCLR), ("gradscale", BATCH_SIMCLR)
-    found = {
-        "warmup.simclr.n17": (until[plain], "N17"),
-        "warmup.gradscale.n17": (until[scaled], "N17"),
-        "peak.simclr.n17": (rate[plain], "N17"),
-        "peak.simclr.batch512.n17": (rate[plain], "N17"),
-        "gradscale.n17": (rate[scaled] / rate[plain], "N17"),
+    for one in SCHEDULES:
+        rates, per_epoch = stated(one.base, one.batch, one.warmup, EPOCHS)
+        rows.append(summary(one, "stated", rates, per_epoch))
+        rates, per_epoch = authors(one.authors_base, one.batch // one.passes, one.passes, one.warmup, EPOCHS)
+        rows.append(summary(one, "authors", one.passes * rates, per_epoch))
+    table = pd.DataFrame(rows)
+    return ExactStudy({"learning_rates": table}, answers(table))
+
+
+def summary(schedule: Schedule, curve: str, rates: Rates, per_epoch: int) -> dict[str, Any]:
+    """A curve's highest rate, as it acts on the gradient of a batch's mean loss.
+
+    Where the authors sum over passes, the rate on the mean gradient is that many times theirs. ``warmup``: epochs up to
+    and including the step with the highest rate.
+    """
+    peak = float(rates.max())
+    return {
+        "method": schedule.method,
+        "batch": schedule.batch,
+        "curve": curve,
+        "rate": peak,
+        "per_256": peak * 256 / schedule.batch,
+        "warmup": (int(rates.argmax()) + 1) / per_epoch,
     }
+
+
+def answers(table: pd.DataFrame) -> list[ExactNumber]:
+    used = only(table, curve="authors").set_index(["method", "batch"])
+    rate = used["rate"].to_dict()
+    warmup = used["warmup"].to_dict()
+    simclr = ("simclr", BATCH_SIMCLR)
+    gradscale = ("gradscale", BATCH_SIMCLR)
+    listed = [
+        answer("warmup.simclr.n17", warmup[simclr], "N17"),
+        answer("warmup.gradscale.n17", warmup[gradscale], "N17"),
+        answer("peak.simclr.n17", rate[simclr], "N17"),
+        answer("peak.simclr.batch512.n17", rate[simclr], "N17"),
+        answer("gradscale.n17", rate[gradscale] / rate[simclr], "N17"),
+    ]
     for batch in BATCHES:
-        found[f"warmup.batch{batch}.n41"] = until["simsiam", batch], "N41"
-        found[f"peak.batch{batch}.n17"] = rate["simsiam", batch] / (batch // PASS), "N17"
-        found[f"peak.batch{batch}.n25"] = rate["simsiam", batch], "N17, N25"
-    answers = [exactly(f"norms.learning_rates.{name}", *value) for name, value in found.items()]
-    return Study({"learning_rates": table}, answers)
+        simsiam = ("simsiam", batch)
+        listed += [
+            answer(f"warmup.batch{batch}.n41", warmup[simsiam], "N41"),
+            answer(f"peak.batch{batch}.n17", rate[simsiam] / (batch // PASS), "N17"),
+            answer(f"peak.batch{batch}.n25", rate[simsiam], "N17, N25"),
+        ]
+    return listed
+
+
+def answer(claim: str, number: float, reading: str) -> ExactNumber:
+    return exactly(f"norms.learning_rates.{claim}", number, reading)

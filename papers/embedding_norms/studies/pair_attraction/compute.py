@@ -8,18 +8,27 @@ Shapes: runs (each has one setting and one seed), pairs, and the 2 points of a p
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from scipy import stats
 
-from hypersphere import prng
-from hypersphere.exact.study import PRINTED, Answer, Context, Study, counted, effect, over_seeds
+from hypersphere.exact.study import (
+    PRINTED,
+    Context,
+    ExactNumber,
+    ExactStudy,
+    effect,
+    ending,
+    everywhere,
+    over_seeds,
+    stack,
+)
+from hypersphere.generators import generator, normal
 from hypersphere.objectives.geometry import unit
 
 PAIRS = 500
@@ -42,6 +51,11 @@ class Runs(NamedTuple):
     pull: Float[np.ndarray, "2 runs 1"]
     """Length that a penalty on the norm takes off a point in a step."""
 
+    def only(self, which: Bool[np.ndarray, "runs"]) -> "Runs":
+        """Some of the runs."""
+        of_both_points = [field[:, which] for field in self[1:]]
+        return Runs(self.cosine[which], *of_both_points)
+
 
 def interpolated(
     cosine: Float[np.ndarray, "*n"], alpha: Float[np.ndarray, "*n"]
@@ -58,13 +72,17 @@ def step(runs: Runs) -> Runs:
     A point arrives at ``along`` times its direction u_i, plus ``across`` times u_j - cos u_i. So ||z_i'||² = along² +
     across² s, with s = sin², and the new inner product follows from (u_j - cos u_i) · (u_i - cos u_j) = -cos s.
     """
-    along, across = runs.keep * runs.norm - runs.pull, runs.rate / runs.norm
+    along = runs.keep * runs.norm - runs.pull
+    across = runs.rate / runs.norm
     square = (1 - runs.cosine) * (1 + runs.cosine)
     np.maximum(square, 0, out=square)  # a cosine may round to more than 1
-    ahead, aside = along * along, across * across * square
+    ahead = along * along
+    aside = across * across * square
     norm = np.sqrt(ahead + aside)
+    both_along = along[0] * along[1]
+    both_across = across[0] * across[1] * square
     mixed = along[0] * across[1] + along[1] * across[0]
-    dot = runs.cosine * (along[0] * along[1] - across[0] * across[1] * square) + mixed * square
+    dot = runs.cosine * (both_along - both_across) + mixed * square
     return runs._replace(cosine=dot / (norm[0] * norm[1]), norm=norm)
 
 
@@ -78,8 +96,10 @@ def converge(runs: Runs, limit: Float[np.ndarray, "runs"]) -> dict[str, Float[np
         steps: until the mean cosine exceeded 0.999; infinite if it did not within the limit.
         norm: the median norm of the first points at the limit; nan for a run that converged.
     """
-    outcome = {"steps": np.full(len(limit), math.inf), "norm": np.full(len(limit), math.nan)}
-    alive, count = np.arange(len(limit)), 0
+    steps = np.full(len(limit), math.inf)
+    norm = np.full(len(limit), math.nan)
+    alive = np.arange(len(limit))
+    count = 0
     while len(alive):
         means = np.empty((CLEARED_EVERY, len(alive)))
         for row in means:
@@ -87,14 +107,16 @@ def converge(runs: Runs, limit: Float[np.ndarray, "runs"]) -> dict[str, Float[np
             runs = step(runs)
         reached = means > CONVERGED
         converged = reached.any(axis=0)
-        outcome["steps"][alive[converged]] = count + reached.argmax(axis=0)[converged]
+        first = reached.argmax(axis=0)
+        steps[alive[converged]] = count + first[converged]
         count += CLEARED_EVERY
         ended = ~converged & (count >= limit[alive])
         if ended.any():
-            outcome["norm"][alive[ended]] = np.median(runs.norm[0, ended], axis=1)
+            norm[alive[ended]] = np.median(runs.norm[0, ended], axis=1)
         going = ~(converged | ended)
-        alive, runs = alive[going], Runs(runs.cosine[going], *(field[:, going] for field in runs[1:]))
-    return outcome
+        alive = alive[going]
+        runs = runs.only(going)
+    return {"steps": steps, "norm": norm}
 
 
 SEEDS = range(16)
@@ -120,6 +142,23 @@ class Setting(NamedTuple):
     """A reading of Table 1's objective, from ``READINGS``."""
     gamma: float = 0.0
 
+    # Of each point of a pair
+
+    def moves(self) -> tuple[float, float]:
+        return (0.0 if self.static else 1.0), 1.0
+
+    def pull_of_square(self) -> tuple[float, float]:
+        """The penalty's derivative by a point, over the point."""
+        return (2 * self.gamma, 0.0) if self.penalty == "square" else (0.0, 0.0)
+
+    def pull_of_norm(self) -> tuple[float, float]:
+        """The length of the penalty's derivative: gamma over two, because the mean is over 1000 points."""
+        return (self.gamma / 2, self.gamma / 2) if self.penalty == "norm" else (0.0, 0.0)
+
+    def limit(self) -> int:
+        """The most steps."""
+        return LIMIT_WITH_PENALTY if self.penalty else LIMIT
+
 
 READINGS = {
     "square": PRINTED,  # mean over pairs of -cos + gamma ||z_i||²: the index i says one point of each pair
@@ -129,13 +168,18 @@ TABLE_NORMS = (1.0, 4.0, 7.0)
 GAMMAS = (0.5, 1.0, 10.0)
 NORMS = (0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0)
 ALPHAS = (*(round(0.08 * k, 2) for k in range(-12, 13)), 1.0)
-WIDEST, OBTUSE = min(ALPHAS), -0.48
-"""Their mean angles are 3.10 and, close to 3 pi / 4, 2.31."""
+WIDEST = min(ALPHAS)  # a mean angle of 3.10
+OBTUSE = -0.48  # a mean angle of 2.31, close to 3 pi / 4
 
 
 def free(norm: float, alpha: float = 0.0) -> Setting:
     """No penalty, both sets trained and scaled, interpolated points normalised (errata N6, N7)."""
     return Setting((norm, norm), alpha)
+
+
+def cell(penalty: str, norm: float, gamma: float) -> Setting:
+    """A cell of Table 1, or of its column without penalty."""
+    return Setting((norm, norm), penalty=penalty, gamma=gamma) if gamma else free(norm)
 
 
 CURVES: dict[tuple[str, str], list[Setting]] = {
@@ -146,10 +190,7 @@ CURVES: dict[tuple[str, str], list[Setting]] = {
     ("angle", "printed"): [Setting((1.0, 1.0), alpha, normalised=False) for alpha in ALPHAS],
 }
 """The curves of Fig. 2a, by panel and name."""
-CELLS = {
-    (penalty, norm, gamma): Setting((norm, norm), penalty=penalty if gamma else "", gamma=gamma)
-    for penalty, norm, gamma in product(READINGS, TABLE_NORMS, (0.0, *GAMMAS))
-}
+CELLS = {place: cell(*place) for place in product(READINGS, TABLE_NORMS, (0.0, *GAMMAS))}
 """The cells of Table 1 by penalty, norm and gamma, and of its column without penalty."""
 SETTINGS = list(dict.fromkeys([*chain(*CURVES.values()), *CELLS.values()]))
 Results = dict[str, Float[np.ndarray, "seeds settings"]]
@@ -161,38 +202,64 @@ def simulate(seeds: Sequence[int]) -> Results:
     Returns:
         Those of ``converge``, and ``angle``, the mean angle at the start; nan where nothing was run.
     """
-
-    def columns(values: Iterable[tuple[float, float]]) -> Float[np.ndarray, "2 runs 1"]:
-        return np.array(list(values), dtype=float).T[:, :, None]
-
     in_table = set(CELLS.values())
-    needed = [(s in in_table or seed in SWEEP_SEEDS) for s in SETTINGS for seed in seeds]
-    column, row = np.divmod(np.flatnonzero(needed), len(seeds))
-    settings = [SETTINGS[i] for i in column]
-    cosines = []  # of 500 pairs of independent random directions in R^20 (App. B.1)
-    for seed in seeds:
-        generator = torch.Generator().manual_seed(prng.torch_seed(seed, "pair attraction"))
-        first, second = unit(torch.randn(2, PAIRS, DIMENSION, generator=generator, dtype=torch.float64))
-        cosines.append((first * second).sum(dim=-1).numpy())
-    cosine, length = interpolated(np.stack(cosines)[row], np.array([s.alpha for s in settings])[:, None])
-    norm = columns(s.norms for s in settings) * np.ones_like(cosine)
-    norm[-1] *= np.where(np.array([s.normalised for s in settings])[:, None], 1, length)
-    rate = RATE / PAIRS
-    on_square = columns((2 * s.gamma, 0) if s.penalty == "square" else (0, 0) for s in settings)
-    on_norm = columns((s.gamma / 2, s.gamma / 2) if s.penalty == "norm" else (0, 0) for s in settings)  # of 1000 points
-    moves = rate * columns((not s.static, True) for s in settings)
-    runs = Runs(cosine, norm, rate=moves, keep=1 - rate * on_square, pull=rate * on_norm)
-    limit = np.array([LIMIT_WITH_PENALTY if s.penalty else LIMIT for s in settings], dtype=float)
-    outcome = {"angle": np.arccos(cosine.clip(-1, 1)).mean(axis=1), **converge(runs, limit)}
-    results = {name: np.full((len(seeds), len(SETTINGS)), math.nan) for name in outcome}
+    settings = []
+    rows = []
+    columns = []
+    for column, setting in enumerate(SETTINGS):
+        for row, seed in enumerate(seeds):
+            if setting in in_table or seed in SWEEP_SEEDS:
+                settings.append(setting)
+                rows.append(row)
+                columns.append(column)
+    cosines = np.stack([random_cosines(seed) for seed in seeds])
+    runs = start(settings, cosines[rows])
+    angles = np.arccos(runs.cosine.clip(-1, 1))
+    limit = np.array([setting.limit() for setting in settings], dtype=float)
+    outcome = {"angle": angles.mean(axis=1), **converge(runs, limit)}
+    results = {}
     for name, values in outcome.items():
-        results[name][row, column] = values
+        results[name] = np.full((len(seeds), len(SETTINGS)), math.nan)
+        results[name][rows, columns] = values
     return results
+
+
+def random_cosines(seed: int) -> Float[np.ndarray, "pairs"]:
+    """Cosines of 500 pairs of independent random directions in R^20 (App. B.1)."""
+    points = normal(generator(seed, "pair attraction"), 2, PAIRS, DIMENSION)
+    first, second = unit(points)
+    return (first * second).sum(dim=-1).numpy()
+
+
+def start(settings: Sequence[Setting], cosine: Float[np.ndarray, "runs pairs"]) -> Runs:
+    """The runs before the first step, from the cosines of their random directions."""
+    alpha = np.array([setting.alpha for setting in settings])
+    normalised = np.array([setting.normalised for setting in settings])
+    cosine, length = interpolated(cosine, alpha[:, None])
+    norm = both_points(setting.norms for setting in settings) * np.ones_like(cosine)
+    norm[1] *= np.where(normalised[:, None], 1, length)
+    rate = RATE / PAIRS
+    return Runs(
+        cosine,
+        norm,
+        rate=rate * both_points(setting.moves() for setting in settings),
+        keep=1 - rate * both_points(setting.pull_of_square() for setting in settings),
+        pull=rate * both_points(setting.pull_of_norm() for setting in settings),
+    )
+
+
+def both_points(
+    numbers: Iterable[tuple[float, float]],
+) -> Float[np.ndarray, "2 runs 1"]:
+    """A number of each point, from pairs by run."""
+    by_run = np.array(list(numbers), dtype=float)
+    return by_run.T[:, :, None]
 
 
 def numbers(results: Results, settings: Iterable[Setting], name: str = "steps") -> Float[np.ndarray, "settings seeds"]:
     """The numbers of some settings, one for each seed."""
-    return results[name].T[[SETTINGS.index(setting) for setting in settings]]
+    places = [SETTINGS.index(setting) for setting in settings]
+    return results[name].T[places]
 
 
 def slopes(norms: Sequence[float], steps: Float[np.ndarray, "norms seeds"]) -> Float[np.ndarray, "seeds"]:
@@ -200,81 +267,127 @@ def slopes(norms: Sequence[float], steps: Float[np.ndarray, "norms seeds"]) -> F
     return np.polyfit(np.log(norms), np.log(steps), 1)[0]
 
 
-def pair_attraction(context: Context) -> Study:
+def pair_attraction(context: Context) -> ExactStudy:
+    """Table 1 and Fig. 2a, and answers to their numbers and to sentences about them."""
     results = simulate(SEEDS)
-    table1, of_table1 = _table1(results)
-    fig2a, of_fig2a = _fig2a({name: values[: len(SWEEP_SEEDS)] for name, values in results.items()})
-    return Study({"table1": table1, "fig2a": fig2a}, [*of_table1, *of_fig2a])
+    of_sweep = {name: values[: len(SWEEP_SEEDS)] for name, values in results.items()}
+    tables = {"table1": _table1(results), "fig2a": _fig2a(of_sweep)}
+    answers = [*_on_table1(results), *_on_fig2a(of_sweep)]
+    return ExactStudy(tables, answers)
 
 
-def _table1(results: Results) -> tuple[pd.DataFrame, list[Answer]]:
-    """One row per cell, with statistics of steps over the seeds that converged.
-
-    Answers, in both readings: printed cells, the slope that should be 2, and the steps that a penalty saves.
-    """
-    rows, answers = [], []
+def _table1(results: Results) -> pd.DataFrame:
+    """One row per cell, with statistics of steps over the seeds that converged."""
+    rows = []
     for (penalty, norm, gamma), setting in CELLS.items():
-        steps = numbers(results, [setting])[0]
+        (steps,) = numbers(results, [setting])
         done = pd.Series(steps[np.isfinite(steps)])  # whose statistics of nothing are nan
         rows.append(
             {
-                **{"penalty": penalty, "reading": READINGS[penalty], "norm": norm, "gamma": gamma},
-                **{"n": len(steps), "converged": len(done)},
-                **{"mean": done.mean(), "std": done.std(), "least": done.min(), "most": done.max()},
-                "limit": LIMIT_WITH_PENALTY if setting.penalty else LIMIT,
+                "penalty": penalty,
+                "reading": READINGS[penalty],
+                "norm": norm,
+                "gamma": gamma,
+                "n": len(steps),
+                "converged": len(done),
+                "mean": done.mean(),
+                "std": done.std(),
+                "least": done.min(),
+                "most": done.max(),
+                "limit": setting.limit(),
             }
         )
-    for penalty, reading in READINGS.items():
-        suffix = "" if reading == PRINTED else f".{reading.lower()}"
-        cells = {cell[1:]: numbers(results, [CELLS[cell]])[0] for cell in CELLS if cell[0] == penalty}
-        for norm, gamma in product(TABLE_NORMS, GAMMAS):
-            place = f"norm{norm:g}.gamma{gamma:g}{suffix}"
-            answers.append(over_seeds(f"norms.table1.{place}", cells[norm, gamma], reading))
+    return pd.DataFrame(rows)
+
+
+def _on_table1(results: Results) -> Iterator[ExactNumber]:
+    """In both readings: printed cells, the slope that should be 2, and the steps that a penalty saves."""
+    for penalty in READINGS:
+        yield from _in_reading(results, penalty)
+    free_steps = numbers(results, map(free, TABLE_NORMS))
+    yield over_seeds("norms.table1.slope.unregularised", slopes(TABLE_NORMS, free_steps), "N6")
+
+
+def _in_reading(results: Results, penalty: str) -> Iterator[ExactNumber]:
+    reading = READINGS[penalty]
+    end = ending(reading)
+
+    def of_norms(gamma: float, name: str = "steps") -> Float[np.ndarray, "norms seeds"]:
+        return numbers(results, [CELLS[penalty, norm, gamma] for norm in TABLE_NORMS], name)
+
+    steps = {gamma: of_norms(gamma) for gamma in (0.0, *GAMMAS)}
+    for k, norm in enumerate(TABLE_NORMS):
+        for gamma in GAMMAS:
+            place = f"norm{norm:g}.gamma{gamma:g}{end}"
+            yield over_seeds(f"norms.table1.{place}", steps[gamma][k], reading)
             if gamma < 10:
-                saved = cells[norm, 0.0], cells[norm, gamma]
-                answers.append(effect(f"norms.table1.faster.{place}", *saved, reading))
-        for norm in TABLE_NORMS:
-            more = cells[norm, 0.5], cells[norm, 1.0]
-            answers.append(effect(f"norms.table1.stronger.norm{norm:g}{suffix}", *more, reading))
-        for gamma in (0.5, 1.0):
-            fitted = slopes(TABLE_NORMS, np.stack([cells[norm, gamma] for norm in TABLE_NORMS]))
-            answers.append(over_seeds(f"norms.table1.slope.gamma{gamma:g}{suffix}", fitted, reading))
-        ends = numbers(results, [CELLS[penalty, norm, 10.0] for norm in TABLE_NORMS], "norm")
-        shrunk = ends < np.array(TABLE_NORMS)[:, None]
-        answers.append(counted(f"norms.table1.shrinks{suffix}", int(shrunk.sum()), shrunk.size, reading))
-    fitted = slopes(TABLE_NORMS, numbers(results, [free(norm) for norm in TABLE_NORMS]))
-    answers.append(over_seeds("norms.table1.slope.unregularised", fitted, "N6"))
-    return pd.DataFrame(rows), answers
+                yield effect(
+                    f"norms.table1.faster.{place}",
+                    steps[0.0][k],
+                    steps[gamma][k],
+                    reading,
+                )
+    for k, norm in enumerate(TABLE_NORMS):
+        yield effect(
+            f"norms.table1.stronger.norm{norm:g}{end}",
+            steps[0.5][k],
+            steps[1.0][k],
+            reading,
+        )
+    for gamma in (0.5, 1.0):
+        fitted = slopes(TABLE_NORMS, steps[gamma])
+        yield over_seeds(f"norms.table1.slope.gamma{gamma:g}{end}", fitted, reading)
+    at_start = np.array(TABLE_NORMS)[:, None]
+    at_end = of_norms(10.0, "norm")
+    yield everywhere(f"norms.table1.shrinks{end}", at_end < at_start, reading)
 
 
-def _fig2a(results: Results) -> tuple[pd.DataFrame, list[Answer]]:
-    """Curves of two panels: mean steps over seeds, with a 95 % t interval.
-
-    Answers: sentences about them, as App. B.1 is printed and with errata N6 and N7. As printed, only the second set is
-    scaled, and interpolated points keep the norm they come out with.
-    """
-    tables, answers = [], []
+def _fig2a(results: Results) -> pd.DataFrame:
+    """Curves of two panels: mean steps over seeds, with a 95 % t interval."""
+    tables = []
     for (panel, curve), settings in CURVES.items():
         steps = numbers(results, settings)
-        mean, half = steps.mean(axis=1), stats.t.ppf(0.975, steps.shape[1] - 1) * stats.sem(steps, axis=1)
-        at: dict[str, Any] = {"norm": [s.norms[1] for s in settings], "alpha": [s.alpha for s in settings]}
-        at |= {"angle": numbers(results, settings, "angle").mean(axis=1)}
-        steps_of = {"mean": mean, "low": mean - half, "high": mean + half, "n": steps.shape[1]}
-        tables.append(pd.DataFrame({"panel": panel, "curve": curve, **at, **steps_of}))
-    for curve, angle, suffix in (("second", "printed", ""), ("both", "normalised", ".n6")):
-        on_norm, on_angle = ("N6", "N6, N7") if suffix else (PRINTED, PRINTED)
-        steps = numbers(results, CURVES["norm", curve])
-        rises = np.diff(steps, axis=0) > 0
-        answers.append(counted(f"norms.fig2a.norm_slows{suffix}", int(rises.sum()), rises.size, on_norm))
-        answers.append(over_seeds(f"norms.fig2a.slope{suffix}", slopes(NORMS, steps), on_norm))
-        widest = numbers(results, CURVES["angle", angle])[0]  # ALPHAS begin with the widest angle
-        answers.append(effect(f"norms.fig2a.norm_above_angle{suffix}", steps[-1], widest, on_angle))
-    steps, angles = (numbers(results, CURVES["angle", "normalised"][::-1], name) for name in ("steps", "angle"))
-    with_sine = np.diff(steps, axis=0) * np.diff(np.sin(angles), axis=0) > 0
+        seeds = steps.shape[1]
+        mean = steps.mean(axis=1)
+        half = stats.t.ppf(0.975, seeds - 1) * stats.sem(steps, axis=1)
+        columns = {
+            "panel": panel,
+            "curve": curve,
+            "norm": [setting.norms[1] for setting in settings],
+            "alpha": [setting.alpha for setting in settings],
+            "angle": numbers(results, settings, "angle").mean(axis=1),
+            "mean": mean,
+            "low": mean - half,
+            "high": mean + half,
+            "n": seeds,
+        }
+        tables.append(pd.DataFrame(columns))
+    return stack(tables)
+
+
+def _on_fig2a(results: Results) -> Iterator[ExactNumber]:
+    """Sentences about the curves, as App. B.1 is printed and with errata N6 and N7.
+
+    As printed, only the second set is scaled, and interpolated points keep the norm they come out with.
+    """
+    yield from _on_both_panels(results, "second", "printed", "", PRINTED, PRINTED)
+    yield from _on_both_panels(results, "both", "normalised", ".n6", "N6", "N6, N7")
+    by_angle = CURVES["angle", "normalised"][::-1]
+    steps = numbers(results, by_angle)
+    sines = np.sin(numbers(results, by_angle, "angle"))
+    rise_together = np.diff(steps, axis=0) * np.diff(sines, axis=0) > 0
+    yield everywhere("norms.fig2a.sine_slows", rise_together, "N7")
     none, right, obtuse, widest = numbers(results, [free(1.0, alpha) for alpha in (1.0, 0.0, OBTUSE, WIDEST)])
-    answers += [
-        counted("norms.fig2a.sine_slows", int(with_sine.sum()), with_sine.size, "N7"),
-        effect("norms.fig2a.only_near_pi", widest - obtuse, obtuse - none, "N7"),
-        effect("norms.fig2a.only_near_pi.obtuse", widest - obtuse, obtuse - right, "N7"),
-    ]
-    return pd.concat(tables, ignore_index=True), answers
+    yield effect("norms.fig2a.only_near_pi", widest - obtuse, obtuse - none, "N7")
+    yield effect("norms.fig2a.only_near_pi.obtuse", widest - obtuse, obtuse - right, "N7")
+
+
+def _on_both_panels(
+    results: Results, by_norm: str, by_angle: str, end: str, on_norm: str, on_angle: str
+) -> Iterator[ExactNumber]:
+    """Sentences on a curve of each panel, in the readings that these curves have."""
+    steps = numbers(results, CURVES["norm", by_norm])
+    yield everywhere(f"norms.fig2a.norm_slows{end}", np.diff(steps, axis=0) > 0, on_norm)
+    yield over_seeds(f"norms.fig2a.slope{end}", slopes(NORMS, steps), on_norm)
+    widest = numbers(results, CURVES["angle", by_angle])[0]  # ALPHAS begin with the widest angle
+    yield effect(f"norms.fig2a.norm_above_angle{end}", steps[-1], widest, on_angle)

@@ -12,9 +12,10 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from hypersphere.config.claims import load
-from hypersphere.exact.study import Context, Study, between, counted
+from hypersphere.exact.study import Context, ExactStudy, between, everywhere, only, stack
 
 EXAMPLES = 4096
+UNIFORM = log(EXAMPLES)
 ROUNDING = 0.05  # nats: half of the last printed decimal
 TEMPERATURES = np.geomspace(0.02, 2.0, 161)
 
@@ -22,7 +23,9 @@ TEMPERATURES = np.geomspace(0.02, 2.0, 161)
 def two_level_entropy(k: Int[np.ndarray, "k"], n: int, gap: float) -> Float[np.ndarray, "k"]:
     """Entropy in nats of the softmax of n logits, k of them ``gap`` above the others."""
     above = np.log(k) + np.log1p((n - k) / k * np.exp(-gap))  # log of the sum minus the gap, exact near 0
-    return k * np.exp(-above) * above + (n - k) * np.exp(-above - gap) * (above + gap)
+    of_upper = k * np.exp(-above) * above
+    of_lower = (n - k) * np.exp(-above - gap) * (above + gap)
+    return of_upper + of_lower
 
 
 def limits(n: int, temperature: float) -> tuple[float, float, int]:
@@ -44,38 +47,68 @@ def limits(n: int, temperature: float) -> tuple[float, float, int]:
     return float(entropies[least]), log(n), int(k[least])
 
 
-def entropy_limits(context: Context) -> Study:
-    """The limits by temperature, and those of each printed row; sentences about all six and about the highest one.
+def entropy_limits(context: Context) -> ExactStudy:
+    """The limits by temperature, and at each printed row; sentences about all six and about the highest one."""
+    table = table5_limits(context)
+    possible = map(between, table["claim"], table["lowest"], table["highest"])
+    at_1 = only(table, temperature=1)
+    answers = [
+        *possible,
+        everywhere("lecture.table5_entropy.at_most_uniform", table["printed"] <= UNIFORM),
+        everywhere(
+            "lecture.table5_entropy.uniform_at_1",
+            (at_1["printed"] - UNIFORM).abs() <= ROUNDING,
+        ),
+    ]
+    return ExactStudy({"table5_entropy": table5_entropy(table), "table5_limits": table}, answers)
+
+
+def table5_limits(context: Context) -> pd.DataFrame:
+    """The limits at each printed row.
 
     The rows are claims with the coordinates ``normalised`` and ``objective.temperature``, in nats. Without
-    normalisation logits have no bounds, and the lowest entropy is 0. The curves are of normalised embeddings.
+    normalisation logits have no bounds, and the lowest entropy is 0.
     """
-    rows, uniform = [], log(EXAMPLES)
+    rows = []
     for claim in load(context.config.claims_file(context.paper)):
-        if claim.artifact == "table5_limits" and (entropy := claim.reported) is not None:
-            at = {"normalised": claim.coordinates["normalised"]}
-            at["temperature"] = claim.coordinates["objective.temperature"]
-            free = 0.0, uniform, 1
-            lowest, highest, at_top = limits(EXAMPLES, float(at["temperature"])) if at["normalised"] else free
-            row = {"claim": claim.id, **at, "printed": entropy, "lowest": lowest, "at_top": at_top, "highest": highest}
-            rows.append(row)
-    table = pd.DataFrame(rows).assign(examples=EXAMPLES)
-    least, most, _ = zip(*(limits(EXAMPLES, float(temperature)) for temperature in TEMPERATURES), strict=True)
+        if claim.artifact != "table5_limits" or claim.reported is None:
+            continue
+        normalised = claim.coordinates["normalised"]
+        temperature = float(claim.coordinates["objective.temperature"])
+        lowest, highest, at_top = limits(EXAMPLES, temperature) if normalised else (0.0, UNIFORM, 1)
+        rows.append(
+            {
+                "claim": claim.id,
+                "normalised": normalised,
+                "temperature": claim.coordinates["objective.temperature"],
+                "printed": claim.reported,
+                "lowest": lowest,
+                "at_top": at_top,
+                "highest": highest,
+            }
+        )
+    return pd.DataFrame(rows).assign(examples=EXAMPLES)
+
+
+def table5_entropy(table: pd.DataFrame) -> pd.DataFrame:
+    """Curves of both limits by temperature, and the printed rows of normalised embeddings."""
+    every = [limits(EXAMPLES, float(temperature)) for temperature in TEMPERATURES]
+    curves = pd.DataFrame(every, columns=["lowest", "highest", "at_top"]).assign(temperature=TEMPERATURES)
     normalised = table[table["normalised"]]
-    series = {
-        "lowest": (TEMPERATURES, least),
-        "highest": (TEMPERATURES, most),
-        "printed": (normalised["temperature"], normalised["printed"]),
-        "row lowest": (normalised["temperature"], normalised["lowest"]),
-    }
-    curves = pd.concat(
-        [pd.DataFrame({"series": name, "temperature": at, "entropy": values}) for name, (at, values) in series.items()],
-        ignore_index=True,
+    return stack(
+        [
+            curve("lowest", curves, "lowest"),
+            curve("highest", curves, "highest"),
+            curve("printed", normalised, "printed"),
+            curve("row lowest", normalised, "lowest"),
+        ]
     )
-    at_uniform = (table["printed"] - uniform).abs()[table["temperature"] == 1] <= ROUNDING
-    answers = [
-        *map(between, table["claim"], table["lowest"], table["highest"]),
-        counted("lecture.table5_entropy.at_most_uniform", int((table["printed"] <= uniform).sum()), len(table)),
-        counted("lecture.table5_entropy.uniform_at_1", int(at_uniform.sum()), 1),
-    ]
-    return Study({"table5_entropy": curves.assign(examples=EXAMPLES), "table5_limits": table}, answers)
+
+
+def curve(series: str, table: pd.DataFrame, column: str) -> pd.DataFrame:
+    columns = {
+        "series": series,
+        "temperature": table["temperature"],
+        "entropy": table[column],
+    }
+    return pd.DataFrame(columns).assign(examples=EXAMPLES)

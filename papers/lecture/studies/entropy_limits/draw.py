@@ -1,7 +1,5 @@
 """SimCLR's Table 5, as a figure and as a table: printed entropies, between the lowest and the highest possible."""
 
-from typing import Any
-
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -19,9 +17,11 @@ def table5_entropy(table: pd.DataFrame) -> Drawing:
     )
 
     lines = {name: rows.set_index("temperature")["entropy"] for name, rows in table.groupby("series")}
-    printed, least, most = (lines[name] for name in ("printed", "lowest", "highest"))
-    possible = int(((lines["row lowest"] <= printed) & (printed <= most.max())).sum())
-    finding = f"{possible} of {len(printed)} printed entropies of normalised embeddings are possible"
+    printed = lines["printed"]
+    least = lines["lowest"]
+    most = lines["highest"]
+    possible = (lines["row lowest"] <= printed) & (printed <= most.max())
+    finding = f"{possible.sum()} of {len(printed)} printed entropies of normalised embeddings are possible"
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
@@ -31,15 +31,42 @@ def table5_entropy(table: pd.DataFrame) -> Drawing:
         axes.text(0.023, 6.2, "possible entropies", color=BLUE)
         axes.text(0.34, 1.0, "below the lowest\npossible entropy", color=BLUE)
         axes.set_xscale("log")
-        axes.set_xticks([0.02, 0.05, 0.1, 0.2, 0.5, 1, 2], ["0.02", "0.05", "0.1", "0.2", "0.5", "1", "2"])
+        axes.set_xticks(
+            [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2],
+            ["0.02", "0.05", "0.1", "0.2", "0.5", "1", "2"],
+        )
         axes.minorticks_off()
         axes.plot(printed, linestyle="none", marker="o", color=ORANGE, markersize=6.0)
-        beside: dict[str, Any] = {"ha": "right", "va": "top", "color": ORANGE, "textcoords": "offset points"}
-        beside["bbox"] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5}
+        background = {
+            "facecolor": "white",
+            "edgecolor": "none",
+            "alpha": 0.8,
+            "pad": 0.5,
+        }
         for temperature, entropy in printed.items():
-            axes.annotate(f"{entropy:.1f}", (temperature, entropy), (-5, -4), **beside)
-        axes.annotate(f"ln {examples}", (2, most.max()), (-3, 3), textcoords="offset points", ha="right")
-        axes.set(xlabel=r"temperature $\tau$", ylabel="entropy (nat)", xlim=(0.02, 2), ylim=(-0.3, 9.4))
+            axes.annotate(
+                f"{entropy:.1f}",
+                (temperature, entropy),
+                (-5, -4),
+                ha="right",
+                va="top",
+                color=ORANGE,
+                textcoords="offset points",
+                bbox=background,
+            )
+        axes.annotate(
+            f"ln {examples}",
+            (2, most.max()),
+            (-3, 3),
+            textcoords="offset points",
+            ha="right",
+        )
+        axes.set(
+            xlabel=r"temperature $\tau$",
+            ylabel="entropy (nat)",
+            xlim=(0.02, 2),
+            ylim=(-0.3, 9.4),
+        )
 
     measured = "Entropy (nat) of a softmax over all examples, against the temperature; dots: printed"
     return Drawing((5.0, 3.2), measured, draw, note, finding)
@@ -47,12 +74,29 @@ def table5_entropy(table: pd.DataFrame) -> Drawing:
 
 def table5_limits(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     verdicts = claims.set_index("id")["verdict"]
-    head = ["Normalised", "τ", "Printed", "Lowest", "Logits at the top", "Highest", "Verdict"]
+    head = [
+        "Normalised",
+        "τ",
+        "Printed",
+        "Lowest",
+        "Logits at the top",
+        "Highest",
+        "Verdict",
+    ]
     body = []
     for row in table.to_dict("records"):
-        setting = ["yes" if row["normalised"] else "no", f"{row['temperature']:g}", f"{row['printed']:.1f}"]
-        top = f"{row['at_top']:,}" if row["normalised"] else "–"
-        body.append([*setting, f"{row['lowest']:.3f}", top, f"{row['highest']:.3f}", verdicts[row["claim"]]])
+        normalised = row["normalised"]
+        body.append(
+            [
+                "yes" if normalised else "no",
+                f"{row['temperature']:g}",
+                f"{row['printed']:.1f}",
+                f"{row['lowest']:.3f}",
+                f"{row['at_top']:,}" if normalised else "–",
+                f"{row['highest']:.3f}",
+                verdicts[row["claim"]],
+            ]
+        )
     note = (
         f"Entropies in nat, of a softmax over {table['examples'].iloc[0]:,} examples. The lowest has some of the "
         "logits at 1/τ and the others at -1/τ; without normalisation it is 0. A printed entropy outside the range is "

@@ -3,8 +3,8 @@
 Two of its columns look swapped (L20): the tasks' own files can tell, because a bag of words needs no training corpus.
 """
 
-from collections.abc import Mapping
-from itertools import permutations
+from collections.abc import Iterator, Mapping
+from itertools import chain, permutations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ import pandas as pd
 
 from hypersphere.config.claims import PRINTED, load
 from hypersphere.datasets.types import TEST, TRAIN
-from hypersphere.exact.study import Answer, Context, Study, counted
+from hypersphere.exact.study import Context, ExactNumber, ExactStudy, ending, everywhere
 from hypersphere_text.datasets.reading import text_tasks
 from hypersphere_text.datasets.reading.text_tasks import Example
 from hypersphere_text.datasets.reading.words import words
@@ -39,17 +39,22 @@ class Counted(NamedTuple):
     words: float
 
 
-def word_counts(context: Context) -> Study:
+def word_counts(context: Context) -> ExactStudy:
     """Fit bags of words on the six tasks, and compare them with the columns of the table."""
-    folder = context.config.downloads
-    found = {name: bag_of_words(text_tasks.task(folder, name).splits) for name in TASKS}
+    counts = {name: bag_of_words(text_tasks.task(context.config.downloads, name).splits) for name in TASKS}
+    printed = table_4(context)
+    rows = [(name, *counts[name], min(printed[name]), max(printed[name])) for name in TASKS]
+    table = pd.DataFrame(rows, columns=["task", "examples", "majority", "words", "least", "most"])
+    return ExactStudy({"word_counts": table}, answers(counts, printed))
+
+
+def table_4(context: Context) -> Columns:
     printed: dict[str, list[float]] = {name: [] for name in TASKS}
-    for one in load(context.config.claims_file(context.paper)):
-        if one.artifact == "table4" and one.kind == "value" and one.reported is not None:
-            printed[str(one.coordinates["target"]).removeprefix("text_")].append(one.reported)
-    rows = [(name, *found[name], min(printed[name]), max(printed[name])) for name in TASKS]
-    names = ["task", "examples", "majority", "words", "least", "most"]
-    return Study({"word_counts": pd.DataFrame(rows, columns=names)}, answers(found, printed))
+    for claim in load(context.config.claims_file(context.paper)):
+        if claim.artifact == "table4" and claim.kind == "value" and claim.reported is not None:
+            task = str(claim.coordinates["target"]).removeprefix("text_")
+            printed[task].append(claim.reported)
+    return printed
 
 
 def bag_of_words(splits: Mapping[str, list[Example]]) -> Counted:
@@ -58,17 +63,29 @@ def bag_of_words(splits: Mapping[str, list[Example]]) -> Counted:
     The words are those of the examples to train on, by the rules for corpora. Of a pair, the words of one sentence
     alone and those of both count. A task with a test set is fitted on its training set, others in ten folds.
     """
-    from sklearn.model_selection import StratifiedKFold  # here, because its import takes a second
-
     train = splits[TRAIN]
     if TEST in splits:
-        tests, hits = len(splits[TEST]), _hits(train, splits[TEST])
-    else:
-        labels = [one.label for one in train]
-        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(labels, labels)
-        tests = len(train)
-        hits = sum((_hits([train[i] for i in fit], [train[i] for i in held]) for fit, held in folds), np.zeros(2))
-    return Counted(tests, *(100 * float(hit) / tests for hit in hits))
+        return _rates(splits[TEST], _hits(train, splits[TEST]))
+    hits = [_hits(part, held_out) for part, held_out in _folds(train)]
+    return _rates(train, sum(hits, np.zeros(2)))
+
+
+def _folds(examples: list[Example]) -> Iterator[tuple[list[Example], list[Example]]]:
+    """What to train on, and what is held out, in each fold."""
+    from sklearn.model_selection import StratifiedKFold  # here, because its import takes a second
+
+    labels = [example.label for example in examples]
+    for fit, held_out in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(labels, labels):
+        yield [examples[i] for i in fit], [examples[i] for i in held_out]
+
+
+def _rates(tested: list[Example], hits: np.ndarray) -> Counted:
+    majority, words = hits
+    return Counted(
+        len(tested),
+        100 * float(majority) / len(tested),
+        100 * float(words) / len(tested),
+    )
 
 
 def _hits(train: list[Example], test: list[Example]) -> np.ndarray:
@@ -76,36 +93,58 @@ def _hits(train: list[Example], test: list[Example]) -> np.ndarray:
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.linear_model import LogisticRegression
 
-    counts = CountVectorizer(analyzer=words, binary=True).fit(text for one in train for text in one.texts)
-    labels, truth = (np.array([one.label for one in examples]) for examples in (train, test))
+    texts = chain.from_iterable(example.texts for example in train)
+    counts = CountVectorizer(analyzer=words, binary=True).fit(texts)
+    labels = np.array([example.label for example in train])
+    truth = np.array([example.label for example in test])
     model = LogisticRegression(max_iter=1000).fit(_features(counts, train), labels)
-    right = model.predict(_features(counts, test)) == truth
-    return np.array([(truth == np.bincount(labels).argmax()).sum(), right.sum()])
+    by_words = model.predict(_features(counts, test)) == truth
+    by_majority = truth == np.bincount(labels).argmax()
+    return np.array([by_majority.sum(), by_words.sum()])
 
 
 def _features(counts: Any, examples: list[Example]) -> Any:
     """A sparse row for each example."""
     from scipy.sparse import hstack
 
-    sides = [counts.transform(side) for side in zip(*(one.texts for one in examples), strict=True)]
-    return sides[0] if len(sides) == 1 else hstack([abs(sides[0] - sides[1]), sides[0].multiply(sides[1])]).tocsr()
+    texts = zip(*(example.texts for example in examples), strict=True)
+    first, *others = [counts.transform(side) for side in texts]
+    if not others:
+        return first
+    (second,) = others
+    return hstack([abs(first - second), first.multiply(second)]).tocsr()
 
 
-def answers(found: Mapping[str, Counted], printed: Columns) -> list[Answer]:
+def answers(counts: Mapping[str, Counted], printed: Columns) -> list[ExactNumber]:
     """As printed, and with two columns swapped: is SUBJ above its words, and is no other order of columns nearer?"""
-    orders = list(permutations(TASKS))
-    given = []
-    for reading, order in ((PRINTED, TASKS), (READING, tuple(SWAPPED.get(name, name) for name in TASKS))):
-        suffix = "" if reading == PRINTED else f".{reading.lower()}"
-        subj = printed[order[TASKS.index("subj")]]
-        above = sum(value >= found["subj"].words for value in subj)
-        nearer = sum(distance(found, printed, other) < distance(found, printed, order) for other in orders)
-        given.append(counted(f"{CLAIM}.subj{suffix}", above, len(subj), reading))
-        given.append(counted(f"{CLAIM}.order{suffix}", len(orders) - 1 - nearer, len(orders) - 1, reading))
-    return given
+    swapped = tuple(SWAPPED.get(name, name) for name in TASKS)
+    return [
+        *_in_order(counts, printed, TASKS, PRINTED),
+        *_in_order(counts, printed, swapped, READING),
+    ]
 
 
-def distance(found: Mapping[str, Counted], printed: Columns, order: tuple[str, ...]) -> float:
+def _in_order(
+    counts: Mapping[str, Counted],
+    printed: Columns,
+    order: tuple[str, ...],
+    reading: str,
+) -> list[ExactNumber]:
+    subj = printed[order[TASKS.index("subj")]]
+    above = [value >= counts["subj"].words for value in subj]
+    here = distance(counts, printed, order)
+    others = [distance(counts, printed, other) for other in permutations(TASKS) if other != order]
+    no_nearer = [other >= here for other in others]
+    end = ending(reading)
+    return [
+        everywhere(f"{CLAIM}.subj{end}", above, reading),
+        everywhere(f"{CLAIM}.order{end}", no_nearer, reading),
+    ]
+
+
+def distance(counts: Mapping[str, Counted], printed: Columns, order: tuple[str, ...]) -> float:
     """The variance over tasks of how far a column's mean is above the words of the task, columns in this order."""
-    above = [np.mean(printed[column]) - found[name].words for name, column in zip(TASKS, order, strict=True)]
+    above = []
+    for name, column in zip(TASKS, order, strict=True):
+        above.append(np.mean(printed[column]) - counts[name].words)
     return float(np.var(above))

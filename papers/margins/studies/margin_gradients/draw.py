@@ -8,7 +8,9 @@ from matplotlib.collections import QuadMesh
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
+from hypersphere.exact.study import only
 from hypersphere.report import style
+from hypersphere.report.drawing import colour_bar
 from hypersphere.report.studies import Drawing
 
 GRADIENTS = (("positives", "+"), ("negatives", "-"))
@@ -16,10 +18,11 @@ WEIGHTS = (
     ("sines", r"$\sin(\theta^+\!+m_1)\,/\,\sin\theta^+$" + "\npositives only"),
     ("gaps", r"$(p-\beta q)\,/\,(p-\beta\tilde{q})$" + "\npositives and negatives"),
 )
-QUARTERS = ([0, 0.7853982, 1.5707963, 2.3561945, 3.1415927], ["0", "π/4", "π/2", "3π/4", "π"])
-HALVES = (QUARTERS[0][::2], QUARTERS[1][::2])
-EIGHTS = ([0.125, 0.25, 0.5, 1, 2, 4, 8], ["1/8", "1/4", "1/2", "1", "2", "4", "8"])
-LOGARITHMIC: dict[str, Any] = {"cmap": "PuOr", "norm": LogNorm(EIGHTS[0][0], EIGHTS[0][-1])}
+PI = 3.1415927
+QUARTERS = ([0, 0.7853982, 1.5707963, 2.3561945, PI], ["0", "π/4", "π/2", "3π/4", "π"])
+HALVES = ([0, 1.5707963, PI], ["0", "π/2", "π"])
+LEVELS = ([0.125, 0.25, 0.5, 1, 2, 4, 8], ["1/8", "1/4", "1/2", "1", "2", "4", "8"])
+LOGARITHMIC: dict[str, Any] = {"cmap": "PuOr", "norm": LogNorm(0.125, 8)}
 
 
 def fig1(table: pd.DataFrame) -> Drawing:
@@ -31,21 +34,29 @@ def fig1(table: pd.DataFrame) -> Drawing:
     )
 
     def draw(figure: Figure) -> None:
-        axes, top = figure.subplots(1, 2), table["magnitude"].max()
+        axes = figure.subplots(1, 2)
+        top = table["magnitude"].max()
         for axis, (panel, sign) in zip(axes, GRADIENTS, strict=True):
-            map_ = _map(axis, table[table["panel"] == panel], "magnitude", cmap="viridis", vmin=0, vmax=top)
+            rows = only(table, panel=panel)
+            map_ = _map(axis, rows, "magnitude", cmap="viridis", vmin=0, vmax=top)
             axis.set_title(panel, loc="left")
             axis.set_xlabel(f"estimated probability $q^{sign}$")
             axis.set_ylabel(rf"angle $\theta^{sign}$ (rad)")
         label = r"$|\partial\tilde{\mathcal{L}}_i/\partial\theta|$ (per rad)"
-        figure.colorbar(map_, ax=axes, label=label, pad=0.02, aspect=22).ax.grid(visible=False)
+        colour_bar(figure, map_, axes, label, pad=0.02, aspect=22)
 
-    return Drawing((6.4, 2.8), "Magnitude of the gradient by angle (per radian), at each probability", draw, note)
+    return Drawing(
+        (6.4, 2.8),
+        "Magnitude of the gradient by angle (per radian), at each probability",
+        draw,
+        note,
+    )
 
 
 def fig2(table: pd.DataFrame) -> Drawing:
     """Margins paper, Fig. 2: the two factors by which an angular margin multiplies gradients."""
-    m1, t = table["m1"].iloc[0], table["temperature"].iloc[0]
+    m1 = table["m1"].iloc[0]
+    t = table["temperature"].iloc[0]
     note = (
         f"Theorem 4.1's factors at m₁ = {m1:g}, m₂ = 0, β = 1 and τ = {t:g}, at the centres of {_cells(table)}. "
         "Colours are logarithmic. Black lines (green in the paper): weight 1. Hatched: the weight is negative, "
@@ -55,17 +66,21 @@ def fig2(table: pd.DataFrame) -> Drawing:
     def draw(figure: Figure) -> None:
         axes = figure.subplots(1, 2)
         for axis, (panel, title) in zip(axes, WEIGHTS, strict=True):
-            rows = table[table["panel"] == panel].assign(size=lambda of: of["multiplier"].abs())
-            map_ = _map(axis, rows, "size", **LOGARITHMIC)
-            one, zero = rows["one"].iloc[0], rows["zero"].iloc[0]
+            rows = only(table, panel=panel)
+            size = rows["multiplier"].abs()
+            map_ = _map(axis, rows.assign(size=size), "size", **LOGARITHMIC)
+            one = rows["one"].iloc[0]
             axis.axhline(one, color="black", linewidth=1.2)
-            axis.annotate("weight 1", (0.02, one), (2, -2), textcoords="offset points", va="top", fontsize=7.5)
+            axis.annotate(
+                "weight 1",
+                (0.02, one),
+                (2, -2),
+                textcoords="offset points",
+                va="top",
+                fontsize=7.5,
+            )
             if panel == "sines":
-                wrong = "above the line it weakens them;\nthe paper says that it strengthens"
-                axis.text(0.5, (one + zero) / 2, wrong, va="center", ha="center", fontsize=7.5)
-                axis.axhspan(zero, QUARTERS[0][-1], fill=False, hatch="////", edgecolor=style.GREY, linewidth=0)
-                label = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
-                axis.text(0.02, (zero + QUARTERS[0][-1]) / 2, "negative", va="center", fontsize=7.5, bbox=label)
+                _mark_regions(axis, one, rows["zero"].iloc[0])
             axis.set_title(title, loc="left", fontsize=8.5)
             axis.set_xlabel(r"probability without margin $\tilde{q}^+$")
             axis.set_ylabel(r"angle $\theta^+$ (rad)")
@@ -79,19 +94,21 @@ def fig2(table: pd.DataFrame) -> Drawing:
 
 def fig8(table: pd.DataFrame) -> Drawing:
     """Margins paper, Fig. 8: the ratio of sums of exponentiated logits for several margins and temperatures."""
-    temperatures, margins = sorted(table["temperature"].unique()), sorted(table["m1"].unique())
+    temperatures = sorted(table["temperature"].unique())
+    margins = sorted(table["m1"].unique())
+    listed_margins = ", ".join(f"{m1:g}" for m1 in margins)
+    listed_temperatures = ", ".join(f"{t:g}" for t in temperatures)
     note = (
-        f"Lemma 4.3's ratio at m₁ = {', '.join(f'{m1:g}' for m1 in margins)} (Sec. 5.4's) and "
-        f"τ = {', '.join(f'{t:g}' for t in temperatures)} (our choice: Fig. 8's own values are "
-        f"not in the text), m₂ = 0 and β = 1, at the centres of {_cells(table)}. Colours are logarithmic and "
-        f"end at {EIGHTS[1][0]} and {EIGHTS[1][-1]}. Black lines (green in the paper): ratio 1."
+        f"Lemma 4.3's ratio at m₁ = {listed_margins} (Sec. 5.4's) and τ = {listed_temperatures} (our choice: "
+        f"Fig. 8's own values are not in the text), m₂ = 0 and β = 1, at the centres of {_cells(table)}. Colours are "
+        "logarithmic and end at 1/8 and 8. Black lines (green in the paper): ratio 1."
     )
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots(len(temperatures), len(margins), sharex=True, sharey=True)
         for line, temperature in zip(axes, temperatures, strict=True):
             for axis, m1 in zip(line, margins, strict=True):
-                rows = table[(table["temperature"] == temperature) & (table["m1"] == m1)]
+                rows = only(table, temperature=temperature, m1=m1)
                 map_ = _map(axis, rows, "ratio", **LOGARITHMIC)
                 axis.axhline(rows["one"].iloc[0], color="black", linewidth=1.2)
             line[0].set_ylabel(rf"$\tau$ = {temperature:g}" + "\n" + r"$\theta^+$ (rad)")
@@ -108,6 +125,15 @@ def fig8(table: pd.DataFrame) -> Drawing:
     return Drawing((7.0, 4.5), measured, draw, note)
 
 
+def _mark_regions(axis: Axes, one: float, zero: float) -> None:
+    """Say what the quotient of sines does above angle ``one``, and hatch where it is negative."""
+    wrong = "above the line it weakens them;\nthe paper says that it strengthens"
+    axis.text(0.5, (one + zero) / 2, wrong, va="center", ha="center", fontsize=7.5)
+    axis.axhspan(zero, PI, fill=False, hatch="////", edgecolor=style.GREY, linewidth=0)
+    background = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
+    axis.text(0.02, (zero + PI) / 2, "negative", va="center", fontsize=7.5, bbox=background)
+
+
 def _cells(table: pd.DataFrame) -> str:
     return f"{table['theta'].nunique()} × {table['probability'].nunique()} cells"
 
@@ -117,14 +143,13 @@ def _map(axis: Axes, rows: pd.DataFrame, values: str, **colours: Any) -> QuadMes
     map_ = rows.pivot(index="theta", columns="probability", values=values)
     axis.set_yticks(*QUARTERS)
     axis.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
-    axis.set(xlim=(0, 1), ylim=(0, QUARTERS[0][-1]))
+    axis.set(xlim=(0, 1), ylim=(0, PI))
     axis.grid(visible=False)
     return axis.pcolormesh(map_.columns, map_.index, map_, shading="nearest", rasterized=True, **colours)
 
 
-def _bar(figure: Figure, axes: Any, map_: QuadMesh, **look: Any) -> None:
+def _bar(figure: Figure, axes: Any, map_: QuadMesh, label: str, **look: Any) -> None:
     """The colour bar of all maps; it goes beyond the last of its levels."""
-    bar = figure.colorbar(map_, ax=axes, extend="both", **look)
-    bar.set_ticks(EIGHTS[0], labels=EIGHTS[1])
+    bar = colour_bar(figure, map_, axes, label, extend="both", **look)
+    bar.set_ticks(LEVELS[0], labels=LEVELS[1])
     bar.minorticks_off()
-    bar.ax.grid(visible=False)

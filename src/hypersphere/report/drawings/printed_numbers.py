@@ -1,5 +1,7 @@
 """Printed numbers: what the test set leaves to chance, numbers of runs, Welch's tests, last digits."""
 
+from itertools import cycle
+
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -15,15 +17,34 @@ UNPAIRED = (
 
 def binomial_floor(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     """Each table of printed accuracies and its floor: the standard error from the size of the test set alone."""
-    head = ["Printed in", "Accuracies", "of unknown test size", "Median floor (points)"]
-    head += ["Effects", "within 1.96 errors", "Furthest (errors)", "beyond", "beyond by chance", "p of as many"]
+    head = [
+        "Printed in",
+        "Accuracies",
+        "of unknown test size",
+        "Median floor (points)",
+        "Effects",
+        "within 1.96 errors",
+        "Furthest (errors)",
+        "beyond",
+        "beyond by chance",
+        "p of as many",
+    ]
     body = []
     for row in table.to_dict("records"):
-        cells = [str(row["cells"]), str(row["unknown"]), words.number(row["floor"], 2)]
-        effects = [str(row["effects"]), str(row["within"]), words.signed(row["furthest"], 1)]
-        chance = [str(row["effects"] - row["within"])]
-        chance += [f"{row['by_chance']:.1f}", f"{row['p_as_many']:.2g}"] if row["effects"] else ["–", "–"]
-        body.append([row["table"], *cells, *effects, *chance])
+        body.append(
+            [
+                row["table"],
+                str(row["cells"]),
+                str(row["unknown"]),
+                words.number(row["floor"], 2),
+                str(row["effects"]),
+                str(row["within"]),
+                words.signed(row["furthest"], 1),
+                str(row["effects"] - row["within"]),
+                f"{row['by_chance']:.1f}" if row["effects"] else "–",
+                f"{row['p_as_many']:.2g}" if row["effects"] else "–",
+            ]
+        )
     note = (
         "Floor: the binomial standard error of an accuracy p over n test examples, root of p (1 - p) / n. An effect is "
         f"a variant minus its table's baseline; its error is the root of both squares. {UNPAIRED} By chance: "
@@ -34,7 +55,8 @@ def binomial_floor(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
 
 
 def binomial_effects(table: pd.DataFrame) -> Drawing:
-    beyond, chance = int(table["beyond"].sum()), table["by_chance"].iloc[0]
+    beyond = int(table["beyond"].sum())
+    chance = table["by_chance"].iloc[0]
     finding = (
         f"{len(table) - beyond} of {len(table)} printed effects are within the test set's own error. "
         f"{beyond} are beyond it, where chance alone gives {chance:.1f}"
@@ -50,9 +72,17 @@ def binomial_effects(table: pd.DataFrame) -> Drawing:
         axes = figure.subplots()
         axes.axhspan(-1.96, 1.96, color="#E9E9E9", linewidth=0, zorder=0)
         axes.axhline(0, color=GREY, linewidth=0.7, zorder=1)
-        for k, (name, rows) in enumerate(table.groupby("series", sort=False)):
-            marker, colour = MARKERS[k % len(MARKERS)], COLOURS[k % len(COLOURS)]
-            axes.plot(rows["across"], rows["z"], marker, color=colour, markersize=4.5, label=str(name), zorder=3)
+        looks = zip(cycle(MARKERS), cycle(COLOURS), strict=False)
+        for (name, rows), (marker, colour) in zip(table.groupby("series", sort=False), looks, strict=False):
+            axes.plot(
+                rows["across"],
+                rows["z"],
+                marker,
+                color=colour,
+                markersize=4.5,
+                label=str(name),
+                zorder=3,
+            )
         columns = table.drop_duplicates("column").sort_values("column")
         axes.set_xticks(columns["column"], columns["table"])
         axes.set_xlim(-0.5, len(columns) - 0.5)
@@ -61,7 +91,10 @@ def binomial_effects(table: pd.DataFrame) -> Drawing:
         axes.grid(False, axis="x")
         axes.tick_params(axis="x", length=0)
         axes.set_yscale("symlog", linthresh=2, linscale=0.6)
-        axes.set_yticks([-20, -10, -5, -2, 0, 2, 5, 10, 20], ["−20", "−10", "−5", "−2", "0", "2", "5", "10", "20"])
+        axes.set_yticks(
+            [-20, -10, -5, -2, 0, 2, 5, 10, 20],
+            ["−20", "−10", "−5", "−2", "0", "2", "5", "10", "20"],
+        )
         axes.minorticks_off()
         axes.set_ylim(min(-3.0, 1.3 * table["z"].min()), max(3.0, 1.3 * table["z"].max()))
         axes.set_ylabel("effect / its standard error")
@@ -72,10 +105,11 @@ def binomial_effects(table: pd.DataFrame) -> Drawing:
 
 def seed_counts(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     """How many runs the decimals of printed accuracies allow, table by table."""
-    shown = {f"n{n}": f"fit n = {n}" for n in (1, 2, 3, 4, 5, 10)}
-    names = {"table": "Printed in", "way": "If accuracies are", "cells": "Cells", **shown}
+    names = {"table": "Printed in", "way": "If accuracies are", "cells": "Cells"}
+    for n in (1, 2, 3, 4, 5, 10):
+        names[f"n{n}"] = f"fit n = {n}"
     names |= {"all": "n of every cell", "none": "fit no n"}
-    body = table.fillna({"all": "none"})[list(names)].astype(str).to_numpy().tolist()
+    columns = table.fillna({"all": "none"})[list(names)]
     note = (
         "A mean of n runs over T test images is a multiple of 100 / (T n) percent. A number of runs fits a cell if one "
         "of these multiples is printed so, and the printed standard deviation, if there is one, belongs to n whole "
@@ -83,19 +117,33 @@ def seed_counts(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
         "nothing fits says that these assumptions fail (a dropped last batch, a padded one), never that a number is "
         "wrong."
     )
-    return Layout(list(names.values()), body, note)
+    return Layout(list(names.values()), columns.astype(str).to_numpy().tolist(), note)
 
 
 def printed_tests(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     """How many printed effects are significant, by Welch's test, at each number of runs."""
-    counts = {"effects": "Effects", **{f"below_{n}": f"p < 0.05 at n = {n}" for n in (2, 3, 5, 10)}}
+    counts = {"effects": "Effects"}
+    for n in (2, 3, 5, 10):
+        counts[f"below_{n}"] = f"p < 0.05 at n = {n}"
     counts |= {"always": "at every n allowed", "never": "at no n allowed"}
-    head = ["Printed in", "Effects of", *counts.values(), "p at n = 3", "Chance of no smaller p"]
+    head = [
+        "Printed in",
+        "Effects of",
+        *counts.values(),
+        "p at n = 3",
+        "Chance of no smaller p",
+    ]
     body = []
     for row in table.fillna("").to_dict("records"):
-        named = f"{row['method']}, {row['variant']}" if row["variant"] else "all"
-        p = [f"{row['low_3']:.2g} to {row['high_3']:.2g}", f"{row['chance']:.2g}"]
-        body.append([row["table"], named, *(str(row[name]) for name in counts), *p])
+        body.append(
+            [
+                row["table"],
+                f"{row['method']}, {row['variant']}" if row["variant"] else "all",
+                *(str(row[name]) for name in counts),
+                f"{row['low_3']:.2g} to {row['high_3']:.2g}",
+                f"{row['chance']:.2g}",
+            ]
+        )
     note = (
         "Each variant that is printed with a standard deviation is compared with its table's baseline by Welch's test, "
         "as if both were means of n runs; nothing is corrected for the number of tests. Allowed are the numbers of "
@@ -109,8 +157,8 @@ def printed_tests(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
 def last_digits(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     digits = [str(digit) for digit in range(10)]
     head = ["Printed in", "Of", "Accuracies", *digits, "odd", "p of odd or even"]
-    counts = table.drop(columns="p_odd").astype(object).fillna({"group": "all"}).astype(str).to_numpy().tolist()
-    body = [[*row, f"{p:.2g}"] for row, p in zip(counts, table["p_odd"], strict=True)]
+    cells = table.astype(object).fillna({"group": "all"}).astype(str)
+    cells["p_odd"] = [f"{p:.2g}" for p in table["p_odd"]]
     note = (
         "Below each digit: how many accuracies end in it, with the zeros that their table prints. p: exact, two-sided, "
         f"of so many odd digits if odd and even were equally likely; {len(table)} rows are tested, and nothing is "
@@ -118,4 +166,4 @@ def last_digits(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
         "five in even digits; one run over 5,000 images has an even second decimal. Quoted numbers, dropped batches "
         "and other test sets change digits too."
     )
-    return Layout(head, body, note)
+    return Layout(head, cells.to_numpy().tolist(), note)

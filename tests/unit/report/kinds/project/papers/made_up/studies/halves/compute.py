@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from hypersphere.exact.study import Context, Study
+from hypersphere.exact.study import Context, ExactStudy
 
 
-def halves(context: Context) -> Study:
+def halves(context: Context) -> ExactStudy:
     table = pd.DataFrame({"step": [1, 2, 3], "value": [0.5, 0.25, 0.125]})
-    return Study({"sketch": table, "steps": table})
+    return ExactStudy({"sketch": table, "steps": table})

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from hypersphere.exact.study import Context, Study
+from hypersphere.exact.study import Context, ExactStudy
 
 
-def people(context: Context) -> Study:
-    return Study({"people": pd.DataFrame({"x": [1.0, 2.0]})})
+def people(context: Context) -> ExactStudy:
+    return ExactStudy({"people": pd.DataFrame({"x": [1.0, 2.0]})})

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from hypersphere.exact.study import Context, Study
+from hypersphere.exact.study import Context, ExactStudy
 
 
-def rates(context: Context) -> Study:
-    return Study({"curve": pd.DataFrame({"x": [1.0, 2.0]})})
+def rates(context: Context) -> ExactStudy:
+    return ExactStudy({"curve": pd.DataFrame({"x": [1.0, 2.0]})})
