@@ -31,7 +31,7 @@ def fig2b(table: pd.DataFrame) -> Drawing:
     def draw(figure: Figure) -> None:
         axes = figure.subplots(1, table["panel"].nunique())
         for axis, (panel, rows) in zip(axes, table.groupby("panel", sort=False), strict=True):
-            draw_density(axis, rows)
+            _draw_density(axis, rows)
             axis.set(
                 xscale="log",
                 ylim=(0, None),
@@ -70,7 +70,7 @@ def fig2b(table: pd.DataFrame) -> Drawing:
     return Drawing((7.0, 3.0), measured, draw, note, finding)
 
 
-def draw_density(axis: Axes, rows: pd.DataFrame) -> None:
+def _draw_density(axis: Axes, rows: pd.DataFrame) -> None:
     """Points by class, and the quarters' means with their intervals."""
     points = only(rows, kind="point")
     quarters = only(rows, kind="quarter")
@@ -155,8 +155,8 @@ def figS2(table: pd.DataFrame) -> Drawing:  # noqa: N802
             for space, name in SPACES.items():
                 rows = only(table, panel=panel, space=space)
                 first = next(axes)
-                draw_plane(first, rows, "x", "y")
-                draw_plane(next(axes), rows, "x", "z")
+                _draw_plane(first, rows, "x", "y")
+                _draw_plane(next(axes), rows, "x", "z")
                 first.set_title(f"{name}\n(noise: {panel})", loc="left")
         handles = []
         for label, colour in zip(sorted(table["label"].unique()), PALETTE, strict=False):
@@ -183,7 +183,7 @@ def figS2(table: pd.DataFrame) -> Drawing:  # noqa: N802
     return Drawing((7.0, 4.3), measured, draw, note)
 
 
-def draw_plane(axis: Axes, rows: pd.DataFrame, x: str, y: str) -> None:
+def _draw_plane(axis: Axes, rows: pd.DataFrame, x: str, y: str) -> None:
     """Points by class in the plane of two coordinates, and a line from the origin to the mean of each class."""
     for (_, part), colour in zip(rows.groupby("label"), PALETTE, strict=False):
         points = only(part, kind="point")
