@@ -100,7 +100,13 @@ def _draw_outputs(axes: Axes, outputs: pd.DataFrame, projections: pd.DataFrame) 
 def _draw_gradients(axes: Axes, field: pd.DataFrame, highlighted: pd.DataFrame, path: pd.DataFrame) -> None:
     """The field, some gradients of it in black, and steps of descent."""
     axes.set_title("gradient of the cosine", loc="left")
-    axes.plot([0, 0], [0, 2.1], color=ORANGE, linewidth=2.2, label="direction")
+    axes.plot(
+        [0, 0],
+        [0, 2.1],
+        color=ORANGE,
+        linewidth=2.2,
+        label="direction",
+    )
     far = field[field["length"] < 2]  # near the origin, long arrows would hide the rest
     _draw_arrows(axes, far, 3, color="#9C9C9C", width=0.011, zorder=2)
     _draw_arrows(axes, highlighted, 3, color="black", width=0.02, zorder=4)
@@ -184,7 +190,13 @@ def fig6(table: pd.DataFrame) -> Drawing:
 
 def _draw_field(axes: Axes, rows: pd.DataFrame, title: str) -> Collection:
     """Arrows that have the colour of their length."""
-    axes.plot([0, 0], [0, 2], color=ORANGE, linewidth=2.5, zorder=1)
+    axes.plot(
+        [0, 0],
+        [0, 2],
+        color=ORANGE,
+        linewidth=2.5,
+        zorder=1,
+    )
     arrows = _draw_arrows(
         axes,
         rows,
@@ -229,14 +241,36 @@ def figS1(table: pd.DataFrame) -> Drawing:  # noqa: N802
             "vmax": 1,
             "rasterized": True,
         }
-        space.plot_surface(x, y, cosine, **look, rcount=28, ccount=121, alpha=0.75, linewidth=0)
+        space.plot_surface(
+            x,
+            y,
+            cosine,
+            **look,
+            rcount=28,
+            ccount=121,
+            alpha=0.75,
+            linewidth=0,
+        )
         colours = above.pcolormesh(x, y, cosine, shading="gouraud", **look)
-        space.plot([0, 0], [0, 2.2], [1, 1], color=LIGHT_BLUE, linewidth=3, zorder=10)
+        space.plot(
+            [0, 0],
+            [0, 2.2],
+            [1, 1],
+            color=LIGHT_BLUE,
+            linewidth=3,
+            zorder=10,
+        )
         above.plot([0, 0], [0, 2.2], color=LIGHT_BLUE, linewidth=3)
         for radius, (colour, dashes) in CIRCLES.items():
             line = only(circles, radius=radius)
             look = {"color": colour, "linestyle": dashes, "linewidth": 1.8}
-            space.plot(line["x"], line["y"], line["cosine"], zorder=9, **look)
+            space.plot(
+                line["x"],
+                line["y"],
+                line["cosine"],
+                zorder=9,
+                **look,
+            )
             above.plot(line["x"], line["y"], **look)
             above.annotate(
                 f"{radius:g}",

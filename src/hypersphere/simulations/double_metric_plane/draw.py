@@ -106,7 +106,13 @@ def _draw_weights(axes: Axes, weights: pd.DataFrame, zeros: pd.DataFrame, temper
     for (loss, sign), rows in curves.groupby(["series", "sign"]):
         colour = LOSSES.get(str(loss), GREY)
         dashes, _ = SIGNS[str(sign)]
-        axes.plot(rows["x"], rows["y"], color=colour, linestyle=dashes, linewidth=1.5)
+        axes.plot(
+            rows["x"],
+            rows["y"],
+            color=colour,
+            linestyle=dashes,
+            linewidth=1.5,
+        )
     dots = only(zeros, temperature=temperature).dropna(subset="x")
     for loss, x in zip(dots["series"], dots["x"], strict=True):
         size = 9.0 if loss == "DM2" else 5.5  # DM2's lies under DM4's

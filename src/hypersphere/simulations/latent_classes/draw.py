@@ -119,7 +119,12 @@ def fig2c(table: pd.DataFrame) -> Drawing:
                     color=COLOURS[k],
                     linestyle=DASHES[k],
                 )
-                below.plot(line["epoch"], line["value"], color=COLOURS[k], linestyle=DASHES[k])
+                below.plot(
+                    line["epoch"],
+                    line["value"],
+                    color=COLOURS[k],
+                    linestyle=DASHES[k],
+                )
                 band(below, line, "epoch", COLOURS[k])
             above.set_title(panel)
             below.set(xlabel="epoch", xlim=(0, rows["epoch"].max()))
@@ -188,9 +193,30 @@ def _draw_plane(axis: Axes, rows: pd.DataFrame, x: str, y: str) -> None:
     for (_, part), colour in zip(rows.groupby("label"), PALETTE, strict=False):
         points = only(part, kind="point")
         mean = only(part, kind="mean").iloc[0]
-        axis.plot(points[x], points[y], ".", color=colour, markersize=3.0, alpha=0.55, **DOTS)
-        axis.plot([0, mean[x]], [0, mean[y]], color="white", linewidth=2.6, zorder=20)
-        axis.plot([0, mean[x]], [0, mean[y]], "--", color=colour, linewidth=1.5, zorder=21)
+        axis.plot(
+            points[x],
+            points[y],
+            ".",
+            color=colour,
+            markersize=3.0,
+            alpha=0.55,
+            **DOTS,
+        )
+        axis.plot(
+            [0, mean[x]],
+            [0, mean[y]],
+            color="white",
+            linewidth=2.6,
+            zorder=20,
+        )
+        axis.plot(
+            [0, mean[x]],
+            [0, mean[y]],
+            "--",
+            color=colour,
+            linewidth=1.5,
+            zorder=21,
+        )
         axis.plot(
             mean[x],
             mean[y],

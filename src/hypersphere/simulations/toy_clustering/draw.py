@@ -87,7 +87,12 @@ def _gain_cells(claim: dict[Hashable, Any]) -> list[str]:
     """Printed, ours with its interval and p, verdict."""
     theirs = words.signed(claim["reported"], 1)
     ours = words.signed(claim["measured"], 1)
-    interval = words.interval(float(claim["low"]), float(claim["high"]), 1, ACCURACY)
+    interval = words.interval(
+        float(claim["low"]),
+        float(claim["high"]),
+        1,
+        ACCURACY,
+    )
     p = "<0.001" if claim["p"] < 0.0005 else f"{claim['p']:.3f}"
     return [theirs, f"{ours} {interval}, p {p}", str(claim["verdict"])]
 
