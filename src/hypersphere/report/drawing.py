@@ -10,7 +10,14 @@ from matplotlib.figure import Figure
 
 def band(axes: Axes, rows: pd.DataFrame, x: str, colour: str, alpha: float = 0.15) -> None:
     """The area between the columns ``low`` and ``high``, against column x."""
-    axes.fill_between(rows[x], rows["low"], rows["high"], color=colour, alpha=alpha, linewidth=0)
+    axes.fill_between(
+        rows[x],
+        rows["low"],
+        rows["high"],
+        color=colour,
+        alpha=alpha,
+        linewidth=0,
+    )
 
 
 def colour_bar(figure: Figure, of: Any, axes: Any, label: str, **look: Any) -> Colorbar:

@@ -37,12 +37,12 @@ def fig2(table: pd.DataFrame) -> Drawing:
 
     def draw(figure: Figure) -> None:
         left, middle, right = figure.subplots(1, 3)
-        draw_pair(left, panels["plane"], numbers["temperature"])
-        draw_weights(middle, panels["weights"], panels["zero"], 0.07)
-        draw_weights(right, panels["weights"], panels["zero"], 1.0)
+        _draw_pair(left, panels["plane"], numbers["temperature"])
+        _draw_weights(middle, panels["weights"], panels["zero"], 0.07)
+        _draw_weights(right, panels["weights"], panels["zero"], 1.0)
         middle.set_ylabel("weight on the cosine")
         figure.legend(
-            handles=legend(),
+            handles=_legend(),
             loc="outside lower center",
             ncols=4,
             handlelength=2.4,
@@ -52,7 +52,7 @@ def fig2(table: pd.DataFrame) -> Drawing:
     return Drawing((7.2, 3.4), measured, draw, note)
 
 
-def draw_pair(axes: Axes, plane: pd.DataFrame, temperature: float) -> None:
+def _draw_pair(axes: Axes, plane: pd.DataFrame, temperature: float) -> None:
     """A pair of features, their projections, the arc and the chord, among circles of three radii."""
     series = {name: rows[["x", "y"]].to_numpy() for name, rows in plane.groupby("series")}
     arc = series["arc"]
@@ -65,9 +65,9 @@ def draw_pair(axes: Axes, plane: pd.DataFrame, temperature: float) -> None:
     axes.plot(*arc.T, color=BLUE, linewidth=2.5)
     axes.plot(*units.T, color=ORANGE, linewidth=2.5)
     for end in series["features"]:
-        draw_arrow(axes, end, GREY)
+        _draw_arrow(axes, end, GREY)
     for end in units:
-        draw_arrow(axes, end, "black")
+        _draw_arrow(axes, end, "black")
     middle_of_arc = arc[len(arc) // 2]
     middle_of_chord = units.mean(axis=0)
     axes.annotate("arc", middle_of_arc, (2, 3), color=BLUE, textcoords="offset points")
@@ -88,7 +88,7 @@ def draw_pair(axes: Axes, plane: pd.DataFrame, temperature: float) -> None:
     )
 
 
-def draw_arrow(axes: Axes, end: Any, colour: str) -> None:
+def _draw_arrow(axes: Axes, end: Any, colour: str) -> None:
     """An arrow from 0."""
     arrow = {
         "arrowstyle": "-|>",
@@ -100,13 +100,19 @@ def draw_arrow(axes: Axes, end: Any, colour: str) -> None:
     axes.annotate("", end, (0, 0), arrowprops=arrow)
 
 
-def draw_weights(axes: Axes, weights: pd.DataFrame, zeros: pd.DataFrame, temperature: float) -> None:
+def _draw_weights(axes: Axes, weights: pd.DataFrame, zeros: pd.DataFrame, temperature: float) -> None:
     """Curves of the weights at a temperature; dots where one is 0."""
     curves = only(weights, temperature=temperature)
     for (loss, sign), rows in curves.groupby(["series", "sign"]):
         colour = LOSSES.get(str(loss), GREY)
         dashes, _ = SIGNS[str(sign)]
-        axes.plot(rows["x"], rows["y"], color=colour, linestyle=dashes, linewidth=1.5)
+        axes.plot(
+            rows["x"],
+            rows["y"],
+            color=colour,
+            linestyle=dashes,
+            linewidth=1.5,
+        )
     dots = only(zeros, temperature=temperature).dropna(subset="x")
     for loss, x in zip(dots["series"], dots["x"], strict=True):
         size = 9.0 if loss == "DM2" else 5.5  # DM2's lies under DM4's
@@ -130,7 +136,7 @@ def draw_weights(axes: Axes, weights: pd.DataFrame, zeros: pd.DataFrame, tempera
     )
 
 
-def legend() -> list[Line2D]:
+def _legend() -> list[Line2D]:
     """Signs, dots and losses."""
     signs = [Line2D([], [], color="black", linestyle=dashes, label=label) for dashes, label in SIGNS.values()]
     dot = Line2D(

@@ -44,9 +44,9 @@ def fig1(table: pd.DataFrame) -> Drawing:
 
     def draw(figure: Figure) -> None:
         left, middle, right = figure.subplots(1, 3, width_ratios=(1, 1, 0.95))
-        draw_outputs(left, outputs, parts["projection"])
-        draw_gradients(middle, parts["field"], parts["highlighted"], path)
-        draw_growth(right, growth)
+        _draw_outputs(left, outputs, parts["projection"])
+        _draw_gradients(middle, parts["field"], parts["highlighted"], path)
+        _draw_growth(right, growth)
         for axes in (left, middle):
             axes.set(
                 aspect="equal",
@@ -63,7 +63,7 @@ def fig1(table: pd.DataFrame) -> Drawing:
     return Drawing((7.0, 2.75), measured, draw, note)
 
 
-def draw_outputs(axes: Axes, outputs: pd.DataFrame, projections: pd.DataFrame) -> None:
+def _draw_outputs(axes: Axes, outputs: pd.DataFrame, projections: pd.DataFrame) -> None:
     """Each output, its projection on the unit circle, and a line between them."""
     axes.add_patch(Circle((0, 0), 1, fill=False, color=GREY, linewidth=0.8))
     axes.plot(
@@ -97,13 +97,19 @@ def draw_outputs(axes: Axes, outputs: pd.DataFrame, projections: pd.DataFrame) -
     axes.set_title("outputs", loc="left")
 
 
-def draw_gradients(axes: Axes, field: pd.DataFrame, highlighted: pd.DataFrame, path: pd.DataFrame) -> None:
+def _draw_gradients(axes: Axes, field: pd.DataFrame, highlighted: pd.DataFrame, path: pd.DataFrame) -> None:
     """The field, some gradients of it in black, and steps of descent."""
     axes.set_title("gradient of the cosine", loc="left")
-    axes.plot([0, 0], [0, 2.1], color=ORANGE, linewidth=2.2, label="direction")
+    axes.plot(
+        [0, 0],
+        [0, 2.1],
+        color=ORANGE,
+        linewidth=2.2,
+        label="direction",
+    )
     far = field[field["length"] < 2]  # near the origin, long arrows would hide the rest
-    draw_arrows(axes, far, 3, color="#9C9C9C", width=0.011, zorder=2)
-    draw_arrows(axes, highlighted, 3, color="black", width=0.02, zorder=4)
+    _draw_arrows(axes, far, 3, color="#9C9C9C", width=0.011, zorder=2)
+    _draw_arrows(axes, highlighted, 3, color="black", width=0.02, zorder=4)
     axes.plot(
         path["x"],
         path["y"],
@@ -116,7 +122,7 @@ def draw_gradients(axes: Axes, field: pd.DataFrame, highlighted: pd.DataFrame, p
     )
 
 
-def draw_arrows(axes: Axes, rows: pd.DataFrame, shrunk: float, *colours: Any, **look: Any) -> Quiver:
+def _draw_arrows(axes: Axes, rows: pd.DataFrame, shrunk: float, *colours: Any, **look: Any) -> Quiver:
     """Gradients as arrows at 1/``shrunk`` of their length."""
     return axes.quiver(
         rows["x"],
@@ -132,7 +138,7 @@ def draw_arrows(axes: Axes, rows: pd.DataFrame, shrunk: float, *colours: Any, **
     )
 
 
-def draw_growth(axes: Axes, growth: pd.DataFrame) -> None:
+def _draw_growth(axes: Axes, growth: pd.DataFrame) -> None:
     """The mean norm by step, and its range over the starts, at each rate."""
     for k, (rate, line) in enumerate(growth.groupby("rate")):
         axes.plot(
@@ -165,8 +171,8 @@ def fig6(table: pd.DataFrame) -> Drawing:
 
     def draw(figure: Figure) -> None:
         left, right = figure.subplots(1, 2, sharey=True)
-        draw_field(left, default, TITLES[0])
-        arrows = draw_field(right, scaled, TITLES[1])
+        _draw_field(left, default, TITLES[0])
+        arrows = _draw_field(right, scaled, TITLES[1])
         left.set(ylabel="$z_2$", yticks=TICKS)
         colour_bar(
             figure,
@@ -182,10 +188,16 @@ def fig6(table: pd.DataFrame) -> Drawing:
     return Drawing((6.2, 3.2), "Arrows are gradients; colour is their length", draw, note)
 
 
-def draw_field(axes: Axes, rows: pd.DataFrame, title: str) -> Collection:
+def _draw_field(axes: Axes, rows: pd.DataFrame, title: str) -> Collection:
     """Arrows that have the colour of their length."""
-    axes.plot([0, 0], [0, 2], color=ORANGE, linewidth=2.5, zorder=1)
-    arrows = draw_arrows(
+    axes.plot(
+        [0, 0],
+        [0, 2],
+        color=ORANGE,
+        linewidth=2.5,
+        zorder=1,
+    )
+    arrows = _draw_arrows(
         axes,
         rows,
         4.5,
@@ -222,21 +234,43 @@ def figS1(table: pd.DataFrame) -> Drawing:  # noqa: N802
         grid = figure.add_gridspec(1, 2, width_ratios=(1.1, 1))
         space: Any = figure.add_subplot(grid[0], projection="3d")
         above = figure.add_subplot(grid[1])
-        x, y, cosine = (mesh(surface, name) for name in ("x", "y", "cosine"))
+        x, y, cosine = (_mesh(surface, name) for name in ("x", "y", "cosine"))
         look: dict[str, Any] = {
             "cmap": "viridis",
             "vmin": -1,
             "vmax": 1,
             "rasterized": True,
         }
-        space.plot_surface(x, y, cosine, **look, rcount=28, ccount=121, alpha=0.75, linewidth=0)
+        space.plot_surface(
+            x,
+            y,
+            cosine,
+            **look,
+            rcount=28,
+            ccount=121,
+            alpha=0.75,
+            linewidth=0,
+        )
         colours = above.pcolormesh(x, y, cosine, shading="gouraud", **look)
-        space.plot([0, 0], [0, 2.2], [1, 1], color=LIGHT_BLUE, linewidth=3, zorder=10)
+        space.plot(
+            [0, 0],
+            [0, 2.2],
+            [1, 1],
+            color=LIGHT_BLUE,
+            linewidth=3,
+            zorder=10,
+        )
         above.plot([0, 0], [0, 2.2], color=LIGHT_BLUE, linewidth=3)
         for radius, (colour, dashes) in CIRCLES.items():
             line = only(circles, radius=radius)
             look = {"color": colour, "linestyle": dashes, "linewidth": 1.8}
-            space.plot(line["x"], line["y"], line["cosine"], zorder=9, **look)
+            space.plot(
+                line["x"],
+                line["y"],
+                line["cosine"],
+                zorder=9,
+                **look,
+            )
             above.plot(line["x"], line["y"], **look)
             above.annotate(
                 f"{radius:g}",
@@ -246,7 +280,7 @@ def figS1(table: pd.DataFrame) -> Drawing:  # noqa: N802
                 ha="center",
                 color="white",
             )
-        set_space(space)
+        _set_space(space)
         above.set(
             aspect="equal",
             xlabel="$z_1$",
@@ -268,12 +302,12 @@ def figS1(table: pd.DataFrame) -> Drawing:  # noqa: N802
     return Drawing((6.8, 2.9), "Height and colour: cosine with the blue direction", draw, note)
 
 
-def mesh(surface: pd.DataFrame, name: str) -> Any:
+def _mesh(surface: pd.DataFrame, name: str) -> Any:
     """A column as an array, by radius and angle."""
     return surface.pivot(index="radius", columns="angle", values=name).to_numpy()
 
 
-def set_space(space: Any) -> None:
+def _set_space(space: Any) -> None:
     """The axes of the surface: labels close to them, and the view."""
     space.set(
         xlabel="$z_1$",

@@ -168,7 +168,11 @@ def positives(labels: Int[Tensor, "*m b"]) -> Int[Tensor, "*m b"]:
     last[..., -1] = True
     first = torch.searchsorted(ranked, ranked)  # of the same class
     successor = torch.where(last, first, rank + 1)
-    return torch.empty_like(labels).scatter_(-1, order, order.gather(-1, successor))
+    return torch.empty_like(labels).scatter_(
+        -1,
+        order,
+        order.gather(-1, successor),
+    )
 
 
 def loss(

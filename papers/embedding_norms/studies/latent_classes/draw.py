@@ -31,7 +31,7 @@ def fig2b(table: pd.DataFrame) -> Drawing:
     def draw(figure: Figure) -> None:
         axes = figure.subplots(1, table["panel"].nunique())
         for axis, (panel, rows) in zip(axes, table.groupby("panel", sort=False), strict=True):
-            draw_density(axis, rows)
+            _draw_density(axis, rows)
             axis.set(
                 xscale="log",
                 ylim=(0, None),
@@ -70,7 +70,7 @@ def fig2b(table: pd.DataFrame) -> Drawing:
     return Drawing((7.0, 3.0), measured, draw, note, finding)
 
 
-def draw_density(axis: Axes, rows: pd.DataFrame) -> None:
+def _draw_density(axis: Axes, rows: pd.DataFrame) -> None:
     """Points by class, and the quarters' means with their intervals."""
     points = only(rows, kind="point")
     quarters = only(rows, kind="quarter")
@@ -119,7 +119,12 @@ def fig2c(table: pd.DataFrame) -> Drawing:
                     color=COLOURS[k],
                     linestyle=DASHES[k],
                 )
-                below.plot(line["epoch"], line["value"], color=COLOURS[k], linestyle=DASHES[k])
+                below.plot(
+                    line["epoch"],
+                    line["value"],
+                    color=COLOURS[k],
+                    linestyle=DASHES[k],
+                )
                 band(below, line, "epoch", COLOURS[k])
             above.set_title(panel)
             below.set(xlabel="epoch", xlim=(0, rows["epoch"].max()))
@@ -155,8 +160,8 @@ def figS2(table: pd.DataFrame) -> Drawing:  # noqa: N802
             for space, name in SPACES.items():
                 rows = only(table, panel=panel, space=space)
                 first = next(axes)
-                draw_plane(first, rows, "x", "y")
-                draw_plane(next(axes), rows, "x", "z")
+                _draw_plane(first, rows, "x", "y")
+                _draw_plane(next(axes), rows, "x", "z")
                 first.set_title(f"{name}\n(noise: {panel})", loc="left")
         handles = []
         for label, colour in zip(sorted(table["label"].unique()), PALETTE, strict=False):
@@ -183,14 +188,35 @@ def figS2(table: pd.DataFrame) -> Drawing:  # noqa: N802
     return Drawing((7.0, 4.3), measured, draw, note)
 
 
-def draw_plane(axis: Axes, rows: pd.DataFrame, x: str, y: str) -> None:
+def _draw_plane(axis: Axes, rows: pd.DataFrame, x: str, y: str) -> None:
     """Points by class in the plane of two coordinates, and a line from the origin to the mean of each class."""
     for (_, part), colour in zip(rows.groupby("label"), PALETTE, strict=False):
         points = only(part, kind="point")
         mean = only(part, kind="mean").iloc[0]
-        axis.plot(points[x], points[y], ".", color=colour, markersize=3.0, alpha=0.55, **DOTS)
-        axis.plot([0, mean[x]], [0, mean[y]], color="white", linewidth=2.6, zorder=20)
-        axis.plot([0, mean[x]], [0, mean[y]], "--", color=colour, linewidth=1.5, zorder=21)
+        axis.plot(
+            points[x],
+            points[y],
+            ".",
+            color=colour,
+            markersize=3.0,
+            alpha=0.55,
+            **DOTS,
+        )
+        axis.plot(
+            [0, mean[x]],
+            [0, mean[y]],
+            color="white",
+            linewidth=2.6,
+            zorder=20,
+        )
+        axis.plot(
+            [0, mean[x]],
+            [0, mean[y]],
+            "--",
+            color=colour,
+            linewidth=1.5,
+            zorder=21,
+        )
         axis.plot(
             mean[x],
             mean[y],

@@ -94,7 +94,13 @@ def learning_rates(context: Context) -> ExactStudy:
     for one in SCHEDULES:
         rates, per_epoch = stated(one.base, one.batch, one.warmup, EPOCHS)
         rows.append(summary(one, "stated", rates, per_epoch))
-        rates, per_epoch = authors(one.authors_base, one.batch // one.passes, one.passes, one.warmup, EPOCHS)
+        rates, per_epoch = authors(
+            one.authors_base,
+            one.batch // one.passes,
+            one.passes,
+            one.warmup,
+            EPOCHS,
+        )
         rows.append(summary(one, "authors", one.passes * rates, per_epoch))
     table = pd.DataFrame(rows)
     return ExactStudy({"learning_rates": table}, answers(table))

@@ -387,7 +387,11 @@ def _on_both_panels(
 ) -> Iterator[ExactNumber]:
     """Sentences on a curve of each panel, in the readings that these curves have."""
     steps = numbers(results, CURVES["norm", by_norm])
-    yield everywhere(f"norms.fig2a.norm_slows{end}", np.diff(steps, axis=0) > 0, on_norm)
+    yield everywhere(
+        f"norms.fig2a.norm_slows{end}",
+        np.diff(steps, axis=0) > 0,
+        on_norm,
+    )
     yield over_seeds(f"norms.fig2a.slope{end}", slopes(NORMS, steps), on_norm)
     widest = numbers(results, CURVES["angle", by_angle])[0]  # ALPHAS begin with the widest angle
     yield effect(f"norms.fig2a.norm_above_angle{end}", steps[-1], widest, on_angle)

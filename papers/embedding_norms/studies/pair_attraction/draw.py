@@ -80,8 +80,8 @@ def fig2a(table: pd.DataFrame) -> Drawing:
 
     def draw(figure: Figure) -> None:
         norm, angle = figure.subplots(1, 2)
-        draw_curves(norm, table, "norm", NORM, 1)
-        draw_curves(angle, table, "angle", ANGLE, 3)
+        _draw_curves(norm, table, "norm", NORM, 1)
+        _draw_curves(angle, table, "angle", ANGLE, 3)
         # A guide under the curve: four times the steps at twice the norm.
         half = steps.index[len(steps) // 2]
         ends = [steps.index.min(), steps.index.max()]
@@ -115,7 +115,7 @@ def fig2a(table: pd.DataFrame) -> Drawing:
     )
 
 
-def draw_curves(axes: Axes, table: pd.DataFrame, panel: str, names: dict[str, str], every: int) -> None:
+def _draw_curves(axes: Axes, table: pd.DataFrame, panel: str, names: dict[str, str], every: int) -> None:
     """A panel's curves with their intervals, and a marker at every so many points."""
     curves = only(table, panel=panel)
     for k, (name, label) in enumerate(names.items()):

@@ -234,7 +234,15 @@ def loss(
     """LMCL paper, Eq. 1 and 9, with the other points of the batch as negatives, and with the sum of Eq. 10."""
     a = x @ p.T
     b = perturbed @ p.T
-    penalty = distance_polarization(a, b, weight=1.0, lower=LOWER, upper=UPPER, reduction="sum", among="first_view")
+    penalty = distance_polarization(
+        a,
+        b,
+        weight=1.0,
+        lower=LOWER,
+        upper=UPPER,
+        reduction="sum",
+        among="first_view",
+    )
     return nce(a, b) + weight * penalty
 
 
@@ -246,7 +254,12 @@ def slopes(
 ) -> Float[Tensor, "*many 2 2"]:
     """The gradient of each map's own loss."""
     maps = maps.detach().requires_grad_()
-    of_all = torch.func.vmap(torch.func.vmap(loss))(maps, x, perturbed, weights)
+    of_all = torch.func.vmap(torch.func.vmap(loss))(
+        maps,
+        x,
+        perturbed,
+        weights,
+    )
     return torch.autograd.grad(of_all.sum(), maps)[0]
 
 

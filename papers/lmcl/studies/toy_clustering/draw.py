@@ -57,12 +57,12 @@ def table1(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
         row = [label]
         for dataset in DATASETS:
             trials = measured[space, dataset]
-            row += accuracy_cells(printed[trials["claim"]], trials)
+            row += _accuracy_cells(printed[trials["claim"]], trials)
         body.append(row)
     for label, gain in GAINS.items():
         row = [label]
         for dataset in DATASETS:
-            row += gain_cells(printed[f"lmcl.table1.{gain.format(dataset)}"])
+            row += _gain_cells(printed[f"lmcl.table1.{gain.format(dataset)}"])
         body.append(row)
     number = table["trials"].iloc[0]
     steps = table["steps"].iloc[0]
@@ -77,26 +77,31 @@ def table1(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     return Layout(head, body, note)
 
 
-def accuracy_cells(claim: dict[Hashable, Any], trials: dict[Hashable, Any]) -> list[str]:
+def _accuracy_cells(claim: dict[Hashable, Any], trials: dict[Hashable, Any]) -> list[str]:
     """Printed, ours, verdict."""
     theirs = f"{claim['reported']:.1f} ± {float(claim['reported_std']):.1f}"
-    return [theirs, mean_and_std(trials), str(claim["verdict"])]
+    return [theirs, _mean_and_std(trials), str(claim["verdict"])]
 
 
-def gain_cells(claim: dict[Hashable, Any]) -> list[str]:
+def _gain_cells(claim: dict[Hashable, Any]) -> list[str]:
     """Printed, ours with its interval and p, verdict."""
     theirs = words.signed(claim["reported"], 1)
     ours = words.signed(claim["measured"], 1)
-    interval = words.interval(float(claim["low"]), float(claim["high"]), 1, ACCURACY)
+    interval = words.interval(
+        float(claim["low"]),
+        float(claim["high"]),
+        1,
+        ACCURACY,
+    )
     p = "<0.001" if claim["p"] < 0.0005 else f"{claim['p']:.3f}"
     return [theirs, f"{ours} {interval}, p {p}", str(claim["verdict"])]
 
 
-def mean_and_std(row: dict[Hashable, Any]) -> str:
+def _mean_and_std(row: dict[Hashable, Any]) -> str:
     return f"{row['mean']:.1f} ± {row['std']:.1f}"
 
 
-def gain_with_interval(row: dict[Hashable, Any]) -> str:
+def _gain_with_interval(row: dict[Hashable, Any]) -> str:
     interval = words.interval(row["low"], row["high"], 1, ACCURACY)
     return f"{words.signed(row['gain'], 1)} {interval}"
 
@@ -115,8 +120,8 @@ def table1_sensitivity(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     body = []
     for (dataset, variation), rows in table.groupby(["dataset", "variation"], sort=False):
         by_space = rows.set_index("space").to_dict("index")
-        means = [mean_and_std(by_space[space]) for space in SPACES]
-        gains = [gain_with_interval(by_space[space]) for space in ("lmcl_mean", "lmcl_sum")]
+        means = [_mean_and_std(by_space[space]) for space in SPACES]
+        gains = [_gain_with_interval(by_space[space]) for space in ("lmcl_mean", "lmcl_sum")]
         choice = OTHER_SHAPES[str(dataset)] if variation == "other" else CHOICES[str(variation)]
         body.append([DATASETS[str(dataset)], choice, *means, *gains])
     note = (
@@ -146,7 +151,7 @@ def fig3(table: pd.DataFrame) -> Drawing:
         parts = dict(list(table.groupby(["dataset", "space"])))
         for line, (dataset, titles) in zip(grid, TITLES.items(), strict=True):
             for axes, title, space in zip(line, titles, SPACES, strict=True):
-                draw_space(axes, parts[dataset, space])
+                _draw_space(axes, parts[dataset, space])
                 axes.set_title(title, fontsize=8.5)
             line[0].set_ylabel("$x_2$")
             line[1].set_ylabel(r"$(Px)_2$")
@@ -165,7 +170,7 @@ def fig3(table: pd.DataFrame) -> Drawing:
     )
 
 
-def draw_space(axes: Axes, rows: pd.DataFrame) -> None:
+def _draw_space(axes: Axes, rows: pd.DataFrame) -> None:
     """Points by class, and a cross at 0."""
     for k, (label, points) in enumerate(rows.groupby("class")):
         axes.scatter(

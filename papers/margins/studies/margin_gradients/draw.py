@@ -128,10 +128,24 @@ def fig8(table: pd.DataFrame) -> Drawing:
 def _mark_regions(axis: Axes, one: float, zero: float) -> None:
     """Say what the quotient of sines does above angle ``one``, and hatch where it is negative."""
     wrong = "above the line it weakens them;\nthe paper says that it strengthens"
-    axis.text(0.5, (one + zero) / 2, wrong, va="center", ha="center", fontsize=7.5)
+    axis.text(
+        0.5,
+        (one + zero) / 2,
+        wrong,
+        va="center",
+        ha="center",
+        fontsize=7.5,
+    )
     axis.axhspan(zero, PI, fill=False, hatch="////", edgecolor=style.GREY, linewidth=0)
     background = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
-    axis.text(0.02, (zero + PI) / 2, "negative", va="center", fontsize=7.5, bbox=background)
+    axis.text(
+        0.02,
+        (zero + PI) / 2,
+        "negative",
+        va="center",
+        fontsize=7.5,
+        bbox=background,
+    )
 
 
 def _cells(table: pd.DataFrame) -> str:

@@ -117,7 +117,11 @@ def seed_counts(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
         "nothing fits says that these assumptions fail (a dropped last batch, a padded one), never that a number is "
         "wrong."
     )
-    return Layout(list(names.values()), columns.astype(str).to_numpy().tolist(), note)
+    return Layout(
+        list(names.values()),
+        columns.astype(str).to_numpy().tolist(),
+        note,
+    )
 
 
 def printed_tests(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:

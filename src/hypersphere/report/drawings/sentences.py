@@ -27,7 +27,7 @@ def sentences(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
                 ASKED[row["asked"]],
                 f"{row['held']} of {row['places']}",
                 claim["verdict"],
-                place_in_words(row["fails"]) if isinstance(row["fails"], str) else "–",
+                _place_in_words(row["fails"]) if isinstance(row["fails"], str) else "–",
             ]
         )
     note = (
@@ -38,7 +38,7 @@ def sentences(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     return Layout(head, body, note)
 
 
-def place_in_words(fails: str) -> str:
+def _place_in_words(fails: str) -> str:
     """A place and its number without the keys: of ``method=mocov3;variant=pos: -0.2`` it is "mocov3, pos: −0.2"."""
     place, _, number = fails.rpartition(": ")
     values = [part.split("=", 1)[-1] for part in place.split(";")]
