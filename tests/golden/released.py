@@ -1,12 +1,20 @@
-"""Plans of the released config, each made once in a process, because they are large."""
+"""The released config, and plans of it: each is read or made once in a process, because they are large."""
 
 from functools import cache
 from pathlib import Path
 
 from hypersphere.config import plan as planning
+from hypersphere.config import project
 from hypersphere.config.plan import Plan
+from hypersphere.config.project import Config
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+@cache
+def configured(scale: str = "quick") -> Config:
+    """The config of a scale, as released."""
+    return project.load(ROOT, {"scale": scale})
 
 
 @cache

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from hypersphere.config import project
 from hypersphere.config.records import FOLDER, TABLES
 from hypersphere.statistics import known
 
-from .released import ROOT
+from .released import ROOT, configured
 
 SAID = "claims.csv"
 
@@ -55,7 +54,7 @@ def test_what_a_protocol_said_that_was_left_is_read_by_nothing(tmp_path: Path) -
 @pytest.mark.parametrize("scale", known.recorded_scales(ROOT))
 def test_no_scale_that_counts_multiplies_the_rates_of_a_paper(scale: str) -> None:
     """DESIGN's small-scale protocol: the paper's own rule for its step."""
-    assert project.load(ROOT, {"scale": scale}).scale.learning_rate_factor == 1
+    assert configured(scale).scale.learning_rate_factor == 1
 
 
 @pytest.mark.parametrize("folder", LEFT, ids=lambda folder: folder.name)

@@ -15,11 +15,11 @@ from statsmodels.stats.power import TTestIndPower
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
 from hypersphere import t_test
-from hypersphere.config import coordinates, project
+from hypersphere.config import coordinates
 from hypersphere.config.artifacts import Measured
 from hypersphere.statistics import effects
 
-from ...golden.released import ROOT
+from ...golden.released import configured
 from .world import PAPER, RULES, STUDY, Make, World, at, gain
 
 
@@ -374,7 +374,7 @@ def levels_of_holm(p: np.ndarray) -> np.ndarray:
     return levels
 
 
-DECLARED = {artifact.test for paper in project.load(ROOT, {}).papers.values() for artifact in paper.measured.values()}
+DECLARED = {artifact.test for paper in configured().papers.values() for artifact in paper.measured.values()}
 """The tests that released artifacts and studies name."""
 
 

@@ -14,8 +14,10 @@ from hypersphere.provenance.columns import THEORY
 from hypersphere.report.claims import counterexample
 from hypersphere.theory import build
 
+from ...golden.released import configured
+
 ROOT = Path(__file__).resolve().parents[3]
-CONFIG = cfg.load(ROOT, {})
+CONFIG = configured()
 CLAIMS = {
     paper: [row for row in load(ROOT / "config" / "papers" / paper / "claims.csv") if row.kind == "theorem"]
     for paper in CONFIG.papers

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from hypersphere.config import claims as printed
-from hypersphere.config import project as cfg
 from hypersphere.config import registry
 from hypersphere.report import studies, style
 from hypersphere.report.artifact import Context
 from hypersphere.report.kinds import study_figure
 from hypersphere.simulations.pair_attraction import draw
 
+from ....golden.released import configured
 from ..conftest import ROOT
 
-RELEASED = cfg.load(ROOT, {"scale": "paper"})
+RELEASED = configured("paper")
 
 
 def words(context: Context) -> list[str]:
