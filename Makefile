@@ -18,6 +18,8 @@ ONLY :=
 SET :=
 FILE :=
 MARKS := not long and not tools
+PAPER :=
+SINCE :=
 N := 40
 SEED := 0
 RERUN :=
@@ -100,8 +102,8 @@ mend: ready ## verify, forget what is damaged, and make it again
 archive: ready ## sources, evidence and results of the scale in one zip, the same bytes each time (docs/archive.md)
 	@hypersphere archive $(SETTINGS)
 
-test: ready ## the tests that a change needs; MARKS="" runs all of them
-	@pytest -n 2 --dist worksteal -m "$(MARKS)" --durations 10
+test: ready ## the tests that a change needs; MARKS="" runs all, PAPER=lmcl those of one paper, SINCE=COMMIT those of what changed
+	@pytest -n 2 --dist worksteal -m "$(MARKS)" --durations 10 $(if $(SINCE),--since $(SINCE)) $(if $(PAPER),papers/$(PAPER)/tests)
 
 test-fast: ready ## the light unit tests that use what was edited since the last call; the first call runs all light ones
 	@pytest -n 2 --dist worksteal -m "not long and not tools and not heavy" --testmon tests/unit plugins || test $$? -eq 5

@@ -13,6 +13,8 @@ import yaml
 
 from hypersphere.errors import HypersphereError
 
+pytest_plugins = ["tests.changed"]
+
 ROOT = Path(__file__).resolve().parent
 SENTENCES = ROOT / "tests" / "golden" / "sentences.yaml"
 """Every sentence that tests show to users, as approved: by test, in the order in which it shows them."""
