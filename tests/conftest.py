@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -64,11 +65,15 @@ def missing_tests() -> Callable[[list[str]], list[str]]:
     The tests of plug-ins have whole paths.
     """
 
-    def has(name: str) -> bool:
-        file, _, test = name.removeprefix("tests/").partition("::")
+    @cache
+    def functions(file: str) -> set[str]:
         paths = [path for path in (ROOT / "tests" / file, ROOT / file) if path.is_file()]
         nodes = [node for path in paths for node in ast.walk(ast.parse(path.read_text()))]
-        return test.split("[")[0] in {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+        return {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+
+    def has(name: str) -> bool:
+        file, _, test = name.removeprefix("tests/").partition("::")
+        return test.split("[")[0] in functions(file)
 
     return lambda names: [name for name in names if not has(name)]
 
