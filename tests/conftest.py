@@ -9,9 +9,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"  # lightly would ask a server for its newest release
 
 import shutil
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -111,15 +108,9 @@ def once() -> Callable[[Path, Callable[[], None]], None]:
 
 
 @pytest.fixture(scope="session")
-def real_cifar10(shared_data: Path) -> Path:
-    """A folder holding the official cifar-10-batches-py; unpacked once per machine, checked once per session."""
-    folder = Path(tempfile.gettempdir()) / f"hypersphere-test-data-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    with FileLock(folder / ".lock"):  # several test processes share it
-        script = [sys.executable, str(shared_data / "unpack.py"), str(folder), "--only", "cifar10"]
-        done = subprocess.run(script, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return folder
+def real_cifar10(unpacked: Callable[[str], Path]) -> Path:
+    """A folder holding the official cifar-10-batches-py."""
+    return unpacked("cifar10")
 
 
 @pytest.fixture

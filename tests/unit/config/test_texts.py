@@ -12,7 +12,7 @@ from hypersphere.config import texts
 from hypersphere.theory import build
 
 from ...fixtures import Project, Refused
-from ...golden.released import released
+from ...golden.released import configured, released
 
 P = "config/papers/p"
 GOOD = {
@@ -186,7 +186,7 @@ def test_a_claim_of_a_sentence_that_is_not_there_is_said(root: Path, refused: Re
         texts.check(planning.make(root))
 
 
-@pytest.mark.parametrize("paper", released("quick").config.papers)
+@pytest.mark.parametrize("paper", configured().papers)
 def test_statements_are_read_as_they_are_imported(paper: str) -> None:
     assert list(texts.statements(paper)) == [statement.id for statement in build.statements(paper)]
 
