@@ -23,6 +23,8 @@ from hypersphere.config import run as spec
 
 from .released import ROOT, released
 
+pytestmark = pytest.mark.pythons
+
 NAMES = Path(__file__).with_name("run_names.csv")
 DEFAULTS = Path(__file__).with_name("defaults.json")
 SCALES = ("laptop", "paper", "quick", "smoke", "workstation")
