@@ -1,6 +1,7 @@
 """Fixtures that more than one folder of tests uses: the real data, and a project that trains in tenths of a second."""
 
 import ast
+import gc
 import os
 
 # One thread for each of pytest-xdist's workers: with one per core in each of them, threads would wait for each other.
@@ -53,6 +54,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if fixtures & HEAVY or item.get_closest_marker("trained"):
             item.add_marker("heavy")
     items.sort(key=lambda item: (item.get_closest_marker("long") is None, "workflow" not in item.path.parts))
+
+
+def pytest_collection_finish() -> None:
+    """Take what is imported and collected out of the search for garbage, which it would make ten times slower.
+
+    Statsmodels asks for a search at each correction of several p.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 50)
 
 
 @pytest.fixture(scope="session")
