@@ -1,8 +1,8 @@
 """Which artifacts of the quick scale `.ci/run` makes: a few that together have one of each kind that there is.
 
-An artifact is drawn in one of several ways, and shows runs of methods and trainers on datasets, measured by probes. The
-tables that tests/results asks for come first, and then what adds most kinds for each further run. So this check does not
-grow with every row of YAML. `hypersphere rehearse` takes a step of every other run, and `.ci/run --all` makes them all.
+An artifact is drawn in one of several ways, and shows runs of methods and trainers on datasets, measured by probes. First
+come the tables that tests/results asks for, and then what adds most kinds for each further run. So this check does not
+grow with every row of YAML. `hypersphere rehearse` takes a step of every run, and `.ci/run --all` makes all artifacts.
 
     python .ci/choose.py         prints the setting that leaves the others out, and on standard error what is covered
 """
@@ -75,7 +75,9 @@ def left_out(plan: Plan, chosen: Collection[Key]) -> list[str]:
 def summary(plan: Plan, chosen: Collection[Key]) -> str:
     """How much is made, and the kinds that it covers, a line for each sort."""
     runs = {run for key in chosen for run in plan.runs_of(*key)}
-    lines = [f"{len(chosen)} of {len(plan.made)} artifacts, {len(runs)} of {len(plan.runs)} runs; all there is of each:"]
+    lines = [
+        f"{len(chosen)} of {len(plan.made)} artifacts, {len(runs)} of {len(plan.runs)} runs; all there is of each:"
+    ]
     covered = sorted(set[Kind]().union(*(kinds(plan, key) for key in chosen)))
     for sort in dict.fromkeys(sort for sort, _ in covered):
         names = [name for of, name in covered if of == sort]

@@ -63,7 +63,7 @@ def ranges(numbers: Iterable[int]) -> str:
     return " ".join(f"{one[0]}-{one[-1]}" if len(one) > 1 else str(one[0]) for one in found)
 
 
-def made(cell: Cell) -> bool:
+def is_made(cell: Cell) -> bool:
     """Whether the scale makes a cell, on a machine that has all programs."""
     if cell.run is None:
         return False
@@ -77,11 +77,11 @@ def rows(plan: Plan, paper: str) -> list[Row]:
     """The runs of a paper by method, variant and dataset; those of one such name as its artifacts show them."""
     found: dict[tuple[str, ...], Row] = {}
     for cell in plan.cells:
-        if cell.paper != paper or cell.run is None or cell.resolved is None or not made(cell):
+        if cell.paper != paper or cell.run is None or cell.resolved is None or not is_made(cell):
             continue
-        names = [str(cell.coordinates[key]) for key in coordinates.IDENTITY]
+        method, variant, dataset = (str(cell.coordinates[key]) for key in coordinates.IDENTITY)
         run = cell.resolved.run
-        row = found.setdefault((*names, run.name), Row(*names, run))
+        row = found.setdefault((method, variant, dataset, run.name), Row(method, variant, dataset, run))
         row.names[cell.run.seed] = cell.run.name
     return sorted(found.values(), key=lambda row: (row.method, row.variant, row.dataset))
 
@@ -104,11 +104,11 @@ def as_csv(listed: list[Row]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*HEAD, *paths])
     for row in listed:
-        writer.writerow([*row.head, *(shown(row.fields.get(path)) for path in paths)])
+        writer.writerow([*row.head, *(text_of(row.fields.get(path)) for path in paths)])
     return text.getvalue()
 
 
-def shown(value: Any) -> str:
+def text_of(value: Any) -> str:
     """A field's value in a cell."""
     if value is None or isinstance(value, str):
         return value or ""
