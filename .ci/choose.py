@@ -2,7 +2,7 @@
 
 An artifact is drawn in one of several ways, and shows runs of methods and trainers on datasets, measured by probes.
 The tables that tests/results asks for come first, and then what adds most kinds for each further run. So this check
-does not grow with every row of YAML. `hypersphere rehearse` takes a step of every run, and `.ci/run --all` makes it all.
+does not grow with every row of YAML. `hypersphere rehearse` takes a step of every run; `.ci/run --all` makes it all.
 
     python .ci/choose.py         prints the setting that leaves the others out, and on standard error what is covered
 """
