@@ -18,6 +18,8 @@ ONLY :=
 SET :=
 FILE :=
 MARKS := not long and not tools
+PAPER :=
+SINCE :=
 N := 40
 SEED := 0
 RERUN :=
@@ -53,7 +55,7 @@ SET_QUOTED = $(if $(SET),'set=$(subst ','\'',$(SET))')
 CHOSEN = scale=$(SCALE) $(if $(ONLY),'only=$(ONLY)') $(SET_QUOTED)
 SETTINGS = --set scale=$(SCALE) $(if $(ONLY),--set 'only=$(ONLY)') $(if $(SET),--set $(SET_QUOTED))
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce report site evidence pages restore plan verify mend archive test test-fast test-long test-tools test-results mutants lint bench lock clean-results
+.PHONY: help setup reproduce report site evidence pages runs restore plan verify mend archive test test-fast test-long test-tools test-results mutants lint bench lock clean-results
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -84,6 +86,9 @@ pages: report ## from new records: what README.md and docs/laptop.md say of them
 	@$(MAKE) evidence SCALE=laptop ONLY=ours
 	@python -m hypersphere.report.docs
 
+runs: ready ## after a change of a paper or a scale: what runs there are, papers/<paper>/runs/<scale>.csv (docs/running.md)
+	@for scale in quick laptop paper; do hypersphere runs --set scale=$$scale || exit; done
+
 restore: ready ## fetch a release's results with DVC instead of computing them, and check every byte (docs/dvc.md)
 	@hypersphere restore $(if $(filter command%,$(origin SCALE)),--set scale=$(SCALE))
 
@@ -100,8 +105,8 @@ mend: ready ## verify, forget what is damaged, and make it again
 archive: ready ## sources, evidence and results of the scale in one zip, the same bytes each time (docs/archive.md)
 	@hypersphere archive $(SETTINGS)
 
-test: ready ## the tests that a change needs; MARKS="" runs all of them
-	@pytest -n 2 --dist worksteal -m "$(MARKS)" --durations 10
+test: ready ## the tests that a change needs; MARKS="" runs all, PAPER=lmcl those of one paper, SINCE=COMMIT those of what changed
+	@pytest -n 2 --dist worksteal -m "$(MARKS)" --durations 10 $(if $(SINCE),--since $(SINCE)) $(if $(PAPER),papers/$(PAPER)/tests)
 
 test-fast: ready ## the light unit tests that use what was edited since the last call; the first call runs all light ones
 	@pytest -n 2 --dist worksteal -m "not long and not tools and not heavy" --testmon tests/unit plugins || test $$? -eq 5

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
@@ -10,8 +11,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from filelock import FileLock
 
 from hypersphere.errors import HypersphereError
+
+pytest_plugins = ["tests.changed"]
 
 ROOT = Path(__file__).resolve().parent
 SENTENCES = ROOT / "tests" / "golden" / "sentences.yaml"
@@ -100,14 +104,19 @@ def shared_data() -> Path:
 
 
 @pytest.fixture(scope="session")
-def unpacked(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """``unpacked("mnist")``: a folder with the real files of one of the sets, unpacked once."""
+def unpacked(shared_data: Path) -> Callable[[str], Path]:
+    """``unpacked("mnist")``: a folder with the real files of a set, and maybe of others; tests only read it.
+
+    A set is unpacked once on a machine, where .ci/run unpacks it too, and checked once in a session.
+    """
+    folder = Path(tempfile.gettempdir()) / f"hypersphere-test-data-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
 
     @cache
     def unpack(name: str) -> Path:
-        folder = tmp_path_factory.mktemp(name)
         script = [sys.executable, str(shared_data / "unpack.py"), str(folder), "--only", name]
-        done = subprocess.run(script, capture_output=True, text=True)
+        with FileLock(folder / ".lock"):  # several test processes share it
+            done = subprocess.run(script, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return folder
 

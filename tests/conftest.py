@@ -1,6 +1,7 @@
 """Fixtures that more than one folder of tests uses: the real data, and a project that trains in tenths of a second."""
 
 import ast
+import gc
 import os
 
 # One thread for each of pytest-xdist's workers: with one per core in each of them, threads would wait for each other.
@@ -9,10 +10,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["LIGHTLY_DID_VERSION_CHECK"] = "True"  # lightly would ask a server for its newest release
 
 import shutil
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -57,6 +56,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: (item.get_closest_marker("long") is None, "workflow" not in item.path.parts))
 
 
+def pytest_collection_finish() -> None:
+    """Take what is imported and collected out of the search for garbage, which it would make ten times slower.
+
+    Statsmodels asks for a search at each correction of several p.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 50)
+
+
 @pytest.fixture(scope="session")
 def missing_tests() -> Callable[[list[str]], list[str]]:
     """Of names such as ``unit/test_docs.py::test_x`` (``tests/`` before it or not), those that no test has.
@@ -64,11 +73,15 @@ def missing_tests() -> Callable[[list[str]], list[str]]:
     The tests of plug-ins have whole paths.
     """
 
-    def has(name: str) -> bool:
-        file, _, test = name.removeprefix("tests/").partition("::")
+    @cache
+    def functions(file: str) -> set[str]:
         paths = [path for path in (ROOT / "tests" / file, ROOT / file) if path.is_file()]
         nodes = [node for path in paths for node in ast.walk(ast.parse(path.read_text()))]
-        return test.split("[")[0] in {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+        return {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+
+    def has(name: str) -> bool:
+        file, _, test = name.removeprefix("tests/").partition("::")
+        return test.split("[")[0] in functions(file)
 
     return lambda names: [name for name in names if not has(name)]
 
@@ -106,15 +119,9 @@ def once() -> Callable[[Path, Callable[[], None]], None]:
 
 
 @pytest.fixture(scope="session")
-def real_cifar10(shared_data: Path) -> Path:
-    """A folder holding the official cifar-10-batches-py; unpacked once per machine, checked once per session."""
-    folder = Path(tempfile.gettempdir()) / f"hypersphere-test-data-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    with FileLock(folder / ".lock"):  # several test processes share it
-        script = [sys.executable, str(shared_data / "unpack.py"), str(folder), "--only", "cifar10"]
-        done = subprocess.run(script, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return folder
+def real_cifar10(unpacked: Callable[[str], Path]) -> Path:
+    """A folder holding the official cifar-10-batches-py."""
+    return unpacked("cifar10")
 
 
 @pytest.fixture

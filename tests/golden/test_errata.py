@@ -21,12 +21,12 @@ from hypersphere.config.project import SEVERAL
 from hypersphere.config.run import Run
 
 from .published import COMPONENTS, equal, fields, of_protocol, planned_cells
-from .released import released
+from .released import configured, released
 from .test_hyperparameters import rows
 
-ERRATA = {erratum.id: erratum for erratum in load_errata(released("paper").config)}
+ERRATA = {erratum.id: erratum for erratum in load_errata(configured("paper"))}
 RUN = {name: erratum for name, erratum in ERRATA.items() if erratum.runs}
-DATASETS = released("paper").config.datasets
+DATASETS = configured("paper").datasets
 OF_RUNS = re.compile(
     r"\b(trained|(is|are) (not |never )?(run|implemented|evaluated)|by default|the default|an option|rows? of \w*_)"
 )

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from hypersphere.config import project
 from hypersphere.config.coordinates import alternatives
 from hypersphere.config.records import FOLDER, TABLES
 from hypersphere.statistics import known
 
-from .released import ROOT
+from .released import ROOT, configured
 
 SAID = "claims.csv"
 
@@ -59,7 +58,7 @@ def test_no_scale_that_counts_multiplies_the_rates_of_a_paper(scale: str) -> Non
 
     A scale sets a rate only where it sets the optimiser, or for runs that are not of images.
     """
-    config = project.load(ROOT, {"scale": scale})
+    config = configured(scale)
     for placed in config.placed:
         optimiser = placed.override.set.get("optimiser", {})
         if "learning_rate" in optimiser and "name" not in optimiser:

@@ -17,13 +17,13 @@ from typing import NamedTuple
 
 import pytest
 
-from hypersphere.config import coordinates, project
+from hypersphere.config import coordinates
 from hypersphere.config.cells import Cell
 from hypersphere.config.claims import PRINTED, load_errata
 from hypersphere.config.coordinates import IDENTITY, Scalar
 
 from .published import equal, fields, printed_cells, value
-from .released import ROOT
+from .released import ROOT, configured
 
 
 class Row(NamedTuple):
@@ -94,7 +94,7 @@ def test_every_run_has_the_printed_hyperparameters_and_no_others(paper: str) -> 
 
 
 def test_where_our_setting_is_another_the_reading_says_why() -> None:
-    known = {entry.id for entry in load_errata(project.load(ROOT, {}))}
+    known = {entry.id for entry in load_errata(configured())}
     for row in rows():
         cited = re.findall(r"\b[MLNSDX]\d+[a-z]?\b", row.reading)
         assert set(cited) <= known, row

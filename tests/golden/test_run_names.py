@@ -1,29 +1,35 @@
-"""Names of runs and defaults never change, or published results would lose theirs.
+"""Names of runs and defaults never change, or published results would lose theirs; and the tables of runs are current.
 
-New runs may come. To pin them, and new defaults, beside those that are pinned:
+run_names.csv pins the names of a scale's runs by a digest. What a change did to runs is seen in the tables that
+`make runs` writes, papers/<paper>/runs/<scale>.csv: read their difference, then pin the names, and new defaults:
 
-    python tests/golden/test_run_names.py --write
+    python -m tests.golden.test_run_names --write
 """
 
 import csv
 import json
 import sys
-from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
-from hypersphere.config import plan, recipe, registry
+from hypersphere import files
+from hypersphere.command import runs
+from hypersphere.command.runs import Row
+from hypersphere.config import recipe, registry
 from hypersphere.config import run as spec
 
-ROOT = Path(__file__).resolve().parents[2]
+from .released import ROOT, released
+
+pytestmark = pytest.mark.pythons
+
 NAMES = Path(__file__).with_name("run_names.csv")
 DEFAULTS = Path(__file__).with_name("defaults.json")
-SCALES = ("paper", "quick", "smoke", "workstation")
-"""Records carry the names of the others' runs."""
+SCALES = ("laptop", "paper", "quick", "smoke", "workstation")
+WRITTEN = ("laptop", "paper", "quick")
+"""The scales whose runs `make runs` lists."""
 MODELS: tuple[type[BaseModel], ...] = (
     spec.Imbalance,
     spec.Dataset,
@@ -35,20 +41,21 @@ MODELS: tuple[type[BaseModel], ...] = (
 )
 
 
-def pinned_names() -> dict[str, list[str]]:
-    """By scale, in the order in which they were pinned."""
-    names: dict[str, list[str]] = {scale: [] for scale in SCALES}
+def listed(scale: str) -> list[Row]:
+    """The runs of a scale's plan by paper, those that this machine cannot train, too."""
+    plan = released(scale)
+    return [row for paper in plan.config.papers for row in runs.rows(plan, paper)]
+
+
+def names(rows: list[Row]) -> list[str]:
+    """The names of their runs, each once."""
+    return sorted({name for row in rows for name in row.names.values()})
+
+
+def pinned() -> dict[str, tuple[int, str]]:
+    """By scale how many names there are, and their digest."""
     with NAMES.open(newline="") as handle:
-        for row in csv.DictReader(handle):
-            names[row["scale"]].append(row["run"])
-    return names
-
-
-@cache
-def planned_runs(scale: str) -> Mapping[str, spec.Run]:
-    """The runs of a scale's plan, by name; of quick with every value and seed that it ever had."""
-    every = {"most_values": 1000, "seeds": {"tables": [0, 1, 2], "sweeps": [0]}} if scale == "quick" else {}
-    return plan.make(ROOT, {"scale": scale, **every}).runs
+        return {row["scale"]: (int(row["runs"]), row["digest"]) for row in csv.DictReader(handle)}
 
 
 def defaults() -> dict[str, dict[str, Any]]:
@@ -65,29 +72,39 @@ def defaults() -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("scale", SCALES)
-def test_every_pinned_run_is_planned_under_its_name(scale: str) -> None:
-    pinned, planned = pinned_names()[scale], planned_runs(scale)
-    assert len(set(pinned)) == len(pinned) > 0
-    assert [name for name in pinned if name not in planned] == []
+def test_the_runs_of_a_scale_have_the_pinned_names(scale: str) -> None:
+    """If the table of the scale's runs is current, and this fails, then runs of the same content have other names."""
+    found = names(listed(scale))
+    assert (len(found), files.digest(found)) == pinned()[scale], "python -m tests.golden.test_run_names --write"
 
 
-def test_a_pinned_name_says_what_its_run_is() -> None:
-    """The control: one number of one field changed is another name, which is not pinned."""
-    pinned = pinned_names()["quick"]
-    for run in plan.make(ROOT, {"scale": "quick", "learning_rate_factor": 1.0001}).runs.values():
-        assert run.name not in pinned
+def test_a_name_says_what_its_run_is() -> None:
+    """The control: one number of one field changed is another name."""
+    for row in listed("quick"):
+        run = row.run
+        rate = run.optimiser.learning_rate * 1.0001
+        other = run.model_copy(update={"optimiser": run.optimiser.model_copy(update={"learning_rate": rate})})
+        assert spec.Run.model_validate(other.model_dump()).name != run.name
+
+
+def test_the_tables_of_runs_are_current() -> None:
+    """After a change of a paper or a scale: ``make runs``, and read what changed. There are no others."""
+    plans = [released(scale) for scale in WRITTEN]
+    expected = {path: text for plan in plans for path, text in runs.tables(plan).items()}
+    folders = plans[0].config.folders.values()
+    there = {path: path.read_text(encoding="utf-8") for folder in folders for path in (folder / runs.FOLDER).glob("*")}
+    stale = [path for path in expected.keys() | there.keys() if expected.get(path) != there.get(path)]
+    assert sorted(path.relative_to(ROOT).as_posix() for path in stale) == []
 
 
 def test_no_default_changes() -> None:
     """A new field or component may come (then pin it); what is pinned stays."""
-    pinned = json.loads(DEFAULTS.read_text())
+    known = json.loads(DEFAULTS.read_text())
     current = defaults()
-    for name, fields in pinned.items():
+    for name, fields in known.items():
         assert {key: current[name].get(key, "gone") for key in fields} == fields, name
-    unpinned = {
-        f"{name}.{key}" for name, fields in current.items() for key in fields if key not in pinned.get(name, {})
-    }
-    assert not unpinned, "new defaults: python tests/golden/test_run_names.py --write"
+    unpinned = {f"{name}.{key}" for name, fields in current.items() for key in fields if key not in known.get(name, {})}
+    assert not unpinned, "new defaults: python -m tests.golden.test_run_names --write"
 
 
 @pytest.mark.parametrize("scale", ["quick", "paper"])
@@ -102,22 +119,20 @@ def test_a_new_optional_field_renames_nothing(scale: str) -> None:
         queue: int | None = None
         teacher: spec.Objective | None = None
 
-    runs = planned_runs(scale)
-    for name, run in runs.items():
-        assert LaterRun.model_validate(run.model_dump()).name == name
-    run = next(iter(runs.values()))
+    for run in released(scale).runs.values():
+        assert LaterRun.model_validate(run.model_dump()).name == run.name
     assert LaterRun.model_validate(run.model_dump() | {"queue": 1}).name != run.name  # control
 
 
 if __name__ == "__main__":
     if sys.argv[1:] != ["--write"]:
         sys.exit(__doc__)
-    names = pinned_names()  # nothing that is pinned is taken out
-    for scale, known in names.items():
-        known += [name for name in planned_runs(scale) if name not in set(known)]
     with NAMES.open("w", newline="") as handle:
         writer = csv.writer(handle, lineterminator="\n")
-        writer.writerows([("scale", "run"), *((scale, name) for scale, known in names.items() for name in known)])
-    pinned: dict[str, dict[str, Any]] = json.loads(DEFAULTS.read_text())
-    kept = {name: {**fields, **pinned.get(name, {})} for name, fields in defaults().items()}
-    DEFAULTS.write_text(json.dumps({**pinned, **kept}, indent=1, sort_keys=True) + "\n", newline="")
+        writer.writerow(("scale", "runs", "digest"))
+        for scale in SCALES:
+            found = names(listed(scale))
+            writer.writerow((scale, len(found), files.digest(found)))
+    known: dict[str, dict[str, Any]] = json.loads(DEFAULTS.read_text())
+    kept = {name: {**fields, **known.get(name, {})} for name, fields in defaults().items()}
+    DEFAULTS.write_text(json.dumps({**known, **kept}, indent=1, sort_keys=True) + "\n", newline="")

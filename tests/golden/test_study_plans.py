@@ -18,14 +18,16 @@ from typing import Any
 import pytest
 
 from hypersphere import files
-from hypersphere.config import deciding, project
+from hypersphere.config import deciding
 from hypersphere.config.bare_code import behind
 from hypersphere.config.study import Study
+
+from .released import configured
 
 ROOT = Path(__file__).resolve().parents[2]
 PINNED = Path(__file__).with_name("study_plans.csv")
 HEAD = ("study", *deciding.Deciding._fields, "digest")
-CONFIG = project.load(ROOT, {"scale": "laptop"})
+CONFIG = configured("laptop")
 STUDIES = {
     f"{paper}/{name}": (paper, name, study)
     for paper, document in CONFIG.papers.items()

@@ -102,6 +102,8 @@ def test_every_listed_artifact_is_made_at_quick() -> None:
 def test_every_run_of_few_steps_learns(paper: str, name: str, plan: Plan) -> None:
     if plan.config.scale.level != "quick":
         pytest.skip("of quick; other scales make others")
+    if (paper, name) not in plan.made:
+        pytest.skip(f"{paper}/{name} is left out of these results")
     rows = measurements(plan, paper, name)
     gains, least = gains_of_cells(rows[rows["measure"] != KNN]), noise(rows)
     report(gains, least)

@@ -2,7 +2,6 @@
 
 import pytest
 
-from hypersphere.config import project as cfg
 from hypersphere.config.plan import Plan
 from hypersphere.report import studies, style, writer
 from hypersphere.report.artifact import Context
@@ -10,9 +9,9 @@ from hypersphere.report.kinds import study_figure
 from hypersphere.report.results import Results
 
 from .. import legible
-from .conftest import ROOT
+from ..golden.released import configured
 
-CONFIG = cfg.load(ROOT, {"scale": "quick"})
+CONFIG = configured()
 QUICK = [(name, key) for name in CONFIG.papers for key in CONFIG.studied(name)]
 FIGURES = [(name, key) for name, key in QUICK if CONFIG.papers[name].studied[key].draw == "study_figure"]
 TABLES = [(name, key) for name, key in QUICK if CONFIG.papers[name].studied[key].draw == "study_table"]

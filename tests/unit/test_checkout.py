@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.pythons
+
 ROOT = Path(__file__).resolve().parents[2]
 UNIX, WINDOWS = b"one\ntwo\n", b"one\r\ntwo\r\n"
 FILES = {

@@ -26,6 +26,8 @@ from hypersphere.wording import counted, renewed
 
 from ..fixtures import Refused
 
+pytestmark = pytest.mark.pythons
+
 PROJECT = Path(__file__).parents[1] / "project"
 
 

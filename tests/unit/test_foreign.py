@@ -44,11 +44,11 @@ def test_a_path_by_which_python_finds_this_package_stays() -> None:
     assert foreign.found({"PYTHONPATH": "/elsewhere"}) == ["PYTHONPATH"]
 
 
-@pytest.mark.parametrize("module", ["yaml", "pydantic", "numpy"])
-def test_a_library_of_another_python_is_not_imported(tmp_path: Path, module: str) -> None:
-    (tmp_path / f"{module}.py").write_text("raise SystemExit('of another Python')\n")
+def test_a_library_of_another_python_is_not_imported(tmp_path: Path) -> None:
+    for module in ("yaml", "pydantic", "numpy"):
+        (tmp_path / f"{module}.py").write_text("raise SystemExit('of another Python')\n")
     given = os.environ | {"PYTHONPATH": str(tmp_path)}
-    control = subprocess.run([sys.executable, "-c", f"import {module}"], env=given, capture_output=True, text=True)
+    control = subprocess.run([sys.executable, "-c", "import yaml"], env=given, capture_output=True, text=True)
     assert "of another Python" in control.stderr
     command = [sys.executable, str(ROOT / "src" / "hypersphere"), "plan", "--folder", "--set", "scale=laptop"]
     done = subprocess.run(command, cwd=ROOT, env=given, capture_output=True, text=True)

@@ -11,6 +11,8 @@ import scipy.stats
 
 from hypersphere import prng
 
+pytestmark = pytest.mark.pythons
+
 
 def philox(key: int, count: int) -> list[int]:
     """Philox4x64-10 as its paper has it (Salmon et al. 2011, Sec. 3.3), in Python integers; numpy counts from 1."""

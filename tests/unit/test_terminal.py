@@ -28,8 +28,9 @@ def said(words: list[str], folder: Path, **variables: str) -> subprocess.Complet
     return subprocess.run(command, cwd=folder, env=os.environ | variables, capture_output=True)
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "koi8-r", "cp437", "utf-8"])
-@pytest.mark.parametrize("command", ["an audit", "grim"])
+@pytest.mark.parametrize(
+    ("command", "encoding"), [("an audit", "latin-1"), ("an audit", "koi8-r"), ("an audit", "utf-8"), ("grim", "cp437")]
+)
 def test_what_an_encoding_lacks_is_spelt(tmp_path: Path, command: str, encoding: str) -> None:
     """The same words and status in each encoding, and no question mark in place of a character."""
     (tmp_path / "n.csv").write_text(AUDIT, encoding="utf-8")

@@ -1,9 +1,10 @@
-""".ci/run: which steps it takes with and without the real CIFAR, and that its check of the smoke scale can fail.
+""".ci/run: which steps it takes, what it leaves out and says so, and that its check of the smoke scale can fail.
 
-The steps themselves are stood in for by a `make` that writes down what it is asked.
+The steps themselves are stood in for by programs that write down what they are asked. `.ci/choose.py` is read as it is.
 """
 
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -11,7 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from hypersphere.config import plan as planning
+from hypersphere.config import settings
+from hypersphere.config.plan import Plan
+
 from ..fixtures import Approve
+from ..golden.released import released
 from .conftest import REPOSITORY, program
 
 PROGRAMS = ("chromium", "slurmctld", "sshd")
@@ -28,11 +34,25 @@ plan*smoke*) echo "results/smoke-0" ;;
 plan*) echo "results/quick-0" ;;
 esac
 """
+CHOSEN = "SET=leaves_out=[margins/table2]"
+"""What the stand-in for .ci/choose.py prints."""
+SOME = (
+    *("setup", "lint", "test MARKS=not long", "pytest trained and not tools under avx2"),
+    *("hypersphere rehearse --set scale=quick", f"reproduce {CHOSEN}", f"plan FOLDER=1 {CHOSEN}"),
+    *(f"test-results {CHOSEN}", "site"),
+    *("evidence SCALE=laptop with MPLBACKEND", "plan FOLDER=1 SCALE=laptop SET=evidence_only=true"),
+)
+ALL = (
+    *("setup", "lint", "test MARKS=", "pytest trained and not tools under avx2"),
+    *("reproduce", "plan FOLDER=1", "test-results", "site"),
+    *("evidence SCALE=laptop with MPLBACKEND", "plan FOLDER=1 SCALE=laptop SET=evidence_only=true"),
+)
+"""What .ci/run asks for, without and with --all, where there is neither an archive nor another Python."""
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A folder with .ci, stand-ins for make and PROGRAMS, this interpreter as .venv/bin/python, documents of quick."""
+    """A folder with .ci, stand-ins for programs, this interpreter as .venv/bin/python, and documents of quick."""
     root = tmp_path / "checkout"
     shutil.copytree(REPOSITORY / ".ci", root / ".ci")
     for name in DOCUMENTS:
@@ -44,77 +64,114 @@ def checkout(tmp_path: Path) -> Path:
     program(root / "bin" / "make", MAKE)
     program(root / "bin" / "lscpu", "echo Flags: avx2 avx512f")  # whatever this machine has
     program(root / ".venv" / "bin" / "pytest", 'echo "pytest ${*#*-m } under $ATEN_CPU_CAPABILITY" >> asked.log')
-    program(root / ".venv" / "bin" / "python", f'exec "{sys.executable}" "$@"')
+    program(root / ".venv" / "bin" / "hypersphere", 'echo "hypersphere $*" >> asked.log')
+    choose = f'[ "$1" != .ci/choose.py ] || exec echo "{CHOSEN.removeprefix("SET=")}"'
+    program(root / ".venv" / "bin" / "python", choose, f'exec "{sys.executable}" "$@"')
     return root
 
 
-def run(checkout: Path, archives: Path) -> tuple[subprocess.CompletedProcess[str], list[str]]:
-    """Run .ci/run; what it said, and what it asked of make."""
+def run(
+    checkout: Path, archives: Path, *options: str, **variables: str
+) -> tuple[subprocess.CompletedProcess[str], list[str]]:
+    """Run .ci/run; what it said, and what it asked of programs."""
     path = f"{checkout / 'bin'}{os.pathsep}{os.environ['PATH']}"
     environment = os.environ | {"PATH": path, "HYPERSPHERE_TEST_SHARED": str(archives), "PYENV_ROOT": os.devnull}
     environment.pop("ATEN_CPU_CAPABILITY", None)  # these tests may run under another themselves
-    done = subprocess.run([checkout / ".ci" / "run"], env=environment, capture_output=True, text=True, check=False)
-    return done, (checkout / "asked.log").read_text().splitlines()
+    command = [checkout / ".ci" / "run", *options]
+    done = subprocess.run(command, env=environment | variables, capture_output=True, text=True, check=False)
+    log = checkout / "asked.log"
+    return done, log.read_text().splitlines() if log.exists() else []
 
 
-def test_without_the_archives_smoke_is_skipped_and_said_so_and_a_missing_document_fails(
-    checkout: Path, tmp_path: Path
+@pytest.mark.parametrize(("options", "asked_for"), [((), SOME), (("--all",), ALL)])
+def test_without_archives_smoke_is_skipped_and_said_so(
+    checkout: Path, tmp_path: Path, options: tuple[str, ...], asked_for: tuple[str, ...]
 ) -> None:
-    done, asked = run(checkout, tmp_path / "nowhere")
+    done, asked = run(checkout, tmp_path / "nowhere", *options)
     assert done.returncode == 0, done.stderr
     assert f"skipped: there is no unpack.py in {tmp_path / 'nowhere'}" in done.stdout
-    assert [line.split(" SET=")[0] for line in asked] == [
-        *("setup", "lint", "test MARKS=", "pytest trained and not tools under avx2"),
-        *("reproduce", "plan FOLDER=1", "test-results", "site"),
-        *("evidence SCALE=laptop with MPLBACKEND", "plan FOLDER=1 SCALE=laptop"),
-    ]
-    assert {line.split(" SET=")[1] for line in asked if " SET=" in line} == {"evidence_only=true"}
-    (checkout / "results" / "quick-0" / "paper.pdf").write_text("")  # the control
+    assert asked == [*asked_for]
+
+
+def test_a_missing_document_fails(checkout: Path, tmp_path: Path) -> None:
+    (checkout / "results" / "quick-0" / "paper.pdf").write_text("")
     program(checkout / "bin" / "lscpu", "echo Flags: avx2")
     done, asked = run(checkout, tmp_path / "nowhere")
-    assert asked[-4:-2] == ["lint", "test MARKS="]  # without AVX-512, tests of trained numbers have run
+    assert asked[1:4] == [SOME[1], SOME[2], SOME[4]]  # without AVX-512, tests of trained numbers have run
     assert done.returncode != 0
     assert "results/quick-0/paper.pdf: missing or empty" in done.stderr
 
 
+def test_another_option_and_a_commit_that_is_not_there_are_refused(checkout: Path, tmp_path: Path) -> None:
+    for options, variables, said in (
+        (("--al",), {}, "usage: [SINCE=COMMIT] .ci/run [--all]\n"),
+        ((), {"SINCE": "nonesuch"}, "SINCE: no commit 'nonesuch'\n"),
+    ):
+        done, asked = run(checkout, tmp_path / "nowhere", *options, **variables)
+        assert (done.returncode, done.stderr, asked) == (2, said, [])
+
+
+def commit(checkout: Path, *changed: str) -> str:
+    """A commit, its name, of these files with new content; the first makes the repository."""
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-c", "user.name=n", "-c", "user.email=e", *arguments]
+        return subprocess.run(command, cwd=checkout, check=True, capture_output=True, text=True).stdout
+
+    if not (checkout / ".git").is_dir():
+        git("init")
+    for name in changed:
+        program(checkout / name, f"changed after {git('rev-list', '--all', '--count')}")
+    git("add", ".")
+    git("commit", "--allow-empty", "-m", "one")
+    return git("rev-parse", "HEAD").strip()
+
+
 @pytest.mark.parametrize(
-    ("changed", "commits", "marks"),
+    ("changed", "asked_for", "left_out"),
     [
-        ("README.md", 31, "not tools"),
-        ("requirements.lock", 31, ""),
-        ("workflow/rules/new.smk", 31, ""),
-        ("README.md", 5, ""),  # too young to tell
+        ("README.md", set(), {"the tests of trained numbers under AVX2", "three tables of the smoke scale"}),
+        ("src/hypersphere/training/loop.py", {"pytest"}, {"three tables of the smoke scale"}),
+        ("src/hypersphere/datasets/cifar.py", {"pytest", "reproduce SCALE=smoke"}, set()),
     ],
 )
-def test_tests_of_tools_run_if_what_they_are_about_changed(
-    checkout: Path, tmp_path: Path, changed: str, commits: int, marks: str
+def test_what_is_about_files_that_did_not_change_is_left_out_and_said_so(
+    checkout: Path, tmp_path: Path, changed: str, asked_for: set[str], left_out: set[str]
 ) -> None:
-    def git(*arguments: str) -> None:
-        command = ["git", "-c", "user.name=n", "-c", "user.email=e", *arguments]
-        subprocess.run(command, cwd=checkout, check=True, capture_output=True)
-
-    git("init")
-    git("add", ".ci")
-    for number in range(commits):
-        git("commit", "--allow-empty", "-m", f"{number}")
-    program(checkout / changed, "changed")
-    git("add", changed)
-    git("commit", "-m", "the change")
-    done, asked = run(checkout, tmp_path / "nowhere")
-    assert done.returncode == 0, done.stderr
-    assert f"test MARKS={marks}" in asked
-    assert ("left out: the tests of Snakemake" in done.stdout) == bool(marks)
+    before = commit(checkout)
+    commit(checkout, changed)
+    archives = tmp_path / "archives"
+    program(archives / "unpack.py")
+    (archives / "unpack.py").write_text("")
+    done, asked = run(checkout, archives, SINCE=before)
+    assert f"test MARKS=not long SINCE={before}" in asked
+    dear = {start for start in ("pytest", "reproduce SCALE=smoke") for line in asked if line.startswith(start)}
+    assert dear == asked_for
+    lines = [line for line in done.stdout.splitlines() if line.startswith("left out: ") and "; since" in line]
+    named = {line.removeprefix("left out: ").partition(";")[0] for line in lines}
+    assert named == left_out
 
 
-def test_light_tests_run_under_the_other_python_where_there_is_one(checkout: Path, tmp_path: Path) -> None:
+def test_by_default_changes_count_from_thirty_commits_ago(checkout: Path, tmp_path: Path) -> None:
+    first = commit(checkout, "README.md")
+    for _ in range(29):
+        commit(checkout)
+    assert SOME[2] in run(checkout, tmp_path / "nowhere")[1]  # too young to tell
+    commit(checkout)
+    assert f"{SOME[2]} SINCE={first}" in run(checkout, tmp_path / "nowhere")[1]
+
+
+@pytest.mark.parametrize(("options", "marks"), [((), "pythons"), (("--all",), "not long and not tools and not heavy")])
+def test_tests_run_under_the_other_python_where_there_is_one(
+    checkout: Path, tmp_path: Path, options: tuple[str, ...], marks: str
+) -> None:
     other = 23 - sys.version_info[1]
     program(checkout / "bin" / f"python3.{other}", f'[ -z "$2" ] || echo 3.{other}')
     program(checkout / ".venv" / "bin" / "pytest", f'echo "pytest ${{*#*-m }}" >> "{checkout}/asked.log"')
-    for command in ("init", "add .", "-c user.name=n -c user.email=e commit -m all"):
-        subprocess.run(["git", *command.split()], cwd=checkout, check=True, capture_output=True)
-    done, asked = run(checkout, tmp_path / "nowhere")
+    commit(checkout)
+    done, asked = run(checkout, tmp_path / "nowhere", *options)
     assert done.returncode == 0, done.stderr
-    assert "pytest not long and not tools and not heavy" in asked
+    assert f"pytest {marks}" in asked
     (setup,) = (line for line in asked if line.startswith("-C "))
     assert setup.endswith(f"/checkout setup PYTHON=python3.{other}")
 
@@ -131,6 +188,32 @@ def test_with_the_archives_smoke_runs_on_them_and_is_checked(checkout: Path, tmp
     assert done.returncode != 0
     assert "check_smoke.py" in done.stderr
     assert done.stdout.count(f"unpacked into {folder}\n") == 2  # CIFAR-10 and CIFAR-100
+
+
+def exercised(plan: Plan) -> dict[str, set[str]]:
+    """What all artifacts of a plan exercise, by its cells."""
+    cells = [cell for cell in plan.cells if cell.run is not None and not cell.missing]
+    data = [one for cell in cells if cell.run for one in (cell.run.dataset, cell.target)]
+    return {
+        "methods": {cell.run.method.name for cell in cells if cell.run},
+        "trainers": {cell.run.kind for cell in cells if cell.run},
+        "probes": {cell.how.probe.name for cell in cells if cell.how},
+        "sources": {one.source.name for one in data if one and one.source},
+        "ways to draw": {plan.config.papers[paper].measured[name].draw for paper, name in plan.made},
+    }
+
+
+def test_the_artifacts_of_quick_that_are_made_have_one_of_each_kind() -> None:
+    """In the plan that the printed setting makes; by a quarter of its runs, or so."""
+    quick = released("quick")
+    script = runpy.run_path(str(REPOSITORY / ".ci" / "choose.py"))
+    chosen = script["choose"](quick)
+    setting = f"leaves_out=[{','.join(script['left_out'](quick, chosen))}]"
+    some = planning.make(REPOSITORY, {"scale": "quick", **settings.parse([setting])})
+    assert {*some.made} == {*chosen} >= script["TESTED"]
+    assert exercised(some) == exercised(quick)
+    assert len(some.runs) < 110
+    assert f"{len(some.runs)} of {len(quick.runs)} runs" in script["summary"](quick, chosen)
 
 
 TABLE = "coordinates,measured_on,mean\na,cifar10_lt_tenth,23.3\nb,,\nc,cifar10_lt_tenth,20\n"

@@ -4,18 +4,16 @@ The commands are read from the pages and from what the commands print, so that a
 They run in copies of the small project, where ``ONLY`` is one of its artifacts; on the real papers they are planned.
 """
 
-import json
 import re
 import shlex
-from functools import cache
 
 import pytest
 
 from hypersphere.command import cli
-from hypersphere.config import plan as planning
-from hypersphere.config.plan import Plan
+from hypersphere.config import project
 from hypersphere.config.settings import parse, split
 
+from ..golden.released import released
 from .conftest import REPOSITORY, Checkout
 
 PAGES = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md")] + sorted((REPOSITORY / "docs").glob("*.md"))
@@ -83,16 +81,12 @@ def test_the_real_papers_have_what_a_page_names(command: str) -> None:
         assert {word for word in words if word.startswith("--")} <= allowed.keys()
     given = settings(command)
     only = given.pop("only", [])
-    plan = planned(json.dumps(given))
+    if given.keys() - {"scale"}:
+        project.load(REPOSITORY, given)  # which refuses a setting that is none
+    plan = released(str(given.get("scale", "quick")))
     for name in only.split() if isinstance(only, str) else only:
         paper, _, artifact = name.partition("/")
         assert not artifact or (paper, artifact) in plan.made or artifact in plan.config.papers[paper].studied, command
-
-
-@cache
-def planned(given: str) -> Plan:
-    """The plan of the real papers with these settings."""
-    return planning.make(REPOSITORY, json.loads(given))
 
 
 def adapted(command: str, place: Checkout) -> str:

@@ -227,14 +227,13 @@ def results() -> Iterator[Results]:
         yield study.simulate(TRIALS)
 
 
-@pytest.mark.parametrize("seeds", [[0], [3, 4, 5]])
-def test_a_trial_does_not_depend_on_the_others(results: Results, seeds: list[int]) -> None:
-    some = study.simulate(seeds)
+def test_a_trial_does_not_depend_on_the_others(results: Results) -> None:
+    some = study.simulate([4])
     assert some.keys() == results.keys()
     for name, part in some.items():
-        assert part.tobytes() == results[name][seeds].tobytes(), name
+        assert part.tobytes() == results[name][[4]].tobytes(), name
     for name in ("maps", "accuracy", "in_margin"):
-        assert some[name].tobytes() != results[name][[seed + 1 for seed in seeds]].tobytes()  # control: another seed
+        assert some[name].tobytes() != results[name][[5]].tobytes()  # control: another seed
 
 
 def test_accuracies_are_those_of_their_setting(results: Results) -> None:

@@ -417,6 +417,7 @@ COMMANDS |= {
     "theory": Command(_build("exact.theorems"), "check every theorem and identity against draws and counterexamples"),
     "scorecard": Command(_build("report.scorecard"), "write one page with every claim and its verdict"),
     "paper": Command(_build("report.paper"), "write the tables, figures and verdicts of a scale as a PDF"),
+    "runs": Command(_build("command.runs"), "write the runs of each paper as a table, into the paper's folder"),
 }
 
 

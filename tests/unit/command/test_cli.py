@@ -24,6 +24,8 @@ from hypersphere.training import pretrain
 from ...fixtures import Approve, Planned, Project, Refused
 from ..statistics.world import World, at, claim
 
+pytestmark = pytest.mark.pythons
+
 ROOT = Path(__file__).resolve().parents[3]
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 

@@ -9,12 +9,13 @@ import pytest
 
 from hypersphere.command import cost
 from hypersphere.command.cost import CORE, GPU, Amount, Cost, Size, stated
-from hypersphere.config import project, registry
+from hypersphere.config import registry
 from hypersphere.config.run import Dataset
 from hypersphere.datasets.types import CLASS
 from hypersphere.training import work
 
 from ...fixtures import Approve, Planned, Refused
+from ...golden.released import configured
 
 ROOT = Path(__file__).resolve().parents[3]
 TABLE = {
@@ -154,5 +155,5 @@ def test_imbalance_leaves_what_the_norms_paper_has(classes: int, head: int, rati
 
 def test_every_declared_set_but_two_kinds_has_a_size() -> None:
     """ImageNet has no loader yet, and no encoder is trained on a task of sentences."""
-    unknown = [one.source for one in project.load(ROOT, {}).datasets.values() if stated(one) is None]
+    unknown = [one.source for one in configured().datasets.values() if stated(one) is None]
     assert {source and source.name for source in unknown} == {None, "text_task"}

@@ -10,14 +10,16 @@ import pytest
 
 import hypersphere.config
 from hypersphere.command import cli, site
-from hypersphere.config import project, registry
+from hypersphere.config import registry
 from hypersphere.config.claims import load_errata
 from hypersphere.config.validation import Strict
 from hypersphere.exact import theorems as theory
 from hypersphere.files import write_text
 
+from ...golden.released import configured
+
 PARTS = [(kind, name) for kind, _ in site.KINDS.values() for name in registry.names(kind)]
-CONFIG = project.load(site.ROOT, {})
+CONFIG = configured()
 
 
 def test_every_model_of_the_configuration_theorem_command_and_erratum_is_in_the_reference() -> None:

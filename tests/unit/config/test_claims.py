@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from hypersphere.config import project
 from hypersphere.config.claims import (
     PRINTED,
     SIGNS,
@@ -23,7 +22,7 @@ from hypersphere.config.measures import MEASURES
 from hypersphere.exact import theorems
 
 from ...fixtures import Planned, Refused
-from ...golden.released import ROOT
+from ...golden.released import ROOT, configured
 from .conftest import CELL, COMPARED, FIELDS, VALUE, table
 
 
@@ -215,7 +214,7 @@ def test_why_a_claim_is_not_measured(planned: Planned, one: Claim, reason: str) 
     assert why_not_measured(plan, "p", one) == reason
 
 
-CONFIG = project.load(ROOT, {})
+CONFIG = configured()
 LEDGER = load_errata(CONFIG)
 
 

@@ -167,8 +167,12 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("name", records.TABLES)
-@pytest.mark.parametrize("damage", DAMAGES)
+NAMES = [*records.TABLES]
+PAIRS = [*zip(DAMAGES, NAMES, strict=True), *zip(DAMAGES, [*NAMES[1:], NAMES[0]], strict=True)]
+"""Each kind of damage of two tables, so that each table has two kinds."""
+
+
+@pytest.mark.parametrize(("damage", "name"), PAIRS)
 def test_a_damaged_table_is_a_sentence(folder: Path, refused: Refused, name: str, damage: str) -> None:
     DAMAGES[damage](folder / f"{name}.csv")
     with refused():

@@ -12,6 +12,8 @@ from hypersphere.config import registry
 
 from ...fixtures import Approve
 
+pytestmark = pytest.mark.pythons
+
 
 def test_what_a_file_of_objectives_is_for_is_what_its_function_returns() -> None:
     """Every component has one kind, and the helpers beside them (geometry, pairs …) have none."""

@@ -13,6 +13,8 @@ from hypersphere.config.run import Dataset, Run
 
 from ...fixtures import Approve
 
+pytestmark = pytest.mark.pythons
+
 RUN: dict[str, Any] = {
     "dataset": {"name": "noise", "source": {"name": "digits"}},
     "views": {},

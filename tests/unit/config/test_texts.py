@@ -12,7 +12,7 @@ from hypersphere.config import texts
 from hypersphere.exact import theorems
 
 from ...fixtures import Project, Refused
-from ...golden.released import ROOT, released
+from ...golden.released import configured, released
 
 P = "papers/p"
 GOOD = {
@@ -185,7 +185,7 @@ def test_a_claim_of_a_sentence_that_is_not_there_is_said(root: Path, refused: Re
         texts.check(planning.make(root))
 
 
-@pytest.mark.parametrize("paper", released("quick").config.papers)
+@pytest.mark.parametrize("paper", configured().papers)
 def test_statements_are_read_as_they_are_imported(paper: str) -> None:
     config = released("quick").config
     imported = [statement.id for statement in theorems.statements(config, paper)]
@@ -195,4 +195,4 @@ def test_statements_are_read_as_they_are_imported(paper: str) -> None:
 def test_the_released_documents_are_right() -> None:
     config = released("quick").config
     assert sum(len(texts.statements(config.theorems_file(paper))) for paper in config.papers) > 50
-    texts.check(planning.make(ROOT))
+    texts.check(released("quick"))

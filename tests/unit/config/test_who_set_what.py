@@ -283,8 +283,8 @@ def test_each_value_is_that_of_the_layers_named_and_a_default_is_in_none_that_is
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_a_run_that_is_printed_whole_and_read_again_is_the_same(scale: str) -> None:
-    """One of each description, whatever its seed."""
+    """One of each description, whatever its seed; of those, every fifth."""
     runs = {cell.resolved.run.name: cell.run for cell in released(scale).cells if cell.resolved and cell.run}
-    for run in runs.values():
+    for run in [*runs.values()][::5]:
         again = Run.model_validate(files.parse_yaml(run.as_yaml()))
         assert (again, again.name) == (run, run.name)

@@ -14,8 +14,10 @@ from hypersphere.exact import theorems
 from hypersphere.provenance.columns import THEORY
 from hypersphere.report.claims import counterexample
 
+from ...golden.released import configured
+
 ROOT = Path(__file__).resolve().parents[3]
-CONFIG = cfg.load(ROOT, {})
+CONFIG = configured()
 CLAIMS = {
     paper: [row for row in load(ROOT / "papers" / paper / "claims.csv") if row.kind == "theorem"]
     for paper in CONFIG.papers

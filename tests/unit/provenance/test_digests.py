@@ -18,6 +18,8 @@ from hypersphere.provenance import digests, sources
 
 from ...conftest import PROJECT
 
+pytestmark = pytest.mark.pythons
+
 NORMS = "papers/embedding_norms/paper.yaml"
 
 

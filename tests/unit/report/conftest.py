@@ -12,6 +12,7 @@ from hypersphere.report.results import Known
 from hypersphere.statistics import known
 from hypersphere.statistics.confirmed import COMPARED
 
+from ...golden.released import released
 from . import made_up
 from .pages import browser
 
@@ -30,7 +31,7 @@ def unrecorded(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
 @pytest.fixture(scope="session")
 def report_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report's page of made-up claims on the released documents."""
-    plan, folder = planning.make(ROOT, {"scale": "laptop", "evidence_only": True}), tmp_path_factory.mktemp("report")
+    plan, folder = released("laptop"), tmp_path_factory.mktemp("report")
     every, compared = made_up.table(made_up.CLAIMS), pd.DataFrame(columns=list(COMPARED))
     answered = [row for row in (*made_up.CLAIMS, made_up.FEWER) if row["rung"] != "nothing"]
     steps = tables.as_read(pd.DataFrame(answered, columns=list(columns.LADDER)), columns.LADDER)

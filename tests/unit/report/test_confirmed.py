@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hypersphere.config import plan as planning
 from hypersphere.config.project import Config
 from hypersphere.config.study import Selection
 from hypersphere.report import confirmed
 from hypersphere.statistics import answers
 from hypersphere.statistics.confirmed import COMPARED
 
+from ...golden.released import configured
 from .approval import approve
-from .conftest import ROOT
 
 BEST, PRINTED = "optimiser.learning_rate.times=best", "optimiser.learning_rate.times=1"
 
@@ -54,7 +53,7 @@ def test_a_direction_is_read_from_the_corrected_interval_and_from_no_arm_at_a_co
         "not read: neither arm is above its controls": {"low_holm": 0.1, "high_holm": 3.0, "floored": "both"},
         "not finished": {"low_holm": 0.1, "high_holm": 3.0, "finished": False},
     }
-    study = planning.cfg.load(ROOT, {}).papers["ours"].studies["step_size"]
+    study = configured().papers["ours"].studies["step_size"]
     assert [confirmed.direction(counted(row("cut3") | changed), study) for changed in said.values()] == [*said]
     assert confirmed.direction(counted(AGAIN | {"low": 0.2, "high": 0.9}), study) == "ahead"
     closed = study.model_copy(update={"closed": "It cannot answer."})
@@ -91,7 +90,7 @@ def test_a_study_in_words_is_as_approved() -> None:
     """
     arm, times = "method=simsiam;variant={};dataset=cifar10_lt", "optimiser.learning_rate.times"
     chosen = {arm.format(variant): {times: rate} for variant, rate in (("default", 1), ("cut9", 0.0316), ("cut3", 1))}
-    config = planning.cfg.load(ROOT, {}).model_copy(update={"selected": {("ours", "step_size"): chosen}})
+    config = configured().model_copy(update={"selected": {("ours", "step_size"): chosen}})
     again = AGAIN | {"n": 7, "n_missing": 3, "came_to": "0.12", "baseline_came_to": "0.12", "finished": False}
     readings = ("by=geometry;measure=norm", "by=knn;epoch=25%;measure=knn_top1")
     checks = [row(name, artifact="step_size_checks", reading=one) for name in ("cut3", "cut9") for one in readings]
@@ -120,7 +119,7 @@ def test_a_study_in_words_is_as_approved() -> None:
 
 def test_the_forest_has_a_line_for_each_comparison_by_the_primary_measure(tmp_path: Path) -> None:
     """By the drawing's own data: two intervals of an arm, one of an A/A arm, and the shaded margin."""
-    config = planning.cfg.load(ROOT, {})
+    config = configured()
     listed = table(
         row("cut9"), AGAIN, row("cut9", PRINTED, "step_size_printed"), row("cut9", artifact="step_size_checks")
     )

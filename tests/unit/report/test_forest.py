@@ -2,16 +2,15 @@
 
 from typing import Any
 
-from hypersphere.config import project
 from hypersphere.config.rules import Answer
 from hypersphere.provenance import tables
 from hypersphere.report import forest
 
+from ...golden.released import configured
 from . import made_up
 from .approval import approve
-from .conftest import ROOT
 
-CONFIG = project.load(ROOT, {"scale": "laptop"})
+CONFIG = configured("laptop")
 TARGETS = ("cifar10", "cifar100", "stl10", "tiny_imagenet")
 EVERY = [
     made_up.comparison("left_out_no_number", "larger", 1.0),

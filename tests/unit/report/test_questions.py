@@ -11,7 +11,6 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hypersphere.config import project
 from hypersphere.config import questions as asked
 from hypersphere.config.rules import RUNGS, Verdict
 from hypersphere.errors import HypersphereError
@@ -19,10 +18,10 @@ from hypersphere.provenance import columns, tables
 from hypersphere.report import questions
 from hypersphere.statistics.confirmed import TABLES
 
+from ...golden.released import configured
 from . import made_up
-from .conftest import ROOT
 
-RELEASED = project.load(ROOT, {})
+RELEASED = configured()
 NO_STUDIES = {name: pd.DataFrame(columns=list(kinds)) for name, kinds in TABLES.items()}
 NOTHING: dict[str, Any] = {"rung": "nothing", "answer": "not tested", "certainty": "none", "verdict": "not run"}
 COUNTS = "{ours}: {holds} {direction_only} {fails} {opposite} {cannot_tell} {not_tested} of {all}"

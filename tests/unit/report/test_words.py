@@ -4,15 +4,14 @@ from typing import Any
 
 import pytest
 
-from hypersphere.config import project
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.measures import LARGEST, MEASURES
 from hypersphere.provenance import tables
 from hypersphere.report import claims, questions, words
 from hypersphere.report.artifact import Point
 
+from ...golden.released import configured
 from . import made_up
-from .conftest import ROOT
 
 PAPER = Paper.model_validate(
     {
@@ -49,7 +48,7 @@ def test_a_value_says_its_key_where_it_needs_one(key: str, given: Any, said: str
 
 def test_a_corruption_does_not_take_the_label_of_a_method() -> None:
     """The losses of our own studies are the method ``contrast``; CIFAR-10-C has a corruption of this name."""
-    ours = project.load(ROOT, {}).papers["ours"]
+    ours = configured().papers["ours"]
     assert words.value(ours, "method", "contrast") == ours.label("contrast") != "contrast"
     assert words.value(ours, "corruption", "contrast") == "corruption contrast"
 
@@ -86,7 +85,7 @@ RANGED = [name for name, one in MEASURES.items() if one.low > -LARGEST or one.hi
 @pytest.mark.parametrize("name", RANGED)
 def test_no_interval_that_is_shown_leaves_the_range_of_its_measure(name: str) -> None:
     """Of values and of differences, on the pages, in sentences, in tables and in figures. Those of files stay."""
-    config, measure = project.load(ROOT, {}), MEASURES[name]
+    config, measure = configured(), MEASURES[name]
     far = {"low": -1e6, "high": 1e6}
     unadjusted = {"low_unadjusted": -2e6, "high_unadjusted": 2e6, "reported_low": -1e6, "reported_high": 1e6}
     difference = tables.rows(made_up.table([made_up.comparison("one", 1, 1, metric=name, **far, **unadjusted)]))[0]

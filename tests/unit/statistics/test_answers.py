@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given, settings
 
 from hypersphere import files
-from hypersphere.config import coordinates, project
+from hypersphere.config import coordinates
 from hypersphere.config.study import Answers
 from hypersphere.statistics import answers
 from hypersphere.statistics.effects import Arms
 
-from ...golden.released import ROOT
+from ...golden.released import ROOT, configured
 from .world import RULES
 
-CONFIG = project.load(ROOT, {"scale": "laptop"})
+CONFIG = configured("laptop")
 OPEN_STUDIES = [
     (paper, name)
     for paper, document in CONFIG.papers.items()

@@ -7,17 +7,16 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from hypersphere.config import project
 from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Rung, load_certainty
 from hypersphere.config.run import Run
 from hypersphere.provenance import columns
 from hypersphere.statistics import known
 
-from ...golden.released import ROOT
+from ...golden.released import ROOT, configured
 from .world import Make
 
 RULES = load_certainty(ROOT)
-LAPTOP = project.load(ROOT, {"scale": "laptop"})
+LAPTOP = configured("laptop")
 
 
 def measured(**changed: Any) -> dict[str, Any]:

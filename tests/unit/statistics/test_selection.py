@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from hypersphere.config import coordinates, project
+from hypersphere.config import coordinates
 from hypersphere.config.study import read_selection, write_selection
 from hypersphere.errors import HypersphereError
 from hypersphere.statistics.selection import select
 
 from ...fixtures import Refused
-from ...golden.released import ROOT
+from ...golden.released import configured
 from .world import PAPER, STUDY, Make, at
 
 RATE = "optimiser.learning_rate.times"
@@ -81,7 +81,7 @@ def test_nothing_is_selected_anew_for_a_closed_study(make_world: Make, refused: 
 def test_no_released_selection_of_an_open_study_is_at_an_edge() -> None:
     """By the grids as they are declared, field by field; of the closed study of losses, 14 of 16 temperatures are."""
     at_edges = dict[str, int]()
-    config = project.load(ROOT, {"scale": "laptop"})
+    config = configured("laptop")
     for (paper, name), selected in config.selected.items():
         study = config.papers[paper].studies[name]
         for arm, values in selected.items():

@@ -11,14 +11,14 @@ import pytest
 
 from hypersphere.config import claims as printed
 from hypersphere.config import paper_code
-from hypersphere.config import project as cfg
 from hypersphere.report import studies, style
 from hypersphere.report.artifact import Context
 from hypersphere.report.kinds import study_figure
 
+from ....golden.released import configured
 from ..conftest import ROOT
 
-RELEASED = cfg.load(ROOT, {"scale": "paper"})
+RELEASED = configured("paper")
 
 
 def words(context: Context) -> list[str]:

@@ -12,7 +12,6 @@ import pytest
 import yaml
 
 from hypersphere import files
-from hypersphere.config import project as cfg
 from hypersphere.config.artifacts import Section
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
@@ -20,6 +19,7 @@ from hypersphere.report import pages, paper, pdf, studies, words
 from hypersphere.report.results import Known
 from hypersphere.statistics.confirmed import COMPARED
 
+from ....golden.released import configured
 from ..approval import approve
 from ..conftest import ROOT
 from ..made_up import comparison, stated, table
@@ -201,7 +201,7 @@ def test_what_a_scale_has_drawn_changes_no_byte(report: Report) -> None:
 
 
 def test_each_document_has_an_equation_and_each_reference_is_cited() -> None:
-    config = cfg.load(ROOT, {"scale": "quick"})
+    config = configured()
     prose, equations = ((ROOT / "paper" / name).read_text("utf-8") for name in ("report.typ", "equations.typ"))
     references = yaml.safe_load((ROOT / "paper" / "references.yml").read_text(encoding="utf-8"))
     printed = {name: document for name, document in config.papers.items() if name != "ours"}  # which are questions

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from hypersphere.config import plan as planning
 from hypersphere.config.claims import Erratum
 from hypersphere.report import claims, pages, scorecard
 from hypersphere.report.proofs import Link, Proofs
 
+from ....golden.released import released
 from ..conftest import ROOT
 
 
@@ -66,7 +66,7 @@ def test_a_code_host_that_is_no_address_is_named_with_its_file(tmp_path: Path, r
 
 def test_the_code_and_the_test_of_every_exact_study_and_statement_exist() -> None:
     """Of the released documents; an exact artifact, whose name is not that of a document, is linked to its study."""
-    plan = planning.make(ROOT, {})
+    plan = released("quick")
     proofs = Proofs(plan, frozenset(), plan.config.results)
     proofs.root = str(ROOT)
     for paper in plan.config.papers.values():
