@@ -89,6 +89,7 @@ class Cells:
                         validate(schema, parameters, config.sources["probes"], f"probes.{key}")
                 changed = {**protocol.model_dump(), "probe": {"name": probe.name, **parameters}}
                 self.protocols[paper][name] = Protocol.model_validate(changed)
+        self.leaving_out = [one for one in config.scale.overrides if one.leaves_out]
         self.resolved: dict[tuple[str, str], Resolved] = {}
         self.seeded: dict[tuple[str, int], Run] = {}
 
@@ -128,22 +129,21 @@ class Cells:
         self, paper: Paper, name: str, artifact: Measured, point: dict[str, Scalar], seeds: list[int]
     ) -> list[Cell]:
         """The cells of one point; one without a dataset, or that is left out, has neither run nor seeds."""
-        where = f"{self.config.paper_file(paper.paper)}: {paper.section(name)}"
         own, other = str(point["dataset"]), str(point.get("target", point["dataset"]))
         for key, dataset in (("dataset", own), ("target", other)):
             if dataset not in self.config.datasets:
-                raise HypersphereError(f"{where}: {key}: {not_one_of(dataset, sorted(self.config.datasets))}")
+                raise self._wrong(paper, name, f"{key}: {not_one_of(dataset, sorted(self.config.datasets))}")
         try:
             protocol = paper.protocol(artifact, point)
         except ValueError as error:
-            raise HypersphereError(f"{where}: {error}") from None
+            raise self._wrong(paper, name, error) from None
         how, measure = self.protocols[paper.paper].get(protocol), MEASURES[str(point["measure"])]
         transfer = how is not None and how.transfer
         # Only a measure that needs no fit, such as norms, keeps its name on another dataset.
         own_only = how is None or (measure.margin == "accuracy" and not measure.of_task)
         if transfer == (other == own) and (transfer or own_only):
             problem = "needs another one than the dataset" if transfer else f"measures encoders of {own} on {own} only"
-            raise HypersphereError(f"{where}: target: {protocol} {problem}")
+            raise self._wrong(paper, name, f"target: {protocol} {problem}")
         used = {published: self.config.used(published, paper.paper) for published in (own, other)}
         cell = Cell(paper.paper, name, point, None, 0, used[other], protocol, how, str(point["measure"]))
         if artifact.leaves_out(point):  # a field that is not this arm's need not be one of its run
@@ -158,12 +158,16 @@ class Cells:
                 epoch = round(last * asked / resolved.epochs)
             else:
                 allowed = f"must be a whole number from 0 to {resolved.epochs} (given: {asked})"
-                raise HypersphereError(f"{where}: epoch: {allowed}")
+                raise self._wrong(paper, name, f"epoch: {allowed}")
         cell = replace(cell, epoch=epoch, resolved=resolved)
         cell = replace(cell, missing=next(self._reasons(cell, artifact, used), ""))
         if resolved is None:
             return [cell]
         return [replace(cell, run=self._run(resolved, seed)) for seed in seeds]
+
+    def _wrong(self, paper: Paper, name: str, problem: object) -> HypersphereError:
+        """The error of a wrong cell, which names the file and section of its artifact."""
+        return HypersphereError(f"{self.config.paper_file(paper.paper)}: {paper.section(name)}: {problem}")
 
     def _run(self, resolved: Resolved, seed: int) -> Run:
         if (key := (resolved.run.name, seed)) not in self.seeded:
@@ -201,7 +205,7 @@ class Cells:
         """Why this scale makes no cell of a point, whatever its seed."""
         point, resolved = cell.coordinates, cell.resolved
         described = {**point, "paper": cell.paper}
-        if any(one.leaves_out and one.matches(described) for one in self.config.scale.overrides):
+        if any(one.matches(described) for one in self.leaving_out):
             yield LEFT_OUT
         for published, dataset in used.items():
             if dataset is None:

@@ -26,6 +26,7 @@ READINGS = (
 dataset, if it is another one; ``by`` is the protocol, where an artifact compares several."""
 PAIR = "method.variant"
 """A key of axes that stands for two, with values such as ``simclr.default``."""
+_NAMED = {*IDENTITY, *READINGS}
 _NAME = re.compile(r"[A-Za-z0-9_+\-.]+%?")
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
@@ -60,7 +61,7 @@ def show(value: Scalar) -> str:
 
 def ordered(coordinates: Coordinates) -> dict[str, Scalar]:
     """The coordinates in canonical order: identity, paths into the run, readings."""
-    paths = sorted(key for key in coordinates if key not in IDENTITY and key not in READINGS)
+    paths = sorted(coordinates.keys() - _NAMED)
     return {key: normal(coordinates[key]) for key in (*IDENTITY, *paths, *READINGS) if key in coordinates}
 
 
@@ -147,8 +148,13 @@ class Contrast(Strict):
         """Its cells among ``points``, each with the one that it is compared with, if that is another of them."""
         cells = {frozenset(point.items()): point for point in points}
         against = {key: normal(value) for key, value in self.against.items()}
-        others = ((point, cells.get(frozenset({**point, **against}.items()))) for point in points)
-        return [(point, other) for point, other in others if other not in (None, point) and covers(self.of, point)]
+        found = []
+        for point in points:
+            if covers(self.of, point):
+                other = cells.get(frozenset({**point, **against}.items()))
+                if other is not None and other != point:
+                    found.append((point, other))
+        return found
 
 
 def covers(values: Mapping[str, Any], point: Coordinates) -> bool:

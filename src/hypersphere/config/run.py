@@ -43,6 +43,12 @@ def _check(kind: registry.Kind) -> AfterValidator:
     """Validate a component's parameters by its function's signature, and drop those that equal the default."""
 
     def check(component: Component) -> Component:
+        known, given = registry.checked(kind, component.name), repr(component.model_extra)
+        if given not in known:
+            known[given] = checked_anew(component)
+        return known[given]
+
+    def checked_anew(component: Component) -> Component:
         try:
             model = registry.schema(kind, component.name)
         except HypersphereError as error:
