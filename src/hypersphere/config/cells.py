@@ -171,8 +171,7 @@ class Cells:
 
     def _run(self, resolved: Resolved, seed: int) -> Run:
         if (key := (resolved.run.name, seed)) not in self.seeded:
-            fields = {field: getattr(resolved.run, field) for field in resolved.run.model_fields_set}
-            self.seeded[key] = Run.model_construct(**{**fields, "seed": seed})
+            self.seeded[key] = resolved.run.of_seed(seed)
         return self.seeded[key]
 
     def further(self, cells: Iterable[Cell], records: Records) -> list[Cell]:

@@ -331,7 +331,11 @@ def table_name(path: Path, at: At) -> Path:
 
 def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
     """Load config/ under ``root`` and expand it."""
-    config = cfg.load(root, overrides or {})
+    return of(cfg.load(root, overrides or {}))
+
+
+def of(config: cfg.Config) -> Plan:
+    """The plan of a configuration."""
     maker = Cells(config)
     cells: list[Cell] = []
     for paper in config.papers.values():

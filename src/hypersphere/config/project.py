@@ -169,6 +169,8 @@ class Config(BaseModel):
     """Where each setting, and each field of the scale, was set last: a file, or ``COMMAND_LINE``."""
     placed: list[tuple[Path, str, ScaleOverride]]
     """The scale's overrides, each with its file, or ``COMMAND_LINE``, and its section there."""
+    read: dict[Path, str] = Field(default_factory=dict)
+    """The sha256 of every file that this was read from."""
 
     @property
     def scale_name(self) -> str:
@@ -303,6 +305,11 @@ class Config(BaseModel):
 
 def load(root: Path, overrides: dict[str, Any]) -> Config:
     """Read config/ under ``root``; ``overrides`` (command line) replace settings or numbers of the scale."""
+    with files.noting() as read:
+        return _load(root, overrides).model_copy(update={"read": read})
+
+
+def _load(root: Path, overrides: dict[str, Any]) -> Config:
     folder, overrides = root / "config", dict(overrides)
     settings, sources = _settings(root, overrides)
     scales = scale_names(root)

@@ -7,31 +7,31 @@ from typing import Any
 import pandas as pd
 
 from hypersphere.config import registry
-from hypersphere.config.plan import Plan
+from hypersphere.config.project import Config
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance.tables import write
 from hypersphere.simulations.study import COLUMNS, Answer, Context, Study
 from hypersphere.training.determinism import make_deterministic
 
 
-def build(plan: Plan, paper: str) -> None:
+def build(config: Config, paper: str) -> None:
     """Write a table for each artifact of an exact study, answers.csv (columns: docs/results.md) and a manifest."""
     make_deterministic(1)
-    context = Context(plan.config, paper)
+    context = Context(config, paper)
     tables: dict[str, tuple[pd.DataFrame, Iterable[str]]] = {}
     answers: list[dict[str, Any]] = []
-    for name in plan.config.studies(paper):
+    for name in config.studies(paper):
         study: Study = registry.load("simulations", name)(context)
-        declared = {artifact for artifact, entry in plan.config.studied(paper).items() if entry.study == name}
+        declared = {artifact for artifact, entry in config.studied(paper).items() if entry.study == name}
         if declared != set(study.tables):
             raise HypersphereError(
                 f"simulations/{name}/compute.py: returns the tables {', '.join(sorted(study.tables))}, and "
-                f"{plan.config.paper_file(paper)} asks this study for {', '.join(sorted(declared))}"
+                f"{config.paper_file(paper)} asks this study for {', '.join(sorted(declared))}"
             )
         tables |= {artifact: (table, [str(column) for column in table]) for artifact, table in study.tables.items()}
         answers += rows(name, study.answers)
     table = pd.DataFrame(answers, columns=list(COLUMNS))
-    write(plan.config.exact_studies(paper), {**tables, "answers": (table, COLUMNS)})
+    write(config.exact_studies(paper), {**tables, "answers": (table, COLUMNS)})
 
 
 def rows(study: str, answers: Iterable[Answer]) -> list[dict[str, Any]]:

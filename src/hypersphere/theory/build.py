@@ -5,7 +5,7 @@ import json
 
 import pandas as pd
 
-from hypersphere.config.plan import Plan
+from hypersphere.config.project import Config
 from hypersphere.provenance.columns import THEORY
 from hypersphere.provenance.sources import source_of
 from hypersphere.provenance.tables import write
@@ -22,14 +22,14 @@ def statements(paper: str) -> tuple[Statement, ...]:
     return tuple(importlib.import_module(f"hypersphere.theory.{paper}").STATEMENTS)
 
 
-def build(plan: Plan) -> None:
+def build(config: Config) -> None:
     """Write results/exact/theory.csv (columns: docs/results.md)."""
     make_deterministic(1)
     rows = []
-    for paper in plan.config.papers:
+    for paper in config.papers:
         for statement in statements(paper):
             found = examine(statement, DRAWS)
             example = "" if found.counterexample is None else json.dumps(found.counterexample)
             identity = {"id": statement.id, "paper": paper, "reading": statement.reading}
             rows.append(identity | found._asdict() | {"counterexample": example})
-    write(plan.config.exact, {"theory": (pd.DataFrame(rows, columns=list(THEORY)), THEORY)})
+    write(config.exact, {"theory": (pd.DataFrame(rows, columns=list(THEORY)), THEORY)})

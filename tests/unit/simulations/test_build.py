@@ -20,7 +20,7 @@ PAPER = "embedding_norms"
 
 def made(root: Path, **overrides: object) -> Plan:
     plan = planning.make(root, overrides)
-    build.build(plan, PAPER)
+    build.build(plan.config, PAPER)
     return plan
 
 
