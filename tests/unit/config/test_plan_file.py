@@ -1,6 +1,7 @@
 """The plan file: what is read is what was written, and what does not fit is made again, never taken."""
 
 import random
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -110,7 +111,7 @@ def test_a_file_with_any_byte_changed_cut_short_or_missing_is_not_taken(
     whole = file.read_bytes()
     draws = random.Random(0)
     ends = [0, 1, whole.index(b"\n") - 1, whole.index(b"\n") + 1, len(whole) - 2]
-    for place in [*ends, *(draws.randrange(len(whole) - 1) for _ in range(20))]:
+    for place in [*ends, *(draws.randrange(len(whole) - 1) for _ in range(8))]:
         changed = bytearray(whole)
         changed[place] ^= 1 << draws.randrange(7)
         file.write_bytes(changed)
@@ -149,11 +150,9 @@ def test_every_command_gives_the_same_with_and_without_a_plan_file(
     plan = planning.make(finished, TINY)
     batch = plan.batches[0]
     first = batch.runs[0].name
-    artifacts = [key for key in plan.made if plan.batches_of(*key) == [batch]]
     commands = [
-        *(f"pretrain {first}", f"evaluate {batch.id}", *(f"artifact {'/'.join(key)}" for key in artifacts)),
-        *("plan --verbose", f"plan {first}", "cost", "claims", "scorecard", "prepare upright", f"pack {first}"),
-        *("studies embedding_norms", "verify", "new-paper mine"),
+        *("prepare upright", f"pretrain {first}", f"evaluate {batch.id}", f"pack {batch.runs[1].name}"),
+        *("artifact embedding_norms/table5", "claims", "scorecard", f"plan {first}", "cost", "new-paper mine"),
     ]
     said, made = [], []
     for name, words in (("with", ["--as-planned"]), ("without", [])):
@@ -166,9 +165,9 @@ def test_every_command_gives_the_same_with_and_without_a_plan_file(
         statuses = [cli.main([*command.split(), "--set", "scale=tiny", *words]) for command in commands]
         printed = capsys.readouterr()
         assert NOTE not in printed.err
-        said.append((statuses, (printed.out + printed.err).replace(str(root), "ROOT")))
+        text = re.sub(r"[0-9.]+ s\b", "SECONDS", (printed.out + printed.err).replace(str(root), "ROOT"))
+        said.append([statuses, *text.splitlines()])
         made.append(content(root))
     assert said[0] == said[1]
     assert made[0] == made[1]
-    assert any("evaluations" in name for name in made[0])
-    assert any("evidence" in str(path) for path in (tmp_path / "with" / "project").iterdir())
+    assert {"evaluations", "runs", "evidence"} <= {name.split("/")[2] for name in made[0]}
