@@ -182,20 +182,23 @@ def reserved(config: Config) -> dict[str, Collection[str]]:
     }
 
 
-@command("make datasets ready under data/processed", option("dataset", nargs="+"))
+@command(
+    "make datasets ready under data/processed",
+    option("dataset", nargs="+", help="names of datasets, or of jobs that prepare several"),
+)
 def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.datasets import store
-    from hypersphere.statistics import repeated
+    from hypersphere.command import preparation
 
-    root = plan.config.settings.data_root
+    jobs = plan.prepared_together
     datasets = {name: one for one in plan.config.datasets.values() for name in (one.name, one.folder)}
     for name in arguments.dataset:
-        if name not in datasets:
+        if name in jobs:
+            preparation.together(plan, name)
+        elif name in datasets:
+            preparation.one(plan, datasets[name])
+            planning.check_sizes(plan, [datasets[name].name])
+        else:
             raise HypersphereError(f"prepare: {not_one_of(name, sorted(plan.config.datasets))}")
-        folder = store.prepare(datasets[name], plan.config.data, Path(root) if root else None)
-        planning.check_sizes(plan, [datasets[name].name])
-        print(repeated.in_a_line(datasets[name].name, store.read_manifest(folder).get("repeated")))
-        print(folder)
 
 
 @command(
@@ -211,7 +214,6 @@ def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
     option("--save-every", default="60", metavar="SECONDS", help="between resume states (default: 60)"),
 )
 def pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.datasets import store
     from hypersphere.training import pretrain
 
     save_every = amount("pretrain: --save-every", arguments.save_every, or_zero=True)
@@ -220,9 +222,8 @@ def pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
     elif arguments.run:
         raise HypersphereError("pretrain: --from: takes the run of a file; leave out the names of others")
     else:
-        root = plan.config.settings.data_root
         batches, runs = [], [read(arguments.file)]
-        store.prepare(runs[0].dataset, plan.config.data, Path(root) if root else None)
+        store.prepare(runs[0].dataset, plan.config.data, plan.config.data_root)
     for batch in batches:
         pretrain.pretrain_batch(plan, batch, save_every)
     if runs:

@@ -90,7 +90,9 @@ def _worth_showing(record: logging.LogRecord) -> bool:
 
 
 def _begin(logger: logging.Logger, plan: Plan, local: bool) -> None:
-    """Before jobs run: be brief of each, check that they can write and have a GPU, write the plan, forget what is lost.
+    """Before jobs run: be brief of each, check that they can write and have a GPU, and write their plan for them.
+
+    What is lost is forgotten, so that they make it again.
     """
     for handler in logger.handlers:
         if not isinstance(handler, logging.FileHandler):

@@ -101,10 +101,7 @@ class Override(Strict):
 
     def matches(self, run: Mapping[str, Scalar]) -> bool:
         """Whether the coordinates of a run have all values of ``when``."""
-        for key, values in self.conditions.items():  # a loop, which is three times as fast as `all` of a generator
-            if run.get(key) not in values:
-                return False
-        return True
+        return all(run.get(key) in values for key, values in self.conditions.items())
 
 
 class Measured(Strict):

@@ -148,6 +148,8 @@ class Scale(UsualEpochs):
     runs_per_job: PositiveInt
     artifacts_per_job: PositiveInt = 1
     """The most artifacts of a document that one job draws, which is mostly imports where runs take seconds."""
+    datasets_per_job: PositiveInt = 1
+    """The most datasets of one source that one job prepares, which is mostly imports where nothing is downloaded."""
     resources: Resources
 
 
@@ -178,7 +180,13 @@ class Config(BaseModel):
 
         How runs are shared out among jobs, and what a job asks a cluster for, change no byte.
         """
-        numbers = Scale.model_fields.keys() - {"scale", "runs_per_job", "artifacts_per_job", "resources"}
+        numbers = Scale.model_fields.keys() - {
+            "scale",
+            "runs_per_job",
+            "artifacts_per_job",
+            "datasets_per_job",
+            "resources",
+        }
         changed = {key: value for key, value in self.overrides.items() if key in numbers}
         return f"{self.settings.scale}-{files.digest(changed, 6)}" if changed else self.settings.scale
 
@@ -231,7 +239,12 @@ class Config(BaseModel):
     @property
     def downloads(self) -> Path:
         """The folder that holds datasets as they are published: ``data_root``, or data/raw."""
-        return Path(self.settings.data_root) if self.settings.data_root else self.data / "raw"
+        return self.data_root or self.data / "raw"
+
+    @property
+    def data_root(self) -> Path | None:
+        """The folder that holds datasets as they are published, and is only read; None: they are downloaded."""
+        return Path(self.settings.data_root) if self.settings.data_root else None
 
     def paper_file(self, paper: str) -> Path:
         """The declaration of a document."""

@@ -26,7 +26,6 @@ from hypersphere.config.validation import (
 )
 from hypersphere.errors import HypersphereError
 
-
 CHECKED = {"checked": True}
 """The context of validation for what was checked before it was written by us: fields are read, and not judged again."""
 

@@ -157,7 +157,7 @@ def records_digest(config: Config, scale: str) -> str:
 
 
 def _scale(plan: Plan) -> Any:
-    of_jobs = {"resources", "threads", "runs_per_job", "artifacts_per_job", "leaves_out"}
+    of_jobs = {"resources", "threads", "runs_per_job", "artifacts_per_job", "datasets_per_job", "leaves_out"}
     scale = plan.config.scale.model_dump(mode="json", exclude=of_jobs)
     return [plan.config.scale_name, scale, _rules(plan)]
 

@@ -104,9 +104,7 @@ def test_a_file_of_other_code_or_of_another_python_is_not_taken(
     assert not taken()
 
 
-def test_a_file_with_any_byte_changed_cut_short_or_missing_is_not_taken(
-    root: Path, taken: Callable[..., bool]
-) -> None:
+def test_a_file_with_any_byte_changed_cut_short_or_missing_is_not_taken(root: Path, taken: Callable[..., bool]) -> None:
     file = plan_file.path(project.load(root, TINY))
     whole = file.read_bytes()
     draws = random.Random(0)
