@@ -214,6 +214,7 @@ def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
     option("--save-every", default="60", metavar="SECONDS", help="between resume states (default: 60)"),
 )
 def pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.datasets import store
     from hypersphere.training import pretrain
 
     save_every = amount("pretrain: --save-every", arguments.save_every, or_zero=True)

@@ -10,6 +10,7 @@ from hypersphere import files
 from hypersphere.config import coordinates, records
 from hypersphere.config.artifacts import Measured
 from hypersphere.config.cells import CHANCE, CONTROL, PIXELS, UNTRAINED, Cell, control, on_pixels, raw_pixels
+from hypersphere.config.coordinates import Point
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.records import UNDEFINED, WITHOUT_VALUE, Record
@@ -49,7 +50,7 @@ class Measurer:
 
         ``declared`` is the artifact that they are of, for measures that compare a cell with its baseline.
         """
-        measured = {(cell.text, cell.run.seed): cell for cell in cells if cell.run is not None and not cell.missing}
+        measured = {(cell.coordinates, cell.run.seed): cell for cell in cells if cell.run and not cell.missing}
         rows = []
         for cell in cells:
             if cell.run is None or cell.missing:
@@ -57,7 +58,7 @@ class Measurer:
             if MEASURES[cell.measure].of_baseline:
                 assert declared is not None
                 point = declared.compared_with(cell.coordinates)
-                baseline = cell if point is None else measured.get((coordinates.text(point), cell.run.seed))
+                baseline = cell if point is None else measured.get((point, cell.run.seed))
                 if baseline is None:
                     where = f"{cell.paper}/{cell.artifact}: {cell.text}"
                     raise HypersphereError(f"{where} has no measured baseline to compare with")
@@ -72,7 +73,7 @@ class Measurer:
 
     def controls(self, cells: Sequence[Cell]) -> list[dict[str, Any]]:
         """Chance and raw pixels for every dataset and reading of the cells: one number each, without a seed."""
-        rows: dict[str, dict[str, Any]] = {}
+        rows: dict[Point, dict[str, Any]] = {}
         for cell in cells:
             if cell.run is None or cell.target is None or cell.missing or cell.how is None:
                 continue
@@ -86,10 +87,10 @@ class Measurer:
             chance = MEASURES[cell.measure].chance(int(answer["classes"]))
             for variant, value, status in ((PIXELS, answer["value"], answer["status"]), (CHANCE, chance, "finished")):
                 point = control(cell.coordinates, variant)
-                if value is not None and coordinates.text(point) not in rows:
-                    rows[coordinates.text(point)] = {
+                if value is not None and point not in rows:
+                    rows[point] = {
                         **self._described(cell),
-                        **{"coordinates": coordinates.text(point), "setting": coordinates.setting(point)},
+                        **{"coordinates": point.text, "setting": coordinates.setting(point)},
                         **{"method": CONTROL, "variant": variant, "epoch": 0, "final": True, "seed": math.nan},
                         **{"run": subject, "value": value, "n_test": answer["n_test"], "status": status},
                     }
