@@ -42,7 +42,10 @@ def test_jobs_run_in_the_environment_from_the_checkout_to_the_same_bytes(
     path = f"{conda / 'bin'}{os.pathsep}{place.environment['PATH']}"
     place.snakemake(target, "--cores", "1", "--sdm", "conda", PATH=path, PYTHONPATH=str(poison))
 
-    logs = [*place.root.glob("logs/quick/prepare/upright-*.log"), *place.root.glob(f"logs/quick/pretrain/{marker.stem}.log")]
+    logs = [
+        *place.root.glob("logs/quick/prepare/upright-*.log"),
+        *place.root.glob(f"logs/quick/pretrain/{marker.stem}.log"),
+    ]
     assert len(logs) == 2
     for log in logs:
         said = re.search(r"^run by (.+) from (.+)$", log.read_text(), flags=re.MULTILINE)

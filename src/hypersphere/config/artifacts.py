@@ -20,7 +20,7 @@ from pydantic import (
 
 from hypersphere import files
 from hypersphere.config import coordinates, registry
-from hypersphere.config.coordinates import Axis, Contrast, Pair, Point, Scalar
+from hypersphere.config.coordinates import Axis, Contrast, Pair, Position, Scalar
 from hypersphere.config.measures import MEASURES, MeasureName, transferred
 from hypersphere.config.run import Probe, Run, RunFields
 from hypersphere.config.study import SeedList, Study, Withdrawn
@@ -191,7 +191,7 @@ class Measured(Strict):
         return {axis: coordinates.points(value) for axis, value in values.items() if value is not None}
 
     @cached_property
-    def points(self) -> list[Point]:
+    def points(self) -> list[Position]:
         """The coordinates of every cell, in canonical form; the innermost axis varies fastest."""
         cells: list[dict[str, Scalar]] = [dict(self.fixed)]
         for points in self.axes.values():
@@ -199,7 +199,7 @@ class Measured(Strict):
         measure = {"measure": self.measure} if self.measure else {}
         return [coordinates.ordered({**cell, **measure}) for cell in cells]
 
-    def compared_with(self, point: Mapping[str, Scalar]) -> Point | None:
+    def compared_with(self, point: Mapping[str, Scalar]) -> Position | None:
         """The coordinates of a cell's baseline; None for a baseline."""
         if self.baseline is None or all(point.get(key) == coordinates.normal(v) for key, v in self.baseline.items()):
             return None

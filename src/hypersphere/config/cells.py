@@ -12,7 +12,7 @@ from typing import NamedTuple
 from hypersphere.config import coordinates, registry
 from hypersphere.config import project as cfg
 from hypersphere.config.artifacts import Measured, Paper, Protocol
-from hypersphere.config.coordinates import Coordinates, Point
+from hypersphere.config.coordinates import Coordinates, Position
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.records import FOLDER, WITHOUT_VALUE, Answer, Record, Records
 from hypersphere.config.resolve import Description, Layers, Resolved, resolve
@@ -39,7 +39,7 @@ class Cell:
 
     paper: str
     artifact: str
-    coordinates: Point
+    coordinates: Position
     run: Run | None
     """None: its dataset has no replacement at this scale."""
     epoch: int
@@ -62,7 +62,7 @@ class Cell:
         return self.coordinates.text
 
     @property
-    def place(self) -> tuple[str, str, Point]:
+    def place(self) -> tuple[str, str, Position]:
         """The paper, artifact and coordinates that the cells of all its seeds share."""
         return self.paper, self.artifact, self.coordinates
 
@@ -90,7 +90,7 @@ class Cells:
                 changed = {**protocol.model_dump(), "probe": {"name": probe.name, **parameters}}
                 self.protocols[paper][name] = Protocol.model_validate(changed)
         self.leaving_out = [one for one in config.scale.overrides if one.leaves_out]
-        self.resolved: dict[tuple[str, Point], Resolved] = {}
+        self.resolved: dict[tuple[str, Position], Resolved] = {}
         self.seeded: dict[tuple[str, int], Run] = {}
 
     def of(self, paper: Paper, name: str, artifact: Measured) -> list[Cell]:
@@ -117,7 +117,7 @@ class Cells:
                 kept = [point for point in kept if any(one.items() <= point.items() for one in chosen)]
         stay = {*kept}
         stay |= {other for one, other in artifact.comparisons if one in stay}
-        found: dict[tuple[Point, int], Cell] = {}
+        found: dict[tuple[Position, int], Cell] = {}
         for at, cell in enumerate(cells):
             if cell.missing or cell.coordinates in stay:
                 found[cell.coordinates, at] = cell
@@ -125,7 +125,7 @@ class Cells:
                 found.setdefault((cell.coordinates, -1), replace(cell, run=None, epoch=0, missing=THINNED))
         return list(found.values())
 
-    def _of_point(self, paper: Paper, name: str, artifact: Measured, point: Point, seeds: list[int]) -> list[Cell]:
+    def _of_point(self, paper: Paper, name: str, artifact: Measured, point: Position, seeds: list[int]) -> list[Cell]:
         """The cells of one point; one without a dataset, or that is left out, has neither run nor seeds."""
         own, other = str(point["dataset"]), str(point.get("target", point["dataset"]))
         for key, dataset in (("dataset", own), ("target", other)):
@@ -183,7 +183,7 @@ class Cells:
         if not self.config.scale.seeds.again_counts:
             apart |= {seed for study in plans for seed in study.seeds.again}
         recorded = sorted({several[0].run.seed for several in records.values()} - apart)
-        declared: dict[tuple[str, str, Point], list[Cell]] = {}
+        declared: dict[tuple[str, str, Position], list[Cell]] = {}
         for cell in cells:
             own = self.config.papers[cell.paper].measured[cell.artifact]
             if cell.run and not cell.missing and isinstance(own.seeds, str) and not own.seeds_of:
@@ -318,7 +318,7 @@ def without_repeats(cells: list[Cell]) -> list[Cell]:
     return marked
 
 
-def control(point: Coordinates, variant: str) -> Point:
+def control(point: Coordinates, variant: str) -> Position:
     """The coordinates of the control (chance, pixels, untrained) of the cell at ``point``."""
     keys = ("dataset", "target", "by", "measure", *coordinates.of_probe(point))
     shared = {key: value for key, value in point.items() if key in keys}
@@ -335,7 +335,7 @@ def untrained(cells: list[Cell]) -> list[Cell]:
 
     Each is epoch 0 of the run of the first row whose initial weights are not cut.
     """
-    groups: dict[tuple[Point, str, str, str], list[Cell]] = {}
+    groups: dict[tuple[Position, str, str, str], list[Cell]] = {}
     for cell in cells:
         if cell.run is None or cell.missing or cell.how is None or cell.run.initialisation is not None:
             continue
@@ -395,7 +395,7 @@ def mark(cells: Sequence[Cell], config: cfg.Config, records: Records) -> list[Ce
     return marked
 
 
-def _readings(cell: Cell, records: Records) -> set[tuple[str, Point]] | None:
+def _readings(cell: Cell, records: Records) -> set[tuple[str, Position]] | None:
     """The measures and readings behind a cell's number, without what they share (``augmentation=augmix``).
 
     None where they say that there is no number: the cell is not missing, but counted as such.

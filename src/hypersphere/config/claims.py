@@ -25,7 +25,7 @@ from hypersphere import files
 from hypersphere.config import registry
 from hypersphere.config.artifacts import Paper, Studied
 from hypersphere.config.cells import LEFT_OUT
-from hypersphere.config.coordinates import IDENTITY, Point, Scalar, ordered, parse, setting, show, text
+from hypersphere.config.coordinates import IDENTITY, Position, Scalar, ordered, parse, setting, show, text
 from hypersphere.config.measures import LARGEST, MEASURES, Measure, MeasureName
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config, of_document
@@ -92,7 +92,7 @@ class Claim(Strict):
     """The margin of equivalence that a study fixed, in the metric's unit. It is no column."""
 
     @cached_property
-    def coordinates(self) -> Point:
+    def coordinates(self) -> Position:
         """The coordinates of the number: method, variant, dataset, setting and measure."""
         named = {"method": self.method, "variant": self.variant, "dataset": self.dataset, "measure": self.metric or ""}
         settings = parse(self.setting, self.id)
@@ -104,7 +104,7 @@ class Claim(Strict):
         return self.coordinates.text
 
     @cached_property
-    def compared_with(self) -> Point:
+    def compared_with(self) -> Position:
         """The coordinates of a comparison's baseline, which names a variant, or all coordinates that differ."""
         other = parse(self.baseline, self.id) if "=" in self.baseline else {"variant": self.baseline}
         return ordered({**self.coordinates, **other})

@@ -59,8 +59,8 @@ def show(value: Scalar) -> str:
     return f"{value:.10g}" if isinstance(value, int | float) else value
 
 
-class Point(dict[str, Scalar]):
-    """Coordinates in canonical order and form. Nobody changes them, so that they can be keys of mappings.
+class Position(dict[str, Scalar]):
+    """Coordinates in canonical order and form: which number is meant. Nobody changes them, so that they can be keys.
 
     Files and sentences show their text.
     """
@@ -74,10 +74,10 @@ class Point(dict[str, Scalar]):
         return hash(self.text)
 
 
-def ordered(coordinates: Coordinates) -> Point:
+def ordered(coordinates: Coordinates) -> Position:
     """The coordinates in canonical order: identity, paths into the run, readings."""
     paths = sorted(coordinates.keys() - _NAMED)
-    return Point({key: normal(coordinates[key]) for key in (*IDENTITY, *paths, *READINGS) if key in coordinates})
+    return Position({key: normal(coordinates[key]) for key in (*IDENTITY, *paths, *READINGS) if key in coordinates})
 
 
 def text(coordinates: Coordinates) -> str:
@@ -85,7 +85,8 @@ def text(coordinates: Coordinates) -> str:
     return ordered(coordinates).text
 
 
-def parse(line: str, where: str) -> Point:
+@lru_cache(maxsize=4096)
+def parse(line: str, where: str) -> Position:
     """Coordinates from text such as ``epoch=100;batch.size=512``, in canonical order; errors begin with ``where``."""
     parsed: dict[str, Scalar] = {}
     for part in filter(None, line.split(";")):
@@ -103,14 +104,14 @@ def setting(coordinates: Coordinates) -> str:
     return text({key: value for key, value in coordinates.items() if key not in (*IDENTITY, "measure")})
 
 
-def of_run(coordinates: Coordinates) -> Point:
+def of_run(coordinates: Coordinates) -> Position:
     """The paths into the run among coordinates."""
-    return Point({key: value for key, value in ordered(coordinates).items() if key not in _NAMED})
+    return Position({key: value for key, value in ordered(coordinates).items() if key not in _NAMED})
 
 
-def of_probe(coordinates: Coordinates) -> Point:
+def of_probe(coordinates: Coordinates) -> Position:
     """The readings that choose among the values that one probe gives: all but epoch, target, by and measure."""
-    return Point({key: value for key, value in ordered(coordinates).items() if key in READINGS[3:-1]})
+    return Position({key: value for key, value in ordered(coordinates).items() if key in READINGS[3:-1]})
 
 
 Axis = dict[str, Scalar | list[Scalar]] | list[dict[str, Scalar | list[Scalar]]]
@@ -148,7 +149,7 @@ def nested(paths: Mapping[str, Scalar]) -> dict[str, Any]:
     return result
 
 
-Pair = tuple[Point, Point]
+Pair = tuple[Position, Position]
 """A cell, and the one that it is compared with."""
 
 
@@ -159,7 +160,7 @@ class Contrast(Strict):
     """The cells have one of these values of each key."""
     against: dict[str, Scalar]
 
-    def pairs(self, points: Sequence[Point]) -> list[Pair]:
+    def pairs(self, points: Sequence[Position]) -> list[Pair]:
         """Its cells among ``points``, each with the one that it is compared with, if that is another of them."""
         cells = {frozenset(point.items()): point for point in points}
         against = {key: normal(value) for key, value in self.against.items()}

@@ -18,7 +18,7 @@ from hypersphere.config import plan as planning
 from hypersphere.config import registry
 from hypersphere.config.artifacts import Protocol
 from hypersphere.config.cells import Cell
-from hypersphere.config.coordinates import Point
+from hypersphere.config.coordinates import Position
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.run import CHECKED, Run
@@ -119,7 +119,7 @@ def _plan(config: Config, content: dict[str, Any]) -> Plan:
     cells = []
     for paper, artifact, point, name, epoch, probed, protocol, measure, missing, seeds in content["cells"]:
         target, how = config.datasets.get(probed), protocols[paper].get(protocol)
-        coordinates = Point(point)
+        coordinates = Position(point)
         for seed in seeds or [None]:
             run = None
             if seed is not None:

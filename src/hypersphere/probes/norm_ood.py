@@ -3,7 +3,7 @@
 import numpy as np
 
 from hypersphere.arguments import PositiveInt
-from hypersphere.config.coordinates import Point
+from hypersphere.config.coordinates import Position
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.corruption import WAY
 from hypersphere.probes.frozen import Frozen
@@ -34,10 +34,10 @@ def norm_ood(frozen: Frozen, *, k: PositiveInt = 200) -> ProbeResult:
         return lengths(place, split), share(votes), appearance(place.images(split))["contrast"]
 
     own, found = quantities(home, TEST), {split: quantities(frozen, split) for split in others or [TEST]}
-    groups: dict[Point, list[str]] = {Point(): list(found)}
+    groups: dict[Position, list[str]] = {Position(): list(found)}
     for split in others:
         corruption, _, severity = split.rpartition("-")
-        for group in (Point(corruption=corruption), Point(severity=int(severity))):
+        for group in (Position(corruption=corruption), Position(severity=int(severity))):
             groups.setdefault(group, []).append(split)
     values, counts = {}, {}
     for group, splits in groups.items():

@@ -15,7 +15,7 @@ from scipy import special
 
 from hypersphere.config import coordinates
 from hypersphere.config.artifacts import Measured
-from hypersphere.config.coordinates import Coordinates, Point
+from hypersphere.config.coordinates import Coordinates, Position
 from hypersphere.config.records import WITHOUT_VALUE
 from hypersphere.config.rules import Rules
 from hypersphere.config.study import AGAIN
@@ -59,18 +59,18 @@ class Test(NamedTuple):
 NO_TEST = Test("", math.nan, 0)
 
 
-def layout(point: Coordinates) -> Point:
+def layout(point: Coordinates) -> Position:
     """Coordinates that cells must share to have their spread pooled: all but method, variant and fields of the run."""
     trained = ("method", "variant", *coordinates.of_run(point))
     return coordinates.ordered({key: value for key, value in point.items() if key not in trained})
 
 
-def arms(table: pd.DataFrame, points: Iterable[Point]) -> dict[Point, Arms]:
+def arms(table: pd.DataFrame, points: Iterable[Position]) -> dict[Position, Arms]:
     """The measured cells of one artifact, by layout; without values if no run has one."""
     finished = table["value"].where(table["status"] == "finished").set_axis(table["seed"])
     by_cell = finished.groupby(table["coordinates"].to_numpy(), sort=False)
     measured = {str(cell): values.dropna() for cell, values in by_cell}
-    found: dict[Point, Arms] = {}
+    found: dict[Position, Arms] = {}
     for point in points:
         alike = found.setdefault(layout(point), {})
         if point.text in measured:

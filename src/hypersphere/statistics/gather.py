@@ -10,7 +10,7 @@ from hypersphere import files
 from hypersphere.config import coordinates, records
 from hypersphere.config.artifacts import Measured
 from hypersphere.config.cells import CHANCE, CONTROL, PIXELS, UNTRAINED, Cell, control, on_pixels, raw_pixels
-from hypersphere.config.coordinates import Point
+from hypersphere.config.coordinates import Position
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.records import UNDEFINED, WITHOUT_VALUE, Record
@@ -27,7 +27,7 @@ from hypersphere.t_test import mean_interval, spread
 Answer = dict[Any, Any]
 DIVERGED: Answer = {"value": math.nan, "n_test": math.nan, "status": "diverged"}
 NOT_DEFINED: Answer = DIVERGED | {"status": UNDEFINED}
-Answers = dict[tuple[int, str, str, str], Answer]
+Answers = dict[tuple[int, str, str, Position], Answer]
 """The measured values of one run under one protocol, by epoch, target, measure and reading."""
 
 
@@ -73,14 +73,14 @@ class Measurer:
 
     def controls(self, cells: Sequence[Cell]) -> list[dict[str, Any]]:
         """Chance and raw pixels for every dataset and reading of the cells: one number each, without a seed."""
-        rows: dict[Point, dict[str, Any]] = {}
+        rows: dict[Position, dict[str, Any]] = {}
         for cell in cells:
             if cell.run is None or cell.target is None or cell.missing or cell.how is None:
                 continue
             subject = raw_pixels(cell.target.name)
             if not on_pixels(cell.how):
                 continue
-            place = (0, cell.target.name, cell.how.of_probe(cell.measure), cell.reading)
+            place = (0, cell.target.name, cell.how.of_probe(cell.measure), coordinates.of_probe(cell.coordinates))
             if self.plan.records is not None and place not in self._answers_for(cell, subject):
                 continue  # a record without raw pixels has a number all the same
             answer = self._measured(cell, subject, 0)
@@ -164,7 +164,8 @@ class Measurer:
         assert cell.how is not None
         target, measure = cell.target.name, cell.how.of_probe(cell.measure)
         answers = self._answers_for(cell, subject)
-        answer, for_all = (answers.get((epoch, target, measure, reading)) for reading in (cell.reading, ""))
+        readings = coordinates.of_probe(cell.coordinates), Position()
+        answer, for_all = (answers.get((epoch, target, measure, reading)) for reading in readings)
         if answer is None and for_all is not None and for_all["status"] in WITHOUT_VALUE:
             answer = for_all  # one row for all readings
         if answer is None:
@@ -196,7 +197,10 @@ class Measurer:
             rows = [
                 {key: math.nan if one is None else one for key, one in answer.model_dump().items()} for answer in found
             ]
-        answers = {(int(row["epoch"]), row["target"], row["measure"], row["reading"]): row for row in rows}
+        answers = {}
+        for row in rows:
+            reading = coordinates.parse(row["reading"], f"{subject}: reading")
+            answers[int(row["epoch"]), row["target"], row["measure"], reading] = row
         if self.plan.records is None:  # a run may have several records, by epoch and target
             self._answers[subject, digest] = answers
         return answers

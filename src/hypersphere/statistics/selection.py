@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hypersphere.config import coordinates
-from hypersphere.config.coordinates import Point
+from hypersphere.config.coordinates import Position
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
 from hypersphere.config.study import TUNING, Tried
@@ -38,7 +38,7 @@ def select(plan: Plan, paper: str, name: str) -> list[Tried]:
         of = f"{len(lacking)} of {len(cells)} tuning runs have no record, the first is {lacking[0] if lacking else ''}"
         raise HypersphereError(f"{paper}/{name}: {of}; `hypersphere campaign` makes them")
     grids = study.grids()
-    found: dict[str, dict[Point, list[dict[str, Any]]]] = {arm: {} for arm in grids}
+    found: dict[str, dict[Position, list[dict[str, Any]]]] = {arm: {} for arm in grids}
     for cell, row in zip(cells, Measurer(plan).rows(cells, declared), strict=True):
         arm = study.arm(cell.coordinates)
         value = coordinates.ordered({key: cell.coordinates[key] for key in grids[arm]})
@@ -47,7 +47,7 @@ def select(plan: Plan, paper: str, name: str) -> list[Tried]:
     tried: list[Tried] = []
     edges: list[str] = []
     for arm, of_arm in found.items():
-        curve: dict[Point, Tried] = {}
+        curve: dict[Position, Tried] = {}
         for value, rows in of_arm.items():
             finished = np.array([row["value"] for row in rows if row["status"] == "finished"], dtype=float)
             mean = float(finished.mean()) if len(finished) else float("nan")
