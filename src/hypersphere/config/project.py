@@ -153,6 +153,10 @@ class Scale(UsualEpochs):
     resources: Resources
 
 
+OF_JOBS = ("runs_per_job", "artifacts_per_job", "datasets_per_job", "resources")
+"""The fields of a scale that share work out among jobs, and decide no number."""
+
+
 class Config(BaseModel):
     """The whole configuration, for one scale."""
 
@@ -180,13 +184,7 @@ class Config(BaseModel):
 
         How runs are shared out among jobs, and what a job asks a cluster for, change no byte.
         """
-        numbers = Scale.model_fields.keys() - {
-            "scale",
-            "runs_per_job",
-            "artifacts_per_job",
-            "datasets_per_job",
-            "resources",
-        }
+        numbers = Scale.model_fields.keys() - {"scale", *OF_JOBS}
         changed = {key: value for key, value in self.overrides.items() if key in numbers}
         return f"{self.settings.scale}-{files.digest(changed, 6)}" if changed else self.settings.scale
 
