@@ -160,8 +160,11 @@ class Plan:
 
     def preparing(self, names: Collection[str]) -> list[str]:
         """The jobs that prepare datasets."""
-        together = self.prepared_together.items()
-        return sorted(job for job, datasets in together if any(one.name in names for one in datasets))
+        jobs = []
+        for job, datasets in self.prepared_together.items():
+            if {one.name for one in datasets} & {*names}:
+                jobs.append(job)
+        return sorted(jobs)
 
     @cached_property
     def asked(self) -> dict[str, dict[str, Asked]]:

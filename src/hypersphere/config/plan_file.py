@@ -72,13 +72,17 @@ def _seal(content: str) -> str:
 
 def _made_from(config: Config) -> dict[str, Any]:
     """All that decides a plan: settings, files, and the code of this and every other installed package of ours."""
-    packages = registry.packages()
-    code = [files.sha256(file) for package in packages for file in sorted(package.folder.rglob("*.py"))]
-    folders = tuple(f"{package.folder}/" for package in packages)
+    code: list[str] = []
+    read = {str(file): digest for file, digest in config.read.items()}
+    for package in registry.packages():
+        sources = sorted(package.folder.rglob("*.py"))
+        code += [package.missing, *map(files.sha256, sources)]
+        for source in sources:
+            read.pop(str(source), None)  # a process reads the source of a component once, whoever asks first
     return {
         "settings": files.canonical_json(config.overrides),
-        "files": {str(file): digest for file, digest in config.read.items() if not str(file).startswith(folders)},
-        "code": files.digest([code, [package.missing for package in packages]]),
+        "files": read,
+        "code": files.digest(code),
         "python": sys.executable,
     }
 
@@ -92,16 +96,19 @@ def _row(cell: Cell) -> list[Any]:
 
 def _content(plan: Plan) -> dict[str, Any]:
     """A plan in JSON: protocols, runs without their seeds, and rows of cells with the seeds of each."""
-    rows = [[*row, [cell.run.seed for cell in cells if cell.run]] for row, cells in groupby(plan.cells, key=_row)]
-    runs = {}
-    for run in (cell.resolved.run for cell in plan.cells if cell.run and cell.resolved):
-        if run.name not in runs:
+    rows = []
+    for row, cells in groupby(plan.cells, key=_row):
+        seeds = [cell.run.seed for cell in cells if cell.run]
+        rows.append([*row, seeds])
+    runs: dict[str, Any] = {}
+    for cell in plan.cells:
+        run = cell.resolved.run if cell.run and cell.resolved else None
+        if run is not None and run.name not in runs:
             fields = run.model_dump(mode="json", exclude={"dataset"}, exclude_defaults=True)
             runs[run.name] = {**fields, "dataset": run.dataset.name}
-    protocols = {
-        paper: {name: protocol.model_dump(mode="json") for name, protocol in declared.items()}
-        for paper, declared in plan.protocols.items()
-    }
+    protocols: dict[str, Any] = {}
+    for paper, declared in plan.protocols.items():
+        protocols[paper] = {name: protocol.model_dump(mode="json") for name, protocol in declared.items()}
     return {"protocols": protocols, "runs": runs, "cells": rows}
 
 
