@@ -172,6 +172,19 @@ def read_sealed(path: Path) -> dict[str, Any]:
 
 # Reading
 
+_NOTES: list[dict[Path, str]] = []
+
+
+@contextmanager
+def noting() -> Iterator[dict[Path, str]]:
+    """Yield a mapping in which the sha256 of each text file that is read meanwhile is noted, by its path."""
+    notes: dict[Path, str] = {}
+    _NOTES.append(notes)
+    try:
+        yield notes
+    finally:
+        _NOTES.remove(notes)
+
 
 def check_regular(path: Path) -> None:
     """Check that reading a file can end: a pipe or a socket may never do, and a device may do anything."""
@@ -187,7 +200,10 @@ def read_text(path: Path) -> str:
     """The text of a UTF-8 file, line endings as they are, without the byte order mark that some programs add."""
     check_regular(path)
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        content = path.read_bytes()
+        for notes in _NOTES:
+            notes[path] = hashlib.sha256(content).hexdigest()
+        return content.decode("utf-8-sig")
     except FileNotFoundError:
         raise HypersphereError(f"{path}: the file is missing") from None
     except OSError as error:

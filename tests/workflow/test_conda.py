@@ -42,7 +42,10 @@ def test_jobs_run_in_the_environment_from_the_checkout_to_the_same_bytes(
     path = f"{conda / 'bin'}{os.pathsep}{place.environment['PATH']}"
     place.snakemake(target, "--cores", "1", "--sdm", "conda", PATH=path, PYTHONPATH=str(poison))
 
-    logs = [*place.root.glob("logs/data/upright-*.log"), place.root / "logs/quick/pretrain" / f"{marker.stem}.log"]
+    logs = [
+        *place.root.glob("logs/quick/prepare/upright-*.log"),
+        *place.root.glob(f"logs/quick/pretrain/{marker.stem}.log"),
+    ]
     assert len(logs) == 2
     for log in logs:
         said = re.search(r"^run by (.+) from (.+)$", log.read_text(), flags=re.MULTILINE)
@@ -62,7 +65,7 @@ def test_jobs_run_in_the_environment_from_the_checkout_to_the_same_bytes(
 
     left = {job.output for job in place.jobs()}  # what ran with conda does not run again without it
     assert len(left) > 10
-    assert not {target, f"data/processed/{prepared.name}/manifest.json"} & left
+    assert not {target, f"results/quick/batches/{prepared.name}.prepared.json"} & left
 
     assert f"\n{(conda / 'asked.log').read_text()}".count("\nenv create ") == 1  # all rules share it
     (handed,) = (conda / "handed").iterdir()

@@ -12,8 +12,23 @@ def trained(batch):
 
 
 def prepared(names):
-    """The manifests of prepared datasets."""
-    return [f"{local(PLAN.data_folder(PLAN.datasets[name]))}/manifest.json" for name in sorted(names)]
+    """The markers of prepared datasets. Their times say nothing, because one is of several: ``data_of`` does."""
+    return [ancient(local(PLAN.prepared_marker(job))) for job in PLAN.preparing(names)]
+
+
+def made_of(dataset):
+    """What decides a dataset's bytes."""
+    return [dataset.folder, digests.dataset_inputs(PLAN, dataset)]
+
+
+def data_of(names):
+    """What decides the bytes of datasets."""
+    return [made_of(PLAN.datasets[name]) for name in sorted(names)]
+
+
+def trained_on(batch):
+    """The datasets on which a batch is trained."""
+    return {run.dataset.name for run in BATCHES[batch].runs}
 
 
 @cache

@@ -1,13 +1,14 @@
-# raw archives -> data/processed/<dataset>-<digest>/
+# raw archives -> data/processed/<dataset>-<digest>/, one job for some datasets of a source
 
 
+# Prepared folders are not declared, so that current ones stay, but a marker: `datasets/store.py` says what is current.
 rule prepare:
     output:
-        "data/processed/{folder}/manifest.json",
+        f"{RESULTS}/batches/{{group}}.prepared.json",
     log:
-        "logs/data/{folder}.log",
+        f"{LOGS}/prepare/{{group}}.log",
     wildcard_constraints:
-        folder="|".join(FOLDERS),
+        group=BATCH,
     priority: 2  # before any training: a dataset that does not fit the runs is said at once
     conda:
         "../../environment.yml"
@@ -15,7 +16,6 @@ rule prepare:
         mem_mb=3000,
         runtime=60,
     params:
-        dataset=lambda wildcards: FOLDERS[wildcards.folder].name,
-        code=lambda wildcards: digests.dataset_inputs(PLAN, FOLDERS[wildcards.folder]),
+        code=lambda wildcards: [made_of(dataset) for dataset in PLAN.prepared_together[wildcards.group]],
     shell:
-        "hypersphere prepare {params.dataset} > {log} 2>&1"
+        "hypersphere prepare {wildcards.group} > {log} 2>&1"

@@ -21,6 +21,7 @@ rule evaluate:
         runtime=SCALE.resources.runtime,
         gpu=SCALE.resources.gpu,
     params:
+        data=lambda wildcards: data_of(markers.datasets_of(PLAN, [BATCHES[wildcards.batch]])),
         code=lambda wildcards: digests.evaluation_digest(PLAN, BATCHES[wildcards.batch]),
     shell:
         "hypersphere evaluate {wildcards.batch} > {log} 2>&1"

@@ -4,7 +4,7 @@
 # Run folders are not declared, but a marker of their checksums: provenance/markers.py says why.
 rule pretrain:
     input:
-        lambda wildcards: prepared({run.dataset.name for run in BATCHES[wildcards.batch].runs}),
+        lambda wildcards: prepared(trained_on(wildcards.batch)),
     output:
         trained("{batch}"),
     log:
@@ -20,6 +20,7 @@ rule pretrain:
         runtime=SCALE.resources.runtime,
         gpu=SCALE.resources.gpu,
     params:
+        data=lambda wildcards: data_of(trained_on(wildcards.batch)),
         code=lambda wildcards: digests.batch_digest(BATCHES[wildcards.batch]),
         epochs=lambda wildcards: [PLAN.kept_epochs(run) for run in BATCHES[wildcards.batch].runs],
     shell:

@@ -18,7 +18,7 @@ from hypersphere.command import preview
 from hypersphere.config import claims as ledger
 from hypersphere.config import records
 from hypersphere.config.claims import why_not_measured
-from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
+from hypersphere.config.plan import BatchOfRuns, Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import evidence, markers, stop
 from hypersphere.wording import counted
@@ -95,8 +95,7 @@ def run(plan: Plan, minutes: float, jobs: int | None, part: tuple[int, int] = WH
     targets = [markers.recorded(plan, batch.id) for batch in waiting]
     for target in targets:
         target.unlink(missing_ok=True)  # the tables do not hold what it stands for
-    data = sorted(markers.datasets_of(plan, waiting))
-    shared = [plan.data_folder(plan.datasets[name]) / MANIFEST for name in data]
+    shared = [plan.prepared_marker(job) for job in plan.preparing(markers.datasets_of(plan, waiting))]
     stop.name_parent()
     with stop.on_request() as request:
         status: int | None = 0

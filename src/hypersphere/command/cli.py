@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 from hypersphere import files, foreign
 from hypersphere.audit import command as audit
-from hypersphere.config import coordinates, registry, settings
+from hypersphere.config import coordinates, plan_file, registry, settings
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Studied
 from hypersphere.config.claims import why_not_made
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
-from hypersphere.config.project import HOW_MANY, PAPERS, Config, Scale, Settings, scale_names
+from hypersphere.config.project import HOW_MANY, PAPERS, Config, Scale, Settings, load, scale_names
 from hypersphere.config.run import Run, read
 from hypersphere.config.validation import DocumentName, Strict, not_one_of, validate
 from hypersphere.errors import DamagedError, HypersphereError
@@ -31,6 +31,7 @@ from hypersphere.wording import counted
 DESCRIPTION = "Rebuild and judge what four papers and a lecture report on the geometry of contrastive learning."
 EPILOG = "Settings come from config/config.yaml; --set KEY=VALUE replaces one, or a number of the scale, for this call."
 
+AS_PLANNED = "take the plan that Snakemake wrote for its jobs, if it is of these settings and files"
 EXAMPLE = Path(__file__).parents[3] / "examples" / "mine"
 """A document that ``new-paper`` writes under another name."""
 
@@ -41,11 +42,13 @@ Option = tuple[tuple[str, ...], dict[str, Any]]
 
 
 class Command(NamedTuple):
-    """One command on a project's plan: what it does, and its options."""
+    """One command on a project: what it does, and its options."""
 
     run: Callable[..., None]
     help: str
     options: tuple[Option, ...] = ()
+    of_config: bool = False
+    """Whether it takes the configuration alone, and no plan is made for it."""
 
 
 class Named(Strict):
@@ -68,11 +71,13 @@ def option(*flags: str, **keywords: Any) -> Option:
     return flags, keywords
 
 
-def command(help: str, *options: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a command of a function of (plan, arguments), under the function's name."""
+def command(
+    help: str, *options: Option, of_config: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a command of a function of (plan, arguments), or (config, arguments), under the function's name."""
 
     def add(run: Callable[..., None]) -> Callable[..., None]:
-        COMMANDS[run.__name__.replace("_", "-")] = Command(run, help, options)
+        COMMANDS[run.__name__.replace("_", "-")] = Command(run, help, options, of_config)
         return run
 
     return add
@@ -141,9 +146,10 @@ def rehearse(plan: Plan, arguments: argparse.Namespace) -> None:
     "write a folder for a document of your own, which runs as it is",
     option("name", help="a word; its runs, claims and results are called by it"),
     option("--in", dest="parent", metavar="DIR", type=some_path, help="where its folder goes (default: papers)"),
+    of_config=True,
 )
-def new_paper(plan: Plan, arguments: argparse.Namespace) -> None:
-    config, name, inside = plan.config, arguments.name, arguments.parent is None
+def new_paper(config: Config, arguments: argparse.Namespace) -> None:
+    name, inside = arguments.name, arguments.parent is None
     validate(Named, {"name": name}, "new-paper")
     for what, words in reserved(config).items():
         if same := next((word for word in words if word.casefold() == name.casefold()), None):
@@ -180,20 +186,23 @@ def reserved(config: Config) -> dict[str, Collection[str]]:
     }
 
 
-@command("make datasets ready under data/processed", option("dataset", nargs="+"))
+@command(
+    "make datasets ready under data/processed",
+    option("dataset", nargs="+", help="names of datasets, or of jobs that prepare several"),
+)
 def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.datasets import store
-    from hypersphere.statistics import repeated
+    from hypersphere.command import preparation
 
-    root = plan.config.settings.data_root
+    jobs = plan.prepared_together
     datasets = {name: one for one in plan.config.datasets.values() for name in (one.name, one.folder)}
     for name in arguments.dataset:
-        if name not in datasets:
+        if name in jobs:
+            preparation.together(plan, name)
+        elif name in datasets:
+            preparation.one(plan, datasets[name])
+            planning.check_sizes(plan, [datasets[name].name])
+        else:
             raise HypersphereError(f"prepare: {not_one_of(name, sorted(plan.config.datasets))}")
-        folder = store.prepare(datasets[name], plan.config.data, Path(root) if root else None)
-        planning.check_sizes(plan, [datasets[name].name])
-        print(repeated.in_a_line(datasets[name].name, store.read_manifest(folder).get("repeated")))
-        print(folder)
 
 
 @command(
@@ -218,9 +227,8 @@ def pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
     elif arguments.run:
         raise HypersphereError("pretrain: --from: takes the run of a file; leave out the names of others")
     else:
-        root = plan.config.settings.data_root
         batches, runs = [], [read(arguments.file)]
-        store.prepare(runs[0].dataset, plan.config.data, Path(root) if root else None)
+        store.prepare(runs[0].dataset, plan.config.data, plan.config.data_root)
     for batch in batches:
         pretrain.pretrain_batch(plan, batch, save_every)
     if runs:
@@ -238,16 +246,16 @@ def evaluate(plan: Plan, arguments: argparse.Namespace) -> None:
         evaluate.evaluate_runs(plan, runs)
 
 
-@command("run the exact studies of papers (default: of all)", option("paper", nargs="*"))
-def simulate(plan: Plan, arguments: argparse.Namespace) -> None:
+@command("run the exact studies of papers (default: of all)", option("paper", nargs="*"), of_config=True)
+def simulate(config: Config, arguments: argparse.Namespace) -> None:
     from hypersphere.exact import studies
 
     for paper in arguments.paper:
-        check_studied("simulate", plan, paper)
-    for paper in arguments.paper or [name for name in plan.config.papers if plan.config.studied(name)]:
-        studies.build(plan, paper)
-        done = counted(len(plan.config.studies(paper)), "exact study", "exact studies")
-        print(f"{paper}: the tables of {done} are in {plan.config.exact_studies(paper)}", flush=True)
+        check_studied("simulate", config, paper)
+    for paper in arguments.paper or [name for name in config.papers if config.studied(name)]:
+        studies.build(config, paper)
+        done = counted(len(config.studies(paper)), "exact study", "exact studies")
+        print(f"{paper}: the tables of {done} are in {config.exact_studies(paper)}", flush=True)
 
 
 @command("judge and draw the results of a paper's exact studies", option("paper"))
@@ -256,7 +264,7 @@ def studies(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.report.results import Results
     from hypersphere.statistics import claims
 
-    check_studied("studies", plan, arguments.paper)
+    check_studied("studies", plan.config, arguments.paper)
     claims.build_studies(plan, arguments.paper)
     results = Results(plan)
     artifacts = plan.config.studied(arguments.paper)
@@ -350,17 +358,18 @@ def evidence(plan: Plan, arguments: argparse.Namespace) -> None:
 @command(
     "choose the tuned values of a study's arms from the records of its tuning runs",
     option("study", metavar="DOCUMENT/STUDY", help="a study, after its paper"),
+    of_config=True,
 )
-def select(plan: Plan, arguments: argparse.Namespace) -> None:
+def select(config: Config, arguments: argparse.Namespace) -> None:
     from hypersphere.config.study import write_selection
     from hypersphere.statistics import selection
 
-    studies = {f"{paper}/{name}": one for paper, of in plan.config.papers.items() for name, one in of.studies.items()}
+    studies = {f"{paper}/{name}": one for paper, of in config.papers.items() for name, one in of.studies.items()}
     check_one_of("select", arguments.study, studies)
     paper, _, name = arguments.study.partition("/")
     settings = {"scale": studies[arguments.study].scale, "evidence_only": True}
-    curve = selection.select(planning.make(plan.config.root, settings), paper, name)
-    path = plan.config.selection_file(paper, name)
+    curve = selection.select(planning.make(config.root, settings), paper, name)
+    path = config.selection_file(paper, name)
     write_selection(path, curve)
     for one in curve:
         print(f"{'*' if one.chosen else ' '} {one.arm}  {one.value}  {one.mean:.2f} (n = {one.n})")
@@ -408,13 +417,15 @@ def report(plan: Plan, arguments: argparse.Namespace) -> None:
         known.judged(plan, arguments.records)
 
 
-def _build(module: str) -> Callable[[Plan, argparse.Namespace], None]:
-    """The command that calls the ``build`` of a module with the plan."""
-    return lambda plan, arguments: importlib.import_module(f"hypersphere.{module}").build(plan)
+def _build(module: str) -> Callable[[Plan | Config, argparse.Namespace], None]:
+    """The command that calls the ``build`` of a module with the plan, or the configuration."""
+    return lambda about, arguments: importlib.import_module(f"hypersphere.{module}").build(about)
 
 
 COMMANDS |= {
-    "theory": Command(_build("exact.theorems"), "check every theorem and identity against draws and counterexamples"),
+    "theory": Command(
+        _build("exact.theorems"), "check every theorem and identity against draws and counterexamples", of_config=True
+    ),
     "scorecard": Command(_build("report.scorecard"), "write one page with every claim and its verdict"),
     "paper": Command(_build("report.paper"), "write the tables, figures and verdicts of a scale as a PDF"),
     "runs": Command(_build("command.runs"), "write the runs of each paper as a table, into the paper's folder"),
@@ -435,11 +446,11 @@ def check_one_of(place: str, name: str, allowed: Collection[str]) -> None:
         raise HypersphereError(f"{place}: {not_one_of(name, allowed)}")
 
 
-def check_studied(place: str, plan: Plan, paper: str) -> None:
+def check_studied(place: str, config: Config, paper: str) -> None:
     """Refuse a document that is not declared, or has no exact study at this scale."""
-    check_one_of(place, paper, plan.config.papers)
-    if not plan.config.studied(paper):
-        raise HypersphereError(f"{place}: {paper} has no exact study at scale {plan.config.scale_name}")
+    check_one_of(place, paper, config.papers)
+    if not config.studied(paper):
+        raise HypersphereError(f"{place}: {paper} has no exact study at scale {config.scale_name}")
 
 
 def amount(place: str, text: str, or_zero: bool = False) -> float:
@@ -467,6 +478,7 @@ def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPar
     for name, one in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=one.help, description=one.help, epilog=EPILOG)
         subparser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings")
+        subparser.add_argument("--as-planned", action="store_true", help=AS_PLANNED)
         for flags, keywords in one.options:
             subparser.add_argument(*flags, **keywords)
     audit.add(subparsers)
@@ -498,7 +510,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if (root := next(above, None)) is None:
                 raise HypersphereError(f"{current}: neither this folder nor one above it holds config/config.yaml")
             check_own_code(root)
-            COMMANDS[parsed.command].run(planning.make(root, settings.parse(parsed.settings)), parsed)
+            config, asked = load(root, settings.parse(parsed.settings)), COMMANDS[parsed.command]
+            plan_of = plan_file.load if parsed.as_planned else planning.of
+            asked.run(config if asked.of_config else plan_of(config), parsed)
         except DamagedError as damage:
             damage.disprove()
             raise

@@ -19,6 +19,7 @@ from typing import Any
 from snakemake.exceptions import WorkflowError
 
 from hypersphere import files
+from hypersphere.config import plan_file
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import markers
@@ -89,7 +90,10 @@ def _worth_showing(record: logging.LogRecord) -> bool:
 
 
 def _begin(logger: logging.Logger, plan: Plan, local: bool) -> None:
-    """Before jobs run: be brief of each, check that they can write and have a GPU, and forget what is lost."""
+    """Before jobs run: be brief of each, check that they can write and have a GPU, and write their plan for them.
+
+    What is lost is forgotten, so that they make it again.
+    """
     for handler in logger.handlers:
         if not isinstance(handler, logging.FileHandler):
             handler.addFilter(_worth_showing)
@@ -103,6 +107,7 @@ def _begin(logger: logging.Logger, plan: Plan, local: bool) -> None:
         from hypersphere.training import device  # it imports torch, which nothing else here does
 
         device.devices("cuda")
+    plan_file.write(plan)
     for error in markers.lost(plan):
         error.disprove()
         print(f"made again: {error}", file=sys.stderr)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from hypersphere import files
 from hypersphere.command import preview, verify
-from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
+from hypersphere.config.project import load
 from hypersphere.errors import HypersphereError
 
 HELP = "docs/dvc.md says how"
@@ -23,7 +23,7 @@ HELP = "docs/dvc.md says how"
 def restore(plan: Plan) -> None:
     """Pull with DVC's own check of bytes, verify the manifests, touch, and check that nothing is left to do."""
     root, results = plan.config.root, plan.config.results.relative_to(plan.config.root).as_posix()
-    own = planning.make(root).config.scale_name
+    own = load(root, {}).scale_name
     if plan.config.scale_name != own:
         raise HypersphereError(
             f"config/config.yaml: scale: is {own}, and DVC restores that one; set it to {plan.config.scale_name}"

@@ -20,7 +20,7 @@ from pydantic import (
 
 from hypersphere import files
 from hypersphere.config import coordinates, registry
-from hypersphere.config.coordinates import Axis, Contrast, Pair, Scalar
+from hypersphere.config.coordinates import Axis, Contrast, Pair, Position, Scalar
 from hypersphere.config.measures import MEASURES, MeasureName, transferred
 from hypersphere.config.run import Probe, Run, RunFields
 from hypersphere.config.study import SeedList, Study, Withdrawn
@@ -196,7 +196,7 @@ class Measured(Strict):
         return {axis: coordinates.points(value) for axis, value in values.items() if value is not None}
 
     @cached_property
-    def points(self) -> list[dict[str, Scalar]]:
+    def points(self) -> list[Position]:
         """The coordinates of every cell, in canonical form; the innermost axis varies fastest."""
         cells: list[dict[str, Scalar]] = [dict(self.fixed)]
         for points in self.axes.values():
@@ -204,7 +204,7 @@ class Measured(Strict):
         measure = {"measure": self.measure} if self.measure else {}
         return [coordinates.ordered({**cell, **measure}) for cell in cells]
 
-    def compared_with(self, point: Mapping[str, Scalar]) -> dict[str, Scalar] | None:
+    def compared_with(self, point: Mapping[str, Scalar]) -> Position | None:
         """The coordinates of a cell's baseline; None for a baseline."""
         if self.baseline is None or all(point.get(key) == coordinates.normal(v) for key, v in self.baseline.items()):
             return None
@@ -219,7 +219,7 @@ class Measured(Strict):
         pairs = [(point, other) for point in self.points if (other := self.compared_with(point)) is not None]
         pairs += [pair for contrast in self.also for pair in contrast.pairs(self.points)]
         made = [pair for pair in pairs if not any(map(self.leaves_out, pair))]
-        return list({tuple(map(coordinates.text, pair)): pair for pair in made}.values())
+        return list(dict.fromkeys(made))
 
 
 class Studied(Strict):
@@ -338,12 +338,12 @@ class Paper(Strict):
             raise ValueError(f"report.figure: {not_one_of(self.report.figure, drawn)}")
         return self
 
-    @property
+    @cached_property
     def measured(self) -> dict[str, Measured]:
         """The artifacts made from runs, by id."""
         return {key: value for key, value in self.artifacts.items() if isinstance(value, Measured)}
 
-    @property
+    @cached_property
     def studied(self) -> dict[str, Studied]:
         """The artifacts made from exact studies, by id."""
         return {key: value for key, value in self.artifacts.items() if isinstance(value, Studied)}

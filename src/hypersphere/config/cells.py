@@ -12,7 +12,7 @@ from typing import NamedTuple
 from hypersphere.config import coordinates, registry
 from hypersphere.config import project as cfg
 from hypersphere.config.artifacts import Measured, Paper, Protocol
-from hypersphere.config.coordinates import Coordinates, Scalar
+from hypersphere.config.coordinates import Coordinates, Position
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.records import FOLDER, WITHOUT_VALUE, Answer, Record, Records
 from hypersphere.config.resolve import Description, Layers, Resolved, resolve
@@ -39,7 +39,7 @@ class Cell:
 
     paper: str
     artifact: str
-    coordinates: Mapping[str, Scalar]
+    coordinates: Position
     run: Run | None
     """None: its dataset has no replacement at this scale."""
     epoch: int
@@ -59,17 +59,17 @@ class Cell:
     @cached_property
     def text(self) -> str:
         """The coordinates as text."""
-        return coordinates.text(self.coordinates)
+        return self.coordinates.text
 
     @property
-    def place(self) -> tuple[str, str, str]:
+    def place(self) -> tuple[str, str, Position]:
         """The paper, artifact and coordinates that the cells of all its seeds share."""
-        return self.paper, self.artifact, self.text
+        return self.paper, self.artifact, self.coordinates
 
     @cached_property
     def reading(self) -> str:
         """Which of a probe's values for the measure: ``split=train``; empty if there is only one."""
-        return coordinates.text(coordinates.of_probe(self.coordinates))
+        return coordinates.of_probe(self.coordinates).text
 
 
 class Cells:
@@ -88,7 +88,7 @@ class Cells:
                     validate(schema, parameters, replaced.file, replaced.section)
                 changed = {**protocol.model_dump(), "probe": {"name": probe.name, **parameters}}
                 self.protocols[paper][name] = Protocol.model_validate(changed)
-        self.resolved: dict[tuple[str, str], Resolved] = {}
+        self.resolved: dict[tuple[str, Position], Resolved] = {}
         self.seeded: dict[tuple[str, int], Run] = {}
 
     def of(self, paper: Paper, name: str, artifact: Measured) -> list[Cell]:
@@ -106,43 +106,40 @@ class Cells:
         most = self.config.most_values(paper.paper, name)
         if most is None:
             return cells
-        measured = {cell.text: cell.coordinates for cell in cells if not cell.missing}
-        kept = list(measured.values())
+        measured = list(dict.fromkeys(cell.coordinates for cell in cells if not cell.missing))
+        kept = measured
         for axis in artifact.axes.values():
-            values = [one for one in axis if any(one.items() <= point.items() for point in measured.values())]
+            values = [one for one in axis if any(one.items() <= point.items() for point in measured)]
             if len(values) > most and not any("measure" in one for one in values):
                 chosen = [values[round(at * (len(values) - 1) / (most - 1))] for at in range(most)]
                 kept = [point for point in kept if any(one.items() <= point.items() for one in chosen)]
-        kept += [other for one, other in artifact.comparisons if one in kept]
-        stay = {coordinates.text(point) for point in kept}
-        found: dict[tuple[str, int], Cell] = {}
+        stay = {*kept}
+        stay |= {other for one, other in artifact.comparisons if one in stay}
+        found: dict[tuple[Position, int], Cell] = {}
         for at, cell in enumerate(cells):
-            if cell.missing or cell.text in stay:
-                found[cell.text, at] = cell
+            if cell.missing or cell.coordinates in stay:
+                found[cell.coordinates, at] = cell
             else:
-                found.setdefault((cell.text, -1), replace(cell, run=None, epoch=0, missing=THINNED))
+                found.setdefault((cell.coordinates, -1), replace(cell, run=None, epoch=0, missing=THINNED))
         return list(found.values())
 
-    def _of_point(
-        self, paper: Paper, name: str, artifact: Measured, point: dict[str, Scalar], seeds: list[int]
-    ) -> list[Cell]:
+    def _of_point(self, paper: Paper, name: str, artifact: Measured, point: Position, seeds: list[int]) -> list[Cell]:
         """The cells of one point; one without a dataset, or that is left out, has neither run nor seeds."""
-        where = f"{self.config.paper_file(paper.paper)}: {paper.section(name)}"
         own, other = str(point["dataset"]), str(point.get("target", point["dataset"]))
         for key, dataset in (("dataset", own), ("target", other)):
             if dataset not in self.config.datasets:
-                raise HypersphereError(f"{where}: {key}: {not_one_of(dataset, sorted(self.config.datasets))}")
+                raise self._wrong(paper, name, f"{key}: {not_one_of(dataset, sorted(self.config.datasets))}")
         try:
             protocol = paper.protocol(artifact, point)
         except ValueError as error:
-            raise HypersphereError(f"{where}: {error}") from None
+            raise self._wrong(paper, name, error) from None
         how, measure = self.protocols[paper.paper].get(protocol), MEASURES[str(point["measure"])]
         transfer = how is not None and how.transfer
         # Only a measure that needs no fit, such as norms, keeps its name on another dataset.
         own_only = how is None or (measure.margin == "accuracy" and not measure.of_task)
         if transfer == (other == own) and (transfer or own_only):
             problem = "needs another one than the dataset" if transfer else f"measures encoders of {own} on {own} only"
-            raise HypersphereError(f"{where}: target: {protocol} {problem}")
+            raise self._wrong(paper, name, f"target: {protocol} {problem}")
         used = {published: self.config.used(published, paper.paper) for published in (own, other)}
         cell = Cell(paper.paper, name, point, None, 0, used[other], protocol, how, str(point["measure"]))
         if artifact.leaves_out(point):  # a field that is not this arm's need not be one of its run
@@ -157,17 +154,20 @@ class Cells:
                 epoch = round(last * asked / resolved.epochs)
             else:
                 allowed = f"must be a whole number from 0 to {resolved.epochs} (given: {asked})"
-                raise HypersphereError(f"{where}: epoch: {allowed}")
+                raise self._wrong(paper, name, f"epoch: {allowed}")
         cell = replace(cell, epoch=epoch, resolved=resolved)
         cell = replace(cell, missing=next(self._reasons(cell, artifact, used), ""))
         if resolved is None:
             return [cell]
         return [replace(cell, run=self._run(resolved, seed)) for seed in seeds]
 
+    def _wrong(self, paper: Paper, name: str, problem: object) -> HypersphereError:
+        """The error of a wrong cell, which names the file and section of its artifact."""
+        return HypersphereError(f"{self.config.paper_file(paper.paper)}: {paper.section(name)}: {problem}")
+
     def _run(self, resolved: Resolved, seed: int) -> Run:
         if (key := (resolved.run.name, seed)) not in self.seeded:
-            fields = {field: getattr(resolved.run, field) for field in resolved.run.model_fields_set}
-            self.seeded[key] = Run.model_construct(**{**fields, "seed": seed})
+            self.seeded[key] = resolved.run.of_seed(seed)
         return self.seeded[key]
 
     def further(self, cells: Iterable[Cell], records: Records) -> list[Cell]:
@@ -181,7 +181,7 @@ class Cells:
         if not self.config.scale.seeds.again_counts:
             apart |= {seed for study in plans for seed in study.seeds.again}
         recorded = sorted({several[0].run.seed for several in records.values()} - apart)
-        declared: dict[tuple[str, str, str], list[Cell]] = {}
+        declared: dict[tuple[str, str, Position], list[Cell]] = {}
         for cell in cells:
             own = self.config.papers[cell.paper].measured[cell.artifact]
             if cell.run and not cell.missing and isinstance(own.seeds, str) and not own.seeds_of:
@@ -228,7 +228,7 @@ class Cells:
         values = {key: point[key] for key in coordinates.IDENTITY}
         for one in descriptions:
             values |= one.paths
-        key = paper.paper, coordinates.text(values)
+        key = paper.paper, coordinates.ordered(values)
         if key not in self.resolved:  # cells of several artifacts share what is resolved for the first of them
             self.resolved[key] = resolved(self.config, paper, point, descriptions, dataset)
         return self.resolved[key]
@@ -316,7 +316,7 @@ def without_repeats(cells: list[Cell]) -> list[Cell]:
     return marked
 
 
-def control(point: Coordinates, variant: str) -> dict[str, Scalar]:
+def control(point: Coordinates, variant: str) -> Position:
     """The coordinates of the control (chance, pixels, untrained) of the cell at ``point``."""
     keys = ("dataset", "target", "by", "measure", *coordinates.of_probe(point))
     shared = {key: value for key, value in point.items() if key in keys}
@@ -333,7 +333,7 @@ def untrained(cells: list[Cell]) -> list[Cell]:
 
     Each is epoch 0 of the run of the first row whose initial weights are not cut.
     """
-    groups: dict[tuple[str, str, str, str], list[Cell]] = {}
+    groups: dict[tuple[Position, str, str, str], list[Cell]] = {}
     for cell in cells:
         if cell.run is None or cell.missing or cell.how is None or cell.run.initialisation is not None:
             continue
@@ -341,7 +341,7 @@ def untrained(cells: list[Cell]) -> list[Cell]:
         if measure.of_baseline or measure.of_data:  # it is of two runs, or of none, and the untrained encoder is of one
             continue
         point = control(cell.coordinates, UNTRAINED)
-        key = coordinates.text(point), cell.protocol, cell.run.dataset.name, str(cell.target and cell.target.name)
+        key = point, cell.protocol, cell.run.dataset.name, str(cell.target and cell.target.name)
         one = replace(cell, coordinates=point, epoch=0)
         group = groups.setdefault(key, [])
         if not any(other.run is not None and other.run.seed == cell.run.seed for other in group):
@@ -370,21 +370,19 @@ def mark(cells: Sequence[Cell], config: cfg.Config, records: Records) -> list[Ce
             reason = "records of evidence hold no values of single images"
         elif not of_run:
             reason = f"no record of this run in {folder}"
-        elif plans and not {*plans} & {*_source(of_run, cell).plan.split(";")}:
+        elif plans and not {*plans} & {*_source(of_run, cell).plans}:
             reason = f"the record in {folder} was made under another plan than {' or '.join(plans)}"
         elif cell.how is not None and not _measures(_rows(of_run, cell), cell):
             reason = f"the records in {folder} were measured by another protocol, or at other epochs"
         else:
             continue
         marked[at] = replace(cell, missing=reason)
-    whole = {
-        (cell.paper, cell.artifact, cell.text, cell.run.seed): cell for cell in marked if cell.run and not cell.missing
-    }
+    whole = {(*cell.place, cell.run.seed): cell for cell in marked if cell.run and not cell.missing}
     for at, cell in enumerate(marked):
         if cell.run is None or cell.missing or not MEASURES[cell.measure].of_baseline:
             continue
         point = config.papers[cell.paper].measured[cell.artifact].compared_with(cell.coordinates) or cell.coordinates
-        baseline = whole.get((cell.paper, cell.artifact, coordinates.text(point), cell.run.seed))
+        baseline = whole.get((cell.paper, cell.artifact, coordinates.ordered(point), cell.run.seed))
         if baseline is None:
             marked[at] = replace(cell, missing=f"no record of its baseline of seed {cell.run.seed} in {folder}")
             continue
@@ -395,18 +393,22 @@ def mark(cells: Sequence[Cell], config: cfg.Config, records: Records) -> list[Ce
     return marked
 
 
-def _readings(cell: Cell, records: Records) -> set[tuple[str, str]] | None:
+def _readings(cell: Cell, records: Records) -> set[tuple[str, Position]] | None:
     """The measures and readings behind a cell's number, without what they share (``augmentation=augmix``).
 
     None where they say that there is no number: the cell is not missing, but counted as such.
     """
     assert cell.run is not None
-    own = set(filter(None, cell.reading.split(";")))
+    own = coordinates.of_probe(cell.coordinates).items()
     rows = _rows(records[cell.run.name], cell)
     if any(one.status in WITHOUT_VALUE for one in rows):
         return None
-    read = [(one.measure, set(one.reading.split(";"))) for one in rows]
-    return {(measure, ";".join(sorted(reading - own))) for measure, reading in read if own <= reading}
+    found = set()
+    for one in rows:
+        reading = coordinates.parse(one.reading, str(one)).items()
+        if own <= reading:
+            found.add((one.measure, coordinates.ordered(dict(reading - own))))
+    return found
 
 
 def recorded_controls(cells: Iterable[Cell], records: Records) -> list[Cell]:

@@ -24,7 +24,7 @@ from pydantic import (
 from hypersphere import files
 from hypersphere.config.artifacts import Paper, Studied
 from hypersphere.config.cells import LEFT_OUT
-from hypersphere.config.coordinates import IDENTITY, Scalar, ordered, parse, setting, show, text
+from hypersphere.config.coordinates import IDENTITY, Position, Scalar, ordered, parse, setting, show, text
 from hypersphere.config.measures import LARGEST, MEASURES, Measure, MeasureName
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config, of_document
@@ -91,7 +91,7 @@ class Claim(Strict):
     """The margin of equivalence that a study fixed, in the metric's unit. It is no column."""
 
     @cached_property
-    def coordinates(self) -> dict[str, Scalar]:
+    def coordinates(self) -> Position:
         """The coordinates of the number: method, variant, dataset, setting and measure."""
         named = {"method": self.method, "variant": self.variant, "dataset": self.dataset, "measure": self.metric or ""}
         settings = parse(self.setting, self.id)
@@ -100,10 +100,10 @@ class Claim(Strict):
     @cached_property
     def text(self) -> str:
         """The coordinates as text."""
-        return text(self.coordinates)
+        return self.coordinates.text
 
     @cached_property
-    def compared_with(self) -> dict[str, Scalar]:
+    def compared_with(self) -> Position:
         """The coordinates of a comparison's baseline, which names a variant, or all coordinates that differ."""
         other = parse(self.baseline, self.id) if "=" in self.baseline else {"variant": self.baseline}
         return ordered({**self.coordinates, **other})
@@ -111,7 +111,7 @@ class Claim(Strict):
     @property
     def cells(self) -> tuple[str, ...]:
         """The coordinates, as text, of the cells that it is about: its own, and of a comparison its baseline's."""
-        return (self.text, text(self.compared_with)) if self.kind == "comparison" else (self.text,)
+        return (self.text, self.compared_with.text) if self.kind == "comparison" else (self.text,)
 
     @property
     def of_accuracy(self) -> bool:
@@ -409,8 +409,7 @@ def why_not_measured(plan: Plan, paper: str, claim: Claim) -> str:
         if missing[where]:
             return missing[where]
     if claim.kind == "comparison" and (claim.coordinates, claim.compared_with) not in declared.comparisons:
-        against = text(claim.compared_with)
-        return f"{claim.artifact} does not compare {claim.text} with {against}"
+        return f"{claim.artifact} does not compare {claim.text} with {claim.compared_with.text}"
     return ""
 
 

@@ -7,7 +7,7 @@ readings, which change no training (epoch, target, split …). Values are as pub
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from hypersphere.config.validation import Strict
@@ -26,6 +26,7 @@ READINGS = (
 dataset, if it is another one; ``by`` is the protocol, where an artifact compares several."""
 PAIR = "method.variant"
 """A key of axes that stands for two, with values such as ``simclr.default``."""
+_NAMED = {*IDENTITY, *READINGS}
 _NAME = re.compile(r"[A-Za-z0-9_+\-.]+%?")
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
@@ -58,18 +59,34 @@ def show(value: Scalar) -> str:
     return f"{value:.10g}" if isinstance(value, int | float) else value
 
 
-def ordered(coordinates: Coordinates) -> dict[str, Scalar]:
+class Position(dict[str, Scalar]):
+    """Coordinates in canonical order and form: which number is meant. Nobody changes them, so that they can be keys.
+
+    Files and sentences show their text.
+    """
+
+    @cached_property
+    def text(self) -> str:
+        """``key=value;key=value``; empty for none."""
+        return ";".join(f"{key}={show(value)}" for key, value in self.items())
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(self.text)
+
+
+def ordered(coordinates: Coordinates) -> Position:
     """The coordinates in canonical order: identity, paths into the run, readings."""
-    paths = sorted(key for key in coordinates if key not in IDENTITY and key not in READINGS)
-    return {key: normal(coordinates[key]) for key in (*IDENTITY, *paths, *READINGS) if key in coordinates}
+    paths = sorted(coordinates.keys() - _NAMED)
+    return Position({key: normal(coordinates[key]) for key in (*IDENTITY, *paths, *READINGS) if key in coordinates})
 
 
 def text(coordinates: Coordinates) -> str:
     """The canonical text; empty for none."""
-    return ";".join(f"{key}={show(value)}" for key, value in ordered(coordinates).items())
+    return ordered(coordinates).text
 
 
-def parse(line: str, where: str) -> dict[str, Scalar]:
+@lru_cache(maxsize=4096)
+def parse(line: str, where: str) -> Position:
     """Coordinates from text such as ``epoch=100;batch.size=512``, in canonical order; errors begin with ``where``."""
     parsed: dict[str, Scalar] = {}
     for part in filter(None, line.split(";")):
@@ -87,14 +104,14 @@ def setting(coordinates: Coordinates) -> str:
     return text({key: value for key, value in coordinates.items() if key not in (*IDENTITY, "measure")})
 
 
-def of_run(coordinates: Coordinates) -> dict[str, Scalar]:
+def of_run(coordinates: Coordinates) -> Position:
     """The paths into the run among coordinates."""
-    return {key: value for key, value in ordered(coordinates).items() if key not in (*IDENTITY, *READINGS)}
+    return Position({key: value for key, value in ordered(coordinates).items() if key not in _NAMED})
 
 
-def of_probe(coordinates: Coordinates) -> dict[str, Scalar]:
+def of_probe(coordinates: Coordinates) -> Position:
     """The readings that choose among the values that one probe gives: all but epoch, target, by and measure."""
-    return {key: value for key, value in ordered(coordinates).items() if key in READINGS[3:-1]}
+    return Position({key: value for key, value in ordered(coordinates).items() if key in READINGS[3:-1]})
 
 
 Axis = dict[str, Scalar | list[Scalar]] | list[dict[str, Scalar | list[Scalar]]]
@@ -132,7 +149,7 @@ def nested(paths: Mapping[str, Scalar]) -> dict[str, Any]:
     return result
 
 
-Pair = tuple[dict[str, Scalar], dict[str, Scalar]]
+Pair = tuple[Position, Position]
 """A cell, and the one that it is compared with."""
 
 
@@ -143,12 +160,17 @@ class Contrast(Strict):
     """The cells have one of these values of each key."""
     against: dict[str, Scalar]
 
-    def pairs(self, points: Sequence[dict[str, Scalar]]) -> list[Pair]:
+    def pairs(self, points: Sequence[Position]) -> list[Pair]:
         """Its cells among ``points``, each with the one that it is compared with, if that is another of them."""
         cells = {frozenset(point.items()): point for point in points}
         against = {key: normal(value) for key, value in self.against.items()}
-        others = ((point, cells.get(frozenset({**point, **against}.items()))) for point in points)
-        return [(point, other) for point, other in others if other not in (None, point) and covers(self.of, point)]
+        found = []
+        for point in points:
+            if covers(self.of, point):
+                other = cells.get(frozenset({**point, **against}.items()))
+                if other is not None and other != point:
+                    found.append((point, other))
+        return found
 
 
 def covers(values: Mapping[str, Any], point: Coordinates) -> bool:

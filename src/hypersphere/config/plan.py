@@ -140,6 +140,33 @@ class Plan:
         return {dataset.name: dataset for dataset in used}
 
     @cached_property
+    def prepared_together(self) -> dict[str, list[Dataset]]:
+        """The datasets that one job prepares, by the job's name: ``digits-1`` for several of one source, or a folder.
+
+        A new dataset changes no other job's name, so that nothing is made again for it.
+        """
+        size = self.config.scale.datasets_per_job
+        if size == 1:
+            return {dataset.folder: [dataset] for dataset in self.datasets.values()}
+        of_source: dict[str, list[Dataset]] = {}
+        for dataset in self.datasets.values():
+            if dataset.source is not None:
+                of_source.setdefault(dataset.source.name, []).append(dataset)
+        jobs = {}
+        for source, datasets in of_source.items():
+            for number, start in enumerate(range(0, len(datasets), size), start=1):
+                jobs[f"{source}-{number}"] = datasets[start : start + size]
+        return jobs
+
+    def preparing(self, names: Collection[str]) -> list[str]:
+        """The jobs that prepare datasets."""
+        jobs = []
+        for job, datasets in self.prepared_together.items():
+            if {one.name for one in datasets} & {*names}:
+                jobs.append(job)
+        return sorted(jobs)
+
+    @cached_property
     def asked(self) -> dict[str, dict[str, Asked]]:
         """The measurements that each run needs, by its name and the protocol's digest."""
         asked: dict[str, dict[str, Asked]] = {name: {} for name in self.runs}
@@ -288,6 +315,10 @@ class Plan:
         """results/<scale>/batches/<batch>.evaluated.json: the only file of a batch's probes that Snakemake knows."""
         return self.config.results / "batches" / f"{identifier}.evaluated.json"
 
+    def prepared_marker(self, job: str) -> Path:
+        """results/<scale>/batches/<job>.prepared.json: the only file of prepared datasets that Snakemake knows."""
+        return self.config.results / "batches" / f"{job}.prepared.json"
+
     def evaluation(self, subject: str, digest: str) -> Path:
         """results/<scale>/evaluations/<run or pixels-dataset>/<protocol>.csv; its manifest ends in .json."""
         return self.config.results / "evaluations" / subject / f"{digest}.csv"
@@ -331,7 +362,11 @@ def table_name(path: Path, at: At) -> Path:
 
 def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
     """Load config/ under ``root`` and expand it."""
-    config = cfg.load(root, overrides or {})
+    return of(cfg.load(root, overrides or {}))
+
+
+def of(config: cfg.Config) -> Plan:
+    """The plan of a configuration."""
     maker = Cells(config)
     cells: list[Cell] = []
     for paper in config.papers.values():

@@ -145,6 +145,8 @@ class Scale(UsualEpochs):
     runs_per_job: PositiveInt
     artifacts_per_job: PositiveInt = 1
     """The most artifacts of a document that one job draws, which is mostly imports where runs take seconds."""
+    datasets_per_job: PositiveInt = 1
+    """The most datasets of one source that one job prepares, which is mostly imports where nothing is downloaded."""
     resources: Resources
 
 
@@ -221,6 +223,10 @@ class Placed(NamedTuple):
         return self.paper in ("", paper) and self.override.matches(run)
 
 
+OF_JOBS = ("runs_per_job", "artifacts_per_job", "datasets_per_job", "resources")
+"""The fields of a scale that share work out among jobs, and decide no number."""
+
+
 class Config(BaseModel):
     """The whole configuration, for one scale."""
 
@@ -241,6 +247,8 @@ class Config(BaseModel):
     """What each paper changes at this scale."""
     placed: list[Placed]
     """All overrides of this scale, in the order in which they are applied."""
+    read: dict[Path, str] = Field(default_factory=dict)
+    """The sha256 of every file that this was read from."""
 
     @property
     def scale_name(self) -> str:
@@ -248,7 +256,7 @@ class Config(BaseModel):
 
         How runs are shared out among jobs, and what a job asks a cluster for, change no byte.
         """
-        numbers = Scale.model_fields.keys() - {"scale", "runs_per_job", "artifacts_per_job", "resources"}
+        numbers = Scale.model_fields.keys() - {"scale", *OF_JOBS}
         changed = {key: value for key, value in self.overrides.items() if key in numbers}
         return f"{self.settings.scale}-{files.digest(changed, 6)}" if changed else self.settings.scale
 
@@ -335,7 +343,12 @@ class Config(BaseModel):
     @property
     def downloads(self) -> Path:
         """The folder that holds datasets as they are published: ``data_root``, or data/raw."""
-        return Path(self.settings.data_root) if self.settings.data_root else self.data / "raw"
+        return self.data_root or self.data / "raw"
+
+    @property
+    def data_root(self) -> Path | None:
+        """The folder that holds datasets as they are published, and is only read; None: they are downloaded."""
+        return Path(self.settings.data_root) if self.settings.data_root else None
 
     def paper_file(self, paper: str) -> Path:
         """The declaration of a document."""
@@ -425,6 +438,11 @@ class Config(BaseModel):
 
 def load(root: Path, overrides: dict[str, Any]) -> Config:
     """Read config/ under ``root``; ``overrides`` (command line) replace settings or numbers of the scale."""
+    with files.noting() as read:
+        return _load(root, overrides).model_copy(update={"read": read})
+
+
+def _load(root: Path, overrides: dict[str, Any]) -> Config:
     folder, overrides = root / "config", dict(overrides)
     settings, sources = _settings(root, overrides)
     scales = scale_names(root)

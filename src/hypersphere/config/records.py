@@ -205,6 +205,11 @@ class Record(Recorded):
     """How probes were run, each by its digest; machine and code may differ from training's."""
 
     @property
+    def plans(self) -> list[str]:
+        """Each of the studies that it confirms."""
+        return [*filter(None, self.plan.split(";"))]
+
+    @property
     def key(self) -> str:
         """Digest of all that decides a run's bytes: records of one key must agree, those of two are replicates."""
         decides = self.model_dump(mode="json", include={"name", "device", "numerics", "code", "data"})

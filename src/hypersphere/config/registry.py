@@ -234,6 +234,15 @@ def schema(kind: Kind, name: str) -> type[BaseModel]:
 
 
 @cache
+def checked(kind: Kind, name: str) -> dict[str, Any]:
+    """The components of that name that were checked, by the text of what was given for them.
+
+    A plan has thousands, and dozens of distinct ones.
+    """
+    return {}
+
+
+@cache
 def tensors(kind: Kind, name: str) -> tuple[str, ...]:
     """The names of a component's positional arguments: what its caller must pass."""
     return tuple(argument.arg for argument in components(kind)[name].function.args.args)

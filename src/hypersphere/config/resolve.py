@@ -202,12 +202,12 @@ def resolve(
         published.multiply(one)
     run_published = published.run(config.datasets[str(identity["dataset"])])
     epochs = run_published.schedule.epochs
-    usual = Layers(*document).number("schedule.epochs", f"{file}: methods.{method}")
 
     overrides = [placed for placed in config.placed if placed.matches(paper.paper, point)]
     # An encoder that a variant names is what the variant is about: only an override of variants replaces it.
     kept = {"encoder"} if "name" in paper.variants[variant].get("encoder", {}) else set[str]()
     scaled = Layers(*document)
+    usual = scaled.number("schedule.epochs", f"{file}: methods.{method}")
     scaled.change(*(_changes(placed, kept) for placed in overrides if placed.file != COMMAND_LINE))
     scaled.add(*described)
     scaled.change(*(_changes(placed, set()) for placed in overrides if placed.file == COMMAND_LINE))

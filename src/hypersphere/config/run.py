@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
 
 from hypersphere import files
 from hypersphere.config import registry
@@ -26,6 +26,9 @@ from hypersphere.config.validation import (
 )
 from hypersphere.errors import HypersphereError
 
+CHECKED = {"checked": True}
+"""The context of validation for what was checked before it was written by us: fields are read, and not judged again."""
+
 
 class Component(BaseModel):
     """A named function and its parameters: ``{name: nt_xent, temperature: 0.5}``."""
@@ -42,7 +45,15 @@ class Component(BaseModel):
 def _check(kind: registry.Kind) -> AfterValidator:
     """Validate a component's parameters by its function's signature, and drop those that equal the default."""
 
-    def check(component: Component) -> Component:
+    def check(component: Component, info: ValidationInfo) -> Component:
+        if info.context == CHECKED:
+            return component
+        known, given = registry.checked(kind, component.name), repr(component.model_extra)
+        if given not in known:
+            known[given] = checked_anew(component)
+        return known[given]
+
+    def checked_anew(component: Component) -> Component:
         try:
             model = registry.schema(kind, component.name)
         except HypersphereError as error:
@@ -131,8 +142,10 @@ class Run(Strict):
     """The augmentation of the second view, if it differs from the first: weak and strong (margins paper, App. C.1)."""
 
     @model_validator(mode="after")
-    def _fits(self) -> Self:
+    def _fits(self, info: ValidationInfo) -> Self:
         """Check that method, objectives, logits, views and encoder fit together."""
+        if info.context == CHECKED:
+            return self
         parts: dict[registry.Kind, Component] = {"methods": self.method, "encoders": self.encoder}
         terms = {"objective": self.objective.name, "regulariser": self.regulariser and self.regulariser.name}
         for field, name in terms.items():
@@ -189,6 +202,11 @@ class Run(Strict):
                 f"run {self.name}: batch.size {self.batch.size} is more than the {examples} training examples of "
                 f"{self.dataset.name}"
             )
+
+    def of_seed(self, seed: int) -> "Run":
+        """The same run with another seed."""
+        fields = {field: getattr(self, field) for field in self.model_fields_set}
+        return Run.model_construct(**{**fields, "seed": seed})
 
     def as_yaml(self) -> str:
         """Every field, as ``read`` takes it."""

@@ -24,12 +24,14 @@ from hypersphere.config.run import Dataset, Imbalance
 from hypersphere.datasets import repeated
 from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.provenance import data_files
+from hypersphere.provenance import data_files, digests
 from hypersphere.rounding import settled
 
 MANIFEST = "manifest.json"
 SCHEMA = 2
 """Version of the folder's layout: a folder with another version is prepared again."""
+CODE = "code"
+"""Key of the digest of the code and checksums that a dataset was prepared by, in its manifest."""
 LABELS, ATTRIBUTE = "labels-{}", "attribute-{}"
 """File names of named arrays, without ``.npy``."""
 WORD = re.compile(r"[a-z0-9][a-z0-9_-]*")
@@ -112,29 +114,38 @@ class Prepared:
 def prepare(dataset: Dataset, data: Path, data_root: Path | None) -> Path:
     """Make sure that ``data/processed/<dataset.folder>`` exists, and return it.
 
-    It is prepared again if it is damaged, or if the source reads a folder without checksums whose listing has changed.
+    It is prepared again if it is damaged, if other code prepared it, or if the source reads a folder without checksums
+    whose listing has changed. One that an earlier version prepared, which does not say by what code, is taken as it is.
     ``data_root`` is a folder that already holds the source, and is only read; else downloads go to ``data/raw``.
     """
     if dataset.source is None:
         raise HypersphereError(f"dataset {dataset.name}: source: it has no loader yet, so it cannot be prepared")
     folder = data / "processed" / dataset.folder
     root, download = (data / "raw", True) if data_root is None else (data_root, False)
-    listed = data_files.listed(dataset.source, root)
-    if _whole(folder, listed):
+    made_of = {data_files.LISTING: data_files.listed(dataset.source, root), CODE: digests.dataset_digest(dataset)}
+    if _whole(folder, made_of):
         return folder
     with files.writing(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         held = FileLock(folder.with_name(f".{folder.name}.lock")).acquire()
     with held:
-        if _whole(folder, listed):  # another process prepared it while we waited
+        if _whole(folder, made_of):  # another process prepared it while we waited
             return folder
         files.sweep(folder.parent, folder.name)
         source = registry.load("datasets", dataset.source.name)
         arrays = source(root, download=download, **dataset.source.parameters)
         check(arrays, f"datasets/{dataset.source.name}")
         with files.replacing(folder, folder=True) as temporary:
-            _write(temporary, dataset, arrays, listed)
+            _write(temporary, dataset, arrays, made_of)
     return folder
+
+
+def ready(dataset: Dataset, data: Path, data_root: Path | None) -> Prepared:
+    """Open a prepared dataset, which is prepared first if it is not there; a damaged one is an error."""
+    folder = data / "processed" / dataset.folder
+    if not (folder / MANIFEST).exists():
+        prepare(dataset, data, data_root)
+    return open(folder)
 
 
 def check(arrays: Arrays, source: str) -> None:
@@ -190,7 +201,7 @@ def choose_images(labels: Int64[np.ndarray, "N"], imbalance: Imbalance, classes:
     return np.sort(np.concatenate(kept)).astype(np.int64)
 
 
-def _write(folder: Path, dataset: Dataset, arrays: Arrays, listed: str | None) -> None:
+def _write(folder: Path, dataset: Dataset, arrays: Arrays, made_of: Mapping[str, str | None]) -> None:
     """Write the kept images with what is known of them, then the manifest that describes the files."""
     kept = {name: np.arange(len(split.images), dtype=np.int64) for name, split in arrays.splits.items()}
     few = None if dataset.test_per_class is None else Imbalance(head=dataset.test_per_class, ratio=1)
@@ -226,7 +237,7 @@ def _write(folder: Path, dataset: Dataset, arrays: Arrays, listed: str | None) -
         "class_names": {label: list(names) for label, names in arrays.class_names.items()},
         "digest": files.digest({name: about["sha256"] for name, about in described.items()}, 64),
         "repeated": repeated.count(compared),
-        **({data_files.LISTING: listed} if listed else {}),
+        **{key: digest for key, digest in made_of.items() if digest},
     }
     files.write_sealed(folder / MANIFEST, manifest)
 
@@ -252,8 +263,8 @@ def write_images(path: Path, images: UInt8[np.ndarray, "N H W 3"] | Pieces, kept
             handle.write(np.ascontiguousarray(piece).data)
 
 
-def _whole(folder: Path, listed: str | None) -> bool:
-    """Whether every file has the bytes that the manifest lists, and the source's folder is listed as it was then.
+def _whole(folder: Path, made_of: Mapping[str, str | None]) -> bool:
+    """Whether every file has the bytes that the manifest lists, and is made of what it would be made of now.
 
     A source's folder that is gone (None) does not count as changed.
     """
@@ -261,7 +272,9 @@ def _whole(folder: Path, listed: str | None) -> bool:
         manifest = verify(folder)
     except HypersphereError:
         return False
-    return listed in (None, manifest.get(data_files.LISTING))
+    if made_of[data_files.LISTING] not in (None, manifest.get(data_files.LISTING)):
+        return False
+    return manifest.get(CODE, made_of[CODE]) == made_of[CODE]
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

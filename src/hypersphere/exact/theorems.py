@@ -6,7 +6,6 @@ from typing import Any
 
 import pandas as pd
 
-from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.exact.statement import Statement, examine
 from hypersphere.provenance.columns import THEORY
@@ -22,15 +21,15 @@ def statements(config: Config, paper: str) -> tuple[Statement, ...]:
     return tuple(importlib.import_module(module).STATEMENTS) if module else ()
 
 
-def build(plan: Plan) -> None:
+def build(config: Config) -> None:
     """Write results/exact/theory.csv (columns: docs/results.md)."""
     make_deterministic(1)
     rows = []
-    for paper in plan.config.papers:
-        for statement in statements(plan.config, paper):
+    for paper in config.papers:
+        for statement in statements(config, paper):
             rows.append({"paper": paper} | row(statement))
     table = pd.DataFrame(rows, columns=list(THEORY))
-    write(plan.config.exact, {"theory": (table, THEORY)})
+    write(config.exact, {"theory": (table, THEORY)})
 
 
 def row(statement: Statement) -> dict[str, Any]:

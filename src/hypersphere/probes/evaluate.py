@@ -118,7 +118,7 @@ def _measured(run: str, protocol: Protocol, at: At, frozen: Frozen | None) -> tu
 
 
 def _open(plan: Plan, dataset: str) -> store.Prepared:
-    return store.open(plan.data_folder(plan.datasets[dataset]))
+    return store.ready(plan.datasets[dataset], plan.config.data, plan.config.data_root)
 
 
 def _about(

@@ -3,6 +3,7 @@
 import numpy as np
 
 from hypersphere.arguments import PositiveInt
+from hypersphere.config.coordinates import Position
 from hypersphere.datasets.types import TEST, TRAIN
 from hypersphere.probes.corruption import WAY
 from hypersphere.probes.frozen import Frozen
@@ -33,15 +34,15 @@ def norm_ood(frozen: Frozen, *, k: PositiveInt = 200) -> ProbeResult:
         return lengths(place, split), share(votes), appearance(place.images(split))["contrast"]
 
     own, found = quantities(home, TEST), {split: quantities(frozen, split) for split in others or [TEST]}
-    groups: dict[str, list[str]] = {"": list(found)}
+    groups: dict[Position, list[str]] = {Position(): list(found)}
     for split in others:
         corruption, _, severity = split.rpartition("-")
-        groups.setdefault(reading("", corruption=corruption), []).append(split)
-        groups.setdefault(reading("", severity=int(severity)), []).append(split)
+        for group in (Position(corruption=corruption), Position(severity=int(severity))):
+            groups.setdefault(group, []).append(split)
     values, counts = {}, {}
     for group, splits in groups.items():
         for place, measure in enumerate(MEASURES):
             of_all = np.concatenate([own[place], *(found[split][place] for split in splits)])
-            key = ";".join(filter(None, [measure, group]))
+            key = reading(measure, **group)
             values[key], counts[key] = auroc(np.arange(len(of_all)) < len(own[place]), of_all), len(of_all)
     return ProbeResult(values, n=counts[MEASURES[0]], counts=counts)

@@ -16,7 +16,7 @@ from hypersphere import files
 from hypersphere.config import registry
 from hypersphere.config.artifacts import HISTORY, Protocol, Studied
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
-from hypersphere.config.project import Config
+from hypersphere.config.project import OF_JOBS, Config
 from hypersphere.config.run import Dataset, Run
 from hypersphere.provenance import data_files
 from hypersphere.provenance.sources import closure, code_digest
@@ -158,8 +158,7 @@ def records_digest(config: Config, scale: str) -> str:
 
 
 def _scale(plan: Plan) -> Any:
-    of_jobs = {"resources", "threads", "runs_per_job", "artifacts_per_job", "leaves_out"}
-    scale = plan.config.scale.model_dump(mode="json", exclude=of_jobs)
+    scale = plan.config.scale.model_dump(mode="json", exclude={"threads", "leaves_out", *OF_JOBS})
     return [plan.config.scale_name, scale, _rules(plan)]
 
 

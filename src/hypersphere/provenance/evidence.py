@@ -182,7 +182,7 @@ def undeclared(plan: Plan, found: Iterable[Record], folder: Path) -> Iterator[st
             studies[cell.run.name] |= {*confirms(cell, plan.config)}
     for record in found:
         of_run, dataset = f"{folder / 'runs.csv'}: {record.name}", record.run.dataset
-        strange = sorted({*filter(None, record.plan.split(";"))} - studies[record.name])
+        strange = sorted({*record.plans} - studies[record.name])
         measured = list(_undeclared_answers(record, protocols, datasets))
         if dataset != datasets.get(dataset.name):
             yield f"{of_run}: run: dataset: config/datasets.yaml declares no such {dataset.name}"

@@ -6,7 +6,7 @@ file's bytes either. Before jobs are planned (`command/console.py`), a marker or
 so that Snakemake makes it again.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,14 @@ def write(marker: Path, manifests: Iterable[Path]) -> None:
     results = marker.parents[1]
     said = {path.relative_to(results).as_posix(): _said(files.read_sealed(path)) for path in manifests}
     files.write_sealed(marker, {"manifests": said})
+
+
+def write_prepared(marker: Path, datasets: Mapping[str, str], failed: Mapping[str, str]) -> None:
+    """Write the marker of prepared datasets: by the name of each folder its digest, or why it could not be prepared.
+
+    A job that needs one of ``failed`` tries again and fails alone.
+    """
+    files.write_sealed(marker, {"datasets": dict(datasets), "failed": dict(failed)})
 
 
 def recorded(plan: Plan, batch: str) -> Path:
@@ -91,8 +99,8 @@ def lost(plan: Plan) -> list[DamagedError]:
     batches, every = plan.chosen_batches.values(), not plan.config.settings.only
     checks: list[tuple[Path, Callable[[Path], object]]] = [(plan.marker(batch), check) for batch in batches]
     checks += [(plan.evaluated_marker(batch.id), check) for batch in batches]
-    datasets = sorted(datasets_of(plan, batches))
-    checks += [(plan.data_folder(plan.datasets[name]) / MANIFEST, _check_arrays) for name in datasets]
+    prepared = map(plan.prepared_marker, plan.preparing(datasets_of(plan, batches)))
+    checks += [(marker, partial(_check_prepared, plan.config.data / "processed")) for marker in prepared]
     studied = dict.fromkeys(paper for paper, _ in plan.chosen_studies)
     exact = [plan.config.exact / "theory.json"] if every or studied else []
     exact += [plan.config.exact_studies(paper) / MANIFEST for paper in studied]
@@ -108,13 +116,26 @@ def lost(plan: Plan) -> list[DamagedError]:
     return found
 
 
-def _check_arrays(proof: Path) -> None:
-    """Check that a prepared dataset's arrays are there, with the sizes that its manifest lists."""
+def _check_prepared(folder: Path, marker: Path) -> None:
+    """Check that datasets in ``folder`` are what their marker says, and that all could be prepared."""
     try:
-        listed = files.mapping(files.read_sealed(proof).get("files"))
+        content = files.read_sealed(marker)
+        if content.keys() != {"datasets", "failed"}:
+            raise HypersphereError(f"{marker}: is no marker of datasets")
+        for name, digest in content["datasets"].items():
+            if _arrays(folder / name / MANIFEST) != digest:
+                raise HypersphereError(f"{marker}: is not what {folder / name / MANIFEST} says")
+        for sentence in content["failed"].values():
+            raise HypersphereError(sentence)
     except HypersphereError as error:
-        raise DamagedError(str(error), proof) from None
-    for name, about in listed.items():
-        path = proof.parent / name
+        raise DamagedError(str(error), marker) from None
+
+
+def _arrays(manifest: Path) -> Any:
+    """The digest of a prepared dataset, whose arrays are there, with the sizes that its manifest lists."""
+    content = files.read_sealed(manifest)
+    for name, about in files.mapping(content.get("files")).items():
+        path = manifest.parent / name
         if not path.is_file() or path.stat().st_size != files.mapping(about).get("bytes"):
-            raise DamagedError(f"{path}: the file is missing or has another size", proof)
+            raise HypersphereError(f"{path}: the file is missing or has another size")
+    return content.get("digest")

@@ -172,6 +172,7 @@ class Judge:
         if not confirmed.finished(self.plan, self.paper.paper, claim.artifact):
             return {"why": UNFINISHED}
         outcome = self._value(claim) if claim.kind == "value" else self._comparison(claim)
+        said: list[str] = outcome["why"]
         if "n" in outcome:
             rows = self.measurements[self.measurements["coordinates"].isin(claim.cells)]
             about = self.about[self.about["run"].isin(rows["run"])]
@@ -182,17 +183,17 @@ class Judge:
             if outcome["n"] == 1 and self.limit is None:
                 reasons.append("one run has no spread")
             if reasons:
-                said = dict.fromkeys([*filter(None, [outcome.get("why")]), *reasons])
-                outcome |= {"verdict": self.limit or Verdict.INCONCLUSIVE, "why": "; ".join(said)}
-                outcome |= {"verdict_half": None, "verdict_double": None, "answer": Answer.CANNOT_TELL}
+                said = list(dict.fromkeys([*said, *reasons]))
+                outcome |= {"verdict": self.limit or Verdict.INCONCLUSIVE, "answer": Answer.CANNOT_TELL}
+                outcome |= {"verdict_half": None, "verdict_double": None}
                 outcome |= {"direction": "unclear"} if outcome.get("direction") else {}
             outcome |= {"measured_on": self.summary.loc[claim.text, "measured_on"], "seeds": " against ".join(seeds)}
             outcome |= {"device": "; ".join(device), "precision": "; ".join(precision)}
             outcome["runs"] = " ".join(dict.fromkeys(rows["run"]))
             outcome["repeated"] = self.summary.loc[claim.text, "repeated"]
             if several := int((about["records"] > 1).sum()):
-                replicates = f"{counted(several, 'run')} of several records, of which one counts"
-                outcome["why"] = "; ".join(filter(None, [outcome.get("why"), replicates]))
+                said = [*said, f"{counted(several, 'run')} of several records, of which one counts"]
+        outcome["why"] = "; ".join(said) or None
         return verdicts.cannot_be_judged(outcome) if self.declared.cannot_be_judged else outcome
 
     def _seeds(self, *cells: str) -> tuple[dict[str, int], list[str]]:
@@ -211,7 +212,7 @@ class Judge:
     def _value(self, claim: Claim) -> dict[str, Any]:
         """The columns of a printed number. Below the published scale nothing is compared with it."""
         if claim.reported is None:
-            return {"why": "nothing is printed to compare with"}
+            return {"why": ["nothing is printed to compare with"]}
         groups = self.arms[layout(claim.coordinates)]
         group = groups[claim.text]
         values, (seeds, said) = group.to_numpy(dtype=float), self._seeds(claim.text)
@@ -230,17 +231,17 @@ class Judge:
             outcome |= verdicts.judge(claim, mean, n, used.std, used.df, margin, self.rules, floor)
             said += ["one run has no spread"] if n == 1 else []
             said += ["the spread is also that of other rows"] if 1 < n < ENOUGH and used.df >= n else []
-        return outcome | {"why": "; ".join(said) or None}
+        return outcome | {"why": said}
 
     def _comparison(self, claim: Claim) -> dict[str, Any]:
         """The columns of a comparison: our effect, Holm's p, the smaller arm's n.
 
         Below the published scale the interval is Holm's, and the answer counts neither for nor against the document.
         """
-        against = coordinates.text(claim.compared_with)
+        against = claim.compared_with.text
         rows = self.effects[(self.effects["coordinates"] == claim.text) & (self.effects["baseline"] == against)]
         if not claim.direction and claim.reported is None:
-            return {"why": "the document prints neither a difference nor its direction"}
+            return {"why": ["the document prints neither a difference nor its direction"]}
         effect, (seeds, said) = rows.iloc[0], self._seeds(claim.text, against)
         unknown = math.nan, math.nan
         ours = verdicts.Intervals(
@@ -261,7 +262,7 @@ class Judge:
             **{"verdict": self.limit or judged.verdict, "answer": judged.answer, "direction": judged.direction},
             "floored": effect["floored"],
             **{"n": int(min(effect["n_variant"], effect["n_baseline"])), "low": low, "high": high},
-            **{"low_power": bool(effect["low_power"]), "why": "; ".join(said) or None},
+            **{"low_power": bool(effect["low_power"]), "why": said},
             **{"low_unadjusted": ours.primary[0], "high_unadjusted": ours.primary[1]},
             **{"low_equal": ours.confident[0], "high_equal": ours.confident[1]},
             "spread": math.sqrt(float((self.summary["std"][[claim.text, against]] ** 2).mean(skipna=False))),

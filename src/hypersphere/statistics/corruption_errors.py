@@ -5,8 +5,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from hypersphere.config import coordinates
-from hypersphere.config.coordinates import Coordinates
+from hypersphere.config.coordinates import Coordinates, Position
 
 BENCHMARK = (
     *("gaussian_noise", "shot_noise", "impulse_noise", "defocus_blur", "glass_blur", "motion_blur", "zoom_blur"),
@@ -22,16 +21,15 @@ WHOLE = dict.fromkeys([(CLEAN, 0), *itertools.product(BENCHMARK, range(1, 6))])
 
 
 def corruption_errors(
-    answers: Mapping[tuple[str, str], Mapping[str, Any]], readings: Coordinates
+    answers: Mapping[tuple[str, Position], Mapping[str, Any]], readings: Coordinates
 ) -> tuple[Errors, float]:
     """The finite errors of the benchmark that a probe found for one run, and its test images.
 
-    ``answers`` are rows of one evaluation, by measure and reading (``corruption=fog;severity=3``); those counted have
-    all ``readings`` (``augmentation=augmix``).
+    ``answers`` are rows of one evaluation, by measure and reading (corruption and severity); those counted have all
+    ``readings`` (an augmentation).
     """
     n_test, errors = math.nan, dict[tuple[str, int], float]()
-    for (measure, reading), row in answers.items():
-        at = coordinates.parse(reading, "evaluation")
+    for (measure, at), row in answers.items():
         if measure != "corruption_error" or any(at.get(key) != value for key, value in readings.items()):
             continue
         place = str(at["corruption"]), int(at.get("severity", 0))

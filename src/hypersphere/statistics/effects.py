@@ -15,7 +15,7 @@ from scipy import special
 
 from hypersphere.config import coordinates
 from hypersphere.config.artifacts import Measured
-from hypersphere.config.coordinates import Coordinates
+from hypersphere.config.coordinates import Coordinates, Position
 from hypersphere.config.records import WITHOUT_VALUE
 from hypersphere.config.rules import Rules
 from hypersphere.config.study import AGAIN
@@ -59,22 +59,22 @@ class Test(NamedTuple):
 NO_TEST = Test("", math.nan, 0)
 
 
-def layout(point: Coordinates) -> str:
+def layout(point: Coordinates) -> Position:
     """Coordinates that cells must share to have their spread pooled: all but method, variant and fields of the run."""
     trained = ("method", "variant", *coordinates.of_run(point))
-    return coordinates.text({key: value for key, value in point.items() if key not in trained})
+    return coordinates.ordered({key: value for key, value in point.items() if key not in trained})
 
 
-def arms(table: pd.DataFrame, points: Iterable[Coordinates]) -> dict[str, Arms]:
+def arms(table: pd.DataFrame, points: Iterable[Position]) -> dict[Position, Arms]:
     """The measured cells of one artifact, by layout; without values if no run has one."""
     finished = table["value"].where(table["status"] == "finished").set_axis(table["seed"])
     by_cell = finished.groupby(table["coordinates"].to_numpy(), sort=False)
     measured = {str(cell): values.dropna() for cell, values in by_cell}
-    found: dict[str, Arms] = {}
+    found: dict[Position, Arms] = {}
     for point in points:
-        alike, cell = found.setdefault(layout(point), {}), coordinates.text(point)
-        if cell in measured:
-            alike[cell] = measured[cell]
+        alike = found.setdefault(layout(point), {})
+        if point.text in measured:
+            alike[point.text] = measured[point.text]
     return found
 
 
@@ -197,7 +197,7 @@ def of_artifact(table: pd.DataFrame, artifact: Measured, declared: Mapping[str, 
     for point, against in comparisons:
         # Two layouts if the two differ in a reading; a baseline that is no cell has none.
         groups = by_layout.get(layout(point), {}) | by_layout.get(layout(against), {})
-        cell, baseline = coordinates.text(point), coordinates.text(against)
+        cell, baseline = point.text, against.text
         if cell not in groups or baseline not in groups:
             continue
         first = table[table["coordinates"] == cell].iloc[0]

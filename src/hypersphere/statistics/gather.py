@@ -10,6 +10,7 @@ from hypersphere import files
 from hypersphere.config import coordinates, records
 from hypersphere.config.artifacts import Measured
 from hypersphere.config.cells import CHANCE, CONTROL, PIXELS, UNTRAINED, Cell, control, on_pixels, raw_pixels
+from hypersphere.config.coordinates import Position
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.records import UNDEFINED, WITHOUT_VALUE, Record
@@ -26,7 +27,7 @@ from hypersphere.t_test import mean_interval, spread
 Answer = dict[Any, Any]
 DIVERGED: Answer = {"value": math.nan, "n_test": math.nan, "status": "diverged"}
 NOT_DEFINED: Answer = DIVERGED | {"status": UNDEFINED}
-Answers = dict[tuple[int, str, str, str], Answer]
+Answers = dict[tuple[int, str, str, Position], Answer]
 """The measured values of one run under one protocol, by epoch, target, measure and reading."""
 
 
@@ -49,7 +50,7 @@ class Measurer:
 
         ``declared`` is the artifact that they are of, for measures that compare a cell with its baseline.
         """
-        measured = {(cell.text, cell.run.seed): cell for cell in cells if cell.run is not None and not cell.missing}
+        measured = {(cell.coordinates, cell.run.seed): cell for cell in cells if cell.run and not cell.missing}
         rows = []
         for cell in cells:
             if cell.run is None or cell.missing:
@@ -57,7 +58,7 @@ class Measurer:
             if MEASURES[cell.measure].of_baseline:
                 assert declared is not None
                 point = declared.compared_with(cell.coordinates)
-                baseline = cell if point is None else measured.get((coordinates.text(point), cell.run.seed))
+                baseline = cell if point is None else measured.get((point, cell.run.seed))
                 if baseline is None:
                     where = f"{cell.paper}/{cell.artifact}: {cell.text}"
                     raise HypersphereError(f"{where} has no measured baseline to compare with")
@@ -72,24 +73,24 @@ class Measurer:
 
     def controls(self, cells: Sequence[Cell]) -> list[dict[str, Any]]:
         """Chance and raw pixels for every dataset and reading of the cells: one number each, without a seed."""
-        rows: dict[str, dict[str, Any]] = {}
+        rows: dict[Position, dict[str, Any]] = {}
         for cell in cells:
             if cell.run is None or cell.target is None or cell.missing or cell.how is None:
                 continue
             subject = raw_pixels(cell.target.name)
             if not on_pixels(cell.how):
                 continue
-            place = (0, cell.target.name, cell.how.of_probe(cell.measure), cell.reading)
+            place = (0, cell.target.name, cell.how.of_probe(cell.measure), coordinates.of_probe(cell.coordinates))
             if self.plan.records is not None and place not in self._answers_for(cell, subject):
                 continue  # a record without raw pixels has a number all the same
             answer = self._measured(cell, subject, 0)
             chance = MEASURES[cell.measure].chance(int(answer["classes"]))
             for variant, value, status in ((PIXELS, answer["value"], answer["status"]), (CHANCE, chance, "finished")):
                 point = control(cell.coordinates, variant)
-                if value is not None and coordinates.text(point) not in rows:
-                    rows[coordinates.text(point)] = {
+                if value is not None and point not in rows:
+                    rows[point] = {
                         **self._described(cell),
-                        **{"coordinates": coordinates.text(point), "setting": coordinates.setting(point)},
+                        **{"coordinates": point.text, "setting": coordinates.setting(point)},
                         **{"method": CONTROL, "variant": variant, "epoch": 0, "final": True, "seed": math.nan},
                         **{"run": subject, "value": value, "n_test": answer["n_test"], "status": status},
                     }
@@ -163,7 +164,8 @@ class Measurer:
         assert cell.how is not None
         target, measure = cell.target.name, cell.how.of_probe(cell.measure)
         answers = self._answers_for(cell, subject)
-        answer, for_all = (answers.get((epoch, target, measure, reading)) for reading in (cell.reading, ""))
+        readings = coordinates.of_probe(cell.coordinates), Position()
+        answer, for_all = (answers.get((epoch, target, measure, reading)) for reading in readings)
         if answer is None and for_all is not None and for_all["status"] in WITHOUT_VALUE:
             answer = for_all  # one row for all readings
         if answer is None:
@@ -195,7 +197,10 @@ class Measurer:
             rows = [
                 {key: math.nan if one is None else one for key, one in answer.model_dump().items()} for answer in found
             ]
-        answers = {(int(row["epoch"]), row["target"], row["measure"], row["reading"]): row for row in rows}
+        answers = {}
+        for row in rows:
+            reading = coordinates.parse(row["reading"], f"{subject}: reading")
+            answers[int(row["epoch"]), row["target"], row["measure"], reading] = row
         if self.plan.records is None:  # a run may have several records, by epoch and target
             self._answers[subject, digest] = answers
         return answers

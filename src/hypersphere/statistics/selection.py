@@ -3,9 +3,12 @@
 Nothing is chosen during a build: the choice is written into a file that is committed, with the curve it was made from.
 """
 
-import pandas as pd
+from typing import Any
+
+import numpy as np
 
 from hypersphere.config import coordinates
+from hypersphere.config.coordinates import Position
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
 from hypersphere.config.study import TUNING, Tried
@@ -35,29 +38,27 @@ def select(plan: Plan, paper: str, name: str) -> list[Tried]:
         of = f"{len(lacking)} of {len(cells)} tuning runs have no record, the first is {lacking[0] if lacking else ''}"
         raise HypersphereError(f"{paper}/{name}: {of}; `hypersphere campaign` makes them")
     grids = study.grids()
-    table = pd.DataFrame(Measurer(plan).rows(cells, declared))
-    table["arm"] = [study.arm(cell.coordinates) for cell in cells]
-    table["tuned"] = [
-        coordinates.text({key: cell.coordinates[key] for key in grids[arm]})
-        for cell, arm in zip(cells, table["arm"], strict=True)
-    ]
+    found: dict[str, dict[Position, list[dict[str, Any]]]] = {arm: {} for arm in grids}
+    for cell, row in zip(cells, Measurer(plan).rows(cells, declared), strict=True):
+        arm = study.arm(cell.coordinates)
+        value = coordinates.ordered({key: cell.coordinates[key] for key in grids[arm]})
+        found[arm].setdefault(value, []).append(row)
     sign = -1 if MEASURES[study.measure].better == "lower" else 1
     tried: list[Tried] = []
     edges: list[str] = []
-    for arm in grids:
-        curve = []
-        for value, rows in table[table["arm"] == arm].groupby("tuned", sort=False):
-            finished = rows.loc[rows["status"] == "finished", "value"].to_numpy(dtype=float)
+    for arm, of_arm in found.items():
+        curve: dict[Position, Tried] = {}
+        for value, rows in of_arm.items():
+            finished = np.array([row["value"] for row in rows if row["status"] == "finished"], dtype=float)
             mean = float(finished.mean()) if len(finished) else float("nan")
             diverged = len(rows) - len(finished)
-            curve.append(Tried(arm, str(value), mean, spread(finished), len(finished), diverged, False))
-        whole = [one for one in curve if not one.diverged]
+            curve[value] = Tried(arm, value.text, mean, spread(finished), len(finished), diverged, False)
+        whole = [value for value, one in curve.items() if not one.diverged]
         if not whole:
             raise HypersphereError(f"{where}: {arm}: a run diverged, or has no value, at every value of the grid")
-        best = max(whole, key=lambda one: sign * one.mean)
-        tried += [one._replace(chosen=one is best) for one in curve]
-        values = coordinates.parse(best.value, "selection")
-        edges += [f"{arm} at {key}={values[key]}, the {edge}" for key, edge in study.edges(arm, values).items()]
+        best = max(whole, key=lambda value: sign * curve[value].mean)
+        tried += [one._replace(chosen=value == best) for value, one in curve.items()]
+        edges += [f"{arm} at {key}={best[key]}, the {edge}" for key, edge in study.edges(arm, best).items()]
     if edges:
         raise HypersphereError(
             f"{where}: the best value is at an edge of its grid, so extend it and tune again: {'; '.join(edges)}"

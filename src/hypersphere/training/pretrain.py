@@ -102,7 +102,7 @@ def _pretrain_one(
     with state.held(folder):
         if request.number is not None:
             raise stop.StoppedError(f"{folder}: stopped by {request.name} before it began", request.number)
-        data = store.open(plan.data_folder(run.dataset))
+        data = store.ready(run.dataset, plan.config.data, plan.config.data_root)
         code = digests.run_digest(run)
         epochs = {*plan.kept_epochs(run), *also}
         if finished(folder, code, data.digest, epochs):

@@ -20,7 +20,7 @@ PAPER = "embedding_norms"
 
 def made(root: Path, **overrides: object) -> Plan:
     plan = planning.make(root, overrides)
-    studies.build(plan, PAPER)
+    studies.build(plan.config, PAPER)
     return plan
 
 

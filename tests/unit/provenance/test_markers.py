@@ -8,6 +8,7 @@ import pytest
 
 from hypersphere import files
 from hypersphere.config.plan import Plan
+from hypersphere.datasets import store
 from hypersphere.provenance import markers
 
 from ...fixtures import Refused
@@ -35,6 +36,9 @@ def marked(tiny_plan: Plan) -> Plan:
         for path in made:  # a table of images beside each
             sealed(path, [f"{path.stem}.csv", f"{path.stem}.0004.upright.csv"])
         markers.write(tiny_plan.evaluated_marker(batch.id), made)
+    for job, (dataset,) in tiny_plan.prepared_together.items():
+        digest = store.read_manifest(tiny_plan.data_folder(dataset))["digest"]
+        markers.write_prepared(tiny_plan.prepared_marker(job), {dataset.folder: digest}, {})
     results = tiny_plan.config.results
     for place in (tiny_plan.config.exact, results):
         sealed(place / "theory.json", ["theory.csv"])
@@ -53,7 +57,7 @@ def proofs(plan: Plan) -> set[Path]:
     """The markers and manifests that Snakemake knows and that exist."""
     paths = [plan.marker(batch) for batch in plan.batches]
     paths += [plan.evaluated_marker(batch.id) for batch in plan.batches]
-    paths += [plan.data_folder(dataset) / "manifest.json" for dataset in plan.datasets.values()]
+    paths += map(plan.prepared_marker, plan.prepared_together)
     paths += [plan.config.results / name for name in ("theory.json", "claims.json", "statistics/manifest.json")]
     paths += [plan.config.results / f"{page}.manifest.json" for page in ("scorecard", "paper")]
     paths += [plan.outputs(*key)[-1] for key in plan.made]
@@ -98,7 +102,7 @@ def places(plan: Plan) -> dict[Path, list[Path]]:
     *drawn, manifest = plan.outputs(*plan.made[0])
     found |= {path: [manifest] for path in drawn}
     names = ("train/images.npy", "train/labels-class.npy", "manifest.json")
-    return found | {data / name: [data / "manifest.json"] for name in names}
+    return found | {data / name: [plan.prepared_marker(data.name)] for name in names}
 
 
 @pytest.mark.parametrize("harm", HARMS)
@@ -122,7 +126,8 @@ def test_any_damage_forgets_the_proof_of_it_and_nothing_else(marked: Plan, harm:
 @pytest.mark.parametrize("content", ["", "[]", "{}", "{", '{"manifests": {}}', '{"seal": "0"}', None])
 def test_a_damaged_marker_is_forgotten(marked: Plan, content: str | None) -> None:
     batch = marked.batches[0]
-    for marker in (marked.marker(batch), marked.evaluated_marker(batch.id)):
+    prepared = marked.prepared_marker(next(iter(marked.prepared_together)))
+    for marker in (marked.marker(batch), marked.evaluated_marker(batch.id), prepared):
         if content is None:
             files.write_sealed(marker, {"other": {}})  # sealed, and no marker
         else:

@@ -12,6 +12,7 @@ import pytest
 
 from hypersphere.config import cells as config_cells
 from hypersphere.config import records
+from hypersphere.config.coordinates import parse
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import Answer, Record
 from hypersphere.datasets import corrupting as severities
@@ -46,7 +47,8 @@ def test_values_are_sorted_by_corruption_and_severity() -> None:
     said = {"augmix;corruption=none": 5, "augmix;corruption=fog;severity=1": 6, "augmix;corruption=fog;severity=2": 7}
     said |= {"augmix;corruption=speckle_noise;severity=2": 90, "standard;corruption=fog;severity=1": 91}
     row = {"n_test": 50.0, "status": "finished"}
-    answers = {("corruption_error", f"augmentation={name}"): row | {"value": value} for name, value in said.items()}
+    at = {name: parse(f"augmentation={name}", "") for name in said}
+    answers = {("corruption_error", at[name]): row | {"value": value} for name, value in said.items()}
     assert corruption_errors(answers, {"augmentation": "augmix"}) == (of(5, fog=[6, 7]), 50)
 
 
