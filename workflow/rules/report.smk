@@ -26,8 +26,7 @@ rule judge_records:
 
 rule write_report:
     input:
-        THEORY,
-        SIMULATED.values(),
+        [EXACT[name].made for name in EXACT],
         expand("results/report/records/{recorded}/{name}", recorded=RECORDED, name=OF_RECORDS),
         judged_here,
     output:

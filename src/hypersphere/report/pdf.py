@@ -236,7 +236,7 @@ def _figure(plan: Plan, about: Paper, folder: Path) -> dict[str, Any] | None:
     made = _drawing(plan, about, name)
     if made is None:
         return None
-    declared, context = about.studied[name], Context(Results(plan), about, name)
+    declared, context = about.studied[name], Context(Results(plan, shared=True), about, name)
     path = folder / "figures" / about.paper / f"{name}.svg"
     with style.applied():
         figures.save(study_figure.draw(context), [path], "")
@@ -247,7 +247,7 @@ def _figure(plan: Plan, about: Paper, folder: Path) -> dict[str, Any] | None:
 
 def _drawing(plan: Plan, about: Paper, name: str) -> studies.Drawing | None:
     """The figure of an exact study, if that was run."""
-    results = Results(plan)
+    results = Results(plan, shared=True)
     ran = results.simulated(about.paper, name).is_file()
     return studies.made(Context(results, about, name)) if ran else None
 

@@ -21,6 +21,8 @@ from hypersphere.config.cells import Cell
 from hypersphere.config.claims import ERRATA, ERRATUM_KINDS, SENTENCES
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import FOLDER
+from hypersphere.provenance import exact
+from hypersphere.provenance.exact import Exact
 from hypersphere.report import pages
 from hypersphere.report.claims import Entry, Link
 from hypersphere.report.words import NOT_RUN
@@ -38,6 +40,12 @@ class Proofs:
     """The ids of all claims on the page."""
     folder: Path
     """Where the page is: the results folder of its plan, or results/report."""
+
+    @cached_property
+    def exact(self) -> Exact:
+        """The theorems and exact studies that the page is made of."""
+        config = self.plan.config
+        return exact.of_scale(config) if self.folder == config.results else exact.shared(config)
 
     @cached_property
     def root(self) -> str:
@@ -68,7 +76,7 @@ class Proofs:
         for row in (claim.row for claim in claims):
             paper, name = row["paper"], row["artifact"]
             if row["answered_by"] == "theorem":
-                found += [Link("theory.csv", self._near(config.results / "theory.csv")), *self.exact_code(paper)]
+                found += [Link("theory.csv", self._near(self.exact.theory)), *self.exact_code(paper)]
             elif row["answered_by"] == "encoder":
                 if row["runs"] and self.folder == config.results:
                     folder = self._near(plan.artifact_folder(paper, name))
@@ -76,7 +84,7 @@ class Proofs:
                 found.append(Link("how it is set up", self._file(config.paper_file(paper))))
             else:
                 if row["verdict"] != NOT_RUN:
-                    folder = self._near(config.results / "simulations" / paper)
+                    folder = self._near(self.exact.studies[paper])
                     found += [Link("study's table", f"{folder}/{name}.csv")] if name in config.studied(paper) else []
                     found.append(Link("answers", f"{folder}/answers.csv"))
                 found += self.exact_code(paper, row["study"])

@@ -13,7 +13,8 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.rules import Verdict
 from hypersphere.errors import HypersphereError
-from hypersphere.provenance import columns, tables
+from hypersphere.provenance import columns, exact, tables
+from hypersphere.provenance.exact import Exact
 from hypersphere.provenance.manifest import check_tidy
 
 Row = dict[str, Any]
@@ -40,6 +41,12 @@ class Results:
     """The tidy tables of one scale; each is read once. Empty fields are NaN in numbers and empty text elsewhere."""
 
     plan: Plan
+    shared: bool = False
+    """Whether theorems and exact studies are the originals, as in the report, and not the scale's copies of them."""
+
+    @cached_property
+    def exact(self) -> Exact:
+        return exact.shared(self.config) if self.shared else exact.of_scale(self.config)
 
     @property
     def config(self) -> Config:
@@ -81,11 +88,11 @@ class Results:
 
     def simulated(self, paper: str, artifact: str) -> Path:
         """The table of an artifact of an exact study."""
-        return self.config.results / "simulations" / paper / f"{artifact}.csv"
+        return self.exact.studies[paper] / f"{artifact}.csv"
 
     def checked(self, path: Path) -> Path:
-        """A file of the results folder that is as its manifest says."""
-        return check_tidy(self.config.results, path.relative_to(self.config.results).as_posix())
+        """A tidy file that is as the manifest beside it says."""
+        return check_tidy(path.parent, path.name)
 
     def judged(self, paper: str) -> pd.DataFrame:
         """The claims of a paper that exact studies and theorems answer without any run."""

@@ -21,6 +21,7 @@ from hypersphere.config.records import WITHOUT_VALUE
 from hypersphere.config.rules import Answer, Rules, Verdict
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, likeness, tables
+from hypersphere.provenance.exact import Exact, of_scale
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.statistics import confirmed, gather, measure, studies, verdicts
 from hypersphere.statistics.effects import ENOUGH, Pooled, arms, layout, pool, pool_for
@@ -51,7 +52,7 @@ def build(plan: Plan) -> None:
         reasons = ({"why": why_not_measured(plan, name, claim) or NOT_MADE_YET} for claim in claims)
         not_run = _table(_row(plan, paper, *one) for one in zip(claims, reasons, strict=True))
         listed = tables.as_read(not_run, AS_TEXT)
-        found = [tables.as_read(exact(plan, name), AS_TEXT)]
+        found = [tables.as_read(exact(plan, name, of_scale(plan.config)), AS_TEXT)]
         for artifact in dict.fromkeys(claim.artifact for claim in claims):
             folder = plan.artifact_folder(name, artifact)
             if not why_not_made(plan, name, artifact) and (folder / FILE).is_file():
@@ -65,7 +66,8 @@ def build(plan: Plan) -> None:
 
 def build_studies(plan: Plan, paper: str) -> None:
     """Write results/<scale>/statistics/<paper>/studies.csv: the claims that theorems and exact studies answer."""
-    tables.write(plan.config.results / "statistics" / paper, {"studies": (exact(plan, paper), COLUMNS)})
+    judged = exact(plan, paper, of_scale(plan.config))
+    tables.write(plan.config.results / "statistics" / paper, {"studies": (judged, COLUMNS)})
 
 
 def build_artifact(plan: Plan, paper: str, artifact: str, made: Mapping[str, pd.DataFrame]) -> None:
@@ -91,17 +93,18 @@ def of_encoders(plan: Plan) -> pd.DataFrame:
     return tables.as_read(_table(rows), COLUMNS)
 
 
-def exact(plan: Plan, paper: str) -> pd.DataFrame:
+def exact(plan: Plan, paper: str, results: Exact) -> pd.DataFrame:
     """The rows of the claims of a paper that theorems and exact studies answer.
 
     Of a theorem, ``measured`` is the largest violation, relative to the statement's scale.
     """
     config, document, claims = plan.config, plan.config.papers[paper], ledger.of(plan.config, paper)
-    answers = config.results / "simulations" / paper / "answers.csv"
-    outcomes = studies.judge(claims, config, paper, rules_file.load(config.root)) if answers.is_file() else {}
+    folder, outcomes = results.studies[paper], dict[str, dict[str, Any]]()
+    if (folder / "answers.csv").is_file():
+        outcomes = studies.judge(claims, config, paper, rules_file.load(config.root), folder)
     theorems = [claim for claim in claims if claim.kind == "theorem"]
-    if theorems and (config.results / "theory.csv").is_file():
-        theory = tables.read(check_tidy(config.results, "theory.csv"), columns.THEORY)
+    if theorems and results.theory.is_file():
+        theory = tables.read(check_tidy(results.theory.parent, results.theory.name), columns.THEORY)
         checked = {(row["id"], row["reading"]): row for row in tables.rows(theory)}
         for claim in theorems:
             if (claim.id, claim.reading) not in checked:

@@ -34,7 +34,7 @@ from hypersphere.config.rules import (
 from hypersphere.config.run import Run
 from hypersphere.config.study import PRINTED
 from hypersphere.datasets import sizes
-from hypersphere.provenance import columns, tables
+from hypersphere.provenance import columns, exact, tables
 from hypersphere.provenance.evidence import undeclared
 from hypersphere.provenance.manifest import check_files, check_tidy, tidy_manifest
 from hypersphere.statistics import claims, confirmed, effects
@@ -196,10 +196,12 @@ def build(plan: Plan) -> tuple[pd.DataFrame, pd.DataFrame]:
 def _evidence(plan: Plan, rules: Certainty) -> list[Row]:
     """A row of the ladder for each piece of evidence at hand."""
     # Theorems and exact studies
-    root, found = plan.config.root, list[Row]()
+    root, shared, found = plan.config.root, exact.shared(plan.config), list[Row]()
     rung: Rung
-    exact = pd.concat(tables.as_read(claims.exact(plan, paper), columns.CLAIMS) for paper in plan.config.papers)
-    for row in tables.rows(exact):
+    proved = pd.concat(
+        tables.as_read(claims.exact(plan, paper, shared), columns.CLAIMS) for paper in plan.config.papers
+    )
+    for row in tables.rows(proved):
         verdict, rung = Verdict.of(row["verdict"]), RUNG_OF[row["answered_by"]]
         lacks: dict[Shortcoming, bool] = {
             "untried": rung == "proof" and verdict in HELD,

@@ -1,6 +1,7 @@
 """A browser; and what is known from the records of the repository alone, without exact studies and proofs."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -30,7 +31,14 @@ def unrecorded(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
 @pytest.fixture(scope="session")
 def report_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report's page of made-up claims on the released documents."""
-    plan, folder = planning.make(ROOT, {"scale": "laptop", "evidence_only": True}), tmp_path_factory.mktemp("report")
+    folder = tmp_path_factory.mktemp("report")
+    write_report({"scale": "laptop", "evidence_only": True}, folder)
+    return folder / "index.html"
+
+
+def write_report(settings: dict[str, Any], folder: Path) -> None:
+    """Write the report on made-up claims with the plan of a scale, as a DAG of that scale does."""
+    plan = planning.make(ROOT, settings)
     every, compared = made_up.table(made_up.CLAIMS), pd.DataFrame(columns=list(COMPARED))
     answered = [row for row in (*made_up.CLAIMS, made_up.FEWER) if row["rung"] != "nothing"]
     steps = tables.as_read(pd.DataFrame(answered, columns=list(columns.LADDER)), columns.LADDER)
@@ -38,7 +46,6 @@ def report_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     confirmed.build(plan.config, compared, folder)
     listed, ladder, criteria = (tables.rows(one) for one in (every, steps, known.criteria(every)))
     page.write(plan, Known(listed, ladder, criteria, [made_up.FINDING], {"studies": compared}), folder)
-    return folder / "index.html"
 
 
 tab = pytest.fixture(scope="module")(browser.tab)

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from hypersphere.config.claims import Claim
+from hypersphere.provenance.exact import of_scale
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.statistics import claims, studies
 
@@ -122,7 +123,7 @@ def answered(
     """Judge claims of a paper with the studied artifacts ``a``, declared as told, and ``b``."""
     world = make_world(paper={"artifacts": {"a": FIGURE | declared, "b": FIGURE}})
     world.answers(by, *rows)
-    return studies.judge(claims, world.plan.config, "norms", RULES)
+    return studies.judge(claims, world.plan.config, "norms", RULES, of_scale(world.plan.config).studies["norms"])
 
 
 def arms(name: str, variant: list[float], baseline: list[float]) -> list[Row]:

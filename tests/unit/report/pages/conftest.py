@@ -88,7 +88,8 @@ class World(Runs):
         tables.write(self.folder / "statistics", {"runs": (runs, RUNS)})
         self.measure("table1")
         curve = pd.DataFrame({"x": [1.0]}), tables.numbers("x")
-        tables.write(self.folder / "simulations" / "alpha", {"curve": curve})
+        for folder in (self.plan.config.exact_studies("alpha"), self.folder / "simulations" / "alpha"):
+            tables.write(folder, {"curve": curve})
         self.draw("curve")
 
     @property

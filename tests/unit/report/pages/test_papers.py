@@ -186,7 +186,7 @@ def test_content_is_as_approved_and_an_exact_figure_is_there_only_if_its_study_r
     assert made["evidence"][0] == ["the alpha paper", "5", "1", "1", "0", "0", "0", "1", "0", "1", "0", "1"]
     assert made["criteria"][0][1:] == ["2", "2 of 2", "1 of 2", "2 of 2", "–"]
     assert (report.plan.config.root / made["papers"][0]["figure"]["path"].removeprefix("/")).is_file()
-    (report.plan.config.results / "simulations" / "alpha" / "curve.csv").unlink()
+    (report.plan.config.exact_studies("alpha") / "curve.csv").unlink()
     assert pdf.content(*report.made)["papers"][0]["figure"] is None
 
 
