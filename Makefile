@@ -80,8 +80,7 @@ site: ready ## the documentation as a site without a server, results/site/index.
 evidence: ready ## tables, figures and scorecard from the records in evidence/<scale>/ alone; nothing is trained
 	@snakemake --cores all --config $(CHOSEN) evidence_only=true
 
-pages: report ## from new records: what README.md and docs/laptop.md say of them, and their pictures
-	@$(MAKE) evidence SCALE=laptop ONLY=ours
+pages: report ## from new records: what README.md says of them, and the pictures of docs/images
 	@python -m hypersphere.report.docs
 
 restore: ready ## fetch a release's results with DVC instead of computing them, and check every byte (docs/dvc.md)

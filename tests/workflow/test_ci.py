@@ -17,7 +17,7 @@ from .conftest import REPOSITORY, program
 PROGRAMS = ("chromium", "slurmctld", "sshd")
 """What .ci/run installs where it is missing."""
 DOCUMENTS = (
-    *("quick-0/claims.csv", "quick-0/scorecard.html", "quick-0/paper.pdf"),
+    *("quick-0/claims.csv", "quick-0/scorecard.html"),
     *("report/index.html", "report/report.pdf", "report/claims.csv", "site/index.html", "site/report/index.html"),
 )
 MAKE = """\
@@ -69,12 +69,12 @@ def test_without_the_archives_smoke_is_skipped_and_said_so_and_a_missing_documen
         *("evidence SCALE=laptop with MPLBACKEND", "plan FOLDER=1 SCALE=laptop"),
     ]
     assert {line.split(" SET=")[1] for line in asked if " SET=" in line} == {"evidence_only=true"}
-    (checkout / "results" / "quick-0" / "paper.pdf").write_text("")  # the control
+    (checkout / "results" / "quick-0" / "scorecard.html").write_text("")  # the control
     program(checkout / "bin" / "lscpu", "echo Flags: avx2")
     done, asked = run(checkout, tmp_path / "nowhere")
     assert asked[-4:-2] == ["lint", "test MARKS="]  # without AVX-512, tests of trained numbers have run
     assert done.returncode != 0
-    assert "results/quick-0/paper.pdf: missing or empty" in done.stderr
+    assert "results/quick-0/scorecard.html: missing or empty" in done.stderr
 
 
 @pytest.mark.parametrize(

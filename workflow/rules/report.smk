@@ -1,6 +1,6 @@
 # proofs, exact studies, records and finished scales -> results/report/, the same for every scale
 
-RECORDED = known.recorded_scales(Path.cwd())
+RECORDED = judged_records.recorded_scales(Path.cwd())
 REPORT = [f"results/report/{name}" for name in ("index.html", "report.pdf", "claims.csv")]
 OF_RECORDS = ("claims.csv", "claims.json", "studies.csv", "splits.csv", "answers.csv", "progress.csv")
 
@@ -53,7 +53,7 @@ rule write_report:
     params:
         code=digests.page_digest(
             PLAN,
-            "hypersphere.report.page",
+            "hypersphere.report.report",
             *TEMPLATES,
             *(path.as_posix() for path in sorted(Path("paper").glob("*.[ty]*"))),
             *said("errata.yaml"),

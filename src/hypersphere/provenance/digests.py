@@ -113,7 +113,7 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
     ]
     if plan.records is not None:
         recorded.append(file_digest(str(plan.config.evidence / "datasets.csv")))
-    code = code_digest("hypersphere.statistics.measure", "hypersphere.statistics.claims", WRITER, module)
+    code = code_digest("hypersphere.statistics.measure", "hypersphere.statistics.judge", WRITER, module)
     choices = {name: len(said) for name, said in document.open_choices.items()}  # their number is a column of claims
     return files.digest([asked, choices, cells, _scale(plan), *recorded, code])
 
@@ -121,14 +121,14 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
 def studies_digest(plan: Plan, paper: str) -> str:
     """Digest of all that draws and judges the results of a paper's exact studies."""
     drawn = {artifact: artifact_digest(plan, paper, artifact) for artifact in plan.config.studied(paper)}
-    return files.digest([drawn, _rules(plan), code_digest("hypersphere.statistics.claims")])
+    return files.digest([drawn, _rules(plan), code_digest("hypersphere.statistics.judge")])
 
 
 def claims_digest(plan: Plan) -> str:
     """Digest of all that judging the claims reads, except measurements."""
     cells = {f"{p}/{a}": artifact_digest(plan, p, a) for p, a in plan.artifacts}
     choices = {name: paper.model_dump(mode="json") for name, paper in plan.config.papers.items()}
-    return files.digest([cells, choices, _scale(plan), code_digest("hypersphere.statistics.claims")])
+    return files.digest([cells, choices, _scale(plan), code_digest("hypersphere.statistics.judge")])
 
 
 def page_digest(plan: Plan, page: str, *templates: str) -> str:
@@ -152,7 +152,7 @@ def records_digest(config: Config, scale: str) -> str:
     read = [*folder.glob("*.yaml"), *folder.glob("scales/*.yaml"), *folder.glob("selected/*/*.csv"), *papers]
     read += (config.root / "evidence" / scale).glob("*.csv")
     return files.digest(
-        [code_digest("hypersphere.statistics.known"), [file_digest(str(one)) for one in sorted({*read})]]
+        [code_digest("hypersphere.statistics.judged_records"), [file_digest(str(one)) for one in sorted({*read})]]
     )
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from matplotlib.figure import Figure
 
 from hypersphere.config import coordinates
@@ -15,11 +14,10 @@ from hypersphere.config.artifacts import Paper
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.rules import RUNGS, SHORTCOMINGS, Answer
-from hypersphere.provenance import tables
-from hypersphere.report import figures, intervals, questions, style, words
-from hypersphere.report.claims import NOTHING, prints_number
+from hypersphere.report import figures, findings, intervals, style, words
+from hypersphere.report.entries import NOTHING, prints_number
 from hypersphere.report.intervals import Mark, Section
-from hypersphere.statistics import known
+from hypersphere.statistics.replication import has_interval
 from hypersphere.wording import counted
 
 Claim = dict[str, Any]
@@ -61,7 +59,7 @@ SAID = {
 def drawn(claim: Claim) -> bool:
     """Whether a claim prints a difference of accuracies, of which trained encoders give an interval."""
     metric = MEASURES.get(claim["metric"])
-    prints = known.has_interval(claim) and prints_number(claim)
+    prints = has_interval(claim) and prints_number(claim)
     return prints and metric is not None and metric.margin == "accuracy"
 
 
@@ -116,8 +114,8 @@ def subject(paper: Paper, claim: Claim, beside: Sequence[Claim] = ()) -> str:
 
 
 def listed(paper: Paper, claim: Claim) -> dict[str, str]:
-    """A comparison in numbers, as the paper and docs/laptop.md list it: the printed difference, and ours."""
-    shown = questions.numbers(claim)
+    """A comparison in numbers, as the article lists it: the printed difference, and ours."""
+    shown = findings.numbers(claim)
     return {
         "subject": subject(paper, claim) + ("" if claim["origin"] == "printed" else f" ({claim['origin']})"),
         **{"printed": shown["printed"], "ours": shown["effect"] or NOTHING, "welch": shown["interval"] or NOTHING},
@@ -163,9 +161,9 @@ def caption(claims: Sequence[Claim]) -> str:
     return " ".join([*worth, *scales, f"{few} independent pretrainings an arm; device {device}."])
 
 
-def build(config: Config, claims: pd.DataFrame, folder: Path) -> None:
+def build(config: Config, claims: Sequence[Claim], folder: Path) -> None:
     """Write forest.{svg,png} and forest_short.{svg,png}."""
-    every = rows(config, tables.rows(claims))
+    every = rows(config, claims)
     for name, shown in zip(NAMES, (short(every), every), strict=True):
         with style.applied():
             drawing = draw(config, shown, len(compared(every)))

@@ -1,10 +1,9 @@
-"""Read the tidy tables of a results folder. Tables, figures, scorecard and paper read nothing else."""
+"""The tidy tables of a results folder. Tables, figures and the page of a scale are made of nothing else."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -24,16 +23,6 @@ Row = dict[str, Any]
 def settles(config: Config) -> bool:
     """Whether numbers of this scale count: it is the published one, with none of its numbers changed."""
     return config.scale.level == "paper" and config.scale_name == config.settings.scale
-
-
-class Known(NamedTuple):
-    """What results/report knows: the rows of its tables, and the tables of our studies by name."""
-
-    claims: list[Row]
-    ladder: list[Row]
-    criteria: list[Row]
-    findings: list[Row]
-    studies: Mapping[str, pd.DataFrame]
 
 
 @dataclass
@@ -89,6 +78,10 @@ class Results:
     def simulated(self, paper: str, artifact: str) -> Path:
         """The table of an artifact of an exact study."""
         return self.exact.studies[paper] / f"{artifact}.csv"
+
+    def drawing(self, paper: str, artifact: str) -> Path:
+        """The svg of a figure."""
+        return self.config.results / "figures" / paper / f"{artifact}.svg"
 
     def checked(self, path: Path) -> Path:
         """A tidy file that is as the manifest beside it says."""

@@ -12,7 +12,7 @@ import pandas as pd
 from hypersphere.config import registry
 from hypersphere.files import write_text
 from hypersphere.provenance.manifest import seal
-from hypersphere.report import claims, studies
+from hypersphere.report import entries, studies
 from hypersphere.report.artifact import Context, Grid, Points, Shown
 from hypersphere.report.results import Results
 
@@ -40,7 +40,7 @@ def build(results: Results, paper: str, name: str) -> None:
             figures.save(kind.draw(about), outputs, numbers)
         seal(sealed, outputs)
         return
-    judged = claims.of_artifact(results, paper, name) if isinstance(about, Points) else None
+    judged = entries.of_artifact(results, paper, name) if isinstance(about, Points) else None
     shown = [show(results, paper, name), *([judged] if judged else [])]
     texts = {
         ".csv": numbers,
@@ -60,7 +60,7 @@ def _found(results: Results, paper: str, name: str) -> tuple[Context, Any]:
 
 
 def show(results: Results, paper: str, name: str) -> Shown:
-    """The artifact as scorecard and paper show it."""
+    """The artifact as the page of its scale shows it."""
     about, kind = _found(results, paper, name)
     printed, title = about.artifact.printed, about.artifact.title
     if kind.OF == "runs":

@@ -17,7 +17,7 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.validation import LONGEST_NAME, read_mapping
 from hypersphere.errors import HypersphereError
-from hypersphere.report import questions as answering
+from hypersphere.report import findings as answering
 
 from ...fixtures import Refused
 from ..report import made_up

@@ -11,7 +11,7 @@ from scipy import stats
 from hypersphere.config.claims import Claim
 from hypersphere.provenance.exact import of_scale
 from hypersphere.provenance.manifest import check_tidy
-from hypersphere.statistics import claims, studies
+from hypersphere.statistics import judge, studies
 
 from ...fixtures import Refused
 from .world import CLAIM, PAPER, RULES, Make, at, claim
@@ -242,7 +242,7 @@ def test_a_papers_studies_and_theorems_are_judged_at_every_scale_without_any_run
     rows = [claim("s", **counted), claim("w", **counted), claim("n", **counted | {"reported": "inf"})]
     rows += [claim("d"), theorem("norms.ok")]
     world.claims(*rows)
-    claims.build_studies(world.plan, "norms")
+    judge.build_studies(world.plan, "norms")
     path = check_tidy(world.plan.config.results, "statistics/norms/studies.csv")
     alone = pd.read_csv(path, dtype=str, keep_default_na=False).set_index("id")
     # in the order of the file, without those that wait for runs
@@ -261,4 +261,4 @@ def test_a_papers_studies_and_theorems_are_judged_at_every_scale_without_any_run
     assert [row["answered_by"] for row in whole.values()] == ["study"] * 3 + ["encoder", "theorem"]
     for name in alone.index:  # the same rows as among all claims
         assert {"id": name} | alone.loc[name].to_dict() == whole[name]
-    assert list(alone.reset_index().columns) == list(claims.COLUMNS)
+    assert list(alone.reset_index().columns) == list(judge.COLUMNS)

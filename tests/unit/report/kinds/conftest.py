@@ -23,7 +23,7 @@ from hypersphere.report.artifact import Points, Shown
 from hypersphere.report.results import Results
 from hypersphere.report.studies import Drawing, Layout
 from hypersphere.simulations.pair_attraction import draw
-from hypersphere.statistics import claims
+from hypersphere.statistics import judge
 
 from ...statistics.world import Runs
 
@@ -91,7 +91,7 @@ class Made(Runs):
         study = pd.DataFrame({"step": [1, 2, 3], "value": [0.5, 0.25, 0.125]})
         tables.write(folder, {name: (study, list(study)) for name in ("sketch", "steps")}, [folder / "answers.csv"])
         self.theory(("made_up.theorem", PAPER, "as printed", 100, 90, 0, 0.0, "", "no counterexample"))
-        claims.build_studies(self.plan, PAPER)
+        judge.build_studies(self.plan, PAPER)
 
     @property
     def results(self) -> Results:

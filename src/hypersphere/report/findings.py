@@ -16,8 +16,8 @@ from hypersphere.config.rules import GRADES, SHORTCOMINGS, Answer
 from hypersphere.config.study import COUNTED
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
-from hypersphere.report import claims, confirmed, words
-from hypersphere.report.claims import decimals_of
+from hypersphere.report import entries, our_studies, words
+from hypersphere.report.entries import decimals_of
 from hypersphere.report.results import Row
 
 WHERE: dict[str, str] = {
@@ -53,7 +53,9 @@ def numbers(claim: Row) -> dict[str, str]:
     untried = claim["rung"] == "proof" and claim["answer"] == "holds"  # on random draws, which are no proof
     metric = MEASURES.get(claim["metric"])
     adjusted, alone = (
-        words.interval(claim[f"low{end}"], claim[f"high{end}"], decimals, metric, compares).removeprefix(claims.NOTHING)
+        words.interval(claim[f"low{end}"], claim[f"high{end}"], decimals, metric, compares).removeprefix(
+            entries.NOTHING
+        )
         for end in ("", "_unadjusted")
     )
     shown = dict.fromkeys(("effect", "size", "value", "n", "k", "draws"), "")
@@ -69,10 +71,10 @@ def numbers(claim: Row) -> dict[str, str]:
     return {
         **shown,
         "claim": claim["id"],
-        "printed": claims.published(claim),
+        "printed": entries.published(claim),
         "adjusted": adjusted,
         "interval": alone or adjusted,
-        "counterexample": claims.counterexample(claim["counterexample"]),
+        "counterexample": entries.counterexample(claim["counterexample"]),
         "statement": claim["sentence"].rstrip("."),
         "place": claim["source"],
         "answer": "met no counterexample"
@@ -81,7 +83,7 @@ def numbers(claim: Row) -> dict[str, str]:
     }
 
 
-def leads(findings: Sequence[Mapping[str, Any]]) -> list[Any]:
+def leading(findings: Sequence[Row]) -> list[Row]:
     """The findings of the first screen, in their order."""
     return sorted((one for one in findings if one["lead"]), key=lambda one: int(one["lead"]))
 
@@ -103,7 +105,7 @@ def _row(
     by_outcome = {
         its: [claim for claim, of in zip(about.values(), found, strict=True) if of is its] for its in questions.OUTCOMES
     }
-    printed = [claim for claim in about.values() if claim["kind"] == "comparison" and claims.prints_number(claim)]
+    printed = [claim for claim in about.values() if claim["kind"] == "comparison" and entries.prints_number(claim)]
     counts = {key.replace(" ", "_"): len(of) for key, of in by_outcome.items()}
     counts["unknown"] = counts["cannot_tell"] + counts["not_tested"]
     counts["disagree"] = counts["fails"] + counts["opposite"]
@@ -216,7 +218,7 @@ def _outcomes(answers: Sequence[str], rule: str) -> tuple[list[Answer], Answer]:
 
 def arms(config: Config, paper: str, rows: Sequence[Row]) -> dict[str, str]:
     """The arms of a study that are ahead, beyond, level and behind; an arm can be two of these, or none (open)."""
-    named = list(zip(confirmed.short_names(config, paper, rows), rows, strict=True))
+    named = list(zip(our_studies.short_names(config, paper, rows), rows, strict=True))
     found = {str(key): [arm for arm, row in named if key in row["called"].split("; ")] for key in COUNTED}
     found["open"] = [arm for arm, row in named if not (row["called"] or row["floored"] == "both")]
     found["unread"] = [arm for arm, row in named if row["floored"] == "both"]

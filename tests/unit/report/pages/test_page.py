@@ -1,9 +1,8 @@
-"""The scorecard: every claim with its verdict and runs, on one page, and no colour below the published scale.
+"""The page, of all evidence and of one scale: every claim with what is said of it, its runs and its proofs.
 
-And the words of the report's page, whose doings test_browser.py tests.
+test_browser.py tests what it does.
 """
 
-import json
 import math
 import re
 from html.parser import HTMLParser
@@ -16,7 +15,7 @@ import pytest
 from hypersphere.config.rules import Verdict
 from hypersphere.provenance import tables
 from hypersphere.provenance.columns import RUNS
-from hypersphere.report import claims, notes, scorecard
+from hypersphere.report import entries, notes, page, scorecard
 
 from ..approval import approve, read_aloud
 
@@ -60,23 +59,24 @@ def row(page: str, name: str) -> str:
     return page[page.index(f'<details class="claim" id="{name}"') :].split("</details>")[0]
 
 
-def tones(page: str) -> set[str]:
-    """The colours of the verdicts of trained encoders."""
-    lines = re.findall(r'<details [^>]*data-kind="encoder"[^>]*>\s*(<summary>.*?</summary>)', page, re.S)
-    return {tone for line in lines for tone in re.findall(r'class="badge (\w+)"', line)}
+def said(text: str, name: str) -> tuple[str, str]:
+    """What the page says of a claim, and the verdict beside it."""
+    cells = re.search(r'data-of="says">(.*?)</span><span data-of="verdict">(.*?)</span>', row(text, name))
+    assert cells
+    return cells[1], cells[2]
 
 
-@pytest.mark.parametrize("scale", ["quick", "published"])
-def test_its_words_are_as_approved(request: pytest.FixtureRequest, scale: str) -> None:
-    approve(f"scorecard_{scale}.txt", read_aloud(request.getfixturevalue(scale).read("scorecard.html")))
+PARTS = ("shown", "missing", "choices", "reading", "conditions")
+"""Of the scale alone, which the report lacks."""
 
 
-def test_the_words_of_the_report_are_as_approved(report_page: Path) -> None:
-    """Of made-up claims on the released documents, whose errata are left out."""
-    text = report_page.read_text(encoding="utf-8")
-    assert 'class="badge' not in text  # which have colours: none says good or bad here
-    parts = (f"<h2 {section(text, name)}" for name in ("findings", "criteria", "questions", "claims"))
-    approve("report.txt", "".join(map(read_aloud, parts)))
+def test_the_words_of_the_page_are_as_approved(report_page: Path, quick: Any) -> None:
+    """Of made-up claims on the released documents, whose errata are left out; and then what one scale has beside it."""
+    text, of_scale = report_page.read_text(encoding="utf-8"), quick.read("scorecard.html")
+    parts = [f"<h2 {section(text, name)}" for name in ("findings", "criteria", "questions", "claims")]
+    parts += [of_scale[of_scale.index("<h1>") : of_scale.index("<nav")]]
+    parts += [f"<h2 {section(of_scale, name)}" for name in PARTS]
+    approve("page.txt", "".join(map(read_aloud, parts)))
 
 
 @pytest.mark.parametrize("name", ["scorecard", "report"])
@@ -112,39 +112,38 @@ def test_every_claim_is_there_with_its_runs_and_proofs_that_are_linked_relative_
     assert re.findall(r'href="#(\w+)"', row(page, "alpha.one.x2")) == ["X2"]  # the erratum of a statement
 
 
-def test_only_verdicts_of_the_published_scale_and_of_statements_have_colour(
+def test_a_scale_says_the_result_beside_the_verdict_and_a_small_one_settles_nothing(
     quick: Any, published: Any, make: Any
 ) -> None:
-    page = quick.read("scorecard.html")
-    assert (tones(page), "agree" in tones(published.read("scorecard.html"))) == ({"neutral"}, True)
-    assert "badge disagree" in row(page, "alpha.one")
-    assert "badge agree" in row(page, "alpha.one.x2")
+    """No colour says good or bad at any scale."""
+    text = quick.read("scorecard.html")
+    assert said(text, "alpha.cut.gain") == ("agrees", "quick only")
+    assert said(text, "alpha.gain") == ("disagrees", "quick only")
+    assert said(text, "alpha.one") == ("fails", "refuted")
+    assert said(text, "alpha.sweep") == ("not tested", "not run")
+    assert said(published.read("scorecard.html"), "alpha.cut") == ("agrees", "reproduced")
+    assert "Not a reproduction" in text
+    assert "badge" not in text
     changed = make("paper", verdict="laptop only", epochs=2)
     changed.build()
-    text = changed.read("scorecard.html")
-    assert tones(text) == {"neutral"}
-    assert "Not a reproduction: numbers of the published scale were changed" in text
+    assert "Not a reproduction: numbers of the published scale were changed" in changed.read("scorecard.html")
 
 
 @pytest.mark.parametrize("verdict", [*Verdict])
-def test_a_verdict_has_the_colour_of_its_answer(quick: Any, published: Any, verdict: str) -> None:
-    """At every scale of what has no scale; of encoders at the published one alone."""
+def test_a_claim_says_what_its_answer_says(quick: Any, verdict: str) -> None:
+    """The result of encoders, the answer of anything else."""
     answer = Verdict.of(verdict).answer
-    settled = answer.tone != "neutral"
-    for world, scales in ((quick, ("theorem", "study")), (published, ("theorem", "study", "encoder"))):
-        rows = {
-            one["answered_by"]: one | {"verdict": verdict, "answer": answer}
-            for one in tables.rows(world.results.claims)
-        }
-        coloured = [by for by, one in rows.items() if claims.entry(world.plan.config, one).tone != "neutral"]
-        assert set(scales if settled else ()) == {*coloured} - {"sentence"}
+    for one in tables.rows(quick.results.claims):
+        claim = entries.entry(quick.plan.config, one | {"verdict": verdict, "answer": answer})
+        assert claim.says == (answer.result if one["answered_by"] == "encoder" else answer)
+        assert claim.worth == verdict
 
 
 def test_disagreement_names_its_reading(make: Any) -> None:
-    entries = {one.row["id"]: one for one in claims.entries(make("paper", verdict="not reproduced").results)}
-    assert entries["alpha.cut"].tone == "disagree"
-    assert entries["alpha.cut"].reading == "under our reading: as printed"
-    assert entries["alpha.wider"].reading == "ours"
+    listed = {one.row["id"]: one for one in entries.of_scale(make("paper", verdict="not reproduced").results)}
+    assert listed["alpha.cut"].says == "disagrees"
+    assert listed["alpha.cut"].reading == "under our reading: as printed"
+    assert listed["alpha.wider"].reading == "ours"
 
 
 def test_diverged_and_missing_runs_are_counted_and_a_study_that_was_not_run_has_its_sentence(make: Any) -> None:
@@ -154,9 +153,9 @@ def test_diverged_and_missing_runs_are_counted_and_a_study_that_was_not_run_has_
     world.claims[2] |= {"measured": "", "n": 0, "n_undefined": 2}
     world.claims[8] |= {"measured": "", "n": 0, "verdict": "not run", "sentence": "The rate is as printed"}
     world.write_claims()
-    entries = claims.entries(world.results)
-    assert [one.found for one in entries[:3]] == ["64.0 (n = 1; 1 diverged; 3 missing)", "diverged", "undefined"]
-    assert entries[8].subject == "The rate is as printed"
+    listed = entries.of_scale(world.results)
+    assert [one.found for one in listed[:3]] == ["64.0 (n = 1; 1 diverged; 3 missing)", "diverged", "undefined"]
+    assert listed[8].subject == "The rate is as printed"
 
 
 @pytest.mark.parametrize(
@@ -172,7 +171,7 @@ def test_a_small_scale_that_claims_a_verdict_is_refused(
 ) -> None:
     world = make(scale, verdict=verdict, **overrides)
     with refused():
-        scorecard.context(world.results)
+        page.of_scale(world.results)
 
 
 def test_text_from_files_is_escaped_and_a_figure_that_is_not_drawn_is_said_to_be_so(make: Any) -> None:
@@ -202,23 +201,18 @@ def test_a_scale_of_which_nothing_was_run_builds_and_says_so(make: Any) -> None:
     assert read_aloud(section(text, "shown")).endswith("\nNone.\n")
     assert "not checked" in section(text, "claims")
     assert "4 numbers and comparisons of trained encoders, printed: 4 not run" in read_aloud(text)
-    content = json.loads(world.read("paper/content.json"))["papers"][0]
-    assert not any(content[key] for key in ("shown", "studied_shown", "comparisons", "studied"))
-    assert (world.folder / "paper.pdf").read_bytes().startswith(b"%PDF-")
 
 
 # scorecard.json: the numbers of the page, under the scale's name, by coordinates
 
 
 def test_another_mean_changes_its_number_and_no_count(make: Any, quick: Any) -> None:
-    """The numbers are as approved, and so is the content of the supplement."""
-    for name in ("paper/content.json", "scorecard.json"):
-        content = json.dumps(json.loads(quick.read(name)), indent=1, ensure_ascii=False)
-        approve(f"{Path(name).stem}_quick.json", content + "\n")
-    approved, moved = (scorecard.numbers(world.results)["quick"] for world in (quick, make(shift=0.5)))
-    cells = [numbers["alpha"]["table1"][CUT]["mean"] for numbers in (approved, moved)]
+    before, moved = (scorecard.numbers(world.results)["quick"] for world in (quick, make(shift=0.5)))
+    cells = [numbers["alpha"]["table1"][CUT]["mean"] for numbers in (before, moved)]
     assert cells[1] - cells[0] == pytest.approx(0.5)
-    assert approved["claims"] == moved["claims"]
+    assert before["claims"] == moved["claims"]
+    assert before["claims"]["printed"] == {"quick only": 2, "not run": 2}
+    assert before["alpha"]["table1"][CUT]["n"] == 2
 
 
 @pytest.mark.parametrize(

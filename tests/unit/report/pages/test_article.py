@@ -1,6 +1,5 @@
-"""Both PDFs, the supplement of a scale and the report: prose without a digit, and content that follows the tables."""
+"""The article: prose without a digit, and content that follows the tables."""
 
-import json
 import re
 import shutil
 from dataclasses import dataclass, field
@@ -16,11 +15,11 @@ from hypersphere.config import project as cfg
 from hypersphere.config.artifacts import Section
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
-from hypersphere.report import pages, paper, pdf, studies, words
-from hypersphere.report.results import Known
-from hypersphere.statistics.confirmed import COMPARED
+from hypersphere.report import article, page, studies
+from hypersphere.report.article import Article
+from hypersphere.report.evidence import Evidence
+from hypersphere.statistics.confirmed import TABLES
 
-from ..approval import approve
 from ..conftest import ROOT
 from ..made_up import comparison, stated, table
 from .conftest import SVG
@@ -37,6 +36,11 @@ CLAIMS = [
     comparison("alpha.later", "", kind="value", **TABLE1 | {"baseline": "", "certainty": "none", "scale": ""}),
     stated("alpha.said", "sentence", "its table contradicts it", paper="alpha", sentence="All are above"),
 ]
+GRAVE = {
+    "statement": "“One” is one",
+    "source": "Eq. 1",
+    "counterexample": "fails at theta = (0), where the left side is 0.8 and the right side 0.5",
+}
 FINDINGS = [
     {"id": "first", "paper": "several", "question": "Do they hold?", "sentence": "Half do.", "lead": "1"},
     {"id": "gain", "paper": "alpha", "question": "Does a cut help?", "sentence": "It does.", "about": "alpha.gain"},
@@ -45,9 +49,8 @@ CRITERIA = {"paper": "alpha", "rung": "laptop", "compared": 2, "same_sign": 2, "
 CRITERIA |= {"with_interval": 0, "ours_inside": 0}
 
 
-@pytest.mark.parametrize("name", ["report.typ", "supplement.typ"])
-def test_no_digit_is_typed_into_the_prose(name: str) -> None:
-    text = (ROOT / "paper" / name).read_text(encoding="utf-8")
+def test_no_digit_is_typed_into_the_prose() -> None:
+    text = (ROOT / "paper" / "report.typ").read_text(encoding="utf-8")
     assert re.findall(r".*\d.*", text) == []
     # A result can be spelt out too; the layout may hold sizes, but no sentence.
     assert not re.search(r"\b(percent|per cent|points? (higher|lower|better))\b", text)
@@ -64,55 +67,6 @@ def test_no_semicolon_of_the_prose_is_eaten() -> None:
     assert {name: found for name, text in texts.items() if (found := eaten.findall(text))} == {}
 
 
-# The supplement
-
-
-def test_pdf_is_made_from_the_content_of_its_scale(quick: Any, published: Any) -> None:
-    """Numbers of the published scale count; those of the quick scale do not: content_quick.json."""
-    made = (quick.folder / "paper.pdf").read_bytes()
-    assert made.startswith(b"%PDF-")
-    assert b"CreationDate" not in made
-    content = json.loads(published.read("paper/content.json"))
-    assert content["scale"]["settles"] is True
-    assert content["counts"]["encoder"][0]["verdicts"][0]["verdict"] == "reproduced"
-
-
-def test_tables_do_not_repeat_the_worth_of_a_scale(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At length it stands at the top of the paper; and how exact studies are made, in its text."""
-    world = make()
-    world.measure("later")
-    world.draw("later")
-    config, before = world.plan.config, pages.show
-    said = (f"{words.scale_line(config)} {words.notice(config)}", studies.SIZE_NOTICE, "else")
-    monkeypatch.setattr(pages, "show", lambda *given: before(*given)._replace(notes=said))
-    document = paper.content(world.results)["papers"][0]
-    notes = [one["notes"] for part in ("shown", "studied_shown") for one in document[part]]
-    assert notes == [["else"]] * 3
-
-
-def test_answers_that_are_not_there_take_no_row(make: Any) -> None:
-    world = make()
-    world.claims[8] |= {"measured": "", "n": 0, "verdict": "not run", "why": "not made yet"}
-    world.write_claims()
-    made = paper.content(world.results)
-    assert [row["subject"] for row in made["papers"][0]["studied"]] == ["curve", "All are so", "curve", "Both hold"]
-    assert made["counts"]["study"][0]["total"] == "4"
-
-
-def test_a_source_that_does_not_compile_is_one_sentence(make: Any, approve: Any) -> None:
-    world = make()
-    world.build()
-    (world.plan.config.root / "paper" / "supplement.typ").write_text("#nothing-of-this-name", encoding="utf-8")
-    before = (world.folder / "paper.pdf").read_bytes()
-    with pytest.raises(HypersphereError) as caught:
-        paper.build(world.plan)
-    approve(str(caught.value).partition(" (")[0])  # then the compiler's own words, with a path of this machine
-    assert (world.folder / "paper.pdf").read_bytes() == before
-
-
-# The report
-
-
 @dataclass
 class Report:
     """results/report of the fixture's project, and the plan that it is made with."""
@@ -122,17 +76,25 @@ class Report:
     findings: list[dict[str, Any]] = field(default_factory=lambda: [dict(row) for row in FINDINGS])
 
     @property
-    def made(self) -> tuple[Any, Known, Path]:
-        """What the paper and its content are made from."""
-        folder = Path(self.plan.config.root) / "results" / "report"
-        files.write_text(folder / "forest.svg", SVG)
+    def folder(self) -> Path:
+        return Path(self.plan.config.root) / "results" / "report"
+
+    @property
+    def page(self) -> page.Page:
+        """What the article shows."""
         findings = [dict.fromkeys(columns.FINDINGS, "") | row for row in self.findings]
-        compared = {"studies": pd.DataFrame(columns=list(COMPARED))}
-        return self.plan, Known(tables.rows(table(self.claims)), [], [CRITERIA], findings, compared), folder
+        empty = {name: tables.as_read(pd.DataFrame(columns=list(kinds)), kinds) for name, kinds in TABLES.items()}
+        listed = tables.rows(table(self.claims))
+        return page.of_evidence(self.plan, Evidence(listed, [], [CRITERIA], findings, empty))
+
+    def content(self) -> dict[str, Any]:
+        return Article(self.plan, self.page, self.folder).content()
 
     def build(self) -> bytes:
-        pdf.build(*self.made)
-        return (self.made[-1] / "report.pdf").read_bytes()
+        for name in ("forest", "studies"):
+            files.write_text(self.folder / f"{name}.svg", SVG)
+        article.build(self.plan, self.page, self.folder)
+        return (self.folder / "report.pdf").read_bytes()
 
 
 @pytest.fixture
@@ -143,6 +105,7 @@ def report(make: Any, monkeypatch: pytest.MonkeyPatch) -> Report:
     world = make()
     root = world.plan.config.root
     sources = ("report.typ", "layout.typ", "tables.typ", "equations.typ", "references.yml")
+    (root / "paper").mkdir()
     for name in ("CITATION.cff", "config/certainty.yaml", *(f"paper/{one}" for one in sources)):
         shutil.copy(ROOT / name, root / name)
     (erratum,) = yaml.safe_load((root / ERRATA).read_text(encoding="utf-8"))
@@ -156,6 +119,15 @@ def test_equal_tables_are_equal_bytes_and_a_changed_number_is_not(report: Report
     assert first == again
     report.claims[2]["measured"] = "4.5"
     assert report.build() != first
+
+
+def test_a_source_that_does_not_compile_is_one_sentence(report: Report, approve: Any) -> None:
+    before = report.build()
+    (report.plan.config.root / "paper" / "report.typ").write_text("#nothing-of-this-name", encoding="utf-8")
+    with pytest.raises(HypersphereError) as caught:
+        report.build()
+    approve(str(caught.value).partition(" (")[0])  # then the compiler's own words, with a path of this machine
+    assert (report.folder / "report.pdf").read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -173,13 +145,18 @@ def test_a_section_that_the_evidence_does_not_bear_is_one_sentence(report: Repor
     papers = report.plan.config.papers
     papers["alpha"] = papers["alpha"].model_copy(update={"report": Section(short="alpha", gravest=["alpha.two"])})
     with refused():
-        pdf.content(*report.made)
+        report.content()
 
 
-def test_content_is_as_approved_and_an_exact_figure_is_there_only_if_its_study_ran(report: Report) -> None:
+def test_content_is_by_hand_and_an_exact_figure_is_there_only_if_its_study_ran(report: Report) -> None:
     """Counts are by hand in ``CLAIMS``: of printed ones; implied differences count among comparisons alone."""
-    made = {name: part for name, part in pdf.content(*report.made).items() if name != "about"}  # of the release
-    approve("report_content.json", json.dumps(made, indent=1, ensure_ascii=False) + "\n")
+    made = report.content()
+    (section,) = made["papers"]
+    assert [effect["id"] for effect in section["effects"]] == ["alpha.gain", "alpha.implied"]
+    assert section["effects"][1]["result"] == "undecided\N{NO-BREAK SPACE}†"
+    assert made["failed"] == [section["title"], {**GRAVE, "erratum": "X2: two"}]
+    assert [one["sentence"] for one in made["contradicted"]] == ["All are above"]
+    assert [one["sentence"] for one in (*made["leads"], *section["questions"])] == ["Half do.", "It does."]
     asked = ("claims", "statements", "statements_fail", "encoders", "clear", "nothing", "sentences", "contradicted")
     assert [made["counts"][key] for key in asked] == ["5", "2", "1", "2", "1", "1", "1", "1"]
     assert [made["counts"][key] for key in ("compared", "agree", "undecided", "opposite")] == ["2", "1", "1", "none"]
@@ -187,7 +164,7 @@ def test_content_is_as_approved_and_an_exact_figure_is_there_only_if_its_study_r
     assert made["criteria"][0][1:] == ["2", "2 of 2", "1 of 2", "2 of 2", "–"]
     assert (report.plan.config.root / made["papers"][0]["figure"]["path"].removeprefix("/")).is_file()
     (report.plan.config.exact_studies("alpha") / "curve.csv").unlink()
-    assert pdf.content(*report.made)["papers"][0]["figure"] is None
+    assert report.content()["papers"][0]["figure"] is None
 
 
 def test_what_a_scale_has_drawn_changes_no_byte(report: Report) -> None:

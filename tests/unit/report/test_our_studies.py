@@ -10,7 +10,7 @@ import pandas as pd
 from hypersphere.config import plan as planning
 from hypersphere.config.project import Config
 from hypersphere.config.study import Selection
-from hypersphere.report import confirmed
+from hypersphere.report import our_studies
 from hypersphere.statistics import answers
 from hypersphere.statistics.confirmed import COMPARED
 
@@ -55,10 +55,10 @@ def test_a_direction_is_read_from_the_corrected_interval_and_from_no_arm_at_a_co
         "not finished": {"low_holm": 0.1, "high_holm": 3.0, "finished": False},
     }
     study = planning.cfg.load(ROOT, {}).papers["ours"].studies["step_size"]
-    assert [confirmed.direction(counted(row("cut3") | changed), study) for changed in said.values()] == [*said]
-    assert confirmed.direction(counted(AGAIN | {"low": 0.2, "high": 0.9}), study) == "ahead"
+    assert [our_studies.direction(counted(row("cut3") | changed), study) for changed in said.values()] == [*said]
+    assert our_studies.direction(counted(AGAIN | {"low": 0.2, "high": 0.9}), study) == "ahead"
     closed = study.model_copy(update={"closed": "It cannot answer."})
-    assert confirmed.direction(counted(row("cut3") | said["not finished"]), closed) == "estimate"
+    assert our_studies.direction(counted(row("cut3") | said["not finished"]), closed) == "estimate"
 
 
 def pair(cell: str, variant: str, baseline: str = "default") -> dict[str, str]:
@@ -105,17 +105,17 @@ def test_a_study_in_words_is_as_approved() -> None:
         *(*checks[:-1], twice),
     )
     lines = list[list[str]]()
-    for title, listed in confirmed.comparisons(config, "ours", "step_size", compared):
+    for title, listed in our_studies.comparisons(config, "ours", "step_size", compared):
         lines += [[title], *listed]
-    lines += [*confirmed.checks(config, "ours", "step_size", compared)]
+    lines += [*our_studies.checks(config, "ours", "step_size", compared)]
     at_edge = {("ours", "step_size"): chosen | {arm.format("cut9"): {times: 10}}}
     estimates = table(row("cut9") | {"finished": False, "low_holm": -3.0, "high_holm": -0.4, "n": 7, "n_missing": 6})
-    for title, listed in confirmed.comparisons(with_closed(config, at_edge), "ours", "step_size", estimates):
+    for title, listed in our_studies.comparisons(with_closed(config, at_edge), "ours", "step_size", estimates):
         lines += [[title], *listed]
     for how, rows in TOLD_APART.items():
-        lines += [[how, *confirmed.short_names(config, "ours", rows)]]
-    approve("confirmed.txt", "".join(" | ".join(line) + "\n" for line in lines))
-    assert list(confirmed.comparisons(config, "ours", "sentences", compared)) == []
+        lines += [[how, *our_studies.short_names(config, "ours", rows)]]
+    approve("our_studies.txt", "".join(" | ".join(line) + "\n" for line in lines))
+    assert list(our_studies.comparisons(config, "ours", "sentences", compared)) == []
 
 
 def test_the_forest_has_a_line_for_each_comparison_by_the_primary_measure(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_the_forest_has_a_line_for_each_comparison_by_the_primary_measure(tmp_pa
     listed = table(
         row("cut9"), AGAIN, row("cut9", PRINTED, "step_size_printed"), row("cut9", artifact="step_size_checks")
     )
-    figure = confirmed.draw(config, listed)
+    figure = our_studies.draw(config, listed)
     (axis,) = figure.axes
     ends = [sorted(line.get_xdata()) for line in axis.lines if len(line.get_xdata()) == 2]
     assert [one for one in ends if not np.isnan(one).any()] == [[-3.0, 1.0], [-2.0, 0.5], [-2.0, 0.5]]
@@ -132,11 +132,11 @@ def test_the_forest_has_a_line_for_each_comparison_by_the_primary_measure(tmp_pa
     assert len(axis.get_yticks()) == 2
     (shaded,) = axis.collections[:1]
     assert shaded.get_datalim(axis.transData).intervalx.tolist() == [-1.0, 1.0]
-    (behind,) = confirmed.draw(config, table(row("cut9") | {"high_holm": -0.1})).axes
-    assert confirmed.COLOURS["behind"] in {mark.get_color() for mark in behind.lines}
+    (behind,) = our_studies.draw(config, table(row("cut9") | {"high_holm": -0.1})).axes
+    assert our_studies.COLOURS["behind"] in {mark.get_color() for mark in behind.lines}
     unread = table(row("cut9") | {"high_holm": -0.1, "finished": False})
     for one in (config, with_closed(config, {})):
-        (axis,) = confirmed.draw(one, unread).axes
-        assert not {mark.get_color() for mark in axis.lines} & {*confirmed.COLOURS.values()}
-    confirmed.build(config, listed.iloc[:0], tmp_path)
+        (axis,) = our_studies.draw(one, unread).axes
+        assert not {mark.get_color() for mark in axis.lines} & {*our_studies.COLOURS.values()}
+    our_studies.build(config, listed.iloc[:0], tmp_path)
     assert (tmp_path / "studies.svg").stat().st_size > 0

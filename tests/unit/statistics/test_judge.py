@@ -11,7 +11,7 @@ from scipy import stats
 from hypersphere.report import notes
 from hypersphere.report.artifact import Points
 from hypersphere.report.results import Results
-from hypersphere.statistics import claims
+from hypersphere.statistics.judge import TOO_FEW, build
 
 from .world import PAPER, ROWS, Make, World, at, claim, gain
 
@@ -145,7 +145,7 @@ def test_claims_wait_for_no_artifact_and_say_why_nothing_was_measured(world: Wor
         "kept": ("reproduced", ""),
     }
     world.claims(rows[0] | {"reported": 52.0}, *rows[1:])
-    claims.build(world.plan)
+    build(world.plan)
     table = pd.read_csv(world.plan.config.results / "claims.csv").set_index("id")
     assert table.loc["there", ["verdict", "why", "reported"]].tolist() == ["not run", "not made yet", 52.0]
     assert table["verdict"]["kept"] == "reproduced"
@@ -378,7 +378,7 @@ def test_an_arm_that_lost_more_than_a_fifth_settles_nothing_whether_without_a_va
         counts["n_undefined" if lost else "n_diverged"] = diverged
         assert {name: row[name] for name in counts} == {name: str(count) for name, count in counts.items()}
         assert (f"{missing} of {declared} seeds missing" in row["why"]) == (missing > 0)
-        assert (claims.TOO_FEW in row["why"]) == (verdict == "inconclusive")
+        assert (TOO_FEW in row["why"]) == (verdict == "inconclusive")
         assert row["verdict"] == verdict
 
 

@@ -1,21 +1,22 @@
-"""Claims as both pages and both PDFs show them: text, and the colour of the verdict."""
+"""Claims as every page shows them: what is published and what was found, in words."""
 
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-from urllib.parse import urlencode
+from typing import Any
 
 from hypersphere.config import coordinates
+from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import PRINTED, SIGNS
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Answer, Certainty, Verdict
+from hypersphere.config.rules import Answer, Verdict
 from hypersphere.provenance import columns, tables
 from hypersphere.report import words
 from hypersphere.report.artifact import Grid, Head, Line, Shown, Text
+from hypersphere.report.counts import ORIGINS
 from hypersphere.report.results import Results, Row, settles
 from hypersphere.wording import counted
 
@@ -23,34 +24,14 @@ NOTHING = "–"
 """Where there is no number."""
 DIRECTIONS = (*SIGNS, "equal")
 """Reported by a comparison that prints no difference, or says that there is none."""
-ORIGINS = {
-    "printed": "printed",
-    "implied": "implied by two printed numbers",
-    "corrected": "corrected by an erratum",
-    "ours": "of our own",
-}
-"""Origins of claims, in words. Claims of different origins are never counted together."""
 SIDES = ("left", "right")
 """The keys of a counterexample for the two sides of the statement. All other keys are inputs."""
-KINDS = {
-    "theorem": "theorems and identities",
-    "study": "claims that exact studies answer",
-    "encoder": "numbers and comparisons of trained encoders",
-    "sentence": "sentences compared only with their own document's table",
-}
-"""Kinds of claims by what answers them (``answered_by``), the firmest first; sentences, which say nothing of the world,
-last. Claims of different kinds are never counted together."""
-
-
-class Link(NamedTuple):
-    """Where to look, and what is found there."""
-
-    text: str
-    href: str
 
 
 @dataclass(frozen=True)
 class Entry:
+    """A claim in words."""
+
     row: Row
     """Its row of claims.csv, of one scale or of the report."""
     subject: str
@@ -64,23 +45,19 @@ class Entry:
     """``Welch [+2.8, +5.2]; Holm [+2.5, +5.5]``; of anything but a comparison of encoders, its one interval."""
     reading: str
     says: str
-    """What came of it: its verdict; in the report the result of encoders, and the answer of anything else."""
-    second: str
-    """The result of a comparison of encoders, where its verdict does not say it; of the report none."""
-    tone: str
-    """``agree``, ``disagree`` or ``neutral``, as every measured claim below the published scale; of the report none."""
+    """What came of it: the result of encoders, and the answer of anything else."""
+    worth: str
+    """The certainty of the report's claims, and the verdict on those of one scale."""
     facts: Mapping[str, str]
     """What its line leaves out, by name."""
     steps: Sequence["Entry"]
     """The claim by each piece of evidence, the best first. Of the report."""
 
     @property
-    def keys(self) -> Row:
-        """What the filters of a page ask for, by their names; several values are apart by ``|``."""
-        row, paper = self.row, self.row["paper"]
-        table = f"{paper}/{'theorems' if row['kind'] == 'theorem' else row['artifact']}"
-        verdicts = f"{row['verdict']}|{Answer.of(row['answer']).result}"
-        return row | {"document": paper, "kind": row["answered_by"], "artifact": table, "verdict": verdicts}
+    def group(self) -> str:
+        """``margins/table2``: the table or figure that prints it, or the theorems of its document."""
+        name = "theorems" if self.row["kind"] == "theorem" else self.row["artifact"]
+        return f"{self.row['paper']}/{name}"
 
     @property
     def discrepancy(self) -> str:
@@ -93,7 +70,7 @@ class Entry:
         return f"{abs(float(row['measured']) - printed):.2f}"
 
 
-def entries(results: Results) -> list[Entry]:
+def of_scale(results: Results) -> list[Entry]:
     """Every claim in the order of claims.csv."""
     return [entry(results.config, row) for row in tables.rows(results.claims)]
 
@@ -102,67 +79,25 @@ def of_artifact(results: Results, paper: str, artifact: str) -> Shown | None:
     """The verdicts on an artifact's claims as a table, which follows it; None if its runs answer none."""
     config, path = results.config, results.plan.artifact_folder(paper, artifact) / "claims.csv"
     judged = tables.rows(tables.read(results.checked(path), columns.CLAIMS)) if path.is_file() else []
-    every = [entry(config, row) for row in judged]
-    answered = [claim for claim in every if claim.says != words.NOT_RUN]
+    answered = [entry(config, row) for row in judged if row["verdict"] != Verdict.NOT_RUN]
     if not answered:
         return None
-    reasons = Counter(claim.row["why"] for claim in every if claim.says == words.NOT_RUN)
     lines = []
     for claim in answered:
-        result = Answer.of(claim.row["answer"]).result if claim.row["kind"] == "comparison" else ""
-        cells = (claim.printed, claim.found, claim.intervals, claim.says, result)
+        result = claim.says if claim.row["kind"] == "comparison" else ""
+        cells = (claim.printed, claim.found, claim.intervals, claim.row["verdict"], result)
         lines.append(Line((claim.subject, claim.where), tuple(Text(cell or NOTHING) for cell in cells)))
     head = ("published", "ours", f"{words.confidence(config)} interval; after Holm", "verdict", "result")
+    grid = Grid((tuple(map(Head, head)),), ("claim", "on"), tuple(lines))
+    some = f"{counted(len(answered), 'claim')} of {len(judged)} on it {'is' if len(answered) == 1 else 'are'}"
     make = "evidence" if config.settings.evidence_only else "reproduce"
+    reasons = Counter(row["why"] for row in judged if row["verdict"] == Verdict.NOT_RUN)
     notes = (
-        f"{counted(len(answered), 'claim')} of {len(every)} on it {'is' if len(answered) == 1 else 'are'} answered by "
-        f"these runs. {words.notice(config)}",
+        f"{some} answered by these runs. {words.notice(config)}",
         *(f"Not answered, {number}: {reason}." for reason, number in reasons.items()),
         f"All claims, theorems and exact studies: make {make} SCALE={config.settings.scale} writes scorecard.html.",
     )
-    grid = Grid((tuple(map(Head, head)),), ("claim", "on"), tuple(lines))
     return Shown(f"{artifact}-claims", f"Verdicts on {artifact}", notes, grid)
-
-
-def certainty_in_words(certainty: Certainty) -> list[dict[str, str]]:
-    """The rules of certainty (config/certainty.yaml): each rung, its grade, and what lowers it."""
-    rows = []
-    for rung, rule in certainty.rungs.items():
-        lowered = []
-        for grade in GRADES:
-            why = [SHORTCOMINGS[one] for one, most in rule.at_most.items() if most == grade]
-            lowered += [f"to {grade}: {'; '.join(why)}"] if why else []
-        rows.append({"rung": RUNGS[rung], "grade": rule.grade, "lowered": ". ".join(lowered) or NOTHING})
-    return rows
-
-
-def verdicts(claims: Iterable[Row]) -> dict[str, dict[str, dict[str, int]]]:
-    """The number of claims by kind, origin and verdict, settled verdicts first; what there is none of is left out."""
-    found = Counter((row["answered_by"], row["origin"], row["verdict"]) for row in claims)
-    counts: dict[str, dict[str, dict[str, int]]] = {kind: {} for kind in KINDS}
-    for kind, by_origin in counts.items():
-        for origin in ORIGINS:
-            numbers = {str(verdict): found[kind, origin, verdict] for verdict in Verdict}
-            if any(numbers.values()):
-                by_origin[origin] = {verdict: number for verdict, number in numbers.items() if number}
-    return counts
-
-
-def address(**filters: str) -> str:
-    """The address of a page filtered: ``#?document=margins&verdict=refuted``."""
-    return f"#?{urlencode({key: value for key, value in filters.items() if value})}"
-
-
-def in_words(claims: Iterable[Row]) -> Iterator[Link]:
-    """``51 theorems and identities, printed: 29 no counterexample, 22 refuted``, a line for each kind and origin.
-
-    Each with the address of the page filtered to these claims.
-    """
-    for kind, by_origin in verdicts(claims).items():
-        for origin, numbers in by_origin.items():
-            said = ", ".join(f"{number} {verdict}" for verdict, number in numbers.items())
-            text = f"{sum(numbers.values())} {KINDS[kind]}, {ORIGINS[origin]}: {said}"
-            yield Link(text, address(kind=kind, origin=origin))
 
 
 def entry(config: Config, row: Row, steps: Iterable[Row] = ()) -> Entry:
@@ -170,71 +105,99 @@ def entry(config: Config, row: Row, steps: Iterable[Row] = ()) -> Entry:
 
     ``steps`` are its rows of ladder.csv, the best first.
     """
-    paper, metric = config.papers[row["paper"]], MEASURES.get(row["metric"])
-    compares, stated, encoders = row["kind"] == "comparison", row["kind"] == "theorem", row["answered_by"] == "encoder"
-    decimals = decimals_of(row)
-    intervals = {"": words.interval(row["low"], row["high"], decimals, metric, sign=compares)}
-    if compares and encoders:
-        alone = words.interval(row["low_unadjusted"], row["high_unadjusted"], decimals, metric)
-        intervals = {"Welch ": alone, "Holm ": intervals[""]}
-    said = {"setting": "", "baseline": paper.phrases.get(row["baseline"]) or paper.label(row["baseline"])}
-    for column in said:
-        if "=" in row[column]:
-            point = coordinates.parse(row[column], f"claims.csv: {row['id']}: {column}")
-            said[column] = words.point(paper, point, point)
-    named = (paper.phrases.get(row[name]) or paper.label(row[name]) for name in ("method", "variant") if row[name])
-    subject = ", ".join(named)
-    if compares:
-        subject += f" against {said['baseline']}"
-    if stated or (not encoders and row["sentence"]):
-        subject = row["sentence"]
-    measured = ""
-    if metric and (row["variant"] or encoders):  # a sentence has no measure
-        unit = "points" if compares and metric.unit == "%" else metric.unit
-        measured = f"{metric.label} ({unit})" if unit else metric.label
-    instead = f"measured on {row['measured_on']}" if encoders and row["measured_on"] not in ("", row["dataset"]) else ""
-    verdict, settled, of_report = Verdict.of(row["verdict"]), not encoders or settles(config), "rung" in row
-    answer = Answer.of(row["answer"])
-    says, tone = str(verdict), str(answer.tone) if settled else "neutral"
-    if of_report:
-        says, tone = answer.result if encoders else str(answer), ""
-    reading = str(row["reading"])
-    if row["origin"] == "ours" and reading == PRINTED:
-        reading = "ours"
-    elif encoders and settled and answer.tone == "disagree" and row.get("unstated", "") not in ("", "0"):
-        reading = f"under our reading: {reading}"
-    found, failed, printed = ours(row), counterexample(row["counterexample"]), published(row).removeprefix(NOTHING)
-    facts = _facts(row, subject, reading, found, failed)
-    beside = compares or of_report or settled
-    elsewhere = f"published: {printed}" if printed and not beside else ""
-    origin = "" if row["origin"] == "printed" else ORIGINS[row["origin"]]
-    about = (measured, paper.label(row["dataset"]), instead, row["repeated"], said["setting"], elsewhere, origin)
+    paper, of_report, encoders = config.papers[row["paper"]], "rung" in row, row["answered_by"] == "encoder"
+    answer, printed = Answer.of(row["answer"]), published(row).removeprefix(NOTHING)
+    beside = of_report or not encoders or row["kind"] == "comparison" or settles(config)
+    subject, found = _subject(paper, row), ours(row)
+    reading, failed = _reading(config, row, answer), counterexample(row["counterexample"])
     return Entry(
         row=row,
         subject=subject or str(row["artifact"]),
-        where="; ".join(filter(None, (*about, row["source"]))),
+        where=_where(paper, row, "" if beside or not printed else f"published: {printed}"),
         printed=printed if beside else "",
         found=failed or ("" if found in (NOTHING, words.NOT_RUN) else found),
-        intervals="; ".join(f"{name}{interval}" for name, interval in intervals.items() if interval != NOTHING),
+        intervals=_intervals(row),
         reading=reading,
-        says=says,
-        second="" if of_report or settled or not compares or says == words.NOT_RUN else f"result: {answer.result}",
-        tone=tone,
-        facts=facts,
+        says=answer.result if encoders else str(answer),
+        worth=str(row["certainty"] if of_report else row["verdict"]),
+        facts=_facts(row, subject, reading, found, failed),
         steps=[entry(config, row | step) for step in steps],
     )
 
 
+def _subject(paper: Paper, row: Row) -> str:
+    """``SimCLR, cut by 3 against default``, or the sentence of what is no number of encoders; empty: neither."""
+    if row["kind"] == "theorem" or (row["answered_by"] != "encoder" and row["sentence"]):
+        return str(row["sentence"])
+    subject = ", ".join(_named(paper, row[key]) for key in ("method", "variant") if row[key])
+    if row["kind"] == "comparison":
+        subject += f" against {_setting(paper, row, 'baseline') or _named(paper, row['baseline'])}"
+    return subject
+
+
+def _named(paper: Paper, name: str) -> str:
+    return paper.phrases.get(name) or paper.label(name)
+
+
+def _setting(paper: Paper, row: Row, column: str) -> str:
+    """Coordinates of a column in words; empty where it has none."""
+    if "=" not in row[column]:
+        return ""
+    point = coordinates.parse(row[column], f"claims.csv: {row['id']}: {column}")
+    return words.point(paper, point, point)
+
+
+def _where(paper: Paper, row: Row, elsewhere: str) -> str:
+    metric, encoders = MEASURES.get(row["metric"]), row["answered_by"] == "encoder"
+    measured = ""
+    if metric and (row["variant"] or encoders):  # a sentence has no measure
+        unit = "points" if row["kind"] == "comparison" and metric.unit == "%" else metric.unit
+        measured = f"{metric.label} ({unit})" if unit else metric.label
+    stands_in = encoders and row["measured_on"] not in ("", row["dataset"])
+    parts = (
+        measured,
+        paper.label(row["dataset"]),
+        f"measured on {row['measured_on']}" if stands_in else "",
+        row["repeated"],
+        _setting(paper, row, "setting"),
+        elsewhere,
+        "" if row["origin"] == "printed" else ORIGINS[row["origin"]],
+        row["source"],
+    )
+    return "; ".join(filter(None, parts))
+
+
+def _intervals(row: Row) -> str:
+    compares, metric, decimals = row["kind"] == "comparison", MEASURES.get(row["metric"]), decimals_of(row)
+    both = {"": words.interval(row["low"], row["high"], decimals, metric, sign=compares)}
+    if compares and row["answered_by"] == "encoder":
+        alone = words.interval(row["low_unadjusted"], row["high_unadjusted"], decimals, metric)
+        both = {"Welch ": alone, "Holm ": both[""]}
+    return "; ".join(f"{name}{interval}" for name, interval in both.items() if interval != NOTHING)
+
+
+def _reading(config: Config, row: Row, answer: Answer) -> str:
+    """Whose reading of the document was measured, and that it is ours where choices are open and it disagrees."""
+    reading = str(row["reading"])
+    if row["origin"] == "ours" and reading == PRINTED:
+        return "ours"
+    has_choices = row.get("unstated", "") not in ("", "0")
+    of_encoders = row["answered_by"] == "encoder" and settles(config)
+    if of_encoders and has_choices and answer.result == "disagrees":
+        return f"under our reading: {reading}"
+    return reading
+
+
 def _facts(row: Row, subject: str, reading: str, found: str, failed: str) -> dict[str, str]:
     """What a claim's line leaves out. That a reading is as printed goes without saying."""
-    waits = row["verdict"] == words.NOT_RUN
+    waits, theorem = row["verdict"] == Verdict.NOT_RUN, row["kind"] == "theorem"
     half, double = row.get("verdict_half"), row.get("verdict_double")
     varies = half and double and (half, double) != (row["verdict"], row["verdict"])
     low, high = (row.get(f"reported_{end}", math.nan) for end in ("low", "high"))
     printed = words.interval(low, high, decimals_of(row), MEASURES.get(row["metric"]))
     silent = waits or row["answered_by"] != "encoder" or row.get("unstated", "0") == "0"
     facts = {
-        "Checked": found if row["kind"] == "theorem" and not waits else "",
+        "Checked": found if theorem and not waits else "",
         "Counterexample": failed,
         "Sentence": row["sentence"] if row["sentence"] != subject else "",
         "Printed interval": f"{printed}, by the printed standard deviations" if printed != NOTHING else "",
