@@ -53,13 +53,11 @@ rule scorecard:
         mem_mb=1000,
         runtime=10,
     params:
-        code=digests.page_digest(
+        code=digests.scorecard_digest(
             PLAN,
-            "hypersphere.report.scorecard",
             *TEMPLATES,
             *said("errata.yaml"),
             "CITATION.cff",
         ),
     shell:
         "hypersphere scorecard > {log} 2>&1"
-

@@ -51,14 +51,17 @@ rule write_report:
         mem_mb=1000,
         runtime=10,
     params:
-        code=digests.page_digest(
+        code=digests.report_digest(
             PLAN,
-            "hypersphere.report.report",
             *TEMPLATES,
             *(path.as_posix() for path in sorted(Path("paper").glob("*.[ty]*"))),
+            *(path.as_posix() for path in sorted(Path("config").glob("scales/*.yaml"))),
+            *(path.as_posix() for path in sorted(Path("config").glob("selected/*/*.csv"))),
             *said("errata.yaml"),
             *said("findings.yaml"),
             "config/certainty.yaml",
+            "data/costs.csv",
+            "data/pair_costs.csv",
             "CITATION.cff",
         ),
         claims=[claims_of(paper) for paper in PLAN.config.papers],

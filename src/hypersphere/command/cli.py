@@ -411,7 +411,7 @@ def _build(module: str) -> Callable[[Plan, argparse.Namespace], None]:
 
 COMMANDS |= {
     "theory": Command(_build("theory.build"), "check every theorem and identity against draws and counterexamples"),
-    "scorecard": Command(_build("report.scorecard"), "write the page of a scale: every claim with its verdict and its runs"),
+    "scorecard": Command(_build("report.scorecard"), "write the page of a scale: each claim, its verdict and its runs"),
 }
 
 

@@ -1,8 +1,10 @@
 """report.pdf: the page as an article, set from paper/report.typ and a content.json of numbers and names."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +86,8 @@ class Article:
 
     def content(self) -> dict[str, Any]:
         """Everything that the source shows."""
-        asked = [self._asked(question.row) for group in self.known.questions.values() for question in group]
+        questions = chain.from_iterable(self.known.questions.values())
+        asked = [self._asked(question.row) for question in questions]
         leads = [self._asked(row) for row in self.known.leading]
         if not leads:
             raise HypersphereError(f"{self._findings}: no question leads, so the abstract has no findings")
@@ -154,7 +157,9 @@ class Article:
     def _criteria(self) -> list[list[str]]:
         """Each criterion as ``12 of 26``, by document and rung; a last row for all."""
         rows = {f"{self.sections[row['paper']].short}, {RUNGS[row['rung']]}": row for row in self.known.criteria}
-        whole = {key: sum(row[key] for row in rows.values()) for key in (*CRITERIA, *CRITERIA.values())}
+        whole = Counter[str]()
+        for row in rows.values():
+            whole.update({key: row[key] for key in {*CRITERIA, *CRITERIA.values()}})
         listed = []
         for label, row in (rows | {"all": whole}).items():
             cells = [f"{row[key]:.0f} of {row[of]:.0f}" if row[of] else "–" for key, of in CRITERIA.items()]
@@ -277,10 +282,14 @@ class Article:
         listed = []
         for name, own in of_scale.items():
             describe = project.load(self.config.root, {"scale": name}).scale.describe
-            joined = {key: "; ".join(claim[key] for claim in own).split("; ") for key in ("device", "precision")}
-            made_by = {key: words.distinct(values) for key, values in joined.items()}
-            listed.append({"name": name, "describe": describe, **made_by})
+            device, precision = (_listed(own, key) for key in ("device", "precision"))
+            listed.append({"name": name, "describe": describe, "device": device, "precision": precision})
         return listed
+
+
+def _listed(claims: Sequence[Row], column: str) -> str:
+    """The different values of a column, each of which may list several."""
+    return words.distinct(chain.from_iterable(claim[column].split("; ") for claim in claims))
 
 
 def in_sentences(numbers: Mapping[str, int]) -> dict[str, str]:
@@ -293,7 +302,8 @@ def _first(compared: Sequence[Row], questions: Sequence[Mapping[str, str]]) -> l
     named = list[str]()
     for question in questions:
         named += [question["leading"], *question["about"].split()]
-    place = {name: at for at, name in reversed(list(enumerate([*named, *(claim["id"] for claim in compared)])))}
+    named += [claim["id"] for claim in compared]
+    place = {name: at for at, name in enumerate(dict.fromkeys(named))}
     ranked = sorted(compared, key=lambda claim: (claim["answer"] == Answer.CANNOT_TELL, place[claim["id"]]))
     return [claim["id"] for claim in ranked]
 

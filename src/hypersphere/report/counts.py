@@ -5,16 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hypersphere.config.rules import Answer, Verdict
+from hypersphere.report.entries import ORIGINS
 from hypersphere.report.results import Row
 from hypersphere.statistics.replication import has_interval
 
-ORIGINS = {
-    "printed": "printed",
-    "implied": "implied by two printed numbers",
-    "corrected": "corrected by an erratum",
-    "ours": "of our own",
-}
-"""Origins of claims, in words."""
 KINDS = {
     "theorem": "theorems and identities",
     "study": "claims that exact studies answer",

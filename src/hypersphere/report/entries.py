@@ -16,7 +16,6 @@ from hypersphere.config.rules import Answer, Verdict
 from hypersphere.provenance import columns, tables
 from hypersphere.report import words
 from hypersphere.report.artifact import Grid, Head, Line, Shown, Text
-from hypersphere.report.counts import ORIGINS
 from hypersphere.report.results import Results, Row, settles
 from hypersphere.wording import counted
 
@@ -24,6 +23,13 @@ NOTHING = "–"
 """Where there is no number."""
 DIRECTIONS = (*SIGNS, "equal")
 """Reported by a comparison that prints no difference, or says that there is none."""
+ORIGINS = {
+    "printed": "printed",
+    "implied": "implied by two printed numbers",
+    "corrected": "corrected by an erratum",
+    "ours": "of our own",
+}
+"""Origins of claims, in words."""
 SIDES = ("left", "right")
 """The keys of a counterexample for the two sides of the statement. All other keys are inputs."""
 

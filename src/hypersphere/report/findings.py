@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from string import Formatter
 from typing import Any
 
@@ -49,27 +50,22 @@ UNFINISHED = "not all of its runs are there"
 
 def numbers(claim: Row) -> dict[str, str]:
     """What a sentence can show of one claim; empty: it has none."""
-    decimals, compares, measured = decimals_of(claim), claim["kind"] == "comparison", float(claim["measured"] or "nan")
-    untried = claim["rung"] == "proof" and claim["answer"] == "holds"  # on random draws, which are no proof
-    metric = MEASURES.get(claim["metric"])
-    adjusted, alone = (
-        words.interval(claim[f"low{end}"], claim[f"high{end}"], decimals, metric, compares).removeprefix(
-            entries.NOTHING
-        )
-        for end in ("", "_unadjusted")
-    )
-    shown = dict.fromkeys(("effect", "size", "value", "n", "k", "draws"), "")
+    decimals, compares = decimals_of(claim), claim["kind"] == "comparison"
+    measured, n = float(claim["measured"] or "nan"), claim["n"]
+    found = dict.fromkeys(("effect", "size", "value", "n", "k", "draws"), "")
     if not math.isnan(measured) and compares:
-        shown |= {"effect": words.signed(measured, decimals), "size": words.number(abs(measured), decimals)}
+        found["effect"] = words.signed(measured, decimals)
+        found["size"] = words.number(abs(measured), decimals)
     elif not math.isnan(measured):
-        shown["value"] = words.number(measured, decimals)
-    if not math.isnan(claim["n"]):
-        shown["n"] = f"{int(claim['n'])}"
-        shown["k"] = "" if math.isnan(measured) else f"{round(measured * claim['n'] / 100)}"
+        found["value"] = words.number(measured, decimals)
+    if not math.isnan(n):
+        found["n"] = f"{int(n)}"
+        found["k"] = "" if math.isnan(measured) else f"{round(measured * n / 100)}"
     if not math.isnan(claim["draws"]):
-        shown["draws"] = f"{int(claim['draws'])}"
+        found["draws"] = f"{int(claim['draws'])}"
+    adjusted, alone = _interval(claim, ""), _interval(claim, "_unadjusted")
     return {
-        **shown,
+        **found,
         "claim": claim["id"],
         "printed": entries.published(claim),
         "adjusted": adjusted,
@@ -77,10 +73,21 @@ def numbers(claim: Row) -> dict[str, str]:
         "counterexample": entries.counterexample(claim["counterexample"]),
         "statement": claim["sentence"].rstrip("."),
         "place": claim["source"],
-        "answer": "met no counterexample"
-        if untried
-        else ANSWERED.get(Answer.of(claim["answer"]), str(claim["answer"])),
+        "answer": _verb(claim),
     }
+
+
+def _interval(claim: Row, kind: str) -> str:
+    metric, compares = MEASURES.get(claim["metric"]), claim["kind"] == "comparison"
+    interval = words.interval(claim[f"low{kind}"], claim[f"high{kind}"], decimals_of(claim), metric, compares)
+    return interval.removeprefix(entries.NOTHING)
+
+
+def _verb(claim: Row) -> str:
+    """The answer as a verb. That random draws met no counterexample is no proof."""
+    if claim["rung"] == "proof" and claim["answer"] == Answer.HOLDS:
+        return "met no counterexample"
+    return ANSWERED.get(Answer.of(claim["answer"]), str(claim["answer"]))
 
 
 def leading(findings: Sequence[Row]) -> list[Row]:
@@ -90,62 +97,116 @@ def leading(findings: Sequence[Row]) -> list[Row]:
 
 def answered(config: Config, known: pd.DataFrame, studies: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """findings.csv: every question with its outcome and its sentence, by claims.csv and the tables of our studies."""
-    listed, rows = {str(row["id"]): row for row in tables.rows(known)}, []
-    for name, (file, one) in questions.load(config).items():
-        rows.append({"id": name} | _row(config, f"{file}: {name}", one, listed, studies))
+    listed = {str(row["id"]): row for row in tables.rows(known)}
+    rows = []
+    for name, (file, question) in questions.load(config).items():
+        rows.append({"id": name} | Finding(config, f"{file}: {name}", question, listed, studies).row())
     return tables.as_read(pd.DataFrame(rows, columns=list(columns.FINDINGS)), columns.FINDINGS)
 
 
-def _row(
-    config: Config, where: str, one: Question, listed: Mapping[str, Row], studies: Mapping[str, pd.DataFrame]
-) -> dict[str, Any]:
-    asked, leading = questions.chosen(where, one, listed)
-    about = {key: listed[key] for key in asked}
-    found, result = _outcomes([claim["answer"] for claim in about.values()], one.rule)
-    by_outcome = {
-        its: [claim for claim, of in zip(about.values(), found, strict=True) if of is its] for its in questions.OUTCOMES
-    }
-    printed = [claim for claim in about.values() if claim["kind"] == "comparison" and entries.prints_number(claim)]
-    counts = {key.replace(" ", "_"): len(of) for key, of in by_outcome.items()}
-    counts["unknown"] = counts["cannot_tell"] + counts["not_tested"]
-    counts["disagree"] = counts["fails"] + counts["opposite"]
-    counts["measured"] = sum(claim["rung"] != "nothing" for claim in about.values())
-    together = {
-        **{key: str(number or "none") for key, number in counts.items()},
-        "all": str(len(about)),
-        "which_fail": "; ".join(dict.fromkeys(claim["source"] for claim in by_outcome[Answer.FAILS])),
-        "ours": _ours(list(about.values())),
-        "printed_range": spanned([(float(claim["reported"]), decimals_of(claim)) for claim in printed]),
-    }
-    said = str(result)
-    answer = ""
-    if one.study is not None:
-        compared, answers = studies["studies"], studies["answers"]
-        mine = compared[(compared["paper"] == one.paper) & (compared["artifact"] == one.study)]
-        together |= arms(config, one.paper, tables.rows(mine[mine["in_family"].astype(bool)]))
-        answer = "".join(answers[(answers["paper"] == one.paper) & (answers["study"] == one.study)]["answer"])
-        said = ANSWERS[answer]
-    result = Answer.CANNOT_TELL if said == "unclear" else Answer.of(said)
-    also = {key: listed[at] for key, at in one.also.items()}
-    known = {"": numbers(listed[leading]) | together} | {key: numbers(claim) for key, claim in also.items()}
-    says = GENERAL | {str(outcome): sentence for outcome, sentence in one.says.items()}
-    sentence = _filled(f"{where}: says.{said}", says[said], known)
-    if one.adds and all(claim["rung"] != "nothing" and not claim["n_missing"] > 0 for claim in also.values()):
-        sentence += _filled(f"{where}: says.{said}", f" {one.adds}", known)
-    decided = list(about.values()) if one.study else by_outcome[result] or list(about.values())
-    deciding = [claim for claim in decided if claim["rung"] != "nothing"] or decided
-    reasons = [reason for claim in deciding for reason in claim["reasons"].split("; ") if reason]
-    certainty = max((claim["certainty"] for claim in deciding), key=GRADES.index)
-    if one.study and not answer:
-        certainty, reasons = GRADES[-1], [UNFINISHED]
-    elif one.study:
-        reasons = [f"{said} ({number} of {len(deciding)} comparisons)" for said, number in Counter(reasons).items()]
-    return {
-        **{"paper": one.paper, "question": one.question, "outcome": result, "sentence": sentence},
-        **{"lead": str(one.lead or ""), "about": " ".join(about), "leading": leading},
-        **{"certainty": certainty, "reasons": "; ".join(dict.fromkeys(reasons))},
-        **{key: counts[key] for key in ("holds", "direction_only", "fails", "opposite", "cannot_tell", "not_tested")},
-    }
+def is_known(claim: Row) -> bool:
+    """Whether there is any evidence on a claim."""
+    return claim["rung"] != "nothing"
+
+
+@dataclass
+class Finding:
+    """A question with what is known of its claims."""
+
+    config: Config
+    where: str
+    """Its file and name, for an error."""
+    question: Question
+    listed: Mapping[str, Row]
+    """Every claim by its id."""
+    studies: Mapping[str, pd.DataFrame]
+
+    def __post_init__(self) -> None:
+        self.asked, self.leading = questions.chosen(self.where, self.question, self.listed)
+        self.claims = [self.listed[name] for name in self.asked]
+        self.outcomes, self.together = _outcomes([claim["answer"] for claim in self.claims], self.question.rule)
+
+    def row(self) -> dict[str, Any]:
+        """Its row of findings.csv."""
+        question, answer = self.question, self._answer()
+        word = str(self.together) if answer is None else ANSWERS[answer]
+        outcome = Answer.CANNOT_TELL if word == "unclear" else Answer.of(word)
+        deciding = self._deciding(outcome)
+        certainty = max((claim["certainty"] for claim in deciding), key=GRADES.index)
+        reasons = [reason for reason in "; ".join(claim["reasons"] for claim in deciding).split("; ") if reason]
+        if answer == "":
+            certainty, reasons = GRADES[-1], [UNFINISHED]
+        elif answer is not None:
+            of = len(deciding)
+            reasons = [f"{reason} ({number} of {of} comparisons)" for reason, number in Counter(reasons).items()]
+        counts = self._counts()
+        return {
+            "paper": question.paper,
+            "question": question.question,
+            "outcome": outcome,
+            "sentence": self._sentence(word),
+            "lead": str(question.lead or ""),
+            "about": " ".join(self.asked),
+            "leading": self.leading,
+            "certainty": certainty,
+            "reasons": "; ".join(dict.fromkeys(reasons)),
+            **{str(outcome).replace(" ", "_"): counts[outcome] for outcome in questions.OUTCOMES},
+        }
+
+    def _counts(self) -> Counter[Answer]:
+        return Counter(self.outcomes)
+
+    def _of(self, outcome: Answer) -> list[Row]:
+        """The claims with an outcome."""
+        return [claim for claim, its in zip(self.claims, self.outcomes, strict=True) if its is outcome]
+
+    def _answer(self) -> str | None:
+        """The answer of its study, empty of an unfinished one; None of a question that is no study's."""
+        if self.question.study is None:
+            return None
+        answers = self.studies["answers"]
+        own = (answers["paper"] == self.question.paper) & (answers["study"] == self.question.study)
+        return "".join(answers[own]["answer"])
+
+    def _deciding(self, outcome: Answer) -> list[Row]:
+        """The claims whose certainty is that of the finding."""
+        decided = self.claims if self.question.study else self._of(outcome) or self.claims
+        return list(filter(is_known, decided)) or decided
+
+    def _sentence(self, word: str) -> str:
+        question, where = self.question, f"{self.where}: says.{word}"
+        also = {key: self.listed[name] for key, name in question.also.items()}
+        known = {key: numbers(claim) for key, claim in also.items()}
+        known[""] = numbers(self.listed[self.leading]) | self._of_all() | (self._of_arms() if question.study else {})
+        says = GENERAL | {str(outcome): sentence for outcome, sentence in question.says.items()}
+        sentence = _filled(where, says[word], known)
+        if question.adds and all(is_known(claim) and not claim["n_missing"] > 0 for claim in also.values()):
+            sentence += _filled(where, f" {question.adds}", known)
+        return sentence
+
+    def _of_all(self) -> dict[str, str]:
+        """What a sentence can show of all claims together (``questions.TOGETHER``)."""
+        counts = self._counts()
+        numbers = {str(outcome).replace(" ", "_"): counts[outcome] for outcome in questions.OUTCOMES}
+        numbers["unknown"] = counts[Answer.CANNOT_TELL] + counts[Answer.NOT_TESTED]
+        numbers["disagree"] = counts[Answer.FAILS] + counts[Answer.OPPOSITE]
+        numbers["measured"] = sum(map(is_known, self.claims))
+        compared = [claim for claim in self.claims if claim["kind"] == "comparison" and entries.prints_number(claim)]
+        failed = dict.fromkeys(claim["source"] for claim in self._of(Answer.FAILS))
+        return {
+            **{key: str(number or "none") for key, number in numbers.items()},
+            "all": str(len(self.claims)),
+            "which_fail": "; ".join(failed),
+            "ours": _ours(self.claims),
+            "printed_range": spanned([(float(claim["reported"]), decimals_of(claim)) for claim in compared]),
+        }
+
+    def _of_arms(self) -> dict[str, str]:
+        """What a sentence can show of the arms of its study."""
+        compared = self.studies["studies"]
+        own = (compared["paper"] == self.question.paper) & (compared["artifact"] == self.question.study)
+        rows = compared[own & compared["in_family"].astype(bool)]
+        return arms(self.config, self.question.paper, tables.rows(rows))
 
 
 def _filled(where: str, sentence: str, known: Mapping[str, Mapping[str, Any]]) -> str:
@@ -161,27 +222,32 @@ def _filled(where: str, sentence: str, known: Mapping[str, Mapping[str, Any]]) -
     return "".join(parts)
 
 
-def _ours(about: Sequence[Row]) -> str:
+def _ours(claims: Sequence[Row]) -> str:
     """What was found, and who found it, in words that are true of any evidence on these claims."""
-    found = [claim for claim in about if claim["rung"] != "nothing"]
+    found = list(filter(is_known, claims))
     if not found:
         return "nothing has been measured"
-    seen = {name: measure.seen for name, measure in MEASURES.items()}
-    named = (WHERE[claim["rung"]].format(seen=seen.get(claim["metric"], "real images")) for claim in found)
-    where = " and ".join(dict.fromkeys(named))
-    known = [claim for claim in found if claim["measured"]]
-    if not known:
+    where = " and ".join(dict.fromkeys(map(_who, found)))
+    measured = [claim for claim in found if claim["measured"]]
+    if not measured:
         return f"{where} give no number"
-    floored = sum(claim["floored"] != "" for claim in known)
-    if len(known) == 1:
-        one = numbers(known[0])
-        shown = " ".join(filter(None, (one["effect"] or one["value"], one["interval"], f"(n = {one['n']})")))
-        weak = f", but {SHORTCOMINGS['floored']}" if floored else ""
+    floored = sum(claim["floored"] != "" for claim in measured)
+    if len(measured) == 1:
+        of_one = numbers(measured[0])
+        parts = (of_one["effect"] or of_one["value"], of_one["interval"], f"(n = {of_one['n']})")
+        given, some = " ".join(filter(None, parts)), ""
     else:
-        shown = spanned([(float(claim["measured"]), decimals_of(claim)) for claim in known])
-        weak = f", but in {floored} of them {SHORTCOMINGS['floored']}" if floored else ""
-    among = f" in {len(known)} of {len(about)} comparisons" if len(about) > 1 else ""
-    return f"{where} give {shown}{among}{weak}"
+        given = spanned([(float(claim["measured"]), decimals_of(claim)) for claim in measured])
+        some = f"in {floored} of them "
+    weak = f", but {some}{SHORTCOMINGS['floored']}" if floored else ""
+    among = f" in {len(measured)} of {len(claims)} comparisons" if len(claims) > 1 else ""
+    return f"{where} give {given}{among}{weak}"
+
+
+def _who(claim: Row) -> str:
+    """``small encoders on real images``."""
+    measure = MEASURES.get(claim["metric"])
+    return WHERE[claim["rung"]].format(seen=measure.seen if measure else "real images")
 
 
 def spanned(numbers: Sequence[tuple[float, int]]) -> str:
@@ -199,27 +265,34 @@ def _outcomes(answers: Sequence[str], rule: str) -> tuple[list[Answer], Answer]:
     Sentences that only their own tables speak of are counted where all are of that kind, as a question about the text.
     """
     only_text = all(answer in OF_TEXT for answer in answers)
-    of_world = {answer: answer for answer in questions.OUTCOMES}
-    found = [(OF_TEXT if only_text else of_world).get(Answer.of(answer), Answer.CANNOT_TELL) for answer in answers]
-    if all(one is Answer.NOT_TESTED for one in found):
-        return found, Answer.NOT_TESTED
+    counted = OF_TEXT if only_text else {answer: answer for answer in questions.OUTCOMES}
+    found = [counted.get(Answer.of(answer), Answer.CANNOT_TELL) for answer in answers]
+    return found, _come_to(found, rule)
+
+
+def _come_to(outcomes: Sequence[Answer], rule: str) -> Answer:
+    if set(outcomes) == {Answer.NOT_TESTED}:
+        return Answer.NOT_TESTED
     if rule == "most":
-        most, number = Counter(found).most_common(1)[0]
-        decided = 2 * number > len(found) and most is not Answer.NOT_TESTED
-        return found, most if decided else Answer.CANNOT_TELL
-    for one in (Answer.OPPOSITE, Answer.FAILS):
-        if one in found:
-            return found, one
-    known = {Answer.HOLDS, Answer.DIRECTION_ONLY}
-    if not known.issuperset(found):
-        return found, Answer.CANNOT_TELL
-    return found, Answer.DIRECTION_ONLY if Answer.DIRECTION_ONLY in found else Answer.HOLDS
+        most, number = Counter(outcomes).most_common(1)[0]
+        decided = 2 * number > len(outcomes) and most is not Answer.NOT_TESTED
+        return most if decided else Answer.CANNOT_TELL
+    for against in (Answer.OPPOSITE, Answer.FAILS):
+        if against in outcomes:
+            return against
+    if set(outcomes) == {Answer.HOLDS}:
+        return Answer.HOLDS
+    in_sign = set(outcomes) <= {Answer.HOLDS, Answer.DIRECTION_ONLY}
+    return Answer.DIRECTION_ONLY if in_sign else Answer.CANNOT_TELL
 
 
 def arms(config: Config, paper: str, rows: Sequence[Row]) -> dict[str, str]:
     """The arms of a study that are ahead, beyond, level and behind; an arm can be two of these, or none (open)."""
-    named = list(zip(our_studies.short_names(config, paper, rows), rows, strict=True))
-    found = {str(key): [arm for arm, row in named if key in row["called"].split("; ")] for key in COUNTED}
-    found["open"] = [arm for arm, row in named if not (row["called"] or row["floored"] == "both")]
-    found["unread"] = [arm for arm, row in named if row["floored"] == "both"]
-    return {f"which_{key}": ", ".join(arms) or "none" for key, arms in found.items()}
+    found: dict[str, list[str]] = {key: [] for key in (*map(str, COUNTED), "open", "unread")}
+    for arm, row in zip(our_studies.short_names(config, paper, rows), rows, strict=True):
+        unread = row["floored"] == "both"
+        for key in row["called"].split("; ") if row["called"] else ["unread" if unread else "open"]:
+            found[key].append(arm)
+        if unread and row["called"]:
+            found["unread"].append(arm)
+    return {f"which_{key}": ", ".join(named) or "none" for key, named in found.items()}

@@ -3,7 +3,8 @@
 It draws what results/report/claims.csv says and computes nothing. The short forest has the dozen rows that tell most.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain, starmap
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,9 @@ from hypersphere.wording import counted
 
 Claim = dict[str, Any]
 """A row of results/report/claims.csv."""
-Rows = dict[str, list[tuple[str, list[Claim]]]]
+Line = tuple[str, list[Claim]]
+"""A name, and its claim, or the claims on one variant at several settings."""
+Rows = dict[str, list[Line]]
 """The rows of each document, by its title: names, each with its claim, or those of one variant at several settings."""
 FARTHEST = 16.0
 """Points: the axis ends here, and an arrow stands for what lies beyond."""
@@ -71,38 +74,55 @@ def answer(claim: Claim) -> Answer:
 def rows(config: Config, claims: Sequence[Claim]) -> Rows:
     """All rows, sorted by our effect (of several claims, the middle one), the largest first."""
 
-    def effect(row: tuple[str, list[Claim]]) -> float:
-        return sorted(float(claim["measured"]) for claim in row[1])[len(row[1]) // 2]
-
     found = {}
     for name, paper in config.papers.items():
-        groups: dict[tuple[str, ...], list[Claim]] = {}
-        for claim in claims:
-            if claim["paper"] == name and drawn(claim):
-                key = tuple(claim[column] for column in ("artifact", "method", "variant", "baseline"))
-                groups.setdefault(key, []).append(claim)
-        lines: list[tuple[str, list[Claim]]] = []
-        for alike in groups.values():
+        lines = list[Line]()
+        for alike in _alike(claim for claim in claims if claim["paper"] == name and drawn(claim)):
             if len(alike) <= APART:
                 lines += [(subject(paper, claim, alike), [claim]) for claim in alike]
             else:
                 lines.append((f"{_arms(paper, alike[0])}, {counted(len(alike), 'setting')}", alike))
         if lines:
-            found[paper.title] = sorted(lines, key=effect, reverse=True)
+            found[paper.title] = sorted(lines, key=_middle, reverse=True)
     return found
+
+
+def _alike(claims: Iterable[Claim]) -> list[list[Claim]]:
+    """Claims on one variant of one table against one baseline, together."""
+    groups: dict[tuple[str, ...], list[Claim]] = {}
+    for claim in claims:
+        key = tuple(claim[column] for column in ("artifact", "method", "variant", "baseline"))
+        groups.setdefault(key, []).append(claim)
+    return list(groups.values())
+
+
+def _middle(line: Line) -> float:
+    """Our effect; of several claims, the middle one."""
+    effects = sorted(float(claim["measured"]) for claim in line[1])
+    return effects[len(effects) // 2]
 
 
 def short(every: Rows) -> Rows:
     """The dozen rows with an answer or, after them, the largest published effects; in their order."""
-    listed = [row for lines in every.values() for row in lines]
-    listed.sort(key=lambda row: -max(abs(float(claim["reported"])) for claim in row[1]))
-    listed.sort(key=lambda row: all(answer(claim) is Answer.CANNOT_TELL for claim in row[1]))
-    chosen = {title: [row for row in lines if row in listed[:SHORT]] for title, lines in every.items()}
-    return {title: lines for title, lines in chosen.items() if lines}
+    telling = sorted(chain.from_iterable(every.values()), key=_rank)[:SHORT]
+    chosen = {}
+    for title, lines in every.items():
+        own = [line for line in lines if line in telling]
+        if own:
+            chosen[title] = own
+    return chosen
+
+
+def _rank(line: Line) -> tuple[bool, float]:
+    """Lines with an answer first, and of these the largest published effect."""
+    undecided = all(answer(claim) is Answer.CANNOT_TELL for claim in line[1])
+    return undecided, -max(abs(float(claim["reported"])) for claim in line[1])
 
 
 def compared(shown: Rows) -> list[Claim]:
-    return [claim for lines in shown.values() for _, alike in lines for claim in alike]
+    """The claims of some rows."""
+    lines = chain.from_iterable(shown.values())
+    return list(chain.from_iterable(alike for _, alike in lines))
 
 
 def subject(paper: Paper, claim: Claim, beside: Sequence[Claim] = ()) -> str:
@@ -176,7 +196,9 @@ def draw(config: Config, shown: Rows, total: int) -> Figure:
     lines_shown = sum(len(lines) for lines in shown.values())
     some = f"{len(claims)} of {total}" if len(claims) < total else str(total)
     rows_named = f", in {counted(lines_shown, 'row')}" if lines_shown < len(claims) else ""
-    sections = [Section(title, [_row(name, alike) for name, alike in lines]) for title, lines in shown.items()]
+    sections = []
+    for title, lines in shown.items():
+        sections.append(Section(title, list(starmap(_row, lines))))
     small = caption(claims)
     if any(claim["floored"] for claim in claims):
         small += f" Pale, with a dagger: {SHORTCOMINGS['floored']}."
@@ -211,9 +233,11 @@ def _row(name: str, claims: Sequence[Claim]) -> intervals.Row:
     runs = sorted({int(claim["n"]) for claim in claims})
     few = f"n = {runs[0]}" if len(runs) == 1 else f"n = {runs[0]} to {runs[-1]}"
     name += (f" (printed {', '.join(beyond)})" if beyond else "") + (FLOORED if floored else "")
-    thick, thin = (
-        (min(claim[f"low{kind}"] for claim in claims), max(claim[f"high{kind}"] for claim in claims))
-        for kind in ("_unadjusted", "")
-    )
+    thick, thin = _ends(claims, "_unadjusted"), _ends(claims, "")
     alpha = FADED if floored else 1.0
     return intervals.Row(name, few, [*printed, *ours], LOOKS[leading].colour, thick, thin, alpha)
+
+
+def _ends(claims: Sequence[Claim], kind: str) -> tuple[float, float]:
+    """From the lowest end of the intervals to the highest."""
+    return min(claim[f"low{kind}"] for claim in claims), max(claim[f"high{kind}"] for claim in claims)

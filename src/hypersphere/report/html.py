@@ -13,8 +13,8 @@ from PIL import Image
 from hypersphere.config.rules import GRADES, RESULTS, RUNGS, Answer, Verdict
 from hypersphere.report import page, prices, words, writer
 from hypersphere.report.artifact import Shown
-from hypersphere.report.counts import KINDS, ORIGINS
-from hypersphere.report.entries import Entry
+from hypersphere.report.counts import KINDS
+from hypersphere.report.entries import ORIGINS, Entry
 from hypersphere.report.page import Document, Group, Page
 from hypersphere.report.proofs import Proofs
 from hypersphere.wording import counted
@@ -149,7 +149,7 @@ def filters(shown: Page) -> list[Filter]:
     for one in offered:
         if one.name in left_out:
             continue
-        present = {part for of_claim in values for part in of_claim[one.name].split("|")}
+        present = set("|".join(of_claim[one.name] for of_claim in values).split("|"))
         found.append(one._replace(options={key: text for key, text in one.options.items() if key in present}))
     return found
 

@@ -165,10 +165,11 @@ def short_names(config: Config, paper: str, rows: Sequence[Row]) -> list[str]:
 
 def _telling_apart(points: Sequence[Coordinates], arms: int) -> list[str]:
     """The first keys that tell as many arms apart; method and variant of one arm alone."""
+    table = pd.DataFrame(points, dtype=object)
     keys = list[str]()
-    for key in dict.fromkeys(key for point in points for key in point):
-        so_far = {tuple(point.get(one) for one in keys) for point in points}
-        if len({point.get(key) for point in points}) > 1 and len(so_far) < arms:
+    for key in table.columns:
+        told_apart = len(table[keys].drop_duplicates()) if keys else 1
+        if table[key].nunique(dropna=False) > 1 and told_apart < arms:
             keys.append(key)
     return keys or ["method", "variant"]
 
@@ -214,8 +215,10 @@ UNNAMED = ("by", "measure")
 def crossed(corner: str, cells: Mapping[tuple[str, str], str]) -> Table:
     """A table of cells by row and column, in their order; the first row is the head. A dash where there is no cell."""
     rows, columns = dict.fromkeys(row for row, _ in cells), dict.fromkeys(column for _, column in cells)
-    lines = [[row, *(cells.get((row, column), "–") for column in columns)] for row in rows]
-    return [[corner, *columns], *lines]
+    table = [[corner, *columns]]
+    for row in rows:
+        table.append([row, *(cells.get((row, column), "–") for column in columns)])
+    return table
 
 
 def progress(config: Config, counts: pd.DataFrame) -> Table:

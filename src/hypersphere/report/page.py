@@ -5,6 +5,7 @@ These are its parts, as plain data. html.py and article.py show them; neither co
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -339,5 +340,5 @@ def _seeds(plan: Plan) -> str:
 
 def _undeclared(plan: Plan) -> list[str]:
     """What the configuration does not declare, of each such record."""
-    recorded = [one for several in (plan.records or {}).values() for one in several]
+    recorded = list(chain.from_iterable((plan.records or {}).values()))
     return list(undeclared(plan, recorded, Path(FOLDER) / plan.config.scale_name)) if recorded else []

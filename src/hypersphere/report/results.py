@@ -61,12 +61,12 @@ class Results:
     @cached_property
     def published(self) -> dict[tuple[str, str, str], Claim]:
         """The printed values, by paper, artifact and coordinates."""
-        return {
-            (paper, claim.artifact, claim.text): claim
-            for paper in self.config.papers
-            for claim in load(self.config.claims_file(paper))
-            if claim.kind == "value" and claim.origin == "printed"
-        }
+        found = {}
+        for paper in self.config.papers:
+            for claim in load(self.config.claims_file(paper)):
+                if (claim.kind, claim.origin) == ("value", "printed"):
+                    found[paper, claim.artifact, claim.text] = claim
+        return found
 
     def made(self, paper: str) -> list[str]:
         """The artifacts of a paper whose numbers exist, in the order of its file."""

@@ -1,5 +1,6 @@
 """What records say of claims and of our studies: a table a scale, in results/report/records, judged once."""
 
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,8 @@ def build(plan: Plan, scale: str) -> None:
     answered = judge.of_encoders(recorded)
     answered = answered[answered["verdict"] != Verdict.NOT_RUN]
     ours, theirs = _runs(recorded), _runs(published)
-    cells = {claim.id: claim.text for paper in plan.config.papers for claim in ledger.of(recorded.config, paper)}
+    claims = chain.from_iterable(ledger.of(recorded.config, paper) for paper in plan.config.papers)
+    cells = {claim.id: claim.text for claim in claims}
     differs = []
     for row in tables.rows(answered):
         cell = row["paper"], row["artifact"], cells[row["id"]]
@@ -45,7 +47,7 @@ def build(plan: Plan, scale: str) -> None:
 
 def _name_undeclared(recorded: Plan) -> None:
     """Print what records have that the configuration does not declare."""
-    every = [one for several in (recorded.records or {}).values() for one in several]
+    every = list(chain.from_iterable((recorded.records or {}).values()))
     for fault in undeclared(recorded, every, recorded.config.evidence):
         print(f"note: {fault}; it counts for nothing", flush=True)
 
@@ -74,8 +76,9 @@ def of_studies(root: Path) -> dict[str, pd.DataFrame]:
 
 def recorded_scales(root: Path) -> list[str]:
     """The scales of config/scales of which the repository holds records; nothing reads those of another scale."""
-    found = {path.parent.name for name in TABLES for path in (root / FOLDER).glob(f"*/{name}.csv")}
-    return sorted(name for name in found if _scale_file(root, name).is_file())
+    files_of = chain.from_iterable((root / FOLDER).glob(f"*/{table}.csv") for table in TABLES)
+    scales = {file.parent.name for file in files_of}
+    return sorted(scale for scale in scales if _scale_file(root, scale).is_file())
 
 
 def finished_here(root: Path) -> list[Path]:
