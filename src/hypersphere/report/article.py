@@ -140,7 +140,7 @@ class Article:
 
     def _counts(self) -> dict[str, str]:
         numbers = counts.of_evidence(self.claims)
-        numbers["drawn"] = sum(map(forest.drawn, self.claims))
+        numbers["drawn"] = sum(map(forest.is_drawn, self.claims))
         errata = {"documents": str(len(self.sections)), "errata": str(len(self.page.errata))}
         return in_sentences(numbers) | errata
 
@@ -211,7 +211,7 @@ class Article:
         effects = {}
         for claim in compared:
             graded = {"id": claim["id"], "certainty": claim["certainty"]}
-            effects[claim["id"]] = forest.listed(paper, claim) | graded
+            effects[claim["id"]] = forest.in_numbers(paper, claim) | graded
         own = [claim for claim in self.printed if claim["paper"] == name]
         return {
             "id": name,

@@ -95,7 +95,7 @@ def leading(findings: Sequence[Row]) -> list[Row]:
     return sorted((one for one in findings if one["lead"]), key=lambda one: int(one["lead"]))
 
 
-def answered(config: Config, known: pd.DataFrame, studies: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def table_of(config: Config, known: pd.DataFrame, studies: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """findings.csv: every question with its outcome and its sentence, by claims.csv and the tables of our studies."""
     listed = {str(row["id"]): row for row in tables.rows(known)}
     rows = []

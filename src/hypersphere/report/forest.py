@@ -17,7 +17,7 @@ from hypersphere.config.project import Config
 from hypersphere.config.rules import RUNGS, SHORTCOMINGS, Answer
 from hypersphere.report import figures, findings, intervals, style, words
 from hypersphere.report.entries import NOTHING, prints_number
-from hypersphere.report.intervals import Mark, Section
+from hypersphere.report.intervals import Estimate, Estimates, Mark
 from hypersphere.statistics.replication import has_interval
 from hypersphere.wording import counted
 
@@ -59,7 +59,7 @@ SAID = {
 """What an answer says of an effect, beside its mark."""
 
 
-def drawn(claim: Claim) -> bool:
+def is_drawn(claim: Claim) -> bool:
     """Whether a claim prints a difference of accuracies, of which trained encoders give an interval."""
     metric = MEASURES.get(claim["metric"])
     prints = has_interval(claim) and prints_number(claim)
@@ -77,7 +77,7 @@ def rows(config: Config, claims: Sequence[Claim]) -> Rows:
     found = {}
     for name, paper in config.papers.items():
         lines = list[Line]()
-        for alike in _alike(claim for claim in claims if claim["paper"] == name and drawn(claim)):
+        for alike in _alike(claim for claim in claims if claim["paper"] == name and is_drawn(claim)):
             if len(alike) <= APART:
                 lines += [(subject(paper, claim, alike), [claim]) for claim in alike]
             else:
@@ -119,7 +119,7 @@ def _rank(line: Line) -> tuple[bool, float]:
     return undecided, -max(abs(float(claim["reported"])) for claim in line[1])
 
 
-def compared(shown: Rows) -> list[Claim]:
+def claims_of(shown: Rows) -> list[Claim]:
     """The claims of some rows."""
     lines = chain.from_iterable(shown.values())
     return list(chain.from_iterable(alike for _, alike in lines))
@@ -133,18 +133,18 @@ def subject(paper: Paper, claim: Claim, beside: Sequence[Claim] = ()) -> str:
     return f"{_arms(paper, claim)}, {words.point(paper, point, point)}"
 
 
-def listed(paper: Paper, claim: Claim) -> dict[str, str]:
+def in_numbers(paper: Paper, claim: Claim) -> dict[str, str]:
     """A comparison in numbers, as the article lists it: the printed difference, and ours."""
     shown = findings.numbers(claim)
     return {
         "subject": subject(paper, claim) + ("" if claim["origin"] == "printed" else f" ({claim['origin']})"),
         **{"printed": shown["printed"], "ours": shown["effect"] or NOTHING, "welch": shown["interval"] or NOTHING},
         **{"holm": shown["adjusted"] or NOTHING, "n": shown["n"]},
-        "result": said(claim),
+        "result": in_words(claim),
     }
 
 
-def said(claim: Claim) -> str:
+def in_words(claim: Claim) -> str:
     """``disagrees: opposite sign †``; the dagger: an arm is not shown to be above its controls."""
     of_claim = answer(claim)
     why = f": {SAID[of_claim]}" if of_claim.result == "disagrees" and claim["reported"] != "equal" else ""
@@ -169,7 +169,7 @@ def _arms(paper: Paper, claim: Claim) -> str:
 
 def caption(claims: Sequence[Claim]) -> str:
     """Scale, protocol, n and device of what is drawn, and what it is worth."""
-    shown = [claim for claim in claims if drawn(claim)]
+    shown = [claim for claim in claims if is_drawn(claim)]
     if not shown:
         return "Nothing is drawn: no trained encoders give an interval for a printed difference of accuracies."
     runs = sorted({int(claim["n"]) for claim in shown})
@@ -186,19 +186,19 @@ def build(config: Config, claims: Sequence[Claim], folder: Path) -> None:
     every = rows(config, claims)
     for name, shown in zip(NAMES, (short(every), every), strict=True):
         with style.applied():
-            drawing = draw(config, shown, len(compared(every)))
+            drawing = draw(config, shown, len(claims_of(every)))
             figures.save(drawing, [folder / f"{name}.svg", folder / f"{name}.png"], "")
 
 
 def draw(config: Config, shown: Rows, total: int) -> Figure:
     """Rows under the titles of their documents, on one axis of points of accuracy; some of ``total`` comparisons."""
-    claims = compared(shown)
+    claims = claims_of(shown)
     lines_shown = sum(len(lines) for lines in shown.values())
     some = f"{len(claims)} of {total}" if len(claims) < total else str(total)
     rows_named = f", in {counted(lines_shown, 'row')}" if lines_shown < len(claims) else ""
     sections = []
     for title, lines in shown.items():
-        sections.append(Section(title, list(starmap(_row, lines))))
+        sections.append(Estimates(title, list(starmap(_row, lines))))
     small = caption(claims)
     if any(claim["floored"] for claim in claims):
         small += f" Pale, with a dagger: {SHORTCOMINGS['floored']}."
@@ -214,12 +214,12 @@ def draw(config: Config, shown: Rows, total: int) -> Figure:
         small,
     )
     legend = {"published": PRINTED} | {SAID[answer]: look for answer, look in LOOKS.items()}
-    nothing = [Section("No comparison has an interval yet.", ())]
+    nothing = [Estimates("No comparison has an interval yet.", ())]
     label = "difference from the baseline, points of accuracy"
-    return intervals.drawn(frame, sections or nothing, label, farthest=FARTHEST, legend=legend)
+    return intervals.draw(frame, sections or nothing, label, farthest=FARTHEST, legend=legend)
 
 
-def _row(name: str, claims: Sequence[Claim]) -> intervals.Row:
+def _row(name: str, claims: Sequence[Claim]) -> Estimate:
     """Printed effects, ours on top, intervals from the lowest end to the highest; a dagger: all have a floored arm."""
     leading = min(map(answer, claims), key=list(LOOKS).index)
     floored = all(claim["floored"] for claim in claims)
@@ -235,7 +235,7 @@ def _row(name: str, claims: Sequence[Claim]) -> intervals.Row:
     name += (f" (printed {', '.join(beyond)})" if beyond else "") + (FLOORED if floored else "")
     thick, thin = _ends(claims, "_unadjusted"), _ends(claims, "")
     alpha = FADED if floored else 1.0
-    return intervals.Row(name, few, [*printed, *ours], LOOKS[leading].colour, thick, thin, alpha)
+    return Estimate(name, few, [*printed, *ours], LOOKS[leading].colour, thick, thin, alpha)
 
 
 def _ends(claims: Sequence[Claim], kind: str) -> tuple[float, float]:

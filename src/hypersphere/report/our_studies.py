@@ -252,8 +252,8 @@ def draw(config: Config, compared: pd.DataFrame) -> Figure:
             names = short_names(config, paper, rows)
             lines = [_line(arm, row, study) for arm, row in zip(names, rows, strict=True)]
             if lines:
-                sections.append(intervals.Section(_title(study), lines, study.margin))
-    return intervals.drawn(frame, sections, "difference from the baseline, points")
+                sections.append(intervals.Estimates(_title(study), lines, study.margin))
+    return intervals.draw(frame, sections, "difference from the baseline, points")
 
 
 def _title(study: Study) -> str:
@@ -263,10 +263,10 @@ def _title(study: Study) -> str:
     return f"{study.question} In {words.measure(study.measure)}{tuned}"
 
 
-def _line(arm: str, row: Row, study: Study) -> intervals.Row:
+def _line(arm: str, row: Row, study: Study) -> intervals.Estimate:
     """A comparison as a line of the forest."""
     effect, its = words.signed(row["effect"], MEASURES[row["measure"]].decimals), direction(row, study)
     colour = next((colour for word, colour in COLOURS.items() if its.startswith(word)), style.GREY)
     mark = intervals.Mark(row["effect"], colour, hollow=not row["in_family"])
     alone, corrected = (row["low"], row["high"]), (row["low_holm"], row["high_holm"])
-    return intervals.Row(arm, f"{effect}, {its}, n = {row['n']:g}", [mark], colour, alone, corrected)
+    return intervals.Estimate(arm, f"{effect}, {its}, n = {row['n']:g}", [mark], colour, alone, corrected)

@@ -271,7 +271,7 @@ def _questions(config: Config, rows: Sequence[Row], every: Mapping[str, Entry]) 
 
 def _pictures(config: Config, claims: Sequence[Row]) -> list[Picture]:
     every = forest.rows(config, claims)
-    captions = [forest.caption(forest.compared(rows)) for rows in (forest.short(every), every)]
+    captions = [forest.caption(forest.claims_of(rows)) for rows in (forest.short(every), every)]
     forests = [Picture(name, "Printed effects and ours", alt) for name, alt in zip(forest.NAMES, captions, strict=True)]
     return [*forests, Picture(our_studies.NAME, "Studies of our own", our_studies.CAPTION)]
 

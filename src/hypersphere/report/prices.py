@@ -30,7 +30,7 @@ def _priced(config: Config, claims: Sequence[Row], margin: float) -> Iterator[tu
         if row["rung"] != SMALL or not runs > MOST_RUNS or clear or math.isnan(row["core_hours"]):
             continue
         paper, decimals = config.papers[row["paper"]], decimals_of(row)
-        comparison = forest.listed(paper, row)
+        comparison = forest.in_numbers(paper, row)
         document = paper.report.short if paper.report else paper.title
         within = -margin < row["low_equal"] and row["high_equal"] < margin
         so_far = words.interval(row["low_equal"], row["high_equal"], decimals, MEASURES.get(row["metric"]))

@@ -16,7 +16,7 @@ def build(plan: Plan) -> None:
     """Write claims.csv, ladder.csv, criteria.csv and findings.csv, and then the page and the article that show them."""
     config, folder = plan.config, plan.config.root / REPORT
     known, _ = best_evidence.build(plan)
-    answered = findings.answered(config, known, judged_records.of_studies(config.root))
+    answered = findings.table_of(config, known, judged_records.of_studies(config.root))
     tables.write(folder, {"findings": (answered, columns.FINDINGS)})
     article.build(plan, write(plan, evidence.read(config.root), folder), folder)
 

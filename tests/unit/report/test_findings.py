@@ -49,7 +49,7 @@ def answered(root: Path, claims: Sequence[dict[str, Any]], **changed: Any) -> di
     )
     folders = {paper: root / paper for paper in RELEASED.papers}
     config = RELEASED.model_copy(update={"root": root, "folders": folders})
-    (row,) = tables.rows(findings.answered(config, pd.DataFrame(claims), {}))
+    (row,) = tables.rows(findings.table_of(config, pd.DataFrame(claims), {}))
     return row
 
 
@@ -150,7 +150,7 @@ def test_each_arm_of_a_study_is_named_by_all_that_it_is() -> None:
 def test_a_question_about_a_study_has_its_answer(unrecorded: pd.DataFrame, answer: str, outcome: str) -> None:
     """The sentence is the one of that answer."""
     answers = pd.DataFrame([{"paper": "ours", "study": "step_size", "answer": answer}])
-    found = findings.answered(RELEASED, unrecorded, NO_STUDIES | {"answers": answers}).set_index("id").loc["step_size"]
+    found = findings.table_of(RELEASED, unrecorded, NO_STUDIES | {"answers": answers}).set_index("id").loc["step_size"]
     said = {"yes": "holds", "no": "fails", "": "cannot tell"}.get(answer, answer)
     (_, asked_of) = asked.load(RELEASED)["step_size"]
     assert found["outcome"] == outcome
@@ -200,7 +200,7 @@ def test_a_few_questions_lead_in_an_order_and_no_number_is_typed_that_the_eviden
 
 def test_without_evidence_no_question_is_answered(unrecorded: pd.DataFrame) -> None:
     bare = pd.DataFrame([removed(row) for row in tables.rows(unrecorded)])
-    assert set(findings.answered(RELEASED, bare, NO_STUDIES)["outcome"]) == {"cannot tell", "not tested"}
+    assert set(findings.table_of(RELEASED, bare, NO_STUDIES)["outcome"]) == {"cannot tell", "not tested"}
 
 
 @pytest.mark.parametrize("outcome", ["holds", "fails", "opposite"])
@@ -214,7 +214,7 @@ def test_every_sentence_has_its_numbers_where_there_is_evidence(unrecorded: pd.D
         answer = str(text.get(outcome, outcome)) if row["artifact"] == "sentences" else outcome
         found = {"rung": "exact", "certainty": "high", "answer": answer, "counterexample": counterexample}
         made.append(row | numbers | found)
-    found = findings.answered(RELEASED, pd.DataFrame(made), NO_STUDIES).set_index("id")["outcome"]
+    found = findings.table_of(RELEASED, pd.DataFrame(made), NO_STUDIES).set_index("id")["outcome"]
     fixed = [name for name, (_, one) in asked.load(RELEASED).items() if one.study]
     assert fixed
     assert set(found.drop(fixed)) == {outcome}

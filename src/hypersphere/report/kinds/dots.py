@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from hypersphere.report import figures, intervals, style, words
 from hypersphere.report import notes as noted
 from hypersphere.report.artifact import Point, Points
-from hypersphere.report.intervals import Mark, Row, Section
+from hypersphere.report.intervals import Estimate, Estimates, Mark
 
 OF = "runs"
 AXES = {"panels": False, "rows": False, "x": True}
@@ -82,7 +82,7 @@ def draw(points: Points) -> Figure:
                 said = cell.ours if math.isnan(cell.mean) else cell.mean_text
                 ends = cell.ends
                 marks = [Mark(cell.published, "black", hollow=True, size=6.5), Mark(cell.mean, COLOUR)]
-            rows.append(Row(name, said, marks, COLOUR, ends))
-        sections.append(Section(title, rows))
+            rows.append(Estimate(name, said, marks, COLOUR, ends))
+        sections.append(Estimates(title, rows))
     frame = figures.Frame(points.artifact.title, subtitle, noted.small(points))
-    return intervals.drawn(frame, sections, label, zero=of_effects)
+    return intervals.draw(frame, sections, label, zero=of_effects)
