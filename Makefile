@@ -82,8 +82,7 @@ site: ready ## the documentation as a site without a server, results/site/index.
 evidence: ready ## tables, figures and scorecard from the records in evidence/<scale>/ alone; nothing is trained
 	@snakemake --cores all --config $(CHOSEN) evidence_only=true
 
-pages: report ## from new records: what README.md and docs/laptop.md say of them, and their pictures
-	@$(MAKE) evidence SCALE=laptop ONLY=ours
+pages: report ## from new records: what README.md says of them, and the pictures of docs/images
 	@python -m hypersphere.report.docs
 
 runs: ready ## after a change of a paper or a scale: what runs there are, papers/<paper>/runs/<scale>.csv (docs/running.md)

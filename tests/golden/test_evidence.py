@@ -7,7 +7,7 @@ import pytest
 
 from hypersphere.config.coordinates import alternatives
 from hypersphere.config.records import FOLDER, TABLES
-from hypersphere.statistics import known
+from hypersphere.statistics import judged_records
 
 from .released import ROOT, configured
 
@@ -48,11 +48,11 @@ def test_what_a_protocol_said_that_was_left_is_read_by_nothing(tmp_path: Path) -
         made.parent.mkdir(parents=True)
         made.touch()
     others = sorted({folder.name for folder in FOLDERS} - left)
-    assert known.recorded_scales(tmp_path) == others
-    assert [path.parent.name for path in known.finished(tmp_path)] == others
+    assert judged_records.recorded_scales(tmp_path) == others
+    assert [path.parent.name for path in judged_records.finished_here(tmp_path)] == others
 
 
-@pytest.mark.parametrize("scale", known.recorded_scales(ROOT))
+@pytest.mark.parametrize("scale", judged_records.recorded_scales(ROOT))
 def test_no_scale_that_counts_multiplies_the_rates_of_a_paper(scale: str) -> None:
     """DESIGN's small-scale protocol: the paper's own rule for its step, or an optimiser of another kind.
 

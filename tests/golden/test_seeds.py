@@ -21,7 +21,7 @@ from hypersphere.config.cells import Cell
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import FOLDER, read_all
 from hypersphere.statistics import measure
-from hypersphere.statistics.claims import Judge
+from hypersphere.statistics.judge import Judge
 
 from .released import ROOT, from_records, released
 

@@ -1,4 +1,4 @@
-"""README.md and docs/laptop.md say what the report says; the scorecard is small, and its links lead somewhere."""
+"""README.md says what the report says; the scorecard is small, and its links lead somewhere."""
 
 import html
 import json
@@ -11,8 +11,8 @@ import pytest
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
 from hypersphere.config.rules import Answer
-from hypersphere.report import docs, forest
-from hypersphere.statistics.known import REPORT
+from hypersphere.report import docs, evidence
+from hypersphere.report.evidence import REPORT
 
 from .conftest import ROOT
 
@@ -26,21 +26,9 @@ def written(page: str) -> str:
     return found[1].strip()
 
 
-def test_pages_are_as_they_are_written_from_the_report(plan: Plan) -> None:
+def test_the_readme_is_as_it_is_written_from_the_report(plan: Plan) -> None:
     """After new records: ``make pages``."""
-    known = docs.read(plan.config.root)
-    assert written("README.md") == docs.lead(known)
-    same = written("docs/laptop.md") == docs.laptop(plan.config, known)  # a diff of both would take minutes
-    assert same, "the records or the report have changed"
-
-
-def test_the_page_shows_the_best_evidence_of_its_rung_and_no_other_rung(plan: Plan) -> None:
-    known = docs.read(plan.config.root)
-    name = "norms.t5.simclr.cut3_gain.cifar10_lt"
-    one = next(row for row in known.ladder if row["id"] == name) | {"rung": "laptop", "measured": "7.5"}
-    steps = [one | {"rung": "published", "measured": "9.5"}, one, *known.ladder]  # the best come first
-    text = docs.laptop(plan.config, known._replace(ladder=steps))
-    assert ("| +7.5 |" in text, "+9.5" in text) == (True, False)
+    assert written("README.md") == docs.lead(evidence.read(plan.config.root))
 
 
 Row = dict[str, Any]
@@ -65,7 +53,10 @@ def agrees(text: str, row: Row, low: str, high: str) -> bool:
 
 def test_the_page_says_of_each_claim_what_the_table_says(plan: Plan) -> None:
     """By id: answer, certainty, and of a comparison of encoders n and both intervals."""
-    known, page = docs.read(plan.config.root), (plan.config.root / REPORT / "index.html").read_text(encoding="utf-8")
+    known, page = (
+        evidence.read(plan.config.root),
+        (plan.config.root / REPORT / "index.html").read_text(encoding="utf-8"),
+    )
     lines = re.findall(r'<details class="claim" id="([^"]+)".*?<summary>(.*?)</summary>', page, re.DOTALL)
     cell = re.compile(r'data-of="(\w+)">(.*?)</span>(?=<span (?:class="num" )?data-of|$)', re.DOTALL)
     shown = {html.unescape(name): dict(cell.findall(line)) for name, line in lines}
@@ -84,28 +75,14 @@ def test_the_page_says_of_each_claim_what_the_table_says(plan: Plan) -> None:
     assert intervals
 
 
-def test_the_paper_and_the_laptop_page_say_of_each_effect_what_the_table_says(plan: Plan) -> None:
-    known, folder = docs.read(plan.config.root), plan.config.root / REPORT
+def test_the_article_says_of_each_effect_what_the_table_says(plan: Plan) -> None:
+    known, folder = evidence.read(plan.config.root), plan.config.root / REPORT
     listed = {row["id"]: row for row in known.claims}
-    of_paper = [
-        (listed[effect["id"]], effect)
-        for paper in json.loads((folder / "content.json").read_text(encoding="utf-8"))["papers"]
-        for effect in paper["all_effects"]
-    ]
-    papers, names = plan.config.papers, dict[str, Row]()
-    for row in known.claims:
-        if row["answered_by"] == "encoder" and not math.isnan(row["low_unadjusted"]):
-            names[forest.listed(papers[row["paper"]], row)["subject"]] = row
-    heads = ("subject", "printed", "ours", "welch", "holm", "n", "result")
-    cells = [line.strip("| ").split(" | ") for line in written("docs/laptop.md").splitlines() if line.startswith("|")]
-    of_page = [
-        (names[row[0]], dict(zip(heads, row, strict=True)))
-        for row in cells
-        if row[0] in names and len(row) == len(heads)
-    ]
-    assert of_paper
-    assert of_page
-    for row, effect in [*of_paper, *of_page]:
+    content = json.loads((folder / "content.json").read_text(encoding="utf-8"))
+    effects = [effect for paper in content["papers"] for effect in paper["all_effects"]]
+    assert effects
+    for effect in effects:
+        row = listed[effect["id"]]
         assert effect["result"].startswith(said_of(row)), row["id"]
         assert effect.get("certainty", row["certainty"]) == row["certainty"], row["id"]
         assert effect["n"] == f"{row['n']:g}", row["id"]
@@ -114,8 +91,8 @@ def test_the_paper_and_the_laptop_page_say_of_each_effect_what_the_table_says(pl
 
 
 def test_a_study_that_is_not_finished_says_nothing_anywhere(plan: Plan) -> None:
-    """Its claims are not tested, and its tables, in the article and on the laptop page, hold estimates alone."""
-    known = docs.read(plan.config.root)
+    """Its claims are not tested, and its tables in the article hold estimates alone."""
+    known = evidence.read(plan.config.root)
     compared = known.studies["studies"]
     finished = {(row.paper, row.study): row.finished for row in compared.itertuples() if row.artifact == row.study}
     assert {*finished.values()} == {True, False}  # the control: there are both

@@ -32,7 +32,7 @@ Once = Callable[[Path, Callable[[], None]], None]
 TRAINED = ("runs/*/*.safetensors", "runs/*/history.csv", "runs/*/run.yaml", "runs/*/snapshots/*")
 MADE = (
     *("batches/*", "evaluations/**/*.csv", "statistics/**/*", "simulations/**/*", "*.csv"),
-    *("tables/**/*", "figures/**/*", "*.html", "*.pdf"),
+    *("tables/**/*", "figures/**/*", "*.html"),
 )
 
 

@@ -40,7 +40,7 @@ def point(root: Path, remote: Path | dict[str, str], verify: bool = True) -> Non
 
 
 def publish(finished: Checkout, place: Path, once: Once) -> Checkout:
-    """The finished copy as a git repository, its paper lost, an archive and a piece of evidence there; then published.
+    """The finished copy as a git repository, its scorecard lost, an archive and evidence there; then published.
 
     The remote is the folder `remote` beside it, what repro said in `repro.log`. Tests only read it.
     """
@@ -51,7 +51,7 @@ def publish(finished: Checkout, place: Path, once: Once) -> Checkout:
         git(made, "init", "-q")
         git(made, "add", "-A")
         git(made, "commit", "-qm", "sources")
-        (made.results / "paper.pdf").unlink()
+        (made.results / "scorecard.html").unlink()
         (made.root / ARCHIVE).parent.mkdir()
         (made.root / ARCHIVE).write_bytes(b"an archive")
         run = min((made.results / "runs").iterdir())

@@ -23,7 +23,7 @@ from .conftest import REPOSITORY, program
 PROGRAMS = ("chromium", "slurmctld", "sshd")
 """What .ci/run installs where it is missing."""
 DOCUMENTS = (
-    *("quick-0/claims.csv", "quick-0/scorecard.html", "quick-0/paper.pdf"),
+    *("quick-0/claims.csv", "quick-0/scorecard.html"),
     *("report/index.html", "report/report.pdf", "report/claims.csv", "site/index.html", "site/report/index.html"),
 )
 MAKE = """\
@@ -94,12 +94,12 @@ def test_without_archives_smoke_is_skipped_and_said_so(
 
 
 def test_a_missing_document_fails(checkout: Path, tmp_path: Path) -> None:
-    (checkout / "results" / "quick-0" / "paper.pdf").write_text("")
+    (checkout / "results" / "quick-0" / "scorecard.html").write_text("")
     program(checkout / "bin" / "lscpu", "echo Flags: avx2")
     done, asked = run(checkout, tmp_path / "nowhere")
     assert asked[1:4] == [SOME[1], SOME[2], SOME[4]]  # without AVX-512, tests of trained numbers have run
     assert done.returncode != 0
-    assert "results/quick-0/paper.pdf: missing or empty" in done.stderr
+    assert "results/quick-0/scorecard.html: missing or empty" in done.stderr
 
 
 def test_another_option_and_a_commit_that_is_not_there_are_refused(checkout: Path, tmp_path: Path) -> None:

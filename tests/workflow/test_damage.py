@@ -38,7 +38,6 @@ DRAWN = (
     "figures/embedding_norms/norms_over_epochs.png",
     "tables/embedding_norms/table5.csv",
     "scorecard.html",
-    "paper.pdf",
 )
 # Different runs, because of one run only the first thing wrong is said.
 SEEN: dict[str, tuple[Harm, str]] = {

@@ -59,7 +59,6 @@ def test_every_result_is_an_output(finished: Checkout) -> None:
     files = {path.relative_to(finished.results) for path in finished.results.rglob("*") if path.is_file()}
     covered = {f for f in files if {f.as_posix(), *(parent.as_posix() for parent in f.parents)} & paths}
     assert files - covered == set()
-    assert Path("paper/content.json") in covered
     assert (finished.results / "claims.csv").relative_to(finished.results) in covered
 
 
@@ -84,8 +83,8 @@ def test_repro_has_snakemake_make_what_is_missing_and_only_that_and_leaves_it_no
     assert said.count("> snakemake --cores all") == len(DECLARED["stages"])
     made = re.findall(r"^Finished jobid: .* \(Rule: (\w+)\)$", said, flags=re.MULTILINE)
     collecting = ("all", "data", "runs", "reproduce")  # rules that make no file
-    assert [rule for rule in made if rule not in collecting] == ["paper"]
-    assert (released.results / "paper.pdf").read_bytes() == (finished.results / "paper.pdf").read_bytes()
+    assert [rule for rule in made if rule not in collecting] == ["scorecard"]
+    assert (released.results / "scorecard.html").read_bytes() == (finished.results / "scorecard.html").read_bytes()
     assert released.jobs() == []
 
 
@@ -181,9 +180,9 @@ def test_reproduce_never_needs_dvc(finished: Checkout, tmp_path: Path) -> None:
     set_up(root)
     path = f"/usr/bin:/bin:{finished.environment['PATH']}"
     without_dvc = Checkout(root, finished.environment | {"PATH": path})
-    (without_dvc.results / "paper.pdf").unlink()
+    (without_dvc.results / "scorecard.html").unlink()
     without_dvc.run("make", "reproduce")
-    assert (without_dvc.results / "paper.pdf").read_bytes() == (finished.results / "paper.pdf").read_bytes()
+    assert (without_dvc.results / "scorecard.html").read_bytes() == (finished.results / "scorecard.html").read_bytes()
     assert not (without_dvc.root / "dvc.lock").exists()
     # The control: what does need DVC fails, and says so.
     (without_dvc.root / "dvc.lock").write_text("stages: {runs: {outs: [{path: results/quick/runs, md5: 0}]}}")

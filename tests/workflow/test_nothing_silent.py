@@ -69,7 +69,6 @@ EDITS = (
     ("papers/embedding_norms/paper.yaml", "title: ", "title: Again ", "claims"),
     ("config/scales/quick.yaml", "describe: ", "describe: again ", "claims"),
     ("src/hypersphere/report/templates/page.html", "</html>", "<!-- again --></html>", "scorecard"),
-    ("paper/supplement.typ", "// The tables", "// Again the tables", "paper"),
 )
 """File, its text, what that becomes, and the rule of what follows."""
 

@@ -12,7 +12,7 @@ SIMCLR = {f"simclr-{dataset}" for dataset in DATASETS}
 SIMSIAM = {f"simsiam-{dataset}" for dataset in DATASETS}
 EVERY_BATCH = SIMCLR | SIMSIAM | {ALONE}
 NORMS = {f"artifact_embedding_norms__{name}": 1 for name in ("table5", "norms_over_epochs", "spread_of_norms")}
-PAGES = {"claims": 1, "scorecard": 1, "paper": 1}
+PAGES = {"claims": 1, "scorecard": 1}
 REPORT = {"write_report": 1}
 """It does not depend on quick runs."""
 
@@ -125,7 +125,7 @@ def test_a_new_table_trains_its_own_runs_and_measures_nothing_else_again(copy: C
     jobs = copy.jobs()
     assert rules(jobs) == {
         **{"prepare": 1, "pretrain": 2, "evaluate": 2, f"artifact_embedding_norms__{NAME}": 1},
-        **{"claims": 1, "scorecard": 1, "paper": 1, "write_report": 1},
+        **{"claims": 1, "scorecard": 1, "write_report": 1},
     }
     assert batches(jobs, "pretrain") == batches(jobs, "evaluate") == {"simclr-plain"}
 

@@ -58,7 +58,7 @@ def test_restore_refuses_what_is_damaged_or_of_other_code_and_else_leaves_nothin
 
     cloned.hypersphere("restore")
     assert rules(cloned.jobs()) == {"write_report": 1}  # which is of no scale
-    assert cloned.files("**/*").keys() >= {f"runs/{path}", "paper.pdf", "scorecard.json", "evidence/runs.csv"}
+    assert cloned.files("**/*").keys() >= {f"runs/{path}", "scorecard.html", "scorecard.json", "evidence/runs.csv"}
     assert (cloned.results / "runs" / path).read_bytes() == sound
     assert (cloned.root / ARCHIVE).read_bytes() == b"an archive"
     assert not (cloned.results / "simulations" / FIGURE).samefile(cloned.results / "figures" / FIGURE)

@@ -92,7 +92,7 @@ def judged_here(wildcards):
 
     Where all of a scale is asked for, its claims come first, as the report would otherwise depend on which job ends first.
     """
-    found = {local(path) for path in known.finished(Path.cwd())}
+    found = {local(path) for path in judged_records.finished_here(Path.cwd())}
     targets = set(workflow.dag_settings.targets)
     on_real_images = SCALE.level != "quick" and Path(f"config/scales/{PLAN.config.results.name}.yaml").is_file()
     if on_real_images and (not targets or targets & WHOLE):

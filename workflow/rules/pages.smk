@@ -1,4 +1,4 @@
-# all results -> claims.csv, scorecard, paper
+# all results -> claims.csv, scorecard
 
 CLAIMS = [
     f"{RESULTS}/{name}"
@@ -10,8 +10,6 @@ CLAIMS = [
     )
 ]
 SCORECARD = [f"{RESULTS}/{name}" for name in ("scorecard.html", "scorecard.json", manifest.SCORECARD)]
-PAPER_FILES = [f"{RESULTS}/{name}" for name in ("paper/content.json", "paper.pdf", manifest.PAPER)]
-PAGES = [*SCORECARD, *PAPER_FILES]
 TEMPLATES = [path.as_posix() for path in sorted((SOURCE / "hypersphere/report/templates").iterdir())]
 MADE = [local(path) for key in PLAN.made for path in tidy(*key)]
 DRAWN = [local(path) for key in PLAN.made for path in PLAN.outputs(*key)]
@@ -55,37 +53,11 @@ rule scorecard:
         mem_mb=1000,
         runtime=10,
     params:
-        code=digests.page_digest(
+        code=digests.scorecard_digest(
             PLAN,
-            "hypersphere.report.scorecard",
             *TEMPLATES,
             *said("errata.yaml"),
             "CITATION.cff",
         ),
     shell:
         "hypersphere scorecard > {log} 2>&1"
-
-
-rule paper:
-    input:
-        CLAIMS,
-        DRAWN,
-    output:
-        PAPER_FILES,
-    log:
-        f"{LOGS}/paper.log",
-    conda:
-        "../../environment.yml"
-    resources:
-        mem_mb=1000,
-        runtime=10,
-    params:
-        code=digests.page_digest(
-            PLAN,
-            "hypersphere.report.paper",
-            "paper/supplement.typ",
-            "paper/layout.typ",
-            "paper/tables.typ",
-        ),
-    shell:
-        "hypersphere paper > {log} 2>&1"

@@ -1,6 +1,6 @@
 # proofs, exact studies, records and finished scales -> results/report/, the same for every scale
 
-RECORDED = known.recorded_scales(Path.cwd())
+RECORDED = judged_records.recorded_scales(Path.cwd())
 REPORT = [f"results/report/{name}" for name in ("index.html", "report.pdf", "claims.csv")]
 OF_RECORDS = ("claims.csv", "claims.json", "studies.csv", "splits.csv", "answers.csv", "progress.csv")
 
@@ -26,8 +26,7 @@ rule judge_records:
 
 rule write_report:
     input:
-        THEORY,
-        SIMULATED.values(),
+        [EXACT[name].made for name in EXACT],
         expand("results/report/records/{recorded}/{name}", recorded=RECORDED, name=OF_RECORDS),
         judged_here,
     output:
@@ -52,14 +51,17 @@ rule write_report:
         mem_mb=1000,
         runtime=10,
     params:
-        code=digests.page_digest(
+        code=digests.report_digest(
             PLAN,
-            "hypersphere.report.page",
             *TEMPLATES,
             *(path.as_posix() for path in sorted(Path("paper").glob("*.[ty]*"))),
+            *(path.as_posix() for path in sorted(Path("config").glob("scales/*.yaml"))),
+            *(path.as_posix() for path in sorted(Path("config").glob("selected/*/*.csv"))),
             *said("errata.yaml"),
             *said("findings.yaml"),
             "config/certainty.yaml",
+            "data/costs.csv",
+            "data/pair_costs.csv",
             "CITATION.cff",
         ),
         claims=[claims_of(paper) for paper in PLAN.config.papers],

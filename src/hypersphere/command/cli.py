@@ -262,10 +262,10 @@ def simulate(config: Config, arguments: argparse.Namespace) -> None:
 def studies(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.report import writer
     from hypersphere.report.results import Results
-    from hypersphere.statistics import claims
+    from hypersphere.statistics import judge
 
     check_studied("studies", plan.config, arguments.paper)
-    claims.build_studies(plan, arguments.paper)
+    judge.build_studies(plan, arguments.paper)
     results = Results(plan)
     artifacts = plan.config.studied(arguments.paper)
     for artifact in artifacts:
@@ -280,7 +280,7 @@ def studies(plan: Plan, arguments: argparse.Namespace) -> None:
 def artifact(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.report import writer
     from hypersphere.report.results import Results
-    from hypersphere.statistics import claims, measure
+    from hypersphere.statistics import judge, measure
 
     chosen = [(paper, name) for paper, _, name in (word.partition("/") for word in arguments.artifact)]
     for paper, name in chosen:
@@ -295,20 +295,20 @@ def artifact(plan: Plan, arguments: argparse.Namespace) -> None:
             raise HypersphereError(f"artifact: {paper}/{name} is not made at scale {plan.config.scale_name}: {reason}")
     for paper, name in chosen:
         made = measure.build(plan, paper, name)
-        claims.build_artifact(plan, paper, name, made)
+        judge.build_artifact(plan, paper, name, made)
         writer.build(Results(plan), paper, name)
 
 
 @command("compare the measurements with every published claim, and count the verdicts")
 def claims(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.provenance import tables
-    from hypersphere.report import claims as shown
+    from hypersphere.report import counts
     from hypersphere.report.results import Results
-    from hypersphere.statistics import claims
+    from hypersphere.statistics import judge
 
-    claims.build(plan)
-    for line in shown.in_words(tables.rows(Results(plan).claims)):
-        print(line.text)
+    judge.build(plan)
+    for count in counts.of_claims(tables.rows(Results(plan).claims)):
+        print(count)
 
 
 @command(
@@ -402,19 +402,19 @@ def campaign(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 @command(
-    "write what is known of every claim: a page, a paper and its tables, in results/report",
+    "write what is known of every claim: a page, an article and their tables, in results/report",
     option("--records", metavar="SCALE", help="only judge claims by the records of this scale"),
 )
 def report(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.statistics import known
+    from hypersphere.statistics import judged_records
 
     if arguments.records is None:
-        from hypersphere.report import page
+        from hypersphere.report import report
 
-        page.build(plan)
+        report.build(plan)
     else:
-        check_one_of("report: --records", arguments.records, known.recorded_scales(plan.config.root))
-        known.judged(plan, arguments.records)
+        check_one_of("report: --records", arguments.records, judged_records.recorded_scales(plan.config.root))
+        judged_records.build(plan, arguments.records)
 
 
 def _build(module: str) -> Callable[[Plan | Config, argparse.Namespace], None]:
@@ -426,8 +426,7 @@ COMMANDS |= {
     "theory": Command(
         _build("exact.theorems"), "check every theorem and identity against draws and counterexamples", of_config=True
     ),
-    "scorecard": Command(_build("report.scorecard"), "write one page with every claim and its verdict"),
-    "paper": Command(_build("report.paper"), "write the tables, figures and verdicts of a scale as a PDF"),
+    "scorecard": Command(_build("report.scorecard"), "write the page of a scale: each claim, its verdict and its runs"),
     "runs": Command(_build("command.runs"), "write the runs of each paper as a table, into the paper's folder"),
 }
 

@@ -19,8 +19,8 @@ from hypersphere.command import cli
 from hypersphere.config import project, registry
 from hypersphere.config.claims import NOT_MADE_YET, load_errata
 from hypersphere.files import read_text, write_text
-from hypersphere.report import pages
 from hypersphere.report.docs import BEGIN, END, ROOT
+from hypersphere.report.errata import ledger
 from hypersphere.report.proofs import NAMES
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def errata(config: project.Config) -> str:
         "Each entry names what is printed, what we take instead, which published runs have it, why, and the tests or"
     ]
     lines += ["statements that show it."]
-    for title, entries in groupby(pages.ledger(config), itemgetter("title")):
+    for title, entries in groupby(ledger(config), itemgetter("title")):
         lines += ["", f"## {title}"]
         for one in entries:
             lines += ["", f"### {one['id']}: {one['place']} {{ #{one['id']} }}", "", f"**Printed.** {one['printed']}"]

@@ -29,7 +29,7 @@ from hypersphere.wording import counted
 
 MADE = (
     *(f"{folder}/**/*" for folder in ("statistics", "simulations", "tables", "figures")),
-    *("theory.*", "claims.*", "scorecard.*", "paper.*", "paper/*"),
+    *("theory.*", "claims.*", "scorecard.*"),
 )
 """Of a folder of results, what is rebuilt here."""
 KEPT = ("runs", "evaluations", "batches")
@@ -46,7 +46,7 @@ def verify(plan: Plan, rerun: list[str], rebuild: bool = True, mend: bool = Fals
         raise HypersphereError(f"{plan.config.results}: no such folder; `make reproduce` makes it")
     checks = _checks(plan)
     if rebuild:
-        every = "statistics, theory, simulations, claims, tables, figures, scorecard and paper, rebuilt"
+        every = "statistics, theory, simulations, claims, tables, figures and scorecard, rebuilt"
         few = "statistics, tables and figures of what was chosen, rebuilt"
         checks[few if plan.config.settings.only else every] = [partial(_rebuild, plan)]
     if rerun:
@@ -182,7 +182,7 @@ def _rebuild(plan: Plan) -> None:
             for marker in (again.marker(batch), again.evaluated_marker(batch.id)):
                 if not marker.exists():  # else the file that it links to would be touched
                     marker.touch()
-        rules = ["reproduce", "theory", "copy_theory", "claims", "scorecard", "paper"]
+        rules = ["reproduce", "theory", "copy_theory", "claims", "scorecard"]
         rules += [f"artifact_{name}" for name in again.drawn_together]
         studied = {paper for paper, _ in again.chosen_studies}
         rules += [f"{kind}_{paper}" for paper in studied for kind in ("simulate", "copy_simulations", "studies")]

@@ -8,6 +8,7 @@ import contextlib
 import os
 import platform
 import sys
+from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -113,7 +114,7 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
     ]
     if plan.records is not None:
         recorded.append(file_digest(str(plan.config.evidence / "datasets.csv")))
-    code = code_digest("hypersphere.statistics.measure", "hypersphere.statistics.claims", WRITER, module)
+    code = code_digest("hypersphere.statistics.measure", "hypersphere.statistics.judge", WRITER, module)
     choices = {name: len(said) for name, said in document.open_choices.items()}  # their number is a column of claims
     return files.digest([asked, choices, cells, _scale(plan), *recorded, code])
 
@@ -121,27 +122,41 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
 def studies_digest(plan: Plan, paper: str) -> str:
     """Digest of all that draws and judges the results of a paper's exact studies."""
     drawn = {artifact: artifact_digest(plan, paper, artifact) for artifact in plan.config.studied(paper)}
-    return files.digest([drawn, _rules(plan), code_digest("hypersphere.statistics.claims")])
+    return files.digest([drawn, _rules(plan), code_digest("hypersphere.statistics.judge")])
 
 
 def claims_digest(plan: Plan) -> str:
     """Digest of all that judging the claims reads, except measurements."""
     cells = {f"{p}/{a}": artifact_digest(plan, p, a) for p, a in plan.artifacts}
-    choices = {name: paper.model_dump(mode="json") for name, paper in plan.config.papers.items()}
-    return files.digest([cells, choices, _scale(plan), code_digest("hypersphere.statistics.claims")])
+    return files.digest([cells, _choices(plan), _scale(plan), code_digest("hypersphere.statistics.judge")])
 
 
-def page_digest(plan: Plan, page: str, *templates: str) -> str:
-    """Digest of all that the scorecard or the paper shows, except results: code, kinds, texts, labels, scale."""
+def scorecard_digest(plan: Plan, *texts: str) -> str:
+    """Digest of all that the page of a scale shows, except results: code, kinds, texts, labels, scale."""
+    return files.digest([*_page(plan, "hypersphere.report.scorecard", texts), claims_digest(plan)])
+
+
+def report_digest(plan: Plan, *texts: str) -> str:
+    """Digest of all that the report shows, except results. It is the same for every scale."""
+    return files.digest([*_page(plan, "hypersphere.report.report", texts), _choices(plan), _rules(plan)])
+
+
+def _choices(plan: Plan) -> Any:
+    """What documents declare."""
+    return {name: paper.model_dump(mode="json") for name, paper in plan.config.papers.items()}
+
+
+def _page(plan: Plan, page: str, texts: Iterable[str]) -> list[Any]:
+    """The code and the texts of a page."""
     declared = {artifact.draw for paper in plan.config.papers.values() for artifact in paper.artifacts.values()}
     drawings = {plan.config.study_code(p, name).draw for p in plan.config.papers for name in plan.config.studies(p)}
     code = code_digest(page, *(registry.module_name("kinds", draw) for draw in sorted(declared)), *drawings)
     root = plan.config.root
-    texts = [
-        [file.relative_to(root).as_posix() if file.is_relative_to(root) else file.name, file_digest(str(file))]
-        for file in (root / template for template in templates)
-    ]
-    return files.digest([code, texts, claims_digest(plan)])
+    listed = []
+    for file in (root / text for text in texts):
+        name = file.relative_to(root).as_posix() if file.is_relative_to(root) else file.name
+        listed.append([name, file_digest(str(file))])
+    return [code, listed]
 
 
 def records_digest(config: Config, scale: str) -> str:
@@ -153,7 +168,7 @@ def records_digest(config: Config, scale: str) -> str:
         read += [*place.glob("scales/*.yaml"), *place.glob("selected/*.csv")]
     read += (config.root / "evidence" / scale).glob("*.csv")
     return files.digest(
-        [code_digest("hypersphere.statistics.known"), [file_digest(str(one)) for one in sorted({*read})]]
+        [code_digest("hypersphere.statistics.judged_records"), [file_digest(str(one)) for one in sorted({*read})]]
     )
 
 

@@ -10,8 +10,8 @@ from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.errors import DamagedError, HypersphereError
 
 AGAIN = "; run again to make it again"
-SCORECARD, PAPER = "scorecard.manifest.json", "paper.manifest.json"
-"""The manifests of a scale's pages, in its results folder."""
+SCORECARD = "scorecard.manifest.json"
+"""The manifest of a scale's page, in its results folder."""
 
 
 def seal(manifest: Path, made: Iterable[Path]) -> None:

@@ -16,7 +16,7 @@ from hypersphere.config.cells import raw_pixels
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.config.run import Run
 from hypersphere.errors import DamagedError, HypersphereError
-from hypersphere.provenance.manifest import PAPER, SCORECARD, check_files
+from hypersphere.provenance.manifest import SCORECARD, check_files
 
 Artifact = tuple[str, str]
 """A paper and the name of one of its artifacts."""
@@ -64,7 +64,7 @@ def of_tables(plan: Plan, measured: Sequence[Artifact], studied: Sequence[Artifa
     They are those of artifacts made from runs and of exact studies; ``every``: and those of the whole scale.
     """
     results, papers = plan.config.results, dict.fromkeys(paper for paper, _ in studied)
-    found = [results / name for name in ("claims.json", f"statistics/{MANIFEST}", SCORECARD, PAPER)] if every else []
+    found = [results / name for name in ("claims.json", f"statistics/{MANIFEST}", SCORECARD)] if every else []
     found += [results / "theory.json"] if every or papers else []
     found += [results / folder / paper / MANIFEST for paper in papers for folder in ("simulations", "statistics")]
     found += [plan.artifact_folder(*key) / name for key in measured for name in (MANIFEST, "claims.json")]

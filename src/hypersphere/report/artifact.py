@@ -299,13 +299,19 @@ class Points(Context):
     @cached_property
     def controls(self) -> list[Point]:
         """Every measured control, each once."""
-        controls = [self.control(kind, cell) for kind in words.CONTROLS for cell in self.every]
-        return [control for control in {control.text: control for control in controls}.values() if control.summary]
+        controls = {}
+        for kind, cell in product(words.CONTROLS, self.every):
+            point = self.control(kind, cell)
+            controls[point.text] = point
+        return [point for point in controls.values() if point.summary]
 
     def measured(self, axis: str) -> list[dict[str, Scalar]]:
         """The points of an axis of which anything was run; all points if nothing was."""
         others = [points for name, points in self.artifact.axes.items() if name != axis]
-        run = [point for point in self.axis(axis) if any(self.at(point, *rest).was_run for rest in product(*others))]
+        run = []
+        for point in self.axis(axis):
+            cells = (self.at(point, *rest) for rest in product(*others))
+            run += [point] if any(cell.was_run for cell in cells) else []
         return run or self.axis(axis)
 
     def named(self, point: Coordinates, axis: str) -> str:

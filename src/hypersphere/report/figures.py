@@ -4,6 +4,7 @@ import io
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -91,7 +92,10 @@ def arrange(points: Sequence[dict[str, Scalar]], most: int) -> tuple[dict[Place,
     if len(rows) == 1 or not 1 < max(map(len, rows)) <= most + 1:
         wide = min(most, len(points)) if len(points) != most + 1 else -(-len(points) // 2)
         rows = [list(points[at : at + wide]) for at in range(0, len(points), wide)]
-    placed = {(down, right): point for down, row in enumerate(rows) for right, point in enumerate(row)}
+    placed = {}
+    for down, row in enumerate(rows):
+        for right, point in enumerate(row):
+            placed[down, right] = point
     return placed, (len(rows), max(map(len, rows)))
 
 
@@ -117,8 +121,8 @@ def drawing(
         part.legend(legend.values(), legend.keys(), loc="outside upper left", ncols=columns, handlelength=2.6)
     rows, across = zip(*placed, strict=True)
     axes = part.subplots(1 + max(rows), 1 + max(across), squeeze=False, gridspec_kw=grid)
-    axes_of_panels = [words.varying(points.axis(name)) for name in ("panels", "rows")]
-    keys = [key for varying in axes_of_panels for key in varying if key != "measure"]
+    varying = (*words.varying(points.axis("panels")), *words.varying(points.axis("rows")))
+    keys = [key for key in varying if key != "measure"]
     headings = {place: points.called(point, keys) for place, point in placed.items()}
     for (down, right), axis in np.ndenumerate(axes):
         heading = headings.get((down, right))
@@ -146,7 +150,9 @@ def wrapped(names: Sequence[str], inches: float) -> tuple[list[str], bool]:
     room = max(1, int(PER_INCH * inches / max(1, len(names))) - 1)
     lines = [textwrap.wrap(name, room, break_long_words=False) for name in names]
     slant = any(len(each) > 3 or max(map(len, each), default=0) > room for each in lines)
-    return ["\n".join(each) for each in ([textwrap.wrap(name, 30) for name in names] if slant else lines)], slant
+    if slant:
+        lines = [textwrap.wrap(name, 30) for name in names]
+    return list(map("\n".join, lines)), slant
 
 
 def name_ticks(axis: Axes, names: Sequence[str], inches: float, first: float = 0.0) -> None:
@@ -174,9 +180,14 @@ def ticks(points: Points, axis: str) -> tuple[list[float], list[str], str]:
     return places, list(map(words.short, values)), label
 
 
+def lost(cells: Iterable[Point]) -> str:
+    """``diverged or undefined``: why runs of some cells have no value; empty where every run has one."""
+    return " or ".join(dict.fromkeys(chain.from_iterable(cell.lost for cell in cells)))
+
+
 def blank(axis: Axes, cells: Iterable[Point]) -> None:
     """Mark a panel without any number as diverged or undefined, or as not run."""
-    said = " or ".join(dict.fromkeys(how for cell in cells for how in cell.lost)) or words.NOT_RUN
+    said = lost(cells) or words.NOT_RUN
     axis.text(0.5, 0.5, said, transform=axis.transAxes, ha="center", va="center", color=style.GREY)
     axis.set(xticks=[], yticks=[])
     axis.grid(visible=False)

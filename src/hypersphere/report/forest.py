@@ -3,11 +3,11 @@
 It draws what results/report/claims.csv says and computes nothing. The short forest has the dozen rows that tell most.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain, starmap
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from matplotlib.figure import Figure
 
 from hypersphere.config import coordinates
@@ -15,16 +15,17 @@ from hypersphere.config.artifacts import Paper
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.rules import RUNGS, SHORTCOMINGS, Answer
-from hypersphere.provenance import tables
-from hypersphere.report import figures, intervals, questions, style, words
-from hypersphere.report.claims import NOTHING, prints_number
-from hypersphere.report.intervals import Mark, Section
-from hypersphere.statistics import known
+from hypersphere.report import figures, findings, intervals, style, words
+from hypersphere.report.entries import NOTHING, prints_number
+from hypersphere.report.intervals import Estimate, Estimates, Mark
+from hypersphere.statistics.replication import has_interval
 from hypersphere.wording import counted
 
 Claim = dict[str, Any]
 """A row of results/report/claims.csv."""
-Rows = dict[str, list[tuple[str, list[Claim]]]]
+Line = tuple[str, list[Claim]]
+"""A name, and its claim, or the claims on one variant at several settings."""
+Rows = dict[str, list[Line]]
 """The rows of each document, by its title: names, each with its claim, or those of one variant at several settings."""
 FARTHEST = 16.0
 """Points: the axis ends here, and an arrow stands for what lies beyond."""
@@ -58,10 +59,10 @@ SAID = {
 """What an answer says of an effect, beside its mark."""
 
 
-def drawn(claim: Claim) -> bool:
+def is_drawn(claim: Claim) -> bool:
     """Whether a claim prints a difference of accuracies, of which trained encoders give an interval."""
     metric = MEASURES.get(claim["metric"])
-    prints = known.has_interval(claim) and prints_number(claim)
+    prints = has_interval(claim) and prints_number(claim)
     return prints and metric is not None and metric.margin == "accuracy"
 
 
@@ -73,38 +74,55 @@ def answer(claim: Claim) -> Answer:
 def rows(config: Config, claims: Sequence[Claim]) -> Rows:
     """All rows, sorted by our effect (of several claims, the middle one), the largest first."""
 
-    def effect(row: tuple[str, list[Claim]]) -> float:
-        return sorted(float(claim["measured"]) for claim in row[1])[len(row[1]) // 2]
-
     found = {}
     for name, paper in config.papers.items():
-        groups: dict[tuple[str, ...], list[Claim]] = {}
-        for claim in claims:
-            if claim["paper"] == name and drawn(claim):
-                key = tuple(claim[column] for column in ("artifact", "method", "variant", "baseline"))
-                groups.setdefault(key, []).append(claim)
-        lines: list[tuple[str, list[Claim]]] = []
-        for alike in groups.values():
+        lines = list[Line]()
+        for alike in _alike(claim for claim in claims if claim["paper"] == name and is_drawn(claim)):
             if len(alike) <= APART:
                 lines += [(subject(paper, claim, alike), [claim]) for claim in alike]
             else:
                 lines.append((f"{_arms(paper, alike[0])}, {counted(len(alike), 'setting')}", alike))
         if lines:
-            found[paper.title] = sorted(lines, key=effect, reverse=True)
+            found[paper.title] = sorted(lines, key=_middle, reverse=True)
     return found
+
+
+def _alike(claims: Iterable[Claim]) -> list[list[Claim]]:
+    """Claims on one variant of one table against one baseline, together."""
+    groups: dict[tuple[str, ...], list[Claim]] = {}
+    for claim in claims:
+        key = tuple(claim[column] for column in ("artifact", "method", "variant", "baseline"))
+        groups.setdefault(key, []).append(claim)
+    return list(groups.values())
+
+
+def _middle(line: Line) -> float:
+    """Our effect; of several claims, the middle one."""
+    effects = sorted(float(claim["measured"]) for claim in line[1])
+    return effects[len(effects) // 2]
 
 
 def short(every: Rows) -> Rows:
     """The dozen rows with an answer or, after them, the largest published effects; in their order."""
-    listed = [row for lines in every.values() for row in lines]
-    listed.sort(key=lambda row: -max(abs(float(claim["reported"])) for claim in row[1]))
-    listed.sort(key=lambda row: all(answer(claim) is Answer.CANNOT_TELL for claim in row[1]))
-    chosen = {title: [row for row in lines if row in listed[:SHORT]] for title, lines in every.items()}
-    return {title: lines for title, lines in chosen.items() if lines}
+    telling = sorted(chain.from_iterable(every.values()), key=_rank)[:SHORT]
+    chosen = {}
+    for title, lines in every.items():
+        own = [line for line in lines if line in telling]
+        if own:
+            chosen[title] = own
+    return chosen
 
 
-def compared(shown: Rows) -> list[Claim]:
-    return [claim for lines in shown.values() for _, alike in lines for claim in alike]
+def _rank(line: Line) -> tuple[bool, float]:
+    """Lines with an answer first, and of these the largest published effect."""
+    undecided = all(answer(claim) is Answer.CANNOT_TELL for claim in line[1])
+    return undecided, -max(abs(float(claim["reported"])) for claim in line[1])
+
+
+def claims_of(shown: Rows) -> list[Claim]:
+    """The claims of some rows."""
+    lines = chain.from_iterable(shown.values())
+    return list(chain.from_iterable(alike for _, alike in lines))
 
 
 def subject(paper: Paper, claim: Claim, beside: Sequence[Claim] = ()) -> str:
@@ -115,18 +133,18 @@ def subject(paper: Paper, claim: Claim, beside: Sequence[Claim] = ()) -> str:
     return f"{_arms(paper, claim)}, {words.point(paper, point, point)}"
 
 
-def listed(paper: Paper, claim: Claim) -> dict[str, str]:
-    """A comparison in numbers, as the paper and docs/laptop.md list it: the printed difference, and ours."""
-    shown = questions.numbers(claim)
+def in_numbers(paper: Paper, claim: Claim) -> dict[str, str]:
+    """A comparison in numbers, as the article lists it: the printed difference, and ours."""
+    shown = findings.numbers(claim)
     return {
         "subject": subject(paper, claim) + ("" if claim["origin"] == "printed" else f" ({claim['origin']})"),
         **{"printed": shown["printed"], "ours": shown["effect"] or NOTHING, "welch": shown["interval"] or NOTHING},
         **{"holm": shown["adjusted"] or NOTHING, "n": shown["n"]},
-        "result": said(claim),
+        "result": in_words(claim),
     }
 
 
-def said(claim: Claim) -> str:
+def in_words(claim: Claim) -> str:
     """``disagrees: opposite sign †``; the dagger: an arm is not shown to be above its controls."""
     of_claim = answer(claim)
     why = f": {SAID[of_claim]}" if of_claim.result == "disagrees" and claim["reported"] != "equal" else ""
@@ -151,7 +169,7 @@ def _arms(paper: Paper, claim: Claim) -> str:
 
 def caption(claims: Sequence[Claim]) -> str:
     """Scale, protocol, n and device of what is drawn, and what it is worth."""
-    shown = [claim for claim in claims if drawn(claim)]
+    shown = [claim for claim in claims if is_drawn(claim)]
     if not shown:
         return "Nothing is drawn: no trained encoders give an interval for a printed difference of accuracies."
     runs = sorted({int(claim["n"]) for claim in shown})
@@ -163,22 +181,24 @@ def caption(claims: Sequence[Claim]) -> str:
     return " ".join([*worth, *scales, f"{few} independent pretrainings an arm; device {device}."])
 
 
-def build(config: Config, claims: pd.DataFrame, folder: Path) -> None:
+def build(config: Config, claims: Sequence[Claim], folder: Path) -> None:
     """Write forest.{svg,png} and forest_short.{svg,png}."""
-    every = rows(config, tables.rows(claims))
+    every = rows(config, claims)
     for name, shown in zip(NAMES, (short(every), every), strict=True):
         with style.applied():
-            drawing = draw(config, shown, len(compared(every)))
+            drawing = draw(config, shown, len(claims_of(every)))
             figures.save(drawing, [folder / f"{name}.svg", folder / f"{name}.png"], "")
 
 
 def draw(config: Config, shown: Rows, total: int) -> Figure:
     """Rows under the titles of their documents, on one axis of points of accuracy; some of ``total`` comparisons."""
-    claims = compared(shown)
+    claims = claims_of(shown)
     lines_shown = sum(len(lines) for lines in shown.values())
     some = f"{len(claims)} of {total}" if len(claims) < total else str(total)
     rows_named = f", in {counted(lines_shown, 'row')}" if lines_shown < len(claims) else ""
-    sections = [Section(title, [_row(name, alike) for name, alike in lines]) for title, lines in shown.items()]
+    sections = []
+    for title, lines in shown.items():
+        sections.append(Estimates(title, list(starmap(_row, lines))))
     small = caption(claims)
     if any(claim["floored"] for claim in claims):
         small += f" Pale, with a dagger: {SHORTCOMINGS['floored']}."
@@ -194,12 +214,12 @@ def draw(config: Config, shown: Rows, total: int) -> Figure:
         small,
     )
     legend = {"published": PRINTED} | {SAID[answer]: look for answer, look in LOOKS.items()}
-    nothing = [Section("No comparison has an interval yet.", ())]
+    nothing = [Estimates("No comparison has an interval yet.", ())]
     label = "difference from the baseline, points of accuracy"
-    return intervals.drawn(frame, sections or nothing, label, farthest=FARTHEST, legend=legend)
+    return intervals.draw(frame, sections or nothing, label, farthest=FARTHEST, legend=legend)
 
 
-def _row(name: str, claims: Sequence[Claim]) -> intervals.Row:
+def _row(name: str, claims: Sequence[Claim]) -> Estimate:
     """Printed effects, ours on top, intervals from the lowest end to the highest; a dagger: all have a floored arm."""
     leading = min(map(answer, claims), key=list(LOOKS).index)
     floored = all(claim["floored"] for claim in claims)
@@ -213,9 +233,11 @@ def _row(name: str, claims: Sequence[Claim]) -> intervals.Row:
     runs = sorted({int(claim["n"]) for claim in claims})
     few = f"n = {runs[0]}" if len(runs) == 1 else f"n = {runs[0]} to {runs[-1]}"
     name += (f" (printed {', '.join(beyond)})" if beyond else "") + (FLOORED if floored else "")
-    thick, thin = (
-        (min(claim[f"low{kind}"] for claim in claims), max(claim[f"high{kind}"] for claim in claims))
-        for kind in ("_unadjusted", "")
-    )
+    thick, thin = _ends(claims, "_unadjusted"), _ends(claims, "")
     alpha = FADED if floored else 1.0
-    return intervals.Row(name, few, [*printed, *ours], LOOKS[leading].colour, thick, thin, alpha)
+    return Estimate(name, few, [*printed, *ours], LOOKS[leading].colour, thick, thin, alpha)
+
+
+def _ends(claims: Sequence[Claim], kind: str) -> tuple[float, float]:
+    """From the lowest end of the intervals to the highest."""
+    return min(claim[f"low{kind}"] for claim in claims), max(claim[f"high{kind}"] for claim in claims)

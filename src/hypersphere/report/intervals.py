@@ -27,7 +27,7 @@ class Mark(NamedTuple):
     alpha: float = 1.0
 
 
-class Row(NamedTuple):
+class Estimate(NamedTuple):
     """One line of the drawing: its points, on top of one or two intervals."""
 
     name: str
@@ -42,17 +42,17 @@ class Row(NamedTuple):
     alpha: float = 1.0
 
 
-class Section(NamedTuple):
+class Estimates(NamedTuple):
     """Rows under a title, if it has one, and a shaded margin on both sides of zero."""
 
     title: str
-    rows: Sequence[Row]
+    rows: Sequence[Estimate]
     margin: float = 0.0
 
 
-def drawn(
+def draw(
     frame: figures.Frame,
-    sections: Sequence[Section],
+    sections: Sequence[Estimates],
     label: str,
     *,
     zero: bool = True,
@@ -107,7 +107,7 @@ def drawn(
     return figure
 
 
-def _room(row: Row) -> float:
+def _room(row: Estimate) -> float:
     """In heights of a row: a name of two lines has more."""
     return 0.35 + 0.65 * len(textwrap.wrap(row.name, LETTERS))
 

@@ -1,11 +1,12 @@
 """Notes on an artifact made from runs: scale, what is shown, seeds, device, protocol, what is missing."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from hypersphere.config.artifacts import HISTORY, Measured, Paper, Studied
-from hypersphere.config.cells import SHARED, untrained
+from hypersphere.config.cells import SHARED, Cell, untrained
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
 from hypersphere.provenance.likeness import unlike
@@ -83,10 +84,11 @@ def repeated(points: Points) -> str:
 
 def shared(points: Points) -> str:
     """``Everywhere: SimCLR, digits (for CIFAR-10).``: the coordinates that all cells share; empty without any."""
-    first, *others = (cell.coordinates for cell in points.every)
-    fixed = {key: value for key, value in first.items() if all(other.get(key) == value for other in others)}
-    shown = {"measure", *(key for axis in points.artifact.axes.values() for key in words.varying(axis))}
-    text = points.called(fixed, [key for key in fixed if key not in shown])
+    fixed = dict(points.every[0].coordinates)
+    for cell in points.every:
+        fixed = {key: value for key, value in fixed.items() if cell.coordinates.get(key) == value}
+    on_axes = {"measure", *chain.from_iterable(map(words.varying, points.artifact.axes.values()))}
+    text = points.called(fixed, [key for key in fixed if key not in on_axes])
     return f"Everywhere: {text.rstrip('.')}." if text else ""
 
 
@@ -113,7 +115,7 @@ def conditions(points: Points) -> str:
     rows = points.table("measurements").dropna(subset="seed")
     of_cell = {tuple(sorted(map(int, cell["seed"]))) for _, cell in rows.groupby("coordinates")}
     numbers = sorted({len(one) for one in of_cell}) if len(of_cell) > 1 else []
-    every = sorted({seed for one in of_cell for seed in one})
+    every = sorted(set().union(*of_cell))
     runs = points.table("runs")
     device, torch = (words.distinct(runs[name]) for name in ("device", "torch"))
     return "; ".join([seeds(every, numbers), f"device {device}", f"torch {torch}", *unlike(runs)]) + "."
@@ -133,32 +135,50 @@ def component(value: Any) -> str:
 
 def protocol(plan: Plan, paper: Paper, artifact: str) -> str:
     """Encoder, epochs, batch and probes of an artifact's runs."""
-    listed = plan.artifacts.get((paper.paper, artifact), [])
-    cells = [(cell, cell.run) for cell in listed if cell.run and not cell.missing]
-    if not cells:
+    by_seed: dict[int, list[Cell]] = {}
+    for cell in plan.artifacts.get((paper.paper, artifact), []):
+        if cell.run and not cell.missing:
+            by_seed.setdefault(cell.run.seed, []).append(cell)
+    if not by_seed:
         return f"Protocol: {words.NOT_RUN} at this scale."
-    cells = [(cell, run) for cell, run in cells if run.seed == cells[0][1].seed]
+    cells = next(iter(by_seed.values()))
+    trained = "; ".join(_trained(paper, cells))
+    probes = "; ".join(dict.fromkeys(_probe(plan, paper, cell.protocol) for cell in cells))
+    return f"Protocol: encoder {_encoders(plan, paper, artifact, cells)}; {trained}; {probes}."
+
+
+def _trained(paper: Paper, cells: Sequence[Cell]) -> Iterator[str]:
+    """``SimCLR, BYOL 100 epochs, batch 64``."""
     by_method: dict[str, list[Run]] = {}
-    for cell, run in cells:
-        by_method.setdefault(paper.label(str(cell.coordinates["method"])), []).append(run)
-    settings: dict[str, list[str]] = {}
+    for cell in cells:
+        if cell.run:
+            by_method.setdefault(paper.label(str(cell.coordinates["method"])), []).append(cell.run)
+    methods: dict[str, list[str]] = {}
     for name, runs in by_method.items():
         epochs = words.several(str(run.schedule.epochs) for run in runs)
-        batches = [(run.batch.size, run.batch.micro) for run in runs]  # smaller where gradients are accumulated
-        sizes = words.several(str(n) if n == m else f"{n} ({n // m} × {m})" for n, m in batches)
-        settings.setdefault(f"{counted(epochs, 'epoch')}, batch {sizes}", []).append(name)
-    trained = "; ".join(f"{', '.join(names)} {setting}" for setting, names in settings.items())
-    encoders = list(dict.fromkeys(component(run.encoder) for _, run in cells))
-    shown = " or ".join(encoders) if len(encoders) <= words.FEW else f"{encoders[0]} and {len(encoders) - 1} others"
-    starts = {component(cell.run.encoder): None for cell in plan.controls[paper.paper, artifact] if cell.run}
-    note = f" (the untrained one is {', '.join(starts)})" if 0 < len(starts) < len(encoders) else ""
-    probes = []
-    for name in dict.fromkeys(cell.protocol for cell, _ in cells):
-        if name == HISTORY:
-            probes.append("norm and loss from the training history")
-            continue
-        chosen = plan.protocols[paper.paper][name]
-        where = " on the head's output" if chosen.layer == "embeddings" else ""
-        where += ", on another dataset" if chosen.transfer else ""
-        probes.append(f"probed by {component(chosen.probe)}{where}")
-    return f"Protocol: encoder {shown}{note}; {trained}; {'; '.join(dict.fromkeys(probes))}."
+        setting = f"{counted(epochs, 'epoch')}, batch {words.several(map(_batch, runs))}"
+        methods.setdefault(setting, []).append(name)
+    return (f"{', '.join(names)} {setting}" for setting, names in methods.items())
+
+
+def _batch(run: Run) -> str:
+    """``256``, or ``256 (4 × 64)`` where gradients are accumulated."""
+    size, micro = run.batch.size, run.batch.micro
+    return str(size) if size == micro else f"{size} ({size // micro} × {micro})"
+
+
+def _encoders(plan: Plan, paper: Paper, artifact: str, cells: Sequence[Cell]) -> str:
+    encoders = list(dict.fromkeys(component(cell.run.encoder) for cell in cells if cell.run))
+    listed = " or ".join(encoders) if len(encoders) <= words.FEW else f"{encoders[0]} and {len(encoders) - 1} others"
+    untrained = {component(cell.run.encoder): None for cell in plan.controls[paper.paper, artifact] if cell.run}
+    note = f" (the untrained one is {', '.join(untrained)})" if 0 < len(untrained) < len(encoders) else ""
+    return listed + note
+
+
+def _probe(plan: Plan, paper: Paper, name: str) -> str:
+    if name == HISTORY:
+        return "norm and loss from the training history"
+    protocol = plan.protocols[paper.paper][name]
+    where = " on the head's output" if protocol.layer == "embeddings" else ""
+    where += ", on another dataset" if protocol.transfer else ""
+    return f"probed by {component(protocol.probe)}{where}"

@@ -1,103 +1,344 @@
-"""results/report/: what is known of every claim, from all evidence at hand, as tables, a page and a paper.
+"""The one page: what is known of every claim from all evidence, or the same by the runs of one scale.
 
-The page is index.html, which needs no network and no script. It shows the tables and computes no statistics. Claims of
-different kinds and origins are counted apart, and no colour says good or bad.
+These are its parts, as plain data. html.py and article.py show them; neither computes a number.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from hypersphere.config import questions as ask
-from hypersphere.config import rules
+from hypersphere.config import rules as rules_file
+from hypersphere.config.claims import NOT_MADE_YET, why_not_made
 from hypersphere.config.plan import Plan
-from hypersphere.config.project import SEVERAL
-from hypersphere.config.rules import RUNGS
-from hypersphere.files import write_text
-from hypersphere.provenance import columns, tables
-from hypersphere.report import claims, confirmed, forest, pages, pdf, questions, words
-from hypersphere.report.proofs import Proofs
-from hypersphere.report.results import Known, Row
-from hypersphere.statistics import known
+from hypersphere.config.project import SEVERAL, Config
+from hypersphere.config.questions import load as load_questions
+from hypersphere.config.records import FOLDER
+from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Certainty, Rules, Verdict
+from hypersphere.provenance.evidence import undeclared
+from hypersphere.report import counts, entries, errata, findings, forest, notes, our_studies, prices, words, writer
+from hypersphere.report.artifact import Shown
+from hypersphere.report.counts import Count
+from hypersphere.report.entries import NOTHING, Entry
+from hypersphere.report.evidence import Evidence
+from hypersphere.report.our_studies import OurStudy, Table
+from hypersphere.report.results import Results, Row, settles
+from hypersphere.statistics import false_calls, price
+from hypersphere.statistics.false_calls import Called
 
 HOURS = 10.0
 """Of a GPU: the page says what they would settle first."""
-WIDTH, QUALITY = 1440, 60
-"""Of the pictures: pixels, and quality of WebP out of 100, at which letters stay sharp."""
-FEW = 12
-"""Claims of a question that are seen at once; more are folded."""
-FILTERS = ("document", "kind", "rung", "answer", "certainty", "origin")
 
 
-def build(plan: Plan) -> None:
-    """Write claims.csv, ladder.csv, criteria.csv and findings.csv, and then the page and the paper that show them."""
-    config, folder = plan.config, plan.config.root / known.REPORT
-    table, ladder = known.build(plan)
-    studies = known.of_studies(config.root)
-    findings = questions.answered(config, table, studies)
-    tables.write(folder, {"findings": (findings, columns.FINDINGS)})
-    forest.build(config, table, folder)
-    confirmed.build(config, studies["studies"], folder)
-    rows = [tables.rows(one) for one in (table, ladder, known.criteria(table), findings)]
-    shown = Known(rows[0], rows[1], rows[2], rows[3], studies)
-    write(plan, shown, folder)
-    pdf.build(plan, shown, folder)
+class Group(NamedTuple):
+    """The claims of one table or figure, or of a document's theorems, in their order."""
+
+    id: str
+    """``margins/table2``."""
+    printed: str
+    """``Table 2``."""
+    title: str
+    claims: Sequence[Entry]
 
 
-def write(plan: Plan, shown: Known, folder: Path) -> None:
-    """Write index.html, beside the pictures of the forests."""
-    config, listed = plan.config, shown.claims
-    titles = {name: paper.title for name, paper in config.papers.items()}
-    proofs = Proofs(plan, frozenset(row["id"] for row in listed), config.root / known.REPORT)
+class Missing(NamedTuple):
+    """A table or figure without results, and why it has none."""
+
+    id: str
+    printed: str
+    title: str
+    reason: str
+
+
+class Choices(NamedTuple):
+    """What a document leaves open, and what was chosen: for a method, or for all of them (no scope)."""
+
+    scope: str
+    items: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a page has of one document."""
+
+    id: str
+    title: str
+    groups: Sequence[Group]
+    waiting: Sequence[Group] = ()
+    """Claims that were not run, of one scale; the report has them among the others."""
+    artifacts: Sequence[Shown] = ()
+    """Tables and figures of one scale."""
+    missing: Sequence[Missing] = ()
+    choices: Sequence[Choices] = ()
+
+    @property
+    def claims(self) -> int:
+        return sum(len(group.claims) for group in (*self.groups, *self.waiting))
+
+
+@dataclass(frozen=True)
+class Question:
+    """A row of findings.csv with its claims, and what its answer does not say."""
+
+    row: Row
+    claims: Sequence[Entry]
+    limits: Sequence[str]
+
+
+class Picture(NamedTuple):
+    """A drawing beside the page, ``<name>.svg`` and ``<name>.png``."""
+
+    name: str
+    title: str
+    alt: str
+
+
+class Settled(NamedTuple):
+    """A table or figure that some hours of a GPU would settle."""
+
+    id: str
+    printed: str
+    claims: int
+    hours: float
+
+
+class Rung(NamedTuple):
+    """A rung of the ladder: its certainty, and what lowers it."""
+
+    evidence: str
+    grade: str
+    lowered: str
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What a page of one scale says of it."""
+
+    name: str
+    folder: str
+    level: str
+    describe: str
+    notice: str
+    """Whether it is a reproduction."""
+    settles: bool
+    seeds: str
+    device: str
+    torch: str
+    runs: int
+    undeclared: Sequence[str]
+    """Records of which the configuration does not declare something, so that they count for nothing."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What only the page of all evidence has."""
+
+    questions: Mapping[str, Sequence[Question]]
+    """By the title of their document; those of several come first."""
+    leading: Sequence[Row]
+    """The rows of findings.csv that come first, in their order."""
+    pictures: Sequence[Picture]
+    """The short forest, the forest, and the forest of our studies."""
+    criteria: Sequence[Row]
+    studies: Sequence[OurStudy]
+    progress: Table
+    splits: Sequence[Mapping[str, float]]
+    called: Called
+    prices: Sequence[tuple[str, ...]]
+    settled: Sequence[Settled]
+    ladder: Sequence[Rung]
+    enough: int
+    """Runs an arm."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """The page of one scale, or of all evidence (``known``)."""
+
+    titles: Mapping[str, str]
+    """Of documents, by their ids."""
+    documents: Sequence[Document]
+    counts: Sequence[Count]
+    errata: Sequence[Mapping[str, Any]]
+    rules: Rules
+    confidence: str
+    scale: Scale | None = None
+    known: Known | None = None
+    entries: Mapping[str, Entry] = field(default_factory=dict)
+    """Every claim by its id."""
+
+
+def of_evidence(plan: Plan, evidence: Evidence) -> Page:
+    """The page of all evidence."""
+    config, every = plan.config, dict[str, Entry]()
     steps: dict[str, list[Row]] = {}
-    for step in shown.ladder:
+    for step in evidence.ladder:
         steps.setdefault(step["id"], []).append(step)
-    entries = {row["id"]: claims.entry(config, row, steps.get(row["id"], [])) for row in listed}
-    limits = {name: one.limits for name, (_, one) in ask.load(config).items()}
-    asked = [
-        {**row, "claims": [entries[name] for name in row["about"].split()], "limits": limits.get(row["id"], [])}
-        for row in shown.findings
-    ]
-    printed = [row for row in listed if row["origin"] == "printed"]
-    every = forest.rows(config, listed)
-    forests = (forest.caption(forest.compared(shown)) for shown in (forest.short(every), every))
+    for row in evidence.claims:
+        every[row["id"]] = entries.entry(config, row, steps.get(row["id"], []))
     documents = []
+    for name, paper in config.papers.items():
+        own = [claim for claim in every.values() if claim.row["paper"] == name]
+        documents.append(Document(name, paper.title, groups(config, own)))
+    return _page(plan, documents, every, known=_known(config, evidence, every))
+
+
+def of_scale(results: Results) -> Page:
+    """The page of one scale, with the runs behind each number."""
+    config, every = results.config, {claim.row["id"]: claim for claim in entries.of_scale(results)}
+    documents = []
+    for name, paper in config.papers.items():
+        own = [claim for claim in every.values() if claim.row["paper"] == name]
+        run = [claim for claim in own if claim.row["verdict"] != Verdict.NOT_RUN]
+        waiting = [claim for claim in own if claim.row["verdict"] == Verdict.NOT_RUN]
+        artifacts, missing = artifacts_of(results, name)
+        choices = [
+            Choices("" if key == "all" else paper.label(key), items) for key, items in paper.open_choices.items()
+        ]
+        parts = groups(config, run), groups(config, waiting)
+        documents.append(Document(name, paper.title, *parts, artifacts, missing, choices))
+    return _page(results.plan, documents, every, scale=_scale(results))
+
+
+def _page(plan: Plan, documents: Sequence[Document], every: Mapping[str, Entry], **parts: Any) -> Page:
+    config = plan.config
+    return Page(
+        titles={name: paper.title for name, paper in config.papers.items()},
+        documents=documents,
+        counts=list(counts.of_claims(claim.row for claim in every.values())),
+        errata=errata.ledger(config),
+        rules=rules_file.load(config.root),
+        confidence=words.confidence(config),
+        entries=every,
+        **parts,
+    )
+
+
+def groups(config: Config, claims: Iterable[Entry]) -> list[Group]:
+    """Claims by the table or figure that prints them, or as a document's theorems, in the order of the claims."""
+    found: dict[str, list[Entry]] = {}
+    for claim in claims:
+        found.setdefault(claim.group, []).append(claim)
+    return [Group(name, *printed_as(config, name), own) for name, own in found.items()]
+
+
+def printed_as(config: Config, group: str) -> tuple[str, str]:
+    """``Table 2`` and the title of ``margins/table2``; of what is not printed, the title and nothing."""
+    paper, _, name = group.partition("/")
+    declared = config.papers[paper].artifacts.get(name)
+    if declared is None:
+        return "Theorems and identities" if name == "theorems" else name.replace("_", " "), ""
+    return (declared.printed, declared.title) if declared.printed else (declared.title, "")
+
+
+# Of all evidence
+
+
+def _known(config: Config, evidence: Evidence, every: Mapping[str, Entry]) -> Known:
+    certainty, rules = rules_file.load_certainty(config.root), rules_file.load(config.root)
+    settled = price.settled_first(pd.DataFrame(evidence.claims), HOURS)
+    return Known(
+        questions=_questions(config, evidence.findings, every),
+        leading=findings.leading(evidence.findings),
+        pictures=_pictures(config, evidence.claims),
+        criteria=evidence.criteria,
+        studies=list(our_studies.of_project(config, evidence.studies["studies"])),
+        progress=our_studies.progress(config, evidence.studies["progress"]),
+        splits=false_calls.of_splits(evidence.studies["splits"]),
+        called=false_calls.of_again(evidence.studies["studies"], rules.confidence),
+        prices=prices.of_claims(config, evidence.claims, rules),
+        settled=[Settled(name, printed_as(config, name)[0], claims, hours) for name, claims, hours in settled],
+        ladder=ladder(certainty),
+        enough=certainty.enough_runs,
+    )
+
+
+def _questions(config: Config, rows: Sequence[Row], every: Mapping[str, Entry]) -> dict[str, list[Question]]:
+    """The questions by the title of their document; a document without any is left out."""
+    limits = {name: question.limits for name, (_, question) in load_questions(config).items()}
+    titles = {SEVERAL: "Across the documents"} | {name: paper.title for name, paper in config.papers.items()}
+    asked: dict[str, list[Question]] = {}
     for name, title in titles.items():
-        own = [claim for claim in entries.values() if claim.row["paper"] == name]
-        about = {"id": name, "title": title, "groups": pages.groups(config, own)}
-        documents.append(about | {"idle": [], "total": len(own), "anchors": []})
-    certainty = rules.load_certainty(config.root)
-    values = {
-        "titles": titles,
-        "lead": questions.leads(asked),
-        "pictures": [
-            {"file": f"{name}.svg", "data": pages.webp(folder / f"{name}.png", WIDTH, QUALITY), "alt": alt}
-            for name, alt in zip((*forest.NAMES, confirmed.NAME), (*forests, confirmed.CAPTION), strict=True)
-        ],
-        "criteria": shown.criteria,
-        "told": list(claims.in_words(listed)),
-        "questions": [
-            (title, found)
-            for name, title in ({SEVERAL: "Across the documents"} | titles).items()
-            if (found := [question for question in asked if question["paper"] == name])
-        ],
-        "settling": [
-            (name, pages.printed_as(config, name)[0], number, hours)
-            for name, number, hours in known.settling(pd.DataFrame(listed), HOURS)
-        ],
-        "hours": HOURS,
-        "papers": documents,
-        "documents": [title for name, title in titles.items() if name in {row["paper"] for row in printed}],
-        "printed": len(printed),
-        "choices": pages.choices(config, list(entries.values()), FILTERS),
-        "rungs": RUNGS,
-        "errata": proofs.errata_by_kind(),
-        "proofs": proofs,
-        "certainty": claims.certainty_in_words(certainty),
-        "enough": certainty.enough_runs,
-        "confidence": words.confidence(config),
-        "rules": rules.load(config.root),
-        "few": FEW,
-        "graded": True,
-    }
-    write_text(folder / "index.html", pages.render("report.html", values))
+        for row in rows:
+            if row["paper"] == name:
+                claims = [every[one] for one in row["about"].split()]
+                asked.setdefault(title, []).append(Question(row, claims, limits.get(row["id"], [])))
+    return asked
+
+
+def _pictures(config: Config, claims: Sequence[Row]) -> list[Picture]:
+    every = forest.rows(config, claims)
+    captions = [forest.caption(forest.claims_of(rows)) for rows in (forest.short(every), every)]
+    forests = [Picture(name, "Printed effects and ours", alt) for name, alt in zip(forest.NAMES, captions, strict=True)]
+    return [*forests, Picture(our_studies.NAME, "Studies of our own", our_studies.CAPTION)]
+
+
+def ladder(certainty: Certainty) -> list[Rung]:
+    """The rules of certainty (config/certainty.yaml): each rung, its grade, and what lowers it."""
+    rungs = []
+    for rung, rule in certainty.rungs.items():
+        lowered = []
+        for grade in GRADES:
+            why = [SHORTCOMINGS[one] for one, most in rule.at_most.items() if most == grade]
+            lowered += [f"to {grade}: {'; '.join(why)}"] if why else []
+        rungs.append(Rung(RUNGS[rung], rule.grade, ". ".join(lowered) or NOTHING))
+    return rungs
+
+
+# Of one scale
+
+
+def artifacts_of(results: Results, paper: str) -> tuple[list[Shown], list[Missing]]:
+    """The artifacts of a paper with results, those of exact studies first; and the others."""
+    declared, made = results.config.papers[paper], results.made(paper)
+    measured, studied, missing = list[Shown](), list[Shown](), list[Missing]()
+    for name, artifact in declared.artifacts.items():
+        shown = writer.show(results, paper, name) if name in made else None
+        if shown and (shown.grid or results.drawing(paper, name).is_file()):
+            (measured if name in declared.measured else studied).append(shown)
+            continue
+        why = "measured, but not drawn yet" if shown else why_not_made(results.plan, paper, name) or NOT_MADE_YET
+        missing.append(Missing(name, artifact.printed or "", artifact.title, why))
+    return [*studied, *measured], missing
+
+
+def _scale(results: Results) -> Scale:
+    config = results.config
+    return Scale(
+        name=config.scale_name,
+        folder=config.results.name,
+        level=config.scale.level,
+        describe=config.scale.describe,
+        notice=words.notice(config),
+        settles=settles(config),
+        seeds=_seeds(results.plan),
+        device=words.distinct(results.runs["device"]),
+        torch=words.distinct(results.runs["torch"]),
+        runs=len(results.runs),
+        undeclared=_undeclared(results.plan),
+    )
+
+
+def _seeds(plan: Plan) -> str:
+    """The seeds of tables and of sweeps; where all numbers come from records, the seeds that each arm has."""
+    planned = plan.config.scale.seeds
+    if plan.records is None:
+        tables_of = notes.seeds(planned.tables)
+        return (
+            tables_of if planned.tables == planned.sweeps else f"{tables_of}; in sweeps {notes.seeds(planned.sweeps)}"
+        )
+    of_arm: dict[tuple[str, str, str], set[int]] = {}
+    for cell in plan.cells:
+        if cell.run and not cell.missing:
+            of_arm.setdefault((cell.paper, cell.artifact, cell.text), set()).add(cell.run.seed)
+    recorded = sorted(set().union(*of_arm.values()))
+    return notes.seeds(recorded, sorted(set(map(len, of_arm.values())))) if recorded else words.NOT_RUN
+
+
+def _undeclared(plan: Plan) -> list[str]:
+    """What the configuration does not declare, of each such record."""
+    recorded = list(chain.from_iterable((plan.records or {}).values()))
+    return list(undeclared(plan, recorded, Path(FOLDER) / plan.config.scale_name)) if recorded else []

@@ -6,28 +6,37 @@ code host the repository is.
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hypersphere.config import citation, registry
 from hypersphere.config import plan as planning
-from hypersphere.config.artifacts import Paper
 from hypersphere.config.cells import Cell
 from hypersphere.config.claims import ERRATA, ERRATUM_KINDS, SENTENCES
 from hypersphere.config.paper_code import THEOREMS
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import FOLDER
-from hypersphere.report import pages
-from hypersphere.report.claims import Entry, Link
+from hypersphere.provenance import exact
+from hypersphere.provenance.exact import Exact
+from hypersphere.report import errata
+from hypersphere.report.entries import Entry
+from hypersphere.report.results import Row
 from hypersphere.report.words import NOT_RUN
 
 NAMES = re.compile(r"[A-Z]\d+[a-z]?")
 """Ids of errata in the reading of a claim: ``L5, L9, L10``."""
+
+
+class Link(NamedTuple):
+    """Where to look, and what is found there."""
+
+    text: str
+    href: str
 
 
 @dataclass
@@ -39,6 +48,16 @@ class Proofs:
     """The ids of all claims on the page."""
     folder: Path
     """Where the page is: the results folder of its plan, or results/report."""
+
+    @property
+    def of_scale(self) -> bool:
+        """Whether the page is that of its plan's scale."""
+        return self.folder == self.plan.config.results
+
+    @cached_property
+    def exact(self) -> Exact:
+        """The theorems and exact studies that the page is made of."""
+        return exact.of_scale(self.plan.config) if self.of_scale else exact.shared(self.plan.config)
 
     @cached_property
     def root(self) -> str:
@@ -60,32 +79,40 @@ class Proofs:
 
     @cached_property
     def _ledger(self) -> list[dict[str, Any]]:
-        return pages.ledger(self.plan.config)
+        return errata.ledger(self.plan.config)
 
     def of(self, claims: Iterable[Entry]) -> list[Link]:
-        """What proves the claims of one artifact: data, code and test, each once, the nearest proof first.
-
-        Of encoders the cells of their artifact, on the page of its scale: the report has evidence of several.
-        """
-        plan, config, found = self.plan, self.plan.config, list[Link]()
+        """What proves the claims of one artifact: data, code and test, each once, the nearest proof first."""
+        found = list[Link]()
         for row in (claim.row for claim in claims):
-            paper, name = row["paper"], row["artifact"]
             if row["answered_by"] == "theorem":
-                found += [Link("theory.csv", self._near(config.results / "theory.csv")), *self.exact_code(paper)]
+                found += [Link("theory.csv", self._near(self.exact.theory)), *self.exact_code(row["paper"])]
             elif row["answered_by"] == "encoder":
-                if row["runs"] and self.folder == config.results:
-                    folder = self._near(plan.artifact_folder(paper, name))
-                    found += [Link(file, f"{folder}/{file}") for file in ("measurements.csv", "effects.csv")]
-                found.append(Link("how it is set up", self._file(config.paper_file(paper))))
+                found += self._of_encoders(row)
             else:
-                if row["verdict"] != NOT_RUN:
-                    folder = self._near(config.results / "simulations" / paper)
-                    found += [Link("study's table", f"{folder}/{name}.csv")] if name in config.studied(paper) else []
-                    found.append(Link("answers", f"{folder}/answers.csv"))
-                found += self.exact_code(paper, row["study"])
-            if (printed := config.claims_file(paper)).is_file():
+                found += self._of_study(row)
+            printed = self.plan.config.claims_file(row["paper"])
+            if printed.is_file():
                 found.append(Link("printed claims", self._file(printed)))
         return list(dict.fromkeys(found))
+
+    def _of_encoders(self, row: Row) -> list[Link]:
+        """The cells of their artifact, on the page of its scale: the report has evidence of several."""
+        cells = list[Link]()
+        if row["runs"] and self.of_scale:
+            folder = self._near(self.plan.artifact_folder(row["paper"], row["artifact"]))
+            cells = [Link(file, f"{folder}/{file}") for file in ("measurements.csv", "effects.csv")]
+        return [*cells, Link("how it is set up", self._file(self.plan.config.paper_file(row["paper"])))]
+
+    def _of_study(self, row: Row) -> list[Link]:
+        """The table and the answers of an exact study, if it was run, and its code."""
+        paper, name, found = row["paper"], row["artifact"], list[Link]()
+        if row["verdict"] != NOT_RUN:
+            folder = self._near(self.exact.studies[paper])
+            if name in self.plan.config.studied(paper):
+                found.append(Link("study's table", f"{folder}/{name}.csv"))
+            found.append(Link("answers", f"{folder}/answers.csv"))
+        return found + self.exact_code(paper, row["study"])
 
     def exact_code(self, paper: str, study: str = "") -> list[Link]:
         """The code of an exact study, or without one of a document's statements; and its test, if there is one."""
@@ -103,49 +130,63 @@ class Proofs:
 
     def errata(self, claim: Entry) -> list[Link]:
         """The errata that a claim's reading names or that name the claim."""
-        names = [*NAMES.findall(claim.reading), claim.row["id"]]
-        found = [one["id"] for name in names for one in self._ledger if name in (one["id"], *one["tests"])]
+        found = list[str]()
+        for name in (*NAMES.findall(claim.reading), claim.row["id"]):
+            found += [erratum["id"] for erratum in self._ledger if name in (erratum["id"], *erratum["tests"])]
         return [Link(f"erratum {name}", f"#{name}") for name in dict.fromkeys(found)]
 
     @cached_property
     def _cells(self) -> dict[tuple[str, str], list[Cell]]:
         """By document and artifact: of the page's scale, or in the report of the published one, which has every arm."""
-        config = self.plan.config
-        here = self.plan if self.folder == config.results else planning.make(config.root, {"scale": "paper"})
-        return here.artifacts
+        plan = self.plan if self.of_scale else planning.make(self.plan.config.root, {"scale": "paper"})
+        return plan.artifacts
 
     def code(self, claim: Entry) -> list[Link]:
         """The code of the losses of a run with the method and variant of a claim on trained encoders."""
-        row, arm = claim.row, (claim.row["method"], claim.row["variant"])
-        of_encoders = self._cells.get((row["paper"], row["artifact"]), ()) if row["answered_by"] == "encoder" else ()
-        alike = [one.run for one in of_encoders if (one.coordinates["method"], one.coordinates["variant"]) == arm]
-        used = next(filter(None, alike)).components if any(alike) else ()
-        places = {name: registry.components(kind)[name].place for kind, name in used if kind in registry.OBJECTIVES}
-        return [Link(name, f"{self.root}/{place}") for name, place in places.items() if place]
+        row = claim.row
+        if row["answered_by"] != "encoder":
+            return []
+        for cell in self._cells.get((row["paper"], row["artifact"]), ()):
+            arm = cell.coordinates["method"], cell.coordinates["variant"]
+            if cell.run and arm == (row["method"], row["variant"]):
+                losses = {name: kind for kind, name in cell.run.components if kind in registry.OBJECTIVES}
+                places = {name: registry.components(kind)[name].place for name, kind in losses.items()}
+                return [Link(name, f"{self.root}/{place}") for name, place in places.items() if place]
+        return []
 
     def runs(self, claim: Entry) -> list[Link]:
         """Every run behind a claim, or its records where all numbers come from records.
 
         Of the report, by scale: its records in the repository, or its claims, if it was finished here.
         """
-        found, names = list[Link](), claim.row["runs"].split()
-        for scale in dict.fromkeys(step.row["scale"] for step in claim.steps if step.row["scale"]):
-            records = self.plan.config.root / FOLDER / scale / "runs.csv"
-            file = self._file(records) if records.is_file() else f"../{scale}/claims.csv"
-            found.append(Link(f"records, {scale}", file))
         if claim.steps:
-            return found
+            return [
+                self._evidence(scale) for scale in dict.fromkeys(step.row["scale"] for step in claim.steps) if scale
+            ]
+        names = claim.row["runs"].split()
         if self.plan.records is None:
             return [Link("-".join(name.split("-")[-2:]), f"runs/{name}/") for name in names]  # its seed and its hash
-        file = self._file(self.plan.config.evidence / "runs.csv")
-        return [Link(f"{name} {one.key}", file) for name in names for one in self.plan.records.get(name, ())]
+        file, found = self._file(self.plan.config.evidence / "runs.csv"), list[Link]()
+        for name in names:
+            found += [Link(f"{name} {record.key}", file) for record in self.plan.records.get(name, ())]
+        return found
 
-    def artifact(self, paper: Paper, name: str) -> list[Link]:
-        files = [Link(path.suffix[1:], self._near(path)) for path in self.plan.outputs(paper.paper, name)[:-1]]
-        if name in paper.studied:
-            return [*files, *self.exact_code(paper.paper, paper.studied[name].study)[:1]]
-        folder = self._near(self.plan.artifact_folder(paper.paper, name))
+    def _evidence(self, scale: str) -> Link:
+        records = self.plan.config.root / FOLDER / scale / "runs.csv"
+        return Link(f"records, {scale}", self._file(records) if records.is_file() else f"../{scale}/claims.csv")
+
+    def artifact(self, paper: str, name: str) -> list[Link]:
+        """The files of a table or figure, and what they are made of."""
+        files = [Link(path.suffix[1:], self._near(path)) for path in self.plan.outputs(paper, name)[:-1]]
+        studied = self.plan.config.papers[paper].studied
+        if name in studied:
+            return [*files, *self.exact_code(paper, studied[name].study)[:1]]
+        folder = self._near(self.plan.artifact_folder(paper, name))
         return [*files, Link("means of all cells", f"{folder}/summary.csv"), Link("effects", f"{folder}/effects.csv")]
+
+    def picture(self, paper: str, name: str) -> Path:
+        """The png of a figure."""
+        return next(path for path in self.plan.outputs(paper, name) if path.suffix == ".png")
 
     def test(self, name: str, document: str) -> Link:
         """What an erratum names: a claim on this page or a test; for a claim that is not here, the erratum's file."""
@@ -156,16 +197,16 @@ class Proofs:
             return Link(test, f"{self.root}/{file}")
         return Link(name, self._file(self.plan.config.said(ERRATA)[document]))
 
-    def errata_by_kind(self) -> list[dict[str, Any]]:
+    def errata_by_kind(self, ledger: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Errata by kind, the worst first, and by document within a kind, with links to what shows them."""
         groups = []
         for kind, meaning in ERRATUM_KINDS.items():
-            entries = [
-                entry | {"links": [self.test(one, entry["document"]) for one in entry["tests"]]}
-                for entry in self._ledger
-                if entry["kind"] == kind
-            ]
-            documents = [(title, list(own)) for title, own in groupby(entries, itemgetter("title"))]
-            about = {"kind": kind, "meaning": meaning, "total": len(entries), "documents": documents}
-            groups += [about] if entries else []
+            listed = []
+            for erratum in ledger:
+                if erratum["kind"] == kind:
+                    links = [self.test(test, erratum["document"]) for test in erratum["tests"]]
+                    listed.append({**erratum, "links": links})
+            documents = [(title, list(own)) for title, own in groupby(listed, itemgetter("title"))]
+            if listed:
+                groups.append({"kind": kind, "meaning": meaning, "total": len(listed), "documents": documents})
         return groups

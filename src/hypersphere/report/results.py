@@ -1,10 +1,9 @@
-"""Read the tidy tables of a results folder. Tables, figures, scorecard and paper read nothing else."""
+"""The tidy tables of a results folder. Tables, figures and the page of a scale are made of nothing else."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -13,7 +12,8 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.rules import Verdict
 from hypersphere.errors import HypersphereError
-from hypersphere.provenance import columns, tables
+from hypersphere.provenance import columns, exact, tables
+from hypersphere.provenance.exact import Exact
 from hypersphere.provenance.manifest import check_tidy
 
 Row = dict[str, Any]
@@ -25,21 +25,17 @@ def settles(config: Config) -> bool:
     return config.scale.level == "paper" and config.scale_name == config.settings.scale
 
 
-class Known(NamedTuple):
-    """What results/report knows: the rows of its tables, and the tables of our studies by name."""
-
-    claims: list[Row]
-    ladder: list[Row]
-    criteria: list[Row]
-    findings: list[Row]
-    studies: Mapping[str, pd.DataFrame]
-
-
 @dataclass
 class Results:
     """The tidy tables of one scale; each is read once. Empty fields are NaN in numbers and empty text elsewhere."""
 
     plan: Plan
+    shared: bool = False
+    """Whether theorems and exact studies are the originals, as in the report, and not the scale's copies of them."""
+
+    @cached_property
+    def exact(self) -> Exact:
+        return exact.shared(self.config) if self.shared else exact.of_scale(self.config)
 
     @property
     def config(self) -> Config:
@@ -65,12 +61,12 @@ class Results:
     @cached_property
     def published(self) -> dict[tuple[str, str, str], Claim]:
         """The printed values, by paper, artifact and coordinates."""
-        return {
-            (paper, claim.artifact, claim.text): claim
-            for paper in self.config.papers
-            for claim in load(self.config.claims_file(paper))
-            if claim.kind == "value" and claim.origin == "printed"
-        }
+        found = {}
+        for paper in self.config.papers:
+            for claim in load(self.config.claims_file(paper)):
+                if (claim.kind, claim.origin) == ("value", "printed"):
+                    found[paper, claim.artifact, claim.text] = claim
+        return found
 
     def made(self, paper: str) -> list[str]:
         """The artifacts of a paper whose numbers exist, in the order of its file."""
@@ -81,11 +77,15 @@ class Results:
 
     def simulated(self, paper: str, artifact: str) -> Path:
         """The table of an artifact of an exact study."""
-        return self.config.results / "simulations" / paper / f"{artifact}.csv"
+        return self.exact.studies[paper] / f"{artifact}.csv"
+
+    def drawing(self, paper: str, artifact: str) -> Path:
+        """The svg of a figure."""
+        return self.config.results / "figures" / paper / f"{artifact}.svg"
 
     def checked(self, path: Path) -> Path:
-        """A file of the results folder that is as its manifest says."""
-        return check_tidy(self.config.results, path.relative_to(self.config.results).as_posix())
+        """A tidy file that is as the manifest beside it says."""
+        return check_tidy(path.parent, path.name)
 
     def judged(self, paper: str) -> pd.DataFrame:
         """The claims of a paper that exact studies and theorems answer without any run."""

@@ -1,25 +1,17 @@
-"""scorecard.html: every claim, its verdict and the proof behind it, on one page that needs no network."""
+"""scorecard.html: the page of one scale, with the runs behind each number; and scorecard.json, its numbers."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
-from hypersphere.config import rules
-from hypersphere.config.artifacts import Paper
 from hypersphere.config.plan import Plan
-from hypersphere.config.project import Config
 from hypersphere.files import write_json, write_text
 from hypersphere.provenance import manifest, tables
-from hypersphere.report import claims, pages, words, writer
-from hypersphere.report.artifact import Points, Shown
+from hypersphere.report import counts, html, page, words
+from hypersphere.report.artifact import Points
 from hypersphere.report.proofs import Proofs
 from hypersphere.report.results import Results
 
-WIDTH = 720
-"""Pixels: a figure is shown at most 7.2 inches wide, which are 691 pixels of a page."""
-QUALITY = 28
-"""Of WebP, out of 100: letters and thin lines stay sharp, and colours keep their shades. As many colours in a palette
-take twice the bytes; fewer colours draw steps into maps where there are none."""
-FILTERS = ("document", "verdict", "kind", "origin", "artifact")
 COUNTED = {"encoder": "claims", "study": "exact studies", "theorem": "theorems", "sentence": "sentences"}
 """The names of counts in scorecard.json, by what answers the claims."""
 
@@ -27,56 +19,11 @@ COUNTED = {"encoder": "claims", "study": "exact studies", "theorem": "theorems",
 def build(plan: Plan) -> None:
     """Write ``results/<scale>/scorecard.{html,json}`` from all results that exist, and their manifest."""
     results, folder = Results(plan), plan.config.results
-    page, counts = folder / "scorecard.html", folder / "scorecard.json"
-    write_text(page, pages.render("scorecard.html", context(results)))
-    write_json(counts, numbers(results))
-    manifest.seal(folder / manifest.SCORECARD, [page, counts])
-
-
-def context(results: Results) -> dict[str, Any]:
-    """The values of the template."""
-    config, entries = results.config, claims.entries(results)
-    proofs = Proofs(results.plan, frozenset(claim.row["id"] for claim in entries), config.results)
-    papers = []
-    for name, paper in config.papers.items():
-        own = [claim for claim in entries if claim.row["paper"] == name]
-        claimed, (measured, studied, missing) = {claim.row["artifact"] for claim in own}, pages.document(results, name)
-        visible = [*studied, *measured]
-        run, idle = (
-            pages.groups(config, [claim for claim in own if (claim.says == words.NOT_RUN) is waits])
-            for waits in (False, True)
-        )
-        about: dict[str, Any] = {"id": name, "title": paper.title, "total": len(own), "groups": run, "idle": idle}
-        about["shown"] = [_shown(config, paper, one, proofs, one.id in claimed) for one in visible]
-        about["missing"] = missing
-        about["anchors"] = [f"{name}-{one}" for one in (*(one.id for one in visible), *(one["id"] for one in missing))]
-        about["choices"] = [{"scope": paper.label(key), "items": items} for key, items in paper.open_choices.items()]
-        papers.append(about)
-    return {
-        "scale": pages.scale(results) | {"folder": config.results.name},
-        "confidence": words.confidence(config),
-        "rules": rules.load(config.root),
-        "told": list(claims.in_words(claim.row for claim in entries)),
-        "choices": pages.choices(config, entries, FILTERS),
-        "papers": papers,
-        "graded": False,
-        "proofs": proofs,
-        "errata": proofs.errata_by_kind(),
-        "runs": len(results.runs),
-    }
-
-
-def _shown(config: Config, paper: Paper, artifact: Shown, proofs: Proofs, claimed: bool) -> dict[str, Any]:
-    """A table with the sides of its columns, or a figure with its picture, and their files."""
-    drawn = pages.drawing(config, paper.paper, artifact.id).with_suffix(".png")
-    return {
-        **artifact._asdict(),
-        "notes": [note for note in artifact.notes if note != words.scale_note(config)],  # which is at the page's top
-        "sides": writer.alignment(artifact.grid)[len(artifact.grid.corner) :] if artifact.grid else "",
-        "data": "" if artifact.grid else pages.webp(drawn, WIDTH, QUALITY),
-        "links": proofs.artifact(paper, artifact.id),
-        "answers": claims.address(artifact=f"{paper.paper}/{artifact.id}") if claimed else "",
-    }
+    written, numbers_of = folder / "scorecard.html", folder / "scorecard.json"
+    shown = page.of_scale(results)
+    write_text(written, html.render(shown, Proofs(plan, frozenset(shown.entries), folder)))
+    write_json(numbers_of, numbers(results))
+    manifest.seal(folder / manifest.SCORECARD, [written, numbers_of])
 
 
 def numbers(results: Results) -> dict[str, Any]:
@@ -87,21 +34,25 @@ def numbers(results: Results) -> dict[str, Any]:
     claim, and by the claim's origin: ``quick: claims: printed: {not run: 40}``,
     ``quick: embedding_norms: table5: method=simclr;…: {mean: 83.2, n: 5}``.
     """
-    counts = claims.verdicts(tables.rows(results.claims))
-    found: dict[str, Any] = {name: counts[kind] for kind, name in COUNTED.items() if counts[kind]}
+    by_kind: dict[str, dict[str, Mapping[str, int]]] = {}
+    for count in counts.of_claims(tables.rows(results.claims)):
+        by_kind.setdefault(count.kind, {})[count.origin] = count.verdicts
+    found: dict[str, Any] = {name: by_kind[kind] for kind, name in COUNTED.items() if kind in by_kind}
     for name, paper in results.config.papers.items():
-        cells: dict[str, Any] = {}
-        for artifact in results.made(name):
-            if artifact not in paper.measured:
-                continue
-            cells[artifact] = {}
-            for at, row in Points(results, paper, artifact).summary.items():
-                cell: dict[str, float | int | str] = {} if math.isnan(row["mean"]) else {"mean": row["mean"]}
-                cell |= words.lost(row)
-                if not cell:
-                    continue
-                if row["measured_on"] not in ("", row["dataset"]):
-                    cell["measured_on"] = row["measured_on"]
-                cells[artifact][at] = cell | {"n": words.whole(row["n"])}
-        found |= {name: cells} if cells else {}
+        made = [artifact for artifact in results.made(name) if artifact in paper.measured]
+        if made:
+            found[name] = {artifact: _cells(Points(results, paper, artifact)) for artifact in made}
     return {results.config.scale_name: found}
+
+
+def _cells(points: Points) -> dict[str, dict[str, float | int | str]]:
+    """The numbers of an artifact's cells, by coordinates; what has neither a mean nor a lost run is left out."""
+    found = {}
+    for at, row in points.summary.items():
+        mean = {} if math.isnan(row["mean"]) else {"mean": row["mean"]}
+        cell: dict[str, float | int | str] = mean | words.lost(row)
+        if cell:
+            if row["measured_on"] not in ("", row["dataset"]):
+                cell["measured_on"] = row["measured_on"]
+            found[at] = cell | {"n": words.whole(row["n"])}
+    return found

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from hypersphere.config import coordinates, rules
@@ -114,8 +115,10 @@ def varying(points: Sequence[Coordinates]) -> tuple[str, ...]:
 
     If two paths have the same value everywhere (a batch and its micro-batch), only the first is listed.
     """
-    names = dict.fromkeys(name for point in points for name in point)
-    values = {name: [point.get(name) for point in points] for name in names}
+    values: dict[str, list[Scalar | None]] = {}
+    for name in chain.from_iterable(points):
+        if name not in values:
+            values[name] = [point.get(name) for point in points]
     distinct: list[str] = []
     for key, column in values.items():
         repeats = "." in key and any("." in listed and values[listed] == column for listed in distinct)
@@ -169,8 +172,8 @@ def measure(name: str) -> str:
 
 def point(paper: Paper, given: Coordinates, keys: Iterable[str]) -> str:
     """``SimCLR, s = 10, CIFAR-10 → CIFAR-100``; keys that the point lacks are left out."""
-    groups = together([name for name in keys if name in given])
-    return ", ".join(" ".join(value(paper, name, given[name]) for name in group) for group in groups)
+    named = {name: value(paper, name, given[name]) for name in keys if name in given}
+    return ", ".join(" ".join(map(named.__getitem__, group)) for group in together(list(named)))
 
 
 def used(config: Config, paper: str, given: Coordinates) -> dict[str, Dataset | None]:

@@ -5,6 +5,7 @@ import importlib
 import re
 import unicodedata
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -12,8 +13,8 @@ import pandas as pd
 from hypersphere.config import registry
 from hypersphere.files import write_text
 from hypersphere.provenance.manifest import seal
-from hypersphere.report import claims, studies
-from hypersphere.report.artifact import Context, Grid, Points, Shown
+from hypersphere.report import entries, studies
+from hypersphere.report.artifact import Context, Grid, Head, Points, Shown, Text
 from hypersphere.report.results import Results
 
 _TEX = {
@@ -40,7 +41,7 @@ def build(results: Results, paper: str, name: str) -> None:
             figures.save(kind.draw(about), outputs, numbers)
         seal(sealed, outputs)
         return
-    judged = claims.of_artifact(results, paper, name) if isinstance(about, Points) else None
+    judged = entries.of_artifact(results, paper, name) if isinstance(about, Points) else None
     shown = [show(results, paper, name), *([judged] if judged else [])]
     texts = {
         ".csv": numbers,
@@ -60,7 +61,7 @@ def _found(results: Results, paper: str, name: str) -> tuple[Context, Any]:
 
 
 def show(results: Results, paper: str, name: str) -> Shown:
-    """The artifact as scorecard and paper show it."""
+    """The artifact as the page of its scale shows it."""
     about, kind = _found(results, paper, name)
     printed, title = about.artifact.printed, about.artifact.title
     if kind.OF == "runs":
@@ -79,18 +80,22 @@ def as_markdown(shown: Shown) -> str:
     grid, first, *others = shown.grid, *shown.notes
     sides = [":--" if side == "l" else "--:" for side in alignment(grid)]
     heads = list(map(_md, grid.corner))
-    spread = [[head for head in heads for _ in range(head.span)] for heads in grid.head]
-    for over in zip(*spread, strict=True):  # the innermost of several headings is bold
-        texts = [_md(head.text) for head in over]
-        if len(texts) > 1 and texts[-1]:
-            texts[-1] = f"**{texts[-1]}**"
-        noted = [part for text, head in zip(texts, over, strict=True) for part in (text, _md(head.note))]
-        heads.append("<br>".join(filter(None, noted)))
+    for over in zip(*map(_spread, grid.head), strict=True):  # the innermost of several headings is bold
+        parts = list[str]()
+        for head in over:
+            bold = len(over) > 1 and head is over[-1] and head.text
+            parts += [f"**{_md(head.text)}**" if bold else _md(head.text), _md(head.note)]
+        heads.append("<br>".join(filter(None, parts)))
     lines = [f"### {_md(shown.title)}", "", f"**{_md(first)}**", "", pipes(heads), pipes(sides)]
     for line in grid.lines:
         cells = [*map(_md, line.labels), *("<br>".join(filter(None, map(_md, cell))) for cell in line.cells)]
         lines.append(pipes([f"*{text}*" if text else "" for text in cells] if line.control else cells))
     return "\n".join([*lines, "", *[f"- {_md(note)}" for note in others]]) + "\n"
+
+
+def _spread(heads: Iterable[Head]) -> list[Head]:
+    """A heading for each column."""
+    return list(chain.from_iterable([head] * head.span for head in heads))
 
 
 def _md(text: str) -> str:
@@ -111,8 +116,9 @@ def as_tex(shown: Shown, label: str) -> str:
     grid, first, *others = shown.grid, *shown.notes
     levels: list[list[str]] = []
     for heads in grid.head:
-        spread = [head for head in heads for _ in range(head.span)]
-        levels += [names for names in ([one.text for one in spread], [one.note for one in spread]) if any(names)]
+        spread = _spread(heads)
+        for names in ([head.text for head in spread], [head.note for head in spread]):
+            levels += [names] if any(names) else []
     named = [[*[""] * len(grid.corner), *level] for level in levels]
     named[-1][: len(grid.corner)] = grid.corner
     columns = [list(map(escape, level)) for level in named]
@@ -150,8 +156,12 @@ def escape(text: str) -> str:
     return escaped
 
 
+def _is_number(cell: Text) -> bool:
+    return _NUMERIC.fullmatch(cell.main) is not None
+
+
 def alignment(grid: Grid) -> str:
     """``llrr``: labels and columns of words are left-aligned, columns of numbers right-aligned."""
     columns = zip(*(line.cells for line in grid.lines), strict=True) if grid.lines else []
-    sides = ["r" if all(_NUMERIC.fullmatch(cell.main) for cell in column) else "l" for column in columns]
+    sides = ["r" if all(map(_is_number, column)) else "l" for column in columns]
     return "l" * len(grid.corner) + "".join(sides or "l" * sum(head.span for head in grid.head[-1]))

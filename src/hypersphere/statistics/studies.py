@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,12 +33,15 @@ Arms = Mapping[str, np.ndarray]
 """The numbers of one answer, by arm."""
 
 
-def judge(claims: Sequence[Claim], config: Config, paper: str, rules: Rules) -> dict[str, dict[str, Any]]:
-    """The measured columns of every claim that an exact study answers at this scale, by the claim's id."""
+def judge(claims: Sequence[Claim], config: Config, paper: str, rules: Rules, folder: Path) -> dict[str, dict[str, Any]]:
+    """The measured columns of every claim that an exact study answers at this scale, by the claim's id.
+
+    ``folder`` is that of the document's exact studies.
+    """
     studied = config.studied(paper)
     if not studied:
         return {}
-    path = check_tidy(config.results, f"simulations/{paper}/answers.csv")
+    path = check_tidy(folder, "answers.csv")
     table = read(path, COLUMNS)
     answerable = {claim.id: claim for claim in claims if claim.kind != "theorem" and claim.artifact in studied}
     answered = set(zip(table["id"], table["reading"], strict=True))

@@ -18,7 +18,7 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.validation import LONGEST_NAME, read_mapping
 from hypersphere.errors import HypersphereError
-from hypersphere.report import questions as answering
+from hypersphere.report import findings as answering
 
 from ...fixtures import Refused
 from ..report import made_up
@@ -111,7 +111,7 @@ def test_what_the_command_wrote_has_a_sentence_for_every_outcome(written: Plan, 
         measured = {"nothing": math.nan}.get("nothing" if outcome == "not tested" else rung, 2.1)
         row = made_up.comparison(gain.id, printed, measured, 0.5, paper=name, metric=gain.metric)
         made.append(row | {"answer": str(outcome)} | ({} if outcome == "not tested" else {"rung": rung}))
-    found = answering.answered(config, pd.DataFrame(made), {})
+    found = answering.table_of(config, pd.DataFrame(made), {})
     assert list(found["outcome"]) == [outcome] * len(NAMES)
     assert not found["sentence"].str.contains(r"[{}]|nan|temperature$").any()
     assert (outcome == "not tested") == (not found["sentence"].str.contains(r"\+2.1|1 of 1").any())

@@ -41,7 +41,6 @@ def test_drawing_and_judging_import_only_what_they_use(tmp_path: Path) -> None:
     world.say("table5", at(), [51.0, 51.1, 51.2])
     world.claims(claim("a"))
     world.write()
-    shutil.copytree(ROOT / "paper", tmp_path / "paper")
     tests, drawing = {"scipy.stats"}, {"matplotlib"}
     expected = {
         "artifact norms/transfers": {"pandas"},
@@ -49,7 +48,6 @@ def test_drawing_and_judging_import_only_what_they_use(tmp_path: Path) -> None:
         "artifact norms/training": {"pandas"} | drawing,
         "claims": {"pandas"},
         "scorecard": {"pandas"} | drawing,
-        "paper": {"pandas"} | drawing,
         f"plan {next(iter(world.plan.runs))}": set(),
     }
     assert {words: loaded(world.root, SLOW, *words.split()) for words in expected} == expected

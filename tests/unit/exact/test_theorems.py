@@ -11,7 +11,7 @@ from hypersphere.config import project as cfg
 from hypersphere.config.claims import load, load_errata
 from hypersphere.exact import theorems
 from hypersphere.provenance.columns import THEORY
-from hypersphere.report.claims import counterexample
+from hypersphere.report.entries import counterexample
 
 from ...golden.released import configured
 

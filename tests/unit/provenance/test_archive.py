@@ -34,8 +34,6 @@ KINDS = {
     "a proof": "theory.csv",
     "a study": "simulations/embedding_norms/answers.csv",
     "the page": "scorecard.html",
-    "the article": "paper.pdf",
-    "the article's text": "paper/content.json",
     "an evaluation": "evaluations/pixels-upright/*.csv",
     "weights": "runs/*/encoder.safetensors",
     "a manifest": "statistics/embedding_norms/table5/manifest.json",
@@ -46,7 +44,6 @@ LISTED = {
     "claims.json": ["claims.csv"],
     "theory.json": ["theory.csv"],
     "scorecard.manifest.json": ["scorecard.html", "scorecard.json"],
-    "paper.manifest.json": ["paper.pdf", "paper/content.json"],
 }
 """What the manifests of the results folder itself list."""
 
@@ -301,7 +298,7 @@ SPOILS: dict[str, Callable[[Plan], object]] = {
     "a flipped bit": lambda plan: HARMS["flipped"](plan.config.results / KINDS["a table"]),
     "a missing file": lambda plan: HARMS["missing"](plan.config.results / KINDS["a figure"]),
     "an altered manifest": lambda plan: HARMS["flipped"](plan.config.results / KINDS["a manifest"]),
-    "a missing manifest": lambda plan: HARMS["missing"](plan.config.results / "paper.manifest.json"),
+    "a missing manifest": lambda plan: HARMS["missing"](plan.config.results / "scorecard.manifest.json"),
     "a link to other bytes": replace(leading("/etc/hosts")),
     "a pipe for a file": replace(os.mkfifo),
     "a folder for a file": replace(Path.mkdir),

@@ -28,7 +28,7 @@ from hypersphere.config.records import Record
 from hypersphere.config.run import Run
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import evidence, likeness
-from hypersphere.statistics import claims, gather, known, measure
+from hypersphere.statistics import gather, judge, judged_records, measure
 
 from ...fixtures import Approve
 from .test_evidence import Change, changed, of_another_protocol, of_its_history, rewrite, setting
@@ -363,7 +363,7 @@ def test_a_table_that_is_missing_or_empty_is_refused(
     imported, read = refusals(root, plan, content, tmp_path)
     assert imported == read or "holds no records" in imported
     assert re.search(r"(runs|history|measurements|protocols|environments)\.csv", read)
-    assert known.recorded_scales(root) == ["laptop"]
+    assert judged_records.recorded_scales(root) == ["laptop"]
 
 
 def test_who_adds_records_mends_what_a_kill_left(root: Path, plan: Plan, sound: list[Record]) -> None:
@@ -434,7 +434,7 @@ def test_what_nothing_declares_is_not_taken_in_and_where_it_is_read_it_is_said_a
 def numbers(plan: Plan) -> tuple[dict[str, pd.DataFrame], dict[str, dict[str, Any]]]:
     """The tables of one artifact, and the claims of the project by id."""
     made = measure.judged_tables(plan, "embedding_norms", "table5", rules.load(plan.config.root))
-    return made, {row["id"]: row for row in claims.of_encoders(plan).to_dict("records")}
+    return made, {row["id"]: row for row in judge.of_encoders(plan).to_dict("records")}
 
 
 def all_seeds(*changes: Change) -> Callable[[list[Record]], list[Record]]:

@@ -49,7 +49,6 @@ def marked(tiny_plan: Plan) -> Plan:
         *made, manifest = tiny_plan.outputs(*key)
         sealed(manifest, [path.name for path in made])
     sealed(results / "scorecard.manifest.json", ["scorecard.html", "scorecard.json"])
-    sealed(results / "paper.manifest.json", ["paper/content.json", "paper.pdf"])
     return tiny_plan
 
 
@@ -59,7 +58,7 @@ def proofs(plan: Plan) -> set[Path]:
     paths += [plan.evaluated_marker(batch.id) for batch in plan.batches]
     paths += map(plan.prepared_marker, plan.prepared_together)
     paths += [plan.config.results / name for name in ("theory.json", "claims.json", "statistics/manifest.json")]
-    paths += [plan.config.results / f"{page}.manifest.json" for page in ("scorecard", "paper")]
+    paths += [plan.config.results / "scorecard.manifest.json"]
     paths += [plan.outputs(*key)[-1] for key in plan.made]
     paths += [plan.config.exact / "theory.json"]
     paths += [plan.artifact_folder(*key) / "manifest.json" for key in plan.made]
@@ -97,8 +96,6 @@ def places(plan: Plan) -> dict[Path, list[Path]]:
         found[path] = [path.with_name("manifest.json")]
     for path in (results / "scorecard.html", results / "scorecard.json"):
         found[path] = [results / "scorecard.manifest.json"]
-    for path in (results / "paper.pdf", results / "paper" / "content.json"):
-        found[path] = [results / "paper.manifest.json"]
     *drawn, manifest = plan.outputs(*plan.made[0])
     found |= {path: [manifest] for path in drawn}
     names = ("train/images.npy", "train/labels-class.npy", "manifest.json")

@@ -1,18 +1,18 @@
 """A browser; and what is known from the records of the repository alone, without exact studies and proofs."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 from hypersphere.config import plan as planning
 from hypersphere.provenance import columns, tables
-from hypersphere.report import confirmed, forest, page
-from hypersphere.report.results import Known
-from hypersphere.statistics import known
-from hypersphere.statistics.confirmed import COMPARED
+from hypersphere.report import report
+from hypersphere.report.evidence import Evidence
+from hypersphere.statistics import best_evidence, replication
+from hypersphere.statistics.confirmed import TABLES
 
-from ...golden.released import released
 from . import made_up
 from .pages import browser
 
@@ -25,21 +25,26 @@ def unrecorded(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
     root = tmp_path_factory.mktemp("unrecorded")
     for name in ("config", "paper", "data"):
         (root / name).symlink_to(ROOT / name)
-    return known.build(planning.make(root, {}))[0]
+    return best_evidence.build(planning.make(root, {}))[0]
 
 
 @pytest.fixture(scope="session")
 def report_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report's page of made-up claims on the released documents."""
-    plan, folder = released("laptop"), tmp_path_factory.mktemp("report")
-    every, compared = made_up.table(made_up.CLAIMS), pd.DataFrame(columns=list(COMPARED))
+    folder = tmp_path_factory.mktemp("report")
+    write_report({"scale": "laptop", "evidence_only": True}, folder)
+    return folder / "index.html"
+
+
+def write_report(settings: dict[str, Any], folder: Path) -> None:
+    """Write the report on made-up claims with the plan of a scale, as a DAG of that scale does."""
+    plan = planning.make(ROOT, settings)
+    every = made_up.table(made_up.CLAIMS)
     answered = [row for row in (*made_up.CLAIMS, made_up.FEWER) if row["rung"] != "nothing"]
     steps = tables.as_read(pd.DataFrame(answered, columns=list(columns.LADDER)), columns.LADDER)
-    forest.build(plan.config, every, folder)
-    confirmed.build(plan.config, compared, folder)
-    listed, ladder, criteria = (tables.rows(one) for one in (every, steps, known.criteria(every)))
-    page.write(plan, Known(listed, ladder, criteria, [made_up.FINDING], {"studies": compared}), folder)
-    return folder / "index.html"
+    listed, ladder, criteria = (tables.rows(one) for one in (every, steps, replication.criteria(every)))
+    studies = {name: tables.as_read(pd.DataFrame(columns=list(kinds)), kinds) for name, kinds in TABLES.items()}
+    report.write(plan, Evidence(listed, ladder, criteria, [made_up.FINDING], studies), folder)
 
 
 tab = pytest.fixture(scope="module")(browser.tab)

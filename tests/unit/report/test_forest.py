@@ -36,7 +36,7 @@ def listed(*claims: dict[str, Any]) -> list[dict[str, Any]]:
 def test_rows_and_caption_are_as_approved() -> None:
     """Within a document they are sorted by our effect, and more than three settings share a row."""
     shown = forest.rows(CONFIG, listed(*EVERY))
-    (axis,) = forest.draw(CONFIG, shown, len(forest.compared(shown))).axes
+    (axis,) = forest.draw(CONFIG, shown, len(forest.claims_of(shown))).axes
     runs = iter(text.get_text() for text in axis.texts if text.get_text().startswith("n = "))
     found = [
         f"{name} ({next(runs)}): {', '.join(claim['id'] for claim in alike)}"
@@ -50,7 +50,7 @@ def test_the_short_forest_has_clear_directions_first_and_then_the_largest_printe
     clear = made_up.comparison("clear", 0.1, 0.0, answer="fails")
     many = [made_up.comparison(f"at_{one}", one, -one, variant=f"v{one}") for one in range(1, 15)]
     chosen = forest.short(forest.rows(CONFIG, listed(clear, *many)))
-    assert [claim["id"] for claim in forest.compared(chosen)] == ["clear", *(f"at_{one}" for one in range(4, 15))]
+    assert [claim["id"] for claim in forest.claims_of(chosen)] == ["clear", *(f"at_{one}" for one in range(4, 15))]
     assert "12 of 15 differences in accuracy" in forest.draw(CONFIG, chosen, 15).texts[0].get_text()
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.measures import LARGEST, MEASURES
 from hypersphere.provenance import tables
-from hypersphere.report import claims, questions, words
+from hypersphere.report import entries, findings, words
 from hypersphere.report.artifact import Point
 
 from ...golden.released import configured
@@ -93,13 +93,13 @@ def test_no_interval_that_is_shown_leaves_the_range_of_its_measure(name: str) ->
     cell = Point({"measure": name}, {"mean": 50.0, "low": -1e6, "high": 1e6})
     effect = {"effect": 1.0, "low_holm": -1e6, "high_holm": 1e6, "low_power": False}
     widest = measure.high - measure.low
-    shown = claims.entry(config, value)
-    said = questions.numbers(value)
+    shown = entries.entry(config, value)
+    said = findings.numbers(value)
     values = ends(shown.intervals, said["interval"], said["adjusted"]) + list(cell.ends)
     assert len(values) > 6
     assert all(measure.low <= end <= measure.high for end in values)
-    shown = claims.entry(config, difference)
-    said = questions.numbers(difference)
+    shown = entries.entry(config, difference)
+    said = findings.numbers(difference)
     differences = ends(shown.intervals, shown.facts["Printed interval"], said["interval"], said["adjusted"])
     assert len(differences) == 10
     assert all(-widest <= end <= widest for end in differences)

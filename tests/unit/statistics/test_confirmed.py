@@ -13,7 +13,7 @@ import pytest
 from hypersphere import t_test
 from hypersphere.config.study import CHECKS, PRINTED, Study
 from hypersphere.provenance import likeness
-from hypersphere.statistics import confirmed, effects, gather, known, measure
+from hypersphere.statistics import confirmed, effects, gather, measure
 
 from ...golden.released import ROOT, from_records
 from .world import RULES
@@ -87,23 +87,6 @@ def test_a_multiple_is_told_as_what_it_comes_to() -> None:
     found = printed.groupby(printed["baseline"].str.extract("method=([a-z0-9]+)", expand=False))["baseline_came_to"]
     assert found.unique().map(list).to_dict() == {"simsiam": ["0.12"], "simclr": ["0.18"]}
     assert set(table.loc[table["study"] == "confidence", "came_to"]) == {""}
-
-
-def test_shares_are_averaged_over_sets_of_one_size_and_comparisons_are_counted() -> None:
-    splits = pd.DataFrame({"n": [5, 5, 5], "margin": 1.0, "arms": [2, 4, 2], "called": [4.0, 6.0, 5.0], "level": 50.0})
-    ends = {"low": [-1.0, 0.1, -2.0, -2.0], "high": [1.0, 0.4, -0.1, -0.1], "effect": [0.0, 0.2, -1.0, -1.0]}
-    artifacts = {"paper": "p", "study": "s", "artifact": ["s", "s", "s", "s_printed"]}
-    rows = pd.DataFrame({**artifacts, "in_family": False, "finished": True, **ends})
-    others = [rows.assign(in_family=True), rows.assign(artifact="s_checks", effect=5.0)]
-    others += [rows.assign(finished=False, effect=6.0)]
-    sizes, compared = known.nothing_differs({"splits": splits, "studies": pd.concat([rows, *others])}, 0.95)
-    two, four = sizes
-    assert (two["sets"], two["arms"], two["called"], two["called_least"], two["called_most"]) == (2, 2, 4.5, 4, 5)
-    assert (four["sets"], four["arms"], four["called"], four["level_most"]) == (1, 4, 6, 50)
-    assert (compared.comparisons, compared.called) == (3, 2)
-    # Clopper and Pearson (1934), by hand: the share at which P(X >= 2 of 3) = 3 p^2 - 2 p^3 is 0.025
-    share = compared.low / 100
-    assert 3 * share**2 - 2 * share**3 == pytest.approx(0.025)
 
 
 def test_progress_counts_each_run_once() -> None:

@@ -16,7 +16,7 @@ from hypersphere.config.plan import MANIFEST
 from hypersphere.errors import DamagedError
 from hypersphere.provenance import columns, pictures
 from hypersphere.provenance.manifest import check_tidy
-from hypersphere.statistics import claims, gather, measure
+from hypersphere.statistics import gather, judge, measure
 
 from ...fixtures import Refused
 from ...harm import flip
@@ -175,7 +175,7 @@ def test_columns_are_those_of_the_documentation(name: str) -> None:
     section = re.split(r"^## ", text.split(f"## `{name}.csv`")[1], flags=re.MULTILINE)[0]
     listed = re.findall(r"`([a-z0-9_,\s]+, [a-z0-9_,\s]+)`", section)
     documented = [column for part in listed[: 2 if name == "claims" else 1] for column in re.split(r",\s+", part)]
-    assert documented == list({**COLUMNS, "claims": claims.COLUMNS}[name])
+    assert documented == list({**COLUMNS, "claims": judge.COLUMNS}[name])
 
 
 def test_equal_inputs_give_equal_bytes_and_other_values_other_bytes(busy: World) -> None:
@@ -305,7 +305,7 @@ def test_a_damaged_table_is_refused_and_not_taken_for_one_that_is_not_made(make_
     world.judged(claim("a"))
     flip(world.plan.artifact_folder("norms", "table5") / "claims.csv")
     with refused():
-        claims.build(world.plan)
+        judge.build(world.plan)
 
 
 def test_runs_say_what_they_were_made_by_or_are_refused(make_world: Make, refused: Refused) -> None:

@@ -9,8 +9,9 @@ import pytest
 from scipy import stats
 
 from hypersphere.config.claims import Claim
+from hypersphere.provenance.exact import of_scale
 from hypersphere.provenance.manifest import check_tidy
-from hypersphere.statistics import claims, studies
+from hypersphere.statistics import judge, studies
 
 from ...fixtures import Refused
 from .world import CLAIM, PAPER, RULES, Make, at, claim
@@ -122,7 +123,7 @@ def answered(
     """Judge claims of a paper with the studied artifacts ``a``, declared as told, and ``b``."""
     world = make_world(paper={"artifacts": {"a": FIGURE | declared, "b": FIGURE}})
     world.answers(by, *rows)
-    return studies.judge(claims, world.plan.config, "norms", RULES)
+    return studies.judge(claims, world.plan.config, "norms", RULES, of_scale(world.plan.config).studies["norms"])
 
 
 def arms(name: str, variant: list[float], baseline: list[float]) -> list[Row]:
@@ -241,7 +242,7 @@ def test_a_papers_studies_and_theorems_are_judged_at_every_scale_without_any_run
     rows = [claim("s", **counted), claim("w", **counted), claim("n", **counted | {"reported": "inf"})]
     rows += [claim("d"), theorem("norms.ok")]
     world.claims(*rows)
-    claims.build_studies(world.plan, "norms")
+    judge.build_studies(world.plan, "norms")
     path = check_tidy(world.plan.config.results, "statistics/norms/studies.csv")
     alone = pd.read_csv(path, dtype=str, keep_default_na=False).set_index("id")
     # in the order of the file, without those that wait for runs
@@ -260,4 +261,4 @@ def test_a_papers_studies_and_theorems_are_judged_at_every_scale_without_any_run
     assert [row["answered_by"] for row in whole.values()] == ["study"] * 3 + ["encoder", "theorem"]
     for name in alone.index:  # the same rows as among all claims
         assert {"id": name} | alone.loc[name].to_dict() == whole[name]
-    assert list(alone.reset_index().columns) == list(claims.COLUMNS)
+    assert list(alone.reset_index().columns) == list(judge.COLUMNS)

@@ -13,7 +13,7 @@ from hypersphere.config import claims as ledger
 from hypersphere.config.claims import Claim
 from hypersphere.config.rules import Answer, Verdict
 from hypersphere.provenance import tables
-from hypersphere.statistics import claims, verdicts
+from hypersphere.statistics import judge, verdicts
 from hypersphere.statistics.effects import welch
 from hypersphere.statistics.verdicts import Size
 from hypersphere.t_test import t_interval
@@ -205,7 +205,7 @@ def test_more_runs_turn_no_answer_into_its_contrary(
 def test_more_runs_turn_no_answer_of_the_records_into_its_contrary() -> None:
     """Every comparison of the released claims, at each estimate and spread of the laptop's records."""
     plan = from_records("laptop")
-    found = claims.of_encoders(plan)
+    found = judge.of_encoders(plan)
     compared = found[(found["kind"] == "comparison") & (found["spread"] > 0)]
     assert not compared.empty
     listed = {claim.id: claim for name in plan.config.papers for claim in ledger.of(plan.config, name)}

@@ -24,7 +24,7 @@ from hypersphere.config.records import UNDEFINED
 from hypersphere.exact.study import COLUMNS
 from hypersphere.provenance import pictures, tables
 from hypersphere.provenance.columns import TABLES, THEORY
-from hypersphere.statistics import claims, measure
+from hypersphere.statistics import judge, measure
 
 PROJECT = Path(__file__).parents[2] / "project"
 RULES = rules.load(PROJECT)
@@ -266,8 +266,8 @@ class World(Runs):
         """claims.csv as text, by the claims' ids, of the artifacts that were measured."""
         self.claims(*rows)
         for artifact, made in self.tables.items():
-            claims.build_artifact(self.plan, self.paper, artifact, made)
-        claims.build(self.plan)
+            judge.build_artifact(self.plan, self.paper, artifact, made)
+        judge.build(self.plan)
         table = pd.read_csv(self.plan.config.results / "claims.csv", dtype=str, keep_default_na=False)
         return {row["id"]: row for row in table.to_dict("records")}
 

@@ -1,5 +1,6 @@
 """Distributions of a probe's values over single images or pairs: the share at or below each value."""
 
+from itertools import chain, product
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -38,9 +39,8 @@ def draw(points: Points) -> Figure:
     """A panel for each combination of a point of ``panels`` and one of ``rows``, with lines for each point of ``x``."""
     rows, columns = points.measured("rows"), points.measured("panels")
     lines = points.measured("x")
-    placed, (down, across) = figures.arrange(
-        [{**column, **row} for row in rows for column in columns], max(2, min(3, len(columns)))
-    )
+    combinations = [{**column, **row} for row, column in product(rows, columns)]
+    placed, (down, across) = figures.arrange(combinations, max(2, min(3, len(columns))))
     subtitle = f"Share of {_of(points)} at or below each value of: {noted.measures(points)}"
     of_cell = dict(iter(points.table("distribution").groupby("coordinates")))
     looks: list[dict[str, Any]] = [
@@ -58,7 +58,7 @@ def draw(points: Points) -> Figure:
         if not drawn:
             figures.blank(axis, cells)
             continue
-        values = [value for table, _ in drawn for value in table["value"]]
+        values = list(chain.from_iterable(table["value"] for table, _ in drawn))
         if figures.logarithmic(values) and not cells[0].measure.bounded:
             axis.set_xscale("log")
             figures.log_ticks(axis.xaxis)

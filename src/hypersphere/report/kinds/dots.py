@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from hypersphere.report import figures, intervals, style, words
 from hypersphere.report import notes as noted
 from hypersphere.report.artifact import Point, Points
-from hypersphere.report.intervals import Mark, Row, Section
+from hypersphere.report.intervals import Estimate, Estimates, Mark
 
 OF = "runs"
 AXES = {"panels": False, "rows": False, "x": True}
@@ -40,7 +40,7 @@ def _interval(points: Points) -> str:
 
 def _sections(points: Points) -> dict[str, list[tuple[str, Point]]]:
     """Names and cells for each point of ``rows`` and of ``panels``, by its name. Of means, only those that were run."""
-    keys = [key for name in ("panels", "rows") for key in words.varying(points.axis(name))]
+    keys = (*words.varying(points.axis("panels")), *words.varying(points.axis("rows")))
     lines = points.axis("x") if points.artifact.baseline else points.measured("x")
     found = {}
     for row in points.measured("rows"):
@@ -52,8 +52,10 @@ def _sections(points: Points) -> dict[str, list[tuple[str, Point]]]:
 
 def _named(points: Points) -> list[tuple[str, Point]]:
     """Every cell with its name in full."""
-    sections = _sections(points).items()
-    return [(f"{title}, {name}" if title else name, cell) for title, cells in sections for name, cell in cells]
+    found = []
+    for title, cells in _sections(points).items():
+        found += [(f"{title}, {name}" if title else name, cell) for name, cell in cells]
+    return found
 
 
 def draw(points: Points) -> Figure:
@@ -80,7 +82,7 @@ def draw(points: Points) -> Figure:
                 said = cell.ours if math.isnan(cell.mean) else cell.mean_text
                 ends = cell.ends
                 marks = [Mark(cell.published, "black", hollow=True, size=6.5), Mark(cell.mean, COLOUR)]
-            rows.append(Row(name, said, marks, COLOUR, ends))
-        sections.append(Section(title, rows))
+            rows.append(Estimate(name, said, marks, COLOUR, ends))
+        sections.append(Estimates(title, rows))
     frame = figures.Frame(points.artifact.title, subtitle, noted.small(points))
-    return intervals.drawn(frame, sections, label, zero=of_effects)
+    return intervals.draw(frame, sections, label, zero=of_effects)

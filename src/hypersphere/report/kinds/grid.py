@@ -1,6 +1,7 @@
 """A heat map: one coordinate in rows, one in columns, and a mean over seeds in each square."""
 
 import math
+from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -69,16 +70,22 @@ def draw(points: Points) -> Figure:
     return figure
 
 
+def _text(cell: Point) -> str:
+    """Our number, and the printed one below it."""
+    return cell.mean_text + (f"\n({cell.printed})" if cell.beside else "")
+
+
 def _panel(axis: Axes, points: Points, panel: Coordinates, inches: float, limits: tuple[float, float]) -> None:
-    cells = [[points.at(panel, row, column) for column in points.axis("columns")] for row in points.axis("rows")]
-    every = [cell for line in cells for cell in line]
+    cells = list[list[Point]]()
+    for row in points.axis("rows"):
+        cells.append([points.at(panel, row, column) for column in points.axis("columns")])
+    every = list(chain.from_iterable(cells))
     if all(math.isnan(cell.mean) for cell in every):
         figures.blank(axis, every)
         return
     size = max(6.5, min(8.0, 15 * inches / len(cells[0])))
-    means = pd.DataFrame([[cell.mean for cell in line] for line in cells])
-    printed = [[f"\n({cell.printed})" if cell.beside else "" for cell in line] for line in cells]
-    texts = pd.DataFrame([[cell.mean_text for cell in line] for line in cells]) + pd.DataFrame(printed)
+    squares = pd.DataFrame(cells)
+    means, texts = squares.map(lambda cell: cell.mean), squares.map(_text)
     import seaborn as sns  # here, because pages read this file too, and seaborn takes seconds to import
     from seaborn.utils import relative_luminance
 

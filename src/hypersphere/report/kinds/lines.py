@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -82,8 +83,10 @@ def draw(points: Points) -> Figure:
     alike: dict[tuple[Any, ...], list[Axes]] = {}
     for (row, column), axis in panels.items():
         panel = placed[row, column]
-        cells = [[points.at(panel, line, x) for x in points.axis("x")] for line in lines]
-        every = [cell for of_line in cells for cell in of_line]
+        cells = list[list[Point]]()
+        for line in lines:
+            cells.append([points.at(panel, line, x) for x in points.axis("x")])
+        every = list(chain.from_iterable(cells))
         if all(math.isnan(cell.mean) for cell in every):
             figures.blank(axis, every)
         else:
@@ -98,7 +101,7 @@ def draw(points: Points) -> Figure:
             axis.tick_params(axis="x", labelbottom=False)
     for axes in alike.values():
         drawn = [axis for axis in axes if axis.lines]
-        ends = [end for axis in drawn for end in axis.get_ylim()]
+        ends = list(chain.from_iterable(axis.get_ylim() for axis in drawn))
         for axis in drawn if len({axis.get_yscale() for axis in axes}) == 1 else []:
             axis.set_ylim(min(ends), max(ends))
     return figure
@@ -109,7 +112,7 @@ def _handles(points: Points, looks: Sequence[dict[str, Any]]) -> dict[str, Line2
     lines, entries = points.measured("lines"), {}
     for line, look in zip(lines, looks, strict=True):
         ends = [points.at(panel, line, points.axis("x")[-1]) for panel in points.axis("panels")]
-        lost = " or ".join(dict.fromkeys(how for end in ends for how in end.lost))
+        lost = figures.lost(ends)
         nothing = lost and all(math.isnan(end.mean) for end in ends)
         name = points.called(line, words.varying(lines))
         entries[name + (f" ({lost})" if nothing else "")] = Line2D([], [], **look)

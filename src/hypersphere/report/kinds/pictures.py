@@ -1,6 +1,7 @@
 """Grids of pictures that a probe chose or made: rows, columns and captions are the probe's, panels are cells."""
 
 import textwrap
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -53,7 +54,7 @@ def _numeric(texts: pd.Series) -> bool:
 
 def draw(points: Points) -> Figure:
     """A grid of pictures for each combination of a point of ``panels`` and a point of ``rows``."""
-    every = [{**panel, **row} for row in points.axis("rows") for panel in points.axis("panels")]
+    every = [{**panel, **row} for row, panel in product(points.axis("rows"), points.axis("panels"))]
     of_cell = dict(iter(points.table("pictures").groupby("coordinates")))
     combinations = [point for point in every if points.at(point).text in of_cell] or every[:1]
     grids = [_Grid(of_cell[points.at(point).text]) for point in combinations if of_cell]

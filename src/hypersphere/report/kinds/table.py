@@ -27,9 +27,11 @@ def draw(points: Points) -> Grid:
     corner = [
         name if "." in first else name[:1].upper() + name[1:] for name, (first, *_) in zip(names, keys, strict=True)
     ]
-    labels = [[points.called(row, each) for each in keys] for row in rows]
-    cells = [[points.at(row, column) for column in columns] for row in rows]
-    printed = [any(cell.claim for cell in column) for column in zip(*cells, strict=True)]
+    labels, cells = list[list[str]](), list[list[Point]]()
+    for row in rows:
+        labels.append([points.called(row, each) for each in keys])
+        cells.append([points.at(row, column) for column in columns])
+    printed = [any(map(_has_claim, column)) for column in zip(*cells, strict=True)]
     lines = [Line(tuple(label), _texts(line, printed)) for label, line in zip(labels, cells, strict=True)]
     controls: dict[tuple[str, ...], Line] = {}
     for kind, name in words.CONTROLS.items():
@@ -49,6 +51,10 @@ def draw(points: Points) -> Grid:
             line_of_control = Line(tuple(said), _texts(of_line, printed), control=True)
             controls.setdefault(tuple(one.text for one in of_line), line_of_control)
     return Grid(_head(points, columns, cells, printed), tuple(corner), (*lines, *controls.values()))
+
+
+def _has_claim(cell: Point) -> bool:
+    return cell.claim is not None
 
 
 def _texts(line: Sequence[Point], printed: Sequence[bool]) -> tuple[Text, ...]:
@@ -74,14 +80,15 @@ def _head(
     outer: list[tuple[str, ...]] = [() for _ in columns]
     for keys in words.together(words.varying(columns)):
         outer = [(*above, points.called(column, keys)) for above, column in zip(outer, columns, strict=True)]
-        spans = groupby(zip(outer, printed, strict=True), key=lambda pair: pair[0])
-        rows.append(tuple(Head(path[-1], "", sum(1 + published for _, published in same)) for path, same in spans))
+        heads = list[Head]()
+        for path, same in groupby(zip(outer, printed, strict=True), key=lambda pair: pair[0]):
+            heads.append(Head(path[-1], "", sum(1 + published for _, published in same)))
+        rows.append(tuple(heads))
     last_row: list[Head] = []
     for column, published in zip(zip(*cells, strict=True), printed, strict=True):
         last_row.append(Head("ours"))
         if published:
-            data = [{key: value for key, value in cell.coordinates.items() if key in words.DATA} for cell in column]
-            names = {words.point(points.paper, one, one).removeprefix("→ ") for one in data}
+            names = {words.point(points.paper, cell.coordinates, words.DATA).removeprefix("→ ") for cell in column}
             on = f"on {names.pop() if len(names) == 1 else 'the named data'}"
             last_row.append(Head("published", on if any(cell.stands_in for cell in column) else ""))
     return (*rows, tuple(last_row))

@@ -22,7 +22,7 @@ from hypersphere.provenance import tables
 from hypersphere.report import style, writer
 from hypersphere.report.artifact import Points, Shown
 from hypersphere.report.results import Results
-from hypersphere.statistics import claims
+from hypersphere.statistics import judge
 
 from ...statistics.world import Runs
 
@@ -91,7 +91,7 @@ class Made(Runs):
         made = compute.halves(Context(self.plan.config, PAPER)).tables
         tables.write(folder, {name: (one, list(one)) for name, one in made.items()}, [folder / "answers.csv"])
         self.theory(("made_up.theorem", PAPER, "as printed", 100, 90, 0, 0.0, "", "no counterexample"))
-        claims.build_studies(self.plan, PAPER)
+        judge.build_studies(self.plan, PAPER)
 
     @property
     def results(self) -> Results:

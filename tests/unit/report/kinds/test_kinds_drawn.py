@@ -1,5 +1,6 @@
-"""What every table and caption says, as approved; what figures draw; and what changes when numbers are lost or far."""
+"""What every kind of figure draws and every table says; and what changes when numbers are lost or far."""
 
+import io
 import math
 import re
 import shutil
@@ -11,13 +12,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from hypersphere.config import registry
 from hypersphere.errors import DamagedError
 from hypersphere.provenance.manifest import tidy_manifest
 from hypersphere.report import style, writer
-from hypersphere.report.artifact import SINGLE
+from hypersphere.report.artifact import SINGLE, Points
 from hypersphere.report.kinds import sphere
 
 from .... import legible
@@ -35,48 +38,63 @@ def panels(figure: Figure) -> list[Axes]:
     return figure.findobj(lambda one: isinstance(one, Axes) and one.get_visible() and one.get_label() != "<colorbar>")
 
 
-def words(figure: Figure) -> list[str]:
-    """All its text: titles, legends, names of axes and ticks, and what stands in panels."""
-    said = [one.get_text() for one in figure.texts]
-    said += [one.get_text() for key in figure.subfigs[0].legends for one in key.get_texts()]
-    for axes in panels(figure):
-        said += [axes.get_title(loc="left"), axes.get_title(), axes.get_xlabel(), axes.get_ylabel()]
-        said += [one.get_text() for one in (*axes.get_xticklabels(), *axes.get_yticklabels(), *axes.texts)]
-    return said
+def told(figure: Figure) -> list[str]:
+    """Every word of a figure."""
+    return [text.get_text().replace("\n", " / ") for text in figure.findobj(Text)]
 
 
-@pytest.mark.parametrize("scale", ["small", "paper"])
-def test_every_artifact_is_as_approved(measured: Any, scale: str) -> None:
-    made = measured(scale)
-    shown = [made.show(name) for name in made.plan.config.papers["made_up"].artifacts]
-    texts = [
-        writer.as_markdown(one) if one.grid else "\n".join((f"### {one.title}", "", *one.notes)) + "\n" for one in shown
-    ]
-    approval.approve(f"kinds_{scale}.md", "\n".join(texts))
+def test_every_artifact_says_what_is_approved(measured: Any) -> None:
+    """Tables with their cells, figures with their notes."""
+    made = measured("small")
+    texts = []
+    for name in made.plan.config.papers["made_up"].artifacts:
+        shown = made.show(name)
+        notes = "\n".join((f"### {shown.title}", "", *shown.notes)) + "\n"
+        texts.append(writer.as_markdown(shown) if shown.grid else notes)
+    approval.approve("kinds.md", "\n".join(texts))
 
 
-@pytest.mark.parametrize(("name", "banded"), [("courses", True), ("sets", True), ("sweep", False), ("buckets", False)])
-def test_every_mean_is_on_a_line_and_every_band_encloses_one(
-    measured: Any, figure: Any, name: str, banded: bool
-) -> None:
-    """By the numbers of the table of the figure's cells, and by the places of what is drawn."""
-    summary = measured("small").table(name, "summary")
-    means = summary.loc[summary["method"] != "control", "mean"].dropna().to_numpy()
-    lines = [line for axes in panels(figure(name)) for line in axes.lines]
-    heights = np.concatenate([np.asarray(line.get_ydata(), float) for line in lines])
-    assert len(means)
-    assert np.isclose(means[:, None], heights).any(axis=1).all()
-    bands = 0
+def means(made: Made, name: str) -> list[float]:
+    """The means of the csv beside a figure, without controls."""
+    points = Points(made.results, made.plan.config.papers["made_up"], name)
+    table = pd.read_csv(io.StringIO(points.means()))
+    return list(table.loc[table["method"] != "control", "mean"].dropna())
+
+
+def marked(figure: Figure, along: str) -> np.ndarray:
+    """Where lines and dots are, along x or y, in data."""
+    lines = [line for axes in panels(figure) for line in axes.lines]
+    return np.concatenate([np.ravel(line.get_xdata() if along == "x" else line.get_ydata()) for line in lines])
+
+
+@pytest.mark.parametrize(
+    ("name", "along", "scale"),
+    [
+        *(("courses", "y", "small"), ("sweep", "y", "small"), ("sets", "y", "small"), ("heights", "x", "small")),
+        *(("courses", "y", "paper"), ("sweep", "y", "paper")),
+    ],
+)
+def test_every_mean_of_the_csv_is_drawn(measured: Any, figure: Any, name: str, along: str, scale: str) -> None:
+    drawn = marked(figure(name, scale), along)
+    expected = means(measured(scale), name)
+    assert expected
+    assert not [mean for mean in expected if not np.isclose(drawn, mean, rtol=1e-6).any()]
+
+
+@pytest.mark.parametrize("name", ["courses", "sets"])
+def test_a_band_encloses_its_line_and_has_its_colour(figure: Any, name: str) -> None:
+    enclosed = 0
     for axes in panels(figure(name)):
-        for corners in [path.vertices for each in axes.collections for path in each.get_paths()]:
-            ends = pd.DataFrame(corners, columns=["x", "y"]).groupby("x")["y"].agg(["min", "max"])
-            enclosed = 0
-            for line in axes.lines:
-                height = pd.Series(line.get_ydata(), line.get_xdata(), float).reindex(ends.index)
-                enclosed += bool(height.between(ends["min"] - 1e-9, ends["max"] + 1e-9).all())
-            assert enclosed, name
-            bands += 1
-    assert (bands > 0) == banded
+        colours = {to_hex(line.get_color()): line for line in axes.lines if line.get_marker() not in ("", "None")}
+        for band in (one for one in axes.collections if len(one.get_paths())):
+            line = colours[to_hex(band.get_facecolor()[0])]
+            corners = band.get_paths()[0].vertices
+            for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True):
+                ends = corners[np.isclose(corners[:, 0], x), 1]
+                if len(ends):
+                    assert ends.min() < y < ends.max()
+                    enclosed += 1
+    assert enclosed
 
 
 def test_names_that_are_no_formula_end_no_kind_of_drawing(make: Any) -> None:

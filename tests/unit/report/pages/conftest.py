@@ -17,7 +17,7 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.rules import Verdict
 from hypersphere.provenance import tables
 from hypersphere.provenance.columns import CLAIMS, RUNS
-from hypersphere.report import pages, paper, scorecard
+from hypersphere.report import scorecard, writer
 from hypersphere.report.results import Results
 
 from ...statistics.world import Runs
@@ -88,7 +88,8 @@ class World(Runs):
         tables.write(self.folder / "statistics", {"runs": (runs, RUNS)})
         self.measure("table1")
         curve = pd.DataFrame({"x": [1.0]}), tables.numbers("x")
-        tables.write(self.folder / "simulations" / "alpha", {"curve": curve})
+        for folder in (self.plan.config.exact_studies("alpha"), self.folder / "simulations" / "alpha"):
+            tables.write(folder, {"curve": curve})
         self.draw("curve")
 
     @property
@@ -111,7 +112,6 @@ class World(Runs):
 
     def build(self) -> None:
         scorecard.build(self.plan)
-        paper.build(self.plan)
 
     def read(self, name: str) -> str:
         return (self.folder / name).read_text(encoding="utf-8")
@@ -121,9 +121,7 @@ def made(
     scale: str = "quick", verdict: str = "quick only", *, root: Path, shift: float = 0.0, **overrides: Any
 ) -> World:
     shutil.copytree(Path(__file__).parent / "project", root, dirs_exist_ok=True)
-    for name in ("config/statistics.yaml", "paper/supplement.typ", "paper/layout.typ", "paper/tables.typ"):
-        (root / name).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, root / name)
+    shutil.copy(ROOT / "config" / "statistics.yaml", root / "config" / "statistics.yaml")
     columns = [name for name, field in Claim.model_fields.items() if not field.exclude]
     for one in ("alpha", "beta"):  # what they print stands in ``claims_at`` alone
         files.write_text(root / "papers" / one / "claims.csv", ",".join(columns) + "\n")
@@ -133,7 +131,7 @@ def made(
 @pytest.fixture(scope="session")
 def _stand_ins() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pages, "show", stand_in)
+        patch.setattr(writer, "show", stand_in)
         yield
 
 

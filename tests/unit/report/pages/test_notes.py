@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from hypersphere.report import notes, pages, words
+from hypersphere.report import notes, page, words
 from hypersphere.report.artifact import Points
 
 
@@ -32,7 +32,9 @@ def test_cells_with_other_seeds_are_said_to_have_them() -> None:
 
 
 def test_equal_lists_of_seeds_are_said_once(make: Any) -> None:
-    assert pages.scale(make(seeds=[4, 7]).results)["seeds"] == "n = 2 (seeds 4, 7)"
+    scale = page.of_scale(make(seeds=[4, 7]).results).scale
+    assert scale is not None
+    assert scale.seeds == "n = 2 (seeds 4, 7)"
 
 
 def test_a_dataset_is_named_with_what_is_measured_in_its_place(quick: Any, make: Any) -> None:

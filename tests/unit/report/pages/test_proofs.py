@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from hypersphere.config.claims import Erratum
-from hypersphere.report import claims, pages, scorecard
+from hypersphere.report import entries, errata, html
 from hypersphere.report.proofs import Link, Proofs
 
 from ....golden.released import released
@@ -21,13 +21,13 @@ from ..conftest import ROOT
 def test_a_claim_that_was_not_run_links_no_results_and_a_measured_one_the_code_of_its_loss(quick: Any) -> None:
     proofs = Proofs(quick.plan, frozenset(), quick.folder)
     assert proofs.test("alpha.gone", "alpha").href == "../../papers/alpha/errata.yaml"
-    entries = {one.row["id"]: one for one in claims.entries(quick.results)}
-    rate = entries["alpha.rate"]
+    listed = {one.row["id"]: one for one in entries.of_scale(quick.results)}
+    rate = listed["alpha.rate"]
     studied = dataclasses.replace(rate, row=rate.row | {"verdict": "not run"})
-    for claim in (studied, entries["alpha.sweep"]):
+    for claim in (studied, listed["alpha.sweep"]):
         assert not [link for link in proofs.of([claim]) if not link.href.startswith("../../")]
     assert Link("study's table", "simulations/alpha/curve.csv") in proofs.of([rate])
-    found = proofs.code(entries["alpha.cut"])
+    found = proofs.code(listed["alpha.cut"])
     assert [link.text for link in found] == ["nt_xent", "cut_initialisation"]
     assert found[0].href == "../../src/hypersphere/objectives/nt_xent.py"
     assert proofs.code(rate) == []
@@ -71,7 +71,7 @@ def test_the_code_and_the_test_of_every_exact_study_and_statement_exist() -> Non
     proofs.root = str(ROOT)
     for paper in plan.config.papers.values():
         for name, declared in paper.studied.items():
-            code = proofs.artifact(paper, name)[-1]
+            code = proofs.artifact(paper.paper, name)[-1]
             assert (code.text, declared.study in code.href) == ("study", True)
     papers = [(paper, "") for paper in plan.config.papers if plan.config.theorems_file(paper).is_file()]
     studies = [(paper, study) for paper in plan.config.papers for study in plan.config.studies(paper)]
@@ -83,10 +83,10 @@ def test_the_code_and_the_test_of_every_exact_study_and_statement_exist() -> Non
 def test_a_picture_in_the_page_is_no_wider_than_it_is_shown(tmp_path: Path) -> None:
     png = tmp_path / "one.png"
     Image.new("RGB", (1600, 400), "navy").save(png)
-    kind, _, data = pages.webp(png, scorecard.WIDTH, scorecard.QUALITY).partition(",")
+    kind, _, data = html.webp(png, html.ARTIFACT).partition(",")
     assert kind == "data:image/webp;base64"
     with Image.open(io.BytesIO(base64.b64decode(data))) as shown:
-        assert shown.size == (scorecard.WIDTH, scorecard.WIDTH // 4)
+        assert shown.size == (html.ARTIFACT.width, html.ARTIFACT.width // 4)
         assert shown.convert("RGB").getpixel((5, 5)) == pytest.approx((0, 0, 128), abs=10)
 
 
@@ -99,8 +99,8 @@ def test_what_is_run_in_words() -> None:
         {"when": {"artifact": "readings"}, "set": {"batch.accumulate": "sum"}, "by": "some"},
         {"set": {"method.two_tau": True}, "by": "none"},
     ]
-    assert pages.what_is_run(Erratum.model_validate(said | {"runs": runs})) == (
+    assert errata.what_is_run(Erratum.model_validate(said | {"runs": runs})) == (
         "every run of a published table or figure with variant curv or pos has logits.curve=equation_10, logits.s=1; "
         "a run with artifact readings has batch.accumulate=sum; no run has method.two_tau=true"
     )
-    assert pages.what_is_run(Erratum.model_validate(said | {"of": "text"})) == ""
+    assert errata.what_is_run(Erratum.model_validate(said | {"of": "text"})) == ""

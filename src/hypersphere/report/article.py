@@ -1,0 +1,323 @@
+"""report.pdf: the page as an article, set from paper/report.typ and a content.json of numbers and names."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from hypersphere.config import citation, project
+from hypersphere.config.artifacts import Paper, Section
+from hypersphere.config.plan import Plan
+from hypersphere.config.project import Config
+from hypersphere.config.rules import RUNGS, Answer
+from hypersphere.errors import HypersphereError
+from hypersphere.files import write_json
+from hypersphere.report import counts, entries, figures, forest, studies, style, words
+from hypersphere.report.artifact import Context
+from hypersphere.report.kinds import study_figure
+from hypersphere.report.our_studies import OurStudy
+from hypersphere.report.page import Known, Page, Picture
+from hypersphere.report.results import Results, Row
+from hypersphere.report.typesetting import address, quoted, typeset
+
+SOURCE = "paper/report.typ"
+MOST = 8
+"""Comparisons in a document's own section; the appendix has all."""
+ASKED = ("id", "paper", "question", "sentence", "certainty", "lead", "about", "leading")
+"""The columns of findings.csv that the article has."""
+EVIDENCE = (
+    *("statements_hold", "statements_fail", "studied_hold", "studied_fail", "studied_open"),
+    *("clear", "unclear", "nothing", "borne", "contradicted"),
+)
+"""The columns of its table of evidence."""
+CRITERIA = {
+    "same_sign": "compared",
+    "clear": "compared",
+    "printed_inside": "compared",
+    "ours_inside": "with_interval",
+}
+"""The criteria of replication, each with what it is counted of."""
+
+
+def build(plan: Plan, page: Page, folder: Path) -> None:
+    """Write figures of exact studies, ``content.json`` and ``report.pdf``, beside the tables and forests."""
+    write_json(folder / "content.json", Article(plan, page, folder).content())
+    typeset(plan.config.root, SOURCE, folder / "content.json", folder / "report.pdf")
+
+
+@dataclass
+class Article:
+    """The content of the article on a page; ``folder`` has its pictures."""
+
+    plan: Plan
+    page: Page
+    folder: Path
+
+    @property
+    def config(self) -> Config:
+        return self.plan.config
+
+    @property
+    def known(self) -> Known:
+        assert self.page.known is not None  # the article is on all evidence
+        return self.page.known
+
+    @cached_property
+    def claims(self) -> list[Row]:
+        """Every claim, as claims.csv has it."""
+        return [entry.row for entry in self.page.entries.values()]
+
+    @cached_property
+    def printed(self) -> list[Row]:
+        """The claims that a document prints."""
+        return [claim for claim in self.claims if claim["origin"] == "printed"]
+
+    @cached_property
+    def sections(self) -> dict[str, Section]:
+        """What the article says of each document with printed claims, by its id."""
+        found = {}
+        for name, paper in self.config.papers.items():
+            if any(claim["paper"] == name for claim in self.printed):
+                found[name] = paper.report or Section(short=f"“{paper.title}”")
+        return found
+
+    def content(self) -> dict[str, Any]:
+        """Everything that the source shows."""
+        questions = chain.from_iterable(self.known.questions.values())
+        asked = [self._asked(question.row) for question in questions]
+        leads = [self._asked(row) for row in self.known.leading]
+        if not leads:
+            raise HypersphereError(f"{self._findings}: no question leads, so the abstract has no findings")
+        _, every, of_studies = self.known.pictures
+        return {
+            "about": self._about(),
+            "counts": self._counts(),
+            "confidence": self.page.confidence,
+            "leads": leads,
+            "across": [one for one in asked if one["paper"] not in self.config.papers and not one["lead"]],
+            **self._studies(asked),
+            "forest": self._picture(every, forest.caption(self.claims)),
+            "studies_forest": self._picture(of_studies, of_studies.alt),
+            "criteria": self._criteria(),
+            "evidence": self._evidence(),
+            "papers": [self._section(name, asked) for name in self.sections],
+            "failed": list(self._failed()),
+            "audit": list(self._audit()),
+            "contradicted": list(self._contradicted()),
+            "ladder": [list(rung) for rung in self.known.ladder],
+            "scales": self._scales(),
+        }
+
+    @property
+    def _findings(self) -> Path:
+        return self.folder / "findings.csv"
+
+    def _asked(self, row: Row) -> dict[str, str]:
+        if not row["sentence"].strip():
+            raise HypersphereError(f"{self._findings}: {row['id']}: the sentence is missing")
+        return {key: quoted(row[key]) for key in ASKED}
+
+    def _about(self) -> dict[str, str]:
+        """What CITATION.cff says. The date is that of the release, so that bytes repeat."""
+        cited = citation.read(self.config.root)
+        if cited is None:
+            return dict.fromkeys(("authors", "version", "date", "address"), "")
+        return {
+            "authors": ", ".join(map(str, cited.authors)),
+            "version": cited.version,
+            "date": str(cited.date_released or ""),
+            "address": str(cited.repository or ""),
+        }
+
+    def _picture(self, picture: Picture, alt: str) -> dict[str, Any]:
+        path = address(self.config.root, self.folder / f"{picture.name}.svg")
+        return {"path": path, "title": picture.title, "inches": figures.WIDTH, "alt": alt}
+
+    # Counts
+
+    def _counts(self) -> dict[str, str]:
+        numbers = counts.of_evidence(self.claims)
+        numbers["drawn"] = sum(map(forest.is_drawn, self.claims))
+        errata = {"documents": str(len(self.sections)), "errata": str(len(self.page.errata))}
+        return in_sentences(numbers) | errata
+
+    def _evidence(self) -> list[list[str]]:
+        """A row for each document, and a last one for all."""
+        shorts = {name: section.short for name, section in self.sections.items()} | {"": "all"}
+        rows = []
+        for name, short in shorts.items():
+            own = [claim for claim in self.printed if name in ("", claim["paper"])]
+            numbers = counts.by_answer(own)
+            rows.append([short, f"{len(own):,}", *(f"{numbers[key]:,}" for key in EVIDENCE)])
+        return rows
+
+    def _criteria(self) -> list[list[str]]:
+        """Each criterion as ``12 of 26``, by document and rung; a last row for all."""
+        rows = {f"{self.sections[row['paper']].short}, {RUNGS[row['rung']]}": row for row in self.known.criteria}
+        whole = Counter[str]()
+        for row in rows.values():
+            whole.update({key: row[key] for key in {*CRITERIA, *CRITERIA.values()}})
+        listed = []
+        for label, row in (rows | {"all": whole}).items():
+            cells = [f"{row[key]:.0f} of {row[of]:.0f}" if row[of] else "–" for key, of in CRITERIA.items()]
+            listed.append([label, f"{row['compared']:.0f}", *cells])
+        return listed
+
+    # Statements and sentences
+
+    @cached_property
+    def _refuted(self) -> dict[str, dict[str, str]]:
+        """The printed statements with a counterexample, by their ids."""
+        found = {}
+        for claim in self.printed:
+            if (claim["answered_by"], claim["answer"]) == ("theorem", Answer.FAILS):
+                errata = [one for one in self.page.errata if claim["id"] in one["tests"]]
+                found[claim["id"]] = {
+                    "statement": quoted(claim["sentence"]),
+                    "source": claim["source"],
+                    "counterexample": entries.counterexample(claim["counterexample"]),
+                    "erratum": "; ".join(f"{one['id']}: {one['chosen']}" for one in errata),
+                }
+        return found
+
+    def _failed(self) -> Iterator[str | dict[str, str]]:
+        """The refuted statements under the titles of their documents."""
+        for name in self.sections:
+            ids = [claim["id"] for claim in self.printed if claim["paper"] == name and claim["id"] in self._refuted]
+            if ids:
+                yield self.config.papers[name].title
+                yield from (self._refuted[one] for one in ids)
+
+    def _contradicted(self) -> Iterator[dict[str, str]]:
+        for claim in self.printed:
+            if claim["answer"] == Answer.CONTRADICTED:
+                document = self.sections[claim["paper"]].short
+                yield {"document": document, "sentence": quoted(claim["sentence"]), "source": claim["source"]}
+
+    # Documents
+
+    def _section(self, name: str, asked: Sequence[dict[str, str]]) -> dict[str, Any]:
+        """A document with its questions and its comparisons."""
+        paper, section = self.config.papers[name], self.sections[name]
+        for one in section.gravest:
+            if one not in self._refuted:
+                file = self.config.paper_file(name)
+                raise HypersphereError(f"{file}: report.gravest: {one} is no printed statement with a counterexample")
+        questions = [one for one in asked if one["paper"] == name]
+        compared = [claim for claim in self.claims if claim["paper"] == name and counts.is_compared(claim)]
+        effects = {}
+        for claim in compared:
+            graded = {"id": claim["id"], "certainty": claim["certainty"]}
+            effects[claim["id"]] = forest.in_numbers(paper, claim) | graded
+        own = [claim for claim in self.printed if claim["paper"] == name]
+        return {
+            "id": name,
+            "title": paper.title,
+            "short": section.short,
+            "counts": in_sentences(counts.by_answer(own)),
+            "questions": questions,
+            "effects": [effects[one] for one in _first(compared, questions)[:MOST]],
+            "all_effects": list(effects.values()),
+            "gravest": [self._refuted[one] for one in section.gravest],
+            "figure": self._figure(paper),
+        }
+
+    def _figure(self, paper: Paper) -> dict[str, Any] | None:
+        """Draw the figure of a document's exact study, if that was run, and say what it shows.
+
+        It is drawn for the report alone: whether a scale has drawn it too must not change the report.
+        """
+        name = self.config.report_figures.get(paper.paper)
+        drawing = self._drawing(paper, name) if name else None
+        if name is None or drawing is None:
+            return None
+        artifact, path = paper.studied[name], self.folder / "figures" / paper.paper / f"{name}.svg"
+        with style.applied():
+            figures.save(study_figure.draw(self._context(paper, name)), [path], "")
+        return {
+            "title": drawing.finding or artifact.title,
+            "original": artifact.printed or "",
+            "notes": [drawing.note],
+            "alt": drawing.note,
+            "inches": drawing.size[0],
+            "path": address(self.config.root, path),
+        }
+
+    def _context(self, paper: Paper, name: str) -> Context:
+        return Context(Results(self.plan, shared=True), paper, name)
+
+    def _drawing(self, paper: Paper, name: str) -> studies.Drawing | None:
+        """The figure of an exact study, if that was run."""
+        context = self._context(paper, name)
+        return studies.made(context) if context.results.simulated(paper.paper, name).is_file() else None
+
+    def _audit(self) -> Iterator[dict[str, str]]:
+        """What figures on printed numbers show, by document."""
+        for name, section in self.sections.items():
+            paper = self.config.papers[name]
+            for artifact, declared in paper.studied.items():
+                if (declared.study, declared.draw) == ("printed_numbers", "study_figure"):
+                    drawing = self._drawing(paper, artifact)
+                    if drawing and drawing.finding:
+                        yield {"document": section.short, "text": drawing.finding}
+
+    # Studies and scales
+
+    def _studies(self, asked: Iterable[dict[str, str]]) -> dict[str, Any]:
+        """Our own studies: those with confirmation runs, with answer and tables, and the questions of the others."""
+        answers = {(one["paper"], one["id"]): one for one in asked}
+        measured = [study for study in self.known.studies if study.comparisons]
+        planned = [study.plan.question for study in self.known.studies if not study.comparisons]
+        return {"studies": [_study(one, answers.get((one.paper, one.name))) for one in measured], "planned": planned}
+
+    def _scales(self) -> list[dict[str, str]]:
+        """The scales that the evidence is of, with their devices."""
+        of_scale: dict[str, list[Row]] = {}
+        for claim in self.claims:
+            if claim["scale"]:
+                of_scale.setdefault(claim["scale"], []).append(claim)
+        listed = []
+        for name, own in of_scale.items():
+            describe = project.load(self.config.root, {"scale": name}).scale.describe
+            device, precision = (_listed(own, key) for key in ("device", "precision"))
+            listed.append({"name": name, "describe": describe, "device": device, "precision": precision})
+        return listed
+
+
+def _listed(claims: Sequence[Row], column: str) -> str:
+    """The different values of a column, each of which may list several."""
+    return words.distinct(chain.from_iterable(claim[column].split("; ") for claim in claims))
+
+
+def in_sentences(numbers: Mapping[str, int]) -> dict[str, str]:
+    """Counts as a sentence has them: ``none`` or ``1,123``."""
+    return {key: f"{number:,}" if number else "none" for key, number in numbers.items()}
+
+
+def _first(compared: Sequence[Row], questions: Sequence[Mapping[str, str]]) -> list[str]:
+    """The ids of comparisons: those with an answer first, and of these those that a question leads with or names."""
+    named = list[str]()
+    for question in questions:
+        named += [question["leading"], *question["about"].split()]
+    named += [claim["id"] for claim in compared]
+    place = {name: at for at, name in enumerate(dict.fromkeys(named))}
+    ranked = sorted(compared, key=lambda claim: (claim["answer"] == Answer.CANNOT_TELL, place[claim["id"]]))
+    return [claim["id"] for claim in ranked]
+
+
+def _study(study: OurStudy, answer: dict[str, str] | None) -> dict[str, Any]:
+    """A study with confirmation runs; ``answer`` is its finding, if it has one."""
+    unanswered = {"question": study.plan.question, "sentence": study.closed, "certainty": ""}
+    head, *checks = study.checks
+    return (answer or unanswered) | {
+        "measure": study.measure,
+        "tuned": bool(study.plan.tuned),
+        "limits": study.limits,
+        "head": study.comparisons[0][1][0],
+        "groups": [{"title": title, "rows": rows} for title, (_, *rows) in study.comparisons],
+        "checks_head": head,
+        "checks": checks,
+    }

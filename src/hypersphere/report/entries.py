@@ -1,0 +1,287 @@
+"""Claims as every page shows them: what is published and what was found, in words."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hypersphere.config import coordinates
+from hypersphere.config.artifacts import Paper
+from hypersphere.config.claims import PRINTED, SIGNS
+from hypersphere.config.measures import MEASURES
+from hypersphere.config.project import Config
+from hypersphere.config.rules import Answer, Verdict
+from hypersphere.provenance import columns, tables
+from hypersphere.report import words
+from hypersphere.report.artifact import Grid, Head, Line, Shown, Text
+from hypersphere.report.results import Results, Row, settles
+from hypersphere.wording import counted
+
+NOTHING = "–"
+"""Where there is no number."""
+DIRECTIONS = (*SIGNS, "equal")
+"""Reported by a comparison that prints no difference, or says that there is none."""
+ORIGINS = {
+    "printed": "printed",
+    "implied": "implied by two printed numbers",
+    "corrected": "corrected by an erratum",
+    "ours": "of our own",
+}
+"""Origins of claims, in words."""
+SIDES = ("left", "right")
+"""The keys of a counterexample for the two sides of the statement. All other keys are inputs."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A claim in words."""
+
+    row: Row
+    """Its row of claims.csv, of one scale or of the report."""
+    subject: str
+    where: str
+    """Measure, data, setting, origin and place in the document; a published number that cannot stand beside ours."""
+    printed: str
+    """The published number, where there is one that may stand beside ours: both are effects, or of the same setting."""
+    found: str
+    """The counterexample, or what was measured; empty where nothing was."""
+    intervals: str
+    """``Welch [+2.8, +5.2]; Holm [+2.5, +5.5]``; of anything but a comparison of encoders, its one interval."""
+    reading: str
+    says: str
+    """What came of it: the result of encoders, and the answer of anything else."""
+    worth: str
+    """The certainty of the report's claims, and the verdict on those of one scale."""
+    facts: Mapping[str, str]
+    """What its line leaves out, by name."""
+    steps: Sequence["Entry"]
+    """The claim by each piece of evidence, the best first. Of the report."""
+
+    @property
+    def group(self) -> str:
+        """``margins/table2``: the table or figure that prints it, or the theorems of its document."""
+        name = "theorems" if self.row["kind"] == "theorem" else self.row["artifact"]
+        return f"{self.row['paper']}/{name}"
+
+    @property
+    def discrepancy(self) -> str:
+        """Points of accuracy between our effect and the printed one, to sort by; empty where there are not both."""
+        row, metric = self.row, MEASURES.get(self.row["metric"])
+        effect = row["kind"] == "comparison" and row["answered_by"] == "encoder" and row["measured"]
+        if not (effect and metric and metric.margin == "accuracy") or row["reported"] in ("", *SIGNS):
+            return ""
+        printed = 0.0 if row["reported"] == "equal" else float(row["reported"])
+        return f"{abs(float(row['measured']) - printed):.2f}"
+
+
+def of_scale(results: Results) -> list[Entry]:
+    """Every claim in the order of claims.csv."""
+    return [entry(results.config, row) for row in tables.rows(results.claims)]
+
+
+def of_artifact(results: Results, paper: str, artifact: str) -> Shown | None:
+    """The verdicts on an artifact's claims as a table, which follows it; None if its runs answer none."""
+    config, path = results.config, results.plan.artifact_folder(paper, artifact) / "claims.csv"
+    judged = tables.rows(tables.read(results.checked(path), columns.CLAIMS)) if path.is_file() else []
+    answered = [entry(config, row) for row in judged if row["verdict"] != Verdict.NOT_RUN]
+    if not answered:
+        return None
+    lines = []
+    for claim in answered:
+        result = claim.says if claim.row["kind"] == "comparison" else ""
+        cells = (claim.printed, claim.found, claim.intervals, claim.row["verdict"], result)
+        lines.append(Line((claim.subject, claim.where), tuple(Text(cell or NOTHING) for cell in cells)))
+    head = ("published", "ours", f"{words.confidence(config)} interval; after Holm", "verdict", "result")
+    grid = Grid((tuple(map(Head, head)),), ("claim", "on"), tuple(lines))
+    some = f"{counted(len(answered), 'claim')} of {len(judged)} on it {'is' if len(answered) == 1 else 'are'}"
+    make = "evidence" if config.settings.evidence_only else "reproduce"
+    reasons = Counter(row["why"] for row in judged if row["verdict"] == Verdict.NOT_RUN)
+    notes = (
+        f"{some} answered by these runs. {words.notice(config)}",
+        *(f"Not answered, {number}: {reason}." for reason, number in reasons.items()),
+        f"All claims, theorems and exact studies: make {make} SCALE={config.settings.scale} writes scorecard.html.",
+    )
+    return Shown(f"{artifact}-claims", f"Verdicts on {artifact}", notes, grid)
+
+
+def entry(config: Config, row: Row, steps: Iterable[Row] = ()) -> Entry:
+    """A row of claims.csv in words: of one scale, or of the report, which has a rung and lacks some columns.
+
+    ``steps`` are its rows of ladder.csv, the best first.
+    """
+    paper, of_report, encoders = config.papers[row["paper"]], "rung" in row, row["answered_by"] == "encoder"
+    answer, printed = Answer.of(row["answer"]), published(row).removeprefix(NOTHING)
+    beside = of_report or not encoders or row["kind"] == "comparison" or settles(config)
+    subject, found = _subject(paper, row), ours(row)
+    reading, failed = _reading(config, row, answer), counterexample(row["counterexample"])
+    return Entry(
+        row=row,
+        subject=subject or str(row["artifact"]),
+        where=_where(paper, row, "" if beside or not printed else f"published: {printed}"),
+        printed=printed if beside else "",
+        found=failed or ("" if found in (NOTHING, words.NOT_RUN) else found),
+        intervals=_intervals(row),
+        reading=reading,
+        says=answer.result if encoders else str(answer),
+        worth=str(row["certainty"] if of_report else row["verdict"]),
+        facts=_facts(row, subject, reading, found, failed),
+        steps=[entry(config, row | step) for step in steps],
+    )
+
+
+def _subject(paper: Paper, row: Row) -> str:
+    """``SimCLR, cut by 3 against default``, or the sentence of what is no number of encoders; empty: neither."""
+    if row["kind"] == "theorem" or (row["answered_by"] != "encoder" and row["sentence"]):
+        return str(row["sentence"])
+    subject = ", ".join(_named(paper, row[key]) for key in ("method", "variant") if row[key])
+    if row["kind"] == "comparison":
+        subject += f" against {_setting(paper, row, 'baseline') or _named(paper, row['baseline'])}"
+    return subject
+
+
+def _named(paper: Paper, name: str) -> str:
+    return paper.phrases.get(name) or paper.label(name)
+
+
+def _setting(paper: Paper, row: Row, column: str) -> str:
+    """Coordinates of a column in words; empty where it has none."""
+    if "=" not in row[column]:
+        return ""
+    point = coordinates.parse(row[column], f"claims.csv: {row['id']}: {column}")
+    return words.point(paper, point, point)
+
+
+def _where(paper: Paper, row: Row, elsewhere: str) -> str:
+    metric, encoders = MEASURES.get(row["metric"]), row["answered_by"] == "encoder"
+    measured = ""
+    if metric and (row["variant"] or encoders):  # a sentence has no measure
+        unit = "points" if row["kind"] == "comparison" and metric.unit == "%" else metric.unit
+        measured = f"{metric.label} ({unit})" if unit else metric.label
+    stands_in = encoders and row["measured_on"] not in ("", row["dataset"])
+    parts = (
+        measured,
+        paper.label(row["dataset"]),
+        f"measured on {row['measured_on']}" if stands_in else "",
+        row["repeated"],
+        _setting(paper, row, "setting"),
+        elsewhere,
+        "" if row["origin"] == "printed" else ORIGINS[row["origin"]],
+        row["source"],
+    )
+    return "; ".join(filter(None, parts))
+
+
+def _intervals(row: Row) -> str:
+    compares, metric, decimals = row["kind"] == "comparison", MEASURES.get(row["metric"]), decimals_of(row)
+    both = {"": words.interval(row["low"], row["high"], decimals, metric, sign=compares)}
+    if compares and row["answered_by"] == "encoder":
+        alone = words.interval(row["low_unadjusted"], row["high_unadjusted"], decimals, metric)
+        both = {"Welch ": alone, "Holm ": both[""]}
+    return "; ".join(f"{name}{interval}" for name, interval in both.items() if interval != NOTHING)
+
+
+def _reading(config: Config, row: Row, answer: Answer) -> str:
+    """Whose reading of the document was measured, and that it is ours where choices are open and it disagrees."""
+    reading = str(row["reading"])
+    if row["origin"] == "ours" and reading == PRINTED:
+        return "ours"
+    has_choices = row.get("unstated", "") not in ("", "0")
+    of_encoders = row["answered_by"] == "encoder" and settles(config)
+    if of_encoders and has_choices and answer.result == "disagrees":
+        return f"under our reading: {reading}"
+    return reading
+
+
+def _facts(row: Row, subject: str, reading: str, found: str, failed: str) -> dict[str, str]:
+    """What a claim's line leaves out. That a reading is as printed goes without saying."""
+    waits, theorem = row["verdict"] == Verdict.NOT_RUN, row["kind"] == "theorem"
+    half, double = row.get("verdict_half"), row.get("verdict_double")
+    varies = half and double and (half, double) != (row["verdict"], row["verdict"])
+    low, high = (row.get(f"reported_{end}", math.nan) for end in ("low", "high"))
+    printed = words.interval(low, high, decimals_of(row), MEASURES.get(row["metric"]))
+    silent = waits or row["answered_by"] != "encoder" or row.get("unstated", "0") == "0"
+    facts = {
+        "Checked": found if theorem and not waits else "",
+        "Counterexample": failed,
+        "Sentence": row["sentence"] if row["sentence"] != subject else "",
+        "Printed interval": f"{printed}, by the printed standard deviations" if printed != NOTHING else "",
+        "Other margins": f"at D/2: {half}; at 2D: {double}" if varies else "",
+        "Unlike the published run": row.get("differs", ""),
+        "Device": ", ".join(filter(None, (row["device"], row["precision"]))),
+        "Why not" if waits else "Mind": row["why"],
+        "Reading": reading if reading != PRINTED else "",
+        "Not stated": "" if silent else counted(row["unstated"], "open choice"),
+        "Names of runs": row["runs"] if "rung" in row else "",
+    }
+    return {name: str(text) for name, text in facts.items() if text}
+
+
+def prints_number(row: Mapping[str, Any]) -> bool:
+    """Whether a document prints a number, and not only that something is larger, smaller or equal."""
+    return row["reported"] not in ("", *DIRECTIONS)
+
+
+def decimals_of(row: Mapping[str, Any]) -> int:
+    """Of its measure."""
+    return MEASURES[row["metric"]].decimals if row["metric"] in MEASURES else 2
+
+
+def published(row: Mapping[str, Any]) -> str:
+    """What a document prints, in words; a dash if it prints no number."""
+    decimals = decimals_of(row)
+    if not prints_number(row):
+        return str(row["reported"]) if row["reported"] and row["origin"] != "ours" else NOTHING
+    if row["kind"] == "comparison":
+        return words.signed(float(row["reported"]), decimals)
+    std = row["reported_std"]
+    spread = "" if math.isnan(std) else f" ± {words.published(f'{std:.10g}', decimals)}"
+    return words.published(row["reported"], decimals) + spread
+
+
+def ours(row: Row) -> str:
+    """What was found on a claim: ``+1.2 ± 0.3 (n = 5)``, ``6 of 7``; a dash where nothing was.
+
+    Of a theorem ``9812 of 10000 draws meet the hypothesis, none violates it (relative deviation at most 3.1e-15)``.
+    """
+    if row["kind"] == "theorem":
+        if math.isnan(row["draws"]):
+            return "not checked"
+        draws, met, violated = (int(row[name]) for name in ("draws", "met", "violated"))
+        verb = counted(violated, "violates", "violate")
+        outcome = f"{verb} it" if violated else "none violates it"
+        most = f"relative deviation at most {max(0.0, float(row['measured'])):.2g}"
+        return f"{met} of {draws} draws meet the hypothesis, {outcome} ({most})"
+    measured, decimals = float(row["measured"] or "nan"), decimals_of(row)
+    without, missing = words.lost(row), words.whole(row["n_missing"])
+    if math.isnan(measured):
+        return " or ".join(without) or (words.NOT_RUN if row["verdict"] == words.NOT_RUN else NOTHING)
+    places = int(row["n"])
+    if row["answered_by"] != "encoder" and row["metric"] == "share" and not row["baseline"]:
+        held = round(measured * places / 100)
+        return f"{'all' if held == places else held} of {places}"
+    if row["answered_by"] != "encoder" and places == 1:
+        return words.number(measured, decimals)
+    mean = (words.signed if row["kind"] == "comparison" else words.number)(measured, decimals)
+    std = row.get("measured_std", math.nan)
+    spread = "" if math.isnan(std) else f" ± {words.number(std, decimals)}"
+    counts = without | ({"missing": missing} if missing else {})
+    lost = "".join(f"; {count} {how}" for how, count in counts.items())
+    return f"{mean}{spread} (n = {places}{lost}{'; low power' if row.get('low_power') else ''})"
+
+
+def counterexample(text: str) -> str:
+    """``fails at tau = (1, 2), where the left side is 0.8 and the right side 0.5``; empty if there is none."""
+    if not text:
+        return ""
+    inputs = json.loads(text)
+    left, right = (_number(inputs.pop(side)) for side in SIDES)
+    place = ", ".join(f"{name} = {_number(value)}" for name, value in inputs.items())
+    return f"fails at {place}, where the left side is {left} and the right side {right}"
+
+
+def _number(value: float | list[Any]) -> str:
+    if isinstance(value, list):
+        return f"({', '.join(map(_number, value))})"
+    return f"{value + 0.0:.4g}".replace("-", "−")

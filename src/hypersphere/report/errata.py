@@ -1,0 +1,40 @@
+"""The errata in words: each with the title of its document, and what is run under it."""
+
+from typing import Any
+
+from hypersphere.config import coordinates
+from hypersphere.config.claims import Erratum, load_errata
+from hypersphere.config.project import SEVERAL, Config
+from hypersphere.config.validation import either
+
+QUANTITIES = {"all": "every run", "some": "a run", "none": "no run"}
+"""How many runs an erratum speaks of, in words."""
+
+
+def ledger(config: Config) -> list[dict[str, Any]]:
+    """The errata with the titles of their documents, in the order of the documents; those of several come last."""
+    titles = {key: paper.title for key, paper in config.papers.items()} | {SEVERAL: "Across the documents"}
+    errata = load_errata(config)
+    listed = []
+    for document, title in titles.items():
+        for erratum in errata:
+            if erratum.document == document:
+                listed.append(erratum.model_dump() | {"title": title, "run": what_is_run(erratum)})
+    return listed
+
+
+def what_is_run(erratum: Erratum) -> str:
+    """``every run with variant curv or pos_curv has logits.curve=equation_10``; empty if no field has the choice."""
+    sentences = []
+    for one in erratum.runs:
+        runs = QUANTITIES[one.by]
+        if one.by == "all" and "artifact" not in one.when:
+            runs += " of a published table or figure"
+        which = []
+        for key, given in one.when.items():
+            values = [coordinates.show(value) for value in coordinates.alternatives(given)]
+            which.append(f"{key} {either(values)}")
+        conditions = f" with {' and '.join(which)}" if which else ""
+        has = ", ".join(f"{path}={coordinates.show(value)}" for path, value in one.set.items())
+        sentences.append(f"{runs}{conditions} has {has}")
+    return "; ".join(sentences)

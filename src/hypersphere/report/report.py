@@ -1,0 +1,32 @@
+"""results/report/: what is known of every claim, from all evidence at hand, as tables, a page and an article."""
+
+from pathlib import Path
+
+from hypersphere.config.plan import Plan
+from hypersphere.files import write_text
+from hypersphere.provenance import columns, tables
+from hypersphere.report import article, evidence, findings, forest, html, our_studies, page
+from hypersphere.report.evidence import REPORT, Evidence
+from hypersphere.report.page import Page
+from hypersphere.report.proofs import Proofs
+from hypersphere.statistics import best_evidence, judged_records
+
+
+def build(plan: Plan) -> None:
+    """Write claims.csv, ladder.csv, criteria.csv and findings.csv, and then the page and the article that show them."""
+    config, folder = plan.config, plan.config.root / REPORT
+    known, _ = best_evidence.build(plan)
+    answered = findings.table_of(config, known, judged_records.of_studies(config.root))
+    tables.write(folder, {"findings": (answered, columns.FINDINGS)})
+    article.build(plan, write(plan, evidence.read(config.root), folder), folder)
+
+
+def write(plan: Plan, found: Evidence, folder: Path) -> Page:
+    """Write index.html and the pictures of the forests, and return the page."""
+    config = plan.config
+    forest.build(config, found.claims, folder)
+    our_studies.build(config, found.studies["studies"], folder)
+    shown = page.of_evidence(plan, found)
+    proofs = Proofs(plan, frozenset(shown.entries), config.root / REPORT)
+    write_text(folder / "index.html", html.render(shown, proofs))
+    return shown

@@ -1,0 +1,47 @@
+"""How Typst sets a PDF of the project: a source in paper/, and the numbers and names of a content.json."""
+
+import re
+from pathlib import Path
+
+import typst
+
+from hypersphere.errors import HypersphereError
+from hypersphere.files import replacing
+from hypersphere.report import style
+
+MORE = 8
+"""Words of Typst on the place of an error."""
+
+
+def typeset(root: Path, source: str, data: Path, pdf: Path) -> None:
+    """Set a PDF from a source of the project and its content. Its time is fixed: equal content is equal bytes.
+
+    Raises:
+        HypersphereError: Typst refuses the source. The PDF stays as it was.
+    """
+    inputs = {"content": address(root, data)}
+    try:
+        document = typst.compile(
+            str(root / source),
+            root=str(root),
+            sys_inputs=inputs,
+            font_paths=[str(style.FONTS)],
+            ignore_system_fonts=True,
+            timestamp=0,
+        )
+    except typst.TypstError as error:
+        place = " ".join(str(error.diagnostic).split()[:MORE])
+        raise HypersphereError(f"{root / source}: {error} ({place})") from None
+    with replacing(pdf) as temporary:
+        temporary.write_bytes(bytes(document))
+
+
+def address(root: Path, file: Path) -> str:
+    """A file of the project as Typst finds it."""
+    return f"/{file.relative_to(root).as_posix()}"
+
+
+def quoted(text: str) -> str:
+    """Text with the quotation marks and apostrophes of print."""
+    in_marks = re.sub(r'"([^"]*)"', r"“\1”", text)
+    return re.sub(r"(?<=\w)'(?=\w)|(?<=s)'(?= )", "’", in_marks)

@@ -1,0 +1,91 @@
+"""What is known of every claim: its best evidence, and what would settle it (results/report/claims.csv).
+
+Nothing is trained or drawn. docs/statistics.md states the rules.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from scipy import special
+
+from hypersphere.config import claims as ledger
+from hypersphere.config import coordinates
+from hypersphere.config import rules as rules_file
+from hypersphere.config.claims import Claim
+from hypersphere.config.plan import Plan
+from hypersphere.config.project import Config
+from hypersphere.config.rules import Answer, Rung, Verdict
+from hypersphere.provenance import columns, tables
+from hypersphere.statistics import ladder, price, replication
+from hypersphere.statistics.judged_records import REPORT
+
+Row = dict[str, Any]
+NOTHING: Rung = "nothing"
+SIDE = 0.975
+"""Probability below the upper end of a printed interval, which holds 95 %."""
+
+
+def build(plan: Plan) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Write results/report/{claims,ladder,criteria}.csv, and return the first two as they are read."""
+    certainty, rules = rules_file.load_certainty(plan.config.root), rules_file.load(plan.config.root)
+    steps = ladder.of_plan(plan, certainty)
+    best = {row["id"]: row for row in reversed(steps)}
+    hours = price.hours()
+    unknown: Row = {"rung": NOTHING, "answer": Answer.NOT_TESTED, "certainty": certainty.rungs[NOTHING].grade}
+    unknown |= {"verdict": str(Verdict.NOT_RUN), "direction": ""}
+    rows = []
+    for paper in plan.config.papers:
+        listed = ledger.of(plan.config, paper)
+        values = [claim for claim in listed if claim.kind == "value" and claim.origin == "printed"]
+        printed = {(value.artifact, value.text): value for value in values}
+        for claim in listed:
+            row = _stated(plan.config, paper, claim)
+            arms = [printed[claim.artifact, cell] for cell in claim.cells if (claim.artifact, cell) in printed]
+            row |= _printed_interval(claim, arms) | best.get(claim.id, unknown)
+            row |= ledger.answering(plan.config.papers[paper], claim)
+            row |= _settling(row, hours.of_artifacts.get((paper, claim.artifact)))
+            stds = tuple(arm.reported_std for arm in arms if arm.reported_std)
+            rows.append(row | price.of_comparison(claim, row, stds, hours.of_pairs, rules))
+    claims = pd.DataFrame(rows, columns=list(columns.KNOWN))
+    climbed = pd.DataFrame(steps, columns=list(columns.LADDER))
+    known = tables.as_read(claims, columns.KNOWN)
+    written = {
+        "claims": (claims, columns.KNOWN),
+        "ladder": (climbed, columns.LADDER),
+        "criteria": (replication.criteria(known), columns.CRITERIA),
+    }
+    tables.write(plan.config.root / REPORT, written)
+    return known, tables.as_read(climbed, columns.LADDER)
+
+
+def _stated(config: Config, paper: str, claim: Claim) -> Row:
+    """The columns of what a document says."""
+    row = {name: getattr(claim, name) for name in columns.KNOWN if name in Claim.model_fields}
+    reported = "" if claim.reported is None else f"{claim.reported:.10g}"
+    setting = coordinates.setting(claim.coordinates)
+    about = {"metric": claim.metric or "", "paper": paper, "setting": setting}
+    return row | about | {"reported": claim.direction or reported}
+
+
+def _printed_interval(claim: Claim, arms: list[Claim]) -> Row:
+    """The interval of a printed difference, of the two printed deviations.
+
+    Where no number of runs is printed it is taken as one, which is the widest interval.
+    """
+    spreads = [(arm.reported_std, arm.reported_n or 1) for arm in arms if arm.reported_std]
+    if claim.kind != "comparison" or len(spreads) != 2 or claim.reported is None:
+        return {"reported_low": math.nan, "reported_high": math.nan}
+    df = sum(n - 1 for _, n in spreads)
+    error = math.hypot(*(std / n**0.5 for std, n in spreads))
+    half = error * float(special.stdtrit(df, SIDE) if df else special.ndtri(SIDE))
+    return {"reported_low": claim.reported - half, "reported_high": claim.reported + half}
+
+
+def _settling(row: Mapping[str, Any], hours: float | None) -> Row:
+    """The command that would settle a claim on encoders, and the hours of its artifact at the published scale."""
+    if row["answered_by"] != "encoder" or row["rung"] == "published" or hours is None:
+        return {}
+    command = f"make reproduce SCALE=paper ONLY={row['paper']}/{row['artifact']}"
+    return {"settle": command, "gpu_hours": hours}

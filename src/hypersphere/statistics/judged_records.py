@@ -1,0 +1,101 @@
+"""What records say of claims and of our studies: a table a scale, in results/report/records, judged once."""
+
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from hypersphere import files
+from hypersphere.config import claims as ledger
+from hypersphere.config import plan as planning
+from hypersphere.config.plan import Plan
+from hypersphere.config.records import FOLDER, TABLES
+from hypersphere.config.rules import Verdict
+from hypersphere.config.run import Run
+from hypersphere.provenance import columns, tables
+from hypersphere.provenance.evidence import undeclared
+from hypersphere.provenance.manifest import check_files, tidy_manifest
+from hypersphere.statistics import confirmed, judge
+from hypersphere.statistics.indirectness import differences
+
+REPORT = Path("results/report")
+"""Holds the report, relative to the project."""
+JUDGED = columns.CLAIMS | tables.texts("differs")
+"""The columns of claims.csv of records: ``differs`` is how the runs differ from the published one."""
+
+
+def build(plan: Plan, scale: str) -> None:
+    """Write what the records of one scale say of claims (``records_file``) and of our studies (``confirmed``)."""
+    root, shared = plan.config.root, plan.config.kept
+    recorded = planning.make(root, shared | {"scale": scale, "evidence_only": True})
+    published = planning.make(root, shared | {"scale": "paper"})
+    _name_undeclared(recorded)
+    answered = judge.of_encoders(recorded)
+    answered = answered[answered["verdict"] != Verdict.NOT_RUN]
+    ours, theirs = _runs(recorded), _runs(published)
+    claims = chain.from_iterable(ledger.of(recorded.config, paper) for paper in plan.config.papers)
+    cells = {claim.id: claim.text for claim in claims}
+    differs = []
+    for row in tables.rows(answered):
+        cell = row["paper"], row["artifact"], cells[row["id"]]
+        has_both = cell in ours and cell in theirs
+        differs.append("; ".join(differences(ours[cell], theirs[cell])) if has_both else "")
+    path = records_file(root, scale)
+    tables.write(path.parent, {path.stem: (answered.assign(differs=differs), JUDGED), **confirmed.of_plan(recorded)})
+
+
+def _name_undeclared(recorded: Plan) -> None:
+    """Print what records have that the configuration does not declare."""
+    every = list(chain.from_iterable((recorded.records or {}).values()))
+    for fault in undeclared(recorded, every, recorded.config.evidence):
+        print(f"note: {fault}; it counts for nothing", flush=True)
+
+
+def _runs(plan: Plan) -> dict[tuple[str, str, str], Run]:
+    """The run of each cell, by document, artifact and coordinates."""
+    return {(cell.paper, cell.artifact, cell.text): cell.run for cell in plan.cells if cell.run}
+
+
+def records_file(root: Path, scale: str) -> Path:
+    """results/report/records/<scale>/claims.csv."""
+    return root / REPORT / "records" / scale / "claims.csv"
+
+
+def of_studies(root: Path) -> dict[str, pd.DataFrame]:
+    """The tables of ``confirmed.of_plan`` of all recorded scales, by name."""
+    judged = [records_file(root, scale) for scale in recorded_scales(root)]
+    for file in judged:
+        check_files(tidy_manifest(file), *(f"{name}.csv" for name in confirmed.TABLES))
+    found = {}
+    for name, kinds in confirmed.TABLES.items():
+        several = [tables.read(file.with_name(f"{name}.csv"), kinds) for file in judged]
+        found[name] = pd.concat(several) if several else pd.DataFrame(columns=list(kinds))
+    return found
+
+
+def recorded_scales(root: Path) -> list[str]:
+    """The scales of config/scales of which the repository holds records; nothing reads those of another scale."""
+    files_of = chain.from_iterable((root / FOLDER).glob(f"*/{table}.csv") for table in TABLES)
+    scales = {file.parent.name for file in files_of}
+    return sorted(scale for scale in scales if _scale_file(root, scale).is_file())
+
+
+def finished_here(root: Path) -> list[Path]:
+    """claims.csv of every scale on real images that was finished here."""
+    found = []
+    for path in sorted(root.glob("results/*/claims.csv")):
+        scale = _scale_file(root, path.parent.name)
+        if scale.is_file() and files.read_yaml(scale)["level"] != "quick":
+            found.append(path)
+    return found
+
+
+def _scale_file(root: Path, scale: str) -> Path:
+    return root / "config" / "scales" / f"{scale}.yaml"
+
+
+def settings_of(file: Path, root: Path) -> dict[str, Any]:
+    """The settings of the scale whose claims a file has: ``records_file``, or one of ``finished_here``."""
+    scale = {"scale": file.parent.name}
+    return scale | {"evidence_only": True} if file.is_relative_to(root / REPORT) else scale

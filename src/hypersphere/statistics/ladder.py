@@ -1,0 +1,71 @@
+"""The ladder: each piece of evidence on a claim with its rung and its certainty, the best first.
+
+Proofs and exact studies come from results/exact; trained encoders from the records of every scale on real images, and
+from scales that were finished here.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from hypersphere.config import project
+from hypersphere.config.plan import Plan
+from hypersphere.config.rules import RUNGS, SHORTCOMINGS, Certainty, Rung, Shortcoming, Verdict
+from hypersphere.provenance import columns, exact, tables
+from hypersphere.provenance.manifest import check_tidy
+from hypersphere.statistics import certainty, indirectness, judge, judged_records
+
+Row = dict[str, Any]
+RUNG_OF: dict[str, Rung] = {"theorem": "proof", "study": "exact", "sentence": "own_table"}
+"""The evidence that needs no encoder, by what answers the claim."""
+
+
+def of_plan(plan: Plan, rules: Certainty) -> list[Row]:
+    """A row of ladder.csv for each piece of evidence at hand, the best first."""
+    root = plan.config.root
+    rows = list(_exact(plan, rules))
+    recorded = [judged_records.records_file(root, scale) for scale in judged_records.recorded_scales(root)]
+    for file in recorded:
+        rows += _encoders(plan, file, judged_records.JUDGED, rules)
+    for file in judged_records.finished_here(root):
+        rows += _encoders(plan, file, columns.CLAIMS, rules)
+    return sort(rows)
+
+
+def sort(rows: Sequence[Row]) -> list[Row]:
+    """The rows of the ladder, the best evidence first: by rung, then by the number of runs."""
+    order = list(RUNGS)
+    return sorted(rows, key=lambda row: (order.index(row["rung"]), -row["n"], row["scale"]))
+
+
+def _exact(plan: Plan, rules: Certainty) -> Iterator[Row]:
+    """What theorems and exact studies say."""
+    shared = exact.shared(plan.config)
+    judged = pd.concat([judge.exact(plan, paper, shared) for paper in plan.config.papers])
+    for row in tables.rows(tables.as_read(judged, columns.CLAIMS)):
+        verdict, rung = Verdict.of(row["verdict"]), RUNG_OF[row["answered_by"]]
+        if verdict is not Verdict.NOT_RUN:
+            yield _step(row, rung, certainty.of_exact(verdict, rung), rules) | {"scale": ""}
+
+
+def _encoders(plan: Plan, file: Path, kinds: tables.Columns, rules: Certainty) -> Iterator[Row]:
+    """What trained encoders say, by a claims.csv of one scale."""
+    root = plan.config.root
+    config = project.load(root, plan.config.kept | judged_records.settings_of(file, root))
+    rung: Rung = "published" if config.scale.level == "paper" else "laptop"
+    table = tables.read(check_tidy(file.parent, file.name), kinds)
+    measured = (table["answered_by"] == "encoder") & (table["verdict"] != Verdict.NOT_RUN)
+    for row in tables.rows(table[measured]):
+        stand_in = indirectness.stands_in(config, row)
+        yield _step(row, rung, certainty.of_encoders(row, stand_in, rules.enough_runs), rules)
+
+
+def _step(row: Row, rung: Rung, shortcomings: Sequence[Shortcoming], rules: Certainty) -> Row:
+    """A row of the ladder, by a row of claims.csv."""
+    grade, reasons = rules.of(rung, shortcomings)
+    in_words = [f"n = {int(row['n'])}" if one == "few_runs" else SHORTCOMINGS[one] for one in reasons]
+    measured = {name: row[name] for name in columns.LADDER if name in row}
+    graded = {"rung": rung, "certainty": grade, "reasons": "; ".join(in_words)}
+    return measured | graded | {"differs": row.get("differs", "")}

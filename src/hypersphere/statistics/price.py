@@ -1,0 +1,68 @@
+"""Prices: what would answer an open claim, in runs, hours of one core, or hours of a GPU. They are stated."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from hypersphere.config.claims import Claim
+from hypersphere.config.rules import Rules
+from hypersphere.provenance import tables
+from hypersphere.statistics import effects
+from hypersphere.statistics.replication import compares_encoders
+
+DATA = Path(__file__).parents[3] / "data"
+
+
+class Hours(NamedTuple):
+    """The tables of ``python -m hypersphere.command.cost``."""
+
+    of_artifacts: Mapping[tuple[str, str], float]
+    """Hours of a GPU, by document and artifact, at the published scale."""
+    of_pairs: Mapping[str, float]
+    """Hours of one core for a run of each arm of a comparison at the laptop scale, by claim."""
+
+
+def hours() -> Hours:
+    """The stated hours, of data/costs.csv and data/pair_costs.csv."""
+    costs, pair_costs = pd.read_csv(DATA / "costs.csv"), pd.read_csv(DATA / "pair_costs.csv")
+    artifacts = zip(costs["paper"], costs["artifact"], strict=True)
+    of_artifacts = dict(zip(artifacts, costs["device_hours"], strict=True))
+    return Hours(of_artifacts, dict(zip(pair_costs["id"], pair_costs["device_hours"], strict=True)))
+
+
+def of_comparison(
+    claim: Claim, row: Mapping[str, Any], stds: tuple[float, ...], of_pairs: Mapping[str, float], rules: Rules
+) -> dict[str, float]:
+    """What an answer of small encoders to a comparison of accuracies takes: runs an arm, and hours of one core.
+
+    The spread over seeds is that of the best evidence, else of ``stds``, the two printed standard deviations.
+    """
+    if not compares_encoders(row) or claim.origin == "ours" or not claim.of_accuracy:
+        return {}
+    spread = row.get("spread", 0.0)
+    if not spread > 0:
+        spread = math.sqrt(sum(std**2 for std in stds) / 2) if len(stds) == 2 else math.nan
+    to_see = effects.runs_to_see(claim.reported or 0.0, spread, rules)
+    to_equate = effects.runs_to_equate(rules.margin.at_least_high, spread, rules)
+    needed = to_equate if claim.direction == "equal" else to_see
+    core_hours = needed * of_pairs.get(claim.id, math.nan)
+    return {"spread": spread, "runs_to_see": to_see, "runs_to_equate": to_equate, "core_hours": core_hours}
+
+
+def settled_first(known: pd.DataFrame, hours: float) -> list[tuple[str, int, float]]:
+    """What some hours of a GPU would settle first: (artifact, printed claims, hours), most claims an hour first.
+
+    An artifact that no longer fits is left out.
+    """
+    unsettled = known[(known["settle"] != "") & (known["origin"] == "printed")]
+    groups = unsettled.groupby(["paper", "artifact"], sort=False)["gpu_hours"].agg(["size", "first"]).reset_index()
+    ranked = sorted(tables.rows(groups), key=lambda row: -row["size"] / max(row["first"], 1e-9))
+    found, left = [], hours
+    for row in ranked:
+        if row["first"] <= left:
+            left -= row["first"]
+            found.append((f"{row['paper']}/{row['artifact']}", int(row["size"]), float(row["first"])))
+    return found

@@ -1,0 +1,41 @@
+"""Replication by several criteria: of how many comparisons is the sign the printed one, the interval clear of zero …"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from hypersphere.provenance import tables
+
+
+def compares_encoders(row: Mapping[str, Any]) -> bool:
+    """Whether it is a comparison that trained encoders answer, or would."""
+    return (row["kind"], row["answered_by"]) == ("comparison", "encoder")
+
+
+def has_interval(row: Mapping[str, Any]) -> bool:
+    """Whether trained encoders give an interval for a comparison."""
+    return compares_encoders(row) and not math.isnan(row["low_unadjusted"])
+
+
+def criteria(known: pd.DataFrame) -> pd.DataFrame:
+    """criteria.csv, by document and rung, from the claims.csv of the report."""
+    reported = pd.to_numeric(known["reported"], errors="coerce")
+    measured = pd.to_numeric(known["measured"], errors="coerce")
+    low, high = known["low_unadjusted"], known["high_unadjusted"]
+    answered = pd.Series(map(has_interval, tables.rows(known)), known.index, dtype=bool)
+    compared = (reported.abs() > 0) & answered
+    sign = reported.map(lambda value: math.copysign(1.0, value))
+    flags = pd.DataFrame(
+        {
+            "compared": compared,
+            "same_sign": measured * sign > 0,
+            "clear": (low * sign > 0) & (high * sign > 0),
+            "printed_inside": (low <= reported) & (reported <= high),
+            "with_interval": known["reported_low"].notna(),
+            "ours_inside": (known["reported_low"] <= measured) & (measured <= known["reported_high"]),
+        }
+    )[compared]
+    counts = flags.groupby([known["paper"], known["rung"]], sort=False).sum().reset_index()
+    return counts.astype({name: "int64" for name in flags})

@@ -1,0 +1,45 @@
+"""In what a measured run differs from the published one, and which data stand in for others."""
+
+import pytest
+
+from hypersphere.config import project
+from hypersphere.config.run import Run
+from hypersphere.statistics import indirectness
+
+from ...golden.released import ROOT
+from .world import Make
+
+LAPTOP = project.load(ROOT, {"scale": "laptop"})
+
+
+@pytest.mark.parametrize(
+    ("dataset", "on", "stands_in"),
+    [
+        ("cifar10_lt", "cifar10_lt_5k_10k_16px", False),
+        ("cifar100", "cifar100_5k_10k_16px", False),
+        ("colored_mnist_1", "colored_mnist_1_5k_10k_14px", False),
+        ("bookcorpus", "novels", True),
+        ("stl10", "cifar20_15k", True),
+        ("flowers102_lt", "cifar20_lt_5k_10k_16px", True),
+        ("cifar10", "digits", True),
+        ("cifar10", "no_longer_listed", True),
+    ],
+)
+def test_a_part_of_the_named_set_is_no_stand_in(dataset: str, on: str, stands_in: bool) -> None:
+    assert indirectness.stands_in(LAPTOP, {"dataset": dataset, "measured_on": on}) == stands_in
+
+
+def test_a_run_that_is_the_published_one_differs_in_nothing(make_world: Make) -> None:
+    """SimCLR on imbalanced CIFAR-10 (norms paper, App. C.1): 14,736 images of 32 px in batches of 256, 500 epochs."""
+    run = next(iter(make_world(seeds=[0]).plan.runs.values()))
+
+    def changed(dataset: str, batch: int, epochs: int) -> Run:
+        batches, schedule = run.batch.model_copy(update={"size": batch}), {"epochs": epochs}
+        trained = {"batch": batches, "schedule": run.schedule.model_copy(update=schedule)}
+        return run.model_copy(update={"dataset": LAPTOP.datasets[dataset], **trained})
+
+    ours, theirs = changed("cifar10_lt_5k_10k_16px", 64, 100), changed("cifar10_lt", 256, 500)
+    assert indirectness.differences(theirs, theirs) == []
+    said = "; ".join(indirectness.differences(ours, theirs))
+    for part in ("for 14,736", "16 px for 32", "64 for 256", "100 epochs for 500", f"for {14736 // 256 * 500:,}"):
+        assert part in said, (part, said)
