@@ -86,7 +86,7 @@ pages: report ## from new records: what README.md and docs/laptop.md say of them
 	@$(MAKE) evidence SCALE=laptop ONLY=ours
 	@python -m hypersphere.report.docs
 
-runs: ready ## after a change of a paper or a scale: what runs there are, config/papers/<paper>/runs/<scale>.csv (docs/running.md)
+runs: ready ## after a change of a paper or a scale: what runs there are, papers/<paper>/runs/<scale>.csv (docs/running.md)
 	@for scale in quick laptop paper; do hypersphere runs --set scale=$$scale || exit; done
 
 restore: ready ## fetch a release's results with DVC instead of computing them, and check every byte (docs/dvc.md)

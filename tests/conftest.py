@@ -126,8 +126,9 @@ def real_cifar10(unpacked: Callable[[str], Path]) -> Path:
 
 @pytest.fixture
 def config_root(tmp_path: Path) -> Path:
-    """A copy of the repository's config/ under a temporary root, as released."""
-    shutil.copytree(ROOT / "config", tmp_path / "config")
+    """A copy of the repository's config/ and papers/ under a temporary root, as released."""
+    for folder in ("config", "papers"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
     return tmp_path
 
 

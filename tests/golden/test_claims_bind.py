@@ -7,7 +7,7 @@ from hypersphere.config.claims import Claim, load
 
 from .released import ROOT, released
 
-PAPERS = sorted(path.parent.name for path in (ROOT / "config" / "papers").glob("*/claims.csv"))
+PAPERS = sorted(path.parent.name for path in (ROOT / "papers").glob("*/claims.csv"))
 """Our own questions have no printed numbers."""
 
 
@@ -19,7 +19,7 @@ def test_every_claim_has_its_cell_and_every_comparison_is_made_but_no_other(pape
     """
     declared = released("paper").config.papers[paper].measured
     measured = {name: one for name, one in declared.items() if not one.missing}
-    read = load(ROOT / "config" / "papers" / paper / "claims.csv")
+    read = load(ROOT / "papers" / paper / "claims.csv")
     claims = [claim for claim in read if claim.kind != "theorem" and claim.artifact in measured]
     assert len(claims) > 20
     for claim in claims:

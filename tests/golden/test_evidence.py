@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from hypersphere.config.coordinates import alternatives
 from hypersphere.config.records import FOLDER, TABLES
 from hypersphere.statistics import known
 
@@ -53,8 +54,17 @@ def test_what_a_protocol_said_that_was_left_is_read_by_nothing(tmp_path: Path) -
 
 @pytest.mark.parametrize("scale", known.recorded_scales(ROOT))
 def test_no_scale_that_counts_multiplies_the_rates_of_a_paper(scale: str) -> None:
-    """DESIGN's small-scale protocol: the paper's own rule for its step."""
-    assert configured(scale).scale.learning_rate_factor == 1
+    """DESIGN's small-scale protocol: the paper's own rule for its step, or an optimiser of another kind.
+
+    A scale sets a rate only where it sets the optimiser, or for runs that are not of images.
+    """
+    config = configured(scale)
+    for placed in config.placed:
+        optimiser = placed.override.set.get("optimiser", {})
+        if "learning_rate" in optimiser and "name" not in optimiser:
+            methods = placed.override.when["method"]
+            kinds = {config.papers[placed.paper].methods[method]["kind"] for method in alternatives(methods)}
+            assert "image" not in kinds, f"{placed.file}: {placed.section}"
 
 
 @pytest.mark.parametrize("folder", LEFT, ids=lambda folder: folder.name)

@@ -50,7 +50,7 @@ def expected(row: Row) -> Scalar:
 @cache
 def rows() -> tuple[Row, ...]:
     listed = []
-    for file in sorted((ROOT / "config" / "papers").glob("*/hyperparameters.csv")):
+    for file in sorted((ROOT / "papers").glob("*/hyperparameters.csv")):
         with file.open(newline="", encoding="utf-8") as handle:
             listed += [Row(file.parent.name, **line) for line in csv.DictReader(handle)]
     return tuple(listed)
@@ -68,9 +68,9 @@ def is_meant(row: Row, cell: Cell) -> bool:
 
 def wrong(row: Row) -> list[str]:
     """The places where our configuration has another value than a row expects."""
-    if row.path.startswith("simulations."):
+    if row.path.startswith("studies."):
         module, _, name = row.path.rpartition(".")
-        constant = getattr(importlib.import_module(f"hypersphere.{module}"), name)
+        constant = getattr(importlib.import_module(f"papers.{row.paper}.{module}"), name)
         return [] if equal(constant, expected(row)) else [f"{row.path} is {constant}"]
     found = [(cell, value(cell, row.path)) for cell in printed_cells(row.paper) if is_meant(row, cell)]
     if row.path.startswith("probe."):  # a table may show numbers of several protocols

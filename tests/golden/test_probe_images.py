@@ -91,7 +91,7 @@ def probed(scale: str) -> list[Probed]:
 def table_4(scale: str) -> Iterator[tuple[Claim, re.Match[str], Probed]]:
     """The printed numbers of Table 4 that a scale has a cell for, with the parts of their ids."""
     cells = {(one.cell.artifact, one.cell.text): one for one in probed(scale)}
-    claims = load(ROOT / "config" / "papers" / "lecture" / "claims.csv")
+    claims = load(ROOT / "papers" / "lecture" / "claims.csv")
     for claim in claims:
         place, one = PLACE.fullmatch(claim.id), cells.get((claim.artifact, claim.text))
         if place and one:

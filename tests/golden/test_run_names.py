@@ -1,7 +1,7 @@
 """Names of runs and defaults never change, or published results would lose theirs; and the tables of runs are current.
 
 run_names.csv pins the names of a scale's runs by a digest. What a change did to runs is seen in the tables that
-`make runs` writes, config/papers/<paper>/runs/<scale>.csv: read their difference, then pin the names, and new defaults:
+`make runs` writes, papers/<paper>/runs/<scale>.csv: read their difference, then pin the names, and new defaults:
 
     python -m tests.golden.test_run_names --write
 """

@@ -1,4 +1,4 @@
-"""Numbers that the documents print, read from ``config/papers/*/claims.csv``, so that each of them is typed once."""
+"""Numbers that the documents print, read from ``papers/*/claims.csv``, so that each of them is typed once."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -11,7 +11,7 @@ import pandas as pd
 from hypersphere.config.claims import Claim, load
 from hypersphere.config.coordinates import PAIR, Coordinates, Scalar
 
-PAPERS = Path(__file__).resolve().parents[2] / "config" / "papers"
+PAPERS = Path(__file__).resolve().parents[2] / "papers"
 
 
 @cache

@@ -37,7 +37,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md"
 PAGES += ROOT.glob("examples/*/README.md")
 """Without the history of changes, which names what is gone."""
 TO_COME = {
-    **{"src/hypersphere/objectives/chord.py": "docs/adding_a_loss.md", "config/papers/mine": "docs/own_paper.md"},
+    **{"src/hypersphere/objectives/chord.py": "docs/adding_a_loss.md", "papers/mine": "docs/own_paper.md"},
     "evidence/paper": "docs/running.md",
 }
 """What a page tells its reader to make, or what a command makes, and the page."""
@@ -137,7 +137,7 @@ def test_the_question_is_one_that_a_file_of_findings_may_have() -> None:
     (text,) = blocks("docs/report.md", "yaml")
     (given,) = yaml.safe_load(text).values()
     question = Question.model_validate(given | {"paper": "embedding_norms"})
-    known = {one.id for one in claims.load(ROOT / "config" / "papers" / "embedding_norms" / "claims.csv")}
+    known = {one.id for one in claims.load(ROOT / "papers" / "embedding_norms" / "claims.csv")}
     assert {str(about["id"]) for about in question.about} <= known
 
 

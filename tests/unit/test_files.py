@@ -191,7 +191,8 @@ def test_what_is_between_the_marks_is_replaced() -> None:
     assert renewed(new, "<!-- a -->", "<!-- end -->", "new") == new
 
 
-MARKED = sorted(path.relative_to(PROJECT).as_posix() for path in PROJECT.glob("config/**/*.[cy]*") if path.is_file())
+EDITED = [*PROJECT.glob("config/**/*.yaml"), *PROJECT.glob("papers/**/*.yaml"), *PROJECT.glob("papers/**/*.csv")]
+MARKED = sorted(path.relative_to(PROJECT).as_posix() for path in EDITED)
 """Every .yaml and .csv of a small project."""
 
 

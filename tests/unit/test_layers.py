@@ -14,7 +14,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("methods",),
     ("training",),
     ("probes",),
-    ("simulations", "theory"),
+    ("exact",),
     ("statistics",),
     ("report",),
     ("command", "testing"),
@@ -36,8 +36,6 @@ def imported(path: Path, known: dict[str, Path]) -> set[str]:
 
 def level(module: str) -> int:
     parts = module.split(".")
-    if parts[1] == "simulations" and parts[-1] == "draw":  # beside what it draws, which must not import it
-        return LEVEL["report"]
     return LEVEL[parts[1] if len(parts) > 2 or parts[-1] in LEVEL else ""]
 
 

@@ -1,6 +1,7 @@
 """Mutants are drawn by hash; what the tables say of them is counted by hand."""
 
 import pytest
+
 from tests.mutants import Outcome, changes_code, in_turn, sample, table
 
 KEYS = [f"src/hypersphere/config/plan.py core/AddNot {place}" for place in range(60)]

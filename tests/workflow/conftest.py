@@ -22,7 +22,7 @@ from ..preloaded import Server
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROJECT = REPOSITORY / "tests" / "project"
-"""Its config/ and paper/ stand where those of the real papers are: no row of theirs can break a test here."""
+"""Its config/, papers/ and paper/ stand where those of the real papers are: no row of theirs can break a test here."""
 DATASETS = ("upright", "turned")
 RUNS = 21
 """The norms paper trains five of SimCLR and SimSiam with two seeds on each dataset; the lecture trains one more."""
@@ -187,7 +187,7 @@ def clone(source: Path, target: Path) -> None:
     """Copy what git tracks or does not ignore, with its times; config is that of tests/project."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=source, capture_output=True, text=True, check=True).stdout
-    replaced = ("tests/", "config/", "evidence/")
+    replaced = ("tests/", "config/", "papers/", "evidence/")
     for name in filter(None, listed.split("\0")):
         if (source / name).is_file() and not name.startswith(replaced):
             (target / name).parent.mkdir(parents=True, exist_ok=True)

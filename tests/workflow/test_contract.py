@@ -27,7 +27,7 @@ def test_claims_has_the_columns_of_the_contract_and_a_row_per_published_claim_wh
     finished: Checkout,
 ) -> None:
     rows = read(finished.results / "claims.csv")
-    published = read(finished.root / "config" / "papers" / "embedding_norms" / "claims.csv")
+    published = read(finished.root / "papers" / "embedding_norms" / "claims.csv")
     assert rows.keys() >= published.keys()
     for row in rows.values():
         assert row.keys() >= set(CLAIMS.split())

@@ -63,10 +63,10 @@ def test_a_defect_of_ours_has_its_traceback(place: Checkout) -> None:
 
 
 EDITS = (
-    ("config/papers/embedding_norms/claims.csv", ",as printed,", ",as printed,Again. ", "claims"),
-    ("config/papers/lecture/errata.yaml", "decided: ", "decided: Again. ", "scorecard"),
+    ("papers/embedding_norms/claims.csv", ",as printed,", ",as printed,Again. ", "claims"),
+    ("papers/lecture/errata.yaml", "decided: ", "decided: Again. ", "scorecard"),
     ("config/statistics.yaml", "0.95", "0.9", "claims"),
-    ("config/papers/embedding_norms/paper.yaml", "title: ", "title: Again ", "claims"),
+    ("papers/embedding_norms/paper.yaml", "title: ", "title: Again ", "claims"),
     ("config/scales/quick.yaml", "describe: ", "describe: again ", "claims"),
     ("src/hypersphere/report/templates/page.html", "</html>", "<!-- again --></html>", "scorecard"),
     ("paper/supplement.typ", "// The tables", "// Again the tables", "paper"),

@@ -34,7 +34,7 @@ EDITS: dict[str, tuple[tuple[str, str, str], set[str], set[str], dict[str, int]]
         *(set(), set(), {"artifact_embedding_norms__norms_over_epochs": 1, **PAGES, **REPORT}),
     ),
     "a published number": (
-        ("config/papers/embedding_norms/claims.csv", "Table 5\n", "Table 5; checked\n"),
+        ("papers/embedding_norms/claims.csv", "Table 5\n", "Table 5; checked\n"),
         *(set(), set(), {**NORMS, **STUDIED, **PAGES}),
     ),
 }
@@ -89,7 +89,7 @@ PAGE = (REPOSITORY / "docs" / "adding_a_loss.md").read_text(encoding="utf-8")
 CODE, YAML = (re.search(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)[1] for language in ("python", "yaml"))  # type: ignore[index]
 FILE = re.search(r"`(src/hypersphere/objectives/\w+\.py)`", PAGE)[1]  # type: ignore[index]
 ROW = re.search(r"simclr\.\w+", YAML)[0]  # type: ignore[index]
-PAPER = "config/papers/embedding_norms/paper.yaml"
+PAPER = "papers/embedding_norms/paper.yaml"
 
 
 def test_with_the_pages_loss_only_its_runs_are_trained_and_its_row_is_in_the_table(copy: Checkout) -> None:

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.broken_off import KilledError, add_one, contents, execution, rewrite
-from tests.layers import merge
 from torch.utils.flop_counter import FlopCounterMode
 
 from hypersphere import prng
@@ -24,6 +22,8 @@ from hypersphere.training.frozen import load_frozen
 from hypersphere_control.environment import Settings
 from hypersphere_control.methods.curl import Agent
 from hypersphere_control.trainers import control
+from tests.broken_off import KilledError, add_one, contents, execution, rewrite
+from tests.layers import merge
 
 pytestmark = pytest.mark.heavy
 

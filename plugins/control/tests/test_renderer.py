@@ -3,9 +3,9 @@
 from importlib.machinery import ModuleSpec
 
 import pytest
-from tests.fixtures import Approve
 
 from hypersphere_control import rendering
+from tests.fixtures import Approve
 
 BOTH = {"dm_control", "mujoco"}
 

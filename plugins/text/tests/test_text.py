@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
-from tests.broken_off import KilledError, contents, execution, failing
-from tests.layers import merge
 from torch import Tensor
 
 from hypersphere.config.run import Run
@@ -24,6 +22,8 @@ from hypersphere.training.frozen import load_frozen
 from hypersphere_text.encoders.gru import GRU, gru
 from hypersphere_text.methods.quick_thoughts import QuickThoughts
 from hypersphere_text.trainers.text import pretrain
+from tests.broken_off import KilledError, contents, execution, failing
+from tests.layers import merge
 
 pytestmark = pytest.mark.heavy
 

@@ -34,6 +34,9 @@ EPILOG = "Settings come from config/config.yaml; --set KEY=VALUE replaces one, o
 EXAMPLE = Path(__file__).parents[3] / "examples" / "mine"
 """A document that ``new-paper`` writes under another name."""
 
+WRITTEN = (".yaml", ".csv", ".py")
+"""The endings of the files that it writes."""
+
 Option = tuple[tuple[str, ...], dict[str, Any]]
 
 
@@ -137,7 +140,7 @@ def rehearse(plan: Plan, arguments: argparse.Namespace) -> None:
 @command(
     "write a folder for a document of your own, which runs as it is",
     option("name", help="a word; its runs, claims and results are called by it"),
-    option("--in", dest="parent", metavar="DIR", type=some_path, help="where its folder goes (default: config/papers)"),
+    option("--in", dest="parent", metavar="DIR", type=some_path, help="where its folder goes (default: papers)"),
 )
 def new_paper(plan: Plan, arguments: argparse.Namespace) -> None:
     config, name, inside = plan.config, arguments.name, arguments.parent is None
@@ -152,9 +155,10 @@ def new_paper(plan: Plan, arguments: argparse.Namespace) -> None:
         if other.name.casefold() == name.casefold():
             raise HypersphereError(f"new-paper: {other}: exists")
     with files.replacing(folder, folder=True) as made:
-        for file in EXAMPLE.iterdir():
-            text = file.read_text(encoding="utf-8")
-            files.write_text(made / file.name, text.replace(EXAMPLE.name, name))
+        for file in sorted(EXAMPLE.rglob("*.*")):
+            if file.suffix in WRITTEN:
+                text = file.read_text(encoding="utf-8")
+                files.write_text(made / file.relative_to(EXAMPLE), text.replace(EXAMPLE.name, name))
     setting = "" if inside else f" 'SET=papers=[{folder.resolve()}]'"
     print(f"wrote {folder}; next: make reproduce ONLY={name}{setting}")
 
@@ -236,12 +240,12 @@ def evaluate(plan: Plan, arguments: argparse.Namespace) -> None:
 
 @command("run the exact studies of papers (default: of all)", option("paper", nargs="*"))
 def simulate(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.simulations import build
+    from hypersphere.exact import studies
 
     for paper in arguments.paper:
         check_studied("simulate", plan, paper)
     for paper in arguments.paper or [name for name in plan.config.papers if plan.config.studied(name)]:
-        build.build(plan, paper)
+        studies.build(plan, paper)
         done = counted(len(plan.config.studies(paper)), "exact study", "exact studies")
         print(f"{paper}: the tables of {done} are in {plan.config.exact_studies(paper)}", flush=True)
 
@@ -345,10 +349,10 @@ def evidence(plan: Plan, arguments: argparse.Namespace) -> None:
 
 @command(
     "choose the tuned values of a study's arms from the records of its tuning runs",
-    option("study", metavar="DOCUMENT/STUDY", help="such as ours/NAME"),
+    option("study", metavar="DOCUMENT/STUDY", help="a study, after its paper"),
 )
 def select(plan: Plan, arguments: argparse.Namespace) -> None:
-    from hypersphere.config.study import selection_file, write_selection
+    from hypersphere.config.study import write_selection
     from hypersphere.statistics import selection
 
     studies = {f"{paper}/{name}": one for paper, of in plan.config.papers.items() for name, one in of.studies.items()}
@@ -356,7 +360,7 @@ def select(plan: Plan, arguments: argparse.Namespace) -> None:
     paper, _, name = arguments.study.partition("/")
     settings = {"scale": studies[arguments.study].scale, "evidence_only": True}
     curve = selection.select(planning.make(plan.config.root, settings), paper, name)
-    path = selection_file(plan.config.root, paper, name)
+    path = plan.config.selection_file(paper, name)
     write_selection(path, curve)
     for one in curve:
         print(f"{'*' if one.chosen else ' '} {one.arm}  {one.value}  {one.mean:.2f} (n = {one.n})")
@@ -410,7 +414,7 @@ def _build(module: str) -> Callable[[Plan, argparse.Namespace], None]:
 
 
 COMMANDS |= {
-    "theory": Command(_build("theory.build"), "check every theorem and identity against draws and counterexamples"),
+    "theory": Command(_build("exact.theorems"), "check every theorem and identity against draws and counterexamples"),
     "scorecard": Command(_build("report.scorecard"), "write one page with every claim and its verdict"),
     "paper": Command(_build("report.paper"), "write the tables, figures and verdicts of a scale as a PDF"),
     "runs": Command(_build("command.runs"), "write the runs of each paper as a table, into the paper's folder"),

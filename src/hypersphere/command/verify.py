@@ -248,7 +248,7 @@ def elsewhere(plan: Plan, *kept: str) -> Iterator[Plan]:
     """
     with files.temporary_folder("what is made again, as large as tables, figures and pages here,") as root:
         for path in plan.config.root.iterdir():
-            if path.name in ("config", "paper"):  # typst reads no link that leaves its folder
+            if path.name in ("config", "paper", "papers"):  # typst reads no link that leaves its folder
                 shutil.copytree(path, root / path.name)
             elif path.name not in ("results", "logs") and not path.name.startswith("."):
                 (root / path.name).symlink_to(path)

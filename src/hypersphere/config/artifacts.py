@@ -5,16 +5,16 @@ An artifact is a query: axes (lists of coordinates) and a measure. Only drawings
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Discriminator,
     Field,
     PositiveFloat,
     Tag,
     ValidationError,
-    field_validator,
     model_validator,
 )
 
@@ -77,22 +77,27 @@ class Protocol(Strict):
         return files.digest(self.model_dump(exclude={"transfer", "like"}, mode="json"), 8)
 
 
+Conditions = dict[str, Scalar | list[Scalar]]
+"""Coordinates, each with one value or several that fit."""
+
+
+def check_conditions(conditions: Conditions, where: str = "") -> Conditions:
+    """Refuse keys that are neither method, variant nor dataset nor a path into the run."""
+    for key in conditions:
+        if key not in coordinates.IDENTITY and not into_a_run(key):
+            known = unknown_key(key, coordinates.IDENTITY)
+            raise ValueError(f"{where}{key}: {known}, and paths into the run (schedule.epochs)")
+    return conditions
+
+
+When = Annotated[Conditions, AfterValidator(check_conditions)]
+
+
 class Override(Strict):
     """Fields that replace those of runs whose method, variant, dataset and paths set by an artifact match ``when``."""
 
-    identity: ClassVar[tuple[str, ...]] = coordinates.IDENTITY
-    """The keys that ``when`` may have beside paths into the run."""
-    when: dict[str, Scalar | list[Scalar]]
+    when: When
     set: RunFields
-
-    @field_validator("when")
-    @classmethod
-    def _conditions(cls, when: dict[str, Any]) -> dict[str, Any]:
-        for key in when:
-            if key not in cls.identity and not into_a_run(key):
-                known = unknown_key(key, coordinates.IDENTITY)
-                raise ValueError(f"{key}: {known}, and paths into the run (schedule.epochs)")
-        return when
 
     @cached_property
     def conditions(self) -> dict[str, list[Scalar]]:
@@ -220,13 +225,13 @@ class Measured(Strict):
 class Studied(Strict):
     """A table or figure made from an exact study: without runs, and the same at every scale.
 
-    simulations/<study>/ computes it (compute.py), and draws it or lays it out (draw.py).
+    ``studies/<study>/`` of the paper computes it (compute.py), and draws it or lays it out (draw.py).
     """
 
     draw: Annotated[str, one_of(lambda: registry.artifact_kinds("study"))]
     title: str
-    study: Annotated[str, one_of(lambda: registry.components("simulations"))]
-    """A folder of simulations/, whose function of that name returns this artifact's numbers."""
+    study: str
+    """The exact study whose function of that name returns this artifact's numbers (config/paper_code.py)."""
     printed: str | None = None
     shows: list[str] = Field(default_factory=list)
     """Claims of other artifacts that it shows too."""

@@ -17,7 +17,7 @@ from hypersphere.config.measures import MEASURES
 from hypersphere.config.records import FOLDER, WITHOUT_VALUE, Answer, Record, Records
 from hypersphere.config.resolve import Description, Layers, Resolved, resolve
 from hypersphere.config.run import Dataset, Run
-from hypersphere.config.study import BEST, selection_file
+from hypersphere.config.study import BEST
 from hypersphere.config.validation import not_one_of, validate
 from hypersphere.errors import HypersphereError
 
@@ -78,15 +78,14 @@ class Cells:
     def __init__(self, config: cfg.Config) -> None:
         self.config = config
         self.protocols: dict[str, dict[str, Protocol]] = {paper: {} for paper in config.papers}
-        """With the parameters that the scale replaces: first those of a probe, then a protocol's own."""
+        """With the parameters that the scale replaces."""
         for paper, declared in config.papers.items():
             for name, protocol in declared.evaluations.items():
                 probe = protocol.probe
                 parameters, schema = probe.parameters, registry.schema("probes", probe.name)
-                for key in (probe.name, f"{paper}/{name}"):
-                    if own := config.scale.probes.get(key):
-                        parameters = {**parameters, **own}
-                        validate(schema, parameters, config.sources["probes"], f"probes.{key}")
+                for replaced in config.probe_parameters(paper, name, probe.name):
+                    parameters = {**parameters, **replaced.parameters}
+                    validate(schema, parameters, replaced.file, replaced.section)
                 changed = {**protocol.model_dump(), "probe": {"name": probe.name, **parameters}}
                 self.protocols[paper][name] = Protocol.model_validate(changed)
         self.resolved: dict[tuple[str, str], Resolved] = {}
@@ -100,12 +99,12 @@ class Cells:
         for all its seeds. What two cells turn out to share (``without_repeats``) is left out later, so that an axis may
         end with fewer values.
         """
-        scale, place = self.config.scale, f"{paper.paper}/{name}"
         cells = []
         for point in artifact.points:
             seeds = seeds_of(self.config, paper, name, str(point["variant"])).values
             cells += self._of_point(paper, name, artifact, point, seeds)
-        if (most := scale.most_values) is None or place in scale.whole:
+        most = self.config.most_values(paper.paper, name)
+        if most is None:
             return cells
         measured = {cell.text: cell.coordinates for cell in cells if not cell.missing}
         kept = list(measured.values())
@@ -200,8 +199,7 @@ class Cells:
     def _reasons(self, cell: Cell, artifact: Measured, used: Mapping[str, Dataset | None]) -> Iterator[str]:
         """Why this scale makes no cell of a point, whatever its seed."""
         point, resolved = cell.coordinates, cell.resolved
-        described = {**point, "paper": cell.paper}
-        if any(one.leaves_out and one.matches(described) for one in self.config.scale.overrides):
+        if self.config.at_scale[cell.paper].leaves_out_cell(point):
             yield LEFT_OUT
         for published, dataset in used.items():
             if dataset is None:
@@ -267,7 +265,7 @@ def described(config: cfg.Config, paper: Paper, name: str, point: Coordinates) -
         return None
     arm = paper.studies[study].arm(point)
     values = config.selected[paper.paper, study][arm]
-    return [artifact, Description(selection_file(config.root, paper.paper, study), arm, values)]
+    return [artifact, Description(config.selection_file(paper.paper, study), arm, values)]
 
 
 class Listed(NamedTuple):
@@ -286,7 +284,8 @@ def seeds_of(config: cfg.Config, paper: Paper, name: str, variant: str) -> Liste
         return Listed(artifact.seeds_of[variant], file, f"{section}.{key}")
     if not isinstance(artifact.seeds, str):
         return Listed(artifact.seeds, file, f"{section}.seeds")
-    which = "sweeps" if f"{paper.paper}/{name}" in config.scale.swept else artifact.seeds
+    at_scale = config.at_scale[paper.paper].artifacts.get(name)
+    which = (at_scale and at_scale.seeds) or artifact.seeds
     return Listed(getattr(config.scale.seeds, which), config.sources["seeds"], f"seeds.{which}")
 
 

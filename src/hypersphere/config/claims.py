@@ -22,7 +22,6 @@ from pydantic import (
 )
 
 from hypersphere import files
-from hypersphere.config import registry
 from hypersphere.config.artifacts import Paper, Studied
 from hypersphere.config.cells import LEFT_OUT
 from hypersphere.config.coordinates import IDENTITY, Scalar, ordered, parse, setting, show, text
@@ -46,7 +45,7 @@ _CORRECTED = re.compile(r"\.([a-z]\d+)$")
 
 
 def reading_of(statement: str) -> str:
-    """The reading that the id of a statement tells: the erratum at its end (``margins.equation_16.m8``) or PRINTED."""
+    """The reading that the id of a statement tells: the erratum at its end (``mine.equation_16.m8``) or PRINTED."""
     corrected = _CORRECTED.search(statement)
     return corrected[1].upper() if corrected else PRINTED
 
@@ -344,7 +343,7 @@ class Erratum(Strict):
     decided: Text
     """How we decided."""
     tests: list[Text]
-    """Tests (``tests/…py::test_…``) and statements (``margins.lemma_4_2…``) that show the error or the choice."""
+    """Tests (``tests/…py::test_…``) and statements (``mine.lemma_4_2…``) that show the error or the choice."""
 
     @model_validator(mode="after")
     def _says_what_is_run(self) -> Self:
@@ -386,8 +385,8 @@ def why_not_made(plan: Plan, paper: str, artifact: str) -> str:
     if isinstance(declared, Studied):
         if artifact in config.studied(paper):
             return ""
-        unusable = registry.unusable("simulations", declared.study)
-        return unusable or f"needs {', '.join(declared.needs).replace('_', ' ')}, which are not here"
+        missing = config.study_code(paper, declared.study).missing
+        return missing or f"needs {', '.join(declared.needs).replace('_', ' ')}, which are not here"
     if (paper, artifact) not in plan.artifacts:
         return declared.missing or LEFT_OUT
     reasons = dict.fromkeys(cell.missing for cell in plan.artifacts[paper, artifact])

@@ -247,8 +247,8 @@ class Plan:
         paper, published = self.config.papers[cell.paper], str(cell.coordinates["dataset"])
         seeds = of_cells.seeds_of(self.config, paper, cell.artifact, str(cell.coordinates["variant"]))
         names_dataset = self._place(self.config.paper_file(cell.paper), paper.section(cell.artifact))
-        if key := self.config.replaced(published, cell.paper):
-            names_dataset = self._place(self.config.sources["datasets"], f"datasets.{key}")
+        if stand_in := self.config.stand_in(published, cell.paper):
+            names_dataset = self._place(stand_in.file, f"datasets.{published}")
         rows = [
             ("dataset", run.dataset.name, names_dataset),
             ("seed", str(run.seed), self._place(seeds.file, seeds.section)),
@@ -337,7 +337,7 @@ def make(root: Path, overrides: dict[str, Any] | None = None) -> Plan:
     for paper in config.papers.values():
         for name, artifact in paper.measured.items():
             here = artifact.made_at is None or config.settings.scale in artifact.made_at
-            if here and not artifact.missing and f"{paper.paper}/{name}" not in config.scale.leaves_out:
+            if here and not artifact.missing and not config.left_out(paper.paper, name):
                 cells += maker.of(paper, name, artifact)
     cells, records = of_cells.without_repeats(cells), None
     if config.settings.evidence_only:

@@ -1,16 +1,16 @@
-"""Read and validate everything under config/, with one clear sentence for anything wrong."""
+"""Read and validate config/ and papers/, with one clear sentence for anything wrong."""
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, PositiveFloat, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_validator
 
 from hypersphere import files
-from hypersphere.config import coordinates, deciding, registry
-from hypersphere.config.artifacts import Need, Override, Paper, Studied
+from hypersphere.config import coordinates, deciding, paper_code, registry
+from hypersphere.config.artifacts import Conditions, Need, Override, Paper, Studied, When, check_conditions
 from hypersphere.config.bare_code import behind
 from hypersphere.config.coordinates import Scalar
 from hypersphere.config.records import FOLDER, Level
@@ -55,9 +55,11 @@ Artifacts = Annotated[list[str], AfterValidator(each_once)]
 """Artifacts as ``paper/artifact``."""
 
 
-PAPERS = "config/papers"
+PAPERS = "papers"
 PAPER = "paper.yaml"
-"""What makes a folder that of a document. Beside it: claims.csv, sentences.yaml, errata.yaml, findings.yaml, if any."""
+"""The file that makes a folder a paper's. What else is in the folder is listed in docs/own_paper.md."""
+SCALES = "scales"
+"""The folder, of config/ and of a paper, that has a file for each scale."""
 SEVERAL = "several"
 """The document of errata and findings that are about more than one."""
 HOW_MANY = (SEVERAL, "all", "everything", "none")
@@ -75,7 +77,7 @@ class Settings(Strict):
     device: Literal["auto", "cpu", "cuda"] = "auto"
     data_root: str | None = None
     papers: list[str] = Field(default_factory=list)
-    """Folders of documents that are kept elsewhere; those in config/papers are found."""
+    """Folders of documents that are kept elsewhere; those in papers/ are found."""
     evidence_only: bool = False
     """Whether numbers come from the records in ``evidence/<scale>/`` alone, so that nothing is trained."""
 
@@ -89,16 +91,13 @@ class Resources(Strict):
 
 
 class ScaleOverride(Override):
-    """What a scale changes in the runs that match ``when``, of which ``paper`` may be a key; without it, in all."""
+    """What a scale changes in the runs that match ``when``; without it, in all."""
 
-    identity: ClassVar = (*coordinates.IDENTITY, "paper")
-    when: dict[str, Scalar | list[Scalar]] = Field(default_factory=dict)
+    when: When = Field(default_factory=dict)
     set: RunFields = Field(default_factory=dict)
     divide: dict[str, PositiveInt] = Field(default_factory=dict)
     """Whole numbers of the run, by path (``method.queue``), divided by these after all overrides; those of
     ``batch.size`` and ``batch.micro`` replace the scale's ``batch_divisor``."""
-    leaves_out: bool = False
-    """Whether their cells are not made at this scale."""
 
 
 class UsualEpochs(Strict):
@@ -109,36 +108,34 @@ class UsualEpochs(Strict):
     ``schedule.epochs`` in ``overrides`` replaces this number for some runs, unless the command line sets it."""
 
 
+StandIns = dict[str, str | None]
+"""The dataset used in place of a published one, by the published one's name; null: none."""
+Parameters = dict[str, dict[str, Any]]
+Most = Annotated[int, Field(ge=2)]
+
+
 class Scale(UsualEpochs):
-    """``config/scales/<scale>.yaml``: how big, and which dataset replaces which."""
+    """``config/scales/<scale>.yaml``: how big, and which dataset replaces which, for all papers."""
 
     scale: str
     level: Level
     describe: str
     seeds: Seeds
-    datasets: dict[str, str | None] = Field(default_factory=dict)
-    """The dataset used in place of a published one, or of one paper's (``lmcl/stl10``); null: none."""
+    datasets: StandIns = Field(default_factory=dict)
     other_datasets: Literal["themselves", "nothing"]
     """What is used in place of datasets that ``datasets`` does not name."""
     leaves_out: Artifacts = Field(default_factory=list)
-    """Artifacts that this scale does not make."""
-    most_values: Annotated[int, Field(ge=2)] | None = None
+    """Artifacts, as ``paper/artifact``, that are not made, beside those that papers leave out at this scale."""
+    most_values: Most | None = None
     """The most values of an axis that are measured, from the first to the last at even distances; None: all. The
     baselines of these cells are measured, too. An axis of measures stays whole."""
-    whole: Artifacts = Field(default_factory=list)
-    """Artifacts with all values of their axes."""
-    swept: Artifacts = Field(default_factory=list)
-    """Tables that take the seeds of sweeps at this scale."""
     batch_divisor: PositiveInt = 1
     """Divides the images of each batch and of each pass."""
-    learning_rate_factor: PositiveFloat = 1.0
-    """Multiplies every learning rate."""
     overrides: list[ScaleOverride] = Field(default_factory=list)
-    """Applied after the papers' own, in this order; those of the command line come after them and after an artifact's
-    coordinates."""
-    probes: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    """Parameters to replace, by probe, or by a paper's evaluation (``lmcl/knn``), which has the last word: a bank of
-    hundreds needs fewer neighbours than one of thousands."""
+    """Applied after the papers' own, in this order; then those of a paper at this scale, the artifact's coordinates,
+    and those of the command line."""
+    probes: Parameters = Field(default_factory=dict)
+    """Parameters to replace, by probe: a bank of hundreds needs fewer neighbours than one of thousands."""
     provides: list[Need] = Field(default_factory=list)
     """What exact studies may use at this scale beside their own arithmetic."""
     threads: Annotated[int, Field(ge=1, le=1024)]
@@ -149,6 +146,79 @@ class Scale(UsualEpochs):
     artifacts_per_job: PositiveInt = 1
     """The most artifacts of a document that one job draws, which is mostly imports where runs take seconds."""
     resources: Resources
+
+
+class AtScale(Strict):
+    """How a scale measures one artifact of a paper."""
+
+    seeds: Literal["tables", "sweeps"] | None = None
+    """Which of the scale's lists of seeds, in place of the one that the artifact names."""
+    most_values: Most | Literal["all"] | None = None
+    """In place of the scale's own."""
+
+
+def _names_once(left_out: list[str | Conditions]) -> list[str | Conditions]:
+    """Refuse an artifact that is left out twice."""
+    each_once([one for one in left_out if isinstance(one, str)])
+    return left_out
+
+
+class PaperScale(Strict):
+    """``papers/<id>/scales/<scale>.yaml``: what a paper changes at a scale. Each field has the last word."""
+
+    datasets: StandIns = Field(default_factory=dict)
+    leaves_out: Annotated[list[str | Conditions], AfterValidator(_names_once)] = Field(default_factory=list)
+    """Artifacts that are not made, by their names, and cells, by coordinates: ``{dataset: [stl10, imagenet]}``."""
+    artifacts: dict[str, AtScale] = Field(default_factory=dict)
+    overrides: list[ScaleOverride] = Field(default_factory=list)
+    evaluations: Parameters = Field(default_factory=dict)
+    """Parameters of probes to replace, by the paper's own names of evaluations."""
+
+    @model_validator(mode="after")
+    def _of_cells(self) -> Self:
+        for at, cells in enumerate(self.leaves_out):
+            if isinstance(cells, dict):
+                check_conditions(cells, f"leaves_out.{at}.")
+        return self
+
+    @cached_property
+    def artifacts_left_out(self) -> frozenset[str]:
+        """The artifacts that are not made."""
+        return frozenset(one for one in self.leaves_out if isinstance(one, str))
+
+    def leaves_out_cell(self, point: Mapping[str, Scalar]) -> bool:
+        """Whether the cell of these coordinates is not made."""
+        return any(coordinates.covers(cells, point) for cells in self.leaves_out if isinstance(cells, dict))
+
+
+class StandIn(NamedTuple):
+    """Stand-ins of datasets, and the file that lists them."""
+
+    file: Path
+    datasets: StandIns
+
+
+class Replaced(NamedTuple):
+    """Parameters of a probe, and where they are written."""
+
+    file: Path
+    section: str
+    parameters: dict[str, Any]
+
+
+class Placed(NamedTuple):
+    """An override of a scale, and where it is written."""
+
+    file: Path
+    """Its file, or ``COMMAND_LINE``."""
+    section: str
+    override: ScaleOverride
+    paper: str = ""
+    """The paper whose runs it changes; empty: the runs of all."""
+
+    def matches(self, paper: str, run: Mapping[str, Scalar]) -> bool:
+        """Whether it changes a paper's run with these coordinates."""
+        return self.paper in ("", paper) and self.override.matches(run)
 
 
 class Config(BaseModel):
@@ -167,8 +237,10 @@ class Config(BaseModel):
     """The selected values of each study, by document and study; empty before `hypersphere select`."""
     sources: dict[str, Path]
     """Where each setting, and each field of the scale, was set last: a file, or ``COMMAND_LINE``."""
-    placed: list[tuple[Path, str, ScaleOverride]]
-    """The scale's overrides, each with its file, or ``COMMAND_LINE``, and its section there."""
+    at_scale: dict[str, PaperScale]
+    """What each paper changes at this scale."""
+    placed: list[Placed]
+    """All overrides of this scale, in the order in which they are applied."""
 
     @property
     def scale_name(self) -> str:
@@ -198,8 +270,20 @@ class Config(BaseModel):
         return {
             key: value
             for key, value in self.papers[paper].studied.items()
-            if set(value.needs) <= available and not registry.unusable("simulations", value.study)
+            if set(value.needs) <= available and not self.study_code(paper, value.study).missing
         }
+
+    def study_code(self, paper: str, study: str) -> paper_code.StudyCode:
+        """The code of an exact study that a paper names."""
+        paper_code.admit(self.folders)
+        code = paper_code.study(paper, study)
+        assert code is not None  # _cross_check has looked
+        return code
+
+    def theorems_module(self, paper: str) -> str | None:
+        """The dotted module of a paper's statements; None if it has none."""
+        paper_code.admit(self.folders)
+        return paper_code.theorems(paper)
 
     @property
     def report_figures(self) -> dict[str, str]:
@@ -209,17 +293,39 @@ class Config(BaseModel):
 
     def used(self, published: str, paper: str) -> Dataset | None:
         """The dataset used in place of a published one in a paper's runs at this scale; None: none."""
-        key = self.replaced(published, paper)
-        if key is not None:
-            name = self.scale.datasets[key]
+        if place := self.stand_in(published, paper):
+            name = place.datasets[published]
         else:
             name = published if self.scale.other_datasets == "themselves" else None
         return None if name is None else self.datasets[name]
 
-    def replaced(self, published: str, paper: str) -> str | None:
-        """The key of the scale's ``datasets`` that says what is used in place of a published one; None: no key does."""
-        keys = (f"{paper}/{published}", published)
-        return next((key for key in keys if key in self.scale.datasets), None)
+    def stand_in(self, published: str, paper: str) -> StandIn | None:
+        """Who says what is used in place of a published dataset in a paper's runs; None: nobody does."""
+        of_all = StandIn(self.sources["datasets"], self.scale.datasets)
+        of_paper = StandIn(self.scale_file(paper), self.at_scale[paper].datasets)
+        order = (of_all, of_paper) if of_all.file == COMMAND_LINE else (of_paper, of_all)
+        return next((one for one in order if published in one.datasets), None)
+
+    def probe_parameters(self, paper: str, evaluation: str, probe: str) -> list[Replaced]:
+        """The parameters of a paper's evaluation that this scale replaces; the last have the last word."""
+        file = self.sources["probes"]
+        of_all = Replaced(file, f"probes.{probe}", self.scale.probes.get(probe, {}))
+        own = self.at_scale[paper].evaluations.get(evaluation, {})
+        of_paper = Replaced(self.scale_file(paper), f"evaluations.{evaluation}", own)
+        order = [of_paper, of_all] if file == COMMAND_LINE else [of_all, of_paper]
+        return [one for one in order if one.parameters]
+
+    def left_out(self, paper: str, artifact: str) -> bool:
+        """Whether this scale does not make an artifact."""
+        of_paper = artifact in self.at_scale[paper].artifacts_left_out
+        return of_paper or f"{paper}/{artifact}" in self.scale.leaves_out
+
+    def most_values(self, paper: str, artifact: str) -> int | None:
+        """The most values of an axis of an artifact that are measured at this scale; None: all."""
+        own = self.at_scale[paper].artifacts.get(artifact, AtScale()).most_values
+        if own == "all":
+            return None
+        return own or self.scale.most_values
 
     @property
     def data(self) -> Path:
@@ -235,6 +341,10 @@ class Config(BaseModel):
         """The declaration of a document."""
         return self.folders[paper] / PAPER
 
+    def scale_file(self, paper: str) -> Path:
+        """What a document changes at this scale."""
+        return self.folders[paper] / SCALES / f"{self.settings.scale}.yaml"
+
     def claims_file(self, paper: str) -> Path:
         """What a document prints."""
         return self.folders[paper] / "claims.csv"
@@ -242,6 +352,18 @@ class Config(BaseModel):
     def sentences_file(self, paper: str) -> Path:
         """What the sentences of a document say of its own numbers."""
         return self.folders[paper] / "sentences.yaml"
+
+    def theorems_file(self, paper: str) -> Path:
+        """The statements of a document as code."""
+        return self.folders[paper] / f"{paper_code.THEOREMS}.py"
+
+    def audit_file(self, paper: str) -> Path:
+        """What an audit of the numbers that a document prints needs to know."""
+        return self.folders[paper] / "audit.yaml"
+
+    def selection_file(self, paper: str, study: str) -> Path:
+        """The selected values of a study of a document."""
+        return selection_file(self.folders[paper], study)
 
     def answers_file(self, paper: str) -> Path:
         """The rules by which studies of a document are answered, where numbers cannot say them."""
@@ -262,7 +384,7 @@ class Config(BaseModel):
         return [f"{paper}/{study}={digest}" for digest in digests]
 
     def said(self, name: str) -> dict[str, Path]:
-        """The files of that name, errata or findings, by document; first that of ``SEVERAL``, in config/papers."""
+        """The files of that name, errata or findings, by document; first that of ``SEVERAL``, in papers/."""
         folders = {SEVERAL: self.root / PAPERS} | {paper: self.folders[paper] for paper in self.papers}
         return {paper: folder / name for paper, folder in folders.items() if (folder / name).is_file()}
 
@@ -313,12 +435,13 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
     scale = validate(Scale, written, scale_file)  # before the command line's, so that the file is blamed for its own
     if scale.scale != scale_file.stem:
         raise HypersphereError(f"{scale_file}: scale: must be the file's own name (given: '{scale.scale}')")
-    placed = [(scale_file, f"overrides.{at}", one) for at, one in enumerate(scale.overrides)]
-    if replaced := {key: value for key, value in overrides.items() if key in Scale.model_fields and key != "scale"}:
+    replaced = {key: value for key, value in overrides.items() if key in Scale.model_fields and key != "scale"}
+    placed = [Placed(scale_file, f"overrides.{at}", one) for at, one in enumerate(scale.overrides)]
+    typed: list[ScaleOverride] = []
+    if replaced:
         changed = validate(Scale, {**written, **replaced}, COMMAND_LINE)
-        own = changed.overrides if "overrides" in replaced else []
-        placed += [(COMMAND_LINE, f"overrides.{at}", one) for at, one in enumerate(own)]
-        scale = changed.model_copy(update={"overrides": [*scale.overrides, *own]})
+        typed = changed.overrides if "overrides" in replaced else []
+        scale = changed.model_copy(update={"overrides": [*scale.overrides, *typed]})
     sources |= {key: COMMAND_LINE if key in replaced else scale_file for key in Scale.model_fields if key != "scale"}
 
     folders: dict[str, Path] = {}
@@ -328,7 +451,9 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
         if (other := alike.setdefault(place.name.casefold(), place)) != place:
             raise HypersphereError(f"{place / PAPER}: {place.name} is the name of another document, {other}")
         folders[place.name] = place
+    paper_code.admit(folders)
     papers: dict[str, Paper] = {}
+    at_scale: dict[str, PaperScale] = {}
     for name, place in folders.items():
         file = place / PAPER
         if name == SEVERAL:
@@ -336,6 +461,10 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
         papers[name] = validate(Paper, read_mapping(file), file)
         if papers[name].paper != name:
             raise HypersphereError(f"{file}: paper: must be the name of its folder (given: '{papers[name].paper}')")
+        at_scale[name] = _paper_at_scale(place, settings.scale, scales)
+        own = enumerate(at_scale[name].overrides)
+        placed += [Placed(place / SCALES / scale_file.name, f"overrides.{at}", one, name) for at, one in own]
+    placed += [Placed(COMMAND_LINE, f"overrides.{at}", one) for at, one in enumerate(typed)]
 
     datasets, file = {}, folder / "datasets.yaml"
     for name, entry in read_mapping(file).items():
@@ -353,15 +482,25 @@ def load(root: Path, overrides: dict[str, Any]) -> Config:
         folders=folders,
         datasets=datasets,
         selected={
-            (name, study): read_selection(selection_file(root, name, study), declared)
+            (name, study): read_selection(selection_file(folders[name], study), declared)
             for name, paper in papers.items()
             for study, declared in paper.studies.items()
         },
         sources=sources,
+        at_scale=at_scale,
         placed=placed,
     )
     _cross_check(config, scales)
     return config
+
+
+def _paper_at_scale(folder: Path, scale: str, scales: Collection[str]) -> PaperScale:
+    """What the paper in ``folder`` changes at a scale; nothing without a file of the scale's name."""
+    for file in sorted((folder / SCALES).glob("*.yaml")):
+        if file.stem not in scales:
+            raise HypersphereError(f"{file}: its name is not a scale's: {not_one_of(file.stem, scales)}")
+    file = folder / SCALES / f"{scale}.yaml"
+    return validate(PaperScale, read_mapping(file), file) if file.is_file() else PaperScale()
 
 
 def scale_names(root: Path) -> list[str]:
@@ -407,65 +546,97 @@ def _settings(root: Path, overrides: dict[str, Any]) -> tuple[Settings, dict[str
 
 def _cross_check(config: Config, scales: Collection[str]) -> None:
     """Check the names that one file uses of another."""
-
-    def check(name: Any, names: Collection[str], where: str) -> None:
-        if name not in names:
-            raise HypersphereError(f"{where}: {not_one_of(str(name), sorted(names))}")
-
-    scale, papers, sources = config.scale, config.papers, config.sources
+    papers = config.papers
     for document, declared in papers.items():
-        file = config.paper_file(document)
-        for artifact, one in declared.measured.items():
-            where = f"{file}: artifacts.{artifact}: made_at"
-            if one.plan is not None:
-                where = f"{file}: studies.{one.plan}.scale"
-            for name in one.made_at or ():
-                check(name, scales, where)
-        for borrowed, source in declared.borrows.items():
-            known = [other for other, one in papers.items() if borrowed in one.methods and other != document]
-            check(source, known, f"{file}: borrows.{borrowed}")
-        for name, study in declared.studies.items():
-            by_words = not study.answers.numbers and study.closed is None
-            if by_words and behind(config.answers_file(document), name) is None:
-                rule = f"give the numbers, or the rule, as the function {name} in {config.answers_file(document)}"
-                raise HypersphereError(f"{file}: studies.{name}.answers: nothing decides what the answer is; {rule}")
-    where = f"{sources['datasets']}: datasets"
-    for published, used in scale.datasets.items():
-        paper, slash, name = published.rpartition("/")
-        if slash:
-            check(paper, papers, where)
-        check(name, config.datasets, where)
-        if used is not None:
-            check(used, config.datasets, f"{where}.{published}")
-    for place, section, override in config.placed:
-        where = f"{place}: {section}.when"
-        asked = [papers[str(name)] for name in override.conditions.get("paper", papers) if name in papers]
-        known_of = {
-            "paper": set(papers),
-            "method": {name for paper in asked for name in paper.methods},
-            "variant": {name for paper in asked for name in paper.variants},
-            "dataset": set(config.datasets),
-        }
-        for key, names in known_of.items():
-            for value in override.conditions.get(key, []):
-                check(value, names, f"{where}.{key}")
-    where = f"{sources['probes']}: probes"
-    for key, parameters in scale.probes.items():
-        paper, slash, name = key.rpartition("/")
-        if slash:  # protocols are validated with their parameters
-            check(paper, papers, where)
-            check(name, papers[paper].evaluations, f"{where}.{paper}")
-            continue
-        check(name, registry.components("probes"), where)
+        _check_paper(config, document, declared, scales)
+        _check_at_scale(config, document, declared)
+    _check_stand_ins(config, config.scale.datasets, config.sources["datasets"])
+    methods = {name for paper in papers.values() for name in paper.methods}
+    variants = {name for paper in papers.values() for name in paper.variants}
+    for one in config.placed:
+        known: dict[str, Collection[str]] = {"method": methods, "variant": variants, "dataset": config.datasets}
+        if one.paper:
+            known |= {"method": papers[one.paper].methods, "variant": papers[one.paper].variants}
+        _check_conditions(one.override.when, known, f"{one.file}: {one.section}.when")
+    where = f"{config.sources['probes']}: probes"
+    for name, parameters in config.scale.probes.items():
+        _check_name(name, registry.components("probes"), where)
         taken = registry.schema("probes", name).model_fields
         for parameter in parameters:
             if parameter not in taken:
                 raise HypersphereError(f"{where}.{name}.{parameter}: {unknown_key(parameter, taken, name)}")
-    lists = {field: getattr(scale, field) for field in ("leaves_out", "swept", "whole")}
-    for field, chosen in {**lists, "only": config.settings.only}.items():
-        for name in chosen:
-            paper, slash, _ = name.partition("/")
-            check(paper, papers, f"{sources[field]}: {field}")
-            if slash or field != "only":
-                known = [f"{paper}/{artifact}" for artifact in papers[paper].artifacts]
-                check(name, known, f"{sources[field]}: {field}")
+    for chosen in config.settings.only:
+        _check_chosen(config, chosen, "only", of_papers=True)
+    for chosen in config.scale.leaves_out:
+        _check_chosen(config, chosen, "leaves_out", of_papers=False)
+
+
+def _check_chosen(config: Config, chosen: str, field: str, of_papers: bool) -> None:
+    """Check an artifact, as ``paper/artifact``, or a paper's name where a whole one can be chosen."""
+    paper, slash, _ = chosen.partition("/")
+    where = f"{config.sources[field]}: {field}"
+    _check_name(paper, config.papers, where)
+    if slash or not of_papers:
+        _check_name(chosen, [f"{paper}/{artifact}" for artifact in config.papers[paper].artifacts], where)
+
+
+def _check_name(name: str, names: Collection[str], where: str) -> None:
+    if name not in names:
+        raise HypersphereError(f"{where}: {not_one_of(name, sorted(names))}")
+
+
+def _check_conditions(conditions: Conditions, known: Mapping[str, Collection[str]], where: str) -> None:
+    """Check the methods, variants and datasets of conditions on coordinates."""
+    for key, names in known.items():
+        for value in coordinates.alternatives(conditions.get(key, [])):
+            _check_name(str(value), names, f"{where}.{key}")
+
+
+def _check_stand_ins(config: Config, datasets: StandIns, file: Path) -> None:
+    for published, used in datasets.items():
+        _check_name(published, config.datasets, f"{file}: datasets")
+        if used is not None:
+            _check_name(used, config.datasets, f"{file}: datasets.{published}")
+
+
+def _check_paper(config: Config, document: str, declared: Paper, scales: Collection[str]) -> None:
+    """Check the scales, studies and borrowed methods that a paper names."""
+    file = config.paper_file(document)
+    for artifact, one in declared.measured.items():
+        where = f"{file}: artifacts.{artifact}: made_at"
+        if one.plan is not None:
+            where = f"{file}: studies.{one.plan}.scale"
+        for name in one.made_at or ():
+            _check_name(name, scales, where)
+    for artifact, drawn in declared.studied.items():
+        if paper_code.study(document, drawn.study) is None:
+            known = paper_code.studies(document)
+            raise HypersphereError(f"{file}: artifacts.{artifact}.study: {not_one_of(drawn.study, known)}")
+    for borrowed, source in declared.borrows.items():
+        lenders = [other for other, one in config.papers.items() if borrowed in one.methods and other != document]
+        _check_name(source, lenders, f"{file}: borrows.{borrowed}")
+    for name, study in declared.studies.items():
+        by_words = not study.answers.numbers and study.closed is None
+        if by_words and behind(config.answers_file(document), name) is None:
+            rule = f"give the numbers, or the rule, as the function {name} in {config.answers_file(document)}"
+            raise HypersphereError(f"{file}: studies.{name}.answers: nothing decides what the answer is; {rule}")
+
+
+def _check_at_scale(config: Config, document: str, declared: Paper) -> None:
+    """Check the names in what a paper changes at this scale; overrides and parameters are checked with the scale's."""
+    own, file = config.at_scale[document], config.scale_file(document)
+    _check_stand_ins(config, own.datasets, file)
+    for at, one in enumerate(own.leaves_out):
+        if isinstance(one, str):
+            _check_name(one, declared.artifacts, f"{file}: leaves_out")
+        else:
+            known: dict[str, Collection[str]] = {
+                "method": declared.methods,
+                "variant": declared.variants,
+                "dataset": config.datasets,
+            }
+            _check_conditions(one, known, f"{file}: leaves_out.{at}")
+    for artifact in own.artifacts:
+        _check_name(artifact, declared.measured, f"{file}: artifacts")
+    for evaluation in own.evaluations:
+        _check_name(evaluation, declared.evaluations, f"{file}: evaluations")

@@ -34,7 +34,6 @@ Kind = Literal[
     "encoders",
     "datasets",
     "probes",
-    "simulations",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """The kinds of components that take parameters."""
@@ -60,7 +59,7 @@ _ROLES: dict[str, Kind] = {
 }
 OBJECTIVES = (*_ROLES.values(),)
 """The kinds of components in a folder objectives/."""
-_RETURNS = {"datasets": "Arrays", "probes": "ProbeResult", "simulations": "Study"}
+_RETURNS = {"datasets": "Arrays", "probes": "ProbeResult"}
 """What a component returns in folders that also hold helper functions of a file's own name."""
 _DEEPER = {"trainers": "training/trainers", "kinds": "report/kinds"}
 """Folders that lie deeper in our own package than in a plug-in's."""
@@ -130,8 +129,8 @@ class Found(NamedTuple):
 class Components(Mapping[str, Found]):
     """All components of a kind by their names, sorted: the files that define a function of their own name.
 
-    A study has a folder of its own, where compute.py stands beside draw.py. A file is parsed when its name is asked
-    for: parsing all of them would take half of the time in which a small project is planned.
+    A file is parsed when its name is asked for: parsing all of them would take half of the time in which a small
+    project is planned.
     """
 
     def __init__(self, kind: Named) -> None:
@@ -141,9 +140,8 @@ class Components(Mapping[str, Found]):
         self._folder = "objectives" if kind in OBJECTIVES else kind
         for package in packages():
             inside = _DEEPER.get(self._folder, self._folder) if package.name == "hypersphere" else self._folder
-            for path in (package.folder / inside).glob("*/compute.py" if kind == "simulations" else "[a-z]*.py"):
-                name = path.parent.name if kind == "simulations" else path.stem
-                self._files.setdefault(name, []).append((path, package))
+            for path in (package.folder / inside).glob("[a-z]*.py"):
+                self._files.setdefault(path.stem, []).append((path, package))
 
     def __getitem__(self, name: str) -> Found:
         if name not in self._found:
@@ -257,7 +255,11 @@ def read_constant(kind: Named, name: str, constant: str, default: Any) -> Any:
     encoder declare whether they have batch norm (BATCH_NORM: True, or the parameters that give it; by default no). A
     trainer declares whether its runs see augmented views of images (IMAGES, by default no).
     """
-    file = components(kind)[name].file
+    return constant_of(components(kind)[name].file, constant, default)
+
+
+def constant_of(file: Path, constant: str, default: Any) -> Any:
+    """The literal that a file assigns to ``constant``, read without importing it; ``default`` if it assigns none."""
     node = defined(file).get(constant)
     if node is None:
         return default
@@ -293,11 +295,6 @@ def artifact_kind(name: str) -> ArtifactKind:
     return ArtifactKind(**{key: read_constant("kinds", name, key.upper(), one) for key, one in defaults.items()})
 
 
-def drawing(study: str) -> str:
-    """The dotted module that draws the artifacts of an exact study."""
-    return f"{module_name('simulations', study).rpartition('.')[0]}.draw"
-
-
 @cache
 def misfit(method: str, objective: str, main: bool = True) -> str | None:
     """Why a method cannot train with an objective, or None if it can.
@@ -319,14 +316,21 @@ def _listed(arguments: Iterable[str]) -> str:
 
 @cache
 def unusable(kind: Named, name: str) -> str:
-    """Why a component cannot be used on this machine, and what to install; empty if nothing is known to be missing.
-
-    A file that needs more than its package declares names a module with ``NEEDS``, whose function ``missing()`` says
-    what is not here. That module is imported for a plan, so it imports the standard library alone.
-    """
+    """Why a component cannot be used on this machine, and what to install; empty if nothing is known to be missing."""
     package = components(kind)[name].package
     needs = read_constant(kind, name, "NEEDS", None)
-    return package.missing or (importlib.import_module(needs).missing() if needs else "")
+    return package.missing or (missing(needs) if needs else "")
+
+
+@cache
+def missing(needs: str) -> str:
+    """What is not here of what a file ``NEEDS``, and what to install; empty if nothing is known to be missing.
+
+    A file that needs more than its package declares names a plug-in, or a module whose function ``missing()`` says it.
+    That module is imported for a plan, so it imports the standard library alone.
+    """
+    plug_in = next((one for one in packages() if one.name == needs), None)
+    return plug_in.missing if plug_in else importlib.import_module(needs).missing()
 
 
 def load(kind: Kind, name: str) -> Callable[..., Any]:

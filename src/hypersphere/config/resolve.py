@@ -2,7 +2,7 @@
 
 From the first word to the last: the paper's ``run``, method and variant, which are named so that they can be referred
 to, its ``overrides``, the scale's ``overrides``, the artifact's coordinates, the command line's ``overrides``; then the
-scale's arithmetic (epochs, divisors, the factor of learning rates). The last that sets a field decides it, and it is
+scale's arithmetic (epochs and divisors). The last that sets a field decides it, and it is
 kept beside the field. Two things no scale does: replace the encoder that a variant names, and change fields of a part
 that the run does not have, because the paper says ``null`` or nothing. Only a mapping with a ``name`` adds a part.
 """
@@ -21,7 +21,7 @@ from hypersphere.config import coordinates, registry
 from hypersphere.config import project as cfg
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.coordinates import Scalar
-from hypersphere.config.project import ScaleOverride, UsualEpochs
+from hypersphere.config.project import Placed, UsualEpochs
 from hypersphere.config.run import Dataset, Run
 from hypersphere.config.settings import COMMAND_LINE
 from hypersphere.config.study import TIMES
@@ -186,7 +186,7 @@ def resolve(
     for key, name, declared in (("method", method, paper.methods), ("variant", variant, paper.variants)):
         if name not in declared:
             raise HypersphereError(f"{artifact.file}: {artifact.section}: {key}: {not_one_of(name, declared)}")
-    point = {**identity, "paper": paper.paper}
+    point = dict(identity)
     for one in descriptions:
         point |= one.values
     document = [
@@ -204,13 +204,13 @@ def resolve(
     epochs = run_published.schedule.epochs
     usual = Layers(*document).number("schedule.epochs", f"{file}: methods.{method}")
 
-    overrides = [placed for placed in config.placed if placed[2].matches(point)]
+    overrides = [placed for placed in config.placed if placed.matches(paper.paper, point)]
     # An encoder that a variant names is what the variant is about: only an override of variants replaces it.
     kept = {"encoder"} if "name" in paper.variants[variant].get("encoder", {}) else set[str]()
     scaled = Layers(*document)
-    scaled.change(*(_changes(*placed, kept) for placed in overrides if placed[0] != COMMAND_LINE))
+    scaled.change(*(_changes(placed, kept) for placed in overrides if placed.file != COMMAND_LINE))
     scaled.add(*described)
-    scaled.change(*(_changes(*placed, set()) for placed in overrides if placed[0] == COMMAND_LINE))
+    scaled.change(*(_changes(placed, set()) for placed in overrides if placed.file == COMMAND_LINE))
     for one in descriptions:
         scaled.multiply(one)
     _shrink(scaled, config, overrides, epochs, usual)
@@ -229,31 +229,30 @@ def _check_paths(description: Description) -> None:
             raise HypersphereError(f"{where}: '{path}' is no field of a run and none of {', '.join(known)}{hint}")
 
 
-def _changes(file: Path, section: str, override: ScaleOverride, kept: Collection[str]) -> Layer:
+def _changes(placed: Placed, kept: Collection[str]) -> Layer:
     """What a scale's override changes in a run: no fields that are ``kept``, and no epochs, which ``_shrink`` sets."""
+    override = placed.override
     stays = set() if "variant" in override.when else kept
     fields = {field: value for field, value in override.set.items() if field not in stays}
     if isinstance(schedule := fields.get("schedule"), dict):
         fields["schedule"] = {key: value for key, value in schedule.items() if key != "epochs"}
-    return Layer(file, section, fields)
+    return Layer(placed.file, placed.section, fields)
 
 
-def _shrink(
-    run: Layers, config: cfg.Config, overrides: list[tuple[Path, str, ScaleOverride]], asked: int, usual: int
-) -> None:
+def _shrink(run: Layers, config: cfg.Config, overrides: list[Placed], asked: int, usual: int) -> None:
     """Lay the scale's arithmetic over a run: the only place where a scale computes with a document's numbers.
 
-    ``overrides`` are those of the scale that match the run, each with its file and its section there. ``asked`` is the
-    epochs of this run in the document, ``usual`` those of its runs of this method and variant.
+    ``overrides`` are those of the scale that match the run. ``asked`` is the epochs of this run in the document,
+    ``usual`` those of its runs of this method and variant.
     """
     scale, sources = config.scale, config.sources
     # Epochs: the usual number becomes the scale's, others shrink in proportion, and a longer horizon with them.
     file, where, epochs = sources["epochs"], "epochs", scale.epochs
-    for place, section, one in overrides if sources["epochs"] != COMMAND_LINE else []:
-        schedule = one.set.get("schedule")
+    for one in overrides if sources["epochs"] != COMMAND_LINE else []:
+        schedule = one.override.set.get("schedule")
         if isinstance(schedule, dict) and "epochs" in schedule:
-            file, where = place, section
-            epochs = validate(UsualEpochs, {"epochs": schedule["epochs"]}, file, f"{section}.schedule").epochs
+            file, where = one.file, one.section
+            epochs = validate(UsualEpochs, {"epochs": schedule["epochs"]}, file, f"{where}.schedule").epochs
     if epochs != "published":
         shrunk = max(1, round(epochs * asked / usual))
         if run.fields["schedule"].get("horizon") is not None:
@@ -264,18 +263,12 @@ def _shrink(
 
     of_batches = sources["batch_divisor"], "batch_divisor", scale.batch_divisor
     divisors = {"batch.size": of_batches, "batch.micro": of_batches}
-    for place, section, one in overrides:
-        divisors |= {path: (place, f"{section}.divide", by) for path, by in one.divide.items()}
+    for one in overrides:
+        divisors |= {path: (one.file, f"{one.section}.divide", by) for path, by in one.override.divide.items()}
     for path, (file, where, by) in divisors.items():
         if by != 1:
             value = run.number(path, f"{file}: {where}") // by
             run.add(Layer(file, where, coordinates.nested({path: value}), f"divided by {by}"))
-
-    if (factor := scale.learning_rate_factor) != 1:
-        file, where = sources["learning_rate_factor"], "learning_rate_factor"
-        rate = run.number("optimiser.learning_rate", f"{file}: {where}", int | float)
-        fields = {"optimiser": {"learning_rate": product(rate, factor)}}
-        run.add(Layer(file, where, fields, f"times {coordinates.show(factor)}"))
 
 
 def _at(fields: Any, path: Sequence[str]) -> Any:

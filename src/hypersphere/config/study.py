@@ -9,13 +9,13 @@ A study is declared in a document of ours, like a paper's artifacts, and is turn
 - ``<study>_checks``: further measures of the confirmed arms: what the intervention is for, and other probes; and
   ``further`` arms, which are outside the family of the primary comparison.
 
-``hypersphere select`` writes the best values of each arm into ``config/selected/<document>/<study>.csv``.
+``hypersphere select`` writes the best values of each arm into ``papers/<id>/selected/<study>.csv``.
 """
 
 import csv
 import io
 from functools import cached_property
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self, get_args
 
@@ -39,6 +39,8 @@ AGAIN = "again"
 
 
 Product = dict[str, Scalar | list[Scalar]]
+Declared = dict[str, Any]
+"""An artifact, or a part of one, as a document's YAML declares it."""
 SeedList = Annotated[list[NonNegativeInt], Field(min_length=1), AfterValidator(each_once)]
 
 
@@ -162,52 +164,69 @@ class Study(Strict):
             raise ValueError(
                 f"measure: of {self.measure} more is not better, so nothing can be tuned or compared by it"
             )
-        first_tuned = [*self.tuned][:1]
         for at, arms in enumerate(self.groups):
             in_study = at < len(self.arms)
             where = f"arms.{at}" if in_study else f"further.{at - len(self.arms)}"
-            if len(arms) < 2:
-                raise ValueError(f"{where}: needs a baseline and at least one arm to compare with it")
-            if arms[0].again:
-                raise ValueError(f"{where}: its first arm is its baseline, which cannot be '{AGAIN}'")
-            runs = {text({key: arm.point[key] for key in arm.point if key not in READINGS}) for arm in arms}
-            if in_study and len(runs) > 1 and not any(arm.again for arm in arms):
-                raise ValueError(f"{where}.variant: lists no '{AGAIN}', so that the study has no A/A control there")
-            for arm in arms:
-                if not arm.grids.keys() >= {*first_tuned}:
-                    raise ValueError(f"{where}: {first_tuned[0]}: every arm needs a grid of this field")
-                for key, grid in arm.grids.items():
-                    if len(grid) < 2 or list(grid) != sorted(set(grid), key=float):
-                        raise ValueError(f"{where}: {key}: the grid must list its values once each, rising")
-                    if len(grid) < FEWEST and self.closed is None:
-                        raise ValueError(
-                            f"{where}: {key}: each of {len(grid)} values is an edge of the grid, at which none can be "
-                            f"chosen; list {FEWEST} or more"
-                        )
+            self._check_arms(arms, where)
+            if in_study:
+                _check_control(arms, where)
         if self.tuned and self.at:
             raise ValueError("at: a study that tunes has one primary number, by which it chooses; leave it out")
+        self._check_seeds("tuning", self.seeds.tuning, bool(self.tuned), "a tuned field")
         again = any(arm.again for arm in self.every_arm)
-        for field, seeds, needed in (("tuning", self.seeds.tuning, self.tuned), ("again", self.seeds.again, again)):
-            if bool(seeds) != bool(needed):
-                what = "a tuned field" if field == "tuning" else f"an arm '{AGAIN}'"
-                raise ValueError(f"seeds.{field}: seeds and {what} belong together; one is given without the other")
+        self._check_seeds("again", self.seeds.again, again, f"an arm '{AGAIN}'")
         if self.further and not self.checks:
             raise ValueError("checks: further arms are measured by these alone; list at least one measure")
         return self
 
+    def _check_arms(self, arms: list[Arm], where: str) -> None:
+        """Check the baseline of a group and the grids of its arms."""
+        if len(arms) < 2:
+            raise ValueError(f"{where}: needs a baseline and at least one arm to compare with it")
+        if arms[0].again:
+            raise ValueError(f"{where}: its first arm is its baseline, which cannot be '{AGAIN}'")
+        first_tuned = next(iter(self.tuned), None)
+        for arm in arms:
+            if first_tuned is not None and first_tuned not in arm.grids:
+                raise ValueError(f"{where}: {first_tuned}: every arm needs a grid of this field")
+            for key, grid in arm.grids.items():
+                self._check_grid(grid, f"{where}: {key}")
+
+    def _check_grid(self, grid: list[Scalar], where: str) -> None:
+        if len(grid) < 2 or list(grid) != sorted(set(grid), key=float):
+            raise ValueError(f"{where}: the grid must list its values once each, rising")
+        if len(grid) < FEWEST and self.closed is None:
+            raise ValueError(
+                f"{where}: each of {len(grid)} values is an edge of the grid, at which none can be chosen; list "
+                f"{FEWEST} or more"
+            )
+
+    def _check_seeds(self, field: str, seeds: list[int], needed: bool, what: str) -> None:
+        if bool(seeds) != needed:
+            raise ValueError(f"seeds.{field}: seeds and {what} belong together; one is given without the other")
+
     @cached_property
     def groups(self) -> list[list[Arm]]:
         """The arms of each group, those of the study and then the further ones."""
+        return [self._arms(group) for group in (*self.arms, *self.further)]
+
+    def _arms(self, group: Product | list[Product]) -> list[Arm]:
+        """The arms of one group."""
         found = []
-        for group in (*self.arms, *self.further):
-            arms = []
-            for product in group if isinstance(group, list) else [group]:
-                own = {key: coordinates.alternatives(product.get(key, grid)) for key, grid in self.tuned.items()}
-                grids = {key: grid for key, grid in own.items() if grid}
-                for point in coordinates.points({key: v for key, v in product.items() if key not in self.tuned}):
-                    arms.append(Arm(text(point), point, grids, point.get("variant") == AGAIN))
-            each_once([arm.text for arm in arms])
-            found.append(arms)
+        for several in group if isinstance(group, list) else [group]:
+            fixed = {key: value for key, value in several.items() if key not in self.tuned}
+            grids = self._own_grids(several)
+            for point in coordinates.points(fixed):
+                found.append(Arm(text(point), point, grids, point.get("variant") == AGAIN))
+        each_once([arm.text for arm in found])
+        return found
+
+    def _own_grids(self, several: Product) -> dict[str, list[Scalar]]:
+        """The grid of each tuned field of a product's arms: its own, or the study's."""
+        found = {}
+        for key, grid in self.tuned.items():
+            if own := coordinates.alternatives(several.get(key, grid)):
+                found[key] = own
         return found
 
     @cached_property
@@ -249,84 +268,139 @@ class Study(Strict):
         declared = self.model_dump(mode="json", exclude_defaults=True, exclude={"earlier", "closed"})
         return files.digest(declared, 8)
 
-    def artifacts(self, name: str) -> dict[str, dict[str, Any]]:
+    def artifacts(self, name: str) -> dict[str, Declared]:
         """The artifacts of runs, by id, as a document's YAML would declare them."""
-        shared: dict[str, Any] = {"plan": name, "made_at": [self.scale]}
-        primary = {"measure": self.measure, "by": self.by}
-        best = dict.fromkeys([*self.tuned][:1], BEST)  # one stands for all selected values of an arm
-        found: dict[str, dict[str, Any]] = {}
+        found = {}
         if self.tuned:
             along, panels = self._along_the_grid()
-            along |= {**shared, **primary, "draw": "lines", "seeds": self.seeds.tuning}
-            found[name + TUNING] = along | {"title": f"{self.title}: tuning", "panels": panels}
+            found[name + TUNING] = {**along, **self._primary, "title": f"{self.title}: tuning", "panels": panels}
             if self.curves:
-                of_curves = [{**panel, **curve} for panel in panels for curve in self.curves]
                 title = f"{self.title}: other measures along the grid"
-                found[name + CURVES] = along | {"title": title, "panels": of_curves, "measure": None, "by": None}
+                further = [{**panel, **curve} for panel, curve in product(panels, self.curves)]
+                found[name + CURVES] = {**along, "title": title, "panels": further}
+        found[name] = {**self._confirmed, **self._shown, "title": self.title}
+        if printed := {key: 1 for key in self.tuned if key.endswith(TIMES)}:
+            title = f"{self.title}: as printed"
+            found[name + PRINTED] = {**self._confirmed, **self._primary, "title": title, "columns": printed}
+        if self.checks:
+            found[name + CHECKS] = {**self._confirmed, **self._checked, "title": f"{self.title}: checks"}
+        return {key: {"plan": name, "made_at": [self.scale], **declared} for key, declared in found.items()}
 
-        contrasts: list[list[dict[str, Any]]] = [  # each arm of each group against the group's first
-            [{"of": arm, "against": {key: first[key] for key in arm if first.get(key) != arm[key]}} for arm in others]
-            for first, *others in ([arm.point for arm in arms] for arms in self.groups)
-        ]
-        groups, also = self.groups[: len(self.arms)], [contrast.model_dump() for contrast in self.also]
-        confirmed = shared | {
-            **{"draw": "table", "test": self.test, "margin": self.margin},
-            "rows": [arm.point for arms in groups for arm in arms],
-            "also": [*chain.from_iterable(contrasts[: len(groups)]), *also],
+    @property
+    def _primary(self) -> Declared:
+        return {"measure": self.measure, "by": self.by}
+
+    @property
+    def _best(self) -> dict[str, str]:
+        """The selected values of an arm, for all of which the first tuned field stands."""
+        return dict.fromkeys([*self.tuned][:1], BEST)
+
+    @property
+    def _confirmed(self) -> Declared:
+        """What the tables of confirmed arms share: the primary comparison's arms and seeds."""
+        in_study = self.groups[: len(self.arms)]
+        return {
+            "draw": "table",
+            "test": self.test,
+            "margin": self.margin,
+            "rows": [arm.point for arms in in_study for arm in arms],
+            "also": self._compared(in_study),
             "seeds": self.seeds.confirmation,
             "seeds_of": {AGAIN: self.seeds.again} if self.seeds.again else {},
         }
-        shown: dict[str, Any]
-        if best or self.at:
-            shown = {**primary, "columns": [{**best, **place} for place in self.at or [{}]]}
-        else:
-            shown = {"by": self.by, "columns": {"measure": self.measure}}
-        found[name] = confirmed | shown | {"title": self.title}
-        if printed := {key: 1 for key in self.tuned if key.endswith(TIMES)}:
-            found[name + PRINTED] = confirmed | primary | {"title": f"{self.title}: as printed", "columns": printed}
-        if self.checks:
-            found[name + CHECKS] = confirmed | {
-                "title": f"{self.title}: checks",
-                "rows": [arm.point for arm in self.every_arm],
-                **{"columns": self.checks, "fixed": best, "left_out": self.left_out},
-                "also": [*chain.from_iterable(contrasts), *also],
-            }
-        return found
 
-    def _along_the_grid(self) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    def _compared(self, groups: list[list[Arm]]) -> list[Declared]:
+        """Each arm of each group against the group's first, and what is compared besides."""
+        found: list[Declared] = []
+        for baseline, *others in groups:
+            for arm in others:
+                against = {key: baseline.point[key] for key in arm.point if baseline.point.get(key) != arm.point[key]}
+                found.append({"of": arm.point, "against": against})
+        return found + [contrast.model_dump() for contrast in self.also]
+
+    @property
+    def _shown(self) -> Declared:
+        """The columns of the primary comparison."""
+        if self._best or self.at:
+            places = self.at or [{}]
+            return {**self._primary, "columns": [{**self._best, **place} for place in places]}
+        return {"by": self.by, "columns": {"measure": self.measure}}
+
+    @property
+    def _checked(self) -> Declared:
+        """The rows and columns of the checks: further measures of every arm."""
+        return {
+            "rows": [arm.point for arm in self.every_arm],
+            "columns": self.checks,
+            "fixed": self._best,
+            "left_out": self.left_out,
+            "also": self._compared(self.groups),
+        }
+
+    def _along_the_grid(self) -> tuple[Declared, list[Declared]]:
         """Lines and values of the tuning artifact, with the cells that are in no arm's own grid; and its panels.
 
         A panel shows what each group shares within itself, and lines are what tells arms apart. A/A arms are not shown.
         """
-        shown = [arm for arm in self.every_arm if not arm.again]
-        union = {
-            key: sorted({value for arm in shown for value in arm.grids.get(key, [])}, key=float) for key in self.tuned
+        arms = [arm for arm in self.every_arm if not arm.again]
+        every_value = {key: self._values(key) for key in self.tuned}
+        panels, lines = self._panels_and_lines(arms)
+        left_out: list[Declared] = []
+        for arm in self.every_arm:
+            for key, values in every_value.items():
+                if outside := [value for value in values if value not in arm.grids.get(key, [])]:
+                    left_out.append({**arm.point, key: outside})
+        there = {arm.text for arm in arms}
+        for panel, line in product(panels, lines):
+            if text({**panel, **line}) not in there:
+                left_out.append({**panel, **line})
+        x, *others = every_value
+        several = dict.fromkeys(tuple(key for key in others if key in arm.grids) for arm in arms)
+        by_group = []
+        for panel, keys in product(panels, several):
+            by_group.append({**panel, **{key: every_value[key] for key in keys}})
+        along = {
+            "draw": "lines",
+            "seeds": self.seeds.tuning,
+            "lines": lines,
+            "x": {x: every_value[x]},
+            "left_out": left_out,
         }
-        left_out: list[dict[str, Any]] = [
-            {**arm.point, key: outside}
-            for arm in self.every_arm
-            for key, values in union.items()
-            if (outside := [value for value in values if value not in arm.grids.get(key, [])])
-        ]
-        shared = {
-            key
-            for key in shown[0].point
-            if all(key in arm.point and arm.point[key] == arms[0].point[key] for arms in self.groups for arm in arms)
-        }
+        return along, by_group
+
+    def _values(self, tuned: str) -> list[Scalar]:
+        """All values of a tuned field, of any arm that is shown, rising."""
+        found: set[Scalar] = set()
+        for arm in self.every_arm:
+            if not arm.again:
+                found.update(arm.grids.get(tuned, []))
+        return sorted(found, key=float)
+
+    def _panels_and_lines(self, arms: list[Arm]) -> tuple[list[dict[str, Scalar]], list[dict[str, Scalar]]]:
+        """What the arms of each group share, each once, and what tells them apart, each once."""
+        shared = {key for key in arms[0].point if all(_share(group, key) for group in self.groups)}
         panels, lines = dict[str, dict[str, Scalar]](), dict[str, dict[str, Scalar]]()
-        for arm in shown:
+        for arm in arms:
             panel = {key: value for key, value in arm.point.items() if key in shared}
             line = {key: value for key, value in arm.point.items() if key not in shared}
             if not line:
                 raise ValueError("arms: one has nothing that tells it from the others of its group")
             lines[text(line)] = line
-            panels |= {text(panel): panel} if panel else {}
-        pairs = [{**panel, **line} for panel in panels.values() for line in lines.values()]
-        left_out += [one for one in pairs if text(one) not in {arm.text for arm in shown}]
-        x, *others = union
-        several = dict.fromkeys(tuple(key for key in others if key in arm.grids) for arm in shown)
-        by_group = [{**panel, **{key: union[key] for key in own}} for panel in panels.values() for own in several]
-        return {"lines": [*lines.values()], "x": {x: union[x]}, "left_out": left_out}, by_group
+            if panel:
+                panels[text(panel)] = panel
+        return list(panels.values()), list(lines.values())
+
+
+def _check_control(arms: list[Arm], where: str) -> None:
+    """Check that a group of several runs has an A/A arm."""
+    runs = {text({key: value for key, value in arm.point.items() if key not in READINGS}) for arm in arms}
+    if len(runs) > 1 and not any(arm.again for arm in arms):
+        raise ValueError(f"{where}.variant: lists no '{AGAIN}', so that the study has no A/A control there")
+
+
+def _share(arms: list[Arm], key: str) -> bool:
+    """Whether all arms of a group have one value of a key."""
+    return all(key in arm.point and arm.point[key] == arms[0].point[key] for arm in arms)
 
 
 class Tried(NamedTuple):
@@ -348,9 +422,9 @@ Selection = dict[str, dict[str, Scalar]]
 """The selected value of each tuned field, by arm (its coordinates as text)."""
 
 
-def selection_file(root: Path, paper: str, study: str) -> Path:
-    """config/selected/<document>/<study>.csv."""
-    return root / "config" / "selected" / paper / f"{study}.csv"
+def selection_file(folder: Path, study: str) -> Path:
+    """papers/<id>/selected/<study>.csv, of the paper in ``folder``."""
+    return folder / "selected" / f"{study}.csv"
 
 
 def write_selection(path: Path, curve: list[Tried]) -> None:

@@ -20,9 +20,6 @@ from hypersphere.config.project import Config
 from hypersphere.config.validation import not_one_of, unknown_key
 from hypersphere.errors import HypersphereError
 
-THEORY = Path(__file__).parents[1] / "theory"
-"""Holds the statements of each document that has any: calls in ``STATEMENTS``, of which the first word is the id."""
-
 
 def check(plan: Plan) -> None:
     """Read the rules, the citation and all that documents say, and check the names that one file uses of another."""
@@ -41,9 +38,11 @@ def check(plan: Plan) -> None:
 
 
 @cache
-def statements(paper: str) -> tuple[str, ...]:
-    """The ids of a document's statements, read without importing torch; none without theory/<paper>.py."""
-    file = THEORY / f"{paper}.py"
+def statements(file: Path) -> tuple[str, ...]:
+    """The ids of a document's statements, read from its theorems.py without importing torch; none without that file.
+
+    ``STATEMENTS`` lists calls, of which the first argument is the id.
+    """
     if not file.is_file():
         return ()
     listed = next(node for name, node in registry.defined(file).items() if name == "STATEMENTS")
@@ -71,9 +70,10 @@ def _check_theorems(config: Config, paper: str, listed: list[Claim]) -> None:
     """Each theorem is a statement that can be checked, in the same reading."""
     file = config.claims_file(paper)
     for claim in (claim for claim in listed if claim.kind == "theorem"):
-        if claim.id not in (known := statements(paper)):
+        theorems = config.theorems_file(paper)
+        if claim.id not in (known := statements(theorems)):
             raise HypersphereError(
-                f"{file}: {claim.id}: kind: no statement in theory/{paper}.py: {not_one_of(claim.id, known)}"
+                f"{file}: {claim.id}: kind: no statement in {theorems}: {not_one_of(claim.id, known)}"
             )
         if claim.reading != (reading := claims.reading_of(claim.id)):
             raise HypersphereError(
@@ -111,7 +111,7 @@ def _check_sentences(config: Config, paper: str, listed: list[Claim]) -> None:
 
 def _check_errata(config: Config, ids: list[str]) -> None:
     """What an erratum names as its tests exists: statements and claims by their ids, and tests by file and name."""
-    known = {*ids, *(one for paper in config.papers for one in statements(paper))}
+    known = {*ids, *(one for paper in config.papers for one in statements(config.theorems_file(paper)))}
     said = config.said(claims.ERRATA)
     for erratum in claims.load_errata(config):
         for test in erratum.tests:

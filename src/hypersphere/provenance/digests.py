@@ -19,7 +19,7 @@ from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.config.project import Config
 from hypersphere.config.run import Dataset, Run
 from hypersphere.provenance import data_files
-from hypersphere.provenance.sources import closure, code_digest, source_of
+from hypersphere.provenance.sources import closure, code_digest
 
 WRITER = "hypersphere.report.writer"
 """Writes the files of every artifact; the module of the artifact's kind gives what is in them."""
@@ -79,17 +79,17 @@ def evaluation_digest(plan: Plan, batch: BatchOfRuns) -> str:
 
 def theory_digest(plan: Plan) -> str:
     """Digest of all code that checks the theorems of the plan's papers."""
-    stated = [name for name in plan.config.papers if source_of(f"hypersphere.theory.{name}")]
-    return code_digest("hypersphere.theory.build", *(f"hypersphere.theory.{name}" for name in stated))
+    stated = filter(None, map(plan.config.theorems_module, plan.config.papers))
+    return code_digest("hypersphere.exact.theorems", *stated)
 
 
 def simulation_digest(plan: Plan, paper: str) -> str:
     """Digest of a paper's artifacts with their exact studies, its labels and sentences, and the code of the results."""
-    studies = (registry.module_name("simulations", name) for name in plan.config.studies(paper))
+    studies = (plan.config.study_code(paper, name).compute for name in plan.config.studies(paper))
     asked = {artifact: declared.study for artifact, declared in plan.config.studied(paper).items()}
-    sentences = file_digest(str(plan.config.sentences_file(paper)))
-    code = code_digest("hypersphere.simulations.build", *studies)
-    return files.digest([asked, plan.config.papers[paper].labels, sentences, code])
+    read = [plan.config.sentences_file(paper), plan.config.audit_file(paper)]
+    code = code_digest("hypersphere.exact.studies", *studies)
+    return files.digest([asked, plan.config.papers[paper].labels, *(file_digest(str(one)) for one in read), code])
 
 
 def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
@@ -100,7 +100,7 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
     asked: list[Any] = [paper, artifact, declared.model_dump(mode="json")]
     asked += [document.title, document.datasets, document.labels]
     if isinstance(declared, Studied):
-        return files.digest([asked, code_digest(WRITER, module, registry.drawing(declared.study))])
+        return files.digest([asked, code_digest(WRITER, module, plan.config.study_code(paper, declared.study).draw)])
     cells, runs = [], set[str]()
     for cell in (*plan.artifacts[paper, artifact], *plan.controls[paper, artifact]):
         name, measured_by = cell.run.name if cell.run else "", cell.how.digest if cell.how else HISTORY
@@ -134,7 +134,7 @@ def claims_digest(plan: Plan) -> str:
 def page_digest(plan: Plan, page: str, *templates: str) -> str:
     """Digest of all that the scorecard or the paper shows, except results: code, kinds, texts, labels, scale."""
     declared = {artifact.draw for paper in plan.config.papers.values() for artifact in paper.artifacts.values()}
-    drawings = {registry.drawing(name) for p in plan.config.papers for name in plan.config.studies(p)}
+    drawings = {plan.config.study_code(p, name).draw for p in plan.config.papers for name in plan.config.studies(p)}
     code = code_digest(page, *(registry.module_name("kinds", draw) for draw in sorted(declared)), *drawings)
     root = plan.config.root
     texts = [
@@ -146,10 +146,11 @@ def page_digest(plan: Plan, page: str, *templates: str) -> str:
 
 def records_digest(config: Config, scale: str) -> str:
     """Digest of all that judging claims by the records of one scale reads: code, config, printed numbers, records."""
-    of_paper = (config.paper_file, config.claims_file, config.answers_file)
-    papers = [file_of(paper) for paper in config.papers for file_of in of_paper]
     folder = config.root / "config"
-    read = [*folder.glob("*.yaml"), *folder.glob("scales/*.yaml"), *folder.glob("selected/*/*.csv"), *papers]
+    read = [*folder.glob("*.yaml"), *folder.glob("scales/*.yaml")]
+    for paper, place in config.folders.items():
+        read += [config.paper_file(paper), config.claims_file(paper), config.answers_file(paper)]
+        read += [*place.glob("scales/*.yaml"), *place.glob("selected/*.csv")]
     read += (config.root / "evidence" / scale).glob("*.csv")
     return files.digest(
         [code_digest("hypersphere.statistics.known"), [file_digest(str(one)) for one in sorted({*read})]]

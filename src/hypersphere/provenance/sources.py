@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from hypersphere import files
-from hypersphere.config import registry
+from hypersphere.config import paper_code, registry
 from hypersphere.config.bare_code import WithoutWords
 
 PACKAGE = Path(__file__).parents[1]
@@ -60,24 +60,34 @@ def closure(modules: Iterable[str]) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-@cache
 def code_digest(*modules: str) -> str:
     """Digest of the import closure of ``modules``, as it was at the first call in this process."""
+    return _code_digest(modules, paper_code.folders())
+
+
+@cache
+def _code_digest(modules: tuple[str, ...], papers: tuple[tuple[str, Path], ...]) -> str:
+    """The digest of ``code_digest``, where the code of papers is in these folders."""
     return files.digest(closure(modules))
 
 
 def forget() -> None:
     """Read the sources again at the next call, because they have changed since the first."""
-    code_digest.cache_clear()
-    source_of.cache_clear()
+    _code_digest.cache_clear()
+    _source_in_a_package.cache_clear()
 
 
-@cache
 def source_of(module: str) -> Path | None:
-    """The source file of a module of our package or of a plug-in, by its dotted name.
+    """The source file of a module of our package, of a plug-in or of a paper, by its dotted name.
 
     None for a name in a module, and for a module of another package.
     """
+    return paper_code.module_file(module) or _source_in_a_package(module)
+
+
+@cache
+def _source_in_a_package(module: str) -> Path | None:
+    """The source file of a module of our package or of a plug-in; None for any other name."""
     package, *names = module.split(".")
     folders = {one.name: one.folder for one in registry.packages()} | {"hypersphere": PACKAGE}
     if package not in folders:

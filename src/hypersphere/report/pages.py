@@ -173,7 +173,7 @@ def what_is_run(erratum: Erratum) -> str:
 
 
 def ledger(config: Config) -> list[dict[str, Any]]:
-    """The errata with the titles of their documents, in the order of config/papers; those of several come last."""
+    """The errata with the titles of their documents, in the order of papers; those of several come last."""
     titles, entries = {key: paper.title for key, paper in config.papers.items()}, load_errata(config)
     titles[SEVERAL] = "Across the documents"
     shown = {one.id: one.model_dump() | {"title": titles[one.document], "run": what_is_run(one)} for one in entries}

@@ -19,6 +19,7 @@ from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.cells import Cell
 from hypersphere.config.claims import ERRATA, ERRATUM_KINDS, SENTENCES
+from hypersphere.config.paper_code import THEOREMS
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import FOLDER
 from hypersphere.report import pages
@@ -51,9 +52,11 @@ class Proofs:
         return Path(os.path.relpath(path, self.folder)).as_posix()
 
     def _file(self, path: Path) -> str:
-        """Where the page finds a file of the project, or of a document that is kept elsewhere."""
-        root = self.plan.config.root
-        return f"{self.root}/{path.relative_to(root).as_posix()}" if path.is_relative_to(root) else path.as_uri()
+        """Where the page finds a file of the project, of this package, or of a document that is kept elsewhere."""
+        for root in (self.plan.config.root, registry.CHECKOUT):
+            if path.is_relative_to(root):
+                return f"{self.root}/{path.relative_to(root).as_posix()}"
+        return path.as_uri()
 
     @cached_property
     def _ledger(self) -> list[dict[str, Any]]:
@@ -85,20 +88,17 @@ class Proofs:
         return list(dict.fromkeys(found))
 
     def exact_code(self, paper: str, study: str = "") -> list[Link]:
-        """The code and the test of an exact study, or without one of a document's statements.
-
-        Nothing of a plug-in's that is outside the checkout.
-        """
-        code, tests, name = f"src/hypersphere/theory/{paper}.py", "tests/unit/theory", f"{paper}_statements"
-        if study:
-            code, name = registry.components("simulations")[study].place, study
-            plug_in = code.partition("src/")[0]
-            tests = f"{plug_in}tests" if plug_in else "tests/unit/simulations"
-        places = {"study" if study else "statement": code, "test": f"{tests}/test_{name}.py"} if code else {}
-        found = [Link(text, f"{self.root}/{place}") for text, place in places.items()]
+        """The code of an exact study, or without one of a document's statements; and its test, if there is one."""
+        config = self.plan.config
+        code = config.study_code(paper, study).file if study else config.theorems_file(paper)
+        of_paper = code.is_relative_to(config.folders[paper])
+        tests = config.folders[paper] / "tests" if of_paper else registry.CHECKOUT / "tests" / "unit" / "exact"
+        test = tests / f"test_{study or THEOREMS}.py"
+        found = [Link("study" if study else "statement", self._file(code))]
+        if test.is_file():
+            found.append(Link("test", self._file(test)))
         if study == SENTENCES:
-            sentences = self._file(self.plan.config.sentences_file(paper))
-            found.append(Link("what is checked of the sentence", sentences))
+            found.append(Link("what is checked of the sentence", self._file(config.sentences_file(paper))))
         return found
 
     def errata(self, claim: Entry) -> list[Link]:

@@ -1,8 +1,7 @@
 """The shared part of figures and tables of exact studies: what a drawing is, and notes on an artifact's claims.
 
-simulations/<study>/draw.py has a function for each artifact that names the study, under the artifact's own name. A
-figure's takes the study's table and returns a ``Drawing``; a table's also takes the artifact's claims and returns a
-``Layout``.
+The draw.py of a study has a function for each artifact that names the study, under the artifact's own name. A figure's
+takes the study's table and returns a ``Drawing``; a table's also takes the artifact's claims and returns a ``Layout``.
 """
 
 import importlib
@@ -12,7 +11,6 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from hypersphere.config import registry
 from hypersphere.report import notes
 from hypersphere.report.artifact import Context
 
@@ -45,7 +43,8 @@ class Layout(NamedTuple):
 
 def made(context: Context) -> Any:
     """The ``Drawing`` or ``Layout`` of an artifact, by the function of its study's draw.py."""
-    function = getattr(importlib.import_module(registry.drawing(context.artifact.study)), context.name)
+    code = context.config.study_code(context.paper.paper, context.artifact.study)
+    function = getattr(importlib.import_module(code.draw), context.name)
     table = computed(context)
     if context.artifact.draw == "study_figure":
         return function(table)

@@ -12,9 +12,9 @@ from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.rules import Answer, Rules, Verdict
 from hypersphere.errors import HypersphereError
+from hypersphere.exact.study import COLUMNS
 from hypersphere.provenance.manifest import check_tidy
 from hypersphere.provenance.tables import read
-from hypersphere.simulations.study import COLUMNS
 from hypersphere.statistics import verdicts
 from hypersphere.statistics.effects import holm, pool
 from hypersphere.t_test import mean_interval, spread, t_interval, t_p

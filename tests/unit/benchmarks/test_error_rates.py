@@ -1,8 +1,8 @@
 """The simulated error rates of the rule: near the nominal one, and what they are without each of its parts."""
 
 import pytest
-from benchmarks.error_rates import MANY, dunnett, many_to_one, share_wrong
 
+from benchmarks.error_rates import MANY, dunnett, many_to_one, share_wrong
 from hypersphere.statistics import effects
 
 pytestmark = pytest.mark.heavy

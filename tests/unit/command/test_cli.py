@@ -16,9 +16,9 @@ import yaml
 from hypersphere.command import campaign, cli
 from hypersphere.config import plan as planning
 from hypersphere.config.run import read
+from hypersphere.exact.study import COLUMNS as ANSWERS
 from hypersphere.provenance import stop, tables
 from hypersphere.report import writer
-from hypersphere.simulations.study import COLUMNS as ANSWERS
 from hypersphere.training import pretrain
 
 from ...fixtures import Approve, Planned, Project, Refused
@@ -184,7 +184,7 @@ def test_studies_are_judged_and_drawn_without_any_run(
     """The made-up one has no drawing, so that drawing is replaced here."""
     drawn: list[tuple[str, str]] = []
     monkeypatch.setattr(writer, "build", lambda results, paper, artifact: drawn.append((paper, artifact)))
-    file = world.root / "config" / "papers" / "norms" / "paper.yaml"
+    file = world.root / "papers" / "norms" / "paper.yaml"
     document = yaml.safe_load(file.read_text())
     document["artifacts"]["figure"] = {"draw": "study_table", "title": "t", "study": "entropy_limits"}
     file.write_text(yaml.safe_dump(document))

@@ -44,7 +44,7 @@ def test_the_written_folder_is_a_whole_document_and_leaves_no_trace(root: Path) 
     assert list(plan.runs_of("mine", "table1")) == list(dict.fromkeys(plan.runs_of("mine", "table1")))
     assert len(plan.runs_of("mine", "table1")) == 2 * 2  # two variants, two seeds
     listed = claims.load(plan.config.claims_file("mine"))
-    assert not any(claims.why_not_measured(plan, "mine", one) for one in listed)
+    assert not any(claims.why_not_measured(plan, "mine", one) for one in listed if one.kind != "theorem")
     said = read_mapping(plan.config.sentences_file("mine"))
     assert said.keys() <= {one.id for one in listed}
     assert all(claims.Sentence.model_validate(one) for one in said.values())
@@ -74,7 +74,7 @@ NAMES = ("mine", "a", "Mine2", "minemine", "determined", "ending_", "match", "ma
 def written(tmp_path_factory: pytest.TempPathFactory) -> Plan:
     """The declarations of this repository, with a document of each name."""
     root = tmp_path_factory.mktemp("written")
-    for folder in ("config", "paper"):
+    for folder in ("config", "paper", "papers"):
         shutil.copytree(ROOT / folder, root / folder)
     shutil.copy(ROOT / "CITATION.cff", root)
     config = project.load(root, {})

@@ -13,8 +13,8 @@ from hypersphere.command import cli, site
 from hypersphere.config import registry
 from hypersphere.config.claims import load_errata
 from hypersphere.config.validation import Strict
+from hypersphere.exact import theorems as theory
 from hypersphere.files import write_text
-from hypersphere.theory import build as theory
 
 from ...golden.released import configured
 
@@ -32,8 +32,8 @@ def test_every_model_of_the_configuration_theorem_command_and_erratum_is_in_the_
     listed = re.findall(r"^::: hypersphere\.config\.(\S+)$", (reference / "configuration.md").read_text(), re.MULTILINE)
     written = [model for model in models if not model.startswith("records.")]  # those are of files that we write
     assert sorted(listed) == sorted(written)
-    listed = re.findall(r"^::: hypersphere\.theory\.(\S+)$", (reference / "theorems.md").read_text(), re.MULTILINE)
-    assert sorted(listed) == sorted(paper for paper in CONFIG.papers if theory.statements(paper))
+    listed = re.findall(r"^::: papers\.(\S+)\.theorems$", (reference / "theorems.md").read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(paper for paper in CONFIG.papers if theory.statements(CONFIG, paper))
     assert all(f"\n## hypersphere {name}\n" in site.command_line() for name in cli.COMMANDS)
     shown = re.findall(r"^### (\w+):", site.errata(CONFIG), flags=re.MULTILINE)
     assert sorted(shown) == sorted(one.id for one in load_errata(CONFIG))
@@ -89,7 +89,7 @@ def test_every_link_of_the_sites_report_leads_to_a_file_of_the_site(
     assert len(led) == len(links) > 50
     inside = [Path(os.path.normpath(made.parent / link)) for link in led]
     assert [str(path) for path in inside if not (path.is_file() and path.is_relative_to(build))] == []
-    code = "src/hypersphere/theory/margins.py"
+    code = "papers/margins/theorems.py"
     assert (made.parent / "files" / code).read_bytes() == (site.ROOT / code).read_bytes()
     assert caplog.messages == []
     (root / code).unlink()

@@ -17,16 +17,17 @@ from hypersphere.config.plan import Plan
 from ...conftest import PROJECT
 
 FILES = {
-    "config": "config.yaml",
+    "config": "config/config.yaml",
     "paper": "papers/p/paper.yaml",
-    "scale": "scales/small.yaml",
-    "datasets": "datasets.yaml",
-    "statistics": "statistics.yaml",
-    "certainty": "certainty.yaml",
+    "scale": "config/scales/small.yaml",
+    "at_scale": "papers/p/scales/small.yaml",
+    "datasets": "config/datasets.yaml",
+    "statistics": "config/statistics.yaml",
+    "certainty": "config/certainty.yaml",
 }
 CONTENT: dict[str, dict[str, Any]] = files.read_yaml(Path(__file__).with_name("project.yaml"))
 for _name in ("statistics", "certainty"):
-    CONTENT[_name] = yaml.safe_load((PROJECT / "config" / FILES[_name]).read_text(encoding="utf-8"))
+    CONTENT[_name] = yaml.safe_load((PROJECT / FILES[_name]).read_text(encoding="utf-8"))
 
 FIELDS = (
     "artifact,method,variant,baseline,dataset,setting,metric,reported,reported_std,reading,sentence,source,direction"
@@ -69,7 +70,7 @@ def project(tmp_path: Path) -> Callable[..., Path]:
                     del inner[last]
                 else:
                     inner[last] = value
-            files.write_text(tmp_path / "config" / file, yaml.safe_dump(content, sort_keys=False))
+            files.write_text(tmp_path / file, yaml.safe_dump(content, sort_keys=False))
         return tmp_path
 
     return make

@@ -27,8 +27,9 @@ TRIED = settings(
     database=None,
     suppress_health_check=list(HealthCheck),
 )
-YAML = sorted(path.relative_to(PROJECT).as_posix() for path in PROJECT.glob("config/**/*.yaml"))
-CLAIMS = sorted(path.relative_to(PROJECT).as_posix() for path in PROJECT.glob("config/papers/*/claims.csv"))
+EDITED = [*PROJECT.glob("config/**/*.yaml"), *PROJECT.glob("papers/**/*.yaml")]
+YAML = sorted(path.relative_to(PROJECT).as_posix() for path in EDITED)
+CLAIMS = sorted(path.relative_to(PROJECT).as_posix() for path in PROJECT.glob("papers/*/claims.csv"))
 
 WRONG: list[Any] = [
     *(None, True, False, -1, 0, 1, 3.5, 1e308, float("inf"), float("nan"), 10**26, -(10**26)),
@@ -57,7 +58,7 @@ def judge(root: Path, file: str, content: bytes) -> str | None:
         planning.check_sizes(plan)
     except HypersphereError as error:
         said = str(error)
-        named = any(word in said for word in (f"{root}/config/", f"{root}/paper/", "errata.yaml", "statistics.yaml"))
+        named = any(word in said for word in (f"{root}/config/", f"{root}/papers/", "errata.yaml", "statistics.yaml"))
         assert (named, "\n" in said) == (True, False), said
         assert len(said.replace(str(root), "")) <= 2100, said
         return said

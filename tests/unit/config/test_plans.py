@@ -111,7 +111,7 @@ def test_plan(project: Project, approve: Approve, name: str) -> None:
     command, texts = changes.pop("command", {}), changes.pop("files", {})
     root = project(**changes)
     for file, content in texts.items():
-        files.write_text(root / "config" / file, content)
+        files.write_text(root / file, content)
     plan = planning.make(root, command)
     for line in written(plan):
         approve(line)
@@ -144,9 +144,9 @@ def test_the_released_config_is_planned_at_every_other_scale(scale: str) -> None
 def test_two_papers_of_one_run_train_it_once_and_each_has_its_protocol(project: Project) -> None:
     """By two protocols where the second paper asks for fewer neighbours."""
     root = project()
-    text = (root / "config/papers/p/paper.yaml").read_text().replace("paper: p\n", "paper: q\n")
+    text = (root / "papers/p/paper.yaml").read_text().replace("paper: p\n", "paper: q\n")
     for k, asked in ((200, 1), (5, 2)):
-        files.write_text(root / "config/papers/q/paper.yaml", text.replace("k: 200", f"k: {k}"))
+        files.write_text(root / "papers/q/paper.yaml", text.replace("k: 200", f"k: {k}"))
         plan = planning.make(root)
         assert (len(plan.cells), len(plan.runs), {cell.missing for cell in plan.cells}) == (2 * 16, 16, {""})
         assert {len(protocols) for protocols in plan.asked.values() if protocols} == {asked}
@@ -198,9 +198,9 @@ def test_one_thing_described_twice_is_shown_twice(
 
 def test_a_job_has_runs_of_the_same_papers_alone(project: Project) -> None:
     root = project(scale={"runs_per_job": 100})
-    other = yaml.safe_load((root / "config/papers/p/paper.yaml").read_text()) | {"paper": "q"}
+    other = yaml.safe_load((root / "papers/p/paper.yaml").read_text()) | {"paper": "q"}
     other["artifacts"]["table"]["rows"] = {"method": ["simclr"], "variant": ["baseline", "hot"]}
-    files.write_text(root / "config/papers/q/paper.yaml", yaml.safe_dump(other))
+    files.write_text(root / "papers/q/paper.yaml", yaml.safe_dump(other))
     plan = planning.make(root)
     shown = {run: "".join(paper for paper in "pq" if run in plan.runs_of(paper, "table")) for run in plan.runs}
     assert [{shown[run.name] for run in batch.runs} for batch in plan.batches] == [{"pq"}, {"p"}, {"q"}]

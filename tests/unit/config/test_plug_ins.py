@@ -105,19 +105,17 @@ def test_the_digest_of_its_code_follows_its_package_and_ours(install: Install) -
     assert sources.code_digest("first.objectives.other") != before
 
 
-def test_trainers_studies_kinds_of_artifacts_and_measures(install: Install, refused: Refused) -> None:
+def test_trainers_kinds_of_artifacts_and_measures(install: Install, refused: Refused) -> None:
     table = "name,label,unit,decimals,what\nwarmth,warmth,%,1,how warm it is\n"
     folder = install(
         "first",
         {
             "trainers/sound.py": "IMAGES = True\ndef pretrain(run, data, execution, folder): ...\n",
-            "simulations/waves/compute.py": "def waves(context) -> Study: ...\n",
             "kinds/radar.py": 'OF = "runs"\nAXES = {"rows": True}\nFOLDER = "figures"\ndef draw(points): ...\n',
             "measures.csv": table,
         },
     )
     assert registry.names("trainers") == ("control", "image", "sound", "text")
-    assert registry.drawing("waves") == "first.simulations.waves.draw"
     assert "radar" in registry.artifact_kinds("runs")
     assert registry.artifact_kind("radar").folder == "figures"
     assert measures._all()["warmth"].label == "warmth"

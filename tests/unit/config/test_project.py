@@ -18,7 +18,7 @@ from hypersphere.errors import HypersphereError
 from ...fixtures import Approve, Project
 from .conftest import table
 
-STUDY = {"draw": "study_table", "title": "A study", "study": "cosine_field"}
+STUDY = {"draw": "study_table", "title": "A study", "study": "printed_numbers"}
 MISTAKES: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("mistakes.yaml").read_text(encoding="utf-8"))
 
 
@@ -29,9 +29,9 @@ def test_mistakes(project: Project, approve: Approve, name: str) -> None:
     command, texts = changes.pop("command", {}), changes.pop("files", {})
     rows, errata = changes.pop("claims", []), changes.pop("errata", [])
     root = project(**changes)
-    folder = root / "config" / "papers" / "p"
+    folder = root / "papers" / "p"
     for file, text in {**texts, "papers/p/errata.yaml": yaml.safe_dump(errata)}.items():
-        files.write_text(root / "config" / file, text)
+        files.write_text(root / file, text)
     table(folder, *rows)
     with pytest.raises(HypersphereError) as caught:
         next(preview.lines(planning.make(root, command)))
@@ -89,7 +89,7 @@ def test_changed_numbers_go_to_a_folder_of_their_own(loaded: Callable[..., Confi
 
 def test_every_paper_is_read_in_the_order_shown(project: Project) -> None:
     root = project()
-    folder = root / "config" / "papers"
+    folder = root / "papers"
     for name, order in {"lecture": {"order": 2}, "margins": {"order": 1}, "another": {}}.items():
         files.write_text(folder / name / "paper.yaml", yaml.safe_dump({"paper": name, "title": name, **order}))
     assert list(planning.make(root).config.papers) == ["margins", "lecture", "another", "p"]

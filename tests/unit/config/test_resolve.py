@@ -23,10 +23,12 @@ LAYERS: dict[str, tuple[str, str]] = {
     "papers/p/paper.yaml: variants.cut": ("paper", "variants.cut"),
     "papers/p/paper.yaml: overrides.0": ("paper", "overrides.0"),
     "scales/small.yaml: overrides.0": ("scale", "overrides.0"),
-    "scales/small.yaml: overrides.1": ("scale", "overrides.1"),
+    "papers/p/scales/small.yaml: overrides.0": ("at_scale", "overrides.0"),
     "papers/p/paper.yaml: artifacts.table": ("table", ""),
 }
-SCALE_WHEN: list[dict[str, Any]] = [{}, {"paper": "p", "method": "simclr"}]
+
+
+WHEN_OF: dict[str, dict[str, Any]] = {"scale": {}, "at_scale": {"method": "simclr"}}
 
 
 def saying(values: dict[str, Any], field: str = "optimiser.weight_decay") -> dict[str, Any]:
@@ -40,9 +42,8 @@ def saying(values: dict[str, Any], field: str = "optimiser.weight_decay") -> dic
             table["fixed"] = {field: value}
         elif section == "overrides.0" and file == "paper":
             changes[file]["overrides"] = [{"when": WHEN, "set": {outer: {inner: value}}}]
-        elif file == "scale":
-            written = changes[file].setdefault("overrides", [{"when": when} for when in SCALE_WHEN])
-            written[int(section[-1])]["set"] = {outer: {inner: value}}
+        elif file in ("scale", "at_scale"):
+            changes[file] = {"overrides": [{"when": WHEN_OF[file], "set": {outer: {inner: value}}}]}
         else:
             changes[file][f"{section}.{field}"] = value
     return changes
@@ -65,7 +66,7 @@ def test_who_set_a_wrong_value_is_named(planned: Planned, refused: Refused, laye
 
 
 def test_a_plan_says_who_set_each_field(planned: Planned) -> None:
-    changes = saying({"scales/small.yaml: overrides.1": 0.1})
+    changes = saying({"papers/p/scales/small.yaml: overrides.0": 0.1})
     changes["table"]["columns"] = {"dataset": "cats", "batch.size": [512]}
     changes["scale"] |= {"epochs": 10, "batch_divisor": 4}
     plan = planned(**changes)
@@ -74,7 +75,7 @@ def test_a_plan_says_who_set_each_field(planned: Planned) -> None:
     expected = {
         "dataset": ("cats", "papers/p/paper.yaml: artifacts.table"),
         "seed": ("0", "scales/small.yaml: seeds.tables"),
-        "optimiser.weight_decay": ("0.1", "scales/small.yaml: overrides.1"),
+        "optimiser.weight_decay": ("0.1", "papers/p/scales/small.yaml: overrides.0"),
         "initialisation.c": ("3.0", "papers/p/paper.yaml: variants.cut"),
         "batch.size": ("128", "scales/small.yaml: batch_divisor (divided by 4)"),
         "schedule.epochs": ("10", "scales/small.yaml: epochs"),

@@ -74,7 +74,7 @@ def test_a_borrowed_method_is_the_run_of_its_document(project: Project) -> None:
     table = {"draw": "table", "title": "t", "measure": "knn_top1", **cell}
     ours = {"paper": "ours", "title": "Ours", "borrows": {"simclr": "p"}, "artifacts": {"a": table}}
     ours["evaluations"] = {"knn": {"probe": {"name": "knn", "k": 200}}}
-    files.write_text(made / "config" / "papers" / "ours" / "paper.yaml", yaml.safe_dump(ours))
+    files.write_text(made / "papers" / "ours" / "paper.yaml", yaml.safe_dump(ours))
     plan = planning.make(made)
     assert set(plan.runs_of("ours", "a")) <= set(plan.runs_of("p", "table"))
 
@@ -97,8 +97,8 @@ def test_a_mistake_in_a_study_is_its_own_and_not_that_of_the_paper_whose_runs_it
     root = project(paper={"variants.again": {}})
     ours = {"paper": "ours", "title": "Ours", "borrows": {"simclr": "p"}, "studies": {"s": STUDY | BORROWING[mistake]}}
     ours["evaluations"] = {"knn": {"probe": {"name": "knn", "k": 200}}}
-    files.write_text(root / "config" / "papers" / "ours" / "paper.yaml", yaml.safe_dump(ours))
-    with pytest.raises(HypersphereError, match=r"^\S+/config/papers/ours/paper\.yaml: studies\.s\b"):
+    files.write_text(root / "papers" / "ours" / "paper.yaml", yaml.safe_dump(ours))
+    with pytest.raises(HypersphereError, match=r"^\S+/papers/ours/paper\.yaml: studies\.s\b"):
         planning.make(root)
 
 

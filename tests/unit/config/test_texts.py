@@ -9,12 +9,12 @@ from hypersphere import files
 from hypersphere.command import preview
 from hypersphere.config import plan as planning
 from hypersphere.config import texts
-from hypersphere.theory import build
+from hypersphere.exact import theorems
 
 from ...fixtures import Project, Refused
 from ...golden.released import configured, released
 
-P = "config/papers/p"
+P = "papers/p"
 GOOD = {
     f"{P}/claims.csv": """\
 id,kind,origin,artifact,method,variant,baseline,dataset,setting,metric,reported,reported_std,reading,sentence,source,direction
@@ -60,12 +60,12 @@ date-released: 2026-11-24
 repository-code: https://code.example/us/ours
 authors: [{name: we}, {given-names: A., family-names: B}]
 """,
-    "theory/p.py": 'STATEMENTS = (Statement("p.lemma", so), stated("p.lemma.p1", partial(so, nearly=True)))\n',
+    f"{P}/theorems.py": 'STATEMENTS = (Statement("p.lemma", so), stated("p.lemma.p1", partial(so, nearly=True)))\n',
 }
 STUDY = {"draw": "study_table", "title": "Told"}
 PAPER = {
     "artifacts.told": STUDY | {"study": "sentences", "shows": ["p.gain"]},
-    "artifacts.told_too": STUDY | {"study": "cosine_field"},
+    "artifacts.told_too": STUDY | {"study": "printed_numbers"},
     "report": {"short": "the p", "gravest": ["p.lemma"]},
 }
 
@@ -76,7 +76,6 @@ def root(project: Project, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = project(paper=PAPER)
     for name, text in GOOD.items():
         files.write_text(folder / name, text)
-    monkeypatch.setattr(texts, "THEORY", folder / "theory")
     texts.statements.cache_clear()
     texts._source.cache_clear()
     yield folder
@@ -188,9 +187,12 @@ def test_a_claim_of_a_sentence_that_is_not_there_is_said(root: Path, refused: Re
 
 @pytest.mark.parametrize("paper", configured().papers)
 def test_statements_are_read_as_they_are_imported(paper: str) -> None:
-    assert list(texts.statements(paper)) == [statement.id for statement in build.statements(paper)]
+    config = released("quick").config
+    imported = [statement.id for statement in theorems.statements(config, paper)]
+    assert list(texts.statements(config.theorems_file(paper))) == imported
 
 
 def test_the_released_documents_are_right() -> None:
-    assert sum(len(texts.statements(paper)) for paper in released("quick").config.papers) > 50
+    config = released("quick").config
+    assert sum(len(texts.statements(config.theorems_file(paper))) for paper in config.papers) > 50
     texts.check(released("quick"))

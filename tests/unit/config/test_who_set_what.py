@@ -44,9 +44,12 @@ class Layer(NamedTuple):
 
 @cache
 def read(file: str) -> Any:
+    """What a file holds; of a paper that changes nothing at a scale, nothing."""
+    if "/scales/" in file and not (ROOT / file).is_file():
+        return {}
     text = (ROOT / file).read_text(encoding="utf-8")
     if file.endswith(".yaml"):
-        return yaml.load(text, yaml.CSafeLoader)
+        return yaml.load(text, yaml.CSafeLoader) or {}
     chosen = [row for row in csv.DictReader(text.splitlines()) if row["chosen"] == "yes"]
     return {row["arm"]: row["value"] for row in chosen}
 
@@ -95,7 +98,7 @@ def held(place: Place, path: str) -> list[Any]:
 
 def declares(cell: Cell) -> Place:
     """The section that declares a cell: an artifact, or the study that makes it."""
-    file = f"config/papers/{cell.paper}/paper.yaml"
+    file = f"papers/{cell.paper}/paper.yaml"
     if cell.artifact in read(file).get("artifacts", {}):
         return Place(file, f"artifacts.{cell.artifact}")
     makers = [name for name in read(file)["studies"] if re.fullmatch(rf"{name}(_[a-z]+)?", cell.artifact)]
@@ -116,7 +119,7 @@ def matches(when: dict[str, Any], point: dict[str, Any]) -> bool:
 def selected(cell: Cell) -> Layer:
     """The values that were selected for the arm of a study's cell; an A/A arm has those of the first, its baseline."""
     place = declares(cell)
-    file = f"config/selected/{cell.paper}/{place.section.partition('.')[2]}.csv"
+    file = f"papers/{cell.paper}/selected/{place.section.partition('.')[2]}.csv"
     of_cell = {f"{key}={value}" for key, value in cell.coordinates.items()} - {"variant=again"}
     again = cell.coordinates["variant"] == "again"
     for arm, values in read(file).items():
@@ -131,14 +134,14 @@ def selected(cell: Cell) -> Layer:
 
 def layers(cell: Cell, scale: str) -> Iterator[Layer]:
     """All that set fields of a cell's run, from the first word to the last; only factors are not among them."""
-    file, at_scale = f"config/papers/{lender(cell)}/paper.yaml", f"config/scales/{scale}.yaml"
+    file, at_scale = f"papers/{lender(cell)}/paper.yaml", f"config/scales/{scale}.yaml"
     document = read(file)
     identity = {key: cell.coordinates[key] for key in ("method", "variant", "dataset")}
     paths = {key: value for key, value in cell.coordinates.items() if "." in key}
     asking = [Layer(declares(cell), {path: value for path, value in paths.items() if value != "best"})]
     if "best" in paths.values():
         asking.append(selected(cell))
-    point = {**identity, "paper": document["paper"]}
+    point = dict(identity)
     for layer in asking:
         point |= layer.fields
     method, variant = str(identity["method"]), str(identity["variant"])
@@ -149,12 +152,13 @@ def layers(cell: Cell, scale: str) -> Iterator[Layer]:
     for at, one in enumerate(document.get("overrides", [])):
         if matches(one["when"], point):
             yield Layer(Place(file, f"overrides.{at}"), one["set"])
-    for at, one in enumerate(read(at_scale).get("overrides", [])):
-        when, fields = one.get("when", {}), dict(one.get("set", {}))
-        if "name" in of_variant.get("encoder", {}) and "variant" not in when:
-            fields.pop("encoder", None)
-        if matches(when, point):
-            yield Layer(Place(at_scale, f"overrides.{at}"), fields, of_scale=True)
+    for of_scale in (at_scale, f"papers/{lender(cell)}/scales/{scale}.yaml"):
+        for at, one in enumerate(read(of_scale).get("overrides", [])):
+            when, fields = one.get("when", {}), dict(one.get("set", {}))
+            if "name" in of_variant.get("encoder", {}) and "variant" not in when:
+                fields.pop("encoder", None)
+            if matches(when, point):
+                yield Layer(Place(of_scale, f"overrides.{at}"), fields, of_scale=True)
     for layer in asking:
         for path, value in layer.fields.items():
             if not path.endswith(".times"):
@@ -197,8 +201,7 @@ def given(steps: list[re.Match[str]], path: str, run: Run) -> list[Any]:
             assert int(number) in held(place, path)
             values = [value // int(number) for value in values]
         elif does == "times":
-            factor = path if place.section == "learning_rate_factor" else f"{path}.times"
-            assert float(number) in held(place, factor)
+            assert float(number) in held(place, f"{path}.times")
             values = [float(Fraction(str(value)) * Fraction(number)) for value in values]
         else:  # times 10 / 100, of epochs and of what shrinks with them
             own = int(does.split()[1])
@@ -218,10 +221,10 @@ def of_epochs(scale: str, said: list[Layer]) -> Place | None:
 
 def of_dataset(cell: Cell, scale: str) -> Place:
     """The section that says which dataset is used."""
-    file, published = f"config/scales/{scale}.yaml", str(cell.coordinates["dataset"])
-    for key in (f"{cell.paper}/{published}", published):
-        if key in read(file).get("datasets", {}):
-            return Place(file, f"datasets.{key}")
+    published = str(cell.coordinates["dataset"])
+    for file in (f"papers/{cell.paper}/scales/{scale}.yaml", f"config/scales/{scale}.yaml"):
+        if published in read(file).get("datasets", {}):
+            return Place(file, f"datasets.{published}")
     return declares(cell)
 
 
@@ -233,8 +236,8 @@ def of_seed(cell: Cell, scale: str) -> Place:
         return Place(place.file, f"{place.section}.seeds")
     if cell.coordinates["variant"] in declared.get("seeds_of", {}):
         return Place(place.file, f"{place.section}.seeds_of")
-    swept = f"{cell.paper}/{cell.artifact}" in read(file).get("swept", [])
-    return Place(file, f"seeds.{'sweeps' if swept else declared.get('seeds', 'tables')}")
+    own = read(f"papers/{cell.paper}/scales/{scale}.yaml").get("artifacts", {}).get(cell.artifact, {})
+    return Place(file, f"seeds.{own.get('seeds') or declared.get('seeds', 'tables')}")
 
 
 def wrong(cell: Cell, run: Run, scale: str, rows: list[tuple[str, str, str]]) -> Iterator[str]:

@@ -316,7 +316,7 @@ def test_a_value_that_is_no_number_is_undefined_but_for_a_part_of_too_few_images
 
 
 def after(root: Path, *changes: tuple[str, str]) -> Plan:
-    path = root / "config/papers/embedding_norms/paper.yaml"
+    path = root / "papers/embedding_norms/paper.yaml"
     for old, new in changes:
         assert old in path.read_text()
         path.write_text(path.read_text().replace(old, new))

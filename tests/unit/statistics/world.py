@@ -21,9 +21,9 @@ from hypersphere.config.cells import Cell, raw_pixels
 from hypersphere.config.coordinates import parse, text
 from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.records import UNDEFINED
+from hypersphere.exact.study import COLUMNS
 from hypersphere.provenance import pictures, tables
 from hypersphere.provenance.columns import TABLES, THEORY
-from hypersphere.simulations.study import COLUMNS
 from hypersphere.statistics import claims, measure
 
 PROJECT = Path(__file__).parents[2] / "project"
@@ -258,7 +258,7 @@ class World(Runs):
         super().__init__(planning.make(root, overrides), "norms")
 
     def claims(self, *rows: Mapping[str, Any]) -> None:
-        path = self.root / "config" / "papers" / "norms" / "claims.csv"
+        path = self.root / "papers" / "norms" / "claims.csv"
         path.parent.mkdir(parents=True, exist_ok=True)
         pd.DataFrame(rows, columns=list(CLAIM)).to_csv(path, index=False, lineterminator="\n")
 

@@ -10,10 +10,10 @@ from lightly.utils.lars import LARS
 from torch import Tensor, nn
 
 from hypersphere.config.recipe import Optimiser, Schedule
-from hypersphere.simulations.learning_rates import compute as learning_rates
 from hypersphere.training import optimisation
 from hypersphere.training.build import build_method
 from hypersphere.training.optimisation import annealing, fraction_of_peak, peak_rate, set_rate
+from papers.embedding_norms.studies.learning_rates import compute as learning_rates
 
 from .conftest import OPTIMISERS, make_run
 

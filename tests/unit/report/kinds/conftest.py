@@ -17,12 +17,11 @@ from matplotlib.figure import Figure
 from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import HISTORY
 from hypersphere.config.cells import on_pixels
+from hypersphere.exact.study import Context
 from hypersphere.provenance import tables
 from hypersphere.report import style, writer
 from hypersphere.report.artifact import Points, Shown
 from hypersphere.report.results import Results
-from hypersphere.report.studies import Drawing, Layout
-from hypersphere.simulations.pair_attraction import draw
 from hypersphere.statistics import claims
 
 from ...statistics.world import Runs
@@ -86,10 +85,11 @@ class Made(Runs):
             self.tell(cell, START[str(cell.coordinates["dataset"])] + 0.5 + SEEDS[cell.run.seed])
         self.measure(*(name for _, name in self.plan.artifacts))
         never = [("made_up.steps.never", "as printed", "seeds", seed, math.inf) for seed in range(3)]
-        self.answers("pair_attraction", ("made_up.steps.seven", "as printed", "value", 0, 7.0), *never)
+        self.answers("halves", ("made_up.steps.seven", "as printed", "value", 0, 7.0), *never)
         folder = self.plan.config.results / "simulations" / PAPER
-        study = pd.DataFrame({"step": [1, 2, 3], "value": [0.5, 0.25, 0.125]})
-        tables.write(folder, {name: (study, list(study)) for name in ("sketch", "steps")}, [folder / "answers.csv"])
+        compute = importlib.import_module(self.plan.config.study_code(PAPER, "halves").compute)
+        made = compute.halves(Context(self.plan.config, PAPER)).tables
+        tables.write(folder, {name: (one, list(one)) for name, one in made.items()}, [folder / "answers.csv"])
         self.theory(("made_up.theorem", PAPER, "as printed", 100, 90, 0, 0.0, "", "no counterexample"))
         claims.build_studies(self.plan, PAPER)
 
@@ -112,17 +112,6 @@ class Made(Runs):
         kind = importlib.import_module(f"hypersphere.report.kinds.{paper.artifacts[name].draw}")
         with style.applied():
             return kind.draw(Points(self.results, paper, name))
-
-
-def sketch(table: pd.DataFrame, finding: str = "") -> Drawing:
-    curve = lambda figure: figure.subplots().plot(table["step"], table["value"])  # noqa: E731
-    return Drawing((4.0, 2.0), "Halves by step", curve, f"Three steps of {len(table)}.", finding)
-
-
-def steps(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
-    printed = {row["variant"]: row["reported"] for row in claims.to_dict("records")}
-    body = [[name, "7.0", f"{value:g}"] for name, value in printed.items()]
-    return Layout(["Name", "Ours", "Printed"], body, "Steps | γ‖z‖² <script>alert(1)</script>.")
 
 
 @pytest.fixture(scope="session")

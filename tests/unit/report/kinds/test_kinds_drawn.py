@@ -82,7 +82,7 @@ def test_every_mean_is_on_a_line_and_every_band_encloses_one(
 def test_names_that_are_no_formula_end_no_kind_of_drawing(make: Any) -> None:
     """One figure of each kind, of methods, variants and datasets that are called so."""
     project = make().plan.config.root
-    file = project / "config" / "papers" / "made_up" / "paper.yaml"
+    file = project / "papers" / "made_up" / "paper.yaml"
     words = (
         file.read_text(encoding="utf-8").replace("SimCLR", "$_$").replace("default", "$x^$").replace("First-10", "$$")
     )

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from hypersphere.config import claims as printed
-from hypersphere.config import registry
+from hypersphere.config import paper_code
 from hypersphere.report import studies, style
 from hypersphere.report.artifact import Context
 from hypersphere.report.kinds import study_figure
-from hypersphere.simulations.pair_attraction import draw
 
 from ....golden.released import configured
 from ..conftest import ROOT
@@ -38,7 +37,8 @@ def test_a_drawing_has_its_subject_as_title_or_its_finding_and_the_studys_own_cs
     assert csv[0] == csv[1]
     context, small = Context(made.results, made.plan.config.papers["made_up"], "sketch"), studies.SIZE_NOTICE
     assert words(context) == ["A sketch", "Halves by step", small]
-    plain: Any = vars(draw)["sketch"]
+    draw = importlib.import_module(made.plan.config.study_code("made_up", "halves").draw)
+    plain = draw.sketch
     monkeypatch.setattr(draw, "sketch", lambda table: plain(table)._replace(finding=f"Of {len(table)} steps"))
     assert words(context) == ["Of 3 steps", "A sketch. Halves by step", small]
     table = studies.computed(context)
@@ -51,7 +51,7 @@ def test_a_drawing_has_its_subject_as_title_or_its_finding_and_the_studys_own_cs
 def test_every_artifact_is_bound_to_claims_and_listed_as_the_paper_has_it_and_as_ours() -> None:
     page = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
     for name, document in RELEASED.papers.items():
-        known = printed.load(ROOT / "config" / "papers" / name / "claims.csv")
+        known = printed.load(ROOT / "papers" / name / "claims.csv")
         for artifact, declared in document.studied.items():  # whether or not the data that some need are here
             assert not set(declared.shows) - {claim.id for claim in known}, artifact
             assert declared.shows or any(claim.artifact == artifact for claim in known), artifact
@@ -59,13 +59,22 @@ def test_every_artifact_is_bound_to_claims_and_listed_as_the_paper_has_it_and_as
 
 
 def test_every_study_belongs_to_an_artifact_and_draws_those_that_name_it() -> None:
-    declared = {(entry.study, key) for document in RELEASED.papers.values() for key, entry in document.studied.items()}
-    assert set(registry.names("simulations")) == {study for study, _ in declared}
-    modules = {study: importlib.import_module(registry.drawing(study)) for study, _ in declared}
-    drawn = {
-        (study, name)
-        for study, module in modules.items()
-        for name, member in vars(module).items()
-        if inspect.isfunction(member) and member.__module__ == module.__name__ and not name.startswith("_")
+    declared = {
+        (paper, entry.study, key)
+        for paper, document in RELEASED.papers.items()
+        for key, entry in document.studied.items()
     }
-    assert drawn == declared
+    there = {
+        (paper, file.parent.name)
+        for paper in RELEASED.papers
+        for file in RELEASED.folders[paper].glob("studies/*/compute.py")
+    }
+    shared = set(paper_code.shared_studies())
+    assert shared == {"printed_numbers", "sentences"}
+    assert {(paper, study) for paper, study, _ in declared if study not in shared} == there
+    for paper, study in {(paper, study) for paper, study, _ in declared}:
+        module = importlib.import_module(RELEASED.study_code(paper, study).draw)
+        functions = inspect.getmembers(module, inspect.isfunction)
+        drawn = {name for name, one in functions if one.__module__ == module.__name__ and not name.startswith("_")}
+        asked = {key for of_paper, named, key in declared if named == study and (of_paper == paper or study in shared)}
+        assert drawn == asked, (paper, study)

@@ -48,7 +48,7 @@ def claims_at(verdict: str) -> list[dict[str, Any]]:
     refuted = checked | {"violated": 12, "measured": "0.25", "verdict": "refuted"}
     refuted["counterexample"] = '{"tau": 1.0, "angles": [0.5, -2.0], "left": [0.25, 1.0], "right": [0.0, 1.0]}'
     mended = checked | {"verdict": "no counterexample (erratum)", "reading": "X2"}
-    solved = {"artifact": "curve", "study": "learning_rates", "metric": "learning_rate", "n": 1}
+    solved = {"artifact": "curve", "study": "rates", "metric": "learning_rate", "n": 1}
     never = {"metric": "steps", "n": 3, "reported": "inf", "measured": "inf", "verdict": "diverged as published"}
     shares = solved | {"metric": "share", "measured": "100", "n": 5}
     says = shares | {"study": "sentences", "n": 2, "verdict": "its table bears it"}
@@ -126,7 +126,7 @@ def made(
         shutil.copy(ROOT / name, root / name)
     columns = [name for name, field in Claim.model_fields.items() if not field.exclude]
     for one in ("alpha", "beta"):  # what they print stands in ``claims_at`` alone
-        files.write_text(root / "config" / "papers" / one / "claims.csv", ",".join(columns) + "\n")
+        files.write_text(root / "papers" / one / "claims.csv", ",".join(columns) + "\n")
     return World(planning.make(root, {"scale": scale, **overrides}), verdict, shift)
 
 

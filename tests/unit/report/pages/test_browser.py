@@ -221,7 +221,7 @@ def test_no_hit_says_so_and_a_hit_by_some_of_the_words_says_that(page: Opened) -
 def test_links_to_the_repository_are_files_of_it(page: Opened) -> None:
     links = page.tab.run("[...document.querySelectorAll('a[href]')].map((one) => one.getAttribute('href'))")
     files = {link.removeprefix("../../") for link in links if link.startswith("../../")}
-    assert "src/hypersphere/theory/margins.py" in files
+    assert "papers/margins/theorems.py" in files
     missing = [file for file in files if not (ROOT / file).exists() and not file.startswith("tests/")]
     assert missing == []
 

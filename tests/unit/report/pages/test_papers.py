@@ -25,7 +25,7 @@ from ..conftest import ROOT
 from ..made_up import comparison, stated, table
 from .conftest import SVG
 
-ERRATA = "config/papers/errata.yaml"
+ERRATA = "papers/errata.yaml"
 TABLE1 = {"paper": "alpha", "artifact": "table1", "method": "plain", "variant": "cut", "baseline": "default"}
 TABLE1 |= {"dataset": "photos", "metric": "knn_top1", "scale": "quick", "certainty": "low"}
 CLAIMS = [

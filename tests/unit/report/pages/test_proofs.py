@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from hypersphere.config import registry
 from hypersphere.config.claims import Erratum
 from hypersphere.report import claims, pages, scorecard
 from hypersphere.report.proofs import Link, Proofs
@@ -21,7 +20,7 @@ from ..conftest import ROOT
 
 def test_a_claim_that_was_not_run_links_no_results_and_a_measured_one_the_code_of_its_loss(quick: Any) -> None:
     proofs = Proofs(quick.plan, frozenset(), quick.folder)
-    assert proofs.test("alpha.gone", "alpha").href == "../../config/papers/alpha/errata.yaml"
+    assert proofs.test("alpha.gone", "alpha").href == "../../papers/alpha/errata.yaml"
     entries = {one.row["id"]: one for one in claims.entries(quick.results)}
     rate = entries["alpha.rate"]
     studied = dataclasses.replace(rate, row=rate.row | {"verdict": "not run"})
@@ -43,14 +42,14 @@ def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(t
     address = "repository-code: https://code.example/us/ours.git\n" if hosted else ""
     (tmp_path / "CITATION.cff").write_text(f"title: ours\nversion: 1.2.3\n{address}")
     results, evidence = tmp_path / "results" / "quick", tmp_path / "evidence" / "quick"
-    errata = {"errata.yaml": {"alpha": tmp_path / "config" / "papers" / "alpha" / "errata.yaml"}}
+    errata = {"errata.yaml": {"alpha": tmp_path / "papers" / "alpha" / "errata.yaml"}}
     config = SimpleNamespace(root=tmp_path, results=results, evidence=evidence, said=errata.get)
     plan: Any = SimpleNamespace(config=config, records={"run": (SimpleNamespace(key="1"),)})
     found = Proofs(plan, frozenset({"alpha.one"}), results)
     files = "https://code.example/us/ours/blob/HEAD" if hosted else "../.."
     assert found.test("alpha.one", "alpha") == Link("alpha.one", "#alpha.one")
     assert found.test("tests/unit/a.py::test_b", "alpha") == Link("test_b", f"{files}/tests/unit/a.py")
-    assert found.test("alpha.gone", "alpha").href == f"{files}/config/papers/alpha/errata.yaml"
+    assert found.test("alpha.gone", "alpha").href == f"{files}/papers/alpha/errata.yaml"
     claim: Any = SimpleNamespace(steps=(), row={"runs": "run another simclr-cut-s0-14c7"})
     assert found.runs(claim) == [Link("run 1", f"{files}/evidence/quick/runs.csv")]
     plan.records = None
@@ -73,9 +72,9 @@ def test_the_code_and_the_test_of_every_exact_study_and_statement_exist() -> Non
     for paper in plan.config.papers.values():
         for name, declared in paper.studied.items():
             code = proofs.artifact(paper, name)[-1]
-            assert (code.text, code.href.endswith(f"simulations/{declared.study}/compute.py")) == ("study", True)
-    papers = [(paper, "") for paper in plan.config.papers if (ROOT / f"src/hypersphere/theory/{paper}.py").is_file()]
-    studies = [(next(iter(plan.config.papers)), study) for study in registry.names("simulations")]
+            assert (code.text, declared.study in code.href) == ("study", True)
+    papers = [(paper, "") for paper in plan.config.papers if plan.config.theorems_file(paper).is_file()]
+    studies = [(paper, study) for paper in plan.config.papers for study in plan.config.studies(paper)]
     links = [link.href for one in (*papers, *studies) for link in proofs.exact_code(*one)]
     assert len(links) >= 2 * (len(papers) + len(studies))
     assert not [link for link in links if not Path(link).is_file()]

@@ -105,9 +105,9 @@ def test_every_claim_is_there_with_its_runs_and_proofs_that_are_linked_relative_
     found = {href for href in re.findall(r'href="([^"#]+)"', section(page, "claims"))}
     assert {
         *("simulations/alpha/curve.csv", "simulations/alpha/answers.csv", "theory.csv"),
-        *("../../src/hypersphere/simulations/learning_rates/compute.py", "../../src/hypersphere/theory/alpha.py"),
-        *("../../tests/unit/simulations/test_learning_rates.py", "../../config/papers/alpha/claims.csv"),
-        *("statistics/alpha/table1/measurements.csv", "../../config/papers/alpha/paper.yaml"),
+        *("../../papers/alpha/studies/rates/compute.py", "../../papers/alpha/theorems.py"),
+        *("../../papers/alpha/claims.csv"),
+        *("statistics/alpha/table1/measurements.csv", "../../papers/alpha/paper.yaml"),
     } <= found
     assert re.findall(r'href="#(\w+)"', row(page, "alpha.one.x2")) == ["X2"]  # the erratum of a statement
 

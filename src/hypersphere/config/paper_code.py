@@ -1,0 +1,114 @@
+"""The code in a paper's folder: its theorems, and its exact studies.
+
+The folder is the package ``papers.<id>``, wherever it lies:
+
+- ``theorems.py`` assigns ``STATEMENTS``;
+- ``studies/<study>/compute.py`` has a function ``<study>``, and ``draw.py`` beside it one for each artifact.
+
+Exact studies that every paper may name are in ``hypersphere/exact/``, and their drawings in
+``hypersphere/report/drawings/``.
+"""
+
+import ast
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+from hypersphere.config import registry
+
+PACKAGE = "papers"
+THEOREMS, STUDIES = "theorems", "studies"
+SHARED = Path(__file__).parents[1] / "exact"
+"""The folder of the exact studies that every paper may name."""
+
+_folders: dict[str, Path] = {}
+
+
+class StudyCode(NamedTuple):
+    """The code of an exact study."""
+
+    file: Path
+    """The file of its function."""
+    compute: str
+    """The dotted module of its function."""
+    draw: str
+    """The dotted module that draws its artifacts."""
+
+    @property
+    def missing(self) -> str:
+        """Why it cannot run on this machine, and what to install; empty if nothing is known to be missing."""
+        needs = registry.constant_of(self.file, "NEEDS", None)
+        return registry.missing(needs) if needs else ""
+
+
+def admit(folders: Mapping[str, Path]) -> None:
+    """Make the code of papers importable, by the paper's name, and forget what other folders held under that name."""
+    package = sys.modules.setdefault(PACKAGE, _package(PACKAGE, []))
+    for name, folder in folders.items():
+        if _folders.get(name) == folder:
+            continue
+        own = f"{PACKAGE}.{name}"
+        for module in [one for one in sys.modules if one == own or one.startswith(f"{own}.")]:
+            del sys.modules[module]
+        sys.modules[own] = _package(own, [str(folder)])
+        setattr(package, name, sys.modules[own])
+        _folders[name] = folder
+
+
+def _package(name: str, path: list[str]) -> ModuleType:
+    """A package whose modules are in these folders."""
+    package = ModuleType(name)
+    package.__path__ = path
+    return package
+
+
+def folders() -> tuple[tuple[str, Path], ...]:
+    """The names and folders of the papers whose code is importable."""
+    return tuple(_folders.items())
+
+
+def module_file(module: str) -> Path | None:
+    """The file of a module of a paper, by its dotted name; None if there is none."""
+    package, _, inside = module.partition(".")
+    paper, *names = inside.split(".")
+    if package != PACKAGE or paper not in _folders or not names:
+        return None
+    file = _folders[paper].joinpath(*names).with_suffix(".py")
+    return file if file.is_file() else None
+
+
+def theorems(paper: str) -> str | None:
+    """The dotted module of a paper's theorems; None without that file."""
+    module = f"{PACKAGE}.{paper}.{THEOREMS}"
+    return module if module_file(module) else None
+
+
+def study(paper: str, name: str) -> StudyCode | None:
+    """The code of an exact study: the paper's own, or one that every paper may name; None if there is none."""
+    own = f"{PACKAGE}.{paper}.{STUDIES}.{name}"
+    if file := module_file(f"{own}.compute"):
+        return StudyCode(file, f"{own}.compute", f"{own}.draw")
+    if name in shared_studies():
+        file = SHARED / f"{name}.py"
+        return StudyCode(file, f"hypersphere.exact.{name}", f"hypersphere.report.drawings.{name}")
+    return None
+
+
+def studies(paper: str) -> list[str]:
+    """The names of the exact studies that a paper can name, sorted."""
+    own = _folders[paper].glob(f"{STUDIES}/*/compute.py")
+    return sorted({*(file.parent.name for file in own), *shared_studies()})
+
+
+def shared_studies() -> list[str]:
+    """The names of the exact studies that every paper may name."""
+    return [file.stem for file in sorted(SHARED.glob("[a-z]*.py")) if _returns_a_study(file)]
+
+
+def _returns_a_study(file: Path) -> bool:
+    """Whether a file defines an exact study: a function of the file's name that returns one."""
+    function = registry.defined(file).get(file.stem)
+    returns = function.returns if isinstance(function, ast.FunctionDef) else None
+    return returns is not None and ast.unparse(returns) == "ExactStudy"

@@ -1,1 +1,0 @@
-"""Theorems and identities, as statements that random inputs can contradict."""

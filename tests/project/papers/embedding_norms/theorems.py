@@ -1,0 +1,1 @@
+../../../../papers/embedding_norms/theorems.py
