@@ -61,14 +61,14 @@ def cover(kinds_of: Mapping[Key, set[Kind]], runs_of: Mapping[Key, set[str]], fi
 
 def choose(plan: Plan) -> list[Key]:
     """The artifacts that `.ci/run` makes of a plan."""
-    kinds_of = {key: kinds(plan, key) for key in plan.made}
-    runs_of = {key: set(plan.runs_of(*key)) for key in plan.made}
+    kinds_of = {key: kinds(plan, key) for key in plan.made_artifacts}
+    runs_of = {key: set(plan.runs_of(*key)) for key in plan.made_artifacts}
     return cover(kinds_of, runs_of, sorted(TESTED))
 
 
 def left_out(plan: Plan, chosen: Collection[Key]) -> list[str]:
     """All other artifacts, with those that the scale leaves out itself."""
-    others = [f"{paper}/{name}" for paper, name in plan.made if (paper, name) not in chosen]
+    others = [f"{paper}/{name}" for paper, name in plan.made_artifacts if (paper, name) not in chosen]
     return [*plan.config.scale.leaves_out, *others]
 
 
@@ -76,7 +76,8 @@ def summary(plan: Plan, chosen: Collection[Key]) -> str:
     """How much is made, and the kinds that it covers, a line for each sort."""
     runs = {run for key in chosen for run in plan.runs_of(*key)}
     lines = [
-        f"{len(chosen)} of {len(plan.made)} artifacts, {len(runs)} of {len(plan.runs)} runs; all there is of each:"
+        f"{len(chosen)} of {len(plan.made_artifacts)} artifacts, {len(runs)} of {len(plan.runs)} runs; "
+        "all there is of each:"
     ]
     covered = sorted(set[Kind]().union(*(kinds(plan, key) for key in chosen)))
     for sort in dict.fromkeys(sort for sort, _ in covered):

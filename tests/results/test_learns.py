@@ -95,14 +95,14 @@ LISTED = [(paper, name) for paper, names in SHORT.items() for name in names]
 
 def test_every_listed_artifact_is_made_at_quick() -> None:
     """It needs no results, so that a renamed one fails before there are any."""
-    assert [key for key in LISTED if key not in released("quick").made] == []
+    assert [key for key in LISTED if key not in released("quick").made_artifacts] == []
 
 
 @pytest.mark.parametrize(("paper", "name"), LISTED)
 def test_every_run_of_few_steps_learns(paper: str, name: str, plan: Plan) -> None:
     if plan.config.scale.level != "quick":
         pytest.skip("of quick; other scales make others")
-    if (paper, name) not in plan.made:
+    if (paper, name) not in plan.made_artifacts:
         pytest.skip(f"{paper}/{name} is left out of these results")
     rows = measurements(plan, paper, name)
     gains, least = gains_of_cells(rows[rows["measure"] != KNN]), noise(rows)

@@ -75,7 +75,7 @@ def test_every_place_admits_the_same_pythons_and_each_gets_all_that_is_asked_for
 
 
 def test_snakemake_is_kept_below_its_next_major() -> None:
-    """``command/console.py`` replaces its methods."""
+    """``command/snakemake_hooks.py`` replaces its methods."""
     (pin,) = re.findall(r"^snakemake==(\S+)", LOCK, flags=re.MULTILINE)
     (asked,) = (one.specifier for one in declared() if one.name == "snakemake")
     assert pin in asked
@@ -83,7 +83,7 @@ def test_snakemake_is_kept_below_its_next_major() -> None:
 
 
 def test_the_guard_is_of_this_checkout() -> None:
-    """Asked for what changes nothing: HEAD is moved to where it is."""
+    """Evaluation for what changes nothing: HEAD is moved to where it is."""
     if not (ROOT / ".git").exists():
         pytest.skip("not a checkout")
     said: dict[str, Any] = {"capture_output": True, "text": True}

@@ -199,7 +199,7 @@ def exercised(plan: Plan) -> dict[str, set[str]]:
         "trainers": {cell.run.kind for cell in cells if cell.run},
         "probes": {cell.how.probe.name for cell in cells if cell.how},
         "sources": {one.source.name for one in data if one and one.source},
-        "ways to draw": {plan.config.papers[paper].measured[name].draw for paper, name in plan.made},
+        "ways to draw": {plan.config.papers[paper].measured[name].draw for paper, name in plan.made_artifacts},
     }
 
 
@@ -210,7 +210,7 @@ def test_the_artifacts_of_quick_that_are_made_have_one_of_each_kind() -> None:
     chosen = script["choose"](quick)
     setting = f"leaves_out=[{','.join(script['left_out'](quick, chosen))}]"
     some = planning.make(REPOSITORY, {"scale": "quick", **settings.parse([setting])})
-    assert {*some.made} == {*chosen} >= script["TESTED"]
+    assert {*some.made_artifacts} == {*chosen} >= script["TESTED"]
     assert exercised(some) == exercised(quick)
     assert len(some.runs) < 110
     assert f"{len(some.runs)} of {len(quick.runs)} runs" in script["summary"](quick, chosen)

@@ -86,7 +86,9 @@ def test_the_real_papers_have_what_a_page_names(command: str) -> None:
     plan = released(str(given.get("scale", "quick")))
     for name in only.split() if isinstance(only, str) else only:
         paper, _, artifact = name.partition("/")
-        assert not artifact or (paper, artifact) in plan.made or artifact in plan.config.papers[paper].studied, command
+        assert (
+            not artifact or (paper, artifact) in plan.made_artifacts or artifact in plan.config.papers[paper].studied
+        ), command
 
 
 def adapted(command: str, place: Checkout) -> str:

@@ -47,7 +47,7 @@ COPYING = "rule copying:\n    input: 'a.txt'\n    output: 'b.txt'\n    shell: 'c
 
 
 def test_snakemake_stops_at_an_input_from_the_future(place: Checkout, tmp_path: Path) -> None:
-    """And removes what the job made, so that `command/console.py` takes the check's place."""
+    """And removes what the job made, so that `command/snakemake_hooks.py` takes the check's place."""
     (tmp_path / "Snakefile").write_text(COPYING)
     (tmp_path / "a.txt").write_text("a")
     os.utime(tmp_path / "a.txt", (2**32, 2**32))

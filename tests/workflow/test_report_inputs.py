@@ -79,7 +79,7 @@ def test_whatever_else_lies_in_the_results_changes_no_byte(reported: Checkout) -
 
 
 def test_all_of_a_scale_on_real_images_is_made_before_the_report_that_shows_it(place: Checkout) -> None:
-    """Asked for alone, the report makes nothing of it."""
+    """Evaluation for alone, the report makes nothing of it."""
     scale_on_real_images(place)
     inputs = []
     for target in ((), ("--", PAGE)):

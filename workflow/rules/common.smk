@@ -65,9 +65,9 @@ def claims_of(paper):
     return digests.file_digest(PLAN.config.claims_file(paper).as_posix())
 
 
-def said(name):
+def notes_of(name):
     """The files of that name in the folders of documents."""
-    return [os.path.relpath(path) for path in PLAN.config.said(name).values()]
+    return [os.path.relpath(path) for path in PLAN.config.files_named(name).values()]
 
 
 class Exact(NamedTuple):

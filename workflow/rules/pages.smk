@@ -11,8 +11,8 @@ CLAIMS = [
 ]
 SCORECARD = [f"{RESULTS}/{name}" for name in ("scorecard.html", "scorecard.json", manifest.SCORECARD)]
 TEMPLATES = [path.as_posix() for path in sorted((SOURCE / "hypersphere/report/templates").iterdir())]
-MADE = [local(path) for key in PLAN.made for path in tidy(*key)]
-DRAWN = [local(path) for key in PLAN.made for path in PLAN.outputs(*key)]
+MADE = [local(path) for key in PLAN.made_artifacts for path in tidy(*key)]
+DRAWN = [local(path) for key in PLAN.made_artifacts for path in PLAN.outputs(*key)]
 DRAWN += [
     local(path) for paper in SIMULATED for name in PLAN.config.studied(paper) for path in PLAN.outputs(paper, name)
 ]
@@ -56,7 +56,7 @@ rule scorecard:
         code=digests.scorecard_digest(
             PLAN,
             *TEMPLATES,
-            *said("errata.yaml"),
+            *notes_of("errata.yaml"),
             "CITATION.cff",
         ),
     shell:

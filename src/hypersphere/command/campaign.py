@@ -49,7 +49,7 @@ def order(plan: Plan, known: records.Records) -> list[BatchOfRuns]:
         if name not in known
         or not all(
             records.measuring(known, name, digest, epoch, target)
-            for digest, asked in plan.asked[name].items()
+            for digest, asked in plan.evaluations[name].items()
             for epoch, target in asked.at
         )
     }
@@ -60,7 +60,7 @@ def order(plan: Plan, known: records.Records) -> list[BatchOfRuns]:
         if claim.artifact in document.measured and not why_not_measured(plan, paper, claim)
     )
     worth = {}
-    for key in plan.made:
+    for key in plan.made_artifacts:
         epochs = sum(run.schedule.epochs for name, run in plan.runs_of(*key).items() if name in waiting)
         if epochs and plan.config.chosen(*key):
             worth[key] = claims[key] / epochs

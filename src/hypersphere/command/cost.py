@@ -100,12 +100,12 @@ def lines(cost: Cost, verbose: bool = False) -> Iterator[str]:
     yield f"device     {device.tflops:g} TFLOP/s, stated, not measured: {device.source}"
     yield ""
     amounts: dict[str, Amount] = {}
-    for paper in dict.fromkeys(paper for paper, _ in cost.plan.chosen):
-        keys = [key for key in cost.plan.chosen if key[0] == paper]
+    for paper in dict.fromkeys(paper for paper, _ in cost.plan.chosen_artifacts):
+        keys = [key for key in cost.plan.chosen_artifacts if key[0] == paper]
         amounts[paper] = cost.amount(keys)
         amounts |= {f"{paper}/{name}": cost.amount([(paper, name)]) for _, name in keys if verbose}
     rows = [["", "cells", "runs", f"{device.unit}-hours"]]
-    for name, one in {**amounts, "all, each run once": cost.amount(cost.plan.chosen)}.items():
+    for name, one in {**amounts, "all, each run once": cost.amount(cost.plan.chosen_artifacts)}.items():
         lost = f" ({one.unknown} not known)" if one.unknown else ""
         hours = f"{one.hours:,.0f}" if one.hours >= 10 else f"{one.hours:.2g}"
         rows.append([name, f"{one.cells:,}", f"{one.runs:,}{lost}", hours])
@@ -125,8 +125,8 @@ def lines(cost: Cost, verbose: bool = False) -> Iterator[str]:
 def as_csv(cost: Cost) -> str:
     """A row for each artifact, and one, ``all``, for all together; numbers in plain units."""
     rows = []
-    for key in [*cost.plan.chosen, ("all", "")]:
-        *amount, hours = cost.amount(cost.plan.chosen if key == ("all", "") else [key])
+    for key in [*cost.plan.chosen_artifacts, ("all", "")]:
+        *amount, hours = cost.amount(cost.plan.chosen_artifacts if key == ("all", "") else [key])
         rows.append([*key, *amount, f"{hours:.6g}"])
     columns = ("paper", "artifact", "cells", "runs", "runs_not_known", "flop", "device_hours")
     return artifact.as_csv(columns, rows)

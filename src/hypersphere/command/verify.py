@@ -83,11 +83,11 @@ def _checks(plan: Plan) -> dict[str, list[Callable[[], object]]]:
     runs = plan.chosen_runs.values() if plan.records is None else ()
     batches = plan.chosen_batches.values()
     every = not plan.config.settings.only
-    tables = markers.of_tables(plan, plan.chosen, plan.chosen_studies, every)
+    tables = markers.of_tables(plan, plan.chosen_artifacts, plan.chosen_studies, every)
     datasets = [plan.data_folder(plan.datasets[name]) for name in sorted(markers.datasets_of(plan, batches))]
     marked = [path for one in batches for path in (plan.marker(one), plan.evaluated_marker(one.id))]
     measured: list[tuple[Protocol, Run | str]] = [
-        (one.protocol, run) for run in runs for one in plan.asked[run.name].values()
+        (one.protocol, run) for run in runs for one in plan.evaluations[run.name].values()
     ]
     for dataset, protocols in plan.asked_of_pixels(runs).items():
         measured += [(protocol, dataset) for protocol in protocols.values()]
@@ -124,12 +124,15 @@ def _evaluation(plan: Plan, protocol: Protocol, subject: Run | str) -> None:
     """Check the evaluation of a run, or of the raw pixels of a dataset, which depends on no weights."""
     expected: dict[str, Any] = {}
     if isinstance(subject, str):
-        path = plan.evaluation(raw_pixels(subject), protocol.digest)
+        path = plan.evaluation_file(raw_pixels(subject), protocol.digest)
         expected["code"] = digests.protocol_digest(protocol, None)
     else:
         from hypersphere.probes import evaluate
 
-        path, asked = plan.evaluation(subject.name, protocol.digest), plan.asked[subject.name][protocol.digest]
+        path, asked = (
+            plan.evaluation_file(subject.name, protocol.digest),
+            plan.evaluations[subject.name][protocol.digest],
+        )
         trained = state.look(plan.run_folder(subject.name), 0)
         if not trained.done:
             raise DamagedError(trained.problem, plan.marker(plan.batch_of[subject.name]))
@@ -155,7 +158,7 @@ def _rerun(plan: Plan, name: str) -> None:
     with elsewhere(plan) as again:
         pretrain.pretrain(again, [again.run(name)], also=pretrain.snapshots(plan.run_folder(name)))
         evaluate.evaluate_runs(again, [again.run(name)])
-        measured = tuple(f"{digest}*.{ending}" for digest in plan.asked[name] for ending in ("csv", "png"))
+        measured = tuple(f"{digest}*.{ending}" for digest in plan.evaluations[name] for ending in ("csv", "png"))
         made = {"runs": ("**/*.safetensors", "history.csv", "run.yaml"), "evaluations": measured}
         for folder, patterns in made.items():
             before, after = (one.config.results / folder / name for one in (plan, again))
@@ -207,7 +210,9 @@ def _rebuild(plan: Plan) -> None:
         differing = _differing(before, after, made)
         expected = _names(MADE, before)
         if plan.config.settings.only:
-            chosen = [path for key in plan.chosen for path in (*plan.outputs(*key), plan.artifact_folder(*key))]
+            chosen = [
+                path for key in plan.chosen_artifacts for path in (*plan.outputs(*key), plan.artifact_folder(*key))
+            ]
             expected = [name for name in expected if any((before / name).is_relative_to(path) for path in chosen)]
         missing = [name for name in expected if name not in made]
         sentences = [

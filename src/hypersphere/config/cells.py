@@ -14,7 +14,7 @@ from hypersphere.config import project as cfg
 from hypersphere.config.artifacts import Measured, Paper, Protocol
 from hypersphere.config.coordinates import Coordinates, Position
 from hypersphere.config.measures import MEASURES
-from hypersphere.config.records import FOLDER, WITHOUT_VALUE, Answer, Record, Records
+from hypersphere.config.records import FOLDER, WITHOUT_VALUE, Measurement, Record, Records
 from hypersphere.config.resolve import Description, Layers, Resolved, resolve
 from hypersphere.config.run import Dataset, Run
 from hypersphere.config.study import BEST
@@ -431,7 +431,7 @@ def recorded_controls(cells: Iterable[Cell], records: Records) -> list[Cell]:
     return found
 
 
-def _rows(several: Sequence[Record], cell: Cell) -> list[Answer]:
+def _rows(several: Sequence[Record], cell: Cell) -> list[Measurement]:
     """What the first record that measures a cell's epoch and target under its protocol says of them."""
     assert cell.how is not None
     assert cell.target is not None
@@ -445,7 +445,7 @@ def _source(several: Sequence[Record], cell: Cell) -> Record:
     return next((one for one in several if cell.how is not None and _rows([one], cell)), several[0])
 
 
-def _measures(rows: list[Answer], cell: Cell) -> bool:
+def _measures(rows: list[Measurement], cell: Cell) -> bool:
     """Whether there is a cell's number among them, or they say that there is none."""
     if MEASURES[cell.measure].of_baseline:
         return bool(rows)

@@ -359,7 +359,7 @@ class Erratum(Strict):
 def load_errata(config: Config) -> list[Erratum]:
     """Every entry of every errata.yaml, first those about several documents."""
     ledger: dict[str, Erratum] = {}
-    for document, file in config.said(ERRATA).items():
+    for document, file in config.files_named(ERRATA).items():
         listed = files.read_yaml(file)
         if not isinstance(listed, list):
             raise HypersphereError(f"{file}: must be a list of entries")

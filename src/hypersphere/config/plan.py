@@ -36,7 +36,7 @@ class BatchOfRuns:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Evaluation:
     """The epochs and datasets at which one protocol measures one run."""
 
     protocol: Protocol
@@ -71,24 +71,24 @@ class Plan:
         return reasons
 
     @cached_property
-    def made(self) -> list[tuple[str, str]]:
+    def made_artifacts(self) -> list[tuple[str, str]]:
         """The artifacts made from runs that have at least one number to show at this scale."""
         return [key for key, cells in self.artifacts.items() if any(not cell.missing for cell in cells)]
 
     @cached_property
-    def chosen(self) -> list[tuple[str, str]]:
+    def chosen_artifacts(self) -> list[tuple[str, str]]:
         """Those of them that ``only`` asks for."""
-        return [key for key in self.made if self.config.chosen(*key)]
+        return [key for key in self.made_artifacts if self.config.chosen(*key)]
 
     @cached_property
     def chosen_runs(self) -> dict[str, Run]:
         """The distinct runs that these show, by name."""
-        return {name: run for key in self.chosen for name, run in self.runs_of(*key).items()}
+        return {name: run for key in self.chosen_artifacts for name, run in self.runs_of(*key).items()}
 
     @cached_property
     def chosen_batches(self) -> dict[str, BatchOfRuns]:
         """The batches that train these runs, by id; none where they are recorded."""
-        return {batch.id: batch for key in self.chosen for batch in self.batches_of(*key)}
+        return {batch.id: batch for key in self.chosen_artifacts for batch in self.batches_of(*key)}
 
     @cached_property
     def chosen_studies(self) -> list[tuple[str, str]]:
@@ -104,10 +104,10 @@ class Plan:
         asked for by name is drawn alone, so that it waits for its own runs only.
         """
         if self.records is None and (self.config.settings.only or self.config.scale.artifacts_per_job == 1):
-            return {"__".join(key): [key] for key in self.made}
+            return {"__".join(key): [key] for key in self.made_artifacts}
         found: dict[str, list[tuple[str, str]]] = {}
         for paper in self.config.papers:
-            keys = [key for key in self.chosen if key[0] == paper]
+            keys = [key for key in self.chosen_artifacts if key[0] == paper]
             jobs = 1 if self.records is not None else -(-len(keys) // self.config.scale.artifacts_per_job)
             for at in range(jobs):
                 part = keys[at * len(keys) // jobs : (at + 1) * len(keys) // jobs]
@@ -167,14 +167,14 @@ class Plan:
         return sorted(jobs)
 
     @cached_property
-    def asked(self) -> dict[str, dict[str, Asked]]:
+    def evaluations(self) -> dict[str, dict[str, Evaluation]]:
         """The measurements that each run needs, by its name and the protocol's digest."""
-        asked: dict[str, dict[str, Asked]] = {name: {} for name in self.runs}
+        asked: dict[str, dict[str, Evaluation]] = {name: {} for name in self.runs}
         for cell in (*self.cells, *(control for cells in self.controls.values() for control in cells)):
             if cell.run is None or cell.target is None or cell.missing or cell.how is None:
                 continue
             if cell.run.name in asked:  # else it is a control that another run's record gives
-                one = asked[cell.run.name].setdefault(cell.how.digest, Asked(cell.how, set()))
+                one = asked[cell.run.name].setdefault(cell.how.digest, Evaluation(cell.how, set()))
                 one.at.add((cell.epoch, cell.target.name))
         return {run: dict(sorted(of_run.items())) for run, of_run in asked.items()}
 
@@ -182,7 +182,7 @@ class Plan:
         """The protocols that measure raw pixels beside runs, by dataset and digest."""
         protocols: dict[str, dict[str, Protocol]] = {}
         for run in runs:
-            for digest, one in self.asked[run.name].items():
+            for digest, one in self.evaluations[run.name].items():
                 if of_cells.on_pixels(one.protocol):
                     for _, dataset in one.at:
                         protocols.setdefault(dataset, {})[digest] = one.protocol
@@ -190,7 +190,7 @@ class Plan:
 
     def kept_epochs(self, run: Run) -> list[int]:
         """The epochs after which a run's weights are saved, because a probe needs them."""
-        return sorted({epoch for asked in self.asked.get(run.name, {}).values() for epoch, _ in asked.at})
+        return sorted({epoch for asked in self.evaluations.get(run.name, {}).values() for epoch, _ in asked.at})
 
     @cached_property
     def batches(self) -> tuple[BatchOfRuns, ...]:
@@ -319,7 +319,7 @@ class Plan:
         """results/<scale>/batches/<job>.prepared.json: the only file of prepared datasets that Snakemake knows."""
         return self.config.results / "batches" / f"{job}.prepared.json"
 
-    def evaluation(self, subject: str, digest: str) -> Path:
+    def evaluation_file(self, subject: str, digest: str) -> Path:
         """results/<scale>/evaluations/<run or pixels-dataset>/<protocol>.csv; its manifest ends in .json."""
         return self.config.results / "evaluations" / subject / f"{digest}.csv"
 
@@ -408,7 +408,7 @@ def check_sizes(plan: Plan, names: Collection[str] | None = None) -> None:
         for run in plan.runs.values():
             if run.dataset.name == name:
                 run.check_batch(images)
-            for asked in plan.asked[run.name].values():
+            for asked in plan.evaluations[run.name].values():
                 probe = asked.protocol.probe
                 parameter = registry.read_constant("probes", probe.name, "AT_MOST_THE_BANK", "")
                 if not parameter or all(target != name for _, target in asked.at):
@@ -451,6 +451,6 @@ def _measured_as_images(plan: Plan, name: str) -> bool:
     return any(
         registry.read_constant("trainers", run.kind, "IMAGES", False)
         for run in plan.runs.values()
-        for asked in plan.asked[run.name].values()
+        for asked in plan.evaluations[run.name].values()
         if any(target == name for _, target in asked.at)
     )

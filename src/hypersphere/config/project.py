@@ -261,7 +261,7 @@ class Config(BaseModel):
         return f"{self.settings.scale}-{files.digest(changed, 6)}" if changed else self.settings.scale
 
     @property
-    def kept(self) -> dict[str, Any]:
+    def shared_settings(self) -> dict[str, Any]:
         """The settings of the command line that other scales of this project are read with, too."""
         return {key: value for key, value in self.overrides.items() if key == "papers"}
 
@@ -396,7 +396,7 @@ class Config(BaseModel):
         digests = [self.decides[paper, study].digest, *self.papers[paper].studies[study].earlier]
         return [f"{paper}/{study}={digest}" for digest in digests]
 
-    def said(self, name: str) -> dict[str, Path]:
+    def files_named(self, name: str) -> dict[str, Path]:
         """The files of that name, errata or findings, by document; first that of ``SEVERAL``, in papers/."""
         folders = {SEVERAL: self.root / PAPERS} | {paper: self.folders[paper] for paper in self.papers}
         return {paper: folder / name for paper, folder in folders.items() if (folder / name).is_file()}

@@ -24,10 +24,10 @@ OUTCOMES = (
     Answer.NOT_TESTED,
 )
 """What the claims of a question come to."""
-Asked = Literal["holds", "fails", "opposite", "cannot tell"]
+Evaluation = Literal["holds", "fails", "opposite", "cannot tell"]
 """The outcomes for which every question has a sentence of its own."""
 OfStudy = Literal["unclear"]
-Said = Asked | Literal["direction only", "not tested"] | OfStudy
+Said = Evaluation | Literal["direction only", "not tested"] | OfStudy
 """A finished study can be neither yes nor no by its plan, ``unclear``; the outcome is then ``cannot tell``."""
 Column = Literal[
     "id", "paper", "artifact", "kind", "origin", "answered_by", "method", "variant", "dataset", "metric", "reading"
@@ -79,7 +79,7 @@ class Question(Strict):
             if outcome in self.says:
                 what = "no study has" if self.study else "only a study has"
                 raise ValueError(f"says.{outcome}: {what} this outcome")
-        asked = get_args(Asked)
+        asked = get_args(Evaluation)
         for outcome in asked if self.study is None else (*asked, "unclear"):
             if outcome not in (*impossible, *self.says):
                 raise ValueError(f"says: needs a sentence for '{outcome}'")
@@ -152,7 +152,7 @@ _NEEDS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
 def load(config: Config) -> dict[str, tuple[Path, Question]]:
     """The questions of every findings.yaml by their ids, first those about several documents, each with its file."""
     found: dict[str, tuple[Path, Question]] = {}
-    for document, file in config.said(FILE).items():
+    for document, file in config.files_named(FILE).items():
         for name, one in read_mapping(file).items():
             if name in found:
                 raise HypersphereError(f"{file}: {name}: is a question of {found[name][0]} too")

@@ -142,7 +142,7 @@ class How(Recorded):
     environment: dict[str, Any]
 
 
-class Answer(Recorded):
+class Measurement(Recorded):
     """One number of one probe, in the measure's unit.
 
     It is empty for a run that diverged, for a measure that is undefined, and for a part without images.
@@ -198,8 +198,8 @@ class Record(Recorded):
     peak_memory_mb: NonNegativeInt
     history: list[dict[str, float | None]]
     """None where a diverged run's loss or norm is not finite."""
-    evaluations: list[Answer]
-    pixels: list[Answer]
+    evaluations: list[Measurement]
+    pixels: list[Measurement]
     """The same protocols' answers on raw pixels of the probed datasets: controls."""
     evaluated_by: dict[str, How]
     """How probes were run, each by its digest; machine and code may differ from training's."""
@@ -226,7 +226,7 @@ class Record(Recorded):
         """Digest of all but the measurements, which may be added to."""
         return files.digest(self.model_dump(mode="json", exclude={"evaluations", "pixels", "evaluated_by"}))
 
-    def answers(self, protocol: str, of_pixels: bool = False) -> list[Answer]:
+    def answers(self, protocol: str, of_pixels: bool = False) -> list[Measurement]:
         """The answers of one protocol, by its digest."""
         return [one for one in (self.pixels if of_pixels else self.evaluations) if one.protocol == protocol]
 
@@ -271,13 +271,13 @@ class Record(Recorded):
             places = set()
             for answer in answers:
                 diverged = self.status == "diverged" and answer.epoch > 0 and answers is self.evaluations
-                for field, sentence in _faults_of_answer(answer, self.evaluated_by[answer.by], most, diverged):
+                for field, sentence in _faults_of_measurement(answer, self.evaluated_by[answer.by], most, diverged):
                     check("measurements", False, f"{field}: {answer}: {sentence}")
                 check("measurements", answer.place not in places, f"{answer}: is there twice")
                 places.add(answer.place)
 
 
-def _faults_of_answer(answer: Answer, about: How, last: int, diverged: bool) -> Iterator[tuple[str, str]]:
+def _faults_of_measurement(answer: Measurement, about: How, last: int, diverged: bool) -> Iterator[tuple[str, str]]:
     """What is wrong with an answer: the field, and what it must be.
 
     ``about`` is how it was measured, ``last`` the last epoch that can be, and ``diverged`` whether it has no number.
@@ -468,7 +468,7 @@ def read_folder(folder: Path, scale: str, level: Level | None = None, writing: b
     for name, rows_of in of_run.items():
         for row in tables[name]:
             rows_of[row["key"]].append(row)
-    answered = [field for field in TABLES["measurements"] if field in Answer.__pydantic_fields__]
+    answered = [field for field in TABLES["measurements"] if field in Measurement.__pydantic_fields__]
     records, where = [], str(folder)
     try:
         for row in tables["environments"]:

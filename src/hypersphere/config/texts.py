@@ -112,7 +112,7 @@ def _check_sentences(config: Config, paper: str, listed: list[Claim]) -> None:
 def _check_errata(config: Config, ids: list[str]) -> None:
     """What an erratum names as its tests exists: statements and claims by their ids, and tests by file and name."""
     known = {*ids, *(one for paper in config.papers for one in statements(config.theorems_file(paper)))}
-    said = config.said(claims.ERRATA)
+    said = config.files_named(claims.ERRATA)
     for erratum in claims.load_errata(config):
         for test in erratum.tests:
             there = _is_test(config.root, test) if "::" in test else test in known

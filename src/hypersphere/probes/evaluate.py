@@ -17,7 +17,7 @@ from hypersphere.config import registry
 from hypersphere.config.artifacts import Protocol
 from hypersphere.config.cells import PIXELS, raw_pixels
 from hypersphere.config.measures import LARGEST
-from hypersphere.config.plan import Asked, At, BatchOfRuns, Plan, table_name
+from hypersphere.config.plan import At, BatchOfRuns, Evaluation, Plan, table_name
 from hypersphere.config.records import UNDEFINED, is_of_a_part
 from hypersphere.config.run import Run
 from hypersphere.datasets import store
@@ -50,7 +50,7 @@ def evaluate_runs(plan: Plan, runs: Sequence[Run]) -> None:
         for dataset, protocols in plan.asked_of_pixels(runs).items():
             frozen, at = Frozen(nn.Flatten(), nn.Identity(), _open(plan, dataset), device), (0, dataset)
             for digest, protocol in protocols.items():
-                path, about = plan.evaluation(raw_pixels(dataset), digest), _about(plan, protocol, None, {}, [at])
+                path, about = plan.evaluation_file(raw_pixels(dataset), digest), _about(plan, protocol, None, {}, [at])
                 # Batches side by side ask for the same: one process at a time measures a dataset's pixels.
                 with state.held(path.parent, patient=True):
                     if not is_current(path, about):
@@ -67,8 +67,8 @@ def _evaluate_run(plan: Plan, run: Run, device: torch.device) -> None:
         home = None if target == own else partial(frozen_at, epoch, own, layer)
         return Frozen(*loaded(epoch), _open(plan, target), device, layer, run, home)
 
-    for digest, asked in plan.asked[run.name].items():
-        path, protocol = plan.evaluation(run.name, digest), asked.protocol
+    for digest, asked in plan.evaluations[run.name].items():
+        path, protocol = plan.evaluation_file(run.name, digest), asked.protocol
         about = _about(plan, protocol, run, inputs(run, asked, manifest), asked.at)
         if is_current(path, about):
             continue
@@ -83,7 +83,7 @@ def _evaluate_run(plan: Plan, run: Run, device: torch.device) -> None:
     frozen_at.cache_clear()  # it refers to itself: the features would stay until the next search for cycles
 
 
-def inputs(run: Run, asked: Asked, manifest: dict[str, Any]) -> dict[str, str]:
+def inputs(run: Run, asked: Evaluation, manifest: dict[str, Any]) -> dict[str, str]:
     """The part of a run that an evaluation depends on: its status, and the sha256 of the weights at its epochs."""
     names = {name for epoch, _ in asked.at for name in weight_files(run, epoch)}
     return {"status": manifest["status"]} | {name: manifest["files"].get(name, "none") for name in sorted(names)}

@@ -72,7 +72,7 @@ def evaluation_digest(plan: Plan, batch: BatchOfRuns) -> str:
 
     What decides the evaluations of raw pixels beside them is among it.
     """
-    asked = [(run, digest, one) for run in batch.runs for digest, one in plan.asked[run.name].items()]
+    asked = [(run, digest, one) for run in batch.runs for digest, one in plan.evaluations[run.name].items()]
     return files.digest(
         [[run.name, digest, sorted(one.at), protocol_digest(one.protocol, run)] for run, digest, one in asked]
     )

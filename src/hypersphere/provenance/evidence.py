@@ -15,7 +15,7 @@ from hypersphere import files
 from hypersphere.config import records
 from hypersphere.config.cells import confirms, on_pixels, raw_pixels
 from hypersphere.config.plan import Plan
-from hypersphere.config.records import Answer, Record, Row
+from hypersphere.config.records import Measurement, Record, Row
 from hypersphere.config.run import Run
 from hypersphere.config.validation import not_one_of, validate
 from hypersphere.errors import HypersphereError
@@ -46,7 +46,7 @@ def pack(plan: Plan, run: Run) -> Path:
 
     def answers(subject: str, digest: str) -> list[dict[str, Any]]:
         """The rows of one file of evaluations, each with the digest of how it was measured."""
-        path = plan.evaluation(subject, digest)
+        path = plan.evaluation_file(subject, digest)
         manifest = check_evaluation(path)
         about = {key: manifest[key] for key in ("protocol", "code", "device", "threads", "environment")}
         by = files.digest(about, 8)
@@ -58,7 +58,7 @@ def pack(plan: Plan, run: Run) -> Path:
         return tidy.rows(rows.where(rows.notna(), None))
 
     evaluations, pixels = [], []
-    for digest, asked in plan.asked[run.name].items():
+    for digest, asked in plan.evaluations[run.name].items():
         evaluations += answers(run.name, digest)
         for dataset in sorted({target for _, target in asked.at}) if on_pixels(asked.protocol) else ():
             pixels += [row for row in answers(raw_pixels(dataset), digest) if row["target"] == dataset]
@@ -141,9 +141,9 @@ def _missing(folder: Path, old: Record, new: Record) -> dict[str, list[Row]]:
 
     for field in ONCE:
         check("history" if field == "history" else "runs", field, getattr(old, field), getattr(new, field))
-    left: dict[str, list[Answer]] = {}
+    left: dict[str, list[Measurement]] = {}
     for of in ("evaluations", "pixels"):
-        there: dict[Any, Answer] = {one.place: one for one in getattr(old, of)}
+        there: dict[Any, Measurement] = {one.place: one for one in getattr(old, of)}
         left[of] = [one for one in getattr(new, of) if one.place not in there]
         for one in getattr(new, of):
             for field in ("value", "n_test", "classes", "status") if one.place in there else ():

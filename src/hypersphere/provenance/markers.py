@@ -2,8 +2,8 @@
 
 Snakemake deletes declared outputs before a job and after a killed one, and run folders hold finished runs and resume
 states. So a job declares a marker instead: the digests of the manifests that it stands for. Snakemake looks at no
-file's bytes either. Before jobs are planned (`command/console.py`), a marker or manifest that is not true is removed,
-so that Snakemake makes it again.
+file's bytes either. Before jobs are planned (`command/snakemake_hooks.py`), a marker or manifest that is not true is
+removed, so that Snakemake makes it again.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -46,15 +46,17 @@ def recorded(plan: Plan, batch: str) -> Path:
 
 def evaluations(plan: Plan, runs: Sequence[Run]) -> list[Path]:
     """The manifests of runs' evaluations, and of those of raw pixels beside them."""
-    asked: dict[str, Iterable[str]] = {run.name: plan.asked[run.name] for run in runs}
+    asked: dict[str, Iterable[str]] = {run.name: plan.evaluations[run.name] for run in runs}
     asked |= {raw_pixels(dataset): protocols for dataset, protocols in plan.asked_of_pixels(runs).items()}
-    return [plan.evaluation(subject, digest).with_suffix(".json") for subject in asked for digest in asked[subject]]
+    return [
+        plan.evaluation_file(subject, digest).with_suffix(".json") for subject in asked for digest in asked[subject]
+    ]
 
 
 def datasets_of(plan: Plan, batches: Iterable[BatchOfRuns]) -> set[str]:
     """The datasets that the runs of batches are trained or probed on."""
     runs = [run for batch in batches for run in batch.runs]
-    probed = {target for run in runs for asked in plan.asked[run.name].values() for _, target in asked.at}
+    probed = {target for run in runs for asked in plan.evaluations[run.name].values() for _, target in asked.at}
     return probed | {run.dataset.name for run in runs}
 
 
@@ -104,7 +106,7 @@ def lost(plan: Plan) -> list[DamagedError]:
     studied = dict.fromkeys(paper for paper, _ in plan.chosen_studies)
     exact = [plan.config.exact / "theory.json"] if every or studied else []
     exact += [plan.config.exact_studies(paper) / MANIFEST for paper in studied]
-    tables = of_tables(plan, plan.chosen, plan.chosen_studies, every)
+    tables = of_tables(plan, plan.chosen_artifacts, plan.chosen_studies, every)
     checks += [(path, partial(check_files, largest=SMALL, remedy="")) for path in (*exact, *tables)]
     found = []
     for proof, whole in checks:

@@ -252,7 +252,7 @@ class Article:
     def _drawing(self, paper: Paper, name: str) -> studies.Drawing | None:
         """The figure of an exact study, if that was run."""
         context = self._context(paper, name)
-        return studies.made(context) if context.results.simulated(paper.paper, name).is_file() else None
+        return studies.of_artifact(context) if context.results.simulated(paper.paper, name).is_file() else None
 
     def _audit(self) -> Iterator[dict[str, str]]:
         """What figures on printed numbers show, by document."""

@@ -122,8 +122,8 @@ class Finding:
     studies: Mapping[str, pd.DataFrame]
 
     def __post_init__(self) -> None:
-        self.asked, self.leading = questions.chosen(self.where, self.question, self.listed)
-        self.claims = [self.listed[name] for name in self.asked]
+        self.claim_names, self.leading = questions.chosen(self.where, self.question, self.listed)
+        self.claims = [self.listed[name] for name in self.claim_names]
         self.outcomes, self.together = _outcomes([claim["answer"] for claim in self.claims], self.question.rule)
 
     def row(self) -> dict[str, Any]:
@@ -146,7 +146,7 @@ class Finding:
             "outcome": outcome,
             "sentence": self._sentence(word),
             "lead": str(question.lead or ""),
-            "about": " ".join(self.asked),
+            "about": " ".join(self.claim_names),
             "leading": self.leading,
             "certainty": certainty,
             "reasons": "; ".join(dict.fromkeys(reasons)),

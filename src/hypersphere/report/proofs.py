@@ -195,7 +195,7 @@ class Proofs:
             return Link(name, f"#{name}")
         if test:
             return Link(test, f"{self.root}/{file}")
-        return Link(name, self._file(self.plan.config.said(ERRATA)[document]))
+        return Link(name, self._file(self.plan.config.files_named(ERRATA)[document]))
 
     def errata_by_kind(self, ledger: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Errata by kind, the worst first, and by document within a kind, with links to what shows them."""

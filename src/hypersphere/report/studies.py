@@ -41,7 +41,7 @@ class Layout(NamedTuple):
     """Plain sentences on what was computed."""
 
 
-def made(context: Context) -> Any:
+def of_artifact(context: Context) -> Any:
     """The ``Drawing`` or ``Layout`` of an artifact, by the function of its study's draw.py."""
     code = context.config.study_code(context.paper.paper, context.artifact.study)
     function = getattr(importlib.import_module(code.draw), context.name)
@@ -75,4 +75,4 @@ def sentences(context: Context) -> tuple[str, ...]:
     shows = judged[judged["id"].isin(context.artifact.shows)]
     shown = ", ".join(f"{row['source']} ({row['verdict']})" for row in shows.to_dict("records"))
     verdicts = (f"Its claims: {listed}." if listed else "", f"It shows {shown}." if shown else "")
-    return tuple(filter(None, (SIZE_NOTICE, made(context).note, notes.unjudged(context.artifact), *verdicts)))
+    return tuple(filter(None, (SIZE_NOTICE, of_artifact(context).note, notes.unjudged(context.artifact), *verdicts)))

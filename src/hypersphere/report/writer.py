@@ -71,7 +71,7 @@ def show(results: Results, paper: str, name: str) -> Shown:
     shown = Shown(name, title, kind.notes(about))
     if kind.FOLDER == "tables":
         return shown._replace(grid=kind.draw(about))
-    return shown if kind.OF == "runs" else shown._replace(inches=studies.made(about).size[0])
+    return shown if kind.OF == "runs" else shown._replace(inches=studies.of_artifact(about).size[0])
 
 
 def as_markdown(shown: Shown) -> str:

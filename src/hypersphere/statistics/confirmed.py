@@ -96,7 +96,7 @@ def of_plan(plan: Plan) -> dict[str, tuple[pd.DataFrame, tables.Columns]]:
         if declared.closed is None:
             progress += _progress(plan, paper, study)
         for artifact in (study, study + PRINTED, study + CHECKS):
-            if (paper, artifact) not in plan.made:
+            if (paper, artifact) not in plan.made_artifacts:
                 continue
             found = measure.judged_tables(plan, paper, artifact, rules)
             whole = finished(plan, paper, artifact)

@@ -24,10 +24,10 @@ from hypersphere.statistics.corruption_errors import WHOLE, corruption_errors, m
 from hypersphere.statistics.verdicts import floor_of
 from hypersphere.t_test import mean_interval, spread
 
-Answer = dict[Any, Any]
-DIVERGED: Answer = {"value": math.nan, "n_test": math.nan, "status": "diverged"}
-NOT_DEFINED: Answer = DIVERGED | {"status": UNDEFINED}
-Answers = dict[tuple[int, str, str, Position], Answer]
+CellValue = dict[Any, Any]
+DIVERGED: CellValue = {"value": math.nan, "n_test": math.nan, "status": "diverged"}
+NOT_DEFINED: CellValue = DIVERGED | {"status": UNDEFINED}
+CellValues = dict[tuple[int, str, str, Position], CellValue]
 """The measured values of one run under one protocol, by epoch, target, measure and reading."""
 
 
@@ -38,7 +38,7 @@ class Measurer:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self._answers: dict[tuple[str, str], Answers] = {}
+        self._answers: dict[tuple[str, str], CellValues] = {}
         self._histories: dict[str, tuple[pd.DataFrame, bool]] = {}
         """By run: what training recorded, by epoch, and whether the run diverged."""
         self.repeated: dict[str, str] = {}
@@ -111,7 +111,7 @@ class Measurer:
             "protocol_digest": "" if cell.how is None else cell.how.digest,
         }
 
-    def _from_history(self, cell: Cell) -> Answer:
+    def _from_history(self, cell: Cell) -> CellValue:
         """What training recorded at the cell's epoch. A diverged run has no value, not even from before it diverged."""
         assert cell.run is not None
         name = cell.run.name
@@ -128,7 +128,7 @@ class Measurer:
         value = float(history[cell.measure].get(cell.epoch, math.nan))  # the history has no epoch 0
         return DIVERGED if diverged or math.isinf(value) else DIVERGED | {"value": value, "status": "finished"}
 
-    def _compared(self, cell: Cell, baseline: Cell) -> Answer:
+    def _compared(self, cell: Cell, baseline: Cell) -> CellValue:
         """A measure that compares a cell with its baseline by the whole benchmark; both must have a value."""
         found = []
         for one in (cell, baseline):
@@ -158,7 +158,7 @@ class Measurer:
                 return NOT_DEFINED
         return {"value": value, "n_test": n_test, "status": "finished"}
 
-    def _measured(self, cell: Cell, subject: str, epoch: int) -> Answer:
+    def _measured(self, cell: Cell, subject: str, epoch: int) -> CellValue:
         """The value of a cell for a run, or for raw pixels."""
         assert cell.target is not None
         assert cell.how is not None
@@ -170,20 +170,20 @@ class Measurer:
             answer = for_all  # one row for all readings
         if answer is None:
             name = " ".join(filter(None, (measure, cell.reading)))
-            file = self.plan.evaluation(subject, cell.how.digest)
+            file = self.plan.evaluation_file(subject, cell.how.digest)
             raise HypersphereError(f"{file}: no {name} of epoch {epoch} on {target}")
         return answer
 
-    def _answers_for(self, cell: Cell, subject: str) -> Answers:
+    def _answers_for(self, cell: Cell, subject: str) -> CellValues:
         """All values of a cell's run, or of raw pixels, under its protocol: of a file, or of the record that has it."""
         assert cell.how is not None
         digest = cell.how.digest
         if (subject, digest) in self._answers:
             return self._answers[subject, digest]
         if self.plan.records is None:
-            path = self.plan.evaluation(subject, digest)
+            path = self.plan.evaluation_file(subject, digest)
             counted = files.mapping(check_evaluation(path).get("repeated"))
-            self.repeated |= {name: repeated.said(counts) for name, counts in counted.items()}
+            self.repeated |= {name: repeated.in_words(counts) for name, counts in counted.items()}
             rows = tables.rows(tables.read(path, EVALUATION))
         else:
             assert cell.run is not None
@@ -192,7 +192,7 @@ class Measurer:
             if record is None:
                 where = f"{self.plan.config.evidence / 'measurements.csv'}: {cell.run.name}"
                 raise HypersphereError(f"{where}: no record has {cell.text} at epoch {cell.epoch}")
-            self.repeated[cell.target.name] = repeated.said(self._counted.get(cell.target.folder))
+            self.repeated[cell.target.name] = repeated.in_words(self._counted.get(cell.target.folder))
             found = record.answers(digest, subject == raw_pixels(cell.target.name))
             rows = [
                 {key: math.nan if one is None else one for key, one in answer.model_dump().items()} for answer in found
@@ -266,7 +266,7 @@ def runs(plan: Plan, names: Iterable[str]) -> pd.DataFrame:
 def _used(plan: Plan, name: str) -> list[Record]:
     """The records from which the numbers of a run come: mostly its first."""
     assert plan.records is not None
-    places = [(digest, *at) for digest, asked in plan.asked.get(name, {}).items() for at in sorted(asked.at)]
+    places = [(digest, *at) for digest, asked in plan.evaluations.get(name, {}).items() for at in sorted(asked.at)]
     found = [records.measuring(plan.records, name, *place) for place in places]
     return list({one.key: one for one in found if one}.values()) or [plan.records[name][0]]
 

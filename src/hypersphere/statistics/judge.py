@@ -85,7 +85,7 @@ def of_encoders(plan: Plan) -> pd.DataFrame:
     for name, paper in plan.config.papers.items():
         judges: dict[str, Judge] = {}
         for claim in ledger.of(plan.config, name):
-            if (name, claim.artifact) in plan.made:
+            if (name, claim.artifact) in plan.made_artifacts:
                 if claim.artifact not in judges:
                     made = measure.judged_tables(plan, name, claim.artifact, rules)
                     judges[claim.artifact] = Judge(plan, paper, claim.artifact, made, rules)

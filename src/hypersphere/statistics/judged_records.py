@@ -27,7 +27,7 @@ JUDGED = columns.CLAIMS | tables.texts("differs")
 
 def build(plan: Plan, scale: str) -> None:
     """Write what the records of one scale say of claims (``records_file``) and of our studies (``confirmed``)."""
-    root, shared = plan.config.root, plan.config.kept
+    root, shared = plan.config.root, plan.config.shared_settings
     recorded = planning.make(root, shared | {"scale": scale, "evidence_only": True})
     published = planning.make(root, shared | {"scale": "paper"})
     _name_undeclared(recorded)

@@ -53,7 +53,7 @@ def _exact(plan: Plan, rules: Certainty) -> Iterator[Row]:
 def _encoders(plan: Plan, file: Path, kinds: tables.Columns, rules: Certainty) -> Iterator[Row]:
     """What trained encoders say, by a claims.csv of one scale."""
     root = plan.config.root
-    config = project.load(root, plan.config.kept | judged_records.settings_of(file, root))
+    config = project.load(root, plan.config.shared_settings | judged_records.settings_of(file, root))
     rung: Rung = "published" if config.scale.level == "paper" else "laptop"
     table = tables.read(check_tidy(file.parent, file.name), kinds)
     measured = (table["answered_by"] == "encoder") & (table["verdict"] != Verdict.NOT_RUN)

@@ -124,7 +124,7 @@ def _tables(plan: Plan, cells: Sequence[Cell], measured: pd.DataFrame, first: bo
             continue
         if (cell.text, cell.run.name) in without:
             continue
-        path = plan.evaluation(cell.run.name, cell.how.digest)
+        path = plan.evaluation_file(cell.run.name, cell.how.digest)
         file, listed = table_name(path, (cell.epoch, cell.target.name)), check_evaluation(path)["files"]
         if file.name not in listed:
             raise HypersphereError(

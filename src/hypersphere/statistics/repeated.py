@@ -10,7 +10,7 @@ CALLED = {"images": "images", "sentences": "encoded sentences"}
 NOT_COUNTED = "repeated images were not counted"
 
 
-def said(counts: Mapping[str, Any] | None, every: bool = False) -> str:
+def in_words(counts: Mapping[str, Any] | None, every: bool = False) -> str:
     """What a manifest's counts say, in words; empty if no image is repeated.
 
     ``images also in train: 3 of 10,000 in test; equal to one under another label: 2 of 50,000 in train``; ``every``:
@@ -36,4 +36,4 @@ def said(counts: Mapping[str, Any] | None, every: bool = False) -> str:
 
 def in_a_line(name: str, counts: Mapping[str, Any] | None) -> str:
     """What `prepare` says of a dataset."""
-    return f"{name}: {said(counts, every=True) or 'nothing is repeated'}"
+    return f"{name}: {in_words(counts, every=True) or 'nothing is repeated'}"

@@ -245,7 +245,7 @@ def test_minutes_are_passed_on(typed: Typed, monkeypatch: pytest.MonkeyPatch, te
 def test_a_damaged_evaluation_is_said_and_its_proof_is_gone(world: World, typed: Typed, approve: Approve) -> None:
     """So that it is measured again by the next Snakemake."""
     run = next(cell.run for cell in world.plan.artifacts["norms", "table5"] if cell.run)
-    path = world.plan.evaluation(run.name, world.plan.protocols["norms"]["knn"].digest)
+    path = world.plan.evaluation_file(run.name, world.plan.protocols["norms"]["knn"].digest)
     path.write_text(path.read_text().replace("51", "99"))
     status, _, (complaint,) = typed("artifact", "norms/table5")
     assert status == 2

@@ -40,7 +40,7 @@ def costed(planned: Planned) -> Callable[..., Cost]:
 
 
 def whole(one: Cost) -> Amount:
-    return one.amount(one.plan.chosen)
+    return one.amount(one.plan.chosen_artifacts)
 
 
 def test_a_run_costs_its_steps(costed: Callable[..., Cost]) -> None:

@@ -94,7 +94,7 @@ def test_documents_of_any_name_pass_the_plan_and_each_has_jobs_of_its_own(writte
     for plan in (written, alone):
         names = [f"artifact_{name}" for name in plan.drawn_together]
         assert len({name.casefold() for name in names}) == len(names) == len(plan.drawn_together)
-    assert len(alone.drawn_together) == len(alone.made)
+    assert len(alone.drawn_together) == len(alone.made_artifacts)
 
 
 @pytest.mark.parametrize("outcome", questions.OUTCOMES)

@@ -66,7 +66,7 @@ def test_a_row_and_what_all_share_are_every_field_of_the_runs_of_its_seeds(paper
         dataset = {"name": row["images"]} | common["images"][row["images"]]
         content = as_text(paths(common["all runs"]) | own), as_text(paths(dataset))
         found |= {(seed, *content) for seed in numbers(row["seeds"])}
-    for run in [run for key in plan.made if key[0] == paper for run in plan.runs_of(*key).values()]:
+    for run in [run for key in plan.made_artifacts if key[0] == paper for run in plan.runs_of(*key).values()]:
         whole = paths(run.model_dump(mode="json", exclude={"seed", "dataset"}))
         dataset = paths(run.dataset.model_dump(mode="json", exclude_defaults=True))
         expected.add((run.seed, as_text(whole), as_text(dataset)))
@@ -107,6 +107,6 @@ def test_the_command_writes_into_the_folder_of_each_paper(tiny_root: Path, capsy
     plan = planning.make(tiny_root)
     runs.build(plan)
     written = [Path(line) for line in capsys.readouterr().out.splitlines()]
-    assert {path.parent.parent for path in written} == {plan.config.folders[paper] for paper, _ in plan.made}
+    assert {path.parent.parent for path in written} == {plan.config.folders[paper] for paper, _ in plan.made_artifacts}
     assert {path.name for path in written} == {"tiny.csv", "tiny.yaml"}
     assert all(path.read_text() == runs.tables(plan)[path] for path in written)

@@ -67,7 +67,7 @@ def judge(root: Path, file: str, content: bytes) -> str | None:
     written = [plan.config.results, *map(plan.data_folder, plan.config.datasets.values())]
     for batch in plan.batches:
         written += [plan.marker(batch), *(plan.run_folder(run.name) for run in batch.runs)]
-    for key in plan.made:
+    for key in plan.made_artifacts:
         written += [*plan.outputs(*key), plan.artifact_folder(*key)]
     assert all(path.resolve().is_relative_to(root.resolve()) for path in written)
     return None

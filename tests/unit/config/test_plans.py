@@ -62,7 +62,7 @@ def of_run(plan: Plan, run: Run) -> str:
         where = FILE.sub("", places)
         if where not in USUAL and path not in ("dataset", "seed"):  # that their names say
             fields.append(f"{path}={value} ({where})")
-    for one in plan.asked[run.name].values():
+    for one in plan.evaluations[run.name].values():
         places = listed(f"{epoch} {dataset}" for epoch, dataset in sorted(one.at))
         fields.append(f"{one.protocol.probe.name}({text(one.protocol.probe.parameters)}) at {places}")
     shown = [cell for cell in plan.cells if cell.run and cell.run.name == run.name]
@@ -99,7 +99,7 @@ def check_batches(plan: Plan) -> None:
     assert sorted(run.name for batch in plan.batches for run in batch.runs) == sorted(plan.runs)
     assert len({batch.id for batch in plan.batches}) == len(plan.batches)
     assert all(plan.batch_of[run.name] is batch for batch in plan.batches for run in batch.runs)
-    for key in plan.made:
+    for key in plan.made_artifacts:
         waits = [{run.name for run in batch.runs} for batch in plan.batches_of(*key)]
         assert plan.runs_of(*key).keys() <= set().union(*waits)
         assert all(names & plan.runs_of(*key).keys() for names in waits)
@@ -137,7 +137,7 @@ SCALES = {path.stem for path in (ROOT / "config" / "scales").glob("*.yaml")}
 def test_the_released_config_is_planned_at_every_other_scale(scale: str) -> None:
     """Than those of which golden/test_run_names.py plans every run."""
     plan = released(scale)
-    assert plan.made
+    assert plan.made_artifacts
     check_batches(plan)
 
 
@@ -149,7 +149,7 @@ def test_two_papers_of_one_run_train_it_once_and_each_has_its_protocol(project: 
         files.write_text(root / "papers/q/paper.yaml", text.replace("k: 200", f"k: {k}"))
         plan = planning.make(root)
         assert (len(plan.cells), len(plan.runs), {cell.missing for cell in plan.cells}) == (2 * 16, 16, {""})
-        assert {len(protocols) for protocols in plan.asked.values() if protocols} == {asked}
+        assert {len(protocols) for protocols in plan.evaluations.values() if protocols} == {asked}
 
 
 PARTS = ("method", "objective", "logits", "gradient", "regulariser", "initialisation", "encoder", "optimiser")
@@ -158,7 +158,7 @@ PARTS = ("method", "objective", "logits", "gradient", "regulariser", "initialisa
 def exercised(plan: Plan) -> set[tuple[str, ...]]:
     """What making a plan's artifacts exercises: kinds, probes, measures, datasets, and the parts of runs."""
     found: set[tuple[str, ...]] = set()
-    for paper, name in plan.made:
+    for paper, name in plan.made_artifacts:
         found.add(("draw", paper, name))
         for cell in plan.artifacts[paper, name]:
             if cell.run is not None and not cell.missing:

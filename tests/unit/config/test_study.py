@@ -64,8 +64,8 @@ def test_a_closed_study_is_made_only_where_its_artifact_is_named(
     """So no pending list has its runs. What a run is can still be asked, and what is recorded is always shown."""
     root = project(paper={"studies": {"s": study}, "variants.again": {}, "artifacts.table": "(removed)"})
     plan = planning.make(root, {"only": only})
-    assert [name for _, name in plan.chosen] == chosen
-    assert [name for _, name in plan.made] == ["s", "s_checks"]
+    assert [name for _, name in plan.chosen_artifacts] == chosen
+    assert [name for _, name in plan.made_artifacts] == ["s", "s_checks"]
     assert planning.make(root, {"only": only, "evidence_only": True}).config.chosen("p", "s_checks")
 
 

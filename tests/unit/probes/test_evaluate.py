@@ -47,24 +47,24 @@ def plan(root: Path) -> Plan:
 
 
 def digest(plan: Plan, probe: str, run: Run | None = None) -> str:
-    asked = plan.asked[(run or plan.batches[0].runs[0]).name]
+    asked = plan.evaluations[(run or plan.batches[0].runs[0]).name]
     return next(name for name, one in asked.items() if one.protocol.probe and one.protocol.probe.name == probe)
 
 
 def evaluation(plan: Plan, probe: str) -> Path:
     """The file of the first run."""
-    return plan.evaluation(plan.batches[0].runs[0].name, digest(plan, probe))
+    return plan.evaluation_file(plan.batches[0].runs[0].name, digest(plan, probe))
 
 
 def answers(plan: Plan, run: Run, probe: str) -> pd.DataFrame:
-    return pd.read_csv(plan.evaluation(run.name, digest(plan, probe)), keep_default_na=False)
+    return pd.read_csv(plan.evaluation_file(run.name, digest(plan, probe)), keep_default_na=False)
 
 
 def written(plan: Plan) -> dict[str, tuple[int, bytes]]:
     """When each evaluation of the first run was written, and its bytes: by file, with the probe for its digest."""
     run = plan.batches[0].runs[0].name
-    names = {name: str(one.protocol.probe and one.protocol.probe.name) for name, one in plan.asked[run].items()}
-    folder = plan.evaluation(run, "").parent
+    names = {name: str(one.protocol.probe and one.protocol.probe.name) for name, one in plan.evaluations[run].items()}
+    folder = plan.evaluation_file(run, "").parent
     found = {}
     for path in sorted(folder.iterdir()):
         digest, _, rest = path.name.partition(".")
@@ -89,7 +89,7 @@ def test_a_file_for_each_run_and_protocol_and_of_pixels_for_each_probe_that_can(
     """Those of pixels are under the dataset's name, and made once."""
     assert written(plan).keys() == KNN | LINEAR | NORM
     marker = files.read_sealed(plan.evaluated_marker(plan.batches[0].id))
-    of_runs = {(run.name, name) for run in plan.batches[0].runs for name in plan.asked[run.name]}
+    of_runs = {(run.name, name) for run in plan.batches[0].runs for name in plan.evaluations[run.name]}
     knn, linear = digest(plan, "knn"), digest(plan, "linear")
     of_pixels = {("pixels-upright", knn), ("pixels-upright", linear), ("pixels-turned", linear)}
     assert marker["manifests"].keys() == {f"evaluations/{of}/{name}.json" for of, name in of_runs | of_pixels}
@@ -276,7 +276,7 @@ def test_damaged_runs_are_refused(plan: Plan, problem: str) -> None:
 def test_beside_the_rows_lies_what_they_were_made_from(plan: Plan) -> None:
     run = plan.batches[0].runs[0]
     about = check_evaluation(evaluation(plan, "knn"))
-    asked = plan.asked[run.name][digest(plan, "knn")]
+    asked = plan.evaluations[run.name][digest(plan, "knn")]
     assert about["code"] == digests.protocol_digest(asked.protocol, run)
     assert about["protocol"] == {"probe": {"name": "knn", "k": 5}, "layer": "backbone"}
     assert about["at"] == [[0, "upright"], [2, "upright"], [4, "upright"]]
@@ -293,7 +293,7 @@ def test_values_of_a_part_count_its_images(plan: Plan, monkeypatch: pytest.Monke
     found = ProbeResult(values, n=8, counts={"linear_top1;bias=aligned": 4})
     monkeypatch.setattr(registry, "load", lambda kind, name: lambda frozen: found)
     frozen: Any = SimpleNamespace(classes=lambda: 10)
-    protocol = plan.asked[plan.batches[0].runs[0].name][digest(plan, "linear")].protocol
+    protocol = plan.evaluations[plan.batches[0].runs[0].name][digest(plan, "linear")].protocol
     rows = pd.DataFrame(evaluate._measured("a", protocol, (3, "b"), frozen)[0], columns=[*EVALUATION])
     expected = [("", 50.0, 8), ("bias=aligned", 75.0, 4)]
     assert list(rows[["reading", "value", "n_test"]].itertuples(index=False, name=None)) == expected
@@ -307,7 +307,7 @@ def test_a_value_that_is_no_number_is_undefined_but_for_a_part_of_too_few_images
     values = {"norm_gain": bad, "norm_auroc": 60.0, "bucket_top1;bucket=1": np.nan}
     monkeypatch.setattr(registry, "load", lambda kind, name: lambda frozen: ProbeResult(values, n=8))
     frozen: Any = SimpleNamespace(classes=lambda: 10)
-    protocol = plan.asked[plan.batches[0].runs[0].name][digest(plan, "linear")].protocol
+    protocol = plan.evaluations[plan.batches[0].runs[0].name][digest(plan, "linear")].protocol
     rows = pd.DataFrame(evaluate._measured("a", protocol, (3, "b"), frozen)[0], columns=[*EVALUATION])
     assert rows["status"].tolist() == ["undefined", "finished", "finished"]
     assert rows["value"].isna().tolist() == [True, False, True]

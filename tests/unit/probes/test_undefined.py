@@ -20,9 +20,9 @@ from hypersphere.config import records, registry
 from hypersphere.config.artifacts import Protocol
 from hypersphere.config.cells import PIXELS, on_pixels, raw_pixels
 from hypersphere.config.measures import MEASURES
-from hypersphere.config.plan import Asked, Plan
+from hypersphere.config.plan import Evaluation, Plan
 from hypersphere.config.recipe import Views
-from hypersphere.config.records import UNDEFINED, Answer
+from hypersphere.config.records import UNDEFINED, Measurement
 from hypersphere.config.run import Dataset
 from hypersphere.datasets.store import Named, PreparedSplit
 from hypersphere.encoders.resnet8 import resnet8
@@ -143,19 +143,19 @@ def quick(name: str) -> dict[str, Any]:
     return {key: value for key, value in given.items() if key in registry.schema("probes", name).model_fields}
 
 
-def packed(plan: Plan, name: str, encoders: dict[str, Frozen]) -> dict[str, list[Answer]]:
+def packed(plan: Plan, name: str, encoders: dict[str, Frozen]) -> dict[str, list[Measurement]]:
     """What the record of a run says of one probe on each of these, written and read: of the encoder, and of pixels."""
     run, epoch = plan.batches[0].runs[0], 4
     protocol = Protocol.model_validate({"probe": {"name": name, **quick(name)}})
     about = {"protocol": protocol.model_dump(mode="json", include={"probe", "layer"}), "threads": 1}
     about |= {"code": digests.protocol_digest(protocol, run), "data": {}}
-    asked = Asked(protocol, {(epoch, target) for target in encoders})
+    asked = Evaluation(protocol, {(epoch, target) for target in encoders})
     plan.__dict__["asked"] = {run.name: {protocol.digest: asked}}
     found = {(epoch, target): frozen for target, frozen in encoders.items()}
-    evaluate._write(plan.evaluation(run.name, protocol.digest), run.name, protocol, found, about, CPU)
+    evaluate._write(plan.evaluation_file(run.name, protocol.digest), run.name, protocol, found, about, CPU)
     for target, frozen in encoders.items() if on_pixels(protocol) else ():
         pixels = {(0, target): Frozen(nn.Flatten(), nn.Identity(), frozen._data, CPU)}
-        evaluate._write(plan.evaluation(raw_pixels(target), protocol.digest), PIXELS, protocol, pixels, about, CPU)
+        evaluate._write(plan.evaluation_file(raw_pixels(target), protocol.digest), PIXELS, protocol, pixels, about, CPU)
     (record,) = records.read_folder(evidence.pack(plan, run), plan.config.scale_name)
     answers = [*record.evaluations, *record.pixels]
     return {target: [one for one in answers if one.target == target] for target in encoders}

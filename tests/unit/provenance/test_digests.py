@@ -56,13 +56,13 @@ SIMULATED = NORMS_SIMULATED | {"lecture simulated"}
 def everything(plan: Plan) -> dict[str, str]:
     """Every digest of a plan, by a name: of what is trained, probed, drawn, judged, simulated and prepared."""
     batch, paper = plan.batches[0], "embedding_norms"
-    asked = [one.protocol for one in plan.asked[batch.runs[0].name].values()]
+    asked = [one.protocol for one in plan.evaluations[batch.runs[0].name].values()]
     of_pixels = plan.asked_of_pixels(batch.runs)["upright"].values()
     return {
         **{run.name.partition(f"-{run.dataset.name}-")[0]: digests.run_digest(run) for run in plan.runs.values()},
         **{one.probe.name: digests.protocol_digest(one, batch.runs[0]) for one in asked if one.probe},
         **{f"{one.probe.name} of pixels": digests.protocol_digest(one, None) for one in of_pixels if one.probe},
-        **{name: digests.artifact_digest(plan, of, name) for of, name in plan.made},
+        **{name: digests.artifact_digest(plan, of, name) for of, name in plan.made_artifacts},
         **{name: digests.artifact_digest(plan, paper, name) for name in STUDIES},
         **{f"{name} simulated": digests.simulation_digest(plan, name) for name in plan.config.papers},
         "batch": digests.evaluation_digest(plan, batch),

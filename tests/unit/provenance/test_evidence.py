@@ -60,7 +60,7 @@ def packed(plan: Plan, run: Run) -> Record:
 
 def digests_of(plan: Plan, run: Run) -> dict[str, str]:
     """Of the protocols, by their probe."""
-    protocols = {name: one.protocol for name, one in plan.asked[run.name].items()}
+    protocols = {name: one.protocol for name, one in plan.evaluations[run.name].items()}
     return {one.probe.name: name for name, one in protocols.items() if one.probe}
 
 
@@ -71,7 +71,7 @@ def test_a_small_run_is_packed_beside_its_results(tiny_plan: Plan, run: Run) -> 
     assert record.run == run
     assert (record.scale, record.level, record.status, record.epochs) == ("tiny", "quick", "finished", 4)
     assert [row["epoch"] for row in record.history] == [1, 2, 3, 4]
-    paths = [tiny_plan.evaluation(run.name, name) for name in tiny_plan.asked[run.name]]
+    paths = [tiny_plan.evaluation_file(run.name, name) for name in tiny_plan.evaluations[run.name]]
     table = pd.concat(pd.read_csv(path, dtype=str, keep_default_na=False) for path in paths)
     columns = ["protocol", "epoch", "measure", "target", "reading", "n_test", "classes", "status"]
     recorded = [[str(getattr(one, name)) for name in columns] for one in record.evaluations]
@@ -85,7 +85,7 @@ def test_a_small_run_is_packed_beside_its_results(tiny_plan: Plan, run: Run) -> 
         *((by_probe["linear"], f"linear_top{k}", on) for k in (1, 5) for on in ("turned", "upright")),
     }
     for one in record.evaluations:
-        about, asked = record.evaluated_by[one.by], tiny_plan.asked[run.name][one.protocol].protocol
+        about, asked = record.evaluated_by[one.by], tiny_plan.evaluations[run.name][one.protocol].protocol
         assert about.code == digests.protocol_digest(asked, run)
         assert about.protocol == asked.model_dump(mode="json", include={"probe", "layer"})
         assert about.device == {"type": "cpu", "name": "cpu"}
@@ -145,7 +145,7 @@ def test_a_diverged_run_is_packed(tiny_plan: Plan, monkeypatch: pytest.MonkeyPat
 
 def test_what_is_altered_or_not_measured_is_refused(tiny_plan: Plan, run: Run, refused: Refused) -> None:
     """However many of its protocols are there."""
-    measured = tiny_plan.evaluation(run.name, digests_of(tiny_plan, run)["knn"])
+    measured = tiny_plan.evaluation_file(run.name, digests_of(tiny_plan, run)["knn"])
     for path in (tiny_plan.run_folder(run.name) / "encoder.safetensors", measured):
         content = path.read_bytes()
         for harm in (flip, Path.unlink):
@@ -257,7 +257,7 @@ def test_packed_runs_are_found_without_their_results(root: Path) -> None:
 
 def test_records_give_the_same_numbers_as_the_runs(root: Path) -> None:
     trained, recorded = trained_plan(root), recorded_plan(root)
-    for key in recorded.made:
+    for key in recorded.made_artifacts:
         cells = [cell for cell in recorded.artifacts[key] if not cell.missing]
         wanted = {(cell.text, cell.run.name) for cell in cells if cell.run}
         same = [cell for cell in trained.artifacts[key] if cell.run and (cell.text, cell.run.name) in wanted]
@@ -283,7 +283,7 @@ def test_a_finished_run_of_which_a_measure_is_undefined_is_kept_and_counts_as_it
     shutil.copytree(finished / "data", laptop_root / "data", dirs_exist_ok=True)
     trained = trained_plan(laptop_root)
     first, *others = trained.batches[0].runs
-    trained.evaluation(first.name, digests_of(trained, first)["knn"]).unlink()
+    trained.evaluation_file(first.name, digests_of(trained, first)["knn"]).unlink()
     with monkeypatch.context() as patch:
         patch.setattr(knn, "vote", nothing)
         evaluate.evaluate_runs(trained, [first])

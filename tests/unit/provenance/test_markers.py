@@ -44,7 +44,7 @@ def marked(tiny_plan: Plan) -> Plan:
         sealed(place / "theory.json", ["theory.csv"])
     sealed(results / "claims.json", ["claims.csv"])
     sealed(results / "statistics" / "manifest.json", ["runs.csv"])
-    for key in tiny_plan.made:
+    for key in tiny_plan.made_artifacts:
         sealed(tiny_plan.artifact_folder(*key) / "manifest.json", ["summary.csv", "effects.csv"])
         *made, manifest = tiny_plan.outputs(*key)
         sealed(manifest, [path.name for path in made])
@@ -59,9 +59,9 @@ def proofs(plan: Plan) -> set[Path]:
     paths += map(plan.prepared_marker, plan.prepared_together)
     paths += [plan.config.results / name for name in ("theory.json", "claims.json", "statistics/manifest.json")]
     paths += [plan.config.results / "scorecard.manifest.json"]
-    paths += [plan.outputs(*key)[-1] for key in plan.made]
+    paths += [plan.outputs(*key)[-1] for key in plan.made_artifacts]
     paths += [plan.config.exact / "theory.json"]
-    paths += [plan.artifact_folder(*key) / "manifest.json" for key in plan.made]
+    paths += [plan.artifact_folder(*key) / "manifest.json" for key in plan.made_artifacts]
     return {path for path in paths if path.exists()}
 
 
@@ -87,16 +87,16 @@ def places(plan: Plan) -> dict[Path, list[Path]]:
     subjects = {run: [batch], "pixels-turned": on_turned}
     digest = list(plan.asked_of_pixels(batch.runs)["turned"])[-1]
     for subject, batches in subjects.items():
-        path = plan.evaluation(subject, digest)
+        path = plan.evaluation_file(subject, digest)
         for ending in (".csv", ".json", ".0004.upright.csv"):
             found[path.with_name(f"{path.stem}{ending}")] = sorted(plan.evaluated_marker(one.id) for one in batches)
     for path in (results / "claims.csv", results / "theory.csv", plan.config.exact / "theory.csv"):
         found[path] = [path.with_suffix(".json")]
-    for path in (results / "statistics" / "runs.csv", plan.artifact_folder(*plan.made[0]) / "effects.csv"):
+    for path in (results / "statistics" / "runs.csv", plan.artifact_folder(*plan.made_artifacts[0]) / "effects.csv"):
         found[path] = [path.with_name("manifest.json")]
     for path in (results / "scorecard.html", results / "scorecard.json"):
         found[path] = [results / "scorecard.manifest.json"]
-    *drawn, manifest = plan.outputs(*plan.made[0])
+    *drawn, manifest = plan.outputs(*plan.made_artifacts[0])
     found |= {path: [manifest] for path in drawn}
     names = ("train/images.npy", "train/labels-class.npy", "manifest.json")
     return found | {data / name: [plan.prepared_marker(data.name)] for name in names}

@@ -14,7 +14,7 @@ from hypersphere.config import cells as config_cells
 from hypersphere.config import records
 from hypersphere.config.coordinates import parse
 from hypersphere.config.plan import Plan
-from hypersphere.config.records import Answer, Record
+from hypersphere.config.records import Measurement, Record
 from hypersphere.datasets import corrupting as severities
 from hypersphere.probes import corruption
 from hypersphere.statistics import gather, measure
@@ -175,7 +175,7 @@ def recorded() -> tuple[Plan, dict[str, tuple[Record, ...]]]:
         for row in ERRORS[ERRORS["variant"] == cell.coordinates["variant"]].itertuples():
             severity = "" if row.corruption == CLEAN else f";severity={row.severity}"
             answers.append(
-                Answer.model_construct(
+                Measurement.model_construct(
                     **{"epoch": cell.epoch, "protocol": cell.how.digest, "target": cell.target.name},
                     **{"measure": "corruption_error", "value": row.value, "n_test": 500, "status": "finished"},
                     reading=f"augmentation={row.augmentation};corruption={row.corruption}{severity}",

@@ -199,7 +199,7 @@ def test_an_artifact_needs_its_own_runs_and_protocols_alone(busy: World) -> None
     for run in busy.plan.runs:
         if run not in own:
             shutil.rmtree(busy.plan.run_folder(run))
-            shutil.rmtree(busy.plan.evaluation(run, knn).parent)
+            shutil.rmtree(busy.plan.evaluation_file(run, knn).parent)
     for path in (busy.plan.config.results / "evaluations").rglob("*.csv"):
         if path.stem != knn or path.parent.name == "pixels-pairs":
             path.unlink()
@@ -372,7 +372,7 @@ def test_damage_is_refused_and_nothing_is_written(make_world: Make, refused: Ref
     if what == "history":
         path = world.plan.run_folder(cell.run.name) / "history.csv"
     else:
-        answers = world.plan.evaluation("pixels-digits" if what == "pixels" else cell.run.name, cell.how.digest)
+        answers = world.plan.evaluation_file("pixels-digits" if what == "pixels" else cell.run.name, cell.how.digest)
         of_images = {"images": ".csv", "pictures": ".png"}
         path = answers.with_name(f"{answers.stem}.0100.digits{of_images[what]}") if what in of_images else answers
     harm(path)

@@ -133,7 +133,7 @@ class Runs:
         shown = {name for artifact in artifacts for name in self.plan.runs_of(self.paper, artifact)}
         for name in shown if artifacts else self.plan.runs:
             self._run(name, self.plan.runs[name].schedule.epochs)
-            for asked in self.plan.asked[name].values():
+            for asked in self.plan.evaluations[name].values():
                 self._evaluation(name, asked.protocol, sorted(asked.at))
         for dataset, protocols in self.plan.asked_of_pixels(self.plan.runs.values()).items():
             for protocol in protocols.values():
@@ -154,7 +154,7 @@ class Runs:
 
     def _evaluation(self, subject: str, protocol: Protocol, at: Sequence[tuple[int, str]]) -> None:
         digest, own = protocol.digest, [protocol.of_probe(name) for name in protocol.measures]
-        said, path = self.said.get((subject, digest), {}), self.plan.evaluation(subject, digest)
+        said, path = self.said.get((subject, digest), {}), self.plan.evaluation_file(subject, digest)
         extremes = protocol.probe.name == "extreme_norms"
         images = self.portraits if extremes else self.images
         rows, written = [], [path]

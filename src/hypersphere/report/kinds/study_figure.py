@@ -15,7 +15,7 @@ notes, numbers = studies.sentences, studies.source
 
 def draw(context: Context) -> Figure:
     """The drawing under its finding and what is measured, over a line on its size and how often it was repeated."""
-    drawing: studies.Drawing = studies.made(context)
+    drawing: studies.Drawing = studies.of_artifact(context)
     subject = context.artifact.title
     subtitle = f"{subject}. {drawing.measured}" if drawing.finding else drawing.measured
     table, small = studies.computed(context), studies.SIZE_NOTICE

@@ -16,13 +16,13 @@ from unittest.mock import Mock
 import pytest
 
 from hypersphere import files
-from hypersphere.command import console
+from hypersphere.command import snakemake_hooks
 
 SNAKEMAKE = """
 import sys
 from pathlib import Path
-from hypersphere.command import console
-print(console.join(Path(sys.argv[1])), flush=True)
+from hypersphere.command import snakemake_hooks
+print(snakemake_hooks.join(Path(sys.argv[1])), flush=True)
 sys.stdin.read()
 """
 
@@ -76,7 +76,7 @@ def test_where_nothing_can_be_locked_nothing_is_removed(tmp_path: Path, monkeypa
     locks = lock(tmp_path)
     files.write_json(tmp_path / ".snakemake" / "hypersphere.json", {"hosts": {platform.node(): 1}})
     monkeypatch.setattr(fcntl, "flock", Mock(side_effect=OSError(95, "Operation not supported")))
-    assert console.join(tmp_path) is None
+    assert snakemake_hooks.join(tmp_path) is None
     assert locks.exists()
 
 
@@ -102,7 +102,7 @@ def test_snakemake_has_every_name_that_is_read_or_replaced_in_it() -> None:
 
     kinds: dict[str, type] = {"workflow": Workflow, "workflow.dag_settings": DAGSettings, "asked": DAGSettings}
     kinds |= {"executor_plugin": Plugin, "about": CommonSettings}
-    tree = ast.parse(Path(console.__file__).read_text())
+    tree = ast.parse(Path(snakemake_hooks.__file__).read_text())
     read = [(ast.unparse(node.value), node.attr) for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     replaced = [node.keywords for node in calls if ast.unparse(node.func) == "dataclasses.replace"]
@@ -114,7 +114,9 @@ def test_snakemake_has_every_name_that_is_read_or_replaced_in_it() -> None:
     if "executor_plugin" not in inspect.signature(Workflow.execute).parameters:
         lacks.append("Workflow.execute(executor_plugin=...)")
     version = metadata.version("snakemake")
-    assert not lacks, f"Snakemake {version} has no {', '.join(lacks)}: rewrite command/console.py, or pin an older one"
+    assert not lacks, (
+        f"Snakemake {version} has no {', '.join(lacks)}: rewrite command/snakemake_hooks.py, or pin an older one"
+    )
 
 
 BLAMED = (".snakemake", ".snakemake/log/a.log", ".snakemake/iocache/latest.pkl")
@@ -127,12 +129,12 @@ def test_a_folder_of_snakemake_that_cannot_be_written_is_a_sentence(
 ) -> None:
     """Read-only, of another user, on a full disk, or a file in its place: whatever the system says is passed on."""
     for function in ("_begin", "_foresee"):
-        monkeypatch.setattr(console, function, Mock())
+        monkeypatch.setattr(snakemake_hooks, function, Mock())
     error = OSError(30, "Read-only file system", str(tmp_path / place))
     workflow = Mock(execute=Mock(side_effect=error))
     workflow.execute.__name__ = "execute"
     workflow.dag_settings.allowed_rules = ()
-    console.prepare(workflow, Mock(), Mock())
+    snakemake_hooks.prepare(workflow, Mock(), Mock())
     plugin = Mock()
     plugin.common_settings.touch_exec, plugin.common_settings.dryrun_exec = False, dry
     with pytest.raises(SystemExit) as stopped:
