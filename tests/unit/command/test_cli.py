@@ -186,9 +186,9 @@ def test_studies_are_judged_and_drawn_without_any_run(
     monkeypatch.setattr(writer, "build", lambda results, paper, artifact: drawn.append((paper, artifact)))
     file = world.root / "papers" / "norms" / "paper.yaml"
     document = yaml.safe_load(file.read_text())
-    document["artifacts"]["figure"] = {"draw": "study_table", "title": "t", "study": "entropy_limits"}
+    document["artifacts"]["figure"] = {"draw": "study_table", "title": "t", "study": "printed_numbers"}
     file.write_text(yaml.safe_dump(document))
-    answers = pd.DataFrame([("entropy_limits", "s", "as printed", "value", 0, "7")], columns=ANSWERS)
+    answers = pd.DataFrame([("printed_numbers", "s", "as printed", "value", 0, "7")], columns=ANSWERS)
     world.plan = planning.make(world.root)
     tables.write(world.plan.config.results / "simulations" / "norms", {"answers": (answers, ANSWERS)})
     world.claims(claim("a"), claim("s", artifact="figure", metric="steps", reported=7))

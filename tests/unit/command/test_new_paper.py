@@ -5,7 +5,6 @@ import shutil
 from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -34,7 +33,7 @@ def root(config_root: Path) -> Path:
 
 
 def write(config: Config, name: str, parent: Path | None = None) -> Path:
-    cli.new_paper(SimpleNamespace(config=config), Namespace(name=name, parent=parent))
+    cli.new_paper(config, Namespace(name=name, parent=parent))
     return (parent or config.root / project.PAPERS) / name
 
 
@@ -181,7 +180,7 @@ def test_a_folder_elsewhere_is_made_below_the_home_or_refused(
     config = project.load(root, {})
     monkeypatch.setenv("HOME", str(root / "home"))
     arguments = cli.parser()[0].parse_args(["new-paper", "mine", "--in=~/work"])
-    cli.new_paper(SimpleNamespace(config=config), arguments)
+    cli.new_paper(config, arguments)
     assert (root / "home" / "work" / "mine" / "paper.yaml").is_file()
     with refused():
         write(config, "Mine", root / "home" / "work")

@@ -147,7 +147,7 @@ def test_readings_are_errata_and_what_an_erratum_reads_or_is_ours_is_not_counted
 
 
 TABLE = {"draw": "table", "title": "A table", "rows": {"method.variant": ["simclr.cut"]}, "measure": "knn_top1"}
-STUDY = {"draw": "study_table", "title": "A study", "study": "cosine_field"}
+STUDY = {"draw": "study_table", "title": "A study", "study": "printed_numbers"}
 
 
 def artifact_of(*datasets: str, **fields: Any) -> dict[str, Any]:

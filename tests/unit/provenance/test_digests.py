@@ -107,8 +107,8 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
     "how tables are written": ("provenance/tables.py", "import math\n", "import sys\nimport math\n", PROBED | SAID),
     "who writes files": ("report/writer.py", "import html\n", "import sys\nimport html\n", MADE | STUDIES | JUDGED),
     "tables": ("report/kinds/table.py", "from itertools", "import sys\nfrom itertools", TABLES | {"claims"}),
-    "a drawing": ("simulations/cosine_field/draw.py", "import", "import sys\nimport", STUDIES | {"studies"}),
-    "theory": ("theory/embedding_norms.py", "import math\n", "import math\nimport os\n", {"theory"}),
+    "what drawings share": ("report/drawing.py", "import", "import sys\nimport", STUDIES | {"studies"}),
+    "what a theorem is": ("exact/statement.py", "import torch\n", "import os\nimport torch\n", {"theory"}),
     "the command": ("command/cli.py", "import sys\n", "import sys\nimport os\n", set()),
     "which runs there are": ("config/plan.py", "from pathlib", "import os\nfrom pathlib", set()),
     # Of what decides a run's bytes, what changes its meaning or could; and what only speaks.

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[3]
 def unrecorded(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
     """results/report/claims.csv of the released documents without any record. With all of them: tests/results."""
     root = tmp_path_factory.mktemp("unrecorded")
-    for name in ("config", "paper", "data"):
+    for name in ("config", "paper", "papers", "data"):
         (root / name).symlink_to(ROOT / name)
     return best_evidence.build(planning.make(root, {}))[0]
 

@@ -118,7 +118,7 @@ Row = tuple[str, str, str, int, float]
 
 
 def answered(
-    make_world: Make, claims: list[Claim], *rows: Row, by: str = "entropy_limits", **declared: str
+    make_world: Make, claims: list[Claim], *rows: Row, by: str = "printed_numbers", **declared: str
 ) -> dict[str, dict[str, Any]]:
     """Judge claims of a paper with the studied artifacts ``a``, declared as told, and ``b``."""
     world = make_world(paper={"artifacts": {"a": FIGURE | declared, "b": FIGURE}})
@@ -165,10 +165,10 @@ def test_an_effect_is_judged_by_its_printed_size_and_equal_arms_by_the_margin(ma
 
 
 UNLIKE: dict[str, tuple[str, list[Row]]] = {
-    "no answer": ("entropy_limits", []),
-    "another reading": ("entropy_limits", [("c", "N1", "value", 0, 1.0)]),
-    "no claim of a study": ("entropy_limits", [(name, "as printed", "value", 0, 1.0) for name in "cd"]),
-    "another kind": ("entropy_limits", [("c", "as printed", arm, 0, 1.0) for arm in ("held", "places")]),
+    "no answer": ("printed_numbers", []),
+    "another reading": ("printed_numbers", [("c", "N1", "value", 0, 1.0)]),
+    "no claim of a study": ("printed_numbers", [(name, "as printed", "value", 0, 1.0) for name in "cd"]),
+    "another kind": ("printed_numbers", [("c", "as printed", arm, 0, 1.0) for arm in ("held", "places")]),
     "another study": ("pair_attraction", [("c", "as printed", "value", 0, 1.0)]),
 }
 
@@ -201,7 +201,7 @@ STATED = [
 ]
 
 
-FIGURE = {"draw": "study_table", "title": "t", "study": "entropy_limits"}
+FIGURE = {"draw": "study_table", "title": "t", "study": "printed_numbers"}
 
 
 def theorem(identifier: str, reading: str = "as printed") -> dict[str, Any]:
@@ -236,7 +236,7 @@ def test_a_papers_studies_and_theorems_are_judged_at_every_scale_without_any_run
     artifacts = {"table5": PAPER["artifacts"]["table5"], "figure": FIGURE}
     world = make_world(level=level, paper={"artifacts": artifacts})
     said = [("s", "value", 0, 7.0), ("w", "value", 0, 8.0), *(("n", "seeds", seed, math.inf) for seed in (0, 1))]
-    world.answers("entropy_limits", *((name, "as printed", *of) for name, *of in said))
+    world.answers("printed_numbers", *((name, "as printed", *of) for name, *of in said))
     world.theory(*STATED)
     counted = {"artifact": "figure", "metric": "steps", "reported": 7, "setting": "beta=1;t=0.25"}
     rows = [claim("s", **counted), claim("w", **counted), claim("n", **counted | {"reported": "inf"})]
@@ -252,7 +252,7 @@ def test_a_papers_studies_and_theorems_are_judged_at_every_scale_without_any_run
         ("n", "diverged as published"),
         ("norms.ok", "no counterexample"),
     ]
-    assert alone.loc["s", ["study", "why", "setting"]].tolist() == ["entropy_limits", "", "beta=1;t=0.25"]
+    assert alone.loc["s", ["study", "why", "setting"]].tolist() == ["printed_numbers", "", "beta=1;t=0.25"]
     assert alone.loc["n", ["reported", "measured", "low"]].tolist() == ["inf", "inf", ""]
     world.say("table5", at(), [51.0, 51.1, 51.2])
     world.measure("table5")

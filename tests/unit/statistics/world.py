@@ -246,12 +246,12 @@ class World(Runs):
         }
         self.root = root
         for name, content in {
-            "config.yaml": {"scale": level, "device": "cpu"},
-            "datasets.yaml": DATASETS,
-            f"scales/{level}.yaml": scale,
+            "config/config.yaml": {"scale": level, "device": "cpu"},
+            "config/datasets.yaml": DATASETS,
+            f"config/scales/{level}.yaml": scale,
             "papers/norms/paper.yaml": document,
         }.items():
-            files.write_text(root / "config" / name, yaml.safe_dump(content, sort_keys=False))
+            files.write_text(root / name, yaml.safe_dump(content, sort_keys=False))
         for name in ("statistics.yaml", "certainty.yaml"):
             shutil.copy(PROJECT / "config" / name, root / "config")
         self.claims()
