@@ -191,6 +191,8 @@ def laptop_root(tiny_root: Path, finished: Path) -> Path:
     scale = tiny_root / "config" / "scales" / "tiny.yaml"
     text = scale.read_text().replace("scale: tiny", "scale: laptop").replace("level: quick", "level: laptop")
     scale.with_name("laptop.yaml").write_text(text)
+    for of_paper in (tiny_root / "papers").glob("*/scales/tiny.yaml"):
+        shutil.copy(of_paper, of_paper.with_name("laptop.yaml"))
     shutil.copytree(finished / "results" / "tiny", tiny_root / "results" / "laptop")
     return tiny_root
 

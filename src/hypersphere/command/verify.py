@@ -89,7 +89,7 @@ def _checks(plan: Plan) -> dict[str, list[Callable[[], object]]]:
     measured: list[tuple[Protocol, Run | str]] = [
         (one.protocol, run) for run in runs for one in plan.evaluations[run.name].values()
     ]
-    for dataset, protocols in plan.asked_of_pixels(runs).items():
+    for dataset, protocols in plan.protocols_of_pixels(runs).items():
         measured += [(protocol, dataset) for protocol in protocols.values()]
     return {
         "datasets": [partial(store.verify, folder) for folder in datasets],

@@ -178,7 +178,7 @@ class Plan:
                 one.at.add((cell.epoch, cell.target.name))
         return {run: dict(sorted(of_run.items())) for run, of_run in asked.items()}
 
-    def asked_of_pixels(self, runs: Iterable[Run]) -> dict[str, dict[str, Protocol]]:
+    def protocols_of_pixels(self, runs: Iterable[Run]) -> dict[str, dict[str, Protocol]]:
         """The protocols that measure raw pixels beside runs, by dataset and digest."""
         protocols: dict[str, dict[str, Protocol]] = {}
         for run in runs:

@@ -47,7 +47,7 @@ def evaluate_runs(plan: Plan, runs: Sequence[Run]) -> None:
     with devices.acquire(plan.config.settings.device) as device:
         for run in runs:
             _evaluate_run(plan, run, device)
-        for dataset, protocols in plan.asked_of_pixels(runs).items():
+        for dataset, protocols in plan.protocols_of_pixels(runs).items():
             frozen, at = Frozen(nn.Flatten(), nn.Identity(), _open(plan, dataset), device), (0, dataset)
             for digest, protocol in protocols.items():
                 path, about = plan.evaluation_file(raw_pixels(dataset), digest), _about(plan, protocol, None, {}, [at])

@@ -47,7 +47,7 @@ def recorded(plan: Plan, batch: str) -> Path:
 def evaluations(plan: Plan, runs: Sequence[Run]) -> list[Path]:
     """The manifests of runs' evaluations, and of those of raw pixels beside them."""
     asked: dict[str, Iterable[str]] = {run.name: plan.evaluations[run.name] for run in runs}
-    asked |= {raw_pixels(dataset): protocols for dataset, protocols in plan.asked_of_pixels(runs).items()}
+    asked |= {raw_pixels(dataset): protocols for dataset, protocols in plan.protocols_of_pixels(runs).items()}
     return [
         plan.evaluation_file(subject, digest).with_suffix(".json") for subject in asked for digest in asked[subject]
     ]

@@ -61,7 +61,7 @@ class Entry:
 
     @property
     def group(self) -> str:
-        """``margins/table2``: the table or figure that prints it, or the theorems of its document."""
+        """``mine/table2``: the table or figure that prints it, or the theorems of its document."""
         name = "theorems" if self.row["kind"] == "theorem" else self.row["artifact"]
         return f"{self.row['paper']}/{name}"
 

@@ -19,13 +19,14 @@ from hypersphere.config.questions import load as load_questions
 from hypersphere.config.records import FOLDER
 from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Certainty, Rules, Verdict
 from hypersphere.provenance.evidence import undeclared
-from hypersphere.report import counts, entries, errata, findings, forest, notes, our_studies, prices, words, writer
+from hypersphere.report import counts, entries, errata, findings, forest, notes, our_studies, prices, words
 from hypersphere.report.artifact import Shown
 from hypersphere.report.counts import Count
 from hypersphere.report.entries import NOTHING, Entry
 from hypersphere.report.evidence import Evidence
 from hypersphere.report.our_studies import OurStudy, Table
 from hypersphere.report.results import Results, Row, settles
+from hypersphere.report.writer import show
 from hypersphere.statistics import false_calls, price
 from hypersphere.statistics.false_calls import Called
 
@@ -37,7 +38,7 @@ class Group(NamedTuple):
     """The claims of one table or figure, or of a document's theorems, in their order."""
 
     id: str
-    """``margins/table2``."""
+    """``mine/table2``."""
     printed: str
     """``Table 2``."""
     title: str
@@ -226,7 +227,7 @@ def groups(config: Config, claims: Iterable[Entry]) -> list[Group]:
 
 
 def printed_as(config: Config, group: str) -> tuple[str, str]:
-    """``Table 2`` and the title of ``margins/table2``; of what is not printed, the title and nothing."""
+    """``Table 2`` and the title of ``mine/table2``; of what is not printed, the title and nothing."""
     paper, _, name = group.partition("/")
     declared = config.papers[paper].artifacts.get(name)
     if declared is None:
@@ -296,7 +297,7 @@ def artifacts_of(results: Results, paper: str) -> tuple[list[Shown], list[Missin
     declared, made = results.config.papers[paper], results.made(paper)
     measured, studied, missing = list[Shown](), list[Shown](), list[Missing]()
     for name, artifact in declared.artifacts.items():
-        shown = writer.show(results, paper, name) if name in made else None
+        shown = show(results, paper, name) if name in made else None
         if shown and (shown.grid or results.drawing(paper, name).is_file()):
             (measured if name in declared.measured else studied).append(shown)
             continue

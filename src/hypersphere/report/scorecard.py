@@ -32,7 +32,7 @@ def numbers(results: Results) -> dict[str, Any]:
     All is under the name of the scale, and a cell names the dataset that stood in for its own, so that no number is
     read without either; n = 0 for chance and raw pixels, which are no means of runs. Counts are by what answers a
     claim, and by the claim's origin: ``quick: claims: printed: {not run: 40}``,
-    ``quick: embedding_norms: table5: method=simclr;…: {mean: 83.2, n: 5}``.
+    ``quick: mine: table5: method=simclr;…: {mean: 83.2, n: 5}``.
     """
     by_kind: dict[str, dict[str, Mapping[str, int]]] = {}
     for count in counts.of_claims(tables.rows(results.claims)):

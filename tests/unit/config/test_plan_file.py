@@ -24,7 +24,7 @@ def alike(one: Plan, other: Plan) -> None:
     """All that commands take from a plan, in its order."""
     assert one.cells == other.cells
     assert one.protocols == other.protocols
-    for name in ("runs", "batches", "asked", "controls", "artifacts", "datasets", "unmeasured", "drawn_together"):
+    for name in ("runs", "batches", "evaluations", "controls", "artifacts", "datasets", "unmeasured", "drawn_together"):
         ours, theirs = getattr(one, name), getattr(other, name)
         assert ours == theirs, name
         assert [*ours] == [*theirs], name
@@ -75,16 +75,25 @@ def test_a_file_of_other_settings_is_not_taken(root: Path, taken: Callable[..., 
         assert not taken(**settings), settings
 
 
+EDITED = (
+    "config/config.yaml",
+    "config/datasets.yaml",
+    "config/scales/tiny.yaml",
+    "papers/lecture/paper.yaml",
+    "papers/lecture/scales/tiny.yaml",
+)
+
+
 def test_a_file_from_before_any_file_of_config_changed_is_not_taken(root: Path, taken: Callable[..., bool]) -> None:
-    for name in ("config.yaml", "datasets.yaml", "scales/tiny.yaml", "papers/lecture/paper.yaml"):
-        file = root / "config" / name
+    for name in EDITED:
+        file = root / name
         before = file.read_bytes()
         file.write_bytes(before + b"# a comment\n")
         assert not taken(), name
         file.write_bytes(before)
         assert taken(), name
-    (root / "config" / "papers" / "mine").mkdir()
-    (root / "config" / "papers" / "mine" / "paper.yaml").write_text("{paper: mine, title: Mine}")
+    (root / "papers" / "mine").mkdir(parents=True)
+    (root / "papers" / "mine" / "paper.yaml").write_text("{paper: mine, title: Mine}")
     assert not taken()
 
 

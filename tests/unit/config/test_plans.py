@@ -90,7 +90,7 @@ def written(plan: Plan) -> Iterator[str]:
         yield f"batch {batch.id[:-9]}: {listed(f'{numbers[run.name]}/{run.seed}' for run in batch.runs)}"
     for job, artifacts in plan.drawn_together.items():
         yield f"job {job}: {listed(map('/'.join, artifacts))}"
-    pixels = {name: len(asked) for name, asked in plan.asked_of_pixels(plan.runs.values()).items()}
+    pixels = {name: len(asked) for name, asked in plan.protocols_of_pixels(plan.runs.values()).items()}
     yield f"data: {listed(plan.datasets)}; protocols of raw pixels {pixels}"
 
 

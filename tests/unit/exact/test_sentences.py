@@ -22,7 +22,7 @@ CELLS = {("plain", "ten"): 80.4, ("new", "ten"): 81.9, ("plain", "hundred"): 50.
 
 def made(root: Path, checks: str) -> ExactStudy:
     """The study of a paper that prints ``CELLS``, and has one sentence, of these checks."""
-    folder = root / "config" / "papers" / "p"
+    folder = root / "papers" / "p"
     folder.mkdir(parents=True)
     rows = [
         f"{variant}.{data},value,printed,t,simclr,{variant},,{data},,knn_top1,{number},,as printed,,T"

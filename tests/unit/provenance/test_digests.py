@@ -57,7 +57,7 @@ def everything(plan: Plan) -> dict[str, str]:
     """Every digest of a plan, by a name: of what is trained, probed, drawn, judged, simulated and prepared."""
     batch, paper = plan.batches[0], "embedding_norms"
     asked = [one.protocol for one in plan.evaluations[batch.runs[0].name].values()]
-    of_pixels = plan.asked_of_pixels(batch.runs)["upright"].values()
+    of_pixels = plan.protocols_of_pixels(batch.runs)["upright"].values()
     return {
         **{run.name.partition(f"-{run.dataset.name}-")[0]: digests.run_digest(run) for run in plan.runs.values()},
         **{one.probe.name: digests.protocol_digest(one, batch.runs[0]) for one in asked if one.probe},
@@ -153,8 +153,8 @@ ASKED = {"batch", "claims"}
 CHANGES: dict[str, tuple[str, str, str, set[str]]] = {
     "a title": (NORMS, "title: Linear probe", "title: By a line", {"table5_linear", "claims"}),
     "what a protocol is called": (NORMS, "  knn: {probe", "  neighbours: {probe", {"claims"}),
-    "what a job may use": ("scales/tiny.yaml", "mem_mb: 100", "mem_mb: 200", set()),
-    "a scale's parameter of a probe": ("scales/tiny.yaml", "{knn: {k: 5}}", "{knn: {k: 4}}", ASKED | MADE),
+    "what a job may use": ("config/scales/tiny.yaml", "mem_mb: 100", "mem_mb: 200", set()),
+    "a scale's parameter of a probe": ("config/scales/tiny.yaml", "{knn: {k: 5}}", "{knn: {k: 4}}", ASKED | MADE),
     "an epoch more": (NORMS, "[0, 250, 500]", "[0, 250, 375, 500]", ASKED | {"norms_over_epochs"}),
     "a layer": (NORMS, KNN, KNN[:-1] + ", layer: embeddings}", ASKED | {"norms_over_epochs", "table5"}),
     "one thing less": (
@@ -169,8 +169,8 @@ CHANGES: dict[str, tuple[str, str, str, set[str]]] = {
         *(NORMS, "{name: linear}", "{name: linear, digits: 2}"),
         ASKED | {"table5_linear", "table5_transfer"},
     ),
-    "a level of the tests": ("statistics.yaml", "confidence: 0.95", "confidence: 0.9", MADE | JUDGED),
-    "a seed": ("scales/tiny.yaml", "seeds: [0]", "seeds: [1]", ASKED | MADE),
+    "a level of the tests": ("config/statistics.yaml", "confidence: 0.95", "confidence: 0.9", MADE | JUDGED),
+    "a seed": ("config/scales/tiny.yaml", "seeds: [0]", "seeds: [1]", ASKED | MADE),
     "what an open choice says": (NORMS, "drawn by a fixed seed", "drawn by seed 0", {"claims"}),
     "another paper": ("papers/lecture/paper.yaml", "title: kNN accuracy of one", "title: Of one", {"claims"}),
     "a comment": (NORMS, "labels:", "# a comment\nlabels:", set()),
@@ -181,7 +181,7 @@ CHANGES: dict[str, tuple[str, str, str, set[str]]] = {
 @pytest.mark.parametrize("name", CHANGES)
 def test_whose_digest_a_change_of_config_changes(plan: Plan, tiny_root: Path, name: str) -> None:
     file, old, new, expected = CHANGES[name]
-    path = tiny_root / "config" / file
+    path = tiny_root / file
     text = path.read_text() if old else ""
     assert old in text
     path.write_text(text.replace(old, new))

@@ -81,11 +81,11 @@ def places(plan: Plan) -> dict[Path, list[Path]]:
     batch, results, data = plan.batches[1], plan.config.results, plan.data_folder(plan.datasets["turned"])
     run = batch.runs[-1].name
     found = {plan.run_folder(run) / name: [plan.marker(batch)] for name in ("manifest.json", *WEIGHTS)}
-    on_turned = [one for one in plan.batches if "turned" in plan.asked_of_pixels(one.runs)]
+    on_turned = [one for one in plan.batches if "turned" in plan.protocols_of_pixels(one.runs)]
     assert batch in on_turned
     assert len(on_turned) > 1
     subjects = {run: [batch], "pixels-turned": on_turned}
-    digest = list(plan.asked_of_pixels(batch.runs)["turned"])[-1]
+    digest = list(plan.protocols_of_pixels(batch.runs)["turned"])[-1]
     for subject, batches in subjects.items():
         path = plan.evaluation_file(subject, digest)
         for ending in (".csv", ".json", ".0004.upright.csv"):

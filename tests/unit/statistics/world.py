@@ -135,7 +135,7 @@ class Runs:
             self._run(name, self.plan.runs[name].schedule.epochs)
             for asked in self.plan.evaluations[name].values():
                 self._evaluation(name, asked.protocol, sorted(asked.at))
-        for dataset, protocols in self.plan.asked_of_pixels(self.plan.runs.values()).items():
+        for dataset, protocols in self.plan.protocols_of_pixels(self.plan.runs.values()).items():
             for protocol in protocols.values():
                 self._evaluation(raw_pixels(dataset), protocol, [(0, dataset)])
 

@@ -127,7 +127,7 @@ def test_with_one_pretraining_nothing_is_said_of_several(measured: Any, tmp_path
     of_kind = {one.plan.config.papers["made_up"].measured[name].draw: name for name in FIGURES}
     for name, declared in one.plan.config.papers["made_up"].measured.items():
         drawn = registry.artifact_kind(declared.draw).folder == "figures"
-        texts = [*one.show(name).notes, *(words(one.draw(name)) if drawn and name in of_kind.values() else ())]
+        texts = [*one.show(name).notes, *(told(one.draw(name)) if drawn and name in of_kind.values() else ())]
         assert [found for text in texts if (found := MANY.search(text.partition("Protocol:")[0]))] == [], name
         assert any("n = 1 (seed 0)" in text for text in texts)
     control = [note for name in one.plan.config.papers["made_up"].measured for note in all_seeds.show(name).notes]

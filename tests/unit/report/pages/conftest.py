@@ -17,7 +17,7 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.rules import Verdict
 from hypersphere.provenance import tables
 from hypersphere.provenance.columns import CLAIMS, RUNS
-from hypersphere.report import scorecard, writer
+from hypersphere.report import page, scorecard
 from hypersphere.report.results import Results
 
 from ...statistics.world import Runs
@@ -131,7 +131,7 @@ def made(
 @pytest.fixture(scope="session")
 def _stand_ins() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(writer, "show", stand_in)
+        patch.setattr(page, "show", stand_in)
         yield
 
 

@@ -101,7 +101,7 @@ class Report:
 def report(make: Any, monkeypatch: pytest.MonkeyPatch) -> Report:
     """A report on two documents, of which one has claims; its study has a made-up drawing."""
     drawing = studies.Drawing((3.5, 2.0), "rates", lambda figure: None, "How it was computed.", "Rates fall")
-    monkeypatch.setattr(studies, "made", lambda context: drawing)
+    monkeypatch.setattr(studies, "of_artifact", lambda context: drawing)
     world = make()
     root = world.plan.config.root
     sources = ("report.typ", "layout.typ", "tables.typ", "equations.typ", "references.yml")

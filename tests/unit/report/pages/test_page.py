@@ -106,7 +106,7 @@ def test_every_claim_is_there_with_its_runs_and_proofs_that_are_linked_relative_
     assert {
         *("simulations/alpha/curve.csv", "simulations/alpha/answers.csv", "theory.csv"),
         *("../../papers/alpha/studies/rates/compute.py", "../../papers/alpha/theorems.py"),
-        *("../../papers/alpha/claims.csv"),
+        "../../papers/alpha/claims.csv",
         *("statistics/alpha/table1/measurements.csv", "../../papers/alpha/paper.yaml"),
     } <= found
     assert re.findall(r'href="#(\w+)"', row(page, "alpha.one.x2")) == ["X2"]  # the erratum of a statement

@@ -43,7 +43,7 @@ def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(t
     (tmp_path / "CITATION.cff").write_text(f"title: ours\nversion: 1.2.3\n{address}")
     results, evidence = tmp_path / "results" / "quick", tmp_path / "evidence" / "quick"
     errata = {"errata.yaml": {"alpha": tmp_path / "papers" / "alpha" / "errata.yaml"}}
-    config = SimpleNamespace(root=tmp_path, results=results, evidence=evidence, said=errata.get)
+    config = SimpleNamespace(root=tmp_path, results=results, evidence=evidence, files_named=errata.get)
     plan: Any = SimpleNamespace(config=config, records={"run": (SimpleNamespace(key="1"),)})
     found = Proofs(plan, frozenset({"alpha.one"}), results)
     files = "https://code.example/us/ours/blob/HEAD" if hosted else "../.."

@@ -11,10 +11,10 @@ import hypersphere.report as package
 from ..elsewhere import NEVER, build_elsewhere
 
 BUILD = f"""
-from hypersphere.report import scorecard, writer
+from hypersphere.report import page, scorecard
 sys.path.append({str(Path(__file__).parent)!r})
 import stand_ins
-writer.show = stand_ins.stand_in
+page.show = stand_ins.stand_in
 scorecard.build(made)
 """
 
