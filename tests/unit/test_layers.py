@@ -22,16 +22,21 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}
 
 
-def imported(path: Path, known: dict[str, Path]) -> set[str]:
-    """Modules of this package that a file imports, at its top or anywhere in it."""
+def imports(path: Path) -> set[str]:
+    """All names that a file imports, at its top or anywhere in it: of modules, and of their members."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            members = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= {name for name in members if name in known} or {node.module}
-    return {name for name in found if name in known and name != "hypersphere"}
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found
+
+
+def imported(path: Path, known: dict[str, Path]) -> set[str]:
+    """Modules of this package that a file imports; of a package and its modules, the modules alone."""
+    found = {name for name in imports(path) if name in known and name != "hypersphere"}
+    return {name for name in found if not any(other.startswith(f"{name}.") for other in found)}
 
 
 def level(module: str) -> int:
@@ -57,3 +62,18 @@ def test_nothing_imports_upwards_or_in_a_circle() -> None:
     ]
     assert upwards == []
     TopologicalSorter({name: others - {name} for name, others in graph.items()}).prepare()  # or it names the circle
+
+
+def test_papers_are_the_top_floor() -> None:
+    """The package and its plug-ins import nothing of a paper, and no paper anything of another."""
+    root = PACKAGE.parents[1]
+    papers = {file.parent.name for file in (root / "papers").glob("*/paper.yaml")}
+    found = []
+    for path in (*PACKAGE.rglob("*.py"), *root.glob("plugins/*/src/**/*.py"), *root.glob("papers/*/**/*.py")):
+        parts = path.relative_to(root).parts
+        own = parts[1] if parts[0] == "papers" else None
+        for name in imports(path):
+            package, _, inside = name.partition(".")
+            if package == "papers" and inside.partition(".")[0] in papers - {own}:
+                found.append(f"{path.relative_to(root)} imports {name}")
+    assert found == []
