@@ -76,6 +76,7 @@ def test_pytest_names_what_it_leaves_out_and_does_not_collect_it(tmp_path: Path)
     (tmp_path / "test_engine.py").write_text("def test_engine():\n    pass\n")
     (tmp_path / "tests" / "changed.py").write_text((ROOT / "tests" / "changed.py").read_text())
     (tmp_path / "conftest.py").write_text('pytest_plugins = ["tests.changed"]\n')
+    (tmp_path / ".gitignore").write_text("__pycache__\n")
     (tmp_path / "pytest.ini").write_text("[pytest]\npythonpath = .\n")
     for words in ("init -q", "add .", "-c user.name=n -c user.email=e commit -q -m all"):
         subprocess.run(["git", *words.split()], cwd=tmp_path, check=True)

@@ -49,8 +49,8 @@ class Filter(NamedTuple):
     """The words of its values that occur on the page."""
 
 
-def render(shown: Page, proofs: Proofs) -> str:
-    """The text of a page, whose folder is that of its proofs."""
+def render(shown: Page, proofs: Proofs, folder: Path) -> str:
+    """The text of a page, with the pictures of the page that are in ``folder``."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -65,7 +65,7 @@ def render(shown: Page, proofs: Proofs) -> str:
         "keys": keys,
         "proofs": proofs,
         "errata": proofs.errata_by_kind(shown.errata),
-        "pictures": _pictures(shown, proofs.folder),
+        "pictures": _pictures(shown, folder),
         "artifacts": {document.id: _artifacts(document, proofs) for document in shown.documents},
         "rungs": RUNGS,
         "hours": page.HOURS,

@@ -28,5 +28,5 @@ def write(plan: Plan, found: Evidence, folder: Path) -> Page:
     our_studies.build(config, found.studies["studies"], folder)
     shown = page.of_evidence(plan, found)
     proofs = Proofs(plan, frozenset(shown.entries), config.root / REPORT)
-    write_text(folder / "index.html", html.render(shown, proofs))
+    write_text(folder / "index.html", html.render(shown, proofs, folder))
     return shown

@@ -21,7 +21,7 @@ def build(plan: Plan) -> None:
     results, folder = Results(plan), plan.config.results
     written, numbers_of = folder / "scorecard.html", folder / "scorecard.json"
     shown = page.of_scale(results)
-    write_text(written, html.render(shown, Proofs(plan, frozenset(shown.entries), folder)))
+    write_text(written, html.render(shown, Proofs(plan, frozenset(shown.entries), folder), folder))
     write_json(numbers_of, numbers(results))
     manifest.seal(folder / manifest.SCORECARD, [written, numbers_of])
 

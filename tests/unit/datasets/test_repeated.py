@@ -16,7 +16,7 @@ from hypersphere.datasets.cifar import cifar
 from hypersphere.datasets.mnist import mnist
 from hypersphere.datasets.repeated import Content, count
 from hypersphere.datasets.types import Arrays, Pieces, Split
-from hypersphere.statistics.repeated import NOT_COUNTED, in_a_line, said
+from hypersphere.statistics.repeated import NOT_COUNTED, in_a_line, in_words
 
 from .miniatures import SPLITS, noise, picture, write
 
@@ -129,19 +129,19 @@ def test_a_dataset_of_before_is_read_and_stays_as_it_is(tmp_path: Path, monkeypa
     before = (folder / "manifest.json").read_bytes()
     prepared = store.open(store.prepare(DATASET, tmp_path, None))
     assert (prepared.digest, prepared.repeated) == (digest, None)
-    assert said(prepared.repeated) == NOT_COUNTED
+    assert in_words(prepared.repeated) == NOT_COUNTED
     assert (folder / "manifest.json").read_bytes() == before
 
 
 def test_many_splits_are_one_line_and_sentences_repeat_themselves() -> None:
     one = {"images": 9, "again": 2, "in_train": 1, "two_labels": {"class": 1}}
     splits = {"train": one | {"in_train": 0}, **{f"fog-{i}": one for i in range(5)}}
-    assert said({"of": "images", "splits": splits}) == (
+    assert in_words({"of": "images", "splits": splits}) == (
         "images also in train: 1 of 9 in fog-0, 1 of 9 in fog-1, 1 of 9 in fog-2, and in 2 more splits; "
         "equal to one under another label: 1 of 9 in train, 1 of 9 in fog-0, 1 of 9 in fog-1, and in 3 more splits"
     )
     counts = {"of": "sentences", "splits": {"train": splits["train"], "test": one}}
-    assert said(counts, every=True) == "encoded sentences also in train: 1 of 9 in test"
+    assert in_words(counts, every=True) == "encoded sentences also in train: 1 of 9 in test"
 
 
 ANOTHER = picture(noise(20, 30, 33, 3))

@@ -150,7 +150,7 @@ def packed(plan: Plan, name: str, encoders: dict[str, Frozen]) -> dict[str, list
     about = {"protocol": protocol.model_dump(mode="json", include={"probe", "layer"}), "threads": 1}
     about |= {"code": digests.protocol_digest(protocol, run), "data": {}}
     asked = Evaluation(protocol, {(epoch, target) for target in encoders})
-    plan.__dict__["asked"] = {run.name: {protocol.digest: asked}}
+    plan.__dict__["evaluations"] = {run.name: {protocol.digest: asked}}
     found = {(epoch, target): frozen for target, frozen in encoders.items()}
     evaluate._write(plan.evaluation_file(run.name, protocol.digest), run.name, protocol, found, about, CPU)
     for target, frozen in encoders.items() if on_pixels(protocol) else ():
