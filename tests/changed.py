@@ -4,6 +4,7 @@ A paper's tests need a change of the paper or of the engine, as do those of a pl
 needs a change of what it is about. All other tests run. ``make test SINCE=COMMIT`` and ``.ci/run`` select so.
 """
 
+import re
 import subprocess
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -62,12 +63,21 @@ def lenders(folder: Path) -> set[str]:
     return {f"papers/{name}" for name in (declared.get("borrows") or {}).values()}
 
 
+def plug_ins(folder: Path) -> set[str]:
+    """The plug-ins that a paper's exact studies need, as ``NEEDS`` of their compute.py says."""
+    found = set()
+    for file in folder.glob("studies/*/compute.py"):
+        if named := re.search(r'^NEEDS = "hypersphere_(\w+)"$', file.read_text(encoding="utf-8"), re.MULTILINE):
+            found.add(f"plugins/{named[1]}")
+    return found
+
+
 def left_out(changed: Collection[str], root: Path = ROOT) -> Iterator[tuple[str, str]]:
     """The paths of tests that changed files leave out, relative to ``root``, and why."""
     engine = any(map(is_engine, changed))
     for tests in sorted(path for name in OWN for path in root.glob(f"{name}/*/tests")):
         own = tests.parent.relative_to(root).as_posix()
-        subjects = {own} | lenders(tests.parent)
+        subjects = {own} | lenders(tests.parent) | plug_ins(tests.parent)
         touched = any(within(path, subject) for path in changed for subject in subjects)
         if not engine and not touched:
             yield f"{own}/tests", f"neither the engine nor {' or '.join(sorted(subjects))} changed"

@@ -13,11 +13,14 @@ BORROWED = "papers/one"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A repository of two papers with tests, of which the second borrows from the first, and a plug-in."""
+    """A repository of two papers with tests and a plug-in: the second borrows from the first, which needs the plug-in."""
     for folder in (BORROWED, "papers/two", "plugins/text"):
         (tmp_path / folder / "tests").mkdir(parents=True)
     (tmp_path / BORROWED / "paper.yaml").write_text("title: One\n")
     (tmp_path / "papers" / "two" / "paper.yaml").write_text("borrows: {simclr: one}\n")
+    study = tmp_path / "papers" / "one" / "studies" / "words" / "compute.py"
+    study.parent.mkdir(parents=True)
+    study.write_text('NEEDS = "hypersphere_text"\n')
     return tmp_path
 
 
@@ -26,7 +29,7 @@ def root(tmp_path: Path) -> Path:
     [
         ("papers/one/claims.csv", {"papers/one", "papers/two"}),
         ("papers/two/tests/test_tables.py", {"papers/two"}),
-        ("plugins/text/src/text/probes/senteval.py", {"plugins/text"}),
+        ("plugins/text/src/text/probes/senteval.py", {"papers/one", "plugins/text"}),
         ("papers/errata.yaml", {"papers/one", "papers/two", "plugins/text"}),
         ("src/hypersphere/objectives/nt_xent.py", {"papers/one", "papers/two", "plugins/text"}),
         ("config/scales/quick.yaml", {"papers/one", "papers/two", "plugins/text"}),
