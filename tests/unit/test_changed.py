@@ -13,7 +13,7 @@ BORROWED = "papers/one"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A repository of two papers with tests and a plug-in: the second borrows from the first, which needs the plug-in."""
+    """A repository of two papers and a plug-in: the second borrows from the first, which needs the plug-in."""
     for folder in (BORROWED, "papers/two", "plugins/text"):
         (tmp_path / folder / "tests").mkdir(parents=True)
     (tmp_path / BORROWED / "paper.yaml").write_text("title: One\n")
