@@ -76,7 +76,8 @@ def run(
     """Run .ci/run; what it said, and what it asked of programs."""
     path = f"{checkout / 'bin'}{os.pathsep}{os.environ['PATH']}"
     environment = os.environ | {"PATH": path, "HYPERSPHERE_TEST_SHARED": str(archives), "PYENV_ROOT": os.devnull}
-    environment.pop("ATEN_CPU_CAPABILITY", None)  # these tests may run under another themselves
+    for name in ("ATEN_CPU_CAPABILITY", "SINCE"):  # these tests may run under others themselves
+        environment.pop(name, None)
     command = [checkout / ".ci" / "run", *options]
     done = subprocess.run(command, env=environment | variables, capture_output=True, text=True, check=False)
     log = checkout / "asked.log"
