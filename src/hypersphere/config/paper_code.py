@@ -10,13 +10,16 @@ Exact studies that every paper may name are in ``hypersphere/exact/``, and their
 """
 
 import ast
+import importlib
 import sys
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hypersphere.config import registry
+from hypersphere.errors import HypersphereError
 
 PACKAGE = "papers"
 THEOREMS, STUDIES = "theorems", "studies"
@@ -45,7 +48,7 @@ class StudyCode(NamedTuple):
 
 def admit(folders: Mapping[str, Path]) -> None:
     """Make the code of papers importable, by the paper's name, and forget what other folders held under that name."""
-    package = sys.modules.setdefault(PACKAGE, _package(PACKAGE, []))
+    package = _papers()
     for name, folder in folders.items():
         if _folders.get(name) == folder:
             continue
@@ -55,6 +58,14 @@ def admit(folders: Mapping[str, Path]) -> None:
         sys.modules[own] = _package(own, [str(folder)])
         setattr(package, name, sys.modules[own])
         _folders[name] = folder
+
+
+def _papers() -> ModuleType:
+    """The package of all papers: that of the checkout if it can be imported, or else an empty one."""
+    try:
+        return importlib.import_module(PACKAGE)
+    except ModuleNotFoundError:
+        return sys.modules.setdefault(PACKAGE, _package(PACKAGE, []))
 
 
 def _package(name: str, path: list[str]) -> ModuleType:
@@ -77,6 +88,21 @@ def module_file(module: str) -> Path | None:
         return None
     file = _folders[paper].joinpath(*names).with_suffix(".py")
     return file if file.is_file() else None
+
+
+def load(module: str, name: str) -> Any:
+    """A function or a value of a module; whatever is wrong in a paper's own module is one sentence."""
+    file = module_file(module)
+    try:
+        loaded = importlib.import_module(module)
+    except Exception as error:
+        if file is None:
+            raise
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        raise HypersphereError(f"{file}: line {last.lineno}: {type(error).__name__}: {error}") from None
+    if not hasattr(loaded, name):
+        raise HypersphereError(f"{file or module}: has no {name}")
+    return getattr(loaded, name)
 
 
 def theorems(paper: str) -> str | None:

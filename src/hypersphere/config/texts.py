@@ -45,7 +45,9 @@ def statements(file: Path) -> tuple[str, ...]:
     """
     if not file.is_file():
         return ()
-    listed = next(node for name, node in registry.defined(file).items() if name == "STATEMENTS")
+    listed = registry.defined(file).get("STATEMENTS")
+    if listed is None:
+        raise HypersphereError(f"{file}: has no STATEMENTS")
     calls = [node for node in ast.walk(listed) if isinstance(node, ast.Call) and node.args]
     ids = [call.args[0].value for call in calls if isinstance(call.args[0], ast.Constant)]
     return tuple(one for one in ids if isinstance(one, str))
@@ -68,9 +70,8 @@ def _check_settings(config: Config, paper: str, listed: list[Claim]) -> None:
 
 def _check_theorems(config: Config, paper: str, listed: list[Claim]) -> None:
     """Each theorem is a statement that can be checked, in the same reading."""
-    file = config.claims_file(paper)
+    file, theorems = config.claims_file(paper), config.theorems_file(paper)
     for claim in (claim for claim in listed if claim.kind == "theorem"):
-        theorems = config.theorems_file(paper)
         if claim.id not in (known := statements(theorems)):
             raise HypersphereError(
                 f"{file}: {claim.id}: kind: no statement in {theorems}: {not_one_of(claim.id, known)}"

@@ -1,13 +1,14 @@
 """Run a paper's exact studies and write results/exact/simulations/<paper>/: the same numbers at every scale."""
 
-import importlib
 import math
 from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 
+from hypersphere.config import claims, paper_code
 from hypersphere.config.project import Config
+from hypersphere.config.validation import not_one_of
 from hypersphere.errors import HypersphereError
 from hypersphere.exact.study import COLUMNS, Context, ExactNumber, ExactStudy
 from hypersphere.provenance.tables import write
@@ -22,8 +23,9 @@ def build(config: Config, paper: str) -> None:
     answers: list[dict[str, Any]] = []
     for name in config.studies(paper):
         code = config.study_code(paper, name)
-        study: ExactStudy = getattr(importlib.import_module(code.compute), name)(context)
+        study: ExactStudy = paper_code.load(code.compute, name)(context)
         check_tables(config, paper, name, study)
+        check_answers(config, paper, name, study)
         for artifact, table in study.tables.items():
             files[artifact] = (table, [str(column) for column in table])
         answers += rows(name, study.answers)
@@ -40,6 +42,18 @@ def check_tables(config: Config, paper: str, name: str, study: ExactStudy) -> No
             f"{config.study_code(paper, name).file}: returns the tables {', '.join(sorted(study.tables))}, and "
             f"{config.paper_file(paper)} asks this study for {', '.join(sorted(declared))}"
         )
+
+
+def check_answers(config: Config, paper: str, name: str, study: ExactStudy) -> None:
+    """Raise unless each answer is to a claim about one of the artifacts that name the study."""
+    file = config.claims_file(paper)
+    listed = claims.load(file) if file.is_file() else []
+    artifacts = {artifact for artifact, declared in config.studied(paper).items() if declared.study == name}
+    known = [claim.id for claim in listed if claim.artifact in artifacts]
+    for answer in study.answers:
+        if answer.id not in known:
+            code = config.study_code(paper, name).file
+            raise HypersphereError(f"{code}: answers {answer.id}, but {file}: {not_one_of(answer.id, known)}")
 
 
 def rows(study: str, answers: Iterable[ExactNumber]) -> list[dict[str, Any]]:

@@ -1,9 +1,9 @@
 """An exact study: a simulation, curve or count that needs no trained encoder. Every scale runs it at published size.
 
-simulations/<study>/compute.py holds a function <study>, which takes a ``Context`` and returns an ``ExactStudy``: a
-table for each artifact that names the study in its paper.yaml, and answers to claims of its claims.csv. A study over
-seeds also has ``SEEDS`` and ``simulate(seeds)``. The first axis of its results is the seed, and the numbers of a seed
-do not depend on which other seeds are computed with it.
+``studies/<study>/compute.py`` of a paper holds a function <study>, which takes a ``Context`` and returns an
+``ExactStudy``: a table for each artifact that names the study in its paper.yaml, and answers to claims of its
+claims.csv. A study over seeds also has ``SEEDS`` and ``simulate(seeds)``. The first axis of its results is the seed,
+and the numbers of a seed do not depend on which other seeds are computed with it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

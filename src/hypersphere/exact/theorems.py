@@ -1,11 +1,11 @@
 """Check every statement of every paper on random inputs and write theory.csv. Nothing here depends on the scale."""
 
-import importlib
 import json
 from typing import Any
 
 import pandas as pd
 
+from hypersphere.config import paper_code
 from hypersphere.config.project import Config
 from hypersphere.exact.statement import Statement, examine
 from hypersphere.provenance.columns import THEORY
@@ -18,7 +18,7 @@ DRAWS = 10_000
 def statements(config: Config, paper: str) -> tuple[Statement, ...]:
     """The statements of a paper's theorems.py, in order; none without that file."""
     module = config.theorems_module(paper)
-    return tuple(importlib.import_module(module).STATEMENTS) if module else ()
+    return tuple(paper_code.load(module, "STATEMENTS")) if module else ()
 
 
 def build(config: Config) -> None:

@@ -4,13 +4,13 @@ The draw.py of a study has a function for each artifact that names the study, un
 takes the study's table and returns a ``Drawing``; a table's also takes the artifact's claims and returns a ``Layout``.
 """
 
-import importlib
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pandas as pd
 
+from hypersphere.config import paper_code
 from hypersphere.report import notes
 from hypersphere.report.artifact import Context
 
@@ -44,7 +44,7 @@ class Layout(NamedTuple):
 def of_artifact(context: Context) -> Any:
     """The ``Drawing`` or ``Layout`` of an artifact, by the function of its study's draw.py."""
     code = context.config.study_code(context.paper.paper, context.artifact.study)
-    function = getattr(importlib.import_module(code.draw), context.name)
+    function = paper_code.load(code.draw, context.name)
     table = computed(context)
     if context.artifact.draw == "study_figure":
         return function(table)

@@ -10,6 +10,7 @@ from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
 from hypersphere.provenance import digests, sources
 
+from ...fixtures import Refused
 from ...golden.released import configured
 
 STUDY = "from hypersphere.exact.study import Context, ExactStudy\n\n\ndef {0}(context: Context) -> ExactStudy: ...\n"
@@ -62,6 +63,18 @@ def test_a_study_says_which_plug_in_it_lacks(tmp_path: Path, monkeypatch: pytest
         code = paper_code.study("mine", f"of_{needs}")
         assert code is not None
         assert code.missing == expected
+
+
+@pytest.mark.parametrize("text", ["STATEMENTS = (nobody,)\n", "import nobody_at_all\n", "ANOTHER = 1\n"])
+def test_what_is_wrong_in_a_papers_code_is_one_sentence(tmp_path: Path, refused: Refused, text: str) -> None:
+    paper_code.admit({"mine": folder(tmp_path / "mine", theorems=text)})
+    with refused():
+        paper_code.load("papers.mine.theorems", "STATEMENTS")
+
+
+def test_what_is_wrong_in_our_own_code_is_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ModuleNotFoundError):
+        paper_code.load("hypersphere.exact.nothing", "nothing")
 
 
 @pytest.fixture

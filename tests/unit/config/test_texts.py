@@ -82,11 +82,14 @@ def root(project: Project, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     texts.statements.cache_clear()
 
 
+THEOREMS = f"{P}/theorems.py"
 CLAIMS, TOLD, FINDINGS = f"{P}/claims.csv", f"{P}/sentences.yaml", f"{P}/findings.yaml"
 ERRATA, CITED, CERTAIN, RULES = f"{P}/errata.yaml", "CITATION.cff", "config/certainty.yaml", "config/statistics.yaml"
 PAPERS = f"{P}/paper.yaml"
 MISTAKES: dict[str, tuple[str, str, str]] = {
     # claims.csv
+    "theorems without a list": (THEOREMS, "STATEMENTS", "STATEMENT"),
+    "theorems that are no Python": (THEOREMS, "STATEMENTS = (", "STATEMENTS = (("),
     "a theorem without a statement": (CLAIMS, "p.lemma,", "p.lemmas,"),
     "a theorem in another reading": (CLAIMS, "as printed,It is so", "P1,It is so"),
     "565 percent": (CLAIMS, "61.1", "565"),
