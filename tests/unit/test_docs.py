@@ -142,7 +142,10 @@ def test_the_question_is_one_that_a_file_of_findings_may_have() -> None:
 
 
 def test_settings_and_datasets_are_those_that_a_project_takes(config_root: Path) -> None:
-    papers, images = (*blocks("docs/own_paper.md", "yaml"), *blocks("data/README.md", "yaml"))
+    at_scale, papers = blocks("docs/own_paper.md", "yaml")
+    (images,) = blocks("data/README.md", "yaml")
+    shown = project.PaperScale.model_validate(yaml.safe_load(at_scale))
+    assert shown.model_fields_set == set(project.PaperScale.model_fields)
     assert yaml.safe_load(papers).keys() <= project.Settings.model_fields.keys()
     datasets = config_root / "config" / "datasets.yaml"
     datasets.write_text(datasets.read_text(encoding="utf-8") + images, encoding="utf-8")
