@@ -14,6 +14,7 @@ import importlib
 import sys
 import traceback
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -81,7 +82,7 @@ def folders() -> tuple[tuple[str, Path], ...]:
 
 
 def module_file(module: str) -> Path | None:
-    """The file of a module of a paper, by its dotted name; None if there is none."""
+    """The file of a module of a paper, by its dotted name; None without such a file."""
     package, _, inside = module.partition(".")
     paper, *names = inside.split(".")
     if package != PACKAGE or paper not in _folders or not names:
@@ -112,7 +113,7 @@ def theorems(paper: str) -> str | None:
 
 
 def study(paper: str, name: str) -> StudyCode | None:
-    """The code of an exact study: the paper's own, or one that every paper may name; None if there is none."""
+    """The code of an exact study: the paper's own, or one that every paper may name; None without either."""
     own = f"{PACKAGE}.{paper}.{STUDIES}.{name}"
     if file := module_file(f"{own}.compute"):
         return StudyCode(file, f"{own}.compute", f"{own}.draw")
@@ -128,9 +129,10 @@ def studies(paper: str) -> list[str]:
     return sorted({*(file.parent.name for file in own), *shared_studies()})
 
 
-def shared_studies() -> list[str]:
+@cache
+def shared_studies() -> tuple[str, ...]:
     """The names of the exact studies that every paper may name."""
-    return [file.stem for file in sorted(SHARED.glob("[a-z]*.py")) if _returns_a_study(file)]
+    return tuple(file.stem for file in sorted(SHARED.glob("[a-z]*.py")) if _returns_a_study(file))
 
 
 def _returns_a_study(file: Path) -> bool:

@@ -2,8 +2,8 @@
 
 A job reads config/ all the same, and takes the file only if that is what the plan was made from: the same settings, the
 same files with the same bytes, the same code and the same Python. Otherwise it makes the plan itself, so that a stale
-or damaged file costs seconds and decides nothing. Of a plan from records there is no file, because reading the records
-is most of the work.
+or damaged file costs seconds and decides nothing. A plan from records is not written, because reading the records is
+most of the work.
 """
 
 import hashlib
@@ -63,7 +63,7 @@ def _read(file: Path) -> tuple[dict[str, Any], str]:
     try:
         return files.mapping(json.loads(first)), content.removesuffix("\n")
     except ValueError:
-        raise HypersphereError(f"{file}: is no plan file") from None
+        raise HypersphereError(f"{file}: is not a plan file") from None
 
 
 def _seal(content: str) -> str:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_validator
 
@@ -227,6 +227,9 @@ OF_JOBS = ("runs_per_job", "artifacts_per_job", "datasets_per_job", "resources")
 """The fields of a scale that share work out among jobs, and decide no number."""
 
 
+Word = TypeVar("Word", StandIn, Replaced)
+
+
 class Config(BaseModel):
     """The whole configuration, for one scale."""
 
@@ -309,19 +312,27 @@ class Config(BaseModel):
 
     def stand_in(self, published: str, paper: str) -> StandIn | None:
         """Who says what is used in place of a published dataset in a paper's runs; None: nobody does."""
+        return next((one for one in reversed(self.stand_ins[paper]) if published in one.datasets), None)
+
+    @cached_property
+    def stand_ins(self) -> dict[str, tuple[StandIn, StandIn]]:
+        """The stand-ins of each paper's runs, of which the last have the last word; a plan asks thousands of times."""
         of_all = StandIn(self.sources["datasets"], self.scale.datasets)
-        of_paper = StandIn(self.scale_file(paper), self.at_scale[paper].datasets)
-        order = (of_all, of_paper) if of_all.file == COMMAND_LINE else (of_paper, of_all)
-        return next((one for one in order if published in one.datasets), None)
+        found = {}
+        for paper, own in self.at_scale.items():
+            found[paper] = self._by_word("datasets", of_all, StandIn(self.scale_file(paper), own.datasets))
+        return found
+
+    def _by_word(self, field: str, of_all: Word, of_paper: Word) -> tuple[Word, Word]:
+        """What a scale says for all papers, and what a paper says at it; the second has the last word."""
+        return (of_paper, of_all) if self.sources[field] == COMMAND_LINE else (of_all, of_paper)
 
     def probe_parameters(self, paper: str, evaluation: str, probe: str) -> list[Replaced]:
         """The parameters of a paper's evaluation that this scale replaces; the last have the last word."""
-        file = self.sources["probes"]
-        of_all = Replaced(file, f"probes.{probe}", self.scale.probes.get(probe, {}))
+        of_all = Replaced(self.sources["probes"], f"probes.{probe}", self.scale.probes.get(probe, {}))
         own = self.at_scale[paper].evaluations.get(evaluation, {})
         of_paper = Replaced(self.scale_file(paper), f"evaluations.{evaluation}", own)
-        order = [of_paper, of_all] if file == COMMAND_LINE else [of_all, of_paper]
-        return [one for one in order if one.parameters]
+        return [one for one in self._by_word("probes", of_all, of_paper) if one.parameters]
 
     def left_out(self, paper: str, artifact: str) -> bool:
         """Whether this scale does not make an artifact."""
