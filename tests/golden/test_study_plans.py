@@ -4,7 +4,7 @@ Each digest of study_plans.csv is of one part of what decides a study's answer. 
 Records with the study's old digest (the column ``digest``) then need it under the plan's ``earlier``, with a sentence
 that says why they still count. Then:
 
-    python tests/golden/test_study_plans.py --write
+    python -m tests.golden.test_study_plans --write
 """
 
 import csv
