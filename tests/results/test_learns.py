@@ -17,7 +17,7 @@ LINEAR, KNN = "linear_top1", "knn_top1"
 
 def measurements(plan: Plan, paper: str, artifact: str) -> pd.DataFrame:
     """One row for each measured number of an artifact."""
-    return pd.read_csv(plan.artifact_folder(paper, artifact) / "measurements.csv")
+    return pd.read_csv(plan.config.artifact_folder(paper, artifact) / "measurements.csv")
 
 
 def gains_of_methods(rows: pd.DataFrame, measure: str) -> pd.DataFrame:

@@ -9,7 +9,7 @@ for NAME, KEYS in PLAN.drawn_together.items():
             [path for key in KEYS for path in measured_for(*key)],
         output:
             [local(path) for key in KEYS for path in tidy(*key)],
-            [local(path) for key in KEYS for path in PLAN.outputs(*key)],
+            [local(path) for key in KEYS for path in PLAN.config.outputs(*key)],
         log:
             f"{LOGS}/artifacts/{NAME}.log",
         conda:

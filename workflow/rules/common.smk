@@ -57,7 +57,7 @@ def tidy(paper, artifact):
     """The tidy tables from which an artifact is drawn."""
     names = ["measurements.csv", "summary.csv", "effects.csv", "runs.csv", "manifest.json", "claims.csv", "claims.json"]
     about_images = registry.artifact_kind(PLAN.config.papers[paper].artifacts[artifact].draw).images
-    return [PLAN.artifact_folder(paper, artifact) / name for name in [*names, *about_images]]
+    return [PLAN.config.artifact_folder(paper, artifact) / name for name in [*names, *about_images]]
 
 
 def claims_of(paper):

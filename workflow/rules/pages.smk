@@ -12,17 +12,16 @@ CLAIMS = [
 SCORECARD = [f"{RESULTS}/{name}" for name in ("scorecard.html", "scorecard.json", manifest.SCORECARD)]
 TEMPLATES = [path.as_posix() for path in sorted((SOURCE / "hypersphere/report/templates").iterdir())]
 MADE = [local(path) for key in PLAN.made_artifacts for path in tidy(*key)]
-DRAWN = [local(path) for key in PLAN.made_artifacts for path in PLAN.outputs(*key)]
+DRAWN = [local(path) for key in PLAN.made_artifacts for path in PLAN.config.outputs(*key)]
 DRAWN += [
-    local(path) for paper in SIMULATED for name in PLAN.config.studied(paper) for path in PLAN.outputs(paper, name)
+    local(path) for paper in SIMULATED for name in PLAN.config.studied(paper) for path in PLAN.config.outputs(paper, name)
 ]
 
 
 rule claims:
     input:
         MADE,
-        THEORY,
-        SIMULATED.values(),
+        EXACT_CLAIMS,
     output:
         CLAIMS,
     log:
@@ -42,6 +41,8 @@ rule claims:
 rule scorecard:
     input:
         CLAIMS,
+        THEORY,
+        SIMULATED.values(),
         DRAWN,
     output:
         SCORECARD,

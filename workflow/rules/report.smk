@@ -52,7 +52,7 @@ rule write_report:
         runtime=10,
     params:
         code=digests.report_digest(
-            PLAN,
+            PLAN.config,
             *TEMPLATES,
             *(path.as_posix() for path in sorted(Path("paper").glob("*.[ty]*"))),
             *(path.as_posix() for path in sorted(Path("config").glob("scales/*.yaml"))),

@@ -14,6 +14,11 @@ for PAPER, COPIES in SIMULATED.items():
     # Some studies use the printed numbers themselves.
     OF = digests.simulation_digest(PLAN, PAPER), claims_of(PAPER)
     EXACT[f"simulations_{PAPER}"] = exact(PLAN.config.exact_studies(PAPER), COPIES, *OF)
+COMPUTED = [path for name in EXACT for path in EXACT[name].made]
+EXACT_CLAIMS = [f"{RESULTS}/exact_claims.csv", f"{RESULTS}/exact_claims.json"]
+EXACT["claims"] = exact(
+    PLAN.config.exact, EXACT_CLAIMS, digests.exact_claims_digest(PLAN.config), *map(claims_of, PLAN.config.papers)
+)
 
 
 rule theory:
@@ -32,6 +37,26 @@ rule theory:
         code=EXACT["theory"].of,
     shell:
         "hypersphere theory > {log} 2>&1"
+
+
+rule exact_claims:
+    input:
+        COMPUTED,
+    output:
+        EXACT["claims"].made,
+    log:
+        "logs/exact/claims.log",
+    priority: 2
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=EXACT["claims"].of,
+    shell:
+        "hypersphere exact-claims > {log} 2>&1"
 
 
 for NAME in EXACT:
@@ -81,16 +106,15 @@ for PAPER in SIMULATED:
         shell:
             "hypersphere simulate {params.paper} > {log} 2>&1"
 
-    # One job judges and draws all of a paper's studies, because each takes less time than the start of a process.
+    # One job draws all of a paper's studies, because each takes less time than the start of a process.
     rule:
         name:
             f"studies_{PAPER}"
         input:
             SIMULATED[PAPER],
-            THEORY,
+            EXACT_CLAIMS,
         output:
-            multiext(f"{RESULTS}/statistics/{PAPER}/", "studies.csv", "manifest.json"),
-            [local(path) for name in PLAN.config.studied(PAPER) for path in PLAN.outputs(PAPER, name)],
+            [local(path) for name in PLAN.config.studied(PAPER) for path in PLAN.config.outputs(PAPER, name)],
         log:
             f"{LOGS}/studies/{PAPER}.log",
         conda:
@@ -101,6 +125,5 @@ for PAPER in SIMULATED:
         params:
             paper=PAPER,
             code=digests.studies_digest(PLAN, PAPER),
-            claims=claims_of(PAPER),
         shell:
             "hypersphere studies {params.paper} > {log} 2>&1"

@@ -258,19 +258,17 @@ def simulate(config: Config, arguments: argparse.Namespace) -> None:
         print(f"{paper}: the tables of {done} are in {config.exact_studies(paper)}", flush=True)
 
 
-@command("judge and draw the results of a paper's exact studies", option("paper"))
+@command("draw the results of a paper's exact studies", option("paper"))
 def studies(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.report import writer
     from hypersphere.report.results import Results
-    from hypersphere.statistics import judge
 
     check_studied("studies", plan.config, arguments.paper)
-    judge.build_studies(plan, arguments.paper)
     results = Results(plan)
     artifacts = plan.config.studied(arguments.paper)
     for artifact in artifacts:
         writer.build(results, arguments.paper, artifact)
-    print(f"{arguments.paper}: {counted(len(artifacts), 'artifact')} of exact studies judged and drawn")
+    print(f"{arguments.paper}: {counted(len(artifacts), 'artifact')} of exact studies drawn")
 
 
 @command(
@@ -404,17 +402,18 @@ def campaign(plan: Plan, arguments: argparse.Namespace) -> None:
 @command(
     "write what is known of every claim: a page, an article and their tables, in results/report",
     option("--records", metavar="SCALE", help="only judge claims by the records of this scale"),
+    of_config=True,
 )
-def report(plan: Plan, arguments: argparse.Namespace) -> None:
+def report(config: Config, arguments: argparse.Namespace) -> None:
     from hypersphere.statistics import judged_records
 
     if arguments.records is None:
         from hypersphere.report import report
 
-        report.build(plan)
+        report.build(config)
     else:
-        check_one_of("report: --records", arguments.records, judged_records.recorded_scales(plan.config.root))
-        judged_records.build(plan, arguments.records)
+        check_one_of("report: --records", arguments.records, judged_records.recorded_scales(config.root))
+        judged_records.build(config, arguments.records)
 
 
 def _build(module: str) -> Callable[[Plan | Config, argparse.Namespace], None]:
@@ -425,6 +424,9 @@ def _build(module: str) -> Callable[[Plan | Config, argparse.Namespace], None]:
 COMMANDS |= {
     "theory": Command(
         _build("exact.theorems"), "check every theorem and identity against draws and counterexamples", of_config=True
+    ),
+    "exact-claims": Command(
+        _build("statistics.exact_claims"), "judge the claims that theorems and exact studies answer", of_config=True
     ),
     "scorecard": Command(_build("report.scorecard"), "write the page of a scale: each claim, its verdict and its runs"),
     "runs": Command(_build("command.runs"), "write the runs of each paper as a table, into the paper's folder"),

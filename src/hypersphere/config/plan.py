@@ -327,16 +327,6 @@ class Plan:
         """data/processed/<dataset>."""
         return self.config.data / "processed" / dataset.folder
 
-    def artifact_folder(self, paper: str, artifact: str) -> Path:
-        """results/<scale>/statistics/<paper>/<artifact>: the tidy tables from which an artifact is drawn."""
-        return self.config.results / "statistics" / paper / artifact
-
-    def outputs(self, paper: str, artifact: str) -> list[Path]:
-        """The files of an artifact in tables/ or figures/; the last is the manifest of the others."""
-        kind = registry.artifact_kind(self.config.papers[paper].artifacts[artifact].draw)
-        forms = ("svg", "png", "csv") if kind.folder == "figures" else ("csv", "md", "tex")
-        return [self.config.results / kind.folder / paper / f"{artifact}.{form}" for form in (*forms, "json")]
-
 
 def _measured(cells: Iterable[Cell]) -> dict[str, Run]:
     """The distinct runs of the cells that are measured, by name."""

@@ -346,6 +346,16 @@ class Config(BaseModel):
             return None
         return own or self.scale.most_values
 
+    def artifact_folder(self, paper: str, artifact: str) -> Path:
+        """results/<scale>/statistics/<paper>/<artifact>: the tidy tables from which an artifact is drawn."""
+        return self.results / "statistics" / paper / artifact
+
+    def outputs(self, paper: str, artifact: str) -> list[Path]:
+        """The files of an artifact in tables/ or figures/; the last is the manifest of the others."""
+        kind = registry.artifact_kind(self.papers[paper].artifacts[artifact].draw)
+        forms = ("svg", "png", "csv") if kind.folder == "figures" else ("csv", "md", "tex")
+        return [self.results / kind.folder / paper / f"{artifact}.{form}" for form in (*forms, "json")]
+
     @property
     def data(self) -> Path:
         """The folder data/, with what is downloaded and what is prepared of it."""

@@ -120,38 +120,43 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
 
 
 def studies_digest(plan: Plan, paper: str) -> str:
-    """Digest of all that draws and judges the results of a paper's exact studies."""
-    drawn = {artifact: artifact_digest(plan, paper, artifact) for artifact in plan.config.studied(paper)}
-    return files.digest([drawn, _rules(plan), code_digest("hypersphere.statistics.judge")])
+    """Digest of all that draws the results of a paper's exact studies."""
+    return files.digest([artifact_digest(plan, paper, artifact) for artifact in plan.config.studied(paper)])
+
+
+def exact_claims_digest(config: Config) -> str:
+    """Digest of all that judging claims by exact results reads, except these and the printed numbers."""
+    return files.digest([_choices(config), _rules(config), code_digest("hypersphere.statistics.exact_claims")])
 
 
 def claims_digest(plan: Plan) -> str:
     """Digest of all that judging the claims reads, except measurements."""
     cells = {f"{p}/{a}": artifact_digest(plan, p, a) for p, a in plan.artifacts}
-    return files.digest([cells, _choices(plan), _scale(plan), code_digest("hypersphere.statistics.judge")])
+    return files.digest([cells, _choices(plan.config), _scale(plan), code_digest("hypersphere.statistics.judge")])
 
 
 def scorecard_digest(plan: Plan, *texts: str) -> str:
     """Digest of all that the page of a scale shows, except results: code, kinds, texts, labels, scale."""
-    return files.digest([*_page(plan, "hypersphere.report.scorecard", texts), claims_digest(plan)])
+    return files.digest([*_page(plan.config, "hypersphere.report.scorecard", texts), claims_digest(plan)])
 
 
-def report_digest(plan: Plan, *texts: str) -> str:
+def report_digest(config: Config, *texts: str) -> str:
     """Digest of all that the report shows, except results. It is the same for every scale."""
-    return files.digest([*_page(plan, "hypersphere.report.report", texts), _choices(plan), _rules(plan)])
+    page = _page(config, "hypersphere.report.report", texts)
+    return files.digest([*page, _choices(config), _rules(config)])
 
 
-def _choices(plan: Plan) -> Any:
+def _choices(config: Config) -> Any:
     """What documents declare."""
-    return {name: paper.model_dump(mode="json") for name, paper in plan.config.papers.items()}
+    return {name: paper.model_dump(mode="json") for name, paper in config.papers.items()}
 
 
-def _page(plan: Plan, page: str, texts: Iterable[str]) -> list[Any]:
+def _page(config: Config, page: str, texts: Iterable[str]) -> list[Any]:
     """The code and the texts of a page."""
-    declared = {artifact.draw for paper in plan.config.papers.values() for artifact in paper.artifacts.values()}
-    drawings = {plan.config.study_code(p, name).draw for p in plan.config.papers for name in plan.config.studies(p)}
+    declared = {artifact.draw for paper in config.papers.values() for artifact in paper.artifacts.values()}
+    drawings = {config.study_code(p, name).draw for p in config.papers for name in config.studies(p)}
     code = code_digest(page, *(registry.module_name("kinds", draw) for draw in sorted(declared)), *drawings)
-    root = plan.config.root
+    root = config.root
     listed = []
     for file in (root / text for text in texts):
         name = file.relative_to(root).as_posix() if file.is_relative_to(root) else file.name
@@ -174,11 +179,11 @@ def records_digest(config: Config, scale: str) -> str:
 
 def _scale(plan: Plan) -> Any:
     scale = plan.config.scale.model_dump(mode="json", exclude={"threads", "leaves_out", *OF_JOBS})
-    return [plan.config.scale_name, scale, _rules(plan)]
+    return [plan.config.scale_name, scale, _rules(plan.config)]
 
 
-def _rules(plan: Plan) -> Any:
-    return files.read_yaml(plan.config.root / "config" / "statistics.yaml")
+def _rules(config: Config) -> Any:
+    return files.read_yaml(config.root / "config" / "statistics.yaml")
 
 
 def file_digest(path: str) -> str:

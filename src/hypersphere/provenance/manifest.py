@@ -12,6 +12,8 @@ from hypersphere.errors import DamagedError, HypersphereError
 AGAIN = "; run again to make it again"
 SCORECARD = "scorecard.manifest.json"
 """The manifest of a scale's page, in its results folder."""
+ALONE = ("claims", "exact_claims", "theory")
+"""Tidy tables that have a manifest of their own, because others lie in the same folder."""
 
 
 def seal(manifest: Path, made: Iterable[Path]) -> None:
@@ -57,12 +59,12 @@ def check_evaluation(path: Path) -> dict[str, Any]:
 
 
 def check_tidy(results: Path, name: str) -> Path:
-    """The path of a tidy table (in statistics/ or simulations/, or theory.csv or claims.csv), checked as unaltered."""
+    """The path of a tidy table (in statistics/ or simulations/, or of ``ALONE``), checked as unaltered."""
     path = results / name
     check_files(tidy_manifest(path), path.name)
     return path
 
 
 def tidy_manifest(path: Path) -> Path:
-    """The file with a tidy table's checksum: the folder's ``manifest.json``, ``claims.json`` or ``theory.json``."""
-    return path.with_suffix(".json") if path.stem in ("claims", "theory") else path.with_name(MANIFEST)
+    """The file with a tidy table's checksum: the folder's ``manifest.json``, or ``claims.json`` of ``claims.csv``."""
+    return path.with_suffix(".json") if path.stem in ALONE else path.with_name(MANIFEST)

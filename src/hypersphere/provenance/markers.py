@@ -67,10 +67,11 @@ def of_tables(plan: Plan, measured: Sequence[Artifact], studied: Sequence[Artifa
     """
     results, papers = plan.config.results, dict.fromkeys(paper for paper, _ in studied)
     found = [results / name for name in ("claims.json", f"statistics/{MANIFEST}", SCORECARD)] if every else []
-    found += [results / "theory.json"] if every or papers else []
-    found += [results / folder / paper / MANIFEST for paper in papers for folder in ("simulations", "statistics")]
-    found += [plan.artifact_folder(*key) / name for key in measured for name in (MANIFEST, "claims.json")]
-    return found + [plan.outputs(*key)[-1] for key in (*measured, *studied)]
+    found += [results / "theory.json"] if every else []
+    found += [results / "exact_claims.json"] if every or papers else []
+    found += [results / "simulations" / paper / MANIFEST for paper in papers]
+    found += [plan.config.artifact_folder(*key) / name for key in measured for name in (MANIFEST, "claims.json")]
+    return found + [plan.config.outputs(*key)[-1] for key in (*measured, *studied)]
 
 
 def _said(manifest: dict[str, Any]) -> str:
@@ -104,7 +105,7 @@ def lost(plan: Plan) -> list[DamagedError]:
     prepared = map(plan.prepared_marker, plan.preparing(datasets_of(plan, batches)))
     checks += [(marker, partial(_check_prepared, plan.config.data / "processed")) for marker in prepared]
     studied = dict.fromkeys(paper for paper, _ in plan.chosen_studies)
-    exact = [plan.config.exact / "theory.json"] if every or studied else []
+    exact = [plan.config.exact / name for name in ("theory.json", "exact_claims.json")] if every or studied else []
     exact += [plan.config.exact_studies(paper) / MANIFEST for paper in studied]
     tables = of_tables(plan, plan.chosen_artifacts, plan.chosen_studies, every)
     checks += [(path, partial(check_files, largest=SMALL, remedy="")) for path in (*exact, *tables)]

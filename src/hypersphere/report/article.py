@@ -10,17 +10,17 @@ from typing import Any
 
 from hypersphere.config import citation, project
 from hypersphere.config.artifacts import Paper, Section
-from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.rules import RUNGS, Answer
 from hypersphere.errors import HypersphereError
 from hypersphere.files import write_json
+from hypersphere.provenance import exact
 from hypersphere.report import counts, entries, figures, forest, studies, style, words
 from hypersphere.report.artifact import Context
 from hypersphere.report.kinds import study_figure
 from hypersphere.report.our_studies import OurStudy
 from hypersphere.report.page import Known, Page, Picture
-from hypersphere.report.results import Results, Row
+from hypersphere.report.results import ExactResults, Row
 from hypersphere.report.typesetting import address, quoted, typeset
 
 SOURCE = "paper/report.typ"
@@ -42,23 +42,19 @@ CRITERIA = {
 """The criteria of replication, each with what it is counted of."""
 
 
-def build(plan: Plan, page: Page, folder: Path) -> None:
+def build(config: Config, page: Page, folder: Path) -> None:
     """Write figures of exact studies, ``content.json`` and ``report.pdf``, beside the tables and forests."""
-    write_json(folder / "content.json", Article(plan, page, folder).content())
-    typeset(plan.config.root, SOURCE, folder / "content.json", folder / "report.pdf")
+    write_json(folder / "content.json", Article(config, page, folder).content())
+    typeset(config.root, SOURCE, folder / "content.json", folder / "report.pdf")
 
 
 @dataclass
 class Article:
     """The content of the article on a page; ``folder`` has its pictures."""
 
-    plan: Plan
+    config: Config
     page: Page
     folder: Path
-
-    @property
-    def config(self) -> Config:
-        return self.plan.config
 
     @property
     def known(self) -> Known:
@@ -247,12 +243,12 @@ class Article:
         }
 
     def _context(self, paper: Paper, name: str) -> Context:
-        return Context(Results(self.plan, shared=True), paper, name)
+        return Context(ExactResults(self.config, exact.shared(self.config)), paper, name)
 
     def _drawing(self, paper: Paper, name: str) -> studies.Drawing | None:
         """The figure of an exact study, if that was run."""
         context = self._context(paper, name)
-        return studies.of_artifact(context) if context.results.simulated(paper.paper, name).is_file() else None
+        return studies.of_artifact(context) if context.results.table(paper.paper, name).is_file() else None
 
     def _audit(self) -> Iterator[dict[str, str]]:
         """What figures on printed numbers show, by document."""

@@ -20,7 +20,7 @@ from hypersphere.config.project import Config
 from hypersphere.config.run import Component
 from hypersphere.provenance import columns, tables
 from hypersphere.report import words
-from hypersphere.report.results import Results
+from hypersphere.report.results import ExactResults, Results
 
 MEASURED = ("measured_on", "probed_on", "epoch", "mean", "std", "n", "low", "high", "n_diverged", "n_undefined")
 EFFECT = {
@@ -84,7 +84,7 @@ class Shown(NamedTuple):
 class Context:
     """One artifact, its paper, and the results that hold its numbers."""
 
-    results: Results
+    results: ExactResults
     paper: Paper
     name: str
 
@@ -233,6 +233,7 @@ class Point:
 class Points(Context):
     """Every point of an artifact made from runs, from results/<scale>/statistics/<paper>/<artifact>/."""
 
+    results: Results
     _tables: dict[str, pd.DataFrame] = field(default_factory=dict)
 
     def table(self, name: str) -> pd.DataFrame:
@@ -243,7 +244,7 @@ class Points(Context):
 
     def checked(self, file: str) -> Path:
         """One of the artifact's tidy files, as its manifest says."""
-        return self.results.checked(self.results.plan.artifact_folder(self.paper.paper, self.name) / file)
+        return self.results.checked(self.results.config.artifact_folder(self.paper.paper, self.name) / file)
 
     @cached_property
     def summary(self) -> dict[str, dict[str, Any]]:

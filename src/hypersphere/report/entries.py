@@ -83,7 +83,7 @@ def of_scale(results: Results) -> list[Entry]:
 
 def of_artifact(results: Results, paper: str, artifact: str) -> Shown | None:
     """The verdicts on an artifact's claims as a table, which follows it; None if its runs answer none."""
-    config, path = results.config, results.plan.artifact_folder(paper, artifact) / "claims.csv"
+    config, path = results.config, results.config.artifact_folder(paper, artifact) / "claims.csv"
     judged = tables.rows(tables.read(results.checked(path), columns.CLAIMS)) if path.is_file() else []
     answered = [entry(config, row) for row in judged if row["verdict"] != Verdict.NOT_RUN]
     if not answered:

@@ -177,7 +177,7 @@ def _pictures(shown: Page, folder: Path) -> list[Picture]:
 def _artifacts(document: Document, proofs: Proofs) -> list[dict[str, Any]]:
     """The tables of a document with the sides of their columns, its figures with their pictures, and their files."""
     claimed = {group.id for group in (*document.groups, *document.waiting)}
-    at_the_top, found = words.scale_note(proofs.plan.config), []
+    at_the_top, found = words.scale_note(proofs.config), []
     for one in document.artifacts:
         group = f"{document.id}/{one.id}"
         found.append(

@@ -172,9 +172,9 @@ class Page:
     """Every claim by its id."""
 
 
-def of_evidence(plan: Plan, evidence: Evidence) -> Page:
+def of_evidence(config: Config, evidence: Evidence) -> Page:
     """The page of all evidence."""
-    config, every = plan.config, dict[str, Entry]()
+    every = dict[str, Entry]()
     steps: dict[str, list[Row]] = {}
     for step in evidence.ladder:
         steps.setdefault(step["id"], []).append(step)
@@ -184,7 +184,7 @@ def of_evidence(plan: Plan, evidence: Evidence) -> Page:
     for name, paper in config.papers.items():
         own = [claim for claim in every.values() if claim.row["paper"] == name]
         documents.append(Document(name, paper.title, groups(config, own)))
-    return _page(plan, documents, every, known=_known(config, evidence, every))
+    return _page(config, documents, every, known=_known(config, evidence, every))
 
 
 def of_scale(results: Results) -> Page:
@@ -201,11 +201,10 @@ def of_scale(results: Results) -> Page:
         ]
         parts = groups(config, run), groups(config, waiting)
         documents.append(Document(name, paper.title, *parts, artifacts, missing, choices))
-    return _page(results.plan, documents, every, scale=_scale(results))
+    return _page(config, documents, every, scale=_scale(results))
 
 
-def _page(plan: Plan, documents: Sequence[Document], every: Mapping[str, Entry], **parts: Any) -> Page:
-    config = plan.config
+def _page(config: Config, documents: Sequence[Document], every: Mapping[str, Entry], **parts: Any) -> Page:
     return Page(
         titles={name: paper.title for name, paper in config.papers.items()},
         documents=documents,

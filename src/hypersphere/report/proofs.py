@@ -14,13 +14,14 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hypersphere.config import citation, registry
-from hypersphere.config import plan as planning
-from hypersphere.config.cells import Cell
+from hypersphere.config import citation, project, registry
+from hypersphere.config.cells import Cells
 from hypersphere.config.claims import ERRATA, ERRATUM_KINDS, SENTENCES
 from hypersphere.config.paper_code import THEOREMS
 from hypersphere.config.plan import Plan
+from hypersphere.config.project import Config
 from hypersphere.config.records import FOLDER
+from hypersphere.config.run import Run
 from hypersphere.provenance import exact
 from hypersphere.provenance.exact import Exact
 from hypersphere.report import errata
@@ -41,30 +42,25 @@ class Link(NamedTuple):
 
 @dataclass
 class Proofs:
-    """Links for the claims, artifacts and errata of a page."""
+    """Links for the claims and errata of a page: of the report, which has evidence of several scales."""
 
-    plan: Plan
+    config: Config
     claims: frozenset[str]
     """The ids of all claims on the page."""
     folder: Path
-    """Where the page is: the results folder of its plan, or results/report."""
-
-    @property
-    def of_scale(self) -> bool:
-        """Whether the page is that of its plan's scale."""
-        return self.folder == self.plan.config.results
+    """Where the page is."""
 
     @cached_property
     def exact(self) -> Exact:
         """The theorems and exact studies that the page is made of."""
-        return exact.of_scale(self.plan.config) if self.of_scale else exact.shared(self.plan.config)
+        return exact.shared(self.config)
 
     @cached_property
     def root(self) -> str:
         """Where the repository is: above the page, or on a code host (``<repository-code>/blob/HEAD``)."""
-        cited = citation.read(self.plan.config.root)
+        cited = citation.read(self.config.root)
         if cited is None or cited.repository is None:
-            return self._near(self.plan.config.root)
+            return self._near(self.config.root)
         return f"{cited.repository.removesuffix('/').removesuffix('.git')}/blob/HEAD"
 
     def _near(self, path: Path) -> str:
@@ -72,14 +68,14 @@ class Proofs:
 
     def _file(self, path: Path) -> str:
         """Where the page finds a file of the project, of this package, or of a document that is kept elsewhere."""
-        for root in (self.plan.config.root, registry.CHECKOUT):
+        for root in (self.config.root, registry.CHECKOUT):
             if path.is_relative_to(root):
                 return f"{self.root}/{path.relative_to(root).as_posix()}"
         return path.as_uri()
 
     @cached_property
     def _ledger(self) -> list[dict[str, Any]]:
-        return errata.ledger(self.plan.config)
+        return errata.ledger(self.config)
 
     def of(self, claims: Iterable[Entry]) -> list[Link]:
         """What proves the claims of one artifact: data, code and test, each once, the nearest proof first."""
@@ -91,32 +87,28 @@ class Proofs:
                 found += self._of_encoders(row)
             else:
                 found += self._of_study(row)
-            printed = self.plan.config.claims_file(row["paper"])
+            printed = self.config.claims_file(row["paper"])
             if printed.is_file():
                 found.append(Link("printed claims", self._file(printed)))
         return list(dict.fromkeys(found))
 
     def _of_encoders(self, row: Row) -> list[Link]:
-        """The cells of their artifact, on the page of its scale: the report has evidence of several."""
-        cells = list[Link]()
-        if row["runs"] and self.of_scale:
-            folder = self._near(self.plan.artifact_folder(row["paper"], row["artifact"]))
-            cells = [Link(file, f"{folder}/{file}") for file in ("measurements.csv", "effects.csv")]
-        return [*cells, Link("how it is set up", self._file(self.plan.config.paper_file(row["paper"])))]
+        """The declaration of their artifact."""
+        return [Link("how it is set up", self._file(self.config.paper_file(row["paper"])))]
 
     def _of_study(self, row: Row) -> list[Link]:
         """The table and the answers of an exact study, if it was run, and its code."""
         paper, name, found = row["paper"], row["artifact"], list[Link]()
         if row["verdict"] != NOT_RUN:
             folder = self._near(self.exact.studies[paper])
-            if name in self.plan.config.studied(paper):
+            if name in self.config.studied(paper):
                 found.append(Link("study's table", f"{folder}/{name}.csv"))
             found.append(Link("answers", f"{folder}/answers.csv"))
         return found + self.exact_code(paper, row["study"])
 
     def exact_code(self, paper: str, study: str = "") -> list[Link]:
         """The code of an exact study, or without one of a document's statements; and its test, if there is one."""
-        config = self.plan.config
+        config = self.config
         code = config.study_code(paper, study).file if study else config.theorems_file(paper)
         of_paper = code.is_relative_to(config.folders[paper])
         tests = config.folders[paper] / "tests" if of_paper else registry.CHECKOUT / "tests" / "unit" / "exact"
@@ -136,57 +128,54 @@ class Proofs:
         return [Link(f"erratum {name}", f"#{name}") for name in dict.fromkeys(found)]
 
     @cached_property
-    def _cells(self) -> dict[tuple[str, str], list[Cell]]:
-        """By document and artifact: of the page's scale, or in the report of the published one, which has every arm."""
-        plan = self.plan if self.of_scale else planning.make(self.plan.config.root, {"scale": "paper"})
-        return plan.artifacts
+    def _published(self) -> Cells:
+        """Makes runs as they are published."""
+        return Cells(project.load(self.config.root, self.config.shared_settings | {"scale": "paper"}))
+
+    def _run(self, paper: str, artifact: str, arm: tuple[str, str]) -> Run | None:
+        """A run of an artifact with that method and variant, as it is published."""
+        document, config = self._published.config.papers[paper], self._published.config
+        declared = document.measured.get(artifact)
+        for point in declared.points if declared else ():
+            if (point["method"], point["variant"]) != arm:
+                continue
+            dataset = config.used(str(point["dataset"]), paper)
+            resolved = self._published.resolved_of(document, artifact, point, dataset) if dataset else None
+            if resolved is not None:
+                return resolved.run
+        return None
 
     def code(self, claim: Entry) -> list[Link]:
         """The code of the losses of a run with the method and variant of a claim on trained encoders."""
         row = claim.row
         if row["answered_by"] != "encoder":
             return []
-        for cell in self._cells.get((row["paper"], row["artifact"]), ()):
-            arm = cell.coordinates["method"], cell.coordinates["variant"]
-            if cell.run and arm == (row["method"], row["variant"]):
-                losses = {name: kind for kind, name in cell.run.components if kind in registry.OBJECTIVES}
-                places = {name: registry.components(kind)[name].place for name, kind in losses.items()}
-                return [Link(name, f"{self.root}/{place}") for name, place in places.items() if place]
-        return []
+        run = self._run(row["paper"], row["artifact"], (row["method"], row["variant"]))
+        losses = {name: kind for kind, name in run.components if kind in registry.OBJECTIVES} if run else {}
+        places = {name: registry.components(kind)[name].place for name, kind in losses.items()}
+        return [Link(name, f"{self.root}/{place}") for name, place in places.items() if place]
 
     def runs(self, claim: Entry) -> list[Link]:
-        """Every run behind a claim, or its records where all numbers come from records.
-
-        Of the report, by scale: its records in the repository, or its claims, if it was finished here.
-        """
-        if claim.steps:
-            return [
-                self._evidence(scale) for scale in dict.fromkeys(step.row["scale"] for step in claim.steps) if scale
-            ]
-        names = claim.row["runs"].split()
-        if self.plan.records is None:
-            return [Link("-".join(name.split("-")[-2:]), f"runs/{name}/") for name in names]  # its seed and its hash
-        file, found = self._file(self.plan.config.evidence / "runs.csv"), list[Link]()
-        for name in names:
-            found += [Link(f"{name} {record.key}", file) for record in self.plan.records.get(name, ())]
-        return found
+        """The evidence of each scale: its records in the repository, or its claims, if it was finished here."""
+        scales = dict.fromkeys(step.row["scale"] for step in claim.steps if step.row["scale"])
+        return [self._evidence(scale) for scale in scales]
 
     def _evidence(self, scale: str) -> Link:
-        records = self.plan.config.root / FOLDER / scale / "runs.csv"
+        records = self.config.root / FOLDER / scale / "runs.csv"
         return Link(f"records, {scale}", self._file(records) if records.is_file() else f"../{scale}/claims.csv")
 
     def artifact(self, paper: str, name: str) -> list[Link]:
         """The files of a table or figure, and what they are made of."""
-        files = [Link(path.suffix[1:], self._near(path)) for path in self.plan.outputs(paper, name)[:-1]]
-        studied = self.plan.config.papers[paper].studied
+        files = [Link(path.suffix[1:], self._near(path)) for path in self.config.outputs(paper, name)[:-1]]
+        studied = self.config.papers[paper].studied
         if name in studied:
             return [*files, *self.exact_code(paper, studied[name].study)[:1]]
-        folder = self._near(self.plan.artifact_folder(paper, name))
+        folder = self._near(self.config.artifact_folder(paper, name))
         return [*files, Link("means of all cells", f"{folder}/summary.csv"), Link("effects", f"{folder}/effects.csv")]
 
     def picture(self, paper: str, name: str) -> Path:
         """The png of a figure."""
-        return next(path for path in self.plan.outputs(paper, name) if path.suffix == ".png")
+        return next(path for path in self.config.outputs(paper, name) if path.suffix == ".png")
 
     def test(self, name: str, document: str) -> Link:
         """What an erratum names: a claim on this page or a test; for a claim that is not here, the erratum's file."""
@@ -195,7 +184,7 @@ class Proofs:
             return Link(name, f"#{name}")
         if test:
             return Link(test, f"{self.root}/{file}")
-        return Link(name, self._file(self.plan.config.files_named(ERRATA)[document]))
+        return Link(name, self._file(self.config.files_named(ERRATA)[document]))
 
     def errata_by_kind(self, ledger: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Errata by kind, the worst first, and by document within a kind, with links to what shows them."""
@@ -210,3 +199,39 @@ class Proofs:
             if listed:
                 groups.append({"kind": kind, "meaning": meaning, "total": len(listed), "documents": documents})
         return groups
+
+
+@dataclass
+class OfScale(Proofs):
+    """Links for the claims, artifacts and errata of the page of one scale."""
+
+    plan: Plan
+
+    @cached_property
+    def exact(self) -> Exact:
+        return exact.of_scale(self.config)
+
+    def _of_encoders(self, row: Row) -> list[Link]:
+        """The cells and the declaration of their artifact."""
+        cells = list[Link]()
+        if row["runs"]:
+            folder = self._near(self.config.artifact_folder(row["paper"], row["artifact"]))
+            cells = [Link(file, f"{folder}/{file}") for file in ("measurements.csv", "effects.csv")]
+        return [*cells, *super()._of_encoders(row)]
+
+    def _run(self, paper: str, artifact: str, arm: tuple[str, str]) -> Run | None:
+        """A run of an artifact with that method and variant, at this scale."""
+        for cell in self.plan.artifacts.get((paper, artifact), ()):
+            if cell.run and arm == (cell.coordinates["method"], cell.coordinates["variant"]):
+                return cell.run
+        return None
+
+    def runs(self, claim: Entry) -> list[Link]:
+        """Every run behind a claim, or its records where all numbers come from records."""
+        names = claim.row["runs"].split()
+        if self.plan.records is None:
+            return [Link("-".join(name.split("-")[-2:]), f"runs/{name}/") for name in names]  # its seed and its hash
+        file, found = self._file(self.config.evidence / "runs.csv"), list[Link]()
+        for name in names:
+            found += [Link(f"{name} {record.key}", file) for record in self.plan.records.get(name, ())]
+        return found

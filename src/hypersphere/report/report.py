@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hypersphere.config.plan import Plan
+from hypersphere.config.project import Config
 from hypersphere.files import write_text
 from hypersphere.provenance import columns, tables
 from hypersphere.report import article, evidence, findings, forest, html, our_studies, page
@@ -12,21 +12,20 @@ from hypersphere.report.proofs import Proofs
 from hypersphere.statistics import best_evidence, judged_records
 
 
-def build(plan: Plan) -> None:
+def build(config: Config) -> None:
     """Write claims.csv, ladder.csv, criteria.csv and findings.csv, and then the page and the article that show them."""
-    config, folder = plan.config, plan.config.root / REPORT
-    known, _ = best_evidence.build(plan)
+    folder = config.root / REPORT
+    known, _ = best_evidence.build(config)
     answered = findings.table_of(config, known, judged_records.of_studies(config.root))
     tables.write(folder, {"findings": (answered, columns.FINDINGS)})
-    article.build(plan, write(plan, evidence.read(config.root), folder), folder)
+    article.build(config, write(config, evidence.read(config.root), folder), folder)
 
 
-def write(plan: Plan, found: Evidence, folder: Path) -> Page:
+def write(config: Config, found: Evidence, folder: Path) -> Page:
     """Write index.html and the pictures of the forests, and return the page."""
-    config = plan.config
     forest.build(config, found.claims, folder)
     our_studies.build(config, found.studies["studies"], folder)
-    shown = page.of_evidence(plan, found)
-    proofs = Proofs(plan, frozenset(shown.entries), config.root / REPORT)
+    shown = page.of_evidence(config, found)
+    proofs = Proofs(config, frozenset(shown.entries), config.root / REPORT)
     write_text(folder / "index.html", html.render(shown, proofs, folder))
     return shown

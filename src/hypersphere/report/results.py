@@ -26,20 +26,33 @@ def settles(config: Config) -> bool:
 
 
 @dataclass
-class Results:
+class ExactResults:
+    """The results of theorems and exact studies: the originals, of which the report is made, or a scale's copies."""
+
+    config: Config
+    exact: Exact
+
+    def table(self, paper: str, artifact: str) -> Path:
+        """The table of an artifact of an exact study."""
+        return self.exact.studies[paper] / f"{artifact}.csv"
+
+    def judged(self, paper: str) -> pd.DataFrame:
+        """The claims of a paper that theorems and exact studies answer."""
+        path = self.exact.claims
+        table = tables.read(check_tidy(path.parent, path.name), columns.CLAIMS)
+        return table[table["paper"] == paper]
+
+    def checked(self, path: Path) -> Path:
+        """A tidy file that is as the manifest beside it says."""
+        return check_tidy(path.parent, path.name)
+
+
+class Results(ExactResults):
     """The tidy tables of one scale; each is read once. Empty fields are NaN in numbers and empty text elsewhere."""
 
-    plan: Plan
-    shared: bool = False
-    """Whether theorems and exact studies are the originals, as in the report, and not the scale's copies of them."""
-
-    @cached_property
-    def exact(self) -> Exact:
-        return exact.shared(self.config) if self.shared else exact.of_scale(self.config)
-
-    @property
-    def config(self) -> Config:
-        return self.plan.config
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan.config, exact.of_scale(plan.config))
+        self.plan = plan
 
     @cached_property
     def claims(self) -> pd.DataFrame:
@@ -70,23 +83,11 @@ class Results:
 
     def made(self, paper: str) -> list[str]:
         """The artifacts of a paper whose numbers exist, in the order of its file."""
-        declared, folder = self.config.papers[paper], self.plan.artifact_folder
+        declared, folder = self.config.papers[paper], self.plan.config.artifact_folder
         numbers = {name: folder(paper, name) / "summary.csv" for name in declared.measured}
-        numbers |= {name: self.simulated(paper, name) for name in self.config.studied(paper)}
+        numbers |= {name: self.table(paper, name) for name in self.config.studied(paper)}
         return [name for name in declared.artifacts if name in numbers and numbers[name].is_file()]
-
-    def simulated(self, paper: str, artifact: str) -> Path:
-        """The table of an artifact of an exact study."""
-        return self.exact.studies[paper] / f"{artifact}.csv"
 
     def drawing(self, paper: str, artifact: str) -> Path:
         """The svg of a figure."""
         return self.config.results / "figures" / paper / f"{artifact}.svg"
-
-    def checked(self, path: Path) -> Path:
-        """A tidy file that is as the manifest beside it says."""
-        return check_tidy(path.parent, path.name)
-
-    def judged(self, paper: str) -> pd.DataFrame:
-        """The claims of a paper that exact studies and theorems answer without any run."""
-        return tables.read(check_tidy(self.config.results, f"statistics/{paper}/studies.csv"), columns.CLAIMS)

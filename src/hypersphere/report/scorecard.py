@@ -9,7 +9,7 @@ from hypersphere.files import write_json, write_text
 from hypersphere.provenance import manifest, tables
 from hypersphere.report import counts, html, page, words
 from hypersphere.report.artifact import Points
-from hypersphere.report.proofs import Proofs
+from hypersphere.report.proofs import OfScale
 from hypersphere.report.results import Results
 
 COUNTED = {"encoder": "claims", "study": "exact studies", "theorem": "theorems", "sentence": "sentences"}
@@ -18,10 +18,12 @@ COUNTED = {"encoder": "claims", "study": "exact studies", "theorem": "theorems",
 
 def build(plan: Plan) -> None:
     """Write ``results/<scale>/scorecard.{html,json}`` from all results that exist, and their manifest."""
-    results, folder = Results(plan), plan.config.results
+    results, config = Results(plan), plan.config
+    folder = config.results
     written, numbers_of = folder / "scorecard.html", folder / "scorecard.json"
     shown = page.of_scale(results)
-    write_text(written, html.render(shown, Proofs(plan, frozenset(shown.entries), folder), folder))
+    proofs = OfScale(config, frozenset(shown.entries), folder, plan)
+    write_text(written, html.render(shown, proofs, folder))
     write_json(numbers_of, numbers(results))
     manifest.seal(folder / manifest.SCORECARD, [written, numbers_of])
 

@@ -56,12 +56,12 @@ def of_artifact(context: Context) -> Any:
 
 def computed(context: Context) -> pd.DataFrame:
     """The artifact's table, as its study returned it."""
-    return pd.read_csv(context.results.checked(context.results.simulated(context.paper.paper, context.name)))
+    return pd.read_csv(context.results.checked(context.results.table(context.paper.paper, context.name)))
 
 
 def source(context: Context) -> str:
     """The study's own csv, as text."""
-    return context.results.simulated(context.paper.paper, context.name).read_text(encoding="utf-8")
+    return context.results.table(context.paper.paper, context.name).read_text(encoding="utf-8")
 
 
 def sentences(context: Context) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ _NUMERIC = re.compile(r"[\[(+−]?\d.*|[–]?|not run|diverge[ds]|baseline")
 def build(results: Results, paper: str, name: str) -> None:
     """Write the csv of an artifact's numbers, its table (md, tex) or drawing (svg, png), and their manifest."""
     about, kind = _found(results, paper, name)
-    (*outputs, sealed), numbers = results.plan.outputs(paper, name), kind.numbers(about)
+    (*outputs, sealed), numbers = results.config.outputs(paper, name), kind.numbers(about)
     if kind.FOLDER == "figures":
         from hypersphere.report import figures, style  # matplotlib, which no table needs
 

@@ -14,7 +14,6 @@ from hypersphere.config import claims as ledger
 from hypersphere.config import coordinates
 from hypersphere.config import rules as rules_file
 from hypersphere.config.claims import Claim
-from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
 from hypersphere.config.rules import Answer, Rung, Verdict
 from hypersphere.provenance import columns, tables
@@ -27,24 +26,24 @@ SIDE = 0.975
 """Probability below the upper end of a printed interval, which holds 95 %."""
 
 
-def build(plan: Plan) -> tuple[pd.DataFrame, pd.DataFrame]:
+def build(config: Config) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Write results/report/{claims,ladder,criteria}.csv, and return the first two as they are read."""
-    certainty, rules = rules_file.load_certainty(plan.config.root), rules_file.load(plan.config.root)
-    steps = ladder.of_plan(plan, certainty)
+    certainty, rules = rules_file.load_certainty(config.root), rules_file.load(config.root)
+    steps = ladder.of_project(config, certainty)
     best = {row["id"]: row for row in reversed(steps)}
     hours = price.hours()
     unknown: Row = {"rung": NOTHING, "answer": Answer.NOT_TESTED, "certainty": certainty.rungs[NOTHING].grade}
     unknown |= {"verdict": str(Verdict.NOT_RUN), "direction": ""}
     rows = []
-    for paper in plan.config.papers:
-        listed = ledger.of(plan.config, paper)
+    for paper in config.papers:
+        listed = ledger.of(config, paper)
         values = [claim for claim in listed if claim.kind == "value" and claim.origin == "printed"]
         printed = {(value.artifact, value.text): value for value in values}
         for claim in listed:
-            row = _stated(plan.config, paper, claim)
+            row = _stated(config, paper, claim)
             arms = [printed[claim.artifact, cell] for cell in claim.cells if (claim.artifact, cell) in printed]
             row |= _printed_interval(claim, arms) | best.get(claim.id, unknown)
-            row |= ledger.answering(plan.config.papers[paper], claim)
+            row |= ledger.answering(config.papers[paper], claim)
             row |= _settling(row, hours.of_artifacts.get((paper, claim.artifact)))
             stds = tuple(arm.reported_std for arm in arms if arm.reported_std)
             rows.append(row | price.of_comparison(claim, row, stds, hours.of_pairs, rules))
@@ -56,7 +55,7 @@ def build(plan: Plan) -> tuple[pd.DataFrame, pd.DataFrame]:
         "ladder": (climbed, columns.LADDER),
         "criteria": (replication.criteria(known), columns.CRITERIA),
     }
-    tables.write(plan.config.root / REPORT, written)
+    tables.write(config.root / REPORT, written)
     return known, tables.as_read(climbed, columns.LADDER)
 
 

@@ -4,26 +4,23 @@ Only the cell with a claim's coordinates judges it.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
 from hypersphere import t_test
 from hypersphere.config import claims as ledger
-from hypersphere.config import coordinates
 from hypersphere.config import rules as rules_file
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.cells import CHANCE, PIXELS, UNTRAINED
-from hypersphere.config.claims import NOT_MADE_YET, Claim, answering, why_not_made, why_not_measured
+from hypersphere.config.claims import NOT_MADE_YET, Claim, why_not_made, why_not_measured
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import WITHOUT_VALUE
 from hypersphere.config.rules import Answer, Rules, Verdict
-from hypersphere.errors import HypersphereError
-from hypersphere.provenance import columns, likeness, tables
-from hypersphere.provenance.exact import Exact, of_scale
+from hypersphere.provenance import columns, exact, likeness, tables
 from hypersphere.provenance.manifest import check_tidy
-from hypersphere.statistics import confirmed, gather, measure, studies, verdicts
+from hypersphere.statistics import claim_rows, confirmed, gather, measure, verdicts
 from hypersphere.statistics.effects import ENOUGH, Pooled, arms, layout, pool, pool_for
 from hypersphere.wording import counted
 
@@ -37,8 +34,6 @@ STATED += ["reported_std", "reading", "source", "baseline", "sentence", "unstate
 """The columns of what a document says."""
 FILE = "claims.csv"
 """Of an artifact, beside its tidy tables."""
-NOTHING: dict[str, Any] = {"verdict": Verdict.NOT_RUN, "n": 0, "n_diverged": 0, "n_undefined": 0, "n_missing": 0}
-"""The measured columns of a claim for which nothing was run; the others are empty."""
 
 
 def build(plan: Plan) -> None:
@@ -46,37 +41,33 @@ def build(plan: Plan) -> None:
 
     What neither a theorem, nor an exact study, nor an artifact's own claims.csv answers is ``not run``.
     """
-    whole = []
-    for name, paper in plan.config.papers.items():
-        claims = ledger.of(plan.config, name)
+    whole, config = [], plan.config
+    exactly = exact.of_scale(config).claims
+    answered = tables.read(check_tidy(exactly.parent, exactly.name), AS_TEXT).assign(scale=config.scale_name)
+    for name, paper in config.papers.items():
+        claims = ledger.of(config, name)
         reasons = ({"why": why_not_measured(plan, name, claim) or NOT_MADE_YET} for claim in claims)
-        not_run = _table(_row(plan, paper, *one) for one in zip(claims, reasons, strict=True))
-        listed = tables.as_read(not_run, AS_TEXT)
-        found = [tables.as_read(exact(plan, name, of_scale(plan.config)), AS_TEXT)]
+        not_run = (claim_rows.row(paper, *one, config.scale_name) for one in zip(claims, reasons, strict=True))
+        listed = tables.as_read(claim_rows.table(not_run), AS_TEXT)
+        found = [answered[answered["paper"] == name]]
         for artifact in dict.fromkeys(claim.artifact for claim in claims):
-            folder = plan.artifact_folder(name, artifact)
+            folder = plan.config.artifact_folder(name, artifact)
             if not why_not_made(plan, name, artifact) and (folder / FILE).is_file():
                 found.append(tables.read(check_tidy(folder, FILE), AS_TEXT))
         judged = pd.concat(found).merge(listed[STATED])  # without those of which other words or numbers were judged
         first = pd.concat([judged, listed]).drop_duplicates("id").set_index("id", drop=False)
         whole.append(first.loc[listed["id"]])
-    tables.write(plan.config.results, {"claims": (pd.concat(whole), COLUMNS)})
-    tables.write(plan.config.results / "statistics", {"runs": (gather.runs(plan, plan.runs), columns.RUNS)})
-
-
-def build_studies(plan: Plan, paper: str) -> None:
-    """Write results/<scale>/statistics/<paper>/studies.csv: the claims that theorems and exact studies answer."""
-    judged = exact(plan, paper, of_scale(plan.config))
-    tables.write(plan.config.results / "statistics" / paper, {"studies": (judged, COLUMNS)})
+    tables.write(config.results, {"claims": (pd.concat(whole), COLUMNS)})
+    tables.write(config.results / "statistics", {"runs": (gather.runs(plan, plan.runs), columns.RUNS)})
 
 
 def build_artifact(plan: Plan, paper: str, artifact: str, made: Mapping[str, pd.DataFrame]) -> None:
     """Write an artifact's claims.csv: its claims that trained encoders answer, by the tables of ``measure.build``."""
-    document = plan.config.papers[paper]
+    document, scale = plan.config.papers[paper], plan.config.scale_name
     judge = Judge(plan, document, artifact, made, rules_file.load(plan.config.root))
     claims = [claim for claim in ledger.of(plan.config, paper) if claim.artifact == artifact]
-    found = _table(_row(plan, document, claim, judge.of(claim)) for claim in claims)
-    tables.write(plan.artifact_folder(paper, artifact), {"claims": (found, COLUMNS)})
+    found = claim_rows.table(claim_rows.row(document, claim, judge.of(claim), scale) for claim in claims)
+    tables.write(plan.config.artifact_folder(paper, artifact), {"claims": (found, COLUMNS)})
 
 
 def of_encoders(plan: Plan) -> pd.DataFrame:
@@ -89,63 +80,9 @@ def of_encoders(plan: Plan) -> pd.DataFrame:
                 if claim.artifact not in judges:
                     made = measure.judged_tables(plan, name, claim.artifact, rules)
                     judges[claim.artifact] = Judge(plan, paper, claim.artifact, made, rules)
-                rows.append(_row(plan, paper, claim, judges[claim.artifact].of(claim)))
-    return tables.as_read(_table(rows), COLUMNS)
-
-
-def exact(plan: Plan, paper: str, results: Exact) -> pd.DataFrame:
-    """The rows of the claims of a paper that theorems and exact studies answer.
-
-    Of a theorem, ``measured`` is the largest violation, relative to the statement's scale.
-    """
-    config, document, claims = plan.config, plan.config.papers[paper], ledger.of(plan.config, paper)
-    folder, outcomes = results.studies[paper], dict[str, dict[str, Any]]()
-    if (folder / "answers.csv").is_file():
-        outcomes = studies.judge(claims, config, paper, rules_file.load(config.root), folder)
-    theorems = [claim for claim in claims if claim.kind == "theorem"]
-    if theorems and results.theory.is_file():
-        theory = tables.read(check_tidy(results.theory.parent, results.theory.name), columns.THEORY)
-        checked = {(row["id"], row["reading"]): row for row in tables.rows(theory)}
-        for claim in theorems:
-            if (claim.id, claim.reading) not in checked:
-                raise HypersphereError(
-                    f"{config.claims_file(paper)}: {claim.id}: no statement of this id and reading '{claim.reading}' "
-                    "was checked"
-                )
-            row = checked[claim.id, claim.reading]
-            counts = {name: int(row[name]) for name in ("draws", "met", "violated")}
-            found = {name: row[name] for name in ("verdict", "counterexample")}
-            outcomes[claim.id] = {"measured": row["worst"], **found, **counts}
-    return _table(_row(plan, document, claim, outcomes[claim.id]) for claim in claims if claim.id in outcomes)
-
-
-def _table(rows: Iterable[dict[str, Any]]) -> pd.DataFrame:
-    table = pd.DataFrame(list(rows), columns=list(COLUMNS))
-    # As text, because infinity means "never" here, and a missing number in other tables.
-    for column in ("reported", "measured"):
-        table[column] = [
-            value if isinstance(value, str) else "" if math.isnan(value) else f"{value + 0.0:.10g}"
-            for value in table[column]
-        ]
-    return table
-
-
-def _row(plan: Plan, paper: Paper, claim: Claim, outcome: Mapping[str, Any]) -> dict[str, Any]:
-    """A claim's row: what is printed, and the measured columns of ``outcome``."""
-    choices = paper.open_choices
-    judged = {**NOTHING, **outcome}
-    return {
-        **claim.model_dump(exclude={"direction", "reported_n"}),
-        "paper": paper.paper,
-        "setting": coordinates.setting(claim.coordinates),
-        "reported": claim.direction or (math.nan if claim.reported is None else claim.reported),
-        "reported_std": math.nan if claim.reported_std is None else claim.reported_std,
-        "scale": plan.config.scale_name,
-        "unstated": 0 if claim.kind == "theorem" else len(choices.get("all", [])) + len(choices.get(claim.method, [])),
-        "answer": Verdict.of(judged["verdict"]).answer,
-        **judged,
-        **answering(paper, claim),
-    }
+                measured = judges[claim.artifact].of(claim)
+                rows.append(claim_rows.row(paper, claim, measured, plan.config.scale_name))
+    return tables.as_read(claim_rows.table(rows), COLUMNS)
 
 
 class Judge:

@@ -10,6 +10,7 @@ from hypersphere import files
 from hypersphere.config import claims as ledger
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
+from hypersphere.config.project import Config
 from hypersphere.config.records import FOLDER, TABLES
 from hypersphere.config.rules import Verdict
 from hypersphere.config.run import Run
@@ -25,16 +26,16 @@ JUDGED = columns.CLAIMS | tables.texts("differs")
 """The columns of claims.csv of records: ``differs`` is how the runs differ from the published one."""
 
 
-def build(plan: Plan, scale: str) -> None:
+def build(config: Config, scale: str) -> None:
     """Write what the records of one scale say of claims (``records_file``) and of our studies (``confirmed``)."""
-    root, shared = plan.config.root, plan.config.shared_settings
+    root, shared = config.root, config.shared_settings
     recorded = planning.make(root, shared | {"scale": scale, "evidence_only": True})
     published = planning.make(root, shared | {"scale": "paper"})
     _name_undeclared(recorded)
     answered = judge.of_encoders(recorded)
     answered = answered[answered["verdict"] != Verdict.NOT_RUN]
     ours, theirs = _runs(recorded), _runs(published)
-    claims = chain.from_iterable(ledger.of(recorded.config, paper) for paper in plan.config.papers)
+    claims = chain.from_iterable(ledger.of(recorded.config, paper) for paper in config.papers)
     cells = {claim.id: claim.text for claim in claims}
     differs = []
     for row in tables.rows(answered):

@@ -8,29 +8,27 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from hypersphere.config import project
-from hypersphere.config.plan import Plan
+from hypersphere.config.project import Config
 from hypersphere.config.rules import RUNGS, SHORTCOMINGS, Certainty, Rung, Shortcoming, Verdict
 from hypersphere.provenance import columns, exact, tables
 from hypersphere.provenance.manifest import check_tidy
-from hypersphere.statistics import certainty, indirectness, judge, judged_records
+from hypersphere.statistics import certainty, indirectness, judged_records
 
 Row = dict[str, Any]
 RUNG_OF: dict[str, Rung] = {"theorem": "proof", "study": "exact", "sentence": "own_table"}
 """The evidence that needs no encoder, by what answers the claim."""
 
 
-def of_plan(plan: Plan, rules: Certainty) -> list[Row]:
+def of_project(config: Config, rules: Certainty) -> list[Row]:
     """A row of ladder.csv for each piece of evidence at hand, the best first."""
-    root = plan.config.root
-    rows = list(_exact(plan, rules))
+    root = config.root
+    rows = list(_exact(config, rules))
     recorded = [judged_records.records_file(root, scale) for scale in judged_records.recorded_scales(root)]
     for file in recorded:
-        rows += _encoders(plan, file, judged_records.JUDGED, rules)
+        rows += _encoders(config, file, judged_records.JUDGED, rules)
     for file in judged_records.finished_here(root):
-        rows += _encoders(plan, file, columns.CLAIMS, rules)
+        rows += _encoders(config, file, columns.CLAIMS, rules)
     return sort(rows)
 
 
@@ -40,20 +38,19 @@ def sort(rows: Sequence[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: (order.index(row["rung"]), -row["n"], row["scale"]))
 
 
-def _exact(plan: Plan, rules: Certainty) -> Iterator[Row]:
+def _exact(config: Config, rules: Certainty) -> Iterator[Row]:
     """What theorems and exact studies say."""
-    shared = exact.shared(plan.config)
-    judged = pd.concat([judge.exact(plan, paper, shared) for paper in plan.config.papers])
-    for row in tables.rows(tables.as_read(judged, columns.CLAIMS)):
+    claims = exact.shared(config).claims
+    for row in tables.rows(tables.read(check_tidy(claims.parent, claims.name), columns.CLAIMS)):
         verdict, rung = Verdict.of(row["verdict"]), RUNG_OF[row["answered_by"]]
         if verdict is not Verdict.NOT_RUN:
-            yield _step(row, rung, certainty.of_exact(verdict, rung), rules) | {"scale": ""}
+            yield _step(row, rung, certainty.of_exact(verdict, rung), rules)
 
 
-def _encoders(plan: Plan, file: Path, kinds: tables.Columns, rules: Certainty) -> Iterator[Row]:
+def _encoders(shared: Config, file: Path, kinds: tables.Columns, rules: Certainty) -> Iterator[Row]:
     """What trained encoders say, by a claims.csv of one scale."""
-    root = plan.config.root
-    config = project.load(root, plan.config.shared_settings | judged_records.settings_of(file, root))
+    root = shared.root
+    config = project.load(root, shared.shared_settings | judged_records.settings_of(file, root))
     rung: Rung = "published" if config.scale.level == "paper" else "laptop"
     table = tables.read(check_tidy(file.parent, file.name), kinds)
     measured = (table["answered_by"] == "encoder") & (table["verdict"] != Verdict.NOT_RUN)

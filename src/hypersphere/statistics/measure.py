@@ -46,7 +46,7 @@ def build(plan: Plan, paper: str, artifact: str) -> dict[str, pd.DataFrame]:
     """
     images = registry.artifact_kind(plan.config.papers[paper].measured[artifact].draw).images
     written = judged_tables(plan, paper, artifact, rules_file.load(plan.config.root))
-    folder, also = plan.artifact_folder(paper, artifact), []
+    folder, also = plan.config.artifact_folder(paper, artifact), []
     of_cells = plan, plan.artifacts[paper, artifact], written["measurements"]
     if "distribution.csv" in images:
         found = [pd.DataFrame(columns=list(DISTRIBUTION))]

@@ -68,7 +68,7 @@ def judge(root: Path, file: str, content: bytes) -> str | None:
     for batch in plan.batches:
         written += [plan.marker(batch), *(plan.run_folder(run.name) for run in batch.runs)]
     for key in plan.made_artifacts:
-        written += [*plan.outputs(*key), plan.artifact_folder(*key)]
+        written += [*plan.config.outputs(*key), plan.config.artifact_folder(*key)]
     assert all(path.resolve().is_relative_to(root.resolve()) for path in written)
     return None
 

@@ -45,8 +45,8 @@ def marked(tiny_plan: Plan) -> Plan:
     sealed(results / "claims.json", ["claims.csv"])
     sealed(results / "statistics" / "manifest.json", ["runs.csv"])
     for key in tiny_plan.made_artifacts:
-        sealed(tiny_plan.artifact_folder(*key) / "manifest.json", ["summary.csv", "effects.csv"])
-        *made, manifest = tiny_plan.outputs(*key)
+        sealed(tiny_plan.config.artifact_folder(*key) / "manifest.json", ["summary.csv", "effects.csv"])
+        *made, manifest = tiny_plan.config.outputs(*key)
         sealed(manifest, [path.name for path in made])
     sealed(results / "scorecard.manifest.json", ["scorecard.html", "scorecard.json"])
     return tiny_plan
@@ -59,9 +59,9 @@ def proofs(plan: Plan) -> set[Path]:
     paths += map(plan.prepared_marker, plan.prepared_together)
     paths += [plan.config.results / name for name in ("theory.json", "claims.json", "statistics/manifest.json")]
     paths += [plan.config.results / "scorecard.manifest.json"]
-    paths += [plan.outputs(*key)[-1] for key in plan.made_artifacts]
+    paths += [plan.config.outputs(*key)[-1] for key in plan.made_artifacts]
     paths += [plan.config.exact / "theory.json"]
-    paths += [plan.artifact_folder(*key) / "manifest.json" for key in plan.made_artifacts]
+    paths += [plan.config.artifact_folder(*key) / "manifest.json" for key in plan.made_artifacts]
     return {path for path in paths if path.exists()}
 
 
@@ -92,11 +92,11 @@ def places(plan: Plan) -> dict[Path, list[Path]]:
             found[path.with_name(f"{path.stem}{ending}")] = sorted(plan.evaluated_marker(one.id) for one in batches)
     for path in (results / "claims.csv", results / "theory.csv", plan.config.exact / "theory.csv"):
         found[path] = [path.with_suffix(".json")]
-    for path in (results / "statistics" / "runs.csv", plan.artifact_folder(*plan.made_artifacts[0]) / "effects.csv"):
+    for path in (results / "statistics" / "runs.csv", plan.config.artifact_folder(*plan.made_artifacts[0]) / "effects.csv"):
         found[path] = [path.with_name("manifest.json")]
     for path in (results / "scorecard.html", results / "scorecard.json"):
         found[path] = [results / "scorecard.manifest.json"]
-    *drawn, manifest = plan.outputs(*plan.made_artifacts[0])
+    *drawn, manifest = plan.config.outputs(*plan.made_artifacts[0])
     found |= {path: [manifest] for path in drawn}
     names = ("train/images.npy", "train/labels-class.npy", "manifest.json")
     return found | {data / name: [plan.prepared_marker(data.name)] for name in names}

@@ -143,7 +143,7 @@ def test_a_run_without_a_value_is_counted_and_in_no_mean_and_no_interval_is_clai
 
 
 def written(world: World, artifact: str) -> dict[str, bytes]:
-    folder = world.plan.artifact_folder("norms", artifact)
+    folder = world.plan.config.artifact_folder("norms", artifact)
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
@@ -258,7 +258,7 @@ def test_pictures_of_a_cell_are_those_of_its_readings_and_of_the_first_seed_that
     world.pictures = {run: random.integers(0, 256, (8, 5, 4, 3), dtype=np.uint8) for run in world.plan.runs}
     world.portraits = dict.fromkeys(world.plan.runs, SHOWN)
     table = world.tidy("portraits", "pictures")
-    stack = pictures.read(world.plan.artifact_folder("norms", "portraits") / "pictures.png")
+    stack = pictures.read(world.plan.config.artifact_folder("norms", "portraits") / "pictures.png")
     assert len(table) == 2 * 2 * 4
     for variant in ("default", "cut3"):
         for extreme, chosen in (("highest", slice(0, 4)), ("lowest", slice(4, 8))):
@@ -303,7 +303,7 @@ def test_a_damaged_table_is_refused_and_not_taken_for_one_that_is_not_made(make_
     world = make_world(seeds=[0])
     world.measure("table5")
     world.judged(claim("a"))
-    flip(world.plan.artifact_folder("norms", "table5") / "claims.csv")
+    flip(world.plan.config.artifact_folder("norms", "table5") / "claims.csv")
     with refused():
         judge.build(world.plan)
 
@@ -378,4 +378,4 @@ def test_damage_is_refused_and_nothing_is_written(make_world: Make, refused: Ref
     harm(path)
     with refused():
         measure.build(world.plan, "norms", artifact)
-    assert not world.plan.artifact_folder("norms", artifact).exists()
+    assert not world.plan.config.artifact_folder("norms", artifact).exists()

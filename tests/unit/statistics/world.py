@@ -190,7 +190,7 @@ class Runs:
 
     def table(self, artifact: str, name: str) -> pd.DataFrame:
         """One of an artifact's tidy tables, by the coordinates of its rows."""
-        path = self.plan.artifact_folder(self.paper, artifact) / f"{name}.csv"
+        path = self.plan.config.artifact_folder(self.paper, artifact) / f"{name}.csv"
         return tables.read(path, TABLES[name]).set_index("coordinates", drop=False)
 
     def tidy(self, artifact: str, name: str = "measurements") -> pd.DataFrame:
@@ -200,7 +200,7 @@ class Runs:
 
     def alter(self, artifact: str, name: str, how: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
         """Write one of an artifact's tidy tables otherwise, as if the statistics had."""
-        folder, table = self.plan.artifact_folder(self.paper, artifact), how(self.table(artifact, name))
+        folder, table = self.plan.config.artifact_folder(self.paper, artifact), how(self.table(artifact, name))
         also = [folder / file for file in files.read_sealed(folder / MANIFEST)["files"] if file != f"{name}.csv"]
         tables.write(folder, {name: (table, TABLES[name])}, also)
 

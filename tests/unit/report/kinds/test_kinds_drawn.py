@@ -265,7 +265,7 @@ def test_an_altered_table_or_picture_is_refused_and_nothing_is_written(
 ) -> None:
     made = make()
     results = made.results
-    path: Path = made.plan.artifact_folder("made_up", name) / file
+    path: Path = made.plan.config.artifact_folder("made_up", name) / file
     flip(path)
     with pytest.raises(DamagedError) as caught:
         writer.build(results, "made_up", name)

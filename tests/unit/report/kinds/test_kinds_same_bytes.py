@@ -34,7 +34,7 @@ def test_two_builds_in_other_processes_and_folders_are_equal_and_a_changed_numbe
     for name in NAMES:
         other.alter(name, "summary", lambda rows: rows.assign(mean=rows["mean"] + 0.25))
     other.alter("spread", "distribution", lambda rows: rows.assign(value=rows["value"] * 1.1))
-    stacked = other.plan.artifact_folder("made_up", "faces") / "pictures.png"
+    stacked = other.plan.config.artifact_folder("made_up", "faces") / "pictures.png"
     pictures.write(stacked, [pictures.read(stacked) - 1])  # all are a little darker
     other.alter("faces", "pictures", lambda rows: rows)
     changed = outputs(other.build(*NAMES))

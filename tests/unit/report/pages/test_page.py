@@ -188,7 +188,7 @@ def test_text_from_files_is_escaped_and_a_figure_that_is_not_drawn_is_said_to_be
 
 def test_a_scale_of_which_nothing_was_run_builds_and_says_so(make: Any) -> None:
     world = make()
-    (world.plan.artifact_folder("alpha", "table1") / "summary.csv").unlink()
+    (world.plan.config.artifact_folder("alpha", "table1") / "summary.csv").unlink()
     (world.folder / "simulations" / "alpha" / "curve.csv").unlink()
     nothing = {"verdict": "not run", "measured": "", "draws": None, "runs": "", "measured_on": "", "n": 0}
     world.claims = [one | nothing for one in world.claims]

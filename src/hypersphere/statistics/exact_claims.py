@@ -1,4 +1,7 @@
-"""Verdicts on the answers of exact studies. No scale limits them: all run them at published size."""
+"""The claims that theorems and exact studies answer, judged once for every scale (results/exact/exact_claims.csv).
+
+No scale limits the verdicts: all have theorems and studies at published size.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,15 +11,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from hypersphere.config import claims as ledger
+from hypersphere.config import rules as rules_file
 from hypersphere.config.claims import PRINTED, SENTENCES, Claim
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.rules import Answer, Rules, Verdict
 from hypersphere.errors import HypersphereError
 from hypersphere.exact.study import COLUMNS
+from hypersphere.provenance import columns, exact, tables
+from hypersphere.provenance.exact import Exact
 from hypersphere.provenance.manifest import check_tidy
-from hypersphere.provenance.tables import read
-from hypersphere.statistics import verdicts
+from hypersphere.statistics import claim_rows, verdicts
 from hypersphere.statistics.effects import holm, pool
 from hypersphere.t_test import mean_interval, spread, t_interval, t_p
 
@@ -33,8 +39,47 @@ Arms = Mapping[str, np.ndarray]
 """The numbers of one answer, by arm."""
 
 
-def judge(claims: Sequence[Claim], config: Config, paper: str, rules: Rules, folder: Path) -> dict[str, dict[str, Any]]:
-    """The measured columns of every claim that an exact study answers at this scale, by the claim's id.
+def build(config: Config) -> None:
+    """Write results/exact/exact_claims.csv, by the results of theorems and exact studies beside it."""
+    write(config, exact.shared(config))
+
+
+def write(config: Config, results: Exact) -> None:
+    """Write the claims that some results answer, in the order of the papers and of each paper's file."""
+    rules, rows = rules_file.load(config.root), []
+    for name, paper in config.papers.items():
+        claims = ledger.of(config, name)
+        outcomes = _of_theorems(config, name, claims, results.theory)
+        outcomes |= of_studies(config, name, claims, rules, results.studies[name])
+        rows += [claim_rows.row(paper, claim, outcomes[claim.id], "") for claim in claims if claim.id in outcomes]
+    tables.write(results.claims.parent, {results.claims.stem: (claim_rows.table(rows), columns.CLAIMS)})
+
+
+def _of_theorems(config: Config, paper: str, claims: Sequence[Claim], theory: Path) -> dict[str, dict[str, Any]]:
+    """The measured columns of a paper's theorems: ``measured`` is the largest violation, relative to the scale."""
+    theorems = [claim for claim in claims if claim.kind == "theorem"]
+    checked = {}
+    if theorems:
+        table = tables.read(check_tidy(theory.parent, theory.name), columns.THEORY)
+        checked = {(row["id"], row["reading"]): row for row in tables.rows(table)}
+    outcomes: dict[str, dict[str, Any]] = {}
+    for claim in theorems:
+        if (claim.id, claim.reading) not in checked:
+            raise HypersphereError(
+                f"{config.claims_file(paper)}: {claim.id}: no statement of this id and reading '{claim.reading}' "
+                "was checked"
+            )
+        row = checked[claim.id, claim.reading]
+        counts = {name: int(row[name]) for name in ("draws", "met", "violated")}
+        found = {name: row[name] for name in ("verdict", "counterexample")}
+        outcomes[claim.id] = {"measured": row["worst"], **found, **counts}
+    return outcomes
+
+
+def of_studies(
+    config: Config, paper: str, claims: Sequence[Claim], rules: Rules, folder: Path
+) -> dict[str, dict[str, Any]]:
+    """The measured columns of every claim that an exact study answers, by the claim's id.
 
     ``folder`` is that of the document's exact studies.
     """
@@ -42,7 +87,7 @@ def judge(claims: Sequence[Claim], config: Config, paper: str, rules: Rules, fol
     if not studied:
         return {}
     path = check_tidy(folder, "answers.csv")
-    table = read(path, COLUMNS)
+    table = tables.read(path, COLUMNS)
     answerable = {claim.id: claim for claim in claims if claim.kind != "theorem" and claim.artifact in studied}
     answered = set(zip(table["id"], table["reading"], strict=True))
     for claim in answerable.values():
