@@ -413,7 +413,7 @@ def report(config: Config, arguments: argparse.Namespace) -> None:
         report.build(config)
     else:
         check_one_of("report: --records", arguments.records, judged_records.recorded_scales(config.root))
-        judged_records.build(config, arguments.records)
+        judged_records.of_scale(config, arguments.records)
 
 
 def _build(module: str) -> Callable[[Plan | Config, argparse.Namespace], None]:

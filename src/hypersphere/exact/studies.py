@@ -45,15 +45,20 @@ def check_tables(config: Config, paper: str, name: str, study: ExactStudy) -> No
 
 
 def check_answers(config: Config, paper: str, name: str, study: ExactStudy) -> None:
-    """Raise unless each answer is to a claim about one of the artifacts that name the study."""
-    file = config.claims_file(paper)
-    listed = claims.load(file) if file.is_file() else []
+    """Raise unless a study answers the claims about the artifacts that name it, and these alone."""
+    file, listed = config.claims_file(paper), claims.of(config, paper)
     artifacts = {artifact for artifact, declared in config.studied(paper).items() if declared.study == name}
-    known = [claim.id for claim in listed if claim.artifact in artifacts]
+    asked = [claim for claim in listed if claim.artifact in artifacts and claim.kind != "theorem"]
+    known, code = [claim.id for claim in asked], config.study_code(paper, name).file
     for answer in study.answers:
         if answer.id not in known:
-            code = config.study_code(paper, name).file
             raise HypersphereError(f"{code}: answers {answer.id}, but {file}: {not_one_of(answer.id, known)}")
+    answered = {(answer.id, answer.reading) for answer in study.answers}
+    for claim in asked:
+        if (claim.id, claim.reading) not in answered:
+            raise HypersphereError(
+                f"{code}: does not answer {claim.id} in the reading '{claim.reading}', which {file} lists"
+            )
 
 
 def rows(study: str, answers: Iterable[ExactNumber]) -> list[dict[str, Any]]:

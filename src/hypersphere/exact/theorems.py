@@ -1,16 +1,18 @@
 """Check every statement of every paper on random inputs and write theory.csv. Nothing here depends on the scale."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
-from hypersphere.config import paper_code
+from hypersphere.config import claims, paper_code
 from hypersphere.config.project import Config
 from hypersphere.exact.statement import Statement, examine
 from hypersphere.provenance.columns import THEORY
 from hypersphere.provenance.tables import write
 from hypersphere.training.determinism import make_deterministic
+from hypersphere.wording import counted
 
 DRAWS = 10_000
 
@@ -22,14 +24,28 @@ def statements(config: Config, paper: str) -> tuple[Statement, ...]:
 
 
 def build(config: Config) -> None:
-    """Write results/exact/theory.csv (columns: docs/results.md)."""
+    """Write results/exact/theory.csv (columns: docs/results.md), and print how many statements were checked."""
     make_deterministic(1)
     rows = []
     for paper in config.papers:
-        for statement in statements(config, paper):
+        stated = statements(config, paper)
+        for statement in stated:
             rows.append({"paper": paper} | row(statement))
+        if stated:
+            print(f"{paper}: {counted(len(stated), 'statement')} checked", flush=True)
+        for one in _without_claim(config, paper, stated):
+            print(
+                f"note: {config.theorems_file(paper)}: {one} is on no page: no theorem of claims.csv has its id",
+                flush=True,
+            )
     table = pd.DataFrame(rows, columns=list(THEORY))
     write(config.exact, {"theory": (table, THEORY)})
+
+
+def _without_claim(config: Config, paper: str, stated: Sequence[Statement]) -> list[str]:
+    """The ids of the statements that are no claim."""
+    known = {claim.id for claim in claims.of(config, paper)}
+    return [statement.id for statement in stated if statement.id not in known]
 
 
 def row(statement: Statement) -> dict[str, Any]:

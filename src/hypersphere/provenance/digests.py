@@ -15,7 +15,7 @@ from typing import Any
 
 from hypersphere import files
 from hypersphere.config import registry
-from hypersphere.config.artifacts import HISTORY, Protocol, Studied
+from hypersphere.config.artifacts import HISTORY, Paper, Protocol, Studied
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.config.project import OF_JOBS, Config
 from hypersphere.config.run import Dataset, Run
@@ -115,8 +115,7 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
     if plan.records is not None:
         recorded.append(file_digest(str(plan.config.evidence / "datasets.csv")))
     code = code_digest("hypersphere.statistics.measure", "hypersphere.statistics.judge", WRITER, module)
-    choices = {name: len(said) for name, said in document.open_choices.items()}  # their number is a column of claims
-    return files.digest([asked, choices, cells, _scale(plan), *recorded, code])
+    return files.digest([asked, _choices_left(document), cells, _scale(plan), *recorded, code])
 
 
 def studies_digest(plan: Plan, paper: str) -> str:
@@ -126,7 +125,16 @@ def studies_digest(plan: Plan, paper: str) -> str:
 
 def exact_claims_digest(config: Config) -> str:
     """Digest of all that judging claims by exact results reads, except these and the printed numbers."""
-    return files.digest([_choices(config), _rules(config), code_digest("hypersphere.statistics.exact_claims")])
+    declared = {}
+    for name, paper in config.papers.items():
+        studied = {artifact: one.model_dump(mode="json") for artifact, one in config.studied(name).items()}
+        declared[name] = [studied, _choices_left(paper)]
+    return files.digest([declared, _rules(config), code_digest("hypersphere.statistics.exact_claims")])
+
+
+def _choices_left(paper: Paper) -> dict[str, int]:
+    """How many choices a document leaves open, by method: a column of claims."""
+    return {name: len(choices) for name, choices in paper.open_choices.items()}
 
 
 def claims_digest(plan: Plan) -> str:

@@ -15,7 +15,7 @@ from hypersphere.statistics import best_evidence, judged_records
 def build(config: Config) -> None:
     """Write claims.csv, ladder.csv, criteria.csv and findings.csv, and then the page and the article that show them."""
     folder = config.root / REPORT
-    known, _ = best_evidence.build(config)
+    known, _ = best_evidence.of_project(config)
     answered = findings.table_of(config, known, judged_records.of_studies(config.root))
     tables.write(folder, {"findings": (answered, columns.FINDINGS)})
     article.build(config, write(config, evidence.read(config.root), folder), folder)

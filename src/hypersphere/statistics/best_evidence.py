@@ -26,7 +26,7 @@ SIDE = 0.975
 """Probability below the upper end of a printed interval, which holds 95 %."""
 
 
-def build(config: Config) -> tuple[pd.DataFrame, pd.DataFrame]:
+def of_project(config: Config) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Write results/report/{claims,ladder,criteria}.csv, and return the first two as they are read."""
     certainty, rules = rules_file.load_certainty(config.root), rules_file.load(config.root)
     steps = ladder.of_project(config, certainty)

@@ -26,7 +26,7 @@ JUDGED = columns.CLAIMS | tables.texts("differs")
 """The columns of claims.csv of records: ``differs`` is how the runs differ from the published one."""
 
 
-def build(config: Config, scale: str) -> None:
+def of_scale(config: Config, scale: str) -> None:
     """Write what the records of one scale say of claims (``records_file``) and of our studies (``confirmed``)."""
     root, shared = config.root, config.shared_settings
     recorded = planning.make(root, shared | {"scale": scale, "evidence_only": True})

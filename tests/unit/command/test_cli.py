@@ -178,7 +178,7 @@ def test_an_artifact_is_its_tidy_tables_and_the_files_it_is_shown_in_and_its_cla
     assert verdicts() == {"a": "quick only", "b": "not run"}
 
 
-def test_studies_are_judged_and_drawn_without_any_run(
+def test_studies_are_drawn_without_any_run(
     world: World, typed: Typed, monkeypatch: pytest.MonkeyPatch, approve: Approve
 ) -> None:
     """The made-up one has no drawing, so that drawing is replaced here."""
@@ -192,14 +192,11 @@ def test_studies_are_judged_and_drawn_without_any_run(
     world.plan = planning.make(world.root)
     tables.write(world.plan.config.results / "simulations" / "norms", {"answers": (answers, ANSWERS)})
     world.claims(claim("a"), claim("s", artifact="figure", metric="steps", reported=7))
-    assert typed("studies", "norms") == (0, ["norms: 1 artifact of exact studies judged and drawn"], [])
-    judged = pd.read_csv(world.plan.config.results / "statistics" / "norms" / "studies.csv")
-    assert judged[["id", "verdict"]].to_numpy().tolist() == [["s", "exact"]]
+    assert typed("studies", "norms") == (0, ["norms: 1 artifact of exact studies drawn"], [])
     assert drawn == [("norms", "figure")]
     approve(*typed("artifact", "norms/figure")[2])
     assert results(world) == {
         *(f"simulations/norms/{name}" for name in ("answers.csv", "manifest.json")),
-        *(f"statistics/norms/{name}" for name in ("studies.csv", "manifest.json")),
     }
 
 

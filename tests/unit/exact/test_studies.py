@@ -53,6 +53,21 @@ def test_a_study_returns_the_tables_that_artifacts_ask_for(project_root: Path, r
             made(project_root)
 
 
+def test_a_claim_about_a_study_that_it_does_not_answer_is_named(project_root: Path, refused: Any) -> None:
+    """And so is an answer to no claim; both with the study's file and the one that lists claims."""
+    file = project_root / "papers" / PAPER / "claims.csv"
+    listed = file.read_text()
+    one = next(line for line in listed.splitlines() if ",fig6," in line)
+    name = one.partition(",")[0]
+    for wrong in (
+        listed + one.replace(name, f"{name}.too", 1) + "\n",
+        listed.replace(one, one.replace(name, "norms.x", 1)),
+    ):
+        file.write_text(wrong)
+        with refused():
+            made(project_root)
+
+
 def test_answers_say_what_their_numbers_are(refused: Any) -> None:
     rows = studies.rows(
         "s", [over_seeds("a", [3, float("inf")]), effect("b", [1.5], [0.5, 2]), counted("c", 3, 4, "N1")]
@@ -78,6 +93,6 @@ def test_an_altered_table_is_refused_and_made_again_by_the_next_run(project_root
     path.write_bytes(path.read_bytes().replace(b"1", b"2", 1))
     results = Results(plan)
     with refused(DamagedError):
-        results.checked(results.simulated(PAPER, name))
+        results.checked(results.table(PAPER, name))
     with refused(DamagedError):
         check_tidy(plan.config.results, f"simulations/{PAPER}/{name}.csv")

@@ -60,3 +60,19 @@ def test_the_table_is_as_documented_and_the_same_if_one_paper_is_asked_for(
             shown = re.search(r"the left side is (.+) and the right side (.+)$", counterexample(row["counterexample"]))
             assert shown, row["id"]
             assert shown[1] != shown[2], row["id"]  # in the digits that a reader sees, too
+
+
+def test_a_statement_that_is_no_claim_is_named(
+    project_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of the small project, whose paper has more statements than claims; nothing of those that are claims."""
+    monkeypatch.setattr(theorems, "DRAWS", 20)
+    config = cfg.load(project_root, {})
+    theorems.build(config)
+    stated = {one.id for one in theorems.statements(config, "embedding_norms")}
+    first, *notes = capsys.readouterr().out.splitlines()
+    assert first == f"embedding_norms: {len(stated)} statements checked"
+    claimed = {row.id for row in load(config.claims_file("embedding_norms")) if row.kind == "theorem"}
+    named = {note.split()[2] for note in notes}
+    assert named == stated - claimed
+    assert claimed

@@ -16,6 +16,7 @@ from ...harm import HARMS, flip
 
 ABOUT = {"status": "finished", "epochs": 4, "code": "c", "data": "d"}
 WEIGHTS = ("encoder.safetensors", "snapshots/a")
+EXACT = "theory", "exact_claims"
 
 
 def sealed(proof: Path, names: Iterable[str], **about: object) -> None:
@@ -42,6 +43,7 @@ def marked(tiny_plan: Plan) -> Plan:
     results = tiny_plan.config.results
     for place in (tiny_plan.config.exact, results):
         sealed(place / "theory.json", ["theory.csv"])
+        sealed(place / "exact_claims.json", ["exact_claims.csv"])
     sealed(results / "claims.json", ["claims.csv"])
     sealed(results / "statistics" / "manifest.json", ["runs.csv"])
     for key in tiny_plan.made_artifacts:
@@ -57,10 +59,10 @@ def proofs(plan: Plan) -> set[Path]:
     paths = [plan.marker(batch) for batch in plan.batches]
     paths += [plan.evaluated_marker(batch.id) for batch in plan.batches]
     paths += map(plan.prepared_marker, plan.prepared_together)
-    paths += [plan.config.results / name for name in ("theory.json", "claims.json", "statistics/manifest.json")]
+    paths += [plan.config.results / name for name in ("claims.json", "statistics/manifest.json")]
+    paths += [folder / f"{name}.json" for folder in (plan.config.results, plan.config.exact) for name in EXACT]
     paths += [plan.config.results / "scorecard.manifest.json"]
     paths += [plan.config.outputs(*key)[-1] for key in plan.made_artifacts]
-    paths += [plan.config.exact / "theory.json"]
     paths += [plan.config.artifact_folder(*key) / "manifest.json" for key in plan.made_artifacts]
     return {path for path in paths if path.exists()}
 
@@ -90,9 +92,11 @@ def places(plan: Plan) -> dict[Path, list[Path]]:
         path = plan.evaluation_file(subject, digest)
         for ending in (".csv", ".json", ".0004.upright.csv"):
             found[path.with_name(f"{path.stem}{ending}")] = sorted(plan.evaluated_marker(one.id) for one in batches)
-    for path in (results / "claims.csv", results / "theory.csv", plan.config.exact / "theory.csv"):
+    exact = [folder / f"{name}.csv" for folder in (results, plan.config.exact) for name in EXACT]
+    for path in (results / "claims.csv", *exact):
         found[path] = [path.with_suffix(".json")]
-    for path in (results / "statistics" / "runs.csv", plan.config.artifact_folder(*plan.made_artifacts[0]) / "effects.csv"):
+    folder = plan.config.artifact_folder(*plan.made_artifacts[0])
+    for path in (results / "statistics" / "runs.csv", folder / "effects.csv"):
         found[path] = [path.with_name("manifest.json")]
     for path in (results / "scorecard.html", results / "scorecard.json"):
         found[path] = [results / "scorecard.manifest.json"]

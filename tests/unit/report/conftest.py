@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from hypersphere.config import plan as planning
+from hypersphere.config import project
 from hypersphere.provenance import columns, tables
 from hypersphere.report import report
 from hypersphere.report.evidence import Evidence
@@ -25,7 +25,7 @@ def unrecorded(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
     root = tmp_path_factory.mktemp("unrecorded")
     for name in ("config", "paper", "papers", "data"):
         (root / name).symlink_to(ROOT / name)
-    return best_evidence.build(planning.make(root, {}))[0]
+    return best_evidence.of_project(project.load(root, {}))[0]
 
 
 @pytest.fixture(scope="session")
@@ -37,14 +37,14 @@ def report_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def write_report(settings: dict[str, Any], folder: Path) -> None:
-    """Write the report on made-up claims with the plan of a scale, as a DAG of that scale does."""
-    plan = planning.make(ROOT, settings)
+    """Write the report on made-up claims with the configuration of a scale, as a DAG of that scale does."""
+    config = project.load(ROOT, settings)
     every = made_up.table(made_up.CLAIMS)
     answered = [row for row in (*made_up.CLAIMS, made_up.FEWER) if row["rung"] != "nothing"]
     steps = tables.as_read(pd.DataFrame(answered, columns=list(columns.LADDER)), columns.LADDER)
     listed, ladder, criteria = (tables.rows(one) for one in (every, steps, replication.criteria(every)))
     studies = {name: tables.as_read(pd.DataFrame(columns=list(kinds)), kinds) for name, kinds in TABLES.items()}
-    report.write(plan, Evidence(listed, ladder, criteria, [made_up.FINDING], studies), folder)
+    report.write(config, Evidence(listed, ladder, criteria, [made_up.FINDING], studies), folder)
 
 
 tab = pytest.fixture(scope="module")(browser.tab)

@@ -9,9 +9,10 @@ import pytest
 from scipy import stats
 
 from hypersphere.config.claims import Claim
+from hypersphere.provenance.columns import CLAIMS
 from hypersphere.provenance.exact import of_scale
 from hypersphere.provenance.manifest import check_tidy
-from hypersphere.statistics import judge, studies
+from hypersphere.statistics import exact_claims
 
 from ...fixtures import Refused
 from .world import CLAIM, PAPER, RULES, Make, at, claim
@@ -25,7 +26,7 @@ def of_steps(**changed: Any) -> Claim:
 
 
 def of_one(kind: str, claim: Claim, **arms: Any) -> dict[str, Any]:
-    return studies._of_one(kind, claim, {arm: np.atleast_1d(numbers) for arm, numbers in arms.items()}, RULES)
+    return exact_claims._of_one(kind, claim, {arm: np.atleast_1d(numbers) for arm, numbers in arms.items()}, RULES)
 
 
 SLOPE, N1 = {"metric": "slope"}, {"reading": "N1"}
@@ -123,7 +124,8 @@ def answered(
     """Judge claims of a paper with the studied artifacts ``a``, declared as told, and ``b``."""
     world = make_world(paper={"artifacts": {"a": FIGURE | declared, "b": FIGURE}})
     world.answers(by, *rows)
-    return studies.judge(claims, world.plan.config, "norms", RULES, of_scale(world.plan.config).studies["norms"])
+    config = world.plan.config
+    return exact_claims.of_studies(config, "norms", claims, RULES, of_scale(config).studies["norms"])
 
 
 def arms(name: str, variant: list[float], baseline: list[float]) -> list[Row]:
@@ -165,7 +167,6 @@ def test_an_effect_is_judged_by_its_printed_size_and_equal_arms_by_the_margin(ma
 
 
 UNLIKE: dict[str, tuple[str, list[Row]]] = {
-    "no answer": ("printed_numbers", []),
     "another reading": ("printed_numbers", [("c", "N1", "value", 0, 1.0)]),
     "no claim of a study": ("printed_numbers", [(name, "as printed", "value", 0, 1.0) for name in "cd"]),
     "another kind": ("printed_numbers", [("c", "as printed", arm, 0, 1.0) for arm in ("held", "places")]),
@@ -242,8 +243,8 @@ def test_a_papers_studies_and_theorems_are_judged_at_every_scale_without_any_run
     rows = [claim("s", **counted), claim("w", **counted), claim("n", **counted | {"reported": "inf"})]
     rows += [claim("d"), theorem("norms.ok")]
     world.claims(*rows)
-    judge.build_studies(world.plan, "norms")
-    path = check_tidy(world.plan.config.results, "statistics/norms/studies.csv")
+    exact_claims.write(world.plan.config, of_scale(world.plan.config))
+    path = check_tidy(world.plan.config.results, "exact_claims.csv")
     alone = pd.read_csv(path, dtype=str, keep_default_na=False).set_index("id")
     # in the order of the file, without those that wait for runs
     assert [*alone["verdict"].to_dict().items()] == [
@@ -259,6 +260,6 @@ def test_a_papers_studies_and_theorems_are_judged_at_every_scale_without_any_run
     whole = world.judged(*rows)
     assert list(whole) == [row["id"] for row in rows]
     assert [row["answered_by"] for row in whole.values()] == ["study"] * 3 + ["encoder", "theorem"]
-    for name in alone.index:  # the same rows as among all claims
-        assert {"id": name} | alone.loc[name].to_dict() == whole[name]
-    assert list(alone.reset_index().columns) == list(judge.COLUMNS)
+    for name in alone.index:  # the same rows as among all claims, where the scale is named
+        assert {"id": name} | alone.loc[name].to_dict() | {"scale": level} == whole[name]
+    assert list(alone.reset_index().columns) == list(CLAIMS)

@@ -22,9 +22,9 @@ from hypersphere.config.coordinates import parse, text
 from hypersphere.config.plan import MANIFEST, Plan
 from hypersphere.config.records import UNDEFINED
 from hypersphere.exact.study import COLUMNS
-from hypersphere.provenance import pictures, tables
+from hypersphere.provenance import exact, pictures, tables
 from hypersphere.provenance.columns import TABLES, THEORY
-from hypersphere.statistics import judge, measure
+from hypersphere.statistics import exact_claims, judge, measure
 
 PROJECT = Path(__file__).parents[2] / "project"
 RULES = rules.load(PROJECT)
@@ -267,6 +267,9 @@ class World(Runs):
         self.claims(*rows)
         for artifact, made in self.tables.items():
             judge.build_artifact(self.plan, self.paper, artifact, made)
+        exactly = exact.of_scale(self.plan.config)
+        if exactly.theory.is_file() or exactly.studies[self.paper].is_dir():
+            exact_claims.write(self.plan.config, exactly)
         judge.build(self.plan)
         table = pd.read_csv(self.plan.config.results / "claims.csv", dtype=str, keep_default_na=False)
         return {row["id"]: row for row in table.to_dict("records")}

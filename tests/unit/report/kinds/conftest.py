@@ -18,11 +18,11 @@ from hypersphere.config import plan as planning
 from hypersphere.config.artifacts import HISTORY
 from hypersphere.config.cells import on_pixels
 from hypersphere.exact.study import Context
-from hypersphere.provenance import tables
+from hypersphere.provenance import exact, tables
 from hypersphere.report import style, writer
 from hypersphere.report.artifact import Points, Shown
 from hypersphere.report.results import Results
-from hypersphere.statistics import judge
+from hypersphere.statistics import exact_claims
 
 from ...statistics.world import Runs
 
@@ -91,7 +91,7 @@ class Made(Runs):
         made = compute.halves(Context(self.plan.config, PAPER)).tables
         tables.write(folder, {name: (one, list(one)) for name, one in made.items()}, [folder / "answers.csv"])
         self.theory(("made_up.theorem", PAPER, "as printed", 100, 90, 0, 0.0, "", "no counterexample"))
-        judge.build_studies(self.plan, PAPER)
+        exact_claims.write(self.plan.config, exact.of_scale(self.plan.config))
 
     @property
     def results(self) -> Results:

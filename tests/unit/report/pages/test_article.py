@@ -85,15 +85,15 @@ class Report:
         findings = [dict.fromkeys(columns.FINDINGS, "") | row for row in self.findings]
         empty = {name: tables.as_read(pd.DataFrame(columns=list(kinds)), kinds) for name, kinds in TABLES.items()}
         listed = tables.rows(table(self.claims))
-        return page.of_evidence(self.plan, Evidence(listed, [], [CRITERIA], findings, empty))
+        return page.of_evidence(self.plan.config, Evidence(listed, [], [CRITERIA], findings, empty))
 
     def content(self) -> dict[str, Any]:
-        return Article(self.plan, self.page, self.folder).content()
+        return Article(self.plan.config, self.page, self.folder).content()
 
     def build(self) -> bytes:
         for name in ("forest", "studies"):
             files.write_text(self.folder / f"{name}.svg", SVG)
-        article.build(self.plan, self.page, self.folder)
+        article.build(self.plan.config, self.page, self.folder)
         return (self.folder / "report.pdf").read_bytes()
 
 

@@ -12,14 +12,14 @@ from PIL import Image
 
 from hypersphere.config.claims import Erratum
 from hypersphere.report import entries, errata, html
-from hypersphere.report.proofs import Link, Proofs
+from hypersphere.report.proofs import Link, OfScale, Proofs
 
 from ....golden.released import released
 from ..conftest import ROOT
 
 
 def test_a_claim_that_was_not_run_links_no_results_and_a_measured_one_the_code_of_its_loss(quick: Any) -> None:
-    proofs = Proofs(quick.plan, frozenset(), quick.folder)
+    proofs = OfScale(quick.plan.config, frozenset(), quick.folder, quick.plan)
     assert proofs.test("alpha.gone", "alpha").href == "../../papers/alpha/errata.yaml"
     listed = {one.row["id"]: one for one in entries.of_scale(quick.results)}
     rate = listed["alpha.rate"]
@@ -43,9 +43,9 @@ def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(t
     (tmp_path / "CITATION.cff").write_text(f"title: ours\nversion: 1.2.3\n{address}")
     results, evidence = tmp_path / "results" / "quick", tmp_path / "evidence" / "quick"
     errata = {"errata.yaml": {"alpha": tmp_path / "papers" / "alpha" / "errata.yaml"}}
-    config = SimpleNamespace(root=tmp_path, results=results, evidence=evidence, files_named=errata.get)
-    plan: Any = SimpleNamespace(config=config, records={"run": (SimpleNamespace(key="1"),)})
-    found = Proofs(plan, frozenset({"alpha.one"}), results)
+    config: Any = SimpleNamespace(root=tmp_path, results=results, evidence=evidence, files_named=errata.get)
+    plan: Any = SimpleNamespace(records={"run": (SimpleNamespace(key="1"),)})
+    found = OfScale(config, frozenset({"alpha.one"}), results, plan)
     files = "https://code.example/us/ours/blob/HEAD" if hosted else "../.."
     assert found.test("alpha.one", "alpha") == Link("alpha.one", "#alpha.one")
     assert found.test("tests/unit/a.py::test_b", "alpha") == Link("test_b", f"{files}/tests/unit/a.py")
@@ -59,22 +59,22 @@ def test_files_of_the_repository_are_links_to_its_code_host_where_one_is_named(t
 @pytest.mark.parametrize("given", ["ours", "javascript:alert(1)", "[1]"])
 def test_a_code_host_that_is_no_address_is_named_with_its_file(tmp_path: Path, refused: Any, given: str) -> None:
     (tmp_path / "CITATION.cff").write_text(f"version: 1.2.3\nrepository-code: {given}\n")
-    plan: Any = SimpleNamespace(config=SimpleNamespace(root=tmp_path))
+    config: Any = SimpleNamespace(root=tmp_path)
     with refused():
-        _ = Proofs(plan, frozenset(), tmp_path).root
+        _ = Proofs(config, frozenset(), tmp_path).root
 
 
 def test_the_code_and_the_test_of_every_exact_study_and_statement_exist() -> None:
     """Of the released documents; an exact artifact, whose name is not that of a document, is linked to its study."""
-    plan = released("quick")
-    proofs = Proofs(plan, frozenset(), plan.config.results)
+    config = released("quick").config
+    proofs = Proofs(config, frozenset(), config.results)
     proofs.root = str(ROOT)
-    for paper in plan.config.papers.values():
+    for paper in config.papers.values():
         for name, declared in paper.studied.items():
             code = proofs.artifact(paper.paper, name)[-1]
             assert (code.text, declared.study in code.href) == ("study", True)
-    papers = [(paper, "") for paper in plan.config.papers if plan.config.theorems_file(paper).is_file()]
-    studies = [(paper, study) for paper in plan.config.papers for study in plan.config.studies(paper)]
+    papers = [(paper, "") for paper in config.papers if config.theorems_file(paper).is_file()]
+    studies = [(paper, study) for paper in config.papers for study in config.studies(paper)]
     links = [link.href for one in (*papers, *studies) for link in proofs.exact_code(*one)]
     assert len(links) >= 2 * (len(papers) + len(studies))
     assert not [link for link in links if not Path(link).is_file()]
