@@ -12,7 +12,7 @@ from .. import legible
 from ..golden.released import configured
 
 CONFIG = configured()
-QUICK = [(name, key) for name in CONFIG.papers for key in CONFIG.studied(name)]
+QUICK = [(name, key) for name in CONFIG.papers for key in CONFIG.exact_artifacts(name)]
 FIGURES = [(name, key) for name, key in QUICK if CONFIG.papers[name].studied[key].draw == "study_figure"]
 TABLES = [(name, key) for name, key in QUICK if CONFIG.papers[name].studied[key].draw == "study_table"]
 

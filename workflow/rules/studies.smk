@@ -4,10 +4,10 @@ THEORY = [f"{RESULTS}/theory.csv", f"{RESULTS}/theory.json"]
 SIMULATED = {
     paper: [
         f"{RESULTS}/simulations/{paper}/{name}"
-        for name in [*[f"{artifact}.csv" for artifact in PLAN.config.studied(paper)], "answers.csv", "manifest.json"]
+        for name in [*[f"{artifact}.csv" for artifact in PLAN.config.exact_artifacts(paper)], "answers.csv", "manifest.json"]
     ]
     for paper in PLAN.config.papers
-    if PLAN.config.studied(paper)
+    if PLAN.config.exact_artifacts(paper)
 }
 EXACT = {"theory": exact(PLAN.config.exact, THEORY, digests.theory_digest(PLAN), *PLAN.config.papers)}
 for PAPER, COPIES in SIMULATED.items():
@@ -114,7 +114,7 @@ for PAPER in SIMULATED:
             SIMULATED[PAPER],
             EXACT_CLAIMS,
         output:
-            [local(path) for name in PLAN.config.studied(PAPER) for path in PLAN.config.outputs(PAPER, name)],
+            [local(path) for name in PLAN.config.exact_artifacts(PAPER) for path in PLAN.config.outputs(PAPER, name)],
         log:
             f"{LOGS}/studies/{PAPER}.log",
         conda:

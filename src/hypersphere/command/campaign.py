@@ -62,7 +62,7 @@ def order(plan: Plan, known: records.Records) -> list[BatchOfRuns]:
     worth = {}
     for key in plan.made_artifacts:
         epochs = sum(run.schedule.epochs for name, run in plan.runs_of(*key).items() if name in waiting)
-        if epochs and plan.config.chosen(*key):
+        if epochs and plan.config.asks_for(*key):
             worth[key] = claims[key] / epochs
     batches: dict[str, BatchOfRuns] = {}
     for key in sorted(worth, key=lambda key: -worth[key]):  # a stable sort: equal ones stay in the papers' order

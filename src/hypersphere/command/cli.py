@@ -23,7 +23,7 @@ from hypersphere.config.claims import why_not_made
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.config.project import HOW_MANY, PAPERS, Config, Scale, Settings, load, scale_names
 from hypersphere.config.run import Run, read
-from hypersphere.config.validation import DocumentName, Strict, not_one_of, validate
+from hypersphere.config.validation import DocumentName, Strict, check_name, not_one_of, validate
 from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.provenance import stop
 from hypersphere.wording import counted
@@ -252,7 +252,7 @@ def simulate(config: Config, arguments: argparse.Namespace) -> None:
 
     for paper in arguments.paper:
         check_studied("simulate", config, paper)
-    for paper in arguments.paper or [name for name in config.papers if config.studied(name)]:
+    for paper in arguments.paper or [name for name in config.papers if config.exact_artifacts(name)]:
         studies.build(config, paper)
         done = counted(len(config.studies(paper)), "exact study", "exact studies")
         print(f"{paper}: the tables of {done} are in {config.exact_studies(paper)}", flush=True)
@@ -265,7 +265,7 @@ def studies(plan: Plan, arguments: argparse.Namespace) -> None:
 
     check_studied("studies", plan.config, arguments.paper)
     results = Results(plan)
-    artifacts = plan.config.studied(arguments.paper)
+    artifacts = plan.config.exact_artifacts(arguments.paper)
     for artifact in artifacts:
         writer.build(results, arguments.paper, artifact)
     print(f"{arguments.paper}: {counted(len(artifacts), 'artifact')} of exact studies drawn")
@@ -282,9 +282,9 @@ def artifact(plan: Plan, arguments: argparse.Namespace) -> None:
 
     chosen = [(paper, name) for paper, _, name in (word.partition("/") for word in arguments.artifact)]
     for paper, name in chosen:
-        check_one_of("artifact", paper, plan.config.papers)
+        check_name(paper, plan.config.papers, "artifact")
         declared = plan.config.papers[paper].artifacts
-        check_one_of("artifact", f"{paper}/{name}", [f"{paper}/{one}" for one in declared])
+        check_name(f"{paper}/{name}", [f"{paper}/{one}" for one in declared], "artifact")
         if isinstance(declared[name], Studied):
             raise HypersphereError(
                 f"artifact: {paper}/{name} is an exact study; `hypersphere studies {paper}` makes it"
@@ -363,7 +363,7 @@ def select(config: Config, arguments: argparse.Namespace) -> None:
     from hypersphere.statistics import selection
 
     studies = {f"{paper}/{name}": one for paper, of in config.papers.items() for name, one in of.studies.items()}
-    check_one_of("select", arguments.study, studies)
+    check_name(arguments.study, studies, "select")
     paper, _, name = arguments.study.partition("/")
     settings = {"scale": studies[arguments.study].scale, "evidence_only": True}
     curve = selection.select(planning.make(config.root, settings), paper, name)
@@ -412,7 +412,7 @@ def report(config: Config, arguments: argparse.Namespace) -> None:
 
         report.build(config)
     else:
-        check_one_of("report: --records", arguments.records, judged_records.recorded_scales(config.root))
+        check_name(arguments.records, judged_records.recorded_scales(config.root), "report: --records")
         judged_records.of_scale(config, arguments.records)
 
 
@@ -442,15 +442,10 @@ def find(plan: Plan, names: Sequence[str]) -> tuple[list[BatchOfRuns], list[Run]
     return list(batches.values()), list(runs.values())
 
 
-def check_one_of(place: str, name: str, allowed: Collection[str]) -> None:
-    if name not in allowed:
-        raise HypersphereError(f"{place}: {not_one_of(name, allowed)}")
-
-
 def check_studied(place: str, config: Config, paper: str) -> None:
     """Refuse a document that is not declared, or has no exact study at this scale."""
-    check_one_of(place, paper, config.papers)
-    if not config.studied(paper):
+    check_name(paper, config.papers, place)
+    if not config.exact_artifacts(paper):
         raise HypersphereError(f"{place}: {paper} has no exact study at scale {config.scale_name}")
 
 

@@ -28,7 +28,7 @@ def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
         (paper, name): why_not_made(plan, paper, name)
         for paper, document in config.papers.items()
         for name in document.artifacts
-        if config.chosen(paper, name)
+        if config.asks_for(paper, name)
     }
     from_runs = sum(key in plan.artifacts and not reason for key, reason in reasons.items())
     made = sum(not reason for reason in reasons.values())
@@ -78,7 +78,7 @@ def details(plan: Plan, reasons: dict[tuple[str, str], str], states: dict[str, S
         yield f"  {'/'.join(key):<34} {about}"
     yield from ("", f"runs ({len(states)}, in {batches} batches)") if states else ()
     yield from (f"  {one:<10} {name}" for name, one in states.items())
-    shown = {cell.run.name for cell in plan.cells if cell.run and plan.config.chosen(cell.paper, cell.artifact)}
+    shown = {cell.run.name for cell in plan.cells if cell.run and plan.config.asks_for(cell.paper, cell.artifact)}
     unmeasured = {name: reason for name, reason in plan.unmeasured.items() if name in shown}
     yield from ("", f"runs that cannot be measured yet ({len(unmeasured)})") if unmeasured else ()
     yield from (f"  {name}: {reason}" for name, reason in unmeasured.items())

@@ -28,7 +28,7 @@ Fields = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Row:
+class RunsAlike:
     """Runs that differ in nothing but their seed, by the words of their paper."""
 
     method: str
@@ -73,26 +73,26 @@ def is_made(cell: Cell) -> bool:
     return not cell.missing or cell.missing in {registry.unusable(*part) for part in needed}
 
 
-def rows(plan: Plan, paper: str) -> list[Row]:
+def rows(plan: Plan, paper: str) -> list[RunsAlike]:
     """The runs of a paper by method, variant and dataset; those of one such name as its artifacts show them."""
-    found: dict[tuple[str, ...], Row] = {}
+    found: dict[tuple[str, ...], RunsAlike] = {}
     for cell in plan.cells:
         if cell.paper != paper or cell.run is None or cell.resolved is None or not is_made(cell):
             continue
         method, variant, dataset = (str(cell.coordinates[key]) for key in coordinates.IDENTITY)
         run = cell.resolved.run
-        row = found.setdefault((method, variant, dataset, run.name), Row(method, variant, dataset, run))
+        row = found.setdefault((method, variant, dataset, run.name), RunsAlike(method, variant, dataset, run))
         row.names[cell.run.seed] = cell.run.name
     return sorted(found.values(), key=lambda row: (row.method, row.variant, row.dataset))
 
 
-def shared(listed: list[Row]) -> Fields:
+def shared(listed: list[RunsAlike]) -> Fields:
     """The fields that have one value in all rows."""
     first, *others = listed
     return {path: value for path, value in first.fields.items() if all(row.fields.get(path) == value for row in others)}
 
 
-def as_csv(listed: list[Row]) -> str:
+def as_csv(listed: list[RunsAlike]) -> str:
     """A line for each row, with the fields that differ.
 
     An empty cell is a field that is null or of a part that the run lacks, or a parameter that has its default.
@@ -115,7 +115,7 @@ def text_of(value: Any) -> str:
     return files.canonical_json(value)
 
 
-def as_yaml(listed: list[Row]) -> str:
+def as_yaml(listed: list[RunsAlike]) -> str:
     """What all rows share, and every dataset that they are trained on."""
     used = {row.run.dataset.name: row.run.dataset for row in listed}
     datasets: Mapping[str, Any] = {

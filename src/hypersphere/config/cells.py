@@ -140,7 +140,7 @@ class Cells:
         if transfer == (other == own) and (transfer or own_only):
             problem = "needs another one than the dataset" if transfer else f"measures encoders of {own} on {own} only"
             raise self._wrong(paper, name, f"target: {protocol} {problem}")
-        used = {published: self.config.used(published, paper.paper) for published in (own, other)}
+        used = {published: self.config.dataset_for(published, paper.paper) for published in (own, other)}
         cell = Cell(paper.paper, name, point, None, 0, used[other], protocol, how, str(point["measure"]))
         if artifact.leaves_out(point):  # a field that is not this arm's need not be one of its run
             return [replace(cell, missing=LEFT_OUT)]

@@ -383,7 +383,7 @@ def why_not_made(plan: Plan, paper: str, artifact: str) -> str:
     if declared is None:
         return "no artifact of this name is declared"
     if isinstance(declared, Studied):
-        if artifact in config.studied(paper):
+        if artifact in config.exact_artifacts(paper):
             return ""
         missing = config.study_code(paper, declared.study).missing
         return missing or f"needs {', '.join(declared.needs).replace('_', ' ')}, which are not here"

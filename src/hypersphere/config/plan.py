@@ -78,7 +78,7 @@ class Plan:
     @cached_property
     def chosen_artifacts(self) -> list[tuple[str, str]]:
         """Those of them that ``only`` asks for."""
-        return [key for key in self.made_artifacts if self.config.chosen(*key)]
+        return [key for key in self.made_artifacts if self.config.asks_for(*key)]
 
     @cached_property
     def chosen_runs(self) -> dict[str, Run]:
@@ -93,8 +93,10 @@ class Plan:
     @cached_property
     def chosen_studies(self) -> list[tuple[str, str]]:
         """The artifacts made by exact studies that ``only`` asks for."""
-        papers, chosen = self.config.papers, self.config.chosen
-        return [(paper, name) for paper in papers for name in self.config.studied(paper) if chosen(paper, name)]
+        papers, asks_for = self.config.papers, self.config.asks_for
+        return [
+            (paper, name) for paper in papers for name in self.config.exact_artifacts(paper) if asks_for(paper, name)
+        ]
 
     @cached_property
     def drawn_together(self) -> dict[str, list[tuple[str, str]]]:

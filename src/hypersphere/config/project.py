@@ -22,6 +22,7 @@ from hypersphere.config.validation import (
     NonNegativeInt,
     PositiveInt,
     Strict,
+    check_name,
     each_once,
     not_one_of,
     read_mapping,
@@ -268,7 +269,7 @@ class Config(BaseModel):
         """The settings of the command line that other scales of this project are read with, too."""
         return {key: value for key, value in self.overrides.items() if key == "papers"}
 
-    def studied(self, paper: str) -> dict[str, Studied]:
+    def exact_artifacts(self, paper: str) -> dict[str, Studied]:
         """The artifacts of a paper that an exact study makes at this scale, by id.
 
         A ``data_root`` without the files that a study needs leaves it out: most such folders hold torchvision's sets
@@ -300,9 +301,9 @@ class Config(BaseModel):
     def report_figures(self) -> dict[str, str]:
         """By paper, the figure of an exact study that the report shows of it, if this scale makes it."""
         named = {name: paper.report.figure for name, paper in self.papers.items() if paper.report}
-        return {name: figure for name, figure in named.items() if figure and figure in self.studied(name)}
+        return {name: figure for name, figure in named.items() if figure and figure in self.exact_artifacts(name)}
 
-    def used(self, published: str, paper: str) -> Dataset | None:
+    def dataset_for(self, published: str, paper: str) -> Dataset | None:
         """The dataset used in place of a published one in a paper's runs at this scale; None: none."""
         if place := self.stand_in(published, paper):
             name = place.datasets[published]
@@ -422,7 +423,7 @@ class Config(BaseModel):
         folders = {SEVERAL: self.root / PAPERS} | {paper: self.folders[paper] for paper in self.papers}
         return {paper: folder / name for paper, folder in folders.items() if (folder / name).is_file()}
 
-    def chosen(self, paper: str, artifact: str) -> bool:
+    def asks_for(self, paper: str, artifact: str) -> bool:
         """Whether ``only`` asks for an artifact.
 
         More runs of a closed study are made only if its artifact is named; what is recorded of it is always shown.
@@ -434,7 +435,7 @@ class Config(BaseModel):
 
     def studies(self, paper: str) -> list[str]:
         """The studies that make a paper's artifacts at this scale, each once."""
-        return list(dict.fromkeys(artifact.study for artifact in self.studied(paper).values()))
+        return list(dict.fromkeys(artifact.study for artifact in self.exact_artifacts(paper).values()))
 
     @property
     def results(self) -> Path:
@@ -448,7 +449,7 @@ class Config(BaseModel):
 
     def exact_studies(self, paper: str) -> Path:
         """The folder of a paper's exact studies, named by the paper and by the files that some of them need."""
-        needs = {need for declared in self.studied(paper).values() for need in declared.needs}
+        needs = {need for declared in self.exact_artifacts(paper).values() for need in declared.needs}
         return self.exact / "simulations" / "-".join([paper, *sorted(needs)])
 
     @property
@@ -599,7 +600,7 @@ def _cross_check(config: Config, scales: Collection[str]) -> None:
         _check_conditions(one.override.when, known, f"{one.file}: {one.section}.when")
     where = f"{config.sources['probes']}: probes"
     for name, parameters in config.scale.probes.items():
-        _check_name(name, registry.components("probes"), where)
+        check_name(name, registry.components("probes"), where)
         taken = registry.schema("probes", name).model_fields
         for parameter in parameters:
             if parameter not in taken:
@@ -614,28 +615,23 @@ def _check_chosen(config: Config, chosen: str, field: str, of_papers: bool) -> N
     """Check an artifact, as ``paper/artifact``, or a paper's name where a whole one can be chosen."""
     paper, slash, _ = chosen.partition("/")
     where = f"{config.sources[field]}: {field}"
-    _check_name(paper, config.papers, where)
+    check_name(paper, config.papers, where)
     if slash or not of_papers:
-        _check_name(chosen, [f"{paper}/{artifact}" for artifact in config.papers[paper].artifacts], where)
-
-
-def _check_name(name: str, names: Collection[str], where: str) -> None:
-    if name not in names:
-        raise HypersphereError(f"{where}: {not_one_of(name, sorted(names))}")
+        check_name(chosen, [f"{paper}/{artifact}" for artifact in config.papers[paper].artifacts], where)
 
 
 def _check_conditions(conditions: Conditions, known: Mapping[str, Collection[str]], where: str) -> None:
     """Check the methods, variants and datasets of conditions on coordinates."""
     for key, names in known.items():
         for value in coordinates.alternatives(conditions.get(key, [])):
-            _check_name(str(value), names, f"{where}.{key}")
+            check_name(str(value), names, f"{where}.{key}")
 
 
 def _check_stand_ins(config: Config, datasets: StandIns, file: Path) -> None:
     for published, used in datasets.items():
-        _check_name(published, config.datasets, f"{file}: datasets")
+        check_name(published, config.datasets, f"{file}: datasets")
         if used is not None:
-            _check_name(used, config.datasets, f"{file}: datasets.{published}")
+            check_name(used, config.datasets, f"{file}: datasets.{published}")
 
 
 def _check_paper(config: Config, document: str, declared: Paper, scales: Collection[str]) -> None:
@@ -646,14 +642,14 @@ def _check_paper(config: Config, document: str, declared: Paper, scales: Collect
         if one.plan is not None:
             where = f"{file}: studies.{one.plan}.scale"
         for name in one.made_at or ():
-            _check_name(name, scales, where)
+            check_name(name, scales, where)
     for artifact, drawn in declared.studied.items():
         if paper_code.study(document, drawn.study) is None:
             known = paper_code.studies(document)
             raise HypersphereError(f"{file}: artifacts.{artifact}.study: {not_one_of(drawn.study, known)}")
     for borrowed, source in declared.borrows.items():
         lenders = [other for other, one in config.papers.items() if borrowed in one.methods and other != document]
-        _check_name(source, lenders, f"{file}: borrows.{borrowed}")
+        check_name(source, lenders, f"{file}: borrows.{borrowed}")
     for name, study in declared.studies.items():
         by_words = not study.answers.numbers and study.closed is None
         if by_words and behind(config.answers_file(document), name) is None:
@@ -667,7 +663,7 @@ def _check_at_scale(config: Config, document: str, declared: Paper) -> None:
     _check_stand_ins(config, own.datasets, file)
     for at, one in enumerate(own.leaves_out):
         if isinstance(one, str):
-            _check_name(one, declared.artifacts, f"{file}: leaves_out")
+            check_name(one, declared.artifacts, f"{file}: leaves_out")
         else:
             known: dict[str, Collection[str]] = {
                 "method": declared.methods,
@@ -676,6 +672,6 @@ def _check_at_scale(config: Config, document: str, declared: Paper) -> None:
             }
             _check_conditions(one, known, f"{file}: leaves_out.{at}")
     for artifact in own.artifacts:
-        _check_name(artifact, declared.measured, f"{file}: artifacts")
+        check_name(artifact, declared.measured, f"{file}: artifacts")
     for evaluation in own.evaluations:
-        _check_name(evaluation, declared.evaluations, f"{file}: evaluations")
+        check_name(evaluation, declared.evaluations, f"{file}: evaluations")

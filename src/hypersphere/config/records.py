@@ -92,7 +92,7 @@ UNDEFINED = "undefined"
 """Status of a measurement of which the run finished, and the measure has no value: the logarithm of a norm of zero."""
 WITHOUT_VALUE = ("diverged", UNDEFINED)
 """The statuses of a measurement without a value."""
-Row = dict[str, str]
+TextRow = dict[str, str]
 Hex16 = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 Hex64 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Plans = Annotated[str, Field(pattern=r"^([\w/]+=[0-9a-f]{8}(;[\w/]+=[0-9a-f]{8})*)?$")]
@@ -397,7 +397,7 @@ def _rank(record: Record) -> tuple[bool, bool, bool, str]:
     return not float32, not record.plan, record.device["type"] != "cpu", record.key
 
 
-def read_tables(folder: Path, writing: bool = False) -> dict[str, list[Row]]:
+def read_tables(folder: Path, writing: bool = False) -> dict[str, list[TextRow]]:
     """The rows of each table, as text. A reference to a row that is not there, or that is there twice, is refused.
 
     So is a number in another spelling than JSON's, and a table that is missing or empty beside others. ``writing``: not
@@ -428,7 +428,7 @@ def read_tables(folder: Path, writing: bool = False) -> dict[str, list[Row]]:
     return tables
 
 
-def _check_whole(paths: Mapping[str, Path], tables: Mapping[str, list[Row]]) -> None:
+def _check_whole(paths: Mapping[str, Path], tables: Mapping[str, list[TextRow]]) -> None:
     """Check that no table is missing, or holds a header alone, beside others; older records have no counts."""
     for name, path in paths.items():
         if name == "datasets":
@@ -441,7 +441,7 @@ def _check_whole(paths: Mapping[str, Path], tables: Mapping[str, list[Row]]) -> 
             raise HypersphereError(f"{path}: holds a header alone")
 
 
-def _check_spelling(path: Path, column: str, rows: Sequence[Row]) -> None:
+def _check_spelling(path: Path, column: str, rows: Sequence[TextRow]) -> None:
     """Check that a column holds finite numbers as JSON writes them, or what stands for none."""
     pattern = _NUMBER if column in _FRACTIONS else _WHOLE
     odd = {text for text in {row[column] for row in rows} if not pattern.fullmatch(text) or math.isinf(float(text))}
@@ -464,7 +464,7 @@ def read_folder(folder: Path, scale: str, level: Level | None = None, writing: b
     tables = read_tables(folder, writing)
     environments: dict[str, Any] = {}
     protocols: dict[str, How] = {}
-    of_run: dict[str, dict[str, list[Row]]] = {name: defaultdict(list) for name in ("history", "measurements")}
+    of_run: dict[str, dict[str, list[TextRow]]] = {name: defaultdict(list) for name in ("history", "measurements")}
     for name, rows_of in of_run.items():
         for row in tables[name]:
             rows_of[row["key"]].append(row)
@@ -532,7 +532,7 @@ def counted(folder: Path) -> dict[str, dict[str, Any]]:
     return {row["dataset"]: _counts(folder, row) for row in rows}
 
 
-def _counts(folder: Path, row: Row) -> dict[str, Any]:
+def _counts(folder: Path, row: TextRow) -> dict[str, Any]:
     where = f"{folder / 'datasets.csv'}: {_short(row['dataset'])}: counts"
     try:
         content = json.loads(row["counts"])
@@ -541,14 +541,14 @@ def _counts(folder: Path, row: Row) -> dict[str, Any]:
     return validate(Counts, content, where).model_dump()
 
 
-def _agree(row: Row, **expected: Any) -> None:
+def _agree(row: TextRow, **expected: Any) -> None:
     """Check digests, and what else a row says twice, by what it stands for."""
     for column, value in expected.items():
         if str(value) != row[column]:
             raise ValueError(f"{column}: is {value} by the content (given: {_short(row[column])})")
 
 
-def sealed(rows: Iterable[Row]) -> str:
+def sealed(rows: Iterable[TextRow]) -> str:
     """The digest that measurements which come together share."""
     return files.digest([[row[field] for field in TABLES["measurements"] if field != "seal"] for row in rows], 8)
 
@@ -627,7 +627,7 @@ def alike(records: Iterable[Record]) -> dict[str, str]:
 # Writing
 
 
-def rows(record: Record) -> dict[str, list[Row]]:
+def rows(record: Record) -> dict[str, list[TextRow]]:
     """The rows of a record, by table."""
     every = [record.environment, *(how.environment for how in record.evaluated_by.values())]
     environments = {files.digest(one, 8): one for one in every}
@@ -657,7 +657,7 @@ def rows(record: Record) -> dict[str, list[Row]]:
     }
 
 
-def _row(table: str, values: Mapping[str, Any]) -> Row:
+def _row(table: str, values: Mapping[str, Any]) -> TextRow:
     """A row's fields as text: numbers and mappings as JSON."""
     text = {
         column: value or "" if value is None or isinstance(value, str) else files.canonical_json(value)

@@ -5,7 +5,7 @@ Each file has a model of its own. Here is checked what one file says of another.
 
 import ast
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from hypersphere.config.claims import SENTENCES, Claim
 from hypersphere.config.coordinates import READINGS, of_run
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import Config
-from hypersphere.config.validation import not_one_of, unknown_key
+from hypersphere.config.validation import check_name, not_one_of, unknown_key
 from hypersphere.errors import HypersphereError
 
 
@@ -86,16 +86,12 @@ def _check_shown(config: Config, paper: str, listed: list[Claim]) -> None:
     """The claims that an artifact shows, and those that the report tells first, exist."""
     document, file, ids = config.papers[paper], config.paper_file(paper), [claim.id for claim in listed]
     for name, artifact in document.studied.items():
-        _check_named(artifact.shows, ids, f"{file}: artifacts.{name}.shows")
+        for shown in artifact.shows:
+            check_name(shown, ids, f"{file}: artifacts.{name}.shows")
     if document.report:
         printed = [claim.id for claim in listed if (claim.kind, claim.origin) == ("theorem", "printed")]
-        _check_named(document.report.gravest, printed, f"{file}: report.gravest")
-
-
-def _check_named(names: list[str], known: Collection[str], where: str) -> None:
-    for name in names:
-        if name not in known:
-            raise HypersphereError(f"{where}: {not_one_of(name, known)}")
+        for erratum in document.report.gravest:
+            check_name(erratum, printed, f"{file}: report.gravest")
 
 
 def _check_sentences(config: Config, paper: str, listed: list[Claim]) -> None:

@@ -160,6 +160,12 @@ def not_one_of(name: str, names: Iterable[str]) -> str:
     return f"'{name}' is not one of {', '.join(names)}{suggestion}"
 
 
+def check_name(name: str, names: Collection[str], where: str) -> None:
+    """Raise a sentence that begins with ``where`` unless a name is one of some."""
+    if name not in names:
+        raise HypersphereError(f"{where}: {not_one_of(name, sorted(names))}")
+
+
 def one_of(known: Callable[[], Collection[str]]) -> AfterValidator:
     """Marks a name as one of those that ``known`` returns when a file is read."""
 

@@ -35,7 +35,7 @@ def build(config: Config, paper: str) -> None:
 
 def check_tables(config: Config, paper: str, name: str, study: ExactStudy) -> None:
     """Raise unless a study returns a table for each artifact that names it."""
-    artifacts = config.studied(paper)
+    artifacts = config.exact_artifacts(paper)
     declared = {artifact for artifact in artifacts if artifacts[artifact].study == name}
     if declared != set(study.tables):
         raise HypersphereError(
@@ -47,7 +47,7 @@ def check_tables(config: Config, paper: str, name: str, study: ExactStudy) -> No
 def check_answers(config: Config, paper: str, name: str, study: ExactStudy) -> None:
     """Raise unless a study answers the claims about the artifacts that name it, and these alone."""
     file, listed = config.claims_file(paper), claims.of(config, paper)
-    artifacts = {artifact for artifact, declared in config.studied(paper).items() if declared.study == name}
+    artifacts = {artifact for artifact, declared in config.exact_artifacts(paper).items() if declared.study == name}
     asked = [claim for claim in listed if claim.artifact in artifacts and claim.kind != "theorem"]
     known, code = [claim.id for claim in asked], config.study_code(paper, name).file
     for answer in study.answers:

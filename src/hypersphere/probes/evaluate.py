@@ -31,7 +31,7 @@ from hypersphere.training import device as devices
 from hypersphere.training.determinism import make_deterministic
 from hypersphere.training.frozen import load_frozen, weight_files
 
-Row = tuple[str | int | float | None, ...]
+EvaluationRow = tuple[str | int | float | None, ...]
 """Values of the columns."""
 
 
@@ -89,7 +89,9 @@ def inputs(run: Run, asked: Evaluation, manifest: dict[str, Any]) -> dict[str, s
     return {"status": manifest["status"]} | {name: manifest["files"].get(name, "none") for name in sorted(names)}
 
 
-def _measured(run: str, protocol: Protocol, at: At, frozen: Frozen | None) -> tuple[list[Row], ProbeResult | None]:
+def _measured(
+    run: str, protocol: Protocol, at: At, frozen: Frozen | None
+) -> tuple[list[EvaluationRow], ProbeResult | None]:
     """A row for each value of one encoder on one dataset, and all that its probe says.
 
     Of an encoder that diverged (None), or of which the probe finds nothing to measure: a row for each measure, and
@@ -106,7 +108,7 @@ def _measured(run: str, protocol: Protocol, at: At, frozen: Frozen | None) -> tu
     except NotFiniteError as error:
         print(f"note: {run}: epoch {epoch}: {error}", flush=True)
         return [(run, epoch, digest, name, target, "", None, None, classes, UNDEFINED) for name in measures], None
-    rows: list[Row] = []
+    rows: list[EvaluationRow] = []
     for key, value in result.values.items():
         measure, _, reading = key.partition(";")
         place = run, epoch, digest, measure, target, reading

@@ -15,7 +15,7 @@ from hypersphere.provenance import markers
 
 def manifests(plan: Plan, weights: bool) -> list[Path]:
     """The manifests of all results of a scale, whatever ``only`` chooses; ``weights``: those of runs, too."""
-    studied = [(paper, name) for paper in plan.config.papers for name in plan.config.studied(paper)]
+    studied = [(paper, name) for paper in plan.config.papers for name in plan.config.exact_artifacts(paper)]
     runs = list(plan.runs.values()) if plan.records is None else []
     found = [*markers.of_tables(plan, plan.made_artifacts, studied), *markers.evaluations(plan, runs)]
     return found + [plan.run_folder(run.name) / MANIFEST for run in runs if weights]

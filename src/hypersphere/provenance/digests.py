@@ -87,7 +87,7 @@ def theory_digest(plan: Plan) -> str:
 def simulation_digest(plan: Plan, paper: str) -> str:
     """Digest of a paper's artifacts with their exact studies, its labels and sentences, and the code of the results."""
     studies = (plan.config.study_code(paper, name).compute for name in plan.config.studies(paper))
-    asked = {artifact: declared.study for artifact, declared in plan.config.studied(paper).items()}
+    asked = {artifact: declared.study for artifact, declared in plan.config.exact_artifacts(paper).items()}
     read = [plan.config.sentences_file(paper), plan.config.audit_file(paper)]
     code = code_digest("hypersphere.exact.studies", *studies)
     return files.digest([asked, plan.config.papers[paper].labels, *(file_digest(str(one)) for one in read), code])
@@ -120,14 +120,14 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
 
 def studies_digest(plan: Plan, paper: str) -> str:
     """Digest of all that draws the results of a paper's exact studies."""
-    return files.digest([artifact_digest(plan, paper, artifact) for artifact in plan.config.studied(paper)])
+    return files.digest([artifact_digest(plan, paper, artifact) for artifact in plan.config.exact_artifacts(paper)])
 
 
 def exact_claims_digest(config: Config) -> str:
     """Digest of all that judging claims by exact results reads, except these and the printed numbers."""
     declared = {}
     for name, paper in config.papers.items():
-        studied = {artifact: one.model_dump(mode="json") for artifact, one in config.studied(name).items()}
+        studied = {artifact: one.model_dump(mode="json") for artifact, one in config.exact_artifacts(name).items()}
         declared[name] = [studied, _choices_left(paper)]
     return files.digest([declared, _rules(config), code_digest("hypersphere.statistics.exact_claims")])
 

@@ -15,7 +15,7 @@ from hypersphere import files
 from hypersphere.config import records
 from hypersphere.config.cells import confirms, on_pixels, raw_pixels
 from hypersphere.config.plan import Plan
-from hypersphere.config.records import Measurement, Record, Row
+from hypersphere.config.records import Measurement, Record, TextRow
 from hypersphere.config.run import Run
 from hypersphere.config.validation import not_one_of, validate
 from hypersphere.errors import HypersphereError
@@ -72,7 +72,7 @@ def pack(plan: Plan, run: Run) -> Path:
     return target
 
 
-def _dataset(plan: Plan, name: str, data: str, counts: dict[str, Any]) -> Row:
+def _dataset(plan: Plan, name: str, data: str, counts: dict[str, Any]) -> TextRow:
     return {"dataset": plan.datasets[name].folder, "data": data, "counts": files.canonical_json(counts)}
 
 
@@ -87,7 +87,7 @@ def folder_of(plan: Plan) -> Path:
     return plan.config.evidence if kept else plan.config.results / records.FOLDER
 
 
-def add(folder: Path, new: Sequence[Record], plan: Plan, datasets: Sequence[Row] = ()) -> list[Record]:
+def add(folder: Path, new: Sequence[Record], plan: Plan, datasets: Sequence[TextRow] = ()) -> list[Record]:
     """Add the rows of records to the tables of ``folder``, those that are not there yet: all of them, or none.
 
     With them go the rows of their ``datasets``.
@@ -129,7 +129,7 @@ def add(folder: Path, new: Sequence[Record], plan: Plan, datasets: Sequence[Row]
         return changed
 
 
-def _missing(folder: Path, old: Record, new: Record) -> dict[str, list[Row]]:
+def _missing(folder: Path, old: Record, new: Record) -> dict[str, list[TextRow]]:
     """The rows of a record that its key does not have yet: new answers, and how they were measured."""
 
     def check(table: str, field: str, before: object, after: object, of: str = "") -> None:

@@ -15,6 +15,8 @@ from hypersphere.provenance.manifest import seal, tidy_manifest
 
 Kind = Literal["text", "number", "flag"]
 """What a column holds. An empty field is empty text, NaN or False."""
+Row = dict[str, Any]
+"""A row of a tidy table, by column."""
 Columns = dict[str, Kind]
 """A table's columns in their order, each with what it holds."""
 

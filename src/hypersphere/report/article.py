@@ -15,12 +15,13 @@ from hypersphere.config.rules import RUNGS, Answer
 from hypersphere.errors import HypersphereError
 from hypersphere.files import write_json
 from hypersphere.provenance import exact
+from hypersphere.provenance.tables import Row
 from hypersphere.report import counts, entries, figures, forest, studies, style, words
 from hypersphere.report.artifact import Context
 from hypersphere.report.kinds import study_figure
 from hypersphere.report.our_studies import OurStudy
 from hypersphere.report.page import Known, Page, Picture
-from hypersphere.report.results import ExactResults, Row
+from hypersphere.report.results import ExactResults
 from hypersphere.report.typesetting import address, quoted, typeset
 
 SOURCE = "paper/report.typ"

@@ -265,7 +265,7 @@ class Points(Context):
         for point in self.artifact.points:
             text, other = coordinates.text(point), self.artifact.compared_with(point)
             baseline = "" if other is None else coordinates.text(other)
-            used = words.used(self.config, paper, point)
+            used = words.datasets_for(self.config, paper, point)
             found[text] = Point(
                 point,
                 self.summary.get(text, {}),
@@ -329,7 +329,7 @@ class Points(Context):
         texts = [text for key in chosen if (text := self.here(key, [point]))]
         here = f" (here {', '.join(texts)})" if texts else ""
         measured, names = dict(chosen), []
-        for key, dataset in words.used(self.config, self.paper.paper, chosen).items():
+        for key, dataset in words.datasets_for(self.config, self.paper.paper, chosen).items():
             if dataset is None or dataset.source is None:
                 why = " at this scale" if dataset is None else ": no loader yet"
                 return f"{words.point(self.paper, chosen, chosen)} ({words.NOT_RUN}{why}){here}"

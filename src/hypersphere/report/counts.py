@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hypersphere.config.rules import Answer, Verdict
+from hypersphere.provenance.tables import Row
 from hypersphere.report.entries import ORIGINS
-from hypersphere.report.results import Row
 from hypersphere.statistics.replication import has_interval
 
 KINDS = {

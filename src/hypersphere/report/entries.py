@@ -14,9 +14,10 @@ from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.rules import Answer, Verdict
 from hypersphere.provenance import columns, tables
+from hypersphere.provenance.tables import Row
 from hypersphere.report import words
 from hypersphere.report.artifact import Grid, Head, Line, Shown, Text
-from hypersphere.report.results import Results, Row, settles
+from hypersphere.report.results import Results, settles
 from hypersphere.wording import counted
 
 NOTHING = "–"

@@ -8,7 +8,7 @@ import pandas as pd
 
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.manifest import check_files, check_tidy, tidy_manifest
-from hypersphere.report.results import Row
+from hypersphere.provenance.tables import Row
 from hypersphere.statistics import judged_records
 from hypersphere.statistics.judged_records import REPORT
 

@@ -17,9 +17,9 @@ from hypersphere.config.rules import GRADES, SHORTCOMINGS, Answer
 from hypersphere.config.study import COUNTED
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
+from hypersphere.provenance.tables import Row
 from hypersphere.report import entries, our_studies, words
 from hypersphere.report.entries import decimals_of
-from hypersphere.report.results import Row
 
 WHERE: dict[str, str] = {
     "proof": "random draws",

@@ -14,9 +14,9 @@ from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.study import AGAIN, BEST, CHECKS, PRINTED, TIMES, Selection, Study
 from hypersphere.provenance import tables
+from hypersphere.provenance.tables import Row
 from hypersphere.report import figures, intervals, style, words
 
-Row = Mapping[str, Any]
 Table = list[list[str]]
 """Rows of cells, of which the first is the head."""
 INTERVALS = {"welch": ("Welch", "Holm"), "paired": ("paired", "Holm")}

@@ -19,13 +19,14 @@ from hypersphere.config.questions import load as load_questions
 from hypersphere.config.records import FOLDER
 from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Certainty, Rules, Verdict
 from hypersphere.provenance.evidence import undeclared
+from hypersphere.provenance.tables import Row
 from hypersphere.report import counts, entries, errata, findings, forest, notes, our_studies, prices, words
 from hypersphere.report.artifact import Shown
 from hypersphere.report.counts import Count
 from hypersphere.report.entries import NOTHING, Entry
 from hypersphere.report.evidence import Evidence
 from hypersphere.report.our_studies import OurStudy, Table
-from hypersphere.report.results import Results, Row, settles
+from hypersphere.report.results import Results, settles
 from hypersphere.report.writer import show
 from hypersphere.statistics import false_calls, price
 from hypersphere.statistics.false_calls import Called
@@ -293,7 +294,7 @@ def ladder(certainty: Certainty) -> list[Rung]:
 
 def artifacts_of(results: Results, paper: str) -> tuple[list[Shown], list[Missing]]:
     """The artifacts of a paper with results, those of exact studies first; and the others."""
-    declared, made = results.config.papers[paper], results.made(paper)
+    declared, made = results.config.papers[paper], results.with_numbers(paper)
     measured, studied, missing = list[Shown](), list[Shown](), list[Missing]()
     for name, artifact in declared.artifacts.items():
         shown = show(results, paper, name) if name in made else None

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.rules import Rules, Rung
+from hypersphere.provenance.tables import Row
 from hypersphere.report import forest, words
 from hypersphere.report.entries import NOTHING, decimals_of
-from hypersphere.report.results import Row
 
 SMALL: Rung = "laptop"
 """The rung of small encoders."""

@@ -24,9 +24,9 @@ from hypersphere.config.records import FOLDER
 from hypersphere.config.run import Run
 from hypersphere.provenance import exact
 from hypersphere.provenance.exact import Exact
+from hypersphere.provenance.tables import Row
 from hypersphere.report import errata
 from hypersphere.report.entries import Entry
-from hypersphere.report.results import Row
 from hypersphere.report.words import NOT_RUN
 
 NAMES = re.compile(r"[A-Z]\d+[a-z]?")
@@ -101,7 +101,7 @@ class Proofs:
         paper, name, found = row["paper"], row["artifact"], list[Link]()
         if row["verdict"] != NOT_RUN:
             folder = self._near(self.exact.studies[paper])
-            if name in self.config.studied(paper):
+            if name in self.config.exact_artifacts(paper):
                 found.append(Link("study's table", f"{folder}/{name}.csv"))
             found.append(Link("answers", f"{folder}/answers.csv"))
         return found + self.exact_code(paper, row["study"])
@@ -139,7 +139,7 @@ class Proofs:
         for point in declared.points if declared else ():
             if (point["method"], point["variant"]) != arm:
                 continue
-            dataset = config.used(str(point["dataset"]), paper)
+            dataset = config.dataset_for(str(point["dataset"]), paper)
             resolved = self._published.resolved_of(document, artifact, point, dataset) if dataset else None
             if resolved is not None:
                 return resolved.run

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -15,9 +14,6 @@ from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, exact, tables
 from hypersphere.provenance.exact import Exact
 from hypersphere.provenance.manifest import check_tidy
-
-Row = dict[str, Any]
-"""A row of a tidy table, by column."""
 
 
 def settles(config: Config) -> bool:
@@ -81,11 +77,11 @@ class Results(ExactResults):
                     found[paper, claim.artifact, claim.text] = claim
         return found
 
-    def made(self, paper: str) -> list[str]:
+    def with_numbers(self, paper: str) -> list[str]:
         """The artifacts of a paper whose numbers exist, in the order of its file."""
         declared, folder = self.config.papers[paper], self.plan.config.artifact_folder
         numbers = {name: folder(paper, name) / "summary.csv" for name in declared.measured}
-        numbers |= {name: self.table(paper, name) for name in self.config.studied(paper)}
+        numbers |= {name: self.table(paper, name) for name in self.config.exact_artifacts(paper)}
         return [name for name in declared.artifacts if name in numbers and numbers[name].is_file()]
 
     def drawing(self, paper: str, artifact: str) -> Path:

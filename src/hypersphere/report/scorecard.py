@@ -41,7 +41,7 @@ def numbers(results: Results) -> dict[str, Any]:
         by_kind.setdefault(count.kind, {})[count.origin] = count.verdicts
     found: dict[str, Any] = {name: by_kind[kind] for kind, name in COUNTED.items() if kind in by_kind}
     for name, paper in results.config.papers.items():
-        made = [artifact for artifact in results.made(name) if artifact in paper.measured]
+        made = [artifact for artifact in results.with_numbers(name) if artifact in paper.measured]
         if made:
             found[name] = {artifact: _cells(Points(results, paper, artifact)) for artifact in made}
     return {results.config.scale_name: found}

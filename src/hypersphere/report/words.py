@@ -176,7 +176,7 @@ def point(paper: Paper, given: Coordinates, keys: Iterable[str]) -> str:
     return ", ".join(" ".join(map(named.__getitem__, group)) for group in together(list(named)))
 
 
-def used(config: Config, paper: str, given: Coordinates) -> dict[str, Dataset | None]:
+def datasets_for(config: Config, paper: str, given: Coordinates) -> dict[str, Dataset | None]:
     """What is measured for a point's dataset and target, by these keys; None: nothing stands for it at this scale."""
     known, names = {*config.scale.datasets, *config.datasets}, [name for name in DATA if name in given]
-    return {name: config.used(str(given[name]), paper) if given[name] in known else None for name in names}
+    return {name: config.dataset_for(str(given[name]), paper) if given[name] in known else None for name in names}

@@ -17,10 +17,10 @@ from hypersphere.config.claims import Claim
 from hypersphere.config.project import Config
 from hypersphere.config.rules import Answer, Rung, Verdict
 from hypersphere.provenance import columns, tables
+from hypersphere.provenance.tables import Row
 from hypersphere.statistics import ladder, price, replication
 from hypersphere.statistics.judged_records import REPORT
 
-Row = dict[str, Any]
 NOTHING: Rung = "nothing"
 SIDE = 0.975
 """Probability below the upper end of a printed interval, which holds 95 %."""

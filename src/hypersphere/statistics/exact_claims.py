@@ -83,7 +83,7 @@ def of_studies(
 
     ``folder`` is that of the document's exact studies.
     """
-    studied = config.studied(paper)
+    studied = config.exact_artifacts(paper)
     if not studied:
         return {}
     path = check_tidy(folder, "answers.csv")

@@ -6,16 +6,15 @@ from scales that were finished here.
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from hypersphere.config import project
 from hypersphere.config.project import Config
 from hypersphere.config.rules import RUNGS, SHORTCOMINGS, Certainty, Rung, Shortcoming, Verdict
 from hypersphere.provenance import columns, exact, tables
 from hypersphere.provenance.manifest import check_tidy
+from hypersphere.provenance.tables import Row
 from hypersphere.statistics import certainty, indirectness, judged_records
 
-Row = dict[str, Any]
 RUNG_OF: dict[str, Rung] = {"theorem": "proof", "study": "exact", "sentence": "own_table"}
 """The evidence that needs no encoder, by what answers the claim."""
 

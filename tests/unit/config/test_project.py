@@ -71,7 +71,7 @@ def test_only_chooses_papers_and_artifacts(loaded: Callable[..., Config], only: 
     """Text is what ``make reproduce ONLY=…`` hands over."""
     for where in ({"config": {"only": only}}, {"overrides": {"only": only}}):
         config = loaded(paper={"artifacts.other": STUDY}, **where)
-        assert (config.chosen("p", "table"), config.chosen("p", "other")) == (table, other)
+        assert (config.asks_for("p", "table"), config.asks_for("p", "other")) == (table, other)
 
 
 def test_changed_numbers_go_to_a_folder_of_their_own(loaded: Callable[..., Config]) -> None:
@@ -111,12 +111,14 @@ def test_a_study_that_needs_what_a_scale_or_folder_has_not_is_left_out(
     paper = {"artifacts.plain": STUDY, "artifacts.needy": STUDY | {"needs": [needed]}}
     rich = {"provides": [needed]}
     both, fetched = {"plain", "needy"}, needed == "human_labels"
-    assert loaded(paper=paper).studied("p").keys() == {"plain"}
-    assert loaded(paper=paper, scale=rich).studied("p").keys() == (both if fetched else {"plain"})
-    assert loaded({"evidence_only": True}, paper=paper, scale=rich).studied("p").keys() == {"plain"}  # nor downloaded
+    assert loaded(paper=paper).exact_artifacts("p").keys() == {"plain"}
+    assert loaded(paper=paper, scale=rich).exact_artifacts("p").keys() == (both if fetched else {"plain"})
+    assert loaded({"evidence_only": True}, paper=paper, scale=rich).exact_artifacts("p").keys() == {
+        "plain"
+    }  # nor downloaded
     data = {"data_root": str(tmp_path / "data")}
     (tmp_path / "data").mkdir()
-    assert loaded(data, paper=paper, scale=rich).studied("p").keys() == {"plain"}
+    assert loaded(data, paper=paper, scale=rich).exact_artifacts("p").keys() == {"plain"}
     (tmp_path / "data" / folder).mkdir(parents=True)
     for shown in (data, data | {"evidence_only": True}):
-        assert loaded(shown, paper=paper, scale=rich).studied("p").keys() == both
+        assert loaded(shown, paper=paper, scale=rich).exact_artifacts("p").keys() == both

@@ -66,7 +66,7 @@ def test_a_closed_study_is_made_only_where_its_artifact_is_named(
     plan = planning.make(root, {"only": only})
     assert [name for _, name in plan.chosen_artifacts] == chosen
     assert [name for _, name in plan.made_artifacts] == ["s", "s_checks"]
-    assert planning.make(root, {"only": only, "evidence_only": True}).config.chosen("p", "s_checks")
+    assert planning.make(root, {"only": only, "evidence_only": True}).config.asks_for("p", "s_checks")
 
 
 def test_a_borrowed_method_is_the_run_of_its_document(project: Project) -> None:

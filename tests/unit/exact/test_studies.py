@@ -29,7 +29,7 @@ def test_a_table_for_each_artifact_answers_and_a_manifest_with_the_same_bytes_at
 ) -> None:
     folder, found = project_root / "results" / "exact" / "simulations" / PAPER, []
     for chosen in ({}, {"epochs": 3}, {"scale": "paper"}):
-        artifacts = made(project_root, **chosen).config.studied(PAPER)
+        artifacts = made(project_root, **chosen).config.exact_artifacts(PAPER)
         found.append({path.name: path.read_bytes() for path in folder.iterdir()})
         answers = pd.read_csv(folder / "answers.csv")
         shutil.rmtree(folder)
@@ -40,7 +40,7 @@ def test_a_table_for_each_artifact_answers_and_a_manifest_with_the_same_bytes_at
 
 
 def test_a_study_returns_the_tables_that_artifacts_ask_for(project_root: Path, refused: Any) -> None:
-    first, *_ = planning.make(project_root).config.studied(PAPER)
+    first, *_ = planning.make(project_root).config.exact_artifacts(PAPER)
     file = project_root / "papers" / PAPER / "paper.yaml"
     paper = yaml.safe_load(file.read_text())
     del paper["report"]  # which names a figure of the study
@@ -87,7 +87,7 @@ def test_answers_say_what_their_numbers_are(refused: Any) -> None:
 
 def test_an_altered_table_is_refused_and_made_again_by_the_next_run(project_root: Path, refused: Any) -> None:
     plan = made(project_root)
-    name = next(iter(plan.config.studied(PAPER)))
+    name = next(iter(plan.config.exact_artifacts(PAPER)))
     shutil.copytree(plan.config.exact_studies(PAPER), plan.config.results / "simulations" / PAPER)
     path = plan.config.results / "simulations" / PAPER / f"{name}.csv"
     path.write_bytes(path.read_bytes().replace(b"1", b"2", 1))

@@ -32,11 +32,11 @@ def counts(labels: HumanLabels) -> ExactStudy:
     return ExactStudy({"human_labels": table}, answers(labels))
 
 
-Row = tuple[str, str, float, str]
+Agreement = tuple[str, str, float, str]
 """A row of the table: labels, quantity, value, unit."""
 
 
-def cifar10h(labels: HumanLabels) -> list[Row]:
+def cifar10h(labels: HumanLabels) -> list[Agreement]:
     people = labels.cifar10h_counts.sum(axis=1)
     labels_given = (labels.cifar10h_counts > 0).sum(axis=1)
     entropy = entropies(labels.cifar10h_counts)
@@ -53,7 +53,7 @@ def cifar10h(labels: HumanLabels) -> list[Row]:
     ]
 
 
-def cifar10n(labels: HumanLabels) -> list[Row]:
+def cifar10n(labels: HumanLabels) -> list[Agreement]:
     official = labels.cifar10n_clean_label
     differ = votes(labels).max(axis=1) == 1
     return [
@@ -66,7 +66,7 @@ def cifar10n(labels: HumanLabels) -> list[Row]:
     ]
 
 
-def cifar100n(labels: HumanLabels) -> list[Row]:
+def cifar100n(labels: HumanLabels) -> list[Agreement]:
     coarse = error_rate(labels.cifar100n_noisy_coarse_label, labels.cifar100n_clean_coarse_label)
     fine = error_rate(labels.cifar100n_noisy_label, labels.cifar100n_clean_label)
     return [
