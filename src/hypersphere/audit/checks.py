@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from scipy import special
 
-from hypersphere.audit import chance, grim, numerals
+from hypersphere.audit import chance, grim, numerals, relations
 from hypersphere.audit.numerals import unit
 from hypersphere.audit.table import Cell
 from hypersphere.errors import HypersphereError
@@ -118,9 +118,9 @@ def audit(
     for where, sentence in sentences:
         if where not in tables:
             raise HypersphereError(f"claim '{sentence}': there is no table '{where}' (there is '{next(iter(tables))}')")
-        check, of, numbers = sentences.parse(sentence, tables[where], decimal)
-        held, places, fails = sentences.outcome([check], numbers)
-        verdict = FITS if held >= sentences.HOLDS[of](places) else NOT
+        check, of, numbers = relations.parse(sentence, tables[where], decimal)
+        held, places, fails = relations.outcome([check], numbers)
+        verdict = FITS if held >= relations.HOLDS[of](places) else NOT
         said = f"“{sentence}” holds in {held} of {places}" + (f"; not at {fails}" if fails else "")
         found.append(Finding("claims", where, "", "", "", verdict, said, held / places))
     order = list(CHECKS)

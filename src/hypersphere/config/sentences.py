@@ -1,4 +1,4 @@
-"""Sentences that a document says of its own printed numbers, with the places where each holds (audit/sentences.py).
+"""Sentences that a document says of its own printed numbers, with the places where each holds (audit/relations.py).
 
 sentences.yaml has the cells, relation and threshold of each sentence, claims.csv the numbers. Nothing is measured.
 """
@@ -6,7 +6,7 @@ sentences.yaml has the cells, relation and threshold of each sentence, claims.cs
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hypersphere.audit.sentences import READING, Check, Number, outcome
+from hypersphere.audit.relations import READING, Check, Number, outcome
 from hypersphere.config import claims
 from hypersphere.config.coordinates import alternatives, ordered, show
 from hypersphere.config.project import Config

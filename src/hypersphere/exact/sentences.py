@@ -5,7 +5,7 @@ A sentence that its own tables contradict is refuted, however well they are repr
 
 import pandas as pd
 
-from hypersphere.audit.sentences import HOLDS
+from hypersphere.audit.relations import HOLDS
 from hypersphere.config import claims
 from hypersphere.config.sentences import told
 from hypersphere.exact.study import Context, ExactStudy, counted

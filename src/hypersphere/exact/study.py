@@ -33,7 +33,7 @@ Numbers = Sequence[float] | Float[np.ndarray, "seeds"]
 
 
 class ExactNumber(NamedTuple):
-    """What a study computes for one claim in one reading. statistics/studies.py judges it."""
+    """What a study computes for one claim in one reading. statistics/exact_claims.py judges it."""
 
     id: str
     reading: str

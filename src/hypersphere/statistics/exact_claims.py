@@ -34,7 +34,7 @@ KINDS: dict[str, set[str]] = {
     "counted": {"held", "places", "needed"},
     "effect": {"variant", "baseline"},
 }
-"""The kinds of answer, by the functions of ``simulations/study.py`` that make them, each with its arms."""
+"""The kinds of answer, by the functions of ``exact/study.py`` that make them, each with its arms."""
 Arms = Mapping[str, np.ndarray]
 """The numbers of one answer, by arm."""
 
