@@ -14,7 +14,10 @@ TEMPLATES = [path.as_posix() for path in sorted((SOURCE / "hypersphere/report/te
 MADE = [local(path) for key in PLAN.made_artifacts for path in tidy(*key)]
 DRAWN = [local(path) for key in PLAN.made_artifacts for path in PLAN.config.outputs(*key)]
 DRAWN += [
-    local(path) for paper in SIMULATED for name in PLAN.config.exact_artifacts(paper) for path in PLAN.config.outputs(paper, name)
+    local(path)
+    for paper in SIMULATED
+    for name in PLAN.config.exact_artifacts(paper)
+    for path in PLAN.config.outputs(paper, name)
 ]
 
 

@@ -4,7 +4,11 @@ THEORY = [f"{RESULTS}/theory.csv", f"{RESULTS}/theory.json"]
 SIMULATED = {
     paper: [
         f"{RESULTS}/simulations/{paper}/{name}"
-        for name in [*[f"{artifact}.csv" for artifact in PLAN.config.exact_artifacts(paper)], "answers.csv", "manifest.json"]
+        for name in [
+            *[f"{artifact}.csv" for artifact in PLAN.config.exact_artifacts(paper)],
+            "answers.csv",
+            "manifest.json",
+        ]
     ]
     for paper in PLAN.config.papers
     if PLAN.config.exact_artifacts(paper)
