@@ -115,14 +115,14 @@ def plan(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 def explain(plan: Plan, run: Run) -> None:
-    """Print a run's state, each field with its value and who set it, and where its manifest is."""
+    """Print a run's state, each field of it and of the probes that measure it, who set it, and where its manifest is."""
     from hypersphere.provenance import state
 
     print(f"{state.look(plan.run_folder(run.name), 0).state:<10} {run.name}")
-    rows = plan.explained(run.name)
-    fields, values = (max(len(row[column]) for row in rows) for column in (0, 1))
-    for name, value, layer in rows:
-        print(f"  {name:<{fields}}  {value:<{min(values, 24)}}  {layer}")
+    for rows in (plan.explained(run.name), plan.probes_explained(run.name)):
+        fields, values = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
+        for name, value, layer in rows:
+            print(f"  {name:<{fields}}  {value:<{min(values, 24)}}  {layer}")
     print(f"{'manifest':<10} {(plan.run_folder(run.name) / MANIFEST).relative_to(plan.config.root)}")
 
 

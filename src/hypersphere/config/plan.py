@@ -11,7 +11,7 @@ from hypersphere import files
 from hypersphere.config import cells as of_cells
 from hypersphere.config import project as cfg
 from hypersphere.config import registry
-from hypersphere.config.artifacts import Protocol
+from hypersphere.config.artifacts import Probe, Protocol
 from hypersphere.config.cells import Cell, Cells
 from hypersphere.config.records import Records, read_all
 from hypersphere.config.run import Dataset, Run
@@ -287,9 +287,30 @@ class Plan:
             for layer in layers.setting(path):
                 place = self._place(layer.file, layer.section)
                 steps.append(f"{place} ({layer.computes})" if layer.computes else place)
-            shown = value if isinstance(value, str) else files.canonical_json(value)
-            rows.append((".".join(path), shown, "; ".join(steps) or "default"))
+            rows.append((".".join(path), _shown(value), "; ".join(steps) or "default"))
         return rows
+
+    def probes_explained(self, name: str) -> list[tuple[str, str, str]]:
+        """Every parameter of the probes that measure a run, as ``evaluation: probe.parameter``, and who set it."""
+        rows = []
+        for (paper, protocol), probe in self._probes_of[self.run(name).name].items():
+            declared = self.config.papers[paper].evaluations[protocol].probe.parameters
+            layers = [cfg.Replaced(self.config.paper_file(paper), f"evaluations.{protocol}", declared)]
+            layers += self.config.probe_parameters(paper, protocol, probe.name)
+            for key, value in probe.parameters.items():
+                last = next(one for one in reversed(layers) if key in one.parameters)
+                row = f"{paper}/{protocol}: {probe.name}.{key}", _shown(value), self._place(last.file, last.section)
+                rows.append(row)
+        return rows
+
+    @cached_property
+    def _probes_of(self) -> dict[str, dict[tuple[str, str], Probe]]:
+        """The probes that measure each run, by its name and then by paper and evaluation."""
+        found: dict[str, dict[tuple[str, str], Probe]] = {name: {} for name in self.runs}
+        for cell in self.cells:
+            if cell.run is not None and cell.how is not None and not cell.missing:
+                found[cell.run.name][cell.paper, cell.protocol] = cell.how.probe
+        return found
 
     @cached_property
     def _first_cells(self) -> dict[str, Cell]:
@@ -333,6 +354,11 @@ class Plan:
 def _measured(cells: Iterable[Cell]) -> dict[str, Run]:
     """The distinct runs of the cells that are measured, by name."""
     return {cell.run.name: cell.run for cell in cells if cell.run is not None and not cell.missing}
+
+
+def _shown(value: Any) -> str:
+    """A value as a person would type it."""
+    return value if isinstance(value, str) else files.canonical_json(value)
 
 
 def leaves(fields: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[list[str], Any]]:

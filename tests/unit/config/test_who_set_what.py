@@ -288,3 +288,35 @@ def test_a_run_that_is_printed_whole_and_read_again_is_the_same(scale: str) -> N
     for run in [*runs.values()][::5]:
         again = Run.model_validate(files.parse_yaml(run.as_yaml()))
         assert (again, again.name) == (run, run.name)
+
+
+def of_evaluation(paper: str, name: str) -> dict[str, Any]:
+    """The parameters that a paper gives the probe of an evaluation, filled in from the one that it is like."""
+    declared = read(f"papers/{paper}/paper.yaml")["evaluations"][name]
+    below = of_evaluation(paper, declared["like"]) if "like" in declared else {}
+    return below | declared.get("probe", {})
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_each_parameter_of_a_probe_is_that_of_the_layer_named_and_no_later_one_has_it(scale: str) -> None:
+    """Of a run for each evaluation of each document."""
+    plan, wrong = released(scale), list[str]()
+    first: dict[tuple[str, str], str] = {}
+    for cell in plan.cells:
+        if cell.run is not None and cell.how is not None and not cell.missing:
+            first.setdefault((cell.paper, cell.protocol), cell.run.name)
+    for run in dict.fromkeys(first.values()):
+        for what, text, where in plan.probes_explained(run):
+            evaluation, _, parameter = what.partition(": ")
+            (paper, name), (probe, key) = evaluation.split("/"), parameter.split(".")
+            layers = {f"papers/{paper}/paper.yaml: evaluations.{name}": of_evaluation(paper, name)}
+            layers[f"config/scales/{scale}.yaml: probes.{probe}"] = (
+                read(f"config/scales/{scale}.yaml").get("probes", {}).get(probe, {})
+            )
+            own = f"papers/{paper}/scales/{scale}.yaml"
+            layers[f"{own}: evaluations.{name}"] = read(own).get("evaluations", {}).get(name, {})
+            place, last = next((place, one[key]) for place, one in reversed(layers.items()) if key in one)
+            if (where, text) != (place, last if isinstance(last, str) else files.canonical_json(last)):
+                wrong.append(f"{what}: {text} of {where} is shown, and {place} gives {last}")
+    assert first
+    assert wrong == []
