@@ -115,7 +115,7 @@ def plan(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 def explain(plan: Plan, run: Run) -> None:
-    """Print a run's state, each field of it and of the probes that measure it, who set it, and where its manifest is."""
+    """Print a run's state, who set each field of it and of the probes that measure it, and where its manifest is."""
     from hypersphere.provenance import state
 
     print(f"{state.look(plan.run_folder(run.name), 0).state:<10} {run.name}")
