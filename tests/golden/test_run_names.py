@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from hypersphere import files
 from hypersphere.command import runs
-from hypersphere.command.runs import Row
+from hypersphere.command.runs import RunsAlike
 from hypersphere.config import recipe, registry
 from hypersphere.config import run as spec
 
@@ -41,13 +41,13 @@ MODELS: tuple[type[BaseModel], ...] = (
 )
 
 
-def listed(scale: str) -> list[Row]:
+def listed(scale: str) -> list[RunsAlike]:
     """The runs of a scale's plan by paper, those that this machine cannot train, too."""
     plan = released(scale)
     return [row for paper in plan.config.papers for row in runs.rows(plan, paper)]
 
 
-def names(rows: list[Row]) -> list[str]:
+def names(rows: list[RunsAlike]) -> list[str]:
     """The names of their runs, each once."""
     return sorted({name for row in rows for name in row.names.values()})
 
