@@ -153,7 +153,7 @@ def test_imbalance_leaves_what_the_norms_paper_has(classes: int, head: int, rati
     assert found == Size(32, classes, images)
 
 
-def test_every_declared_set_but_two_kinds_has_a_size() -> None:
-    """ImageNet has no loader yet, and no encoder is trained on a task of sentences."""
+def test_every_declared_set_but_those_of_sentences_has_a_size() -> None:
+    """No encoder is trained on a task of sentences."""
     unknown = [one.source for one in configured().datasets.values() if stated(one) is None]
-    assert {source and source.name for source in unknown} == {None, "text_task"}
+    assert {source and source.name for source in unknown} == {"text_task"}

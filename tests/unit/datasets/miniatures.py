@@ -3,6 +3,7 @@
 The layouts are those that the datasets' pages and torchvision's readers describe; contents are noise.
 """
 
+import gzip
 import io
 import pickle
 import tarfile
@@ -63,6 +64,10 @@ def write(folder: Path, files: Mapping[str, bytes]) -> Path:
 
 def below(folder: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
     return {f"{folder}/{name}": content for name, content in files.items()}
+
+
+def tar(files: Mapping[str, bytes]) -> bytes:
+    return gzip.decompress(tar_gz(files))
 
 
 def tar_gz(files: Mapping[str, bytes], folder: str = "") -> bytes:

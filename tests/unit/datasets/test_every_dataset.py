@@ -2,6 +2,7 @@
 
 import codecs
 import gzip
+import hashlib
 import struct
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -10,13 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from PIL import Image
+from scipy.io import savemat
 from torchvision.datasets import MNIST, STL10, Flowers102, ImageFolder
 from torchvision.transforms import CenterCrop, Compose, Grayscale, Resize
 
 from hypersphere.config import registry
 from hypersphere.config.run import Dataset
-from hypersphere.datasets import cifar, imagenet100, mnist, stl10, store, tiny_imagenet
+from hypersphere.datasets import cifar, imagenet, imagenet100, mnist, stl10, store, tiny_imagenet
 from hypersphere.datasets.corrupting import FUNCTIONS
+from hypersphere.datasets.reading import published
 from hypersphere.errors import HypersphereError
 
 from ...harm import HARMS
@@ -76,6 +79,11 @@ WORLDS = {
         below("flowers-102", TABLES | below("jpg", FLOWERS)),
     ),
     "folder": World({"path": "of/mine", "size": 20}, {"train": 5, "test": 3}, below("of/mine", SPLITS)),
+    "imagenet": World(
+        {"size": 8},
+        {"train": 4, "test": 4},
+        {**below("imagenet/train", PHOTOGRAPHS), **below("imagenet/val", PHOTOGRAPHS)},
+    ),
     "imagenet100": World(
         {"size": 8},
         {"train": 3, "test": 3},
@@ -120,10 +128,17 @@ def root(request: pytest.FixtureRequest, tmp_path: Path, server: Any, monkeypatc
         pytest.skip(reason)
     monkeypatch.setattr(imagenet100, "LIST", tmp_path / "classes.txt")
     imagenet100.LIST.write_text("b\na\n")
+    of_few(monkeypatch)
     take_for_published(monkeypatch, SCANS | WORLDS["cifar"].files)
     if name in FETCHED:
         server.publish(name, {Path(file).name: content for file, content in WORLDS[name].files.items()})
     return miniatures.write(tmp_path / "own", WORLDS[name].files)
+
+
+def of_few(patch: pytest.MonkeyPatch) -> None:
+    """Take ``PHOTOGRAPHS`` for all of ImageNet."""
+    patch.setattr(imagenet, "CLASSES", 3)
+    patch.setattr(imagenet, "IMAGES", {"train": 4, "val": 4})
 
 
 def load(name: str, root: Path) -> Any:
@@ -202,6 +217,7 @@ READERS: dict[str, Callable[[Path, str], Labelled]] = {
     "cifar": lambda root, part: cifar.SETS[10](root, train=part == "train"),
     "flowers102": flowers,
     "folder": of_folder,
+    "imagenet": lambda root, part: ImageFolder(root / "imagenet" / {"test": "val"}.get(part, part), square(8)),
     "imagenet100": of_imagenet,
     "mnist": lambda root, part: MNIST(root, train=part == "train", transform=Grayscale(3)),
     "stl10": lambda root, part: STL10(root, split=part),
@@ -270,6 +286,10 @@ OTHERS: list[tuple[str, str, bytes | None]] = [
     ("biased_ffhq", "bffhq/valid/1_0_0.txt", b"x"),
     ("biased_ffhq", "bffhq/valid/", None),
     ("biased_ffhq", "bffhq/valid/4_0_1.png", None),
+    ("imagenet", "imagenet/train/", None),
+    ("imagenet", "imagenet/train/a/", None),
+    ("imagenet", "imagenet/val/b/", None),
+    ("imagenet", "imagenet/val/a/1.jpg", None),
     ("imagenet100", "imagenet/val/", None),
     ("imagenet100", "imagenet/train/b/", None),
     ("imagenet100", "imagenet/train/b/3.jpg", None),
@@ -323,6 +343,57 @@ def test_a_face_conflicts_where_its_gender_is_another_number_than_its_age(tmp_pa
     splits = load("biased_ffhq", miniatures.write(tmp_path, WORLDS["biased_ffhq"].files)).splits
     conflicting = {part: split.attributes["conflicting"].tolist() for part, split in splits.items()}
     assert conflicting == {"train": [False, True], "valid": [True], "test": [True]}
+
+
+def archives_of_imagenet() -> Files:
+    """The official archives of ``PHOTOGRAPHS``: validation images have no folders, and the kit has hypernyms, too."""
+    by_class: dict[str, Files] = {}
+    for name, content in PHOTOGRAPHS.items():
+        folder, _, image = name.partition("/")
+        by_class.setdefault(folder, {})[image] = content
+    flat = {f"ILSVRC2012_val_{place:08}.JPEG": content for place, content in enumerate(PHOTOGRAPHS.values(), start=1)}
+    fields = [("ILSVRC2012_ID", "O"), ("WNID", "O"), ("words", "O"), ("gloss", "O"), ("num_children", "O")]
+    leaves = [(1, "b", "", "", 0), (2, "c", "", "", 0), (3, "a", "", "", 0), (4, "above", "", "", 2)]
+    meta = miniatures.written(lambda buffer: savemat(buffer, {"synsets": np.array(leaves, dtype=fields)}))
+    kit = {"data/meta.mat": meta, "data/ILSVRC2012_validation_ground_truth.txt": b"3\n3\n1\n2\n"}  # a, a, b, c
+    return {
+        imagenet.TRAINING: miniatures.tar({f"{one}.tar": miniatures.tar(of) for one, of in by_class.items()}),
+        imagenet.VALIDATION: miniatures.tar(flat),
+        imagenet.KIT: miniatures.tar_gz(kit, imagenet.KIT_FOLDER),
+    }
+
+
+def of_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder with the official archives of ``PHOTOGRAPHS``, whose checksums are taken for the published ones."""
+    of_few(monkeypatch)
+    made = archives_of_imagenet()
+    for name, content in made.items():
+        file = published.table()["imagenet"].files[name]
+        digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
+        monkeypatch.setitem(published.table()["imagenet"].files, name, file._replace(md5=digest))
+    return miniatures.write(tmp_path / "packed", below("imagenet", made))
+
+
+def test_imagenet_in_its_archives_is_imagenet_in_its_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = imagenet.imagenet(of_archives(tmp_path, monkeypatch), size=8)
+    plain = imagenet.imagenet(miniatures.write(tmp_path / "plain", WORLDS["imagenet"].files), size=8)
+    assert packed.class_names == plain.class_names == {"class": ("a", "b", "c")}
+    for part, split in plain.splits.items():
+        every = np.arange(4)
+        np.testing.assert_array_equal(packed.splits[part].images[every], split.images[every])
+        assert packed.splits[part].labels["class"].tolist() == split.labels["class"].tolist() == [0, 0, 1, 2]
+
+
+@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize("name", [imagenet.TRAINING, imagenet.VALIDATION, imagenet.KIT])
+def test_a_damaged_archive_of_imagenet_is_a_sentence_that_names_it(
+    name: str, harm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = of_archives(tmp_path, monkeypatch)
+    HARMS[harm](root / "imagenet" / name)
+    with pytest.raises(HypersphereError) as caught:
+        imagenet.imagenet(root, size=8)
+    assert (name if (root / "imagenet" / imagenet.TRAINING).is_file() else "train") in str(caught.value)
 
 
 def test_the_list_of_imagenet100_has_a_hundred_ids() -> None:

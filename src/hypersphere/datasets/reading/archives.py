@@ -82,6 +82,20 @@ class Shelf:
                 return opened.read()
 
 
+class Nested(Shelf):
+    """Files of tars in a tar, read in place: ``cat/1.jpg`` is ``1.jpg`` of ``cat.tar``."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        inner, self._members = self._members, {}
+        for name in sorted(inner):
+            with _readable(f"{path}: {name}"):
+                packed = inner[name]()
+                tar = tarfile.open(fileobj=packed)  # noqa: SIM115  (the shelf keeps it)
+                folder = name.removesuffix(".tar")
+                self._members |= {f"{folder}/{one.name}": partial(tar.extractfile, one) for one in tar if one.isfile()}
+
+
 def _unzipped(path: Path) -> IO[bytes]:
     """A nameless temporary file of what a .gz holds."""
     with path.open("rb") as packed:

@@ -88,7 +88,8 @@ def require(file: File, path: Path, download: bool) -> None:
             except HypersphereError:
                 raise first from None
     elif not path.exists():
-        raise HypersphereError(f"{path}: the file is missing; it is published at {file.address}")
+        remedy = f"it is published at {file.address}" if file.address else "put the official file there"
+        raise HypersphereError(f"{path}: the file is missing; {remedy}")
     elif not has_md5(path, file.md5):
         found = f"{path.stat().st_size} bytes with another md5 than the published one"
         raise HypersphereError(f"{path}: damaged: {found}; put the official file there")
