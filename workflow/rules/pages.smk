@@ -24,7 +24,8 @@ DRAWN += [
 rule claims:
     input:
         MADE,
-        EXACT_CLAIMS,
+        THEORY,
+        SIMULATED.values(),
     output:
         CLAIMS,
     log:
@@ -44,8 +45,6 @@ rule claims:
 rule scorecard:
     input:
         CLAIMS,
-        THEORY,
-        SIMULATED.values(),
         DRAWN,
     output:
         SCORECARD,

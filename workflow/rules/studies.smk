@@ -1,6 +1,6 @@
 # theorems and exact studies: without data or runs, and so the same at every scale, which copies them
 
-THEORY = [f"{RESULTS}/theory.csv", f"{RESULTS}/theory.json"]
+THEORY = [f"{RESULTS}/{name}" for name in ("theory.csv", "theory.json", "theory_claims.csv", "theory_claims.json")]
 SIMULATED = {
     paper: [
         f"{RESULTS}/simulations/{paper}/{name}"
@@ -8,21 +8,19 @@ SIMULATED = {
             *[f"{artifact}.csv" for artifact in PLAN.config.exact_artifacts(paper)],
             "answers.csv",
             "manifest.json",
+            "claims.csv",
+            "claims.json",
         ]
     ]
     for paper in PLAN.config.papers
     if PLAN.config.exact_artifacts(paper)
 }
-EXACT = {"theory": exact(PLAN.config.exact, THEORY, digests.theory_digest(PLAN), *PLAN.config.papers)}
+PRINTED = [claims_of(paper) for paper in PLAN.config.papers]
+EXACT = {"theory": exact(PLAN.config.exact, THEORY, digests.theory_digest(PLAN), *PLAN.config.papers, *PRINTED)}
 for PAPER, COPIES in SIMULATED.items():
     # Some studies use the printed numbers themselves.
     OF = digests.simulation_digest(PLAN, PAPER), claims_of(PAPER)
     EXACT[f"simulations_{PAPER}"] = exact(PLAN.config.exact_studies(PAPER), COPIES, *OF)
-COMPUTED = [path for name in EXACT for path in EXACT[name].made]
-EXACT_CLAIMS = [f"{RESULTS}/exact_claims.csv", f"{RESULTS}/exact_claims.json"]
-EXACT["claims"] = exact(
-    PLAN.config.exact, EXACT_CLAIMS, digests.exact_claims_digest(PLAN.config), *map(claims_of, PLAN.config.papers)
-)
 
 
 rule theory:
@@ -41,26 +39,6 @@ rule theory:
         code=EXACT["theory"].of,
     shell:
         "hypersphere theory > {log} 2>&1"
-
-
-rule exact_claims:
-    input:
-        COMPUTED,
-    output:
-        EXACT["claims"].made,
-    log:
-        "logs/exact/claims.log",
-    priority: 2
-    conda:
-        "../../environment.yml"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=10,
-    params:
-        code=EXACT["claims"].of,
-    shell:
-        "hypersphere exact-claims > {log} 2>&1"
 
 
 for NAME in EXACT:
@@ -116,7 +94,7 @@ for PAPER in SIMULATED:
             f"studies_{PAPER}"
         input:
             SIMULATED[PAPER],
-            EXACT_CLAIMS,
+            THEORY,
         output:
             [local(path) for name in PLAN.config.exact_artifacts(PAPER) for path in PLAN.config.outputs(PAPER, name)],
         log:

@@ -246,14 +246,29 @@ def evaluate(plan: Plan, arguments: argparse.Namespace) -> None:
         evaluate.evaluate_runs(plan, runs)
 
 
-@command("run the exact studies of papers (default: of all)", option("paper", nargs="*"), of_config=True)
+@command("check every theorem and identity against draws and counterexamples, and judge their claims", of_config=True)
+def theory(config: Config, arguments: argparse.Namespace) -> None:
+    from hypersphere.exact import theorems
+    from hypersphere.statistics import exact_claims
+
+    theorems.build(config)
+    exact_claims.build_theorems(config)
+
+
+@command(
+    "run the exact studies of papers and judge their claims (default: of all)",
+    option("paper", nargs="*"),
+    of_config=True,
+)
 def simulate(config: Config, arguments: argparse.Namespace) -> None:
     from hypersphere.exact import studies
+    from hypersphere.statistics import exact_claims
 
     for paper in arguments.paper:
         check_studied("simulate", config, paper)
     for paper in arguments.paper or [name for name in config.papers if config.exact_artifacts(name)]:
         studies.build(config, paper)
+        exact_claims.build_studies(config, paper)
         done = counted(len(config.studies(paper)), "exact study", "exact studies")
         print(f"{paper}: the tables of {done} are in {config.exact_studies(paper)}", flush=True)
 
@@ -422,12 +437,6 @@ def _build(module: str) -> Callable[[Plan | Config, argparse.Namespace], None]:
 
 
 COMMANDS |= {
-    "theory": Command(
-        _build("exact.theorems"), "check every theorem and identity against draws and counterexamples", of_config=True
-    ),
-    "exact-claims": Command(
-        _build("statistics.exact_claims"), "judge the claims that theorems and exact studies answer", of_config=True
-    ),
     "scorecard": Command(_build("report.scorecard"), "write the page of a scale: each claim, its verdict and its runs"),
     "runs": Command(_build("command.runs"), "write the runs of each paper as a table, into the paper's folder"),
 }

@@ -29,7 +29,7 @@ from hypersphere.wording import counted
 
 MADE = (
     *(f"{folder}/**/*" for folder in ("statistics", "simulations", "tables", "figures")),
-    *("theory.*", "exact_claims.*", "claims.*", "scorecard.*"),
+    *("theory.*", "theory_claims.*", "claims.*", "scorecard.*"),
 )
 """Of a folder of results, what is rebuilt here."""
 KEPT = ("runs", "evaluations", "batches")
@@ -185,7 +185,7 @@ def _rebuild(plan: Plan) -> None:
             for marker in (again.marker(batch), again.evaluated_marker(batch.id)):
                 if not marker.exists():  # else the file that it links to would be touched
                     marker.touch()
-        rules = ["reproduce", "theory", "copy_theory", "exact_claims", "copy_claims", "claims", "scorecard"]
+        rules = ["reproduce", "theory", "copy_theory", "claims", "scorecard"]
         rules += [f"artifact_{name}" for name in again.drawn_together]
         studied = {paper for paper, _ in again.chosen_studies}
         rules += [f"{kind}_{paper}" for paper in studied for kind in ("simulate", "copy_simulations", "studies")]

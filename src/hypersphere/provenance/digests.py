@@ -24,6 +24,8 @@ from hypersphere.provenance.sources import closure, code_digest
 
 WRITER = "hypersphere.report.writer"
 """Writes the files of every artifact; the module of the artifact's kind gives what is in them."""
+EXACT_CLAIMS = "hypersphere.statistics.exact_claims"
+"""Judges the claims that theorems and exact studies answer."""
 
 
 def run_digest(run: Run) -> str:
@@ -79,18 +81,20 @@ def evaluation_digest(plan: Plan, batch: BatchOfRuns) -> str:
 
 
 def theory_digest(plan: Plan) -> str:
-    """Digest of all code that checks the theorems of the plan's papers."""
+    """Digest of all code that checks the theorems of the plan's papers, and judges their claims."""
     stated = filter(None, map(plan.config.theorems_module, plan.config.papers))
-    return code_digest("hypersphere.exact.theorems", *stated)
+    return code_digest("hypersphere.exact.theorems", EXACT_CLAIMS, *stated)
 
 
 def simulation_digest(plan: Plan, paper: str) -> str:
-    """Digest of a paper's artifacts with their exact studies, its labels and sentences, and the code of the results."""
+    """Digest of a paper's exact artifacts, labels and sentences, and of all code and rules of results and claims."""
     studies = (plan.config.study_code(paper, name).compute for name in plan.config.studies(paper))
-    asked = {artifact: declared.study for artifact, declared in plan.config.exact_artifacts(paper).items()}
+    declared = plan.config.papers[paper]
+    asked = {name: one.model_dump(mode="json") for name, one in plan.config.exact_artifacts(paper).items()}
     read = [plan.config.sentences_file(paper), plan.config.audit_file(paper)]
-    code = code_digest("hypersphere.exact.studies", *studies)
-    return files.digest([asked, plan.config.papers[paper].labels, *(file_digest(str(one)) for one in read), code])
+    code = code_digest("hypersphere.exact.studies", EXACT_CLAIMS, *studies)
+    judged_by = [_choices_left(declared), _rules(plan.config)]
+    return files.digest([asked, declared.labels, judged_by, *(file_digest(str(one)) for one in read), code])
 
 
 def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
@@ -121,15 +125,6 @@ def artifact_digest(plan: Plan, paper: str, artifact: str) -> str:
 def studies_digest(plan: Plan, paper: str) -> str:
     """Digest of all that draws the results of a paper's exact studies."""
     return files.digest([artifact_digest(plan, paper, artifact) for artifact in plan.config.exact_artifacts(paper)])
-
-
-def exact_claims_digest(config: Config) -> str:
-    """Digest of all that judging claims by exact results reads, except these and the printed numbers."""
-    declared = {}
-    for name, paper in config.papers.items():
-        studied = {artifact: one.model_dump(mode="json") for artifact, one in config.exact_artifacts(name).items()}
-        declared[name] = [studied, _choices_left(paper)]
-    return files.digest([declared, _rules(config), code_digest("hypersphere.statistics.exact_claims")])
 
 
 def _choices_left(paper: Paper) -> dict[str, int]:

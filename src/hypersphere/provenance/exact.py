@@ -4,29 +4,46 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from hypersphere.config.project import Config
+import pandas as pd
 
-CLAIMS = "exact_claims.csv"
+from hypersphere.config.project import Config
+from hypersphere.provenance import columns, tables
+from hypersphere.provenance.manifest import check_tidy
+
+CLAIMS = "claims.csv"
+"""Of a document's exact studies, beside its answers.csv: the claims that they answer, and their verdicts."""
 
 
 class Exact(NamedTuple):
     """The files of theorems and exact studies."""
 
-    theory: Path
-    """theory.csv: what was checked of each statement."""
+    folder: Path
     studies: Mapping[str, Path]
-    """By document, the folder of its exact studies: a table for each artifact, and answers.csv."""
-    claims: Path
-    """exact_claims.csv: the claims that they answer, and their verdicts."""
+    """By document, the folder of its exact studies: a table for each artifact, answers.csv and ``CLAIMS``."""
+
+    @property
+    def theory(self) -> Path:
+        """theory.csv: what was checked of each statement."""
+        return self.folder / "theory.csv"
+
+    @property
+    def theory_claims(self) -> Path:
+        """theory_claims.csv: the claims that theorems answer, and their verdicts."""
+        return self.folder / "theory_claims.csv"
 
 
 def of_scale(config: Config) -> Exact:
     """The copies in the results folder of a scale."""
-    studies = {paper: config.results / "simulations" / paper for paper in config.papers}
-    return Exact(config.results / "theory.csv", studies, config.results / CLAIMS)
+    return Exact(config.results, {paper: config.results / "simulations" / paper for paper in config.papers})
 
 
 def shared(config: Config) -> Exact:
     """The originals, of which the report is made, so that it is the same whichever scale asks for it."""
-    studies = {paper: config.exact_studies(paper) for paper in config.papers}
-    return Exact(config.exact / "theory.csv", studies, config.exact / CLAIMS)
+    return Exact(config.exact, {paper: config.exact_studies(paper) for paper in config.papers})
+
+
+def claims(results: Exact, kinds: tables.Columns = columns.CLAIMS) -> pd.DataFrame:
+    """The claims that theorems and exact studies answer, of those that were run."""
+    files = [results.theory_claims, *(folder / CLAIMS for folder in results.studies.values())]
+    found = [tables.read(check_tidy(file.parent, file.name), kinds) for file in files if file.is_file()]
+    return pd.concat(found) if found else pd.DataFrame(columns=list(kinds))

@@ -12,7 +12,7 @@ from hypersphere.errors import DamagedError, HypersphereError
 AGAIN = "; run again to make it again"
 SCORECARD = "scorecard.manifest.json"
 """The manifest of a scale's page, in its results folder."""
-ALONE = ("claims", "exact_claims", "theory")
+ALONE = ("claims", "theory_claims", "theory")
 """Tidy tables that have a manifest of their own, because others lie in the same folder."""
 
 

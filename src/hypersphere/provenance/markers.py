@@ -22,6 +22,8 @@ Artifact = tuple[str, str]
 """A paper and the name of one of its artifacts."""
 SMALL = 1 << 20
 """Bytes of the largest file whose checksum is computed here. Larger ones are checked on use and by `make verify`."""
+THEORY, STUDIED = ("theory.json", "theory_claims.json"), (MANIFEST, "claims.json")
+"""The manifests of theorems, and of a paper's exact studies."""
 
 
 def write(marker: Path, manifests: Iterable[Path]) -> None:
@@ -67,9 +69,8 @@ def of_tables(plan: Plan, measured: Sequence[Artifact], studied: Sequence[Artifa
     """
     results, papers = plan.config.results, dict.fromkeys(paper for paper, _ in studied)
     found = [results / name for name in ("claims.json", f"statistics/{MANIFEST}", SCORECARD)] if every else []
-    found += [results / "theory.json"] if every else []
-    found += [results / "exact_claims.json"] if every or papers else []
-    found += [results / "simulations" / paper / MANIFEST for paper in papers]
+    found += [results / name for name in THEORY] if every or papers else []
+    found += [results / "simulations" / paper / name for paper in papers for name in STUDIED]
     found += [plan.config.artifact_folder(*key) / name for key in measured for name in (MANIFEST, "claims.json")]
     return found + [plan.config.outputs(*key)[-1] for key in (*measured, *studied)]
 
@@ -105,8 +106,8 @@ def lost(plan: Plan) -> list[DamagedError]:
     prepared = map(plan.prepared_marker, plan.preparing(datasets_of(plan, batches)))
     checks += [(marker, partial(_check_prepared, plan.config.data / "processed")) for marker in prepared]
     studied = dict.fromkeys(paper for paper, _ in plan.chosen_studies)
-    exact = [plan.config.exact / name for name in ("theory.json", "exact_claims.json")] if every or studied else []
-    exact += [plan.config.exact_studies(paper) / MANIFEST for paper in studied]
+    exact = [plan.config.exact / name for name in THEORY] if every or studied else []
+    exact += [plan.config.exact_studies(paper) / name for paper in studied for name in STUDIED]
     tables = of_tables(plan, plan.chosen_artifacts, plan.chosen_studies, every)
     checks += [(path, partial(check_files, largest=SMALL, remedy="")) for path in (*exact, *tables)]
     found = []

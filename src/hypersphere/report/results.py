@@ -34,9 +34,8 @@ class ExactResults:
 
     def judged(self, paper: str) -> pd.DataFrame:
         """The claims of a paper that theorems and exact studies answer."""
-        path = self.exact.claims
-        table = tables.read(check_tidy(path.parent, path.name), columns.CLAIMS)
-        return table[table["paper"] == paper]
+        judged = exact.claims(self.exact)
+        return judged[judged["paper"] == paper]
 
     def checked(self, path: Path) -> Path:
         """A tidy file that is as the manifest beside it says."""

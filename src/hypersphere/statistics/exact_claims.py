@@ -1,4 +1,4 @@
-"""The claims that theorems and exact studies answer, judged once for every scale (results/exact/exact_claims.csv).
+"""The claims that theorems and exact studies answer, judged once for every scale, beside their results.
 
 No scale limits the verdicts: all have theorems and studies at published size.
 """
@@ -39,25 +39,37 @@ Arms = Mapping[str, np.ndarray]
 """The numbers of one answer, by arm."""
 
 
-def build(config: Config) -> None:
-    """Write results/exact/exact_claims.csv, by the results of theorems and exact studies beside it."""
-    write(config, exact.shared(config))
+def build_theorems(config: Config) -> None:
+    """Write results/exact/theory_claims.csv: the claims that theorems answer, by theory.csv beside it."""
+    write_theorems(config, exact.shared(config))
 
 
-def write(config: Config, results: Exact) -> None:
-    """Write the claims that some results answer, in the order of the papers and of each paper's file."""
-    rules, rows = rules_file.load(config.root), []
+def build_studies(config: Config, paper: str) -> None:
+    """Write results/exact/simulations/<paper>/claims.csv: the claims that its answers.csv answers."""
+    write_studies(config, paper, exact.shared(config))
+
+
+def write_theorems(config: Config, results: Exact) -> None:
+    """Write the claims of all papers that theorems answer, in the order of the papers and of each paper's file."""
+    rows = []
     for name, paper in config.papers.items():
-        claims = ledger.of(config, name)
-        outcomes = _of_theorems(config, name, claims, results.theory)
-        outcomes |= of_studies(config, name, claims, rules, results.studies[name])
-        rows += [claim_rows.row(paper, claim, outcomes[claim.id], "") for claim in claims if claim.id in outcomes]
-    tables.write(results.claims.parent, {results.claims.stem: (claim_rows.table(rows), columns.CLAIMS)})
+        theorems = [claim for claim in ledger.of(config, name) if claim.kind == "theorem"]
+        outcomes = of_theorems(config, name, theorems, results.theory)
+        rows += [claim_rows.row(paper, claim, outcomes[claim.id], "") for claim in theorems]
+    tables.write(results.folder, {results.theory_claims.stem: (claim_rows.table(rows), columns.CLAIMS)})
 
 
-def _of_theorems(config: Config, paper: str, claims: Sequence[Claim], theory: Path) -> dict[str, dict[str, Any]]:
+def write_studies(config: Config, paper: str, results: Exact) -> None:
+    """Write the claims that a paper's exact studies answer, in the order of its file."""
+    claims, folder = ledger.of(config, paper), results.studies[paper]
+    outcomes = of_studies(config, paper, claims, rules_file.load(config.root), folder)
+    document = config.papers[paper]
+    rows = [claim_rows.row(document, claim, outcomes[claim.id], "") for claim in claims if claim.id in outcomes]
+    tables.write(folder, {"claims": (claim_rows.table(rows), columns.CLAIMS)})
+
+
+def of_theorems(config: Config, paper: str, theorems: Sequence[Claim], theory: Path) -> dict[str, dict[str, Any]]:
     """The measured columns of a paper's theorems: ``measured`` is the largest violation, relative to the scale."""
-    theorems = [claim for claim in claims if claim.kind == "theorem"]
     checked = {}
     if theorems:
         table = tables.read(check_tidy(theory.parent, theory.name), columns.THEORY)

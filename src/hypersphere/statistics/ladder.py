@@ -39,8 +39,7 @@ def sort(rows: Sequence[Row]) -> list[Row]:
 
 def _exact(config: Config, rules: Certainty) -> Iterator[Row]:
     """What theorems and exact studies say."""
-    claims = exact.shared(config).claims
-    for row in tables.rows(tables.read(check_tidy(claims.parent, claims.name), columns.CLAIMS)):
+    for row in tables.rows(exact.claims(exact.shared(config))):
         verdict, rung = Verdict.of(row["verdict"]), RUNG_OF[row["answered_by"]]
         if verdict is not Verdict.NOT_RUN:
             yield _step(row, rung, certainty.of_exact(verdict, rung), rules)

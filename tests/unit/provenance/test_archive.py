@@ -43,7 +43,7 @@ KINDS = {
 LISTED = {
     "claims.json": ["claims.csv"],
     "theory.json": ["theory.csv"],
-    "exact_claims.json": ["exact_claims.csv"],
+    "theory_claims.json": ["theory_claims.csv"],
     "scorecard.manifest.json": ["scorecard.html", "scorecard.json"],
 }
 """What the manifests of the results folder itself list."""

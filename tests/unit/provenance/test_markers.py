@@ -16,7 +16,7 @@ from ...harm import HARMS, flip
 
 ABOUT = {"status": "finished", "epochs": 4, "code": "c", "data": "d"}
 WEIGHTS = ("encoder.safetensors", "snapshots/a")
-EXACT = "theory", "exact_claims"
+EXACT = "theory", "theory_claims"
 
 
 def sealed(proof: Path, names: Iterable[str], **about: object) -> None:
@@ -43,7 +43,7 @@ def marked(tiny_plan: Plan) -> Plan:
     results = tiny_plan.config.results
     for place in (tiny_plan.config.exact, results):
         sealed(place / "theory.json", ["theory.csv"])
-        sealed(place / "exact_claims.json", ["exact_claims.csv"])
+        sealed(place / "theory_claims.json", ["theory_claims.csv"])
     sealed(results / "claims.json", ["claims.csv"])
     sealed(results / "statistics" / "manifest.json", ["runs.csv"])
     for key in tiny_plan.made_artifacts:

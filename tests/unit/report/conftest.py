@@ -25,9 +25,7 @@ def unrecorded(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
     root = tmp_path_factory.mktemp("unrecorded")
     for name in ("config", "paper", "papers", "data"):
         (root / name).symlink_to(ROOT / name)
-    config = project.load(root, {})
-    tables.write(config.exact, {"exact_claims": (pd.DataFrame(columns=list(columns.CLAIMS)), columns.CLAIMS)})
-    return best_evidence.of_project(config)[0]
+    return best_evidence.of_project(project.load(root, {}))[0]
 
 
 @pytest.fixture(scope="session")

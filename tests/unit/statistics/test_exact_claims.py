@@ -243,9 +243,11 @@ def test_a_papers_studies_and_theorems_are_judged_at_every_scale_without_any_run
     rows = [claim("s", **counted), claim("w", **counted), claim("n", **counted | {"reported": "inf"})]
     rows += [claim("d"), theorem("norms.ok")]
     world.claims(*rows)
-    exact_claims.write(world.plan.config, of_scale(world.plan.config))
-    path = check_tidy(world.plan.config.results, "exact_claims.csv")
-    alone = pd.read_csv(path, dtype=str, keep_default_na=False).set_index("id")
+    config = world.plan.config
+    exact_claims.write_studies(config, "norms", of_scale(config))
+    exact_claims.write_theorems(config, of_scale(config))
+    paths = [check_tidy(config.results, name) for name in ("simulations/norms/claims.csv", "theory_claims.csv")]
+    alone = pd.concat(pd.read_csv(path, dtype=str, keep_default_na=False) for path in paths).set_index("id")
     # in the order of the file, without those that wait for runs
     assert [*alone["verdict"].to_dict().items()] == [
         ("s", "exact"),

@@ -268,8 +268,10 @@ class World(Runs):
         for artifact, made in self.tables.items():
             judge.build_artifact(self.plan, self.paper, artifact, made)
         exactly = exact.of_scale(self.plan.config)
-        if exactly.theory.is_file() or exactly.studies[self.paper].is_dir():
-            exact_claims.write(self.plan.config, exactly)
+        if exactly.theory.is_file():
+            exact_claims.write_theorems(self.plan.config, exactly)
+        if exactly.studies[self.paper].is_dir():
+            exact_claims.write_studies(self.plan.config, self.paper, exactly)
         judge.build(self.plan)
         table = pd.read_csv(self.plan.config.results / "claims.csv", dtype=str, keep_default_na=False)
         return {row["id"]: row for row in table.to_dict("records")}

@@ -91,7 +91,8 @@ class Made(Runs):
         made = compute.halves(Context(self.plan.config, PAPER)).tables
         tables.write(folder, {name: (one, list(one)) for name, one in made.items()}, [folder / "answers.csv"])
         self.theory(("made_up.theorem", PAPER, "as printed", 100, 90, 0, 0.0, "", "no counterexample"))
-        exact_claims.write(self.plan.config, exact.of_scale(self.plan.config))
+        exact_claims.write_theorems(self.plan.config, exact.of_scale(self.plan.config))
+        exact_claims.write_studies(self.plan.config, PAPER, exact.of_scale(self.plan.config))
 
     @property
     def results(self) -> Results:
