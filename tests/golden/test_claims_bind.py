@@ -21,7 +21,7 @@ def test_every_claim_has_its_cell_and_every_comparison_is_made_but_no_other(pape
     measured = {name: one for name, one in declared.items() if not one.missing}
     read = load(ROOT / "papers" / paper / "claims.csv")
     claims = [claim for claim in read if claim.kind != "theorem" and claim.artifact in measured]
-    assert len(claims) > 20
+    assert claims
     for claim in claims:
         cells = {cell.text for cell in released("paper").artifacts[paper, claim.artifact]}
         assert claim.text in cells, claim.id

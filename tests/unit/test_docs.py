@@ -141,12 +141,13 @@ def test_the_question_is_one_that_a_file_of_findings_may_have() -> None:
     assert {str(about["id"]) for about in question.about} <= known
 
 
-def test_settings_and_datasets_are_those_that_a_project_takes(config_root: Path) -> None:
-    at_scale, papers = blocks("docs/own_paper.md", "yaml")
+def test_scales_errata_and_datasets_are_those_that_a_project_takes(config_root: Path) -> None:
+    at_scale, errata = blocks("docs/own_paper.md", "yaml")
     (images,) = blocks("data/README.md", "yaml")
     shown = project.PaperScale.model_validate(yaml.safe_load(at_scale))
     assert shown.model_fields_set == set(project.PaperScale.model_fields)
-    assert yaml.safe_load(papers).keys() <= project.Settings.model_fields.keys()
+    (erratum,) = yaml.safe_load(errata)
+    claims.Erratum.model_validate(erratum | {"document": "mine"})
     datasets = config_root / "config" / "datasets.yaml"
     datasets.write_text(datasets.read_text(encoding="utf-8") + images, encoding="utf-8")
     (name,) = yaml.safe_load(images)

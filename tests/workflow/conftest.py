@@ -248,10 +248,12 @@ def place(fresh: Checkout, tmp_path: Path) -> Checkout:
 
 
 def scale_on_real_images(place: Checkout) -> None:
-    """Add a scale laptop with the numbers of quick."""
+    """Add a scale laptop with the numbers of quick, and what papers change there."""
     scales = place.root / "config" / "scales"
     quick = (scales / "quick.yaml").read_text()
     (scales / "laptop.yaml").write_text(re.sub(r"^(scale|level): quick", r"\1: laptop", quick, flags=re.MULTILINE))
+    for of_paper in place.root.glob("papers/*/scales/quick.yaml"):
+        shutil.copy(of_paper, of_paper.with_name("laptop.yaml"))
 
 
 @pytest.fixture

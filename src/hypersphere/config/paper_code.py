@@ -13,7 +13,8 @@ import ast
 import importlib
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -99,11 +100,30 @@ def load(module: str, name: str) -> Any:
     except Exception as error:
         if file is None:
             raise
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        raise HypersphereError(f"{file}: line {last.lineno}: {type(error).__name__}: {error}") from None
+        raise HypersphereError(_blamed(file, error)) from error
     if not hasattr(loaded, name):
         raise HypersphereError(f"{file or module}: has no {name}")
     return getattr(loaded, name)
+
+
+@contextmanager
+def blaming(file: Path, what: str) -> Iterator[None]:
+    """Turn an error of a paper's own code into a sentence with its file, the line there, and what was computed."""
+    try:
+        yield
+    except HypersphereError:
+        raise
+    except Exception as error:
+        raise HypersphereError(_blamed(file, error, f"{what}: ")) from error
+
+
+def _blamed(file: Path, error: Exception, what: str = "") -> str:
+    """The sentence on an error of a file: with the last line of the file that was run, or the one that is no Python."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}: line {error.lineno}: {type(error).__name__}: {error.msg}"
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
+    line = f"line {lines[-1]}: " if lines else ""
+    return f"{file}: {line}{what}{type(error).__name__}: {error}"
 
 
 def theorems(paper: str) -> str | None:

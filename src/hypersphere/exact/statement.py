@@ -162,8 +162,10 @@ def examine(statement: Statement, draws: int) -> Finding:
     inputs = statement.draw(generator(0, "theory", statement.id), draws)
     checked = statement.check(**inputs)
     judged = checked.excess[checked.met]
-    if not len(judged) or judged.isnan().any():
-        raise ValueError(f"{statement.id}: {len(judged)} of {draws} draws met the hypothesis, or an excess is NaN")
+    if not len(judged):
+        raise ValueError(f"none of {draws} draws meets the hypothesis; draw inputs that do")
+    if judged.isnan().any():
+        raise ValueError("the two sides differ by NaN at a draw that meets the hypothesis")
     violated = int(statement.violated(checked).sum())
     example = counterexample(statement)
     refuted = violated > 0 or example is not None

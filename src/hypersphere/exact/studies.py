@@ -23,7 +23,9 @@ def build(config: Config, paper: str) -> None:
     answers: list[dict[str, Any]] = []
     for name in config.studies(paper):
         code = config.study_code(paper, name)
-        study: ExactStudy = paper_code.load(code.compute, name)(context)
+        compute = paper_code.load(code.compute, name)
+        with paper_code.blaming(code.file, f"study {name} of {paper}"):
+            study: ExactStudy = compute(context)
         check_tables(config, paper, name, study)
         check_answers(config, paper, name, study)
         for artifact, table in study.tables.items():

@@ -30,14 +30,13 @@ def build(config: Config) -> None:
     for paper in config.papers:
         stated = statements(config, paper)
         for statement in stated:
-            rows.append({"paper": paper} | row(statement))
+            with paper_code.blaming(config.theorems_file(paper), statement.id):
+                rows.append({"paper": paper} | row(statement))
         if stated:
             print(f"{paper}: {counted(len(stated), 'statement')} checked", flush=True)
         for one in _without_claim(config, paper, stated):
-            print(
-                f"note: {config.theorems_file(paper)}: {one} is on no page: no theorem of claims.csv has its id",
-                flush=True,
-            )
+            file = config.theorems_file(paper)
+            print(f"note: {file}: {one} is on no page; give it a row of kind theorem in claims.csv", flush=True)
     table = pd.DataFrame(rows, columns=list(THEORY))
     write(config.exact, {"theory": (table, THEORY)})
 
