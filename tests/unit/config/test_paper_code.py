@@ -8,6 +8,7 @@ import pytest
 from hypersphere.config import paper_code
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
+from hypersphere.errors import HypersphereError
 from hypersphere.provenance import digests, sources
 
 from ...fixtures import Refused
@@ -65,11 +66,25 @@ def test_a_study_says_which_plug_in_it_lacks(tmp_path: Path, monkeypatch: pytest
         assert code.missing == expected
 
 
-@pytest.mark.parametrize("text", ["STATEMENTS = (nobody,)\n", "import nobody_at_all\n", "ANOTHER = 1\n"])
+@pytest.mark.parametrize("text", ["STATEMENTS = (nobody,)\n", "import nobody_at_all\n", "ANOTHER = 1\n", "A = (\n"])
 def test_what_is_wrong_in_a_papers_code_is_one_sentence(tmp_path: Path, refused: Refused, text: str) -> None:
     paper_code.admit({"mine": folder(tmp_path / "mine", theorems=text)})
     with refused():
         paper_code.load("papers.mine.theorems", "STATEMENTS")
+
+
+def test_an_error_of_a_papers_code_names_the_file_its_last_line_there_and_what_was_computed(
+    tmp_path: Path, refused: Refused
+) -> None:
+    """Whether the file raises or what it calls does; a sentence stays as it is."""
+    code = "import math\n\n\ndef own():\n    return 1 // 0\n\n\ndef called():\n    return math.sqrt(-1)\n"
+    paper_code.admit({"mine": folder(tmp_path / "mine", theorems=code)})
+    file = tmp_path / "mine" / "theorems.py"
+    for name in ("own", "called"):
+        with refused(), paper_code.blaming(file, "mine.lemma"):
+            paper_code.load("papers.mine.theorems", name)()
+    with pytest.raises(HypersphereError, match=r"^said$"), paper_code.blaming(file, "mine.lemma"):
+        raise HypersphereError("said")
 
 
 def test_what_is_wrong_in_our_own_code_is_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:

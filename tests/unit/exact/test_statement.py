@@ -81,7 +81,7 @@ def test_sides_are_shown_in_their_own_units_and_an_excess_is_that_of_the_worst_p
     ids=["a hypothesis that is never met", "a deviation that is no number"],
 )
 def test_what_shows_nothing_is_an_error(statement: Statement) -> None:
-    with pytest.raises(ValueError, match="of 1000 draws|by NaN"):
+    with pytest.raises(ValueError, match=r"of 1000 draws|by NaN"):
         examine(statement, 1000)
 
 
