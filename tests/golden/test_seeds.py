@@ -20,6 +20,7 @@ from hypersphere.config import coordinates, registry, rules
 from hypersphere.config.cells import Cell
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import FOLDER, read_all
+from hypersphere.config.run import Run
 from hypersphere.statistics import measure
 from hypersphere.statistics.judge import Judge
 
@@ -37,9 +38,9 @@ def recorded() -> dict[Place, dict[int, float]]:
         pd.read_csv(ROOT / FOLDER / "laptop" / f"{name}.csv", keep_default_na=False)
         for name in ("runs", "measurements")
     )
-    contents = {key: json.loads(text) for key, text in zip(runs["key"], runs["run"], strict=True)}
-    seeds = {key: content.pop("seed") for key, content in contents.items()}
-    as_text = {key: json.dumps(content, sort_keys=True) for key, content in contents.items()}
+    read = {key: Run.model_validate_json(text) for key, text in zip(runs["key"], runs["run"], strict=True)}
+    seeds = {key: run.seed for key, run in read.items()}
+    as_text = {key: content_of(run) for key, run in read.items()}
     found: dict[Place, dict[int, float]] = defaultdict(dict)
     for row in measured[measured["of"] == "run"].to_dict("records"):
         place = as_text[row["key"]], row["protocol"], row["epoch"], row["target"], row["measure"], row["reading"]
@@ -47,13 +48,17 @@ def recorded() -> dict[Place, dict[int, float]]:
     return found
 
 
+def content_of(run: Run) -> str:
+    """A run but for its seed; what was recorded before a field was added has the field's default."""
+    return json.dumps(run.model_dump(mode="json", exclude={"seed"}), sort_keys=True)
+
+
 def values(cell: Cell) -> dict[int, float]:
     """What is recorded of a cell's number, by seed."""
     assert cell.run
     assert cell.how
     assert cell.target
-    content = json.dumps(cell.run.model_dump(mode="json", exclude={"seed"}), sort_keys=True)
-    place = content, cell.how.digest, cell.epoch, cell.target.name
+    place = content_of(cell.run), cell.how.digest, cell.epoch, cell.target.name
     return recorded().get((*place, cell.how.of_probe(cell.measure), cell.reading), {})
 
 

@@ -60,10 +60,14 @@ class Views(Strict):
 
 
 class Optimiser(Strict):
-    """The update rule. ``learning_rate`` is per 256 images: the peak is learning_rate · batch / 256."""
+    """The update rule."""
 
     name: Literal["sgd", "adam", "adamw", "lars"] = "sgd"
     learning_rate: PositiveFloat
+    """With linear ``scaling`` that of 256 images."""
+    scaling: Literal["linear", "none"] = "linear"
+    """The peak's growth with the batch: ``linear`` to learning_rate · batch / 256; ``none``: it is learning_rate. Each
+    document says which."""
     weight_decay: NonNegativeFloat
     """Added to the gradient; for AdamW, decoupled from it (Loshchilov & Hutter 2019)."""
     decay: Literal["all", "weights"] = "all"

@@ -92,6 +92,8 @@ UNDEFINED = "undefined"
 """Status of a measurement of which the run finished, and the measure has no value: the logarithm of a norm of zero."""
 WITHOUT_VALUE = ("diverged", UNDEFINED)
 """The statuses of a measurement without a value."""
+ADDED = {("optimiser", "scaling"): "linear"}
+"""Fields that runs have had since some records were made, with the value that these had without saying so."""
 TextRow = dict[str, str]
 Hex16 = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 Hex64 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -223,8 +225,12 @@ class Record(Recorded):
 
     @property
     def seal(self) -> str:
-        """Digest of all but the measurements, which may be added to."""
-        return files.digest(self.model_dump(mode="json", exclude={"evaluations", "pixels", "evaluated_by"}))
+        """Digest of all but the measurements, which may be added to, and fields that runs have had only since."""
+        content = self.model_dump(mode="json", exclude={"evaluations", "pixels", "evaluated_by"})
+        for (part, field), before in ADDED.items():
+            if content["run"][part][field] == before:
+                del content["run"][part][field]
+        return files.digest(content)
 
     def answers(self, protocol: str, of_pixels: bool = False) -> list[Measurement]:
         """The answers of one protocol, by its digest."""

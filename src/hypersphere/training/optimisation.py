@@ -12,8 +12,9 @@ from hypersphere.methods.base import Method
 
 
 def peak_rate(run: Run) -> float:
-    """Learning rate at the end of warm-up: the base rate is per 256 images (norms paper, App. C.1)."""
-    return run.optimiser.learning_rate * run.batch.size / 256
+    """Learning rate at the end of warm-up; scaled linearly, the base rate is per 256 images (norms paper, App. C.1)."""
+    rate = run.optimiser.learning_rate
+    return rate * run.batch.size / 256 if run.optimiser.scaling == "linear" else rate
 
 
 def fraction_of_peak(schedule: Schedule, step: int, per_epoch: int, passes: int) -> float:

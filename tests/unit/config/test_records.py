@@ -191,6 +191,16 @@ def of_scale(scale: str, folder: Path) -> Record:
     return record
 
 
+def test_a_field_that_runs_have_had_since_leaves_the_seals_of_before(sample: list[Record]) -> None:
+    """With the value that they had without saying so; another value of it is another content."""
+    record, *_ = sample
+    content = record.model_dump(mode="json")
+    assert content["run"]["optimiser"].pop("scaling") == "linear"
+    assert Record.model_validate(content).seal == record.seal
+    content["run"]["optimiser"]["scaling"] = "none"
+    assert Record.model_validate(content).seal != record.seal
+
+
 def test_what_the_config_does_not_declare_is_not_taken_in(tmp_path: Path, approve: Approve) -> None:
     """It may be read: the config's own protocols change, and what they replaced stays."""
     plan, folder = released("laptop"), tmp_path / "laptop"

@@ -290,6 +290,20 @@ def test_a_run_that_is_printed_whole_and_read_again_is_the_same(scale: str) -> N
         assert (again, again.name) == (run, run.name)
 
 
+def test_every_document_says_how_its_rates_follow_the_batch() -> None:
+    """Of the published runs of one paper, method and variant, one."""
+    plan, unsaid, seen = released("paper"), list[str](), set[tuple[object, ...]]()
+    for cell in plan.cells:
+        arm = cell.paper, cell.coordinates["method"], cell.coordinates["variant"], cell.coordinates["dataset"]
+        if cell.run is None or cell.run.name not in plan.runs or arm in seen:
+            continue
+        seen.add(arm)
+        said = {path: where for path, _, where in plan.explained(cell.run.name)}
+        unsaid += [cell.run.name] if "default" in said["optimiser.scaling"] else []
+    assert len({paper for paper, *_ in seen}) > 4
+    assert unsaid == []
+
+
 def of_evaluation(paper: str, name: str) -> dict[str, Any]:
     """The parameters that a paper gives the probe of an evaluation, filled in from the one that it is like."""
     declared = read(f"papers/{paper}/paper.yaml")["evaluations"][name]

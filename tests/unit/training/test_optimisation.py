@@ -19,10 +19,11 @@ from .conftest import OPTIMISERS, make_run
 
 
 @pytest.mark.parametrize(("rate", "batch", "expected"), [(0.18, 256, 0.18), (0.12, 1024, 0.48), (0.03, 64, 0.0075)])
-def test_peak_is_per_256_images(rate: float, batch: int, expected: float) -> None:
-    """Norms paper, App. C.1: 0.18 · 256/256 for SimCLR, 0.12 · 1024/256 for SimSiam."""
-    run = make_run(optimiser={"learning_rate": rate}, batch={"size": batch})
-    assert peak_rate(run) == pytest.approx(expected)
+def test_peak_is_per_256_images_or_the_rate_itself(rate: float, batch: int, expected: float) -> None:
+    """Norms paper, App. C.1: 0.18 · 256/256 for SimCLR, 0.12 · 1024/256 for SimSiam. Without scaling it is the rate."""
+    for scaling, peak in (("linear", expected), ("none", rate)):
+        run = make_run(optimiser={"learning_rate": rate, "scaling": scaling}, batch={"size": batch})
+        assert peak_rate(run) == pytest.approx(peak)
 
 
 def fractions(steps: int, per_epoch: int = 10, passes: int = 1, **fields: Any) -> list[float]:
