@@ -24,11 +24,9 @@ from hypersphere.arguments import NonNegativeInt, PositiveInt
 from hypersphere.datasets import digits as scikit
 from hypersphere.datasets.composing import Draws
 from hypersphere.datasets.mnist import mnist
-from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces, Split
+from hypersphere.datasets.types import CLASS, PROBE, TEST, TRAIN, Arrays, Pieces, Split
 from hypersphere.errors import HypersphereError
 
-PROBE = "probe"
-"""The split of labelled training images with one digit."""
 SIZES = {TRAIN: 60_000, TEST: 10_000}
 TRIES = 32
 """Pairs of places that are drawn at once."""

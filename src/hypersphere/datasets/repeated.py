@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Int32, Int64, Shaped, UInt8
 
-from hypersphere.datasets.types import TRAIN
+from hypersphere.datasets.types import PROBE, TRAIN
 
 
 class Content(NamedTuple):
@@ -27,7 +27,8 @@ def count(splits: Mapping[str, Content]) -> dict[str, Any]:
 
     ``again`` counts those that are equal to an earlier one of the split, ``in_train`` those that training images are
     equal to, and ``two_labels`` those that an image under another label is equal to, in the split or in training, by
-    the name of the labels. Images may be memory-mapped: one is read at a time.
+    the name of the labels. ``probe`` may be a part of ``train``, so that its images in ``train`` are not counted.
+    Images may be memory-mapped: one is read at a time.
     """
     trained = _digests(splits[TRAIN].images)
     found = {}
@@ -43,7 +44,7 @@ def count(splits: Mapping[str, Content]) -> dict[str, Any]:
         found[name] = {
             "images": len(own),
             "again": len(own) - len(np.unique(own)),
-            "in_train": 0 if name == TRAIN else int(np.isin(own, trained).sum()),
+            "in_train": 0 if name in (TRAIN, PROBE) else int(np.isin(own, trained).sum()),
             "two_labels": two_labels,
         }
     return {"of": "images" if splits[TRAIN].images.ndim == 4 else "sentences", "splits": found}

@@ -1,9 +1,11 @@
 """STL-10 in its binary files: 96 × 96 photographs, 500 labelled training images of each of ten classes.
 
-They are read from the official ``stl10_binary.tar.gz``, in place. The 100,000 unlabelled images are left out.
+They are read from the official ``stl10_binary.tar.gz``, which has 100,000 images without labels, too.
 """
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from PIL import Image
@@ -11,29 +13,53 @@ from PIL import Image
 from hypersphere.arguments import PositiveInt
 from hypersphere.datasets.reading import published
 from hypersphere.datasets.reading.image_files import resized, squares
-from hypersphere.datasets.types import CLASS, TEST, TRAIN, Arrays, Pieces, Split
+from hypersphere.datasets.types import CLASS, PROBE, TEST, TRAIN, Arrays, Pieces, Split
 
 FOLDER, ARCHIVE = "stl10_binary", "stl10_binary.tar.gz"
 SIDE = 96
+BYTES = 3 * SIDE * SIDE
 
 
-def stl10(root: Path, download: bool = True, *, size: PositiveInt = 96) -> Arrays:
-    """5,000 training and 8,000 test images.
+def stl10(
+    root: Path,
+    download: bool = True,
+    *,
+    size: PositiveInt = 96,
+    train: Literal["train", "train+unlabeled"] = "train",
+) -> Arrays:
+    """5,000 training and 8,000 test images, or 105,000 training images.
 
     Args:
         size: side of an image, pixels; below 96, images are resized (bilinear, antialiased).
+        train: ``train+unlabeled``, as torchvision calls it: ``train`` has the labelled images and then the 100,000
+            unlabelled ones, and no labels. Probes read the split ``probe``, which has the labelled ones.
     """
-    about = published.table()["stl10"]
-    shelf = published.shelf(root / FOLDER, about.files[ARCHIVE], download, in_order=True)
+    about, unlabelled = published.table()["stl10"], train == "train+unlabeled"
+    shelf = published.shelf(root / FOLDER, about.files[ARCHIVE], download, in_order=not unlabelled)
     names = shelf.read("class_names.txt").decode().split()
     splits = {}
     for part in (TRAIN, TEST):
         labels = np.frombuffer(shelf.read(f"{part}_y.bin"), np.uint8).astype(np.int64) - 1  # the file counts from 1
-        splits[part] = Split(_images(shelf.read(f"{part}_X.bin"), size), {CLASS: labels})
+        content = shelf.read(f"{part}_X.bin")
+        splits[part] = Split(_images([_of_bytes(content)], size), {CLASS: labels})
+    if unlabelled:
+        every = [shelf.records(name, BYTES) for name in ("train_X.bin", "unlabeled_X.bin")]
+        splits |= {PROBE: splits[TRAIN], TRAIN: Split(_images(every, size), {})}
     return Arrays(splits, {CLASS: tuple(names)}, about.about())
 
 
-def _images(content: bytes, size: int) -> Pieces:
-    """A split's images. The file stores an image as colours, columns, rows."""
-    stored = np.frombuffer(content, np.uint8).reshape(-1, 3, SIDE, SIDE).transpose(0, 3, 2, 1)
-    return squares(len(stored), size, lambda n: resized(Image.fromarray(np.ascontiguousarray(stored[n])), size))
+def _of_bytes(content: bytes) -> tuple[int, Callable[[int], bytes]]:
+    """The number of images that are in memory, and what gives one of them."""
+    return len(content) // BYTES, lambda number: content[number * BYTES : (number + 1) * BYTES]
+
+
+def _images(files: Sequence[tuple[int, Callable[[int], bytes]]], size: int) -> Pieces:
+    """The images of some files, one file after the other. A file stores an image as colours, columns, rows."""
+    places = [(read, number) for count, read in files for number in range(count)]
+
+    def one(n: int) -> np.ndarray:
+        read, number = places[n]
+        stored = np.frombuffer(read(number), np.uint8).reshape(3, SIDE, SIDE).transpose(2, 1, 0)
+        return resized(Image.fromarray(np.ascontiguousarray(stored)), size)
+
+    return squares(len(places), size, one)

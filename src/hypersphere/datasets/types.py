@@ -14,6 +14,8 @@ CONFLICTING = "conflicting"
 """Name of the attribute that says whether an image's bias conflicts with its class."""
 TRAIN, TEST = "train", "test"
 """Splits whose size a dataset's declaration may set. Every dataset has ``train``; to be evaluated it needs both."""
+PROBE = "probe"
+"""The split that probes read in place of ``train``, where a dataset has one: labelled images among unlabelled ones."""
 
 
 @dataclass(frozen=True)

@@ -12,16 +12,13 @@ from torch import Tensor, nn
 from hypersphere.augmentations.ops import to_float
 from hypersphere.config.run import Run
 from hypersphere.datasets.store import Prepared, PreparedSplit
-from hypersphere.datasets.types import CLASS, TRAIN
+from hypersphere.datasets.types import CLASS, PROBE, TRAIN
 from hypersphere.errors import NotFiniteError
 
 BLOCK = 512
 """Images per forward pass; batch norm is in evaluation mode, so results do not depend on it."""
 Layer = Literal["backbone", "embeddings"]
 """The encoder's output, or its head's."""
-PROBE = "probe"
-"""A set's labelled images for probes alone, which are fitted on them in place of ``train``: after training on several
-digits, MultiDigits is probed on one (lecture, Table 3)."""
 
 
 class Frozen:

@@ -119,6 +119,7 @@ def stl10() -> dict[str, bytes]:
     for place, (part, count) in enumerate(STL10_COUNTS.items()):
         files[f"{part}_X.bin"] = noise(place, count, 3, 96, 96).tobytes()
         files[f"{part}_y.bin"] = (np.arange(count) % 10 + 1).astype(np.uint8).tobytes()
+    files["unlabeled_X.bin"] = noise(2, 7, 3, 96, 96).tobytes()
     return files
 
 

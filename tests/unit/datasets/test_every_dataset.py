@@ -384,6 +384,23 @@ def test_imagenet_in_its_archives_is_imagenet_in_its_folders(tmp_path: Path, mon
         assert packed.splits[part].labels["class"].tolist() == split.labels["class"].tolist() == [0, 0, 1, 2]
 
 
+@pytest.mark.parametrize("name", ["stl10"])
+def test_unlabelled_images_are_trained_on_and_the_labelled_ones_probed(name: str, root: Path, tmp_path: Path) -> None:
+    """As torchvision reads ``train+unlabeled``; prepared, nothing is said to be repeated."""
+    asked = {"name": name, "train": "train+unlabeled"}
+    described = Dataset.model_validate({"name": name, "source": asked})
+    prepared = store.open(store.prepare(described, tmp_path / "made", root))
+    unpacked = miniatures.write(tmp_path / "unpacked", WORLDS[name].unpacked)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(STL10, "_check_integrity", lambda self: True)
+        for ours, theirs in (("train", "train+unlabeled"), ("probe", "train"), ("test", "test")):
+            reader, split = STL10(unpacked, split=theirs), prepared.split(ours)
+            np.testing.assert_array_equal(split.images, reader.data.transpose(0, 2, 3, 1))
+            assert not split.labels if ours == "train" else split.labels["class"].tolist() == reader.labels.tolist()
+    assert len(prepared.split("train").images) == 37
+    assert {one["in_train"] for one in prepared.manifest["repeated"]["splits"].values()} == {0}
+
+
 @pytest.mark.parametrize("harm", HARMS)
 @pytest.mark.parametrize("name", [imagenet.TRAINING, imagenet.VALIDATION, imagenet.KIT])
 def test_a_damaged_archive_of_imagenet_is_a_sentence_that_names_it(

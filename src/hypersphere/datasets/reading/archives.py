@@ -4,6 +4,7 @@ So a member's name never becomes a path, and links, absolute paths and ``..`` in
 """
 
 import gzip
+import os
 import tarfile
 import tempfile
 import zipfile
@@ -72,14 +73,30 @@ class Shelf:
 
     def read(self, name: str) -> bytes:
         """A file's content."""
-        with _readable(f"{self.place}/{name}"):
-            if self.path.is_dir():
-                files.check_regular(self.path / name)
-                return (self.path / name).read_bytes()
-            opened = self._members[name]()
-            assert opened is not None  # it is a regular file
-            with opened:
-                return opened.read()
+        with _readable(f"{self.place}/{name}"), self._opened(name) as opened:
+            return opened.read()
+
+    def records(self, name: str, size: int) -> tuple[int, Callable[[int], bytes]]:
+        """The number of records of ``size`` bytes in a file, and what reads one of them by its number from 0."""
+        place = f"{self.place}/{name}"
+        with _readable(place):
+            opened = self._opened(name)
+            total = opened.seek(0, os.SEEK_END)
+
+        def read(number: int) -> bytes:
+            with _readable(place):
+                opened.seek(number * size)
+                return opened.read(size)
+
+        return total // size, read
+
+    def _opened(self, name: str) -> IO[bytes]:
+        if self.path.is_dir():
+            files.check_regular(self.path / name)
+            return (self.path / name).open("rb")
+        opened = self._members[name]()
+        assert opened is not None  # it is a regular file
+        return opened
 
 
 class Nested(Shelf):

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from hypersphere.augmentations.draws import draw
 from hypersphere.augmentations.ops import CHUNK_BYTES, make_views
+from hypersphere.config import registry
 from hypersphere.config.run import Run
 from hypersphere.datasets.types import CLASS, TRAIN
 from hypersphere.training import loop
@@ -20,7 +21,7 @@ from hypersphere.training.checkpoint import Progress
 from hypersphere.training.loop import Execution
 
 if TYPE_CHECKING:  # a run depends on a dataset's bytes, and not on the code that prepared it
-    from hypersphere.datasets.store import Prepared
+    from hypersphere.datasets.store import Prepared, PreparedSplit
 
 
 IMAGES = True
@@ -29,9 +30,17 @@ IMAGES = True
 
 def pretrain(run: Run, data: "Prepared", execution: Execution, folder: Path) -> Progress:
     """Train one run on the training images of a prepared dataset, with the labels that its method learns."""
-    split, labels = data.split(TRAIN), str(run.method.parameters.get("labels", CLASS))
-    views = Views(run, split.images, split.labels[labels], split.index, execution.device)
+    split = data.split(TRAIN)
+    views = Views(run, split.images, labels_of(run, split), split.index, execution.device)
     return loop.train(run, views, execution, folder)
+
+
+def labels_of(run: Run, split: "PreparedSplit") -> Int[np.ndarray, "N"]:
+    """The labels that a run learns; where images have none and no loss needs any, zeros, which nothing reads."""
+    losses = [one for one in (run.objective, run.regulariser) if one is not None]
+    if not split.labels and not any("labels" in registry.needs(one.name) for one in losses):
+        return np.zeros(len(split.images), np.int64)
+    return np.asarray(split.labels[str(run.method.parameters.get("labels", CLASS))])
 
 
 RESIDENT = 8 * 2**30
