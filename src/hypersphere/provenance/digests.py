@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere import files
-from hypersphere.config import registry
+from hypersphere.config import claims, registry
 from hypersphere.config.artifacts import HISTORY, Paper, Protocol, Studied
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.config.project import OF_JOBS, Config
@@ -81,9 +81,14 @@ def evaluation_digest(plan: Plan, batch: BatchOfRuns) -> str:
 
 
 def theory_digest(plan: Plan) -> str:
-    """Digest of all code that checks the theorems of the plan's papers, and judges their claims."""
+    """Digest of all code that checks the theorems of the plan's papers and judges their claims, and of these claims."""
     stated = filter(None, map(plan.config.theorems_module, plan.config.papers))
-    return code_digest("hypersphere.exact.theorems", EXACT_CLAIMS, *stated)
+    code = code_digest("hypersphere.exact.theorems", EXACT_CLAIMS, *stated)
+    printed = []
+    for paper in plan.config.papers:
+        listed = claims.load(plan.config.claims_file(paper))
+        printed += [claim.model_dump(mode="json") for claim in listed if claim.kind == "theorem"]
+    return files.digest([code, printed])
 
 
 def simulation_digest(plan: Plan, paper: str) -> str:

@@ -21,6 +21,7 @@ from ...conftest import PROJECT
 pytestmark = pytest.mark.pythons
 
 NORMS = "papers/embedding_norms/paper.yaml"
+NORMS_CLAIMS = "papers/embedding_norms/claims.csv"
 
 
 @pytest.fixture(scope="module")
@@ -181,6 +182,7 @@ CHANGES: dict[str, tuple[str, str, str, set[str]]] = {
     "what an open choice says": (NORMS, "drawn by a fixed seed", "drawn by seed 0", {"claims"}),
     "another paper": ("papers/lecture/paper.yaml", "title: kNN accuracy of one", "title: Of one", {"claims"}),
     "a comment": (NORMS, "labels:", "# a comment\nlabels:", set()),
+    "a theorem's place": (NORMS_CLAIMS, "Proposition 3.1", "Prop. 3.1", {"theory"}),
     "a sentence": ("papers/lecture/sentences.yaml", "", "lecture.said: {checks: []}\n", {"lecture simulated"}),
 }
 
