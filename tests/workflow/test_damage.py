@@ -263,6 +263,8 @@ def test_a_read_only_folder_is_a_sentence_from_every_command(finished: Checkout,
     assert "Traceback" not in said
     assert not list(copy.root.glob("results/**/.*.part"))
     copy.snakemake("--cores", "2")  # the control: written to, all is well
-    prepared = {path.relative_to(copy.results).as_posix() for path in finished.results.glob("batches/*.prepared.json")}
+    prepared = {
+        path.relative_to(finished.results).as_posix() for path in finished.results.glob("batches/*.prepared.json")
+    }
     # A dataset that nothing needs any more is not prepared again.
     assert differing(copy.content(), finished.content()) <= prepared

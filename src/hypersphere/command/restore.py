@@ -14,8 +14,9 @@ from pathlib import Path
 from hypersphere import files
 from hypersphere.command import preview, verify
 from hypersphere.config.plan import Plan
-from hypersphere.config.project import load
+from hypersphere.config.project import Config, load
 from hypersphere.errors import HypersphereError
+from hypersphere.provenance import exact
 
 HELP = "docs/dvc.md says how"
 
@@ -46,6 +47,7 @@ def restore(plan: Plan) -> None:
         )
     verify.verify(plan, [], rebuild=False)
     _separate(plan.config.results)
+    _originals(plan.config)
     _call(root, "snakemake", "reproduce", "--touch", "--forceall", "--cores", "1")
     if "Nothing to be done" not in preview.dry_run(root, {}, "reproduce"):
         raise HypersphereError(f"{results}: is not what Snakemake would make; `make plan VERBOSE=1` says why")
@@ -64,6 +66,18 @@ def _separate(results: Path) -> None:
             with files.replacing(path) as copy:
                 shutil.copy2(path, copy)
         seen.add(inode)
+
+
+def _originals(config: Config) -> None:
+    """Fill results/exact, which no release has, from the scale's copies of it: they have the same bytes."""
+    copies, originals = exact.of_scale(config), exact.shared(config)
+    for table in (copies.theory, copies.theory_claims):
+        for file in (table, table.with_suffix(".json")):
+            originals.folder.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, originals.folder / file.name)
+    for paper, folder in copies.studies.items():
+        if folder.is_dir():
+            shutil.copytree(folder, originals.studies[paper], dirs_exist_ok=True)
 
 
 def _call(root: Path, program: str, *arguments: str) -> str:
