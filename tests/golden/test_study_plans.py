@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from hypersphere import files
-from hypersphere.config import deciding
+from hypersphere.config import deciding, questions
 from hypersphere.config.bare_code import behind
 from hypersphere.config.study import Study
 
@@ -53,6 +53,12 @@ def recorded_plans() -> Iterator[tuple[str, str]]:
 
 def test_what_decides_a_study_is_pinned() -> None:
     assert table() == list(csv.DictReader(io.StringIO(PINNED.read_text(encoding="utf-8"))))
+
+
+def test_a_finding_about_a_study_asks_its_question() -> None:
+    asked = {f"{one.paper}/{one.study}": one.question for _, one in questions.load(CONFIG).values() if one.study}
+    assert asked == {name: study.question for name, (_, _, study) in STUDIES.items() if name in asked}
+    assert len(asked) > 3
 
 
 def test_every_record_is_known_to_its_study_and_every_earlier_digest_to_a_record() -> None:
