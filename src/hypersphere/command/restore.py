@@ -71,10 +71,9 @@ def _separate(results: Path) -> None:
 def _originals(config: Config) -> None:
     """Fill results/exact, which no release has, from the scale's copies of it: they have the same bytes."""
     copies, originals = exact.of_scale(config), exact.shared(config)
-    for table in (copies.theory, copies.theory_claims):
-        for file in (table, table.with_suffix(".json")):
-            originals.folder.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(file, originals.folder / file.name)
+    originals.folder.mkdir(parents=True, exist_ok=True)
+    for file in copies.folder.glob("theory*"):
+        shutil.copy2(file, originals.folder / file.name)
     for paper, folder in copies.studies.items():
         if folder.is_dir():
             shutil.copytree(folder, originals.studies[paper], dirs_exist_ok=True)
