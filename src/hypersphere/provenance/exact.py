@@ -1,6 +1,6 @@
 """Where the results of theorems and exact studies lie: in results/exact, or in the copies of a scale."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,8 +42,11 @@ def shared(config: Config) -> Exact:
     return Exact(config.exact, {paper: config.exact_studies(paper) for paper in config.papers})
 
 
-def claims(results: Exact, kinds: tables.Columns = columns.CLAIMS) -> pd.DataFrame:
-    """The claims that theorems and exact studies answer, of those that were run."""
-    files = [results.theory_claims, *(folder / CLAIMS for folder in results.studies.values())]
+def claims(results: Exact, papers: Iterable[str], kinds: tables.Columns = columns.CLAIMS) -> pd.DataFrame:
+    """The claims that theorems answer, and the exact studies of some papers, of those that were run.
+
+    Nothing of other papers is read, because another job may be writing it.
+    """
+    files = [results.theory_claims, *(results.studies[paper] / CLAIMS for paper in papers)]
     found = [tables.read(check_tidy(file.parent, file.name), kinds) for file in files if file.is_file()]
     return pd.concat(found) if found else pd.DataFrame(columns=list(kinds))

@@ -34,7 +34,7 @@ class ExactResults:
 
     def judged(self, paper: str) -> pd.DataFrame:
         """The claims of a paper that theorems and exact studies answer."""
-        judged = exact.claims(self.exact)
+        judged = exact.claims(self.exact, [paper])
         return judged[judged["paper"] == paper]
 
     def checked(self, path: Path) -> Path:

@@ -42,7 +42,7 @@ def build(plan: Plan) -> None:
     What neither a theorem, nor an exact study, nor an artifact's own claims.csv answers is ``not run``.
     """
     whole, config = [], plan.config
-    answered = exact.claims(exact.of_scale(config), AS_TEXT).assign(scale=config.scale_name)
+    answered = exact.claims(exact.of_scale(config), config.papers, AS_TEXT).assign(scale=config.scale_name)
     for name, paper in config.papers.items():
         claims = ledger.of(config, name)
         reasons = ({"why": why_not_measured(plan, name, claim) or NOT_MADE_YET} for claim in claims)
