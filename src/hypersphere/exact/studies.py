@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from hypersphere.config import claims, paper_code
+from hypersphere.config.claims import Claim
 from hypersphere.config.project import Config
 from hypersphere.config.validation import not_one_of
 from hypersphere.errors import HypersphereError
@@ -18,7 +19,7 @@ from hypersphere.training.determinism import make_deterministic
 def build(config: Config, paper: str) -> None:
     """Write a table for each artifact of an exact study, answers.csv (columns: docs/results.md) and a manifest."""
     make_deterministic(1)
-    context = Context(config, paper)
+    context, listed = Context(config, paper), claims.of(config, paper)
     files: dict[str, tuple[pd.DataFrame, Iterable[str]]] = {}
     answers: list[dict[str, Any]] = []
     for name in config.studies(paper):
@@ -27,7 +28,7 @@ def build(config: Config, paper: str) -> None:
         with paper_code.blaming(code.file, f"study {name} of {paper}"):
             study: ExactStudy = compute(context)
         check_tables(config, paper, name, study)
-        check_answers(config, paper, name, study)
+        check_answers(config, paper, name, study, listed)
         for artifact, table in study.tables.items():
             files[artifact] = (table, [str(column) for column in table])
         answers += rows(name, study.answers)
@@ -46,9 +47,9 @@ def check_tables(config: Config, paper: str, name: str, study: ExactStudy) -> No
         )
 
 
-def check_answers(config: Config, paper: str, name: str, study: ExactStudy) -> None:
+def check_answers(config: Config, paper: str, name: str, study: ExactStudy, listed: Iterable[Claim]) -> None:
     """Raise unless a study answers the claims about the artifacts that name it, and these alone."""
-    file, listed = config.claims_file(paper), claims.of(config, paper)
+    file = config.claims_file(paper)
     artifacts = {artifact for artifact, declared in config.exact_artifacts(paper).items() if declared.study == name}
     asked = [claim for claim in listed if claim.artifact in artifacts and claim.kind != "theorem"]
     known, code = [claim.id for claim in asked], config.study_code(paper, name).file
