@@ -49,9 +49,9 @@ def behind(file: Path, name: str) -> str | None:
     try:
         tree = ast.parse(files.read_text(file))
     except ValueError as error:
-        raise HypersphereError(f"{file}: is no Python ({error})") from None
+        raise HypersphereError(f"{file}: is not valid Python ({error})") from None
     except SyntaxError as error:
-        raise HypersphereError(f"{file}: line {error.lineno}: is no Python ({error.msg})") from None
+        raise HypersphereError(f"{file}: line {error.lineno}: is not valid Python ({error.msg})") from None
     defined = {one: statement for statement in tree.body for one in _defines(statement)}
     waiting, found = [name], dict[str, str]()
     while waiting:

@@ -118,7 +118,7 @@ def blaming(file: Path, what: str) -> Iterator[None]:
 
 
 def _blamed(file: Path, error: Exception, what: str = "") -> str:
-    """The sentence on an error of a file: with the last line of the file that was run, or the one that is no Python."""
+    """The sentence on an error in a file. It names the last line that ran there, or the one that Python cannot read."""
     if isinstance(error, SyntaxError):
         return f"{error.filename}: line {error.lineno}: {type(error).__name__}: {error.msg}"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]

@@ -185,7 +185,7 @@ def defined(path: Path) -> dict[str, ast.AST]:
     try:
         tree = ast.parse(files.read_text(path))
     except (SyntaxError, ValueError) as error:
-        raise HypersphereError(f"{path}: is no Python ({str(error).replace('<unknown>, ', '')})") from None
+        raise HypersphereError(f"{path}: is not valid Python ({str(error).replace('<unknown>, ', '')})") from None
     found: dict[str, ast.AST] = {}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):

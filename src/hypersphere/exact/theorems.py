@@ -42,7 +42,7 @@ def build(config: Config) -> None:
 
 
 def _without_claim(config: Config, paper: str, stated: Sequence[Statement]) -> list[str]:
-    """The ids of the statements that are no claim."""
+    """The ids of statements without a claim."""
     known = {claim.id for claim in claims.of(config, paper)}
     return [statement.id for statement in stated if statement.id not in known]
 

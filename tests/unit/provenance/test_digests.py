@@ -136,7 +136,7 @@ def test_whose_digest_an_edit_of_the_code_changes(
     text = path.read_text() if old else ""
     assert old in text
     edited = text.replace(old, new, 1)
-    compile(edited, file, "exec")  # an edit that is no Python would prove nothing
+    compile(edited, file, "exec")  # an edit that is not valid Python would prove nothing
     path.write_text(edited)
     os.utime(path, (0, list(EDITS).index(name)))  # a moment of its own
     sources.forget()
