@@ -78,8 +78,9 @@ def draw(branches: Sequence[Views], images: int, size: int, seed: int, epoch: in
 
     drawn: dict[str, list[np.ndarray]] = {name: [] for name in Draws._fields}
     for v, views in enumerate(branches):
-        if views.blur and views.blur_kernel // 2 >= size:
-            limit = f"at most {2 * size - 1} for images of {size} pixels"
+        side = views.side or size
+        if views.blur and views.blur_kernel // 2 >= side:
+            limit = f"at most {2 * side - 1} for images of {side} pixels"
             raise HypersphereError(f"views: blur_kernel: must be {limit} (given: {views.blur_kernel})")
         place = uniform("place", 2)[:, v]
         if views.crop_padding is None:

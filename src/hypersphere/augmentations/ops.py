@@ -29,7 +29,8 @@ def make_views(images: UInt8[Tensor, "n h w 3"], draws: Draws, branches: Sequenc
     Draws decide which operations run: there they make no GPU wait.
     """
     n, size = images.shape[:2]
-    made = torch.empty(len(branches) * n, 3, size, size, device=images.device)
+    side = branches[0].side or size
+    made = torch.empty(len(branches) * n, 3, side, side, device=images.device)
     for views in dict.fromkeys(branches):  # branches of equal settings are augmented together
         rows = torch.cat([torch.arange(v * n, v * n + n) for v, one in enumerate(branches) if one == views])
         of_rows = Draws(*(part.transpose(0, 1).flatten(0, 1)[rows] for part in draws))
@@ -47,13 +48,16 @@ def make_views(images: UInt8[Tensor, "n h w 3"], draws: Draws, branches: Sequenc
 
 
 def to_float(images: UInt8[Tensor, "n h w 3"]) -> Images:
-    """Bytes to [0, 1], channels first; mean and standard deviation are left as they are."""
+    """Bytes to [0, 1], channels first. An encoder normalises them itself, if its run says so."""
     return (images.float() / 255).permute(0, 3, 1, 2)
 
 
 def _view(images: Images, draws: Draws, views: Views) -> Images:
-    crop = crop_and_flip if views.crop_padding is None else shift_and_flip
-    images = crop(images, draws.box, draws.flip)
+    if views.side is not None:
+        images = resized_crop_and_flip(images, draws.box, draws.flip, views.side)
+    else:
+        crop = crop_and_flip if views.crop_padding is None else shift_and_flip
+        images = crop(images, draws.box, draws.flip)
     if views.jitter_probability:
         images = jitter(images, draws)
     if views.grayscale:
@@ -110,6 +114,25 @@ def crop_and_flip(images: Images, box: Float[Tensor, "n 4"], flip: Bool[Tensor, 
     return _resample(images, torch.minimum((step * length).sub_(0.5).relu_(), length - 1).add_(start), flip)
 
 
+def resized_crop_and_flip(
+    images: Images, box: Float[Tensor, "n 4"], flip: Bool[Tensor, "n"], side: int
+) -> Float[Tensor, "n 3 side side"]:
+    """Cut a box of whole pixels, resize it bilinearly to another side, mirror it (``resized_crop``, ``hflip``).
+
+    A box that shrinks is antialiased, as Pillow does: a new pixel is the mean of old ones with weights that fall
+    linearly to 0 at one new pixel's distance, measured in old ones.
+    """
+    start, length = box[:, :2, None, None], box[:, 2:, None, None]  # [n, y and x, 1, 1]
+    stride = length / side
+    centre = (torch.arange(side, device=box.device) + 0.5) * stride  # in the box, of new pixels
+    old = torch.arange(images.shape[-1], device=box.device)[:, None] + 0.5 - start
+    near = (1 - (old - centre).abs() / stride.clamp(min=1)).relu()
+    weights = near * ((old > 0) & (old < length))
+    of_rows, of_columns = (weights / weights.sum(dim=2, keepdim=True)).unbind(1)
+    of_columns = torch.where(flip[:, None, None], of_columns.flip(2), of_columns)
+    return _multiplied(images, of_rows.to(images), of_columns.to(images))
+
+
 def shift_and_flip(images: Images, box: Float[Tensor, "n 4"], flip: Bool[Tensor, "n"]) -> Images:
     """Cut a box of the image's own size, black beyond its border, and mirror it (``pad``, ``crop``, ``hflip``)."""
     return _resample(images, torch.arange(images.shape[-1], device=box.device) + box[:, :2, None], flip)
@@ -120,12 +143,21 @@ def _resample(images: Images, place: Float[Tensor, "n 2 new"], flip: Bool[Tensor
     size = images.shape[-1]
     y, x = place.unbind(1)
     x = torch.where(flip[:, None], x.flip(1), x)
-    # Weights of each old pixel in each new one. An image is the product of its own and two matrices; each product takes
-    # its input transposed, so that no pixel moves in memory: h (w 3) -> (w 3) h = w (3 h) -> (3 h) w.
     old = torch.arange(size, device=images.device, dtype=images.dtype)[:, None]
     of_rows, of_columns = (torch.rsub((one.to(images.device)[:, None] - old).abs_(), 1).relu_() for one in (y, x))
+    return _multiplied(images, of_rows, of_columns)
+
+
+def _multiplied(
+    images: Images, of_rows: Float[Tensor, "n h side"], of_columns: Float[Tensor, "n w side"]
+) -> Float[Tensor, "n 3 side side"]:
+    """New images by the weights of each old row in each new one, and of columns.
+
+    Each product takes its input transposed, so that no pixel moves in memory: h (w 3) -> (w 3) h = w (3 h) -> (3 h) w.
+    """
+    size, side = of_rows.shape[1:]
     rows = images.permute(0, 2, 3, 1).flatten(2).transpose(1, 2).bmm(of_rows)
-    return rows.view(-1, size, 3 * size).transpose(1, 2).bmm(of_columns).view(-1, 3, size, size)
+    return rows.view(-1, size, 3 * side).transpose(1, 2).bmm(of_columns).view(-1, 3, side, side)
 
 
 def gray(images: Images) -> Float[Tensor, "n 1 h w"]:

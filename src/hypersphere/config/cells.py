@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hypersphere.config import coordinates, registry
 from hypersphere.config import project as cfg
@@ -81,12 +81,12 @@ class Cells:
         """With the parameters that the scale replaces."""
         for paper, declared in config.papers.items():
             for name, protocol in declared.evaluations.items():
-                probe = protocol.probe
-                parameters, schema = probe.parameters, registry.schema("probes", probe.name)
-                for replaced in config.probe_parameters(paper, name, probe.name):
+                probe, layers = config.probe_of(paper, name)
+                parameters: dict[str, Any] = {}
+                for replaced in layers:
                     parameters = {**parameters, **replaced.parameters}
-                    validate(schema, parameters, replaced.file, replaced.section)
-                changed = {**protocol.model_dump(), "probe": {"name": probe.name, **parameters}}
+                    validate(registry.schema("probes", probe), parameters, replaced.file, replaced.section)
+                changed = {**protocol.model_dump(), "probe": {"name": probe, **parameters}}
                 self.protocols[paper][name] = Protocol.model_validate(changed)
         self.resolved: dict[tuple[str, Position], Resolved] = {}
         self.seeded: dict[tuple[str, int], Run] = {}

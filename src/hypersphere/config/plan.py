@@ -294,9 +294,7 @@ class Plan:
         """Every parameter of the probes that measure a run, as ``evaluation: probe.parameter``, and who set it."""
         rows = []
         for (paper, protocol), probe in self._probes_of[self.run(name).name].items():
-            declared = self.config.papers[paper].evaluations[protocol].probe.parameters
-            layers = [cfg.Replaced(self.config.paper_file(paper), f"evaluations.{protocol}", declared)]
-            layers += self.config.probe_parameters(paper, protocol, probe.name)
+            _, layers = self.config.probe_of(paper, protocol)
             for key, value in probe.parameters.items():
                 last = next(one for one in reversed(layers) if key in one.parameters)
                 row = f"{paper}/{protocol}: {probe.name}.{key}", _shown(value), self._place(last.file, last.section)

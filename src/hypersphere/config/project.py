@@ -175,7 +175,7 @@ class PaperScale(Strict):
     artifacts: dict[str, AtScale] = Field(default_factory=dict)
     overrides: list[ScaleOverride] = Field(default_factory=list)
     evaluations: Parameters = Field(default_factory=dict)
-    """Parameters of probes to replace, by the paper's own names of evaluations."""
+    """Parameters of probes to replace, by the paper's own names of evaluations; with a ``name``, the whole probe."""
 
     @model_validator(mode="after")
     def _of_cells(self) -> Self:
@@ -328,12 +328,18 @@ class Config(BaseModel):
         """What a scale says for all papers, and what a paper says at it; the second has the last word."""
         return (of_paper, of_all) if self.sources[field] == COMMAND_LINE else (of_all, of_paper)
 
-    def probe_parameters(self, paper: str, evaluation: str, probe: str) -> list[Replaced]:
-        """The parameters of a paper's evaluation that this scale replaces; the last have the last word."""
-        of_all = Replaced(self.sources["probes"], f"probes.{probe}", self.scale.probes.get(probe, {}))
+    def probe_of(self, paper: str, evaluation: str) -> tuple[str, list[Replaced]]:
+        """The probe of a paper's evaluation at this scale, and who sets its parameters; the last has the last word."""
+        declared, section = self.papers[paper].evaluations[evaluation].probe, f"evaluations.{evaluation}"
         own = self.at_scale[paper].evaluations.get(evaluation, {})
-        of_paper = Replaced(self.scale_file(paper), f"evaluations.{evaluation}", own)
-        return [one for one in self._by_word("probes", of_all, of_paper) if one.parameters]
+        name = str(own.get("name", declared.name))
+        parameters = {key: value for key, value in own.items() if key != "name"}
+        of_all = Replaced(self.sources["probes"], f"probes.{name}", self.scale.probes.get(name, {}))
+        of_paper = Replaced(self.scale_file(paper), section, parameters)
+        layers = list(self._by_word("probes", of_all, of_paper))
+        if "name" not in own:
+            layers.insert(0, Replaced(self.paper_file(paper), section, declared.parameters))
+        return name, [one for one in layers if one.parameters]
 
     def left_out(self, paper: str, artifact: str) -> bool:
         """Whether this scale does not make an artifact."""
@@ -675,3 +681,6 @@ def _check_at_scale(config: Config, document: str, declared: Paper) -> None:
         check_name(artifact, declared.measured, f"{file}: artifacts")
     for evaluation in own.evaluations:
         check_name(evaluation, declared.evaluations, f"{file}: evaluations")
+    for evaluation, probe in own.evaluations.items():
+        if "name" in probe:
+            check_name(str(probe["name"]), registry.names("probes"), f"{file}: evaluations.{evaluation}.name")

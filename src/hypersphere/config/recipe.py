@@ -14,12 +14,26 @@ DecayRate = Annotated[float, Field(ge=0, lt=1)]
 InnerFraction = Annotated[float, Field(gt=0, lt=1)]
 
 
+OfChannels = Annotated[tuple[float, float, float], AsList]
+"""Numbers of red, green and blue, of values in [0, 1]."""
+PositiveOfChannels = Annotated[tuple[PositiveFloat, PositiveFloat, PositiveFloat], AsList]
+
+
+class Normalisation(Strict):
+    """An encoder's input: (pixel - mean) / std, channel by channel (torchvision's ``Normalize``)."""
+
+    mean: OfChannels
+    std: PositiveOfChannels
+
+
 class Views(Strict):
     """Random augmentation of one view; strengths as in torchvision's transforms.
 
-    In this order: crop, flip, jitter (brightness, contrast, saturation, hue), grayscale, blur, solarize.
+    In this order: crop, flip, jitter (brightness, contrast, saturation, hue), grayscale, blur, solarize, normalisation.
     """
 
+    side: PositiveInt | None = None
+    """Pixels to which a random resized crop is resized; None: as many as the image has."""
     crop_scale: Annotated[tuple[PositiveFloat, PositiveFloat], AsList] = (0.2, 1.0)
     """Share of the image's area in a random resized crop."""
     crop_padding: PositiveInt | None = None
@@ -42,6 +56,8 @@ class Views(Strict):
     """Its standard deviation in pixels, uniform between the two."""
     solarize: Fraction = 0.0
     """Probability that values of at least one half are inverted."""
+    normalisation: Normalisation | None = None
+    """Of the encoder's input, so of plain images in probes, too; None: pixels in [0, 1]."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -49,6 +65,8 @@ class Views(Strict):
             raise ValueError("crop_scale: must be [smallest, largest] with smallest <= largest <= 1")
         if self.crop_padding is not None and self._changed("crop_scale"):
             raise ValueError("crop_padding: replaces the random resized crop of crop_scale; set one of the two")
+        if self.crop_padding is not None and self.side is not None:
+            raise ValueError("side: a crop after padding has the image's own size; leave side or crop_padding out")
         if self.blur_kernel % 2 == 0:
             raise ValueError(f"blur_kernel: must be odd (given: {self.blur_kernel})")
         if self.blur_sigma[0] > self.blur_sigma[1]:

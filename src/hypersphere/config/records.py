@@ -92,7 +92,13 @@ UNDEFINED = "undefined"
 """Status of a measurement of which the run finished, and the measure has no value: the logarithm of a norm of zero."""
 WITHOUT_VALUE = ("diverged", UNDEFINED)
 """The statuses of a measurement without a value."""
-ADDED = {("optimiser", "scaling"): "linear"}
+ADDED: dict[tuple[str, str], Any] = {
+    ("optimiser", "scaling"): "linear",
+    ("views", "side"): None,
+    ("views", "normalisation"): None,
+    ("views_b", "side"): None,
+    ("views_b", "normalisation"): None,
+}
 """Fields that runs have had since some records were made, with the value that these had without saying so."""
 TextRow = dict[str, str]
 Hex16 = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
@@ -228,8 +234,9 @@ class Record(Recorded):
         """Digest of all but the measurements, which may be added to, and fields that runs have had only since."""
         content = self.model_dump(mode="json", exclude={"evaluations", "pixels", "evaluated_by"})
         for (part, field), before in ADDED.items():
-            if content["run"][part][field] == before:
-                del content["run"][part][field]
+            fields = content["run"][part]
+            if fields and fields[field] == before:
+                del fields[field]
         return files.digest(content)
 
     def answers(self, protocol: str, of_pixels: bool = False) -> list[Measurement]:

@@ -162,6 +162,13 @@ class Run(Strict):
             raise ValueError(f"views_b: {self.method.name} takes one view; leave it out")
         if self.views_b == self.views:  # it would give one run a second name
             raise ValueError("views_b: equals views; leave it out")
+        if self.views_b is not None:  # a step has one tensor of views, and an encoder one way to see them
+            for field in ("side", "normalisation"):
+                if getattr(self.views_b, field) != getattr(self.views, field):
+                    raise ValueError(f"views_b.{field}: must be as in views")
+        takes_colours = registry.read_constant("encoders", self.encoder.name, "SRGB", False)
+        if takes_colours and self.views.normalisation is not None:
+            raise ValueError(f"views.normalisation: {self.encoder.name} converts colours itself; leave it out")
         normalised = [part.name for kind, part in parts.items() if _has_batch_norm(kind, part)]
         if self.batch.micro == 1 and normalised:
             words = f"{normalised[0]} has batch norm, and a batch of one image has no spread"

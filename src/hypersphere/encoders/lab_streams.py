@@ -17,6 +17,8 @@ from hypersphere.encoders.resnet8 import resnet8
 from hypersphere.errors import HypersphereError
 
 BATCH_NORM = True
+SRGB = True
+"""Its input must be colours, from 0 to 1."""
 
 # Linear sRGB to XYZ, rows X, Y, Z. Each row sums to the white point D65, so that greys have a* = b* = 0.
 XYZ = (

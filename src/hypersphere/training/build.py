@@ -11,17 +11,36 @@ from operator import add
 from typing import Any
 
 import torch
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from hypersphere import prng
 from hypersphere.config import registry
+from hypersphere.config.recipe import Normalisation
 from hypersphere.config.run import Component, Run
 from hypersphere.methods.base import Method, Objective, Parts
 
 
 def build_encoder(run: Run) -> nn.Module:
-    """The run's encoder with its initial weights before any cut; maps [n, 3, h, w] to [n, feature_dim]."""
-    return registry.load("encoders", run.encoder.name)(**run.encoder.parameters)
+    """The run's encoder with its initial weights before any cut; maps [n, 3, h, w] in [0, 1] to [n, feature_dim]."""
+    encoder: nn.Module = registry.load("encoders", run.encoder.name)(**run.encoder.parameters)
+    if run.views.normalisation is not None:
+        normalise_input(encoder, run.views.normalisation)
+    return encoder
+
+
+def normalise_input(encoder: nn.Module, by: Normalisation) -> None:
+    """Let an encoder normalise the images that it is given, in place: views, plain images and copies' alike.
+
+    Mean and deviation move with the encoder, and are no part of its weights.
+    """
+    for name, of_channels in (("pixel_mean", by.mean), ("pixel_std", by.std)):
+        encoder.register_buffer(name, torch.tensor(of_channels)[:, None, None], persistent=False)
+    encoder.register_forward_pre_hook(_normalised)
+
+
+def _normalised(encoder: Any, images: tuple[Float[Tensor, "n 3 h w"]]) -> Float[Tensor, "n 3 h w"]:
+    return (images[0] - encoder.pixel_mean) / encoder.pixel_std
 
 
 def build_method(run: Run, images: int = 1, classes: int = 1) -> Method:

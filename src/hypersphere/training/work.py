@@ -22,7 +22,7 @@ from hypersphere.training.build import assemble
 def key(run: Run, size: float) -> tuple[Any, ...]:
     """What decides the operations of a run's pass: its modules, its views, its images and their size."""
     components = run.method.model_dump_json(), run.encoder.model_dump_json()
-    return run.kind, *components, len(run.branches), run.batch.micro, size
+    return run.kind, *components, len(run.branches), run.batch.micro, run.views.side or size
 
 
 def flops(run: Run, size: float, classes: int) -> int:
@@ -38,7 +38,8 @@ def flops(run: Run, size: float, classes: int) -> int:
         method.begin()
         if of_trainer := _of_trainer(run, "flops"):
             return int(of_trainer(method, count, size))
-        return of_views(method, torch.empty(len(run.branches), count, 3, int(size), int(size)))
+        side = run.views.side or int(size)
+        return of_views(method, torch.empty(len(run.branches), count, 3, side, side))
 
 
 def steps(run: Run, examples: int) -> int:

@@ -23,6 +23,7 @@ EVERY = [
     Views(crop_scale=(0.05, 1.0), brightness=1.5, hue=0, jitter_probability=0.3, blur=0.7, blur_sigma=(0.5, 0.5)),
     Views(crop_scale=(1.0, 1.0), jitter_coins="shared", jitter_probability=1, solarize=1.0, grayscale=0.9),
     Views(blur=0.7, blur_kernel=5),
+    Views(side=4, normalisation={"mean": [0.5, 0.5, 0.5], "std": [0.2, 0.2, 0.2]}),  # type: ignore[arg-type]
 ]
 PAIRS = [[views, other] for views, other in pairwise([*EVERY, EVERY[0]])]
 

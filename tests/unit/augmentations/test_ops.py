@@ -30,6 +30,26 @@ def test_crop_and_flip(box: tuple[int, int, int, int], flip: bool) -> None:
     torch.testing.assert_close(ours, F.hflip(theirs) if flip else theirs, atol=2e-5, rtol=0)
 
 
+@pytest.mark.parametrize("flip", [False, True])
+@pytest.mark.parametrize("side", [1, 5, 16, 20])
+@pytest.mark.parametrize("box", [(0, 0, 16, 16), (3, 5, 7, 9), (15, 15, 1, 1), (0, 4, 16, 1), (2, 1, 13, 15)])
+def test_resized_crop_and_flip(box: tuple[int, int, int, int], side: int, flip: bool) -> None:
+    """Cut first, then resize to another side: antialiased where a box shrinks, which changes something."""
+    ours = ops.resized_crop_and_flip(IMAGES, torch.tensor([box] * N).float(), torch.full((N,), flip), side)
+    plain, theirs = (F.resized_crop(IMAGES, *box, [side] * 2, antialias=smooth) for smooth in (False, True))
+    torch.testing.assert_close(ours, F.hflip(theirs) if flip else theirs, atol=2e-5, rtol=0)
+    assert ((plain - theirs).abs().amax() > 0.01) == (max(box[2:]) > side)
+
+
+def test_views_of_another_side_than_the_images() -> None:
+    """All that comes after the crop sees the crop; images of the side itself are as without it, to rounding."""
+    both = [STRONG.model_copy(update={"side": side}) for side in (5, SIZE)]
+    seen = [ops.make_views(RAW, draw([one] * 2, N, SIZE, 0, 0), [one] * 2) for one in both]
+    assert [one.shape for one in seen] == [(2, N, 3, 5, 5), (2, N, 3, SIZE, SIZE)]
+    usual = ops.make_views(RAW, draw([STRONG] * 2, N, SIZE, 0, 0), [STRONG] * 2)
+    torch.testing.assert_close(seen[1], usual, atol=1e-4, rtol=0)
+
+
 JITTERS = ("brightness", "contrast", "saturation", "hue")
 """In their fixed order."""
 

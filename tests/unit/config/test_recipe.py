@@ -21,6 +21,12 @@ REFUSED: list[tuple[type[Strict], dict[str, Any], dict[str, Any]]] = [
     (Views, {"crop_scale": [0.5, 0.2]}, {"crop_scale": [0.2, 0.2]}),
     (Views, {"crop_scale": [0.5, 1.1]}, {"crop_scale": [0.5, 1.0]}),
     (Views, {"crop_padding": 4, "crop_scale": [0.3, 1.0]}, {"crop_padding": 4, "crop_scale": [0.2, 1.0]}),
+    (Views, {"crop_padding": 4, "side": 32}, {"crop_scale": [0.3, 1.0], "side": 32}),
+    (
+        Views,
+        {"normalisation": {"mean": [0, 0, 0], "std": [1, 0, 1]}},
+        {"normalisation": {"mean": [0, 0, 0], "std": [1, 2, 1]}},
+    ),
     (Views, {"blur": 1, "blur_kernel": 4}, {"blur": 1, "blur_kernel": 5}),
     (Views, {"blur": 1, "blur_sigma": [2, 1]}, {"blur": 1, "blur_sigma": [1, 1]}),
     (Views, {"blur_kernel": 5}, {"blur_kernel": 3}),

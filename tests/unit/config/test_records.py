@@ -199,6 +199,11 @@ def test_a_field_that_runs_have_had_since_leaves_the_seals_of_before(sample: lis
     assert Record.model_validate(content).seal == record.seal
     content["run"]["optimiser"]["scaling"] = "none"
     assert Record.model_validate(content).seal != record.seal
+    for change in ({"side": 8}, {"normalisation": {"mean": [0, 0, 0], "std": [1, 1, 1]}}):
+        content = record.model_dump(mode="json")
+        content["run"]["views"] |= change
+        content["run"]["views_b"] = None
+        assert Record.model_validate(content).seal != record.seal
 
 
 def test_what_the_config_does_not_declare_is_not_taken_in(tmp_path: Path, approve: Approve) -> None:

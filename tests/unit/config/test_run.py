@@ -37,7 +37,17 @@ OPTIMISER, SCHEDULE, BATCH = RUN["optimiser"], RUN["schedule"], RUN["batch"]
         {"gradient": None, "initialisation": None, "logits": None, "regulariser": None, "views_b": None},
         {"encoder": {"name": "resnet8", "width": 16, "stride": 1}},
         {"views": {"flip": 0.5, "crop_scale": [0.2, 1.0]}},
-        {"views": {"crop_padding": None, "blur": 0, "blur_kernel": 3, "jitter_coins": "each", "solarize": 0}},
+        {
+            "views": {
+                "crop_padding": None,
+                "side": None,
+                "normalisation": None,
+                "blur": 0,
+                "blur_kernel": 3,
+                "jitter_coins": "each",
+                "solarize": 0,
+            }
+        },
         {"dataset": {"name": "noise", "source": {"name": "digits", "task": "upright"}, "imbalance": None}},
         {"optimiser": {"learning_rate": 0.18, "weight_decay": 0, "momentum": 0.9, "name": "sgd"}},
         {"optimiser": OPTIMISER | {"decay": "all", "betas": [0.9, 0.999], "trust": 0.001}},
@@ -59,6 +69,8 @@ def test_every_other_value_renames() -> None:
         {"gradient": {"name": "grad_scale", "power": 0}},
         {"regulariser": {"name": "distance_polarization", "weight": 0}},
         {"views": {"flip": 0.4}},
+        *({"views": {"normalisation": {"mean": [0, 0, 0], "std": [1, 1, last]}}} for last in (1, 2)),
+        {"views": {"side": 8}},
         {"views_b": {"flip": 0.1}},
         *({"optimiser": OPTIMISER | one} for one in ({"decay": "weights"}, {"name": "adam"})),
         *({"schedule": SCHEDULE | one} for one in ({"shape": "constant"}, {"horizon": 5}, {"counted_in": "passes"})),
@@ -113,6 +125,7 @@ def test_each_view_may_be_made_its_own_way_if_the_method_takes_two(monkeypatch: 
     assert (run.branches, run.encoder.name) == ((Views(),), "resnet8")
 
 
+NORMALISATION = {"mean": [0.5, 0.5, 0.5], "std": [0.2, 0.2, 0.2]}
 NAN, INFINITE = float("nan"), float("inf")
 
 
@@ -125,6 +138,9 @@ NAN, INFINITE = float("nan"), float("inf")
         *(({"optimiser": {"learning_rate": value, "weight_decay": 0}}, {}) for value in (NAN, INFINITE)),
         ({"views_b": RUN["views"]}, {}),
         ({"views_b": WEAK}, {"VIEWS": 1}),
+        ({"views_b": WEAK, "views": {"side": 8}}, {}),
+        ({"views_b": WEAK | {"normalisation": NORMALISATION}}, {}),
+        ({"views": {"normalisation": NORMALISATION}}, {"SRGB": True}),
         ({}, {"ENCODERS": ("resnet",)}),
         ({}, {"ENCODERS": ("resnet", "vit")}),
         ({"kind": "contrl"}, {}),

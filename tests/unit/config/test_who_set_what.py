@@ -180,8 +180,13 @@ def setters(said: list[Layer]) -> dict[str, Place]:
                 if absent or replaces:
                     found[field] = {}
                 names[field] = value.get("name", names.get(field))
-                for key in value:
-                    found[field][f"{field}.{key}"] = layer.place
+                for key, inner in value.items():
+                    path = f"{field}.{key}"
+                    deeper = [f"{path}.{part}" for part in inner] if isinstance(inner, dict) else [path]
+                    above = {known for known in found[field] if known == path or known.startswith(f"{path}.")}
+                    for known in above - {*deeper}:  # mean and std in place of null, or null in theirs
+                        del found[field][known]
+                    found[field] |= dict.fromkeys(deeper, layer.place)
     every: dict[str, Place] = {}
     for of_field in found.values():
         every |= of_field
@@ -328,7 +333,10 @@ def test_each_parameter_of_a_probe_is_that_of_the_layer_named_and_no_later_one_h
                 read(f"config/scales/{scale}.yaml").get("probes", {}).get(probe, {})
             )
             own = f"papers/{paper}/scales/{scale}.yaml"
-            layers[f"{own}: evaluations.{name}"] = read(own).get("evaluations", {}).get(name, {})
+            at_scale = read(own).get("evaluations", {}).get(name, {})
+            if "name" in at_scale:  # another probe, which keeps no parameter of the paper's
+                layers[f"papers/{paper}/paper.yaml: evaluations.{name}"] = {}
+            layers[f"{own}: evaluations.{name}"] = at_scale
             place, last = next((place, one[key]) for place, one in reversed(layers.items()) if key in one)
             if (where, text) != (place, last if isinstance(last, str) else files.canonical_json(last)):
                 wrong.append(f"{what}: {text} of {where} is shown, and {place} gives {last}")

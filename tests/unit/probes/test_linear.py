@@ -15,8 +15,12 @@ from sklearn.preprocessing import StandardScaler
 from torch import Tensor, nn
 
 from hypersphere import prng
+from hypersphere.augmentations.draws import draw
+from hypersphere.augmentations.ops import make_views
+from hypersphere.config.recipe import Views
 from hypersphere.errors import NotFiniteError
 from hypersphere.probes.linear import linear, standardise
+from hypersphere.probes.linear_augmented import linear_augmented
 from hypersphere.probes.linear_sgd import linear_sgd
 from hypersphere.probes.linear_training_mode import linear_training_mode
 from hypersphere.probes.mlp import mlp
@@ -228,6 +232,28 @@ def test_in_training_mode_it_is_torchs_loop(
     hits = (expected.argsort(dim=1, descending=True) == world.labels("test")[:, None]).double().mean(dim=0)
     shares = {f"linear_top{k}": pytest.approx(100 * hits[:k].sum().item()) for k in (1, 5)}
     assert linear_training_mode(world, **given).values == shares
+
+
+def test_on_augmented_images_it_is_torchs_loop(scores: Scores) -> None:
+    """A new view of each image in each epoch, by nn.Linear and torch.optim.Adam; batch norm's statistics drift."""
+    views = Views(crop_scale=(0.5, 1.0), blur=0.0)
+    world = coloured(257)
+    world.run = SimpleNamespace(branches=(views, Views(flip=0)))
+    network, head = world.copy().train(), nn.Linear(24, 3)
+    nn.init.zeros_(head.weight)
+    nn.init.zeros_(head.bias)
+    optimiser = torch.optim.Adam(head.parameters(), lr=0.01, weight_decay=0.1)
+    y = world.labels("train")
+    for epoch in range(3):
+        (seen,) = make_views(torch.from_numpy(world.images("train")), draw([views], 257, 4, 0, epoch), [views])
+        for index in torch.from_numpy(prng.permutation(257, 0, "linear_augmented", epoch)).split(64):
+            if len(index) > 1:
+                optimiser.zero_grad()
+                F.cross_entropy(head(network(seen[index])), y[index]).backward()
+                optimiser.step()
+    expected = head(network.eval()(floats(world.images("test"))))
+    given = {"epochs": 3, "batch": 64, "learning_rate": 0.01, "weight_decay": 0.1}
+    torch.testing.assert_close(scores(linear_augmented, world, **given), expected, atol=1e-4, rtol=1e-4)
 
 
 SMALL: dict[str, Any] = {"hidden": 6, "epochs": 12, "drop_every": 5, "learning_rate": 0.2}

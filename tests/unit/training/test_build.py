@@ -14,8 +14,9 @@ from torchvision.models import VisionTransformer
 
 from hypersphere import prng
 from hypersphere.config.plan import Plan
+from hypersphere.config.recipe import Views
 from hypersphere.encoders.vit import vit
-from hypersphere.methods.base import Method
+from hypersphere.methods.base import Batch, Method
 from hypersphere.objectives.alignment import alignment
 from hypersphere.objectives.distance_polarization import distance_polarization
 from hypersphere.objectives.generalised_info_nce import generalised_info_nce
@@ -23,7 +24,7 @@ from hypersphere.objectives.nt_xent import nt_xent
 from hypersphere.objectives.positive_scaling import positive_scaling
 from hypersphere.objectives.tuplet import tuplet
 from hypersphere.training import loop
-from hypersphere.training.build import build_method, initialise, loss_of
+from hypersphere.training.build import build_encoder, build_method, initialise, loss_of
 from hypersphere.training.frozen import load_frozen
 
 from ...of_images import METHODS
@@ -50,6 +51,35 @@ def test_an_encoders_weights_are_a_function_of_the_seed_alone(name: str) -> None
     of_norms = {f"{norm}.{part}" for norm in norms for part in ("weight", "bias")}
     assert {tensor for tensor in kept if not tensor.endswith(ZERO)} == of_norms
     assert all((a[tensor] == (tensor in of_norms and tensor.endswith("weight"))).all() for tensor in kept)
+
+
+PIXELS_OF = {"mean": [0.5, 0.25, 0.75], "std": [0.5, 0.25, 2.0]}
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "cmc"])
+def test_every_encoder_of_a_method_sees_normalised_pixels(methods_plan: Plan, name: str) -> None:
+    """Online and target alike: as without normalisation on pixels that are normalised by hand, to the last bit. Names
+    and numbers of the weights are the same."""
+    mean, std = (torch.tensor(PIXELS_OF[part])[:, None, None] for part in ("mean", "std"))
+    run, _ = of_method(methods_plan, name)
+    views_of = Views.model_validate({"normalisation": PIXELS_OF})
+    plain = build_method(run, 8, 4).train()
+    normalising = build_method(run.model_copy(update={"views": views_of}), 8, 4)
+    assert plain.state_dict().keys() == normalising.state_dict().keys()
+    views, places = torch.rand(len(run.branches), 8, 3, 8, 8), torch.arange(8)
+    expected = plain(Batch((views - mean) / std, places, places % 4))
+    found = normalising.train()(Batch(views, places, places % 4))
+    assert torch.equal(found.embeddings, expected.embeddings)
+    assert torch.equal(found.loss, expected.loss)
+    other = build_method(run, 8, 4).train()(Batch(views, places, places % 4))
+    assert not torch.equal(other.embeddings, expected.embeddings)
+
+
+def test_mean_and_deviation_move_with_an_encoder_and_are_no_weights_of_it() -> None:
+    run = make_run(views={"normalisation": PIXELS_OF})
+    encoder = build_encoder(run).double()
+    assert encoder.pixel_mean.dtype == torch.float64
+    assert not {"pixel_mean", "pixel_std"} & encoder.state_dict().keys()
 
 
 def test_a_tensors_key_is_its_name() -> None:
