@@ -1,4 +1,4 @@
-"""Mini-batch SGD on frozen features, shared by the trained probes and the same for every run.
+"""Mini-batch descent on frozen features, shared by the trained probes and the same for every run.
 
 The probes give their gradients in closed form: in models this small, modules and autograd cost more than the
 arithmetic.
@@ -27,7 +27,7 @@ def fit(
     purpose: str,
     epochs: int,
     batch: int,
-    momentum: float,
+    optimiser: torch.optim.Optimizer,
     rate: Callable[[float], float],
 ) -> None:
     """Minimise the cross-entropy, in place.
@@ -37,9 +37,9 @@ def fit(
         gradients: of the cross-entropy by the parameters, in their order.
         bank: features to train on; or several versions of them, of which epoch e takes version e mod copies.
         purpose: key of the order of images, with the epoch.
+        optimiser: of the parameters, at any rate.
         rate: maps the epochs passed, from 0 to below ``epochs``, to the learning rate.
     """
-    optimiser = torch.optim.SGD(parameters, momentum=momentum)
     for epoch in range(epochs):
         shown = bank if bank.ndim == 2 else bank[epoch % len(bank)]
         order = torch.from_numpy(prng.permutation(len(shown), 0, purpose, epoch)).to(bank.device)
@@ -49,6 +49,32 @@ def fit(
                 parameter.grad = gradient
             optimiser.param_groups[0]["lr"] = rate(epoch + step / len(steps))
             optimiser.step()
+
+
+def fit_softmax(
+    bank: Float[Tensor, "n d"],
+    labels: Int[Tensor, "n"],
+    classes: int,
+    purpose: str,
+    epochs: int,
+    batch: int,
+    optimiser: Callable[[list[Tensor]], torch.optim.Optimizer],
+    rate: Callable[[float], float],
+) -> tuple[Float[Tensor, "c d"], Float[Tensor, "c"]]:
+    """Weights and bias of softmax regression on features as they are, from zero; arguments as of ``fit``.
+
+    Args:
+        optimiser: maps the parameters to their optimiser.
+    """
+    weight = torch.zeros(classes, bank.shape[1], device=bank.device)
+    bias = torch.zeros(classes, device=bank.device)
+
+    def gradients(features: Float[Tensor, "b d"], labels: Int[Tensor, "b"]) -> tuple[Tensor, Tensor]:
+        _, back = cross_entropy(torch.addmm(bias, features, weight.T), labels)
+        return back.T @ features, back.sum(dim=0)
+
+    fit((weight, bias), gradients, bank, labels, purpose, epochs, batch, optimiser([weight, bias]), rate)
+    return weight, bias
 
 
 def cross_entropy(

@@ -4,12 +4,11 @@ import math
 from typing import Literal
 
 import torch
-from jaxtyping import Float, Int
 from torch import Tensor
 
 from hypersphere.arguments import Fraction, PositiveFloat, PositiveInt
 from hypersphere.datasets.types import TEST, TRAIN
-from hypersphere.probes.descent import cross_entropy, fit
+from hypersphere.probes.descent import fit_softmax
 from hypersphere.probes.frozen import Frozen
 from hypersphere.probes.result import ProbeResult, scored
 
@@ -40,14 +39,10 @@ def linear_sgd(
     def rate(passed: float) -> float:
         return learning_rate * (0.5 * (1 + math.cos(math.pi * passed / epochs)) if schedule == "cosine" else 1)
 
-    bank = frozen.features(TRAIN)
-    weight = torch.zeros(frozen.classes(), bank.shape[1], device=bank.device)
-    bias = torch.zeros(frozen.classes(), device=bank.device)
+    def optimiser(parameters: list[Tensor]) -> torch.optim.Optimizer:
+        return torch.optim.SGD(parameters, momentum=momentum)
 
-    def gradients(features: Float[Tensor, "b d"], labels: Int[Tensor, "b"]) -> tuple[Tensor, Tensor]:
-        _, back = cross_entropy(torch.addmm(bias, features, weight.T), labels)
-        return back.T @ features, back.sum(dim=0)
-
-    fit((weight, bias), gradients, bank, frozen.labels(TRAIN), "linear_sgd", epochs, batch, momentum, rate)
+    bank, labels = frozen.features(TRAIN), frozen.labels(TRAIN)
+    weight, bias = fit_softmax(bank, labels, frozen.classes(), "linear_sgd", epochs, batch, optimiser, rate)
     scores = torch.addmm(bias, frozen.features(TEST), weight.T)
     return scored(frozen, scores, MEASURES)

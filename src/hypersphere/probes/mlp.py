@@ -91,5 +91,6 @@ def fit_mlp(bank: Float[Tensor, "*copies n d"], labels: Int[Tensor, "n"], classe
         below = torch.where(passes, back @ w2 / (1 - dropout), 0)
         return below.T @ features, below.sum(dim=0), back.T @ outer, back.sum(dim=0)
 
-    fit(parameters, gradients, bank, labels, "mlp", settings.epochs, BATCH, settings.momentum, rate)
+    optimiser = torch.optim.SGD(parameters, momentum=settings.momentum)
+    fit(parameters, gradients, bank, labels, "mlp", settings.epochs, BATCH, optimiser, rate)
     return parameters

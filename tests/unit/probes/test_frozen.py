@@ -132,14 +132,14 @@ def test_every_probe_gives_all_its_measures(encoder: nn.Module, head: nn.Module,
     assert found.n == numbers.get(name, 30)
 
 
-@pytest.mark.parametrize("name", ["knn", "linear", "linear_sgd", "mlp"])
+@pytest.mark.parametrize("name", ["knn", "linear", "linear_sgd", "linear_adam", "mlp"])
 def test_of_one_class_all_is_right(name: str) -> None:
     quick = {"mlp": {"hidden": 4, "epochs": 1}}.get(name, {})
     found = registry.load("probes", name)(cloud(classes=1, dtype=torch.float32), **quick)
     assert set(found.values.values()) == {100}
 
 
-@pytest.mark.parametrize("name", ["knn", "linear", "linear_sgd"])
+@pytest.mark.parametrize("name", ["knn", "linear", "linear_sgd", "linear_adam"])
 def test_the_first_and_the_five_likeliest_classes_are_those_of_the_scores(
     scores: Callable[..., Tensor], name: str
 ) -> None:

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from hypersphere import prng
 from hypersphere.errors import NotFiniteError
 from hypersphere.probes.linear import linear, standardise
+from hypersphere.probes.linear_adam import linear_adam
 from hypersphere.probes.linear_sgd import linear_sgd
 from hypersphere.probes.linear_training_mode import linear_training_mode
 from hypersphere.probes.mlp import mlp
@@ -141,6 +142,26 @@ def test_sgd_is_a_loop_over_keyed_batches(
     descend(data, [weight, bias], gradients, "linear_sgd", epochs, batch, changed.get("momentum", 0.9), at)
     expected = data.queries.double().numpy() @ weight + bias
     found = scores(linear_sgd, data, epochs=epochs, learning_rate=rate, batch=batch, **changed)
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max())
+    assert len(set(expected.argmax(axis=1))) == 4
+
+
+@pytest.mark.parametrize("changed", [{"learning_rate": 0.01}, {"learning_rate": 0.03, "weight_decay": 0.1}])
+def test_adam_is_a_loop_over_keyed_batches(scores: Scores, changed: dict[str, float]) -> None:
+    """Kingma & Ba 2015, Algorithm 1, by hand; the weight decay is a part of the gradient."""
+    data, epochs, batch = cloud(dtype=torch.float32), 3, 64
+    x, y = data.bank.double().numpy(), np.eye(data.classes())[data.bank_labels.numpy()]
+    x = np.hstack([x, np.ones((len(x), 1))])  # a bias is the weight of a feature that is 1
+    weight, first, second, t = np.zeros((9, 4)), np.zeros((9, 4)), np.zeros((9, 4)), 0
+    for epoch in range(epochs):
+        for index in np.split(prng.permutation(len(x), 0, "linear_adam", epoch), range(batch, len(x), batch)):
+            t += 1
+            slope = x[index].T @ back(x[index] @ weight, y[index]) + changed.get("weight_decay", 1e-6) * weight
+            first, second = 0.9 * first + 0.1 * slope, 0.999 * second + 0.001 * slope**2
+            rate = changed["learning_rate"] * math.sqrt(1 - 0.999**t) / (1 - 0.9**t)
+            weight -= rate * first / (np.sqrt(second) + 1e-8 * math.sqrt(1 - 0.999**t))
+    expected = data.queries.double().numpy() @ weight[:8] + weight[8]
+    found = scores(linear_adam, data, epochs=epochs, batch=batch, **changed)
     np.testing.assert_allclose(found.numpy(), expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max())
     assert len(set(expected.argmax(axis=1))) == 4
 
