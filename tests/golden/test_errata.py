@@ -144,7 +144,7 @@ def test_a_choice_that_is_of_no_field_speaks_of_no_run() -> None:
 def test_what_settings_and_open_choices_cite_is_no_reading_of_a_text() -> None:
     speaking = [(row.paper, row.reading) for row in rows()]
     for name, paper in released("paper").config.papers.items():
-        speaking += [(name, choice) for choice in chain(*paper.open_choices.values())]
+        speaking += [(name, one.choice) for one in chain(*paper.open_choices.values())]
     cited = set()
     for paper, words in speaking:
         entries = [ERRATA[name] for name in CITED.findall(words) if name in ERRATA]

@@ -93,7 +93,9 @@ def test_a_table_shows_every_recorded_seed_of_its_runs_but_those_of_choices() ->
 def test_a_seed_is_missing_only_if_it_is_declared() -> None:
     plan, scale = from_records("laptop"), released("laptop").config.scale.seeds
     for place, cells in shown(plan, studied=False).items():
-        own = plan.config.papers[place[0]].measured[place[1]].seeds
+        paper, artifact, _ = place
+        at_scale = plan.config.at_scale[paper].artifacts.get(artifact)
+        own = (at_scale and at_scale.seeds) or plan.config.papers[paper].measured[artifact].seeds
         declared = getattr(scale, own) if isinstance(own, str) else own
         assert seeds([cell for cell in cells if cell.missing]) <= {*declared} <= seeds(cells)
         assert len(seeds(cells)) == len(cells)

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from hypersphere.config import claims, coordinates, project, registry
+from hypersphere.config.artifacts import OpenChoice
 from hypersphere.config.questions import Question
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -142,12 +143,16 @@ def test_the_question_is_one_that_a_file_of_findings_may_have() -> None:
 
 
 def test_scales_errata_and_datasets_are_those_that_a_project_takes(config_root: Path) -> None:
-    at_scale, errata = blocks("docs/own_paper.md", "yaml")
+    at_scale, errata, open_choices = blocks("docs/own_paper.md", "yaml")
     (images,) = blocks("data/README.md", "yaml")
     shown = project.PaperScale.model_validate(yaml.safe_load(at_scale))
     assert shown.model_fields_set == set(project.PaperScale.model_fields)
     (erratum,) = yaml.safe_load(errata)
     claims.Erratum.model_validate(erratum | {"document": "mine"})
+    (choices,) = yaml.safe_load(open_choices).values()
+    assert {field for one in choices["all"] for field in OpenChoice.model_validate(one).model_fields_set} == {
+        *OpenChoice.model_fields
+    }
     datasets = config_root / "config" / "datasets.yaml"
     datasets.write_text(datasets.read_text(encoding="utf-8") + images, encoding="utf-8")
     (name,) = yaml.safe_load(images)

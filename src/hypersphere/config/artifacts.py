@@ -274,6 +274,28 @@ class Section(Strict):
     """Printed statements with a counterexample, which the text tells first."""
 
 
+class OpenChoice(Strict):
+    """A choice that a document leaves open, as it is made here; a plain sentence is one of which no more is said."""
+
+    choice: str
+    arms: list[str] = Field(default_factory=list)
+    """What shows how much another choice is worth: variants or evaluations of artifacts, or fields that an artifact
+    varies (``batch.accumulate=sum``)."""
+    no_arm: str | None = None
+    """Why nothing shows it."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_a_sentence(cls, given: Any) -> Any:
+        return {"choice": given} if isinstance(given, str) else given
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if self.arms and self.no_arm:
+            raise ValueError("no_arm: there are arms; give one of the two")
+        return self
+
+
 class Paper(Strict):
     """paper.yaml: one document, and its runs, evaluations and artifacts, if any."""
 
@@ -292,7 +314,8 @@ class Paper(Strict):
     """Questions of our own; each adds artifacts to ``artifacts``."""
     withdrawn: dict[Identifier, Withdrawn] = Field(default_factory=dict)
     """Studies that were given up before their first run, by the names that they had."""
-    open_choices: dict[str, list[str]] = Field(default_factory=dict)
+    open_choices: dict[str, list[OpenChoice]] = Field(default_factory=dict)
+    """Choices that the document leaves open, of all methods (``all``) and by method."""
     evaluations: Annotated[dict[Identifier, Protocol], BeforeValidator(_filled_in)] = Field(default_factory=dict)
     artifacts: dict[Identifier, Artifact] = Field(default_factory=dict)
     datasets: dict[str, str] = Field(default_factory=dict)
@@ -333,6 +356,11 @@ class Paper(Strict):
         for name in self.withdrawn:
             if name in self.studies:
                 raise ValueError(f"withdrawn.{name}: is a study, too; a new plan needs a new name")
+        for key, choices in self.open_choices.items():
+            for at, choice in enumerate(choices):
+                absent = [arm for arm in choice.arms if arm not in self.arms]
+                if absent:
+                    raise ValueError(f"open_choices.{key}.{at}.arms: no artifact made from runs has {absent[0]}")
         drawn = [name for name, artifact in self.studied.items() if artifact.draw == "study_figure"]
         if self.report and self.report.figure and self.report.figure not in drawn:
             raise ValueError(f"report.figure: {not_one_of(self.report.figure, drawn)}")
@@ -347,6 +375,16 @@ class Paper(Strict):
     def studied(self) -> dict[str, Studied]:
         """The artifacts made from exact studies, by id."""
         return {key: value for key, value in self.artifacts.items() if isinstance(value, Studied)}
+
+    @cached_property
+    def arms(self) -> frozenset[Scalar | None]:
+        """What an arm of an open choice can be: a variant, evaluation or coordinate of artifacts made from runs."""
+        found = set[Scalar | None]()
+        for artifact in self.measured.values():
+            for point in artifact.points:
+                found |= {point["variant"], point.get("by", artifact.by)}
+                found |= {coordinates.text({key: value}) for key, value in point.items()}
+        return frozenset(found)
 
     def closed(self, artifact: str) -> bool:
         """Whether an artifact is of a closed study, of which no more runs are made."""

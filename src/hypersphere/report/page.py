@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from hypersphere.config import rules as rules_file
+from hypersphere.config.artifacts import OpenChoice, Paper
 from hypersphere.config.claims import NOT_MADE_YET, why_not_made
 from hypersphere.config.plan import Plan
 from hypersphere.config.project import SEVERAL, Config
@@ -198,11 +199,19 @@ def of_scale(results: Results) -> Page:
         waiting = [claim for claim in own if claim.row["verdict"] == Verdict.NOT_RUN]
         artifacts, missing = artifacts_of(results, name)
         choices = [
-            Choices("" if key == "all" else paper.label(key), items) for key, items in paper.open_choices.items()
+            Choices("" if key == "all" else paper.label(key), [_choice(paper, one) for one in listed])
+            for key, listed in paper.open_choices.items()
         ]
         parts = groups(config, run), groups(config, waiting)
         documents.append(Document(name, paper.title, *parts, artifacts, missing, choices))
     return _page(config, documents, every, scale=_scale(results))
+
+
+def _choice(paper: Paper, one: OpenChoice) -> str:
+    """A choice that a document leaves open, and the arms with other choices, or why there is none."""
+    if one.arms:
+        return f"{one.choice}; other choices: {', '.join(map(paper.label, one.arms))}"
+    return f"{one.choice}; no other choice: {one.no_arm}" if one.no_arm else one.choice
 
 
 def _page(config: Config, documents: Sequence[Document], every: Mapping[str, Entry], **parts: Any) -> Page:
