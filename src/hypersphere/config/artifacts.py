@@ -148,6 +148,8 @@ class Measured(Strict):
     """The setting that the document leaves open, so that its numbers cannot be judged."""
     missing: str | None = None
     """What is still missing for it (a kind of run), so that it is declared and not planned."""
+    unclaimed: str | None = None
+    """Why nothing that the document says of it has a row in claims.csv."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -220,6 +222,11 @@ class Measured(Strict):
         pairs += [pair for contrast in self.also for pair in contrast.pairs(self.points)]
         made = [pair for pair in pairs if not any(map(self.leaves_out, pair))]
         return list(dict.fromkeys(made))
+
+    @cached_property
+    def compared(self) -> frozenset[Position]:
+        """The runs of the cells that a comparison names, by their coordinates without readings."""
+        return frozenset(coordinates.trained(cell) for pair in self.comparisons for cell in pair)
 
 
 class Studied(Strict):

@@ -101,7 +101,7 @@ class Cells:
         """
         cells = []
         for point in artifact.points:
-            seeds = seeds_of(self.config, paper, name, str(point["variant"])).values
+            seeds = seeds_of(self.config, paper, name, point).values
             cells += self._of_point(paper, name, artifact, point, seeds)
         most = self.config.most_values(paper.paper, name)
         if most is None:
@@ -276,16 +276,19 @@ class Listed(NamedTuple):
     section: str
 
 
-def seeds_of(config: cfg.Config, paper: Paper, name: str, variant: str) -> Listed:
-    """The seeds of an artifact's cells of one variant."""
+def seeds_of(config: cfg.Config, paper: Paper, name: str, point: Position) -> Listed:
+    """The seeds of one cell of an artifact."""
     artifact, file, section = paper.measured[name], config.paper_file(paper.paper), paper.section(name)
+    variant = str(point["variant"])
     if variant in artifact.seeds_of:
         key = "seeds_of" if artifact.plan is None else "seeds"
         return Listed(artifact.seeds_of[variant], file, f"{section}.{key}")
     if not isinstance(artifact.seeds, str):
         return Listed(artifact.seeds, file, f"{section}.seeds")
     at_scale = config.at_scale[paper.paper].artifacts.get(name)
-    which = (at_scale and at_scale.seeds) or artifact.seeds
+    which: str = (at_scale and at_scale.seeds) or artifact.seeds
+    if which == "sweeps" and config.scale.seeds.compared and coordinates.trained(point) in artifact.compared:
+        which = "compared"
     return Listed(getattr(config.scale.seeds, which), config.sources["seeds"], f"seeds.{which}")
 
 

@@ -81,12 +81,13 @@ class Claim(Strict):
     direction: Annotated[Literal["larger", "smaller", "equal"] | None, MayBeEmpty] = None
     """``larger`` or ``smaller``, for a comparison without a printed difference: so is the variant's mean. ``equal``:
     the sentence says that there is no effect (marginal, robust), which only a test of equivalence can show. A
-    comparison without a variant is a sentence, which an exact study checks at every point of a computation."""
+    comparison without a variant is a sentence, which an exact study checks at every point of a computation. Of a figure
+    without printed numbers, ``equal`` may be said of accuracies alone, whose margin needs no number."""
     reading: str
     sentence: str
     source: str
     level: NonNegativeFloat | None = Field(default=None, exclude=True)
-    """The printed accuracy of a comparison's baseline, by which its margin is chosen. It is no column."""
+    """The printed number of a comparison's baseline, by which its margin is chosen. It is no column."""
     margin: PositiveFloat | None = Field(default=None, exclude=True)
     """The margin of equivalence that a study fixed, in the metric's unit. It is no column."""
 
@@ -115,7 +116,7 @@ class Claim(Strict):
 
     @property
     def of_accuracy(self) -> bool:
-        """Whether it is about an accuracy: other measures have no margin of equivalence in points."""
+        """Whether it is about an accuracy, whose margin of equivalence is known without a printed number, too."""
         return self.metric is not None and MEASURES[self.metric].margin == "accuracy"
 
     @model_validator(mode="after")
@@ -172,8 +173,11 @@ def load(file: Path) -> list[Claim]:
             if claim.reported is None:
                 raise HypersphereError(f"{file}: {claim.id}: reported: a value claim needs the printed number")
             values.setdefault((claim.artifact, claim.reading, claim.text), []).append(claim.reported)
+    with_numbers = {artifact for artifact, _, _ in values}
     for claim in [one for one in claims.values() if one.kind == "comparison" and one.variant]:
         if claim.reported is not None or claim.direction in SIGNS:
+            continue
+        if claim.direction == "equal" and claim.of_accuracy and claim.artifact not in with_numbers:
             continue
         printed = []
         for where in claim.cells:
@@ -185,7 +189,8 @@ def load(file: Path) -> list[Claim]:
                 )
             printed.append(found[0])
         # Printed decimals are exact; a binary difference (4.6000000000000014) is not.
-        changed = {"reported": round(printed[0] - printed[1], 10), "level": printed[1] if claim.of_accuracy else None}
+        has_margin = claim.of_accuracy or claim.direction == "equal"
+        changed = {"reported": round(printed[0] - printed[1], 10), "level": printed[1] if has_margin else None}
         claims[claim.id] = claim.model_copy(update=changed)
     return list(claims.values())
 

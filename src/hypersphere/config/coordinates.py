@@ -109,6 +109,11 @@ def of_run(coordinates: Coordinates) -> Position:
     return Position({key: value for key, value in ordered(coordinates).items() if key not in _NAMED})
 
 
+def trained(coordinates: Coordinates) -> Position:
+    """Identity and paths into the run: all but readings, which train nothing."""
+    return ordered({key: value for key, value in coordinates.items() if key not in READINGS})
+
+
 def of_probe(coordinates: Coordinates) -> Position:
     """The readings that choose among the values that one probe gives: all but epoch, target, by and measure."""
     return Position({key: value for key, value in ordered(coordinates).items() if key in READINGS[3:-1]})

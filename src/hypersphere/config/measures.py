@@ -33,8 +33,8 @@ class Measure(BaseModel):
     """Classes that a guess may name; chance is this number over the number of classes. None: no chance level."""
     level: float | None = None
     """The result of guessing where it does not depend on the classes: 50 for an area under a ROC curve in percent."""
-    margin: Literal["accuracy", "none"] = "none"
-    """The equivalence margin of config/statistics.yaml for printed values; none: they are not judged."""
+    margin: Literal["accuracy", "rate", "relative", "none"] = "none"
+    """The rule of a printed number's equivalence margin (``verdicts.margin_of``); none: numbers are not judged."""
     low: float = -LARGEST
     """No value is below it."""
     high: float = LARGEST
@@ -53,6 +53,11 @@ class Measure(BaseModel):
     """Whether it is of no test images (or sentences) and their classes: the return of a policy, say."""
     seen: str = "real images"
     """What an encoder sees whose measure it is, for sentences about its size."""
+
+    @property
+    def step(self) -> float:
+        """The size of its last decimal, in its unit."""
+        return 10.0**-self.decimals
 
     def within(self, value: float, difference: bool = False) -> float:
         """The nearest number that a value of it, or a difference of two values, can be; nan stays."""

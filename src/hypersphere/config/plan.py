@@ -274,7 +274,7 @@ class Plan:
         cell = self._first_cells[run.name]
         layers = of_cells.layers_of(self.config, cell)
         paper, published = self.config.papers[cell.paper], str(cell.coordinates["dataset"])
-        seeds = of_cells.seeds_of(self.config, paper, cell.artifact, str(cell.coordinates["variant"]))
+        seeds = of_cells.seeds_of(self.config, paper, cell.artifact, cell.coordinates)
         names_dataset = self._place(self.config.paper_file(cell.paper), paper.section(cell.artifact))
         if stand_in := self.config.stand_in(published, cell.paper):
             names_dataset = self._place(stand_in.file, f"datasets.{published}")

@@ -42,6 +42,8 @@ class Seeds(Strict):
 
     tables: SeedList
     sweeps: SeedList
+    compared: SeedList | None = None
+    """Of the runs of a sweep that a comparison names: one of each settles nothing. None: those of a sweep."""
     again_counts: bool = False
     """Whether tables made from records count the runs of A/A arms, which are runs of a baseline with other seeds. A
     study never does: its plan has them apart."""

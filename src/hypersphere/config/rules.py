@@ -20,7 +20,7 @@ class Margin(Strict):
     at_least_high: PositiveFloat
     below_high: PositiveFloat
     relative: Probability
-    """D for a printed result of a simulation that is not an accuracy, as a share of it."""
+    """D for a printed number that is neither an accuracy nor a rate, as a share of it."""
 
     def of(self, published: float) -> float:
         """D for one published accuracy (points)."""

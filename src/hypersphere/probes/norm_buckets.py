@@ -21,6 +21,8 @@ CONSENSUS = ("cifar10n-aggregate", "cifar100n")
 """Names of training labels by people; CIFAR-100N has the label of one person."""
 BUCKETS = 20
 """Norms paper, Sec. 5: ranges of 0.05."""
+ENDS = ("lowest", "highest")
+"""The first and the last bucket that has a value."""
 
 
 def norm_buckets(
@@ -44,7 +46,8 @@ def norm_buckets(
         ``bucket_top1;bucket=1`` to ``bucket=20``, NaN for a bucket of too few images; ``bucket_share``, the
         bucket's share of the classified images, in percent; ``human_accuracy`` of people's labels of
         training images; and ``human_entropy``, in nats, of their labels of test images. These two are NaN where the
-        dataset has none (CIFAR-100 has no entropy).
+        dataset has none (CIFAR-100 has no entropy). All but the shares also at ``bucket=lowest`` and ``highest``: the
+        first and the last bucket that has a value, NaN where there are not two.
     """
     bank, truth, values, counts = frozen.features(TRAIN), frozen.labels(TRAIN), dict[str, float](), dict[str, int]()
     scores = vote(bank, bank, truth, frozen.classes(), k, leave_out=True)
@@ -67,6 +70,13 @@ def norm_buckets(
             counts[key], values[key] = number, math.nan
             if each is not None and number > more_than:
                 values[key] = each.cpu()[own].double().mean().item()
+        if measure != "bucket_share":
+            keys = [reading(measure, bucket=bucket) for bucket in range(1, BUCKETS + 1)]
+            filled = [key for key in keys if not math.isnan(values[key])]
+            for end, at in zip(ENDS, (0, -1), strict=True):
+                key = reading(measure, bucket=end)
+                values[key] = values[filled[at]] if len(filled) > 1 else math.nan
+                counts[key] = counts[filled[at]] if len(filled) > 1 else 0
     return ProbeResult(values, n=len(truth), counts=counts)
 
 

@@ -206,4 +206,4 @@ def _raised(std: float, claim: Claim) -> float:
 
 def _unit(claim: Claim) -> float:
     """The size of the metric's last printed decimal, in the metric's unit."""
-    return 10.0 ** -(MEASURES[claim.metric].decimals if claim.metric else 2)
+    return MEASURES[claim.metric].step if claim.metric else 0.01

@@ -15,6 +15,7 @@ from hypersphere.config import rules as rules_file
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.cells import CHANCE, PIXELS, UNTRAINED
 from hypersphere.config.claims import NOT_MADE_YET, Claim, why_not_made, why_not_measured
+from hypersphere.config.measures import MEASURES
 from hypersphere.config.plan import Plan
 from hypersphere.config.records import WITHOUT_VALUE
 from hypersphere.config.rules import Answer, Rules, Verdict
@@ -165,7 +166,8 @@ class Judge:
             **seeds,
         }
         if self.limit is None and n and TOO_FEW not in said:
-            margin = self.rules.margin.of(claim.reported) if claim.of_accuracy else math.nan
+            assert claim.metric is not None
+            margin = verdicts.margin_of(MEASURES[claim.metric], claim.reported, self.rules)
             floor = pool(groups.values()).std
             outcome |= verdicts.judge(claim, mean, n, used.std, used.df, margin, self.rules, floor)
             said += ["one run has no spread"] if n == 1 else []

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, Self
 from hypersphere.config import coordinates
 from hypersphere.config.cells import control
 from hypersphere.config.claims import SIGNS, Claim
-from hypersphere.config.measures import Measure
+from hypersphere.config.measures import MEASURES, Measure
 from hypersphere.config.rules import Answer, Direction, Rules, Verdict
 from hypersphere.t_test import t_interval, t_p
 
@@ -62,13 +62,29 @@ class Size(NamedTuple):
         return cls(abs(published) / 2, rules.most_effect * abs(published))
 
 
+def margin_of(measure: Measure, published: float | None, rules: Rules) -> float:
+    """The equivalence margin D of a published number, in the measure's unit; nan where its measure has none.
+
+    An accuracy has one without a published number, too. docs/statistics.md has the rules and their reasons.
+    """
+    if measure.margin == "accuracy":
+        return rules.margin.of(published or 0.0)
+    if published is None or measure.margin == "none":
+        return math.nan
+    if measure.margin == "rate":
+        return rules.margin.of(max(published, 100 - published))
+    return max(rules.margin.relative * abs(published), measure.step)
+
+
 def compare(claim: Claim, ours: Intervals, rules: Rules, floored: Floored = "") -> Judgement:
     """The verdict on a comparison: the same at every scale, for a published effect and for a study of ours.
 
     Nothing is read where neither arm is shown to be above its controls. Over a baseline that is not, an effect has a
     direction and no size.
     """
-    margin = claim.margin or (rules.margin.of(claim.level or 0.0) if claim.of_accuracy else math.nan)
+    margin = claim.margin or math.nan
+    if claim.margin is None and claim.metric is not None and (claim.of_accuracy or claim.level is not None):
+        margin = margin_of(MEASURES[claim.metric], claim.level, rules)
     if claim.direction == "equal":
         judged = of_equality(ours.confident, ours.primary, margin)
     else:

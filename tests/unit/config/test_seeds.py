@@ -1,5 +1,6 @@
 """Which recorded runs a table shows beside those of its own seeds, in a project with a study of the table's runs."""
 
+from collections import defaultdict
 from collections.abc import Collection
 from types import SimpleNamespace
 from typing import Any
@@ -69,3 +70,21 @@ def test_a_further_record_takes_no_run_away(planned: Planned) -> None:
 def test_a_table_that_lists_its_seeds_keeps_to_them(planned: Planned, own: dict[str, Any]) -> None:
     assert further(studied(planned, again_counts=True, **own), MORE | AGAIN) == []
     assert further(studied(planned, again_counts=True), MORE | AGAIN)
+
+
+def test_runs_that_a_sweep_compares_have_seeds_of_their_own_and_so_have_all_readings_of_them(planned: Planned) -> None:
+    sweep = {
+        "rows": {"method": "simclr", "variant": "cut", "dataset": "cats", "optimiser.learning_rate": [0.1, 0.2, 0.3]},
+        "columns": {"epoch": [1, 2]},
+        "also": [{"of": {"optimiser.learning_rate": 0.2, "epoch": 2}, "against": {"optimiser.learning_rate": 0.1}}],
+        "seeds": "sweeps",
+    }
+    for compared, expected in (({"compared": [0, 1, 2]}, {0, 1, 2}), ({}, {0})):
+        plan = planned(
+            table=sweep | {"measure": "knn_top1"}, scale={"seeds": {"tables": [0, 1], "sweeps": [0], **compared}}
+        )
+        found = defaultdict(set)
+        for cell in plan.artifacts["p", "table"]:
+            assert cell.run
+            found[cell.coordinates["optimiser.learning_rate"], cell.coordinates["epoch"]].add(cell.run.seed)
+        assert found == {(rate, epoch): expected if rate < 0.3 else {0} for rate in (0.1, 0.2, 0.3) for epoch in (1, 2)}

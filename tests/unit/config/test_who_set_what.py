@@ -17,10 +17,11 @@ import yaml
 
 from hypersphere import files
 from hypersphere.config.cells import Cell
+from hypersphere.config.coordinates import READINGS
 from hypersphere.config.plan import leaves
 from hypersphere.config.run import Run
 
-from ...golden.released import ROOT, released
+from ...golden.released import ROOT, configured, released
 
 SCALES = sorted(path.stem for path in (ROOT / "config" / "scales").glob("*.yaml"))
 STEP = re.compile(r"(?P<file>\S+): (?P<section>\S+)(?: \((?P<computes>.+)\))?")
@@ -242,7 +243,12 @@ def of_seed(cell: Cell, scale: str) -> Place:
     if cell.coordinates["variant"] in declared.get("seeds_of", {}):
         return Place(place.file, f"{place.section}.seeds_of")
     own = read(f"papers/{cell.paper}/scales/{scale}.yaml").get("artifacts", {}).get(cell.artifact, {})
-    return Place(file, f"seeds.{own.get('seeds') or declared.get('seeds', 'tables')}")
+    which = own.get("seeds") or declared.get("seeds", "tables")
+    pairs = configured(scale).papers[cell.paper].measured[cell.artifact].comparisons
+    if which == "sweeps" and "compared" in read(file)["seeds"]:
+        compared = [{k: v for k, v in one.items() if k not in READINGS} for pair in pairs for one in pair]
+        which = "compared" if {k: v for k, v in cell.coordinates.items() if k not in READINGS} in compared else which
+    return Place(file, f"seeds.{which}")
 
 
 def wrong(cell: Cell, run: Run, scale: str, rows: list[tuple[str, str, str]]) -> Iterator[str]:

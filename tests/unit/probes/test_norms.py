@@ -164,6 +164,16 @@ def test_accuracy_is_scikit_learns_in_each_bucket(scale: Any) -> None:
         assert found.counts[key] == count
         assert found.values[key] == pytest.approx(mean, nan_ok=True)
     assert 2 < np.isnan(means).sum() < 18
+    own = [(mean, count) for mean, count in zip(means, counts, strict=True) if not math.isnan(mean)]
+    for end, (mean, count) in (("lowest", own[0]), ("highest", own[-1])):
+        assert found.values[f"bucket_top1;bucket={end}"] == pytest.approx(mean)
+        assert found.counts[f"bucket_top1;bucket={end}"] == count
+
+
+def test_one_bucket_with_enough_images_has_no_ends() -> None:
+    """No two buckets have more than half of the images."""
+    found = norm_buckets(people(), k=7, more_than=240 // 2)
+    assert {math.isnan(found.values[f"bucket_top1;bucket={end}"]) for end in ("lowest", "highest")} == {True}
 
 
 def test_people_agree_by_norm_as_a_loop_says_and_what_a_dataset_lacks_is_nan() -> None:

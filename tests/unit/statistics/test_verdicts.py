@@ -11,6 +11,7 @@ from statsmodels.stats.weightstats import DescrStatsW, ttost_ind
 
 from hypersphere.config import claims as ledger
 from hypersphere.config.claims import Claim
+from hypersphere.config.measures import MEASURES
 from hypersphere.config.rules import Answer, Verdict
 from hypersphere.provenance import tables
 from hypersphere.statistics import judge, verdicts
@@ -141,6 +142,43 @@ def test_intervals_against_a_margin_of_one(
     margin_of_one = RULES.model_copy(update={"margin": RULES.margin.model_copy(update={"at_least_high": 1.0})})
     judged = verdicts.compare(equal, verdicts.Intervals((5.0, 6.0), primary, confident), margin_of_one)
     assert (judged.verdict, judged.direction, judged.margin) == (verdict, direction, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("measure", "published", "margin"),
+    [
+        ("knn_top1", 80.0, 1.0),
+        ("knn_top1", 79.9, 1.5),
+        ("knn_top1", None, 1.5),  # an accuracy that is not printed
+        ("opposite_halves", 0.0, 1.0),  # as an accuracy of 100
+        ("opposite_halves", 20.0, 1.0),  # of 80
+        ("opposite_halves", 20.1, 1.5),
+        ("opposite_halves", 80.0, 1.0),
+        ("mce", 100.02, 1.0),
+        ("relative_mce", 60.0, 1.5),
+        ("norm", 81.0, 4.05),  # 5 %
+        ("norm", 0.1, 0.01),  # 5 % would be less than the last decimal
+        ("entropy", 0.5, 0.1),
+        ("entropy", 8.3, 0.415),
+        ("norm", None, NAN),
+        ("opposite_halves", None, NAN),
+        ("steps", 100.0, NAN),
+    ],
+)
+def test_each_measure_has_its_margin(measure: str, published: float | None, margin: float) -> None:
+    assert verdicts.margin_of(MEASURES[measure], published, RULES) == pytest.approx(margin, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("confident", "primary", "verdict"),
+    [((-0.9, 0.9), (-1.2, 1.2), "reproduced"), ((1.2, 1.9), (1.1, 2.0), "not reproduced")],
+)
+def test_a_rate_that_stays_the_same_has_the_margin_of_its_baseline(
+    confident: tuple[float, float], primary: tuple[float, float], verdict: str
+) -> None:
+    equal = Claim.model_construct(direction="equal", level=86.14, metric="relative_mce")
+    judged = verdicts.compare(equal, verdicts.Intervals((5.0, 6.0), primary, confident), RULES)
+    assert (judged.verdict, judged.margin) == (verdict, 1.0)
 
 
 @pytest.mark.parametrize(
