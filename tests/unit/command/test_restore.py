@@ -46,7 +46,7 @@ def test_what_is_not_as_released_is_refused(
     (tiny_root / "dvc.lock").write_text(LOCK)
     pulled = subprocess.CompletedProcess([], 0)
     monkeypatch.setattr(restore.subprocess, "run", lambda command, **_: pulled)
-    monkeypatch.setattr(restore, "_call", call)
+    monkeypatch.setattr(restore, "call", call)
     monkeypatch.setattr(restore.verify, "verify", lambda plan, rerun, rebuild: None)
     monkeypatch.setattr(restore.preview, "dry_run", lambda *_: "Nothing to be done (all is there).")
     if spoil:
@@ -67,7 +67,7 @@ def test_what_is_not_as_released_is_refused(
 def test_without_a_release_of_this_scale_nothing_is_asked_of_dvc(
     tiny_root: Path, monkeypatch: pytest.MonkeyPatch, scale: str, lock: str | None, refused: Refused
 ) -> None:
-    monkeypatch.setattr(restore, "_call", lambda *arguments: pytest.fail("asked"))
+    monkeypatch.setattr(restore, "call", lambda *arguments: pytest.fail("asked"))
     if lock:
         (tiny_root / "dvc.lock").write_text(lock)
     with refused():
