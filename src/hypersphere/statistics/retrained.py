@@ -1,7 +1,7 @@
 """A recorded run that was trained again: whether its bytes and its numbers are those of the record.
 
 On another processor training rounds otherwise, and after some steps its numbers are other ones. Records of the run's
-other seeds say how far they may lie from the recorded ones: roundings set two trainings of one seed apart, and at most
+seeds say how far they may lie from the recorded ones: roundings set two trainings of one seed apart, and at most
 as far as two seeds are.
 """
 
