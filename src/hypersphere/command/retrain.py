@@ -112,7 +112,7 @@ def _place(name: str, folder: Path | None) -> Iterator[Path]:
 
 
 def alone(plan: Plan, name: str, place: Path, device: str) -> Plan:
-    """The plan of one run, whose results and records go to ``place``; its data are those of the project.
+    """The plan of one run, whose results and records go to ``place``, with links to the project's data and config.
 
     It runs on the kind of device that the record is of, unless another was typed.
     """
@@ -120,8 +120,9 @@ def alone(plan: Plan, name: str, place: Path, device: str) -> Plan:
     config = plan.config
     with files.writing(place):
         place.mkdir(parents=True, exist_ok=True)
-        if not (place / config.data.name).exists():
-            (place / config.data.name).symlink_to(config.data)
+        for folder in ("config", "data"):
+            if not (place / folder).exists():
+                (place / folder).symlink_to(config.root / folder)
     changed = {} if "device" in config.overrides else {"device": device}
     elsewhere = {"root": place, "settings": config.settings.model_copy(update=changed)}
     return replace(plan, config=config.model_copy(update=elsewhere), cells=cells)

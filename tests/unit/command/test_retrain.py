@@ -8,10 +8,12 @@ import pytest
 from hypersphere.command import cli, retrain
 from hypersphere.config import plan as planning
 from hypersphere.config import records
+from hypersphere.config.cells import confirms
 from hypersphere.config.project import load
 from hypersphere.provenance import evidence, stop
 
 from ...fixtures import Refused
+from ...golden.released import released
 from ..provenance.test_evidence import changed, rewrite
 
 FLIPPED = "f" * 64
@@ -82,6 +84,18 @@ def test_a_name_is_a_run_or_the_beginning_of_one_alone(tiny_root: Path, recorded
     for elsewhere in ({"scale": "quick"}, {"epochs": 3}):
         with refused():
             retrain.find(load(tiny_root, elsewhere), recorded)
+
+
+def test_a_run_that_confirms_a_study_has_its_plan_where_it_is_trained_alone(tmp_path: Path) -> None:
+    plan = released("laptop")
+    name = next(cell.run.name for cell in plan.cells if cell.run is not None and confirms(cell, plan.config))
+    again = retrain.alone(plan, name, tmp_path, "cpu")
+    assert [*again.runs] == [name]
+    assert again.evaluations[name].keys() == plan.evaluations[name].keys()
+    assert again.config.results == tmp_path / "results" / "laptop"
+    mine = [cell for cell in plan.cells if cell.run is not None and cell.run.name == name]
+    for cell, same in zip(mine, again.cells, strict=True):
+        assert confirms(same, again.config) == confirms(cell, plan.config)
 
 
 def test_a_run_that_nothing_asks_for_any_more_is_refused(
