@@ -134,7 +134,7 @@ def lines(comparison: Comparison, seeds: int, processors: int) -> Iterator[str]:
     for number in numbers[:LISTED]:
         yield f"  {_told(number)}"
     if rest := numbers[LISTED:]:
-        yield f"  {counted(len(rest), 'more number')}, each nearer to the record for its bound"
+        yield f"  {counted(len(rest), 'more number')}, no further from the record for the bound"
     if comparison.lost:
         yield f"  {counted(comparison.lost, 'number')} of the record: not measured again"
     if comparison.files:

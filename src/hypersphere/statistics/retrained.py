@@ -124,10 +124,16 @@ def processors_of(records: Iterable[Record]) -> int:
 
 
 def made_with_other(record: Record, again: Record) -> list[str]:
-    """What decides bytes and is not the same in two records. An older record says less of its machine."""
-    parts = [name for name in ("code", "data", "device", "numerics") if getattr(record, name) != getattr(again, name)]
-    here = again.environment
-    return parts + [name for name in MACHINE if name in record.environment and record.environment[name] != here[name]]
+    """What decides bytes and is not the same in two records.
+
+    Of numerics and the machine, what only one of the two says is left out: records have not always said the same.
+    """
+    parts = [name for name in ("code", "data", "device") if getattr(record, name) != getattr(again, name)]
+    shared = record.numerics.keys() & again.numerics.keys()
+    if any(record.numerics[key] != again.numerics[key] for key in shared):
+        parts.append("numerics")
+    then, now = record.environment, again.environment
+    return parts + [name for name in MACHINE if name in then and name in now and then[name] != now[name]]
 
 
 def values(record: Record) -> dict[Place, float | None]:

@@ -129,5 +129,6 @@ def test_seeds_are_those_of_the_same_run_and_precision_that_finished_one_record_
 def test_an_older_record_that_says_less_of_its_machine_is_compared_by_what_it_says() -> None:
     again = record(environment=HERE | {"instructions": "AVX2", "cores": 64}, data="e")
     assert retrained.made_with_other(record(), again) == ["data"]
-    told = record(environment=HERE | {"instructions": "AVX512"})
+    told = record(environment=HERE | {"instructions": "AVX512"}, numerics={"precision": "float32", "compile": False})
     assert retrained.made_with_other(told, again) == ["data", "instructions"]
+    assert retrained.made_with_other(record(numerics={"precision": "bfloat16"}), again) == ["data", "numerics"]
