@@ -26,7 +26,15 @@ PIPELINE = (
     "tests/workflow/conftest.py",
 )
 """A rebuild by Snakemake in the tests' small project."""
-RELEASED = (*PIPELINE, "dvc.yaml", ".dvc", "src/hypersphere/command/restore.py", "tests/workflow/released.py")
+RELEASED = (
+    *PIPELINE,
+    "dvc.yaml",
+    ".dvc",
+    ".dvcignore",
+    "src/hypersphere/command/release.py",
+    "src/hypersphere/command/restore.py",
+    "tests/workflow/released.py",
+)
 """The same, published with DVC."""
 ABOUT = {
     "conda": (*PIPELINE, "environment.yml", "tests/workflow/stand_ins"),

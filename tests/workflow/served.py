@@ -1,4 +1,4 @@
-"""A folder of DVC objects behind a real sshd on loopback, or behind moto's stand-in for S3."""
+"""A folder of DVC objects behind a real sshd or web server on loopback, or behind moto's stand-in for S3."""
 
 import os
 import shutil
@@ -7,8 +7,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from getpass import getuser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -59,14 +62,31 @@ def ssh(folder: Path, place: Path) -> Iterator[Remote]:
             if time.monotonic() >= end or server.poll() is not None:
                 pytest.fail(f"sshd does not answer: {(place / 'server.log').read_text()}")
             time.sleep(0.1)
-        yield Remote(
-            settings,
-            lambda name: (folder / _key(name)).read_bytes(),
-            lambda name, content: plant(folder / _key(name), content),
-        )
+        yield _of_folder(folder, settings)
     finally:
         server.terminate()
         server.wait()
+
+
+class Silent(SimpleHTTPRequestHandler):
+    """Hands out files, and writes no log."""
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        pass
+
+
+@contextmanager
+def http(folder: Path, place: Path) -> Iterator[Remote]:
+    """Serve ``folder`` by a web server, from which DVC can only pull, as of a release that everybody may read."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Silent, directory=str(folder)))
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield _of_folder(folder, {"url": "http://{}:{}".format(*server.server_address)})
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 @contextmanager
@@ -96,9 +116,18 @@ def s3(folder: Path, place: Path) -> Iterator[Remote]:
         server.stop()
 
 
+def _of_folder(folder: Path, settings: dict[str, str]) -> Remote:
+    """A remote whose objects are files of a folder here."""
+    return Remote(
+        settings,
+        lambda name: (folder / _key(name)).read_bytes(),
+        lambda name, content: plant(folder / _key(name), content),
+    )
+
+
 def _key(name: str) -> str:
     """Where DVC puts the object of that md5."""
     return f"files/md5/{name[:2]}/{name[2:]}"
 
 
-SERVERS = {"ssh": ssh, "s3": s3}
+SERVERS = {"ssh": ssh, "s3": s3, "http": http}

@@ -20,7 +20,8 @@ PAGES = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md")] + sorte
 PROGRAMS = ("make", "hypersphere", "snakemake")
 CANNOT = (
     # have tests of their own
-    *("make archive", "make restore", "make site", "make verify RERUN", "hypersphere verify", "hypersphere audit"),
+    *("make archive", "make release", "make restore", "hypersphere release", "hypersphere retrain", "make site"),
+    *("make verify RERUN", "hypersphere verify", "hypersphere audit"),
     *("hypersphere campaign", "hypersphere rehearse", "hypersphere new-paper", "ONLY=mine", "hypersphere select"),
     *("hypersphere evidence import", "hypersphere pretrain --from", "snakemake --unlock", "snakemake --touch"),
     "snakemake --cores all --sdm conda",

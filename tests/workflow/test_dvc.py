@@ -8,12 +8,14 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 import yaml
 
-from hypersphere.config import records
+from hypersphere.config import project, records
+from hypersphere.provenance import data_files
 
 from ..harm import flipped
 from .conftest import REPOSITORY, Checkout, program, set_up
@@ -25,6 +27,18 @@ DECLARED = yaml.safe_load((REPOSITORY / "dvc.yaml").read_text())
 ENTRIES = [entry for stage in DECLARED["stages"].values() for entry in [*stage["outs"], *stage.get("metrics", [])]]
 OUTPUTS = {path: options for entry in ENTRIES for path, options in entry.items()}
 """Every output and metric of dvc.yaml, with its options."""
+
+
+NOT_DECISIVE = ("tests", "profiles")
+"""Of an erratum's test it is asked whether it exists; a profile says how jobs are run, and not what they make."""
+WATCHED = """
+import atexit, os, runpy, sys
+opened = set()
+sys.addaudithook(lambda event, given: opened.add(str(given[0])) if event == "open" else None)
+atexit.register(lambda: print(*sorted(os.path.relpath(path) for path in opened), sep="\\n"))
+sys.argv = ["snakemake", "--dry-run", "--nolock", "--cores", "1", "--quiet", "all", "--", "data", "everything"]
+runpy.run_module("snakemake", run_name="__main__")
+"""
 
 
 @pytest.fixture
@@ -55,11 +69,46 @@ def test_at_most_four_stages_each_calls_snakemake_and_every_output_persists() ->
 
 
 def test_every_result_is_an_output(finished: Checkout) -> None:
-    paths = {path.replace("results/${scale}/", "") for path in OUTPUTS}
-    files = {path.relative_to(finished.results) for path in finished.results.rglob("*") if path.is_file()}
-    covered = {f for f in files if {f.as_posix(), *(parent.as_posix() for parent in f.parents)} & paths}
-    assert files - covered == set()
-    assert (finished.results / "claims.csv").relative_to(finished.results) in covered
+    """Those of the scale, the exact studies, and the report."""
+    outputs = [path.replace("${scale}", finished.results.name) for path in OUTPUTS]
+    results = finished.root / "results"
+    files = {path.relative_to(finished.root).as_posix() for path in results.rglob("*") if path.is_file()}
+    assert {f"results/{name}" for name in ("quick/claims.csv", "report/index.html", "exact/theory.csv")} <= files
+    assert not_below(files, outputs) == set()
+
+
+def not_below(files: Iterable[str], places: Iterable[str]) -> set[str]:
+    """The files that are neither among places nor in one of them."""
+    return {file for file in files if not any(Path(file).is_relative_to(place) for place in places)}
+
+
+def tracked(*folders: str) -> set[str]:
+    done = subprocess.run(["git", "ls-files", *folders], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines())
+
+
+@pytest.fixture(scope="module")
+def decisive(environment: dict[str, str]) -> set[str]:
+    """Tracked files that Snakemake reads to decide what of the repository's own papers is made."""
+    done = Checkout(REPOSITORY, environment).run("python", "-c", WATCHED)
+    opened = set(done.stdout.splitlines()) & tracked()
+    return not_below(opened, NOT_DECISIVE)
+
+
+def test_the_stages_depend_on_every_tracked_file_that_decides_what_they_make(decisive: set[str]) -> None:
+    """All is of the last stage. Of the others are the configuration, the code, and what decides bytes of datasets."""
+    deps = {name: stage["deps"] for name, stage in DECLARED["stages"].items()}
+    tables = {file for file in tracked("data") if not file.endswith(".md")}
+    assert {"papers", "evidence", "plugins", "data"} <= {file.partition("/")[0] for file in decisive}
+    assert not_below(decisive | tables, deps["results"]) == set()
+    assert not_below(decisive, [one for one in deps["results"] if one != "plugins"])  # the control
+
+    code = {file for file in decisive if file.endswith((".py", ".smk", "Snakefile"))}
+    configured = {*project.load(REPOSITORY, {"scale": "paper"}).read, *project.load(REPOSITORY, {}).read}
+    of_datasets = {data_files.TABLE, data_files.CHECKSUMS, *data_files.WHOLE.values()}
+    needed = code | {path.relative_to(REPOSITORY).as_posix() for path in configured | of_datasets}
+    for name in ("data", "runs"):
+        assert not_below(needed, deps[name]) == set()
 
 
 def test_no_lock_of_a_quick_run_is_in_git() -> None:
@@ -99,6 +148,23 @@ def test_weights_data_archives_and_evidence_are_outputs_and_states_locks_and_hal
     remote = objects(released.root.parent / "remote")
     for moved in (runs, evidence, listed(released, "data/raw"), listed(released, "data/processed")):
         assert set(moved.values()) <= remote.keys()
+
+
+def test_a_release_is_of_what_is_finished_and_committed(copied: Checkout, released: Checkout) -> None:
+    """The published checkout is the control: it says what to do next, and its lock lists the report."""
+    said = (released.root.parent / "release.log").read_text()
+    assert said.endswith(
+        f"results/{copied.results.name}: pushed; next: git add dvc.lock, commit it, and tag the commit\n"
+    )
+    assert {"index.html", "report.pdf", "claims.csv"} <= listed(copied, "results/report").keys()
+    lock = (copied.root / "dvc.lock").read_bytes()
+    (copied.results / "scorecard.html").unlink()
+    unfinished = copied.hypersphere("release", status=2).stderr
+    assert f"hypersphere: results/{copied.results.name}: is not finished" in unfinished
+    (copied.root / "src" / "hypersphere" / "mine.py").write_text("# not committed\n")
+    uncommitted = copied.hypersphere("release", status=2).stderr
+    assert "hypersphere: src/hypersphere/mine.py: differs from the commit" in uncommitted
+    assert (copied.root / "dvc.lock").read_bytes() == lock
 
 
 def test_status_is_clean_with_the_archives_and_without_them_after_the_next_repro(copied: Checkout) -> None:

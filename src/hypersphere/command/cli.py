@@ -335,11 +335,36 @@ def verify(plan: Plan, arguments: argparse.Namespace) -> None:
     verify.verify(plan, arguments.rerun, mend=arguments.mend)
 
 
+@command(
+    "train a recorded run again, and say whether its bytes and its numbers come out",
+    option("record", metavar="RECORD", help="the name of a run of evidence/, or its beginning if no other begins so"),
+    option(
+        "--in",
+        dest="folder",
+        metavar="DIR",
+        type=some_path,
+        help="keep what is made there, in a folder of the run's name, from which a stopped training goes on",
+    ),
+    of_config=True,
+)
+def retrain(config: Config, arguments: argparse.Namespace) -> None:
+    from hypersphere.command import retrain
+
+    retrain.retrain(config, arguments.record, arguments.folder)
+
+
 @command("fetch a release's results with DVC, check them, and have Snakemake take them as up to date")
 def restore(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.command import restore
 
     restore.restore(plan)
+
+
+@command("check a scale's finished results, record them in dvc.lock, and push them with DVC")
+def release(plan: Plan, arguments: argparse.Namespace) -> None:
+    from hypersphere.command import release
+
+    release.release(plan)
 
 
 @command("write one evidence record per finished run", RUNS)

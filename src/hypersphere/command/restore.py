@@ -9,58 +9,95 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from hypersphere import files
 from hypersphere.command import preview, verify
 from hypersphere.config.plan import Plan
-from hypersphere.config.project import Config, load
+from hypersphere.config.project import load
 from hypersphere.errors import HypersphereError
-from hypersphere.provenance import exact
+from hypersphere.statistics import judged_records
 
 HELP = "docs/dvc.md says how"
+REPORT = Path("results/report")
+"""What is known of every claim; a release has it, too."""
 
 
 def restore(plan: Plan) -> None:
     """Pull with DVC's own check of bytes, verify the manifests, touch, and check that nothing is left to do."""
-    root, results = plan.config.root, plan.config.results.relative_to(plan.config.root).as_posix()
-    own = load(root, {}).scale_name
-    if plan.config.scale_name != own:
-        raise HypersphereError(
-            f"config/config.yaml: scale: is {own}, and DVC restores that one; set it to {plan.config.scale_name}"
-        )
+    root, results = plan.config.root, name_of_results(plan)
+    check_scale(plan)
     lock = root / "dvc.lock"
     if not lock.is_file() or f"path: {results}/" not in lock.read_text(encoding="utf-8"):
         raise HypersphereError(f"dvc.lock: does not list {results}; check out a release of that scale ({HELP})")
-    if not _call(root, "dvc", "remote", "list"):
-        raise HypersphereError(f".dvc/config: names no remote to pull from; add one ({HELP})")
-    remote = _call(root, "dvc", "config", "core.remote")
-    _call(root, "dvc", "remote", "modify", "--local", remote, "verify", "true")
-    if subprocess.run([sys.executable, "-m", "dvc", "pull"], cwd=root, check=False).returncode:
-        raise HypersphereError("dvc pull: failed for the reason that it gives above; nothing was restored")
-    changed = json.loads(_call(root, "dvc", "status", "--json"))
-    if changed:
-        entries = [entry for stage in changed.values() for entry in stage if isinstance(entry, dict)]
-        paths = sorted({path for entry in entries for kind in entry.values() for path in kind}) or ["dvc.yaml"]
+    remote = default_remote(root)
+    call(root, "dvc", "remote", "modify", "--local", remote, "verify", "true")
+    move(root, "pull", "nothing was restored")
+    if changed := changed_since(root):
         raise HypersphereError(
-            f"{', '.join(paths)}: changed since the results of dvc.lock were made; check out that release ({HELP})"
+            f"{changed}: changed since the results of dvc.lock were made; check out that release ({HELP})"
         )
     verify.verify(plan, [], rebuild=False)
-    _separate(plan.config.results)
-    _originals(plan.config)
-    _call(root, "snakemake", "reproduce", "--touch", "--forceall", "--cores", "1")
-    if "Nothing to be done" not in preview.dry_run(root, {}, "reproduce"):
+    _separate(path for folder in (plan.config.exact, plan.config.results, root / REPORT) for path in folder.rglob("*"))
+    # The report shows the claims of every scale that was finished here: with others than its own it is to be made anew.
+    others = {*judged_records.finished_here(root)} - {plan.config.results / "claims.csv"}
+    target = "reproduce" if others else "everything"
+    call(root, "snakemake", target, "--touch", "--forceall", "--cores", "1")
+    if not nothing_to_do(root, target):
         raise HypersphereError(f"{results}: is not what Snakemake would make; `make plan VERBOSE=1` says why")
     print(f"{results}: restored, nothing is left to do")
 
 
-def _separate(results: Path) -> None:
+def name_of_results(plan: Plan) -> str:
+    """The results folder, below the project."""
+    return plan.config.results.relative_to(plan.config.root).as_posix()
+
+
+def check_scale(plan: Plan) -> None:
+    """Refuse another scale than that of config/config.yaml, the only one that dvc.yaml knows."""
+    own = load(plan.config.root, {}).scale_name
+    if plan.config.scale_name != own:
+        raise HypersphereError(
+            f"config/config.yaml: scale: is {own}, and DVC knows that one alone; set it to {plan.config.scale_name}"
+        )
+
+
+def default_remote(root: Path) -> str:
+    """The name of the remote that DVC pulls from and pushes to."""
+    if not call(root, "dvc", "remote", "list"):
+        raise HypersphereError(f".dvc/config: names no remote; add one ({HELP})")
+    return call(root, "dvc", "config", "core.remote")
+
+
+def move(root: Path, verb: str, consequence: str) -> None:
+    """Have DVC pull or push; what it says is shown."""
+    if subprocess.run([sys.executable, "-m", "dvc", verb], cwd=root, check=False).returncode:
+        raise HypersphereError(f"dvc {verb}: failed for the reason that it gives above; {consequence}")
+
+
+def changed_since(root: Path) -> str:
+    """The paths that are not as dvc.lock says, in words; empty if all are."""
+    changed = json.loads(call(root, "dvc", "status", "--json"))
+    if not changed:
+        return ""
+    entries = [entry for stage in changed.values() for entry in stage if isinstance(entry, dict)]
+    paths = {path for entry in entries for kind in entry.values() for path in kind}
+    return ", ".join(sorted(paths)) or "dvc.yaml"
+
+
+def nothing_to_do(root: Path, target: str) -> bool:
+    """Whether Snakemake finds everything of a target made."""
+    return "Nothing to be done" in preview.dry_run(root, {}, target)
+
+
+def _separate(paths: Iterable[Path]) -> None:
     """Make files of equal bytes copies, because DVC makes them links of one object of its cache, with one time for all.
 
     A figure's numbers can be those of the study that it shows, and Snakemake wants what is made to be the newer.
     """
     seen = set()
-    for path in sorted(path for path in results.rglob("*") if path.is_file()):
+    for path in sorted(path for path in paths if path.is_file()):
         inode = path.stat().st_ino
         if inode in seen:
             with files.replacing(path) as copy:
@@ -68,18 +105,7 @@ def _separate(results: Path) -> None:
         seen.add(inode)
 
 
-def _originals(config: Config) -> None:
-    """Fill results/exact, which no release has, from the scale's copies of it: they have the same bytes."""
-    copies, originals = exact.of_scale(config), exact.shared(config)
-    originals.folder.mkdir(parents=True, exist_ok=True)
-    for file in copies.folder.glob("theory*"):
-        shutil.copy2(file, originals.folder / file.name)
-    for paper, folder in copies.studies.items():
-        if folder.is_dir():
-            shutil.copytree(folder, originals.studies[paper], dirs_exist_ok=True)
-
-
-def _call(root: Path, program: str, *arguments: str) -> str:
+def call(root: Path, program: str, *arguments: str) -> str:
     """The output of a Python program of this environment, which must succeed."""
     command = [sys.executable, "-m", program, *arguments]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)

@@ -8,7 +8,7 @@ import resource
 import shutil
 import sys
 import traceback
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +150,11 @@ def snapshots(folder: Path) -> set[int]:
         names = list(files.read_sealed(folder / MANIFEST)["files"])
     except HypersphereError:
         names = [f"snapshots/{path.name}" for path in folder.glob("snapshots/*")]
+    return snapshot_epochs(names)
+
+
+def snapshot_epochs(names: Iterable[str]) -> set[int]:
+    """Epochs of the snapshots among the files of a run."""
     return {int(match[1]) for match in map(SNAPSHOT.fullmatch, names) if match}
 
 

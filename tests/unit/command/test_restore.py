@@ -46,7 +46,7 @@ def test_what_is_not_as_released_is_refused(
     (tiny_root / "dvc.lock").write_text(LOCK)
     pulled = subprocess.CompletedProcess([], 0)
     monkeypatch.setattr(restore.subprocess, "run", lambda command, **_: pulled)
-    monkeypatch.setattr(restore, "_call", call)
+    monkeypatch.setattr(restore, "call", call)
     monkeypatch.setattr(restore.verify, "verify", lambda plan, rerun, rebuild: None)
     monkeypatch.setattr(restore.preview, "dry_run", lambda *_: "Nothing to be done (all is there).")
     if spoil:
@@ -67,8 +67,36 @@ def test_what_is_not_as_released_is_refused(
 def test_without_a_release_of_this_scale_nothing_is_asked_of_dvc(
     tiny_root: Path, monkeypatch: pytest.MonkeyPatch, scale: str, lock: str | None, refused: Refused
 ) -> None:
-    monkeypatch.setattr(restore, "_call", lambda *arguments: pytest.fail("asked"))
+    monkeypatch.setattr(restore, "call", lambda *arguments: pytest.fail("asked"))
     if lock:
         (tiny_root / "dvc.lock").write_text(lock)
     with refused():
         restore.restore(planning.make(tiny_root, {"scale": scale}))
+
+
+@pytest.mark.parametrize(("finished", "target"), [("tiny", "everything"), ("paper", "reproduce")])
+def test_where_another_scale_was_finished_the_report_is_left_to_be_made_anew(
+    tiny_root: Path, monkeypatch: pytest.MonkeyPatch, finished: str, target: str
+) -> None:
+    """It shows the claims of every scale that was finished here, and the release's does not."""
+    said = {"list": "store", "config": "store", "modify": "", "status": "{}"}
+    touched: list[str] = []
+
+    def call(root: Path, program: str, *arguments: str) -> str:
+        if program == "snakemake":
+            touched.append(arguments[0])
+            return ""
+        return said[next(word for word in said if word in arguments)]
+
+    (tiny_root / "dvc.lock").write_text(LOCK)
+    claims = tiny_root / "results" / finished / "claims.csv"
+    claims.parent.mkdir(parents=True)
+    claims.touch()
+    monkeypatch.setattr(restore, "call", call)
+    monkeypatch.setattr(restore, "move", lambda *_: None)
+    monkeypatch.setattr(restore.verify, "verify", lambda plan, rerun, rebuild: None)
+    monkeypatch.setattr(
+        restore.preview, "dry_run", lambda root, overrides, made: "Nothing to be done" * (made == target)
+    )
+    restore.restore(planning.make(tiny_root))
+    assert touched == [target]
