@@ -6,12 +6,14 @@ of the real programs. Which options the real ones know, they cannot tell.
 
 import os
 import re
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from .conftest import REPOSITORY, Checkout
+from .test_kills import PATIENCE, at_work, trainers, wait_for
 
 pytestmark = [pytest.mark.tools, pytest.mark.long]
 
@@ -90,6 +92,17 @@ def test_gpus_and_times_reach_the_scheduler_and_a_job_that_it_kills_is_submitted
         assert [word for word in words if "=" in word] == wanted
     (table,) = place.root.glob("results/*/tables/lecture/supervised_knn.csv")
     assert table.read_text()
+
+
+def test_an_interrupt_of_snakemake_cancels_its_jobs(at: Callable[[str], Checkout]) -> None:
+    place = at("pbs")
+    settings = ('only=["lecture/supervised_knn"]', "seeds=[0]", "epochs=1000")
+    with at_work(place, "-m", "snakemake", *OPTIONS, "--config", *settings) as process:
+        wait_for(place, lambda: trainers(place.root), process)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=PATIENCE) != 0
+        wait_for(place, lambda: not trainers(place.root))
+    assert [file.read_text() for file in sorted(Path(place.environment["QUEUE"]).glob("*.code"))] == ["0\n", "137\n"]
 
 
 def test_a_job_that_fails_ends_the_run_with_its_own_sentence(at: Callable[[str], Checkout]) -> None:
