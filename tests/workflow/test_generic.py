@@ -25,7 +25,7 @@ COMMANDS = dict(
 """What the page has people put into the profile, by scheduler."""
 OPTIONS = ("--workflow-profile", "profiles/generic", "--seconds-between-status-checks", "1", "--latency-wait", "10")
 ASKED = {
-    "sge": ["smp", "1", "h_vmem=3000M", "h_rt=3600", "gpu=0"],
+    "sge": ["smp", "1", "mem_free=3000M", "gpu=0", "h_rt=3600"],
     "pbs": ["select=1:ncpus=1:mem=3000mb:ngpus=0", "walltime=3600"],
     "lsf": ["1", "span[hosts=1] rusage[mem=3000MB]", "3000MB", "60"],
 }
