@@ -55,7 +55,7 @@ SET_QUOTED = $(if $(SET),'set=$(subst ','\'',$(SET))')
 CHOSEN = scale=$(SCALE) $(if $(ONLY),'only=$(ONLY)') $(SET_QUOTED)
 SETTINGS = --set scale=$(SCALE) $(if $(ONLY),--set 'only=$(ONLY)') $(if $(SET),--set $(SET_QUOTED))
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce report site evidence pages runs release restore plan verify mend archive test test-fast test-long test-tools test-results mutants lint bench lock clean-results
+.PHONY: help setup reproduce report site evidence pages dag runs release restore plan verify mend archive test test-fast test-long test-tools test-results mutants lint bench lock clean-results
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -85,7 +85,10 @@ evidence: ready ## tables, figures and scorecard from the records in evidence/<s
 pages: report ## from new records: what README.md says of them, and the pictures of docs/images
 	@python -m hypersphere.report.docs
 
-runs: ready ## after a change of a paper or a scale: what runs there are, papers/<paper>/runs/<scale>.csv (docs/running.md)
+dag: ready ## the picture of the rules, their steps and how many there are, docs/images/dag.svg
+	@python -m hypersphere.command.dag
+
+runs: dag ## after a change of a paper or a scale: what runs there are, papers/<paper>/runs/<scale>.csv (docs/running.md)
 	@for scale in quick laptop paper; do hypersphere runs --set scale=$$scale || exit; done
 
 release: ready ## check the results of config.yaml's scale, record them in dvc.lock, and push them with DVC (docs/dvc.md)

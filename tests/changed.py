@@ -37,9 +37,11 @@ RELEASED = (
 )
 """The same, published with DVC."""
 ABOUT = {
-    "conda": (*PIPELINE, "environment.yml", "tests/workflow/stand_ins"),
+    "conda": (*PIPELINE, "environment.yml", "tests/workflow/stand_ins/conda"),
+    "dag": (*PIPELINE, "src/hypersphere/command/dag.py"),
     "dvc": RELEASED,
     "facts": ("requirements.lock",),
+    "generic": (*PIPELINE, "profiles/generic", "docs/cluster.md", "tests/workflow/stand_ins/queues"),
     "profiles": (*PIPELINE, "profiles"),
     "restore": (*RELEASED, "src/hypersphere/provenance/archive.py", "tests/workflow/served.py"),
     "setup": ("requirements.lock", "pyproject.toml", "Makefile", "workflow/install.py", "src/hypersphere/foreign.txt"),

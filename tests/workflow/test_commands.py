@@ -25,7 +25,7 @@ CANNOT = (
     *("hypersphere campaign", "hypersphere rehearse", "hypersphere new-paper", "ONLY=mine", "hypersphere select"),
     *("hypersphere evidence import", "hypersphere pretrain --from", "snakemake --unlock", "snakemake --touch"),
     "snakemake --cores all --sdm conda",
-    *("snakemake --workflow-profile profiles/slurm", "snakemake --cores all --config epochs=3"),
+    *("snakemake --workflow-profile", "snakemake --cores all --config epochs=3"),
     # are tests, write pages of the repository, or download
     *("make test", "make pages", "make lint", "make setup", "make mutants", "make lock", "SCALE=smoke", "scale=smoke"),
     # need a GPU, or are of the real papers

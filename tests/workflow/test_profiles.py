@@ -33,16 +33,28 @@ def test_every_job_declares_memory_and_time_and_the_gpu_that_its_scale_needs(
         assert not {"gpu_model", "gres", "slurm_extra"} & asked.keys()
 
 
-def test_profiles_agree_but_for_gpus_which_a_cluster_counts_itself(fresh: Checkout) -> None:
+@pytest.mark.parametrize("name", ["generic", "slurm"])
+def test_profiles_agree_but_for_gpus_which_a_cluster_counts_itself(fresh: Checkout, name: str) -> None:
     """GPUs: test_facts.py. What DVC copies is newer, so Snakemake has to compare bytes."""
-    files = [fresh.root / "profiles" / name / "config.yaml" for name in ("default", "slurm")]
-    default, slurm = (yaml.safe_load(file.read_text()) for file in files)
+    files = [fresh.root / "profiles" / one / "config.yaml" for one in ("default", name)]
+    default, cluster = (yaml.safe_load(file.read_text()) for file in files)
     assert default["resources"] == ["gpu=1"]
-    assert "resources" not in slurm
-    for name in ("rerun-triggers", "rerun-incomplete", "max-checksum-file-size"):
-        assert default[name] == slurm[name]
+    assert "resources" not in cluster
+    for key in ("rerun-triggers", "rerun-incomplete", "max-checksum-file-size"):
+        assert default[key] == cluster[key]
     command = re.search(r"^# snakemake (.+?)  ", files[1].read_text(), re.MULTILINE)
     assert command
-    done = fresh.snakemake("--dry-run", *command[1].split())
-    assert "workflow specific profile profiles/slurm" in done.stdout + done.stderr
+    # The generic profile leaves the command that submits jobs to its user, and other profiles do not read it.
+    done = fresh.snakemake("--dry-run", "--cluster-generic-submit-cmd", "qsub", *command[1].split())
+    assert f"workflow specific profile profiles/{name}" in done.stdout + done.stderr
     assert "profiles/default" not in done.stdout + done.stderr
+
+
+def test_every_rule_that_a_profile_names_exists(fresh: Checkout) -> None:
+    """Lines that are for people to uncomment, too: `- pretrain:slurm_partition=gpu`."""
+    rules = {job.rule for job in fresh.jobs()}
+    named = set[str]()
+    for file in fresh.root.glob("profiles/*/config.yaml"):
+        named |= set(re.findall(r"^[# ]*- (\w+):\w+=", file.read_text(), flags=re.MULTILINE))
+    assert "pretrain" in named
+    assert named <= rules

@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -51,10 +52,12 @@ SETTINGS = (
 """Two runs, each in a job that asks for a GPU and trains on a CPU."""
 
 
-def submitting(place: Checkout, *options: str) -> AbstractContextManager[subprocess.Popen[bytes]]:
+def submitting(
+    place: Checkout, *options: str, settings: tuple[str, ...] = SETTINGS
+) -> AbstractContextManager[subprocess.Popen[bytes]]:
     """Snakemake with the profile, and jobs that start on their own: none is forked from the tests' server."""
     profile = ("--workflow-profile", "profiles/slurm")
-    return at_work(place, "-c", OFTEN, *profile, *HERE, *options, "--config", *SETTINGS)
+    return at_work(place, "-c", OFTEN, *profile, *HERE, *options, "--config", *settings)
 
 
 def jobs(rule: str) -> dict[str, str]:
@@ -136,3 +139,29 @@ def test_jobs_that_are_killed_requeued_or_lose_their_node_end_in_the_bytes_of_a_
     assert results(place) == made
     weights = {content for name, content in made.items() if name.endswith("/encoder.safetensors")}
     assert len(weights) == 2  # the control: another seed has other bytes
+
+
+def with_gpus(number: int) -> tuple[str, ...]:
+    """The same settings, with so many GPUs for a job."""
+    return *SETTINGS[:-1], SETTINGS[-1].replace('"gpu":1', f'"gpu":{number}')
+
+
+def test_a_job_asks_for_the_gpus_of_its_scale_waits_for_those_in_use_and_is_refused_more_than_there_are(
+    place: Checkout,
+) -> None:
+    """Slurm counts the node's two GPUs. That two jobs of one GPU run side by side is seen above."""
+    before = jobs("pretrain")
+
+    def own() -> dict[str, str]:
+        return {state: job for job, state in jobs("pretrain").items() if job not in before}
+
+    with submitting(place, settings=with_gpus(2)) as process:
+        wait_for(place, lambda: own().keys() == {"PENDING", "RUNNING"}, process)
+        for job in own().values():
+            assert "TresPerJob=gres:gpu:2" in slurm.ask("scontrol", "show", "job", job)
+        wait_for(place, lambda: slurm.ask("squeue", "-h", "-o", "%r", "-j", own()["PENDING"]) == "Resources\n", process)
+        process.send_signal(signal.SIGINT)  # which cancels both
+        assert process.wait(timeout=PATIENCE) != 0
+    with submitting(place, "--retries", "0", settings=with_gpus(3)) as process:
+        assert process.wait(timeout=PATIENCE) != 0
+    assert "Requested node configuration is not available" in said(place)
