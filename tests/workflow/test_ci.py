@@ -162,17 +162,23 @@ def test_by_default_changes_count_from_thirty_commits_ago(checkout: Path, tmp_pa
     assert f"{SOME[2]} SINCE={first}" in run(checkout, tmp_path / "nowhere")[1]
 
 
-@pytest.mark.parametrize(("options", "marks"), [((), "pythons"), (("--all",), "not long and not tools and not heavy")])
+@pytest.mark.parametrize(
+    ("options", "tests"),
+    [((), "pythons tests/unit/test_old.py"), (("--all",), "not long and not tools and not heavy")],
+)
 def test_tests_run_under_the_other_python_where_there_is_one(
-    checkout: Path, tmp_path: Path, options: tuple[str, ...], marks: str
+    checkout: Path, tmp_path: Path, options: tuple[str, ...], tests: str
 ) -> None:
+    """Without --all, only the files that have the marker are collected."""
     other = 23 - sys.version_info[1]
     program(checkout / "bin" / f"python3.{other}", f'[ -z "$2" ] || echo 3.{other}')
     program(checkout / ".venv" / "bin" / "pytest", f'echo "pytest ${{*#*-m }}" >> "{checkout}/asked.log"')
+    program(checkout / "tests" / "unit" / "test_old.py", "pytestmark = pytest.mark.pythons")
+    program(checkout / "tests" / "unit" / "test_new.py")
     commit(checkout)
     done, asked = run(checkout, tmp_path / "nowhere", *options)
     assert done.returncode == 0, done.stderr
-    assert f"pytest {marks}" in asked
+    assert f"pytest {tests}" in asked
     (setup,) = (line for line in asked if line.startswith("-C "))
     assert setup.endswith(f"/checkout setup PYTHON=python3.{other}")
 

@@ -246,9 +246,12 @@ class Record(Recorded):
     def check(self, folder: Path) -> None:
         """Check what a record, whose tables are in ``folder``, says against itself and the measures that exist."""
 
+        def fault(table: str, sentence: str) -> HypersphereError:
+            return HypersphereError(f"{folder / table}.csv: {_short(self.name)}: {sentence}")
+
         def check(table: str, holds: bool, sentence: str) -> None:
             if not holds:
-                raise HypersphereError(f"{folder / table}.csv: {_short(self.name)}: {sentence}")
+                raise fault(table, sentence)
 
         last, precision = self.run.schedule.epochs, self.numerics.get("precision", "float32")
         check("runs", self.name == self.run.name, f"name: the record's content is named {self.run.name}")
@@ -268,15 +271,18 @@ class Record(Recorded):
 
         epochs = [row.get("epoch") for row in self.history]
         check("history", epochs == [*range(1, self.epochs + 1)], f"epoch: must be 1 to {self.epochs}, each once")
+        # There are many rows: no sentence is written of one without a fault.
         for at, row in enumerate(self.history, 1):
             known = {"loss", "norm", "learning_rate"} <= row.keys() <= {"epoch", *EPOCH}
-            known = known and row.keys() == self.history[0].keys()
-            check("history", known, f"columns: {', '.join(row)}; known are epoch, {', '.join(EPOCH)}")
+            if not known or row.keys() != self.history[0].keys():
+                raise fault("history", f"columns: {', '.join(row)}; known are epoch, {', '.join(EPOCH)}")
             may_fail = self.status == "diverged" and at == self.epochs
             for field, value in row.items():
                 finite = may_fail if value is None else abs(value) <= LARGEST
-                check("history", finite, f"{field}: epoch {at}: must be finite (given: {value})")
-            check("history", (row["norm"] or 0) >= 0, f"norm: epoch {at}: is negative")
+                if not finite:
+                    raise fault("history", f"{field}: epoch {at}: must be finite (given: {value})")
+            if (row["norm"] or 0) < 0:
+                raise fault("history", f"norm: epoch {at}: is negative")
         written = self.files["history.csv"] in _checksums(self.history)
         check("history", written, "a number was altered: runs.csv has another checksum of the run's history.csv")
 
@@ -285,8 +291,9 @@ class Record(Recorded):
             for answer in answers:
                 diverged = self.status == "diverged" and answer.epoch > 0 and answers is self.evaluations
                 for field, sentence in _faults_of_measurement(answer, self.evaluated_by[answer.by], most, diverged):
-                    check("measurements", False, f"{field}: {answer}: {sentence}")
-                check("measurements", answer.place not in places, f"{answer}: is there twice")
+                    raise fault("measurements", f"{field}: {answer}: {sentence}")
+                if answer.place in places:
+                    raise fault("measurements", f"{answer}: is there twice")
                 places.add(answer.place)
 
 

@@ -4,13 +4,15 @@ import itertools
 import json
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from hypersphere import t_test
+from hypersphere.config import rules
+from hypersphere.config.plan import Plan
+from hypersphere.config.rules import Rules
 from hypersphere.config.study import CHECKS, PRINTED, Study
 from hypersphere.provenance import likeness
 from hypersphere.statistics import confirmed, effects, gather, measure
@@ -18,12 +20,27 @@ from hypersphere.statistics import confirmed, effects, gather, measure
 from ...golden.released import ROOT, from_records
 from .world import RULES
 
+JUDGED = measure.judged_tables
+
+
+@cache
+def judged(artifact: str) -> dict[str, pd.DataFrame]:
+    """The tables by which an artifact of our studies is judged at the laptop scale."""
+    return JUDGED(from_records("laptop"), "ours", artifact, rules.load(ROOT))
+
+
+def of_plan() -> dict[str, pd.DataFrame]:
+    """The tables of ``confirmed.of_plan`` of the laptop scale."""
+    return {name: table for name, (table, _) in confirmed.of_plan(from_records("laptop")).items()}
+
 
 @cache
 def recorded() -> tuple[dict[str, pd.DataFrame], dict[str, Study], pd.DataFrame]:
     """Of the laptop scale: the tables of ``confirmed.of_plan``, our studies, and the record's own table of runs."""
     plan = from_records("laptop")
-    made = {name: table for name, (table, _) in confirmed.of_plan(plan).items()}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measure, "judged_tables", lambda plan, paper, artifact, rules: judged(artifact))
+        made = of_plan()
     runs = pd.read_csv(ROOT / "evidence/laptop/runs.csv", dtype={"plan": str})
     return made, plan.config.papers["ours"].studies, runs
 
@@ -167,16 +184,15 @@ def test_what_is_not_of_one_kind_is_counted_as_nothing(column: str, value: str) 
 
 def test_a_study_whose_runs_were_not_made_alike_is_unclear(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its estimates stay, and no word is read from them. The control is what is recorded, which has answers."""
-    judged = measure.judged_tables
 
-    def with_a_card(*arguments: Any) -> dict[str, pd.DataFrame]:
-        found = judged(*arguments)
-        found["runs"].loc[found["runs"].index[:1], "kind"] = "cuda"
-        return found
+    def with_a_card(plan: Plan, paper: str, artifact: str, rules: Rules) -> dict[str, pd.DataFrame]:
+        runs = judged(artifact)["runs"].copy()
+        runs.loc[runs.index[:1], "kind"] = "cuda"
+        return judged(artifact) | {"runs": runs}
 
     made, _, _ = recorded()
     monkeypatch.setattr(measure, "judged_tables", with_a_card)
-    mixed = {name: table for name, (table, _) in confirmed.of_plan(from_records("laptop")).items()}
+    mixed = of_plan()
     finished = made["answers"]["finished"]
     assert {"yes", "no"} & {*made["answers"]["answer"]}
     assert (mixed["answers"]["answer"][finished] == "unclear").all()

@@ -37,6 +37,8 @@ RATE = 10.0
 CONVERGED = 0.999
 CLEARED_EVERY = 40
 """Steps after which finished runs are dropped. Step limits are multiples of it."""
+AT_ONCE = 64
+"""Runs that are stepped together: their arrays fit into a processor's cache."""
 
 
 class Runs(NamedTuple):
@@ -51,7 +53,7 @@ class Runs(NamedTuple):
     pull: Float[np.ndarray, "2 runs 1"]
     """Length that a penalty on the norm takes off a point in a step."""
 
-    def only(self, which: Bool[np.ndarray, "runs"]) -> "Runs":
+    def only(self, which: slice | Bool[np.ndarray, "runs"]) -> "Runs":
         """Some of the runs."""
         of_both_points = [field[:, which] for field in self[1:]]
         return Runs(self.cosine[which], *of_both_points)
@@ -216,7 +218,11 @@ def simulate(seeds: Sequence[int]) -> Results:
     runs = start(settings, cosines[rows])
     angles = np.arccos(runs.cosine.clip(-1, 1))
     limit = np.array([setting.limit() for setting in settings], dtype=float)
-    outcome = {"angle": angles.mean(axis=1), **converge(runs, limit)}
+    parts = [slice(first, first + AT_ONCE) for first in range(0, len(limit), AT_ONCE)]
+    ends = [converge(runs.only(part), limit[part]) for part in parts]
+    outcome = {"angle": angles.mean(axis=1)}
+    for name in ("steps", "norm"):
+        outcome[name] = np.concatenate([end[name] for end in ends])
     results = {}
     for name, values in outcome.items():
         results[name] = np.full((len(seeds), len(SETTINGS)), math.nan)
