@@ -2,9 +2,9 @@
 
 import pytest
 
-from hypersphere.training.determinism import make_deterministic
-
 
 @pytest.fixture(scope="module", autouse=True)
 def _as_commands_compute() -> None:
+    from hypersphere.training.determinism import make_deterministic  # here: who only collects needs no torch
+
     make_deterministic(1)

@@ -12,16 +12,20 @@ from hypersphere.config.project import Config
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@cache
 def configured(scale: str = "quick") -> Config:
     """The config of a scale, as released."""
+    return _configured(scale)
+
+
+@cache  # of it, ``configured()`` and ``configured("quick")`` would be two
+def _configured(scale: str) -> Config:
     return project.load(ROOT, {"scale": scale})
 
 
 @cache
 def released(scale: str) -> Plan:
     """The plan of a scale, as released."""
-    return for_good(planning.make(ROOT, {"scale": scale}))
+    return for_good(planning.of(configured(scale)))
 
 
 @cache

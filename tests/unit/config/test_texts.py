@@ -190,12 +190,12 @@ def test_a_claim_of_a_sentence_that_is_not_there_is_said(root: Path, refused: Re
 
 @pytest.mark.parametrize("paper", configured().papers)
 def test_statements_are_read_as_they_are_imported(paper: str) -> None:
-    config = released("quick").config
+    config = configured("quick")
     imported = [statement.id for statement in theorems.statements(config, paper)]
     assert list(texts.statements(config.theorems_file(paper))) == imported
 
 
 def test_the_released_documents_are_right() -> None:
-    config = released("quick").config
+    config = configured("quick")
     assert sum(len(texts.statements(config.theorems_file(paper))) for paper in config.papers) > 50
     texts.check(released("quick"))

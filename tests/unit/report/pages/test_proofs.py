@@ -14,7 +14,7 @@ from hypersphere.config.claims import Erratum
 from hypersphere.report import entries, errata, html
 from hypersphere.report.proofs import Link, OfScale, Proofs
 
-from ....golden.released import released
+from ....golden.released import configured
 from ..conftest import ROOT
 
 
@@ -66,7 +66,7 @@ def test_a_code_host_that_is_no_address_is_named_with_its_file(tmp_path: Path, r
 
 def test_the_code_and_the_test_of_every_exact_study_and_statement_exist() -> None:
     """Of the released documents; an exact artifact, whose name is not that of a document, is linked to its study."""
-    config = released("quick").config
+    config = configured("quick")
     proofs = Proofs(config, frozenset(), config.results)
     proofs.root = str(ROOT)
     for paper in config.papers.values():
