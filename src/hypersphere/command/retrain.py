@@ -56,9 +56,10 @@ def retrain(config: Config, name: str, folder: Path | None) -> None:
         pretrain.pretrain(again, [run], also=pretrain.snapshot_epochs(known[run.name][0].files))
         evaluate.evaluate_runs(again, [run])
         evidence.pack(again, run)
-        sha256 = check_run(again, run.name)["files"]
+        manifest = check_run(again, run.name)
         several = records.read_all(evidence.folder_of(again), plan.config.scale.level, found.scale)[run.name]
-        made = next(one for one in several if one.files == sha256)  # the folder may have one of earlier code, too
+        # The folder may hold a record of earlier code, too.
+        made = next(one for one in several if (one.files, one.code) == (manifest["files"], manifest["code"]))
     # Of replicates, the one of the same weights is what was made again.
     record = min(known[run.name], key=lambda one: one.weights != made.weights)
     siblings = retrained.seeds_of(record, known)
