@@ -37,10 +37,15 @@ def lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
     states = {name: look(plan.run_folder(name), 0).state for name in plan.runs if name in asked}  # at a glance
     counts = Counter(states.values())
     counted = ", ".join(f"{count} {word}" for word, count in counts.items())
-    tables, sweeps = (", ".join(map(str, seeds)) for seeds in (scale.seeds.tables, scale.seeds.sweeps))
+    lists = {
+        "tables": scale.seeds.tables,
+        "sweeps": scale.seeds.sweeps,
+        "runs that sweeps compare": scale.seeds.compared,
+    }
+    seeds = [f"{name} {', '.join(map(str, listed))}" for name, listed in lists.items() if listed]
     yield f"scale     {config.scale_name}: {scale.describe}"
     yield f"results   {config.results.relative_to(config.root)}"
-    yield f"seeds     of tables {tables}; of sweeps {sweeps}"
+    yield f"seeds     of {'; of '.join(seeds)}"
     yield f"artifacts {from_runs} from runs, {made - from_runs} from exact studies, {len(reasons) - made} not made"
     yield f"runs      {counted} (in {len(batches)} batches)" if counted else "runs      none"
     named = {f"{paper}/{name}": reason for (paper, name), reason in reasons.items() if reason}

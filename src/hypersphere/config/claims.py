@@ -175,9 +175,10 @@ def load(file: Path) -> list[Claim]:
             values.setdefault((claim.artifact, claim.reading, claim.text), []).append(claim.reported)
     with_numbers = {artifact for artifact, _, _ in values}
     for claim in [one for one in claims.values() if one.kind == "comparison" and one.variant]:
-        if claim.reported is not None or claim.direction in SIGNS:
-            continue
-        if claim.direction == "equal" and claim.of_accuracy and claim.artifact not in with_numbers:
+        is_equality = claim.direction == "equal"
+        needs_number = is_equality and not claim.of_accuracy  # by which its margin is chosen
+        of_figure = is_equality and claim.artifact not in with_numbers
+        if not needs_number and (claim.reported is not None or claim.direction in SIGNS or of_figure):
             continue
         printed = []
         for where in claim.cells:
@@ -189,7 +190,7 @@ def load(file: Path) -> list[Claim]:
                 )
             printed.append(found[0])
         # Printed decimals are exact; a binary difference (4.6000000000000014) is not.
-        has_margin = claim.of_accuracy or claim.direction == "equal"
+        has_margin = claim.of_accuracy or is_equality
         changed = {"reported": round(printed[0] - printed[1], 10), "level": printed[1] if has_margin else None}
         claims[claim.id] = claim.model_copy(update=changed)
     return list(claims.values())

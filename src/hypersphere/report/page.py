@@ -336,10 +336,12 @@ def _seeds(plan: Plan) -> str:
     """The seeds of tables and of sweeps; where all numbers come from records, the seeds that each arm has."""
     planned = plan.config.scale.seeds
     if plan.records is None:
-        tables_of = notes.seeds(planned.tables)
-        return (
-            tables_of if planned.tables == planned.sweeps else f"{tables_of}; in sweeps {notes.seeds(planned.sweeps)}"
-        )
+        said = notes.seeds(planned.tables)
+        if planned.sweeps != planned.tables:
+            said += f"; in sweeps {notes.seeds(planned.sweeps)}"
+        if planned.compared:
+            said += f", and of runs that sweeps compare {notes.seeds(planned.compared)}"
+        return said
     of_arm: dict[tuple[str, str, str], set[int]] = {}
     for cell in plan.cells:
         if cell.run and not cell.missing:

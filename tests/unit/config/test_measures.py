@@ -22,13 +22,14 @@ def test_chance_is_the_share_of_blind_guesses_that_name_the_class(name: str, gue
 
 
 def test_chance_of_a_ranking_does_not_depend_on_the_classes_and_what_no_guess_gives_has_none() -> None:
-    """Only percentages have a chance or a margin."""
+    """Only percentages have a chance, or a margin in points."""
     for name, level in {"norm_auroc": 50, "ood_contrast_auroc": 50, "norm_gain": 0}.items():
         assert [MEASURES[name].chance(classes) for classes in (2, 100)] == [level, level]
     names = ("norm", "mce", "contrastive_top1", "loss", "slope")
     assert {MEASURES[name].chance(10) for name in names} == {None}
     for other, measure in MEASURES.items():
-        assert measure.unit == "%" or (measure.guesses is None and measure.margin == "none"), other
+        in_points = measure.guesses is not None or measure.margin in ("accuracy", "rate")
+        assert measure.unit == "%" or not in_points, other
     assert set(HISTORY_MEASURES) <= set(MEASURES)
 
 
