@@ -92,7 +92,7 @@ UNDEFINED = "undefined"
 """Status of a measurement of which the run finished, and the measure has no value: the logarithm of a norm of zero."""
 WITHOUT_VALUE = ("diverged", UNDEFINED)
 """The statuses of a measurement without a value."""
-ADDED = {("optimiser", "scaling"): "linear"}
+ADDED = {("optimiser", "scaling"): "linear", ("batch", "parts"): 1}
 """Fields that runs have had since some records were made, with the value that these had without saying so."""
 TextRow = dict[str, str]
 Hex16 = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]

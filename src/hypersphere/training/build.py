@@ -17,11 +17,15 @@ from hypersphere import prng
 from hypersphere.config import registry
 from hypersphere.config.run import Component, Run
 from hypersphere.methods.base import Method, Objective, Parts
+from hypersphere.training.parts import take_in_parts
 
 
 def build_encoder(run: Run) -> nn.Module:
     """The run's encoder with its initial weights before any cut; maps [n, 3, h, w] to [n, feature_dim]."""
-    return registry.load("encoders", run.encoder.name)(**run.encoder.parameters)
+    encoder: nn.Module = registry.load("encoders", run.encoder.name)(**run.encoder.parameters)
+    if run.batch.parts > 1:
+        take_in_parts(encoder, run.batch.parts)
+    return encoder
 
 
 def build_method(run: Run, images: int = 1, classes: int = 1) -> Method:
@@ -96,7 +100,7 @@ def loss_of(run: Run) -> Objective:
 
     def total(*batches: Tensor, **given: Any) -> Tensor:
         kind = next(value for value in (*batches, *given.values()) if isinstance(value, Tensor)).device.type
-        rounded = torch.is_autocast_enabled(kind)
+        rounded = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
         if rounded:
             batches = tuple(map(_full, batches))
             given = {name: _full(value) for name, value in given.items()}

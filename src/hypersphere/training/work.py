@@ -34,7 +34,7 @@ def flops(run: Run, size: float, classes: int) -> int:
     count = run.batch.micro
     with torch.device("meta"):
         method = assemble(run, images=1, classes=classes)
-        method.objective = _sum  # it costs nothing, and lets every gradient flow
+        method.objective = plain_sum
         method.begin()
         if of_trainer := _of_trainer(run, "flops"):
             return int(of_trainer(method, count, size))
@@ -65,6 +65,7 @@ def _of_trainer(run: Run, name: str) -> Callable[..., int] | None:
     return getattr(importlib.import_module(registry.module_name("trainers", run.kind)), name, None)
 
 
-def _sum(*batches: Tensor, **given: Any) -> Tensor:
+def plain_sum(*batches: Tensor, **given: Any) -> Tensor:
+    """A loss that costs nothing, and through which every gradient flows."""
     tensors = [value for value in (*batches, *given.values()) if isinstance(value, Tensor) and value.requires_grad]
     return torch.stack([value.sum() for value in tensors]).sum()
