@@ -22,11 +22,13 @@ from hypersphere.training.build import assemble
 def key(run: Run, size: float) -> tuple[Any, ...]:
     """What decides the operations of a run's pass: its modules, its views, its images and their size."""
     components = run.method.model_dump_json(), run.encoder.model_dump_json()
-    return run.kind, *components, len(run.branches), run.batch.micro, size
+    return run.kind, *components, len(run.branches), run.batch.micro, run.batch.parts, size
 
 
 def flops(run: Run, size: float, classes: int) -> int:
-    """The operations of one pass over ``batch.micro`` images or pairs of sentences: a step, or one part of it.
+    """The operations of one pass over ``batch.micro`` images or pairs of sentences: a step, or its share.
+
+    An encoder that takes parts passes forward twice, because its activations are computed anew for the backward pass.
 
     The run's seed, objective and schedule change nothing here. ``size`` is pixels of its images' side; of a run of
     sentences, their words, on average.
