@@ -14,19 +14,15 @@ from hypersphere.training.memory import needed
 from ...fixtures import Approve, Planned, Refused
 from .test_cost import TABLE
 
-TINY = {
-    "run.encoder.width": 2048,
-    "run.batch": {"size": 256, "micro": 64},
-    "variants.hot": {},
-    "artifacts.table": TABLE,
-}
+BATCH = {"size": 256, "micro": 64}
+WIDE = {"run.encoder.width": 2048, "run.batch": BATCH, "variants.hot": {}, "artifacts.table": TABLE}
 VIT = {"name": "vit", "image_size": 32, "patch": 8, "depth": 1, "width": 8, "heads": 2}
 
 
 @pytest.fixture
 def planned_runs(planned: Planned) -> Callable[..., Plan]:
     """``planned_runs({"run.batch": …})``: runs of digits of 12 pixels, which differ in their seed alone."""
-    return lambda paper=None: planned(paper=TINY | (paper or {}))
+    return lambda paper=None: planned(paper=WIDE | (paper or {}))
 
 
 def gigabytes(plan: Plan, parts: int) -> float:
@@ -45,7 +41,7 @@ def test_a_run_that_does_not_fit_is_named_with_the_parts_that_do(
         found = list(findings(plan, room))
         assert [len(one.misfits) for one in found] == ([0] if room == gigabytes(plan, 1) else [len(plan.runs), 0])
         approve(found[0].text)
-    parted = planned_runs({"run.batch": {"size": 256, "micro": 64, "parts": 4}})
+    parted = planned_runs({"run.batch": BATCH | {"parts": 4}})
     assert [one.misfits for one in findings(parted, gigabytes(plan, 4))] == [()]
 
 
