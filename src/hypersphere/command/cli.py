@@ -126,19 +126,24 @@ def explain(plan: Plan, run: Run) -> None:
     print(f"{'manifest':<10} {(plan.run_folder(run.name) / MANIFEST).relative_to(plan.config.root)}")
 
 
-@command("the device-hours that the runs would take", VERBOSE)
+MEMORY = option("--memory", metavar="GB", help="name the runs that need more than a card of so many times 10^9 bytes")
+
+
+@command("the device-hours that the runs would take", VERBOSE, MEMORY)
 def cost(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.command import cost
 
-    for line in cost.lines(cost.Cost(plan), arguments.verbose):
-        print(line)
+    gigabytes = None if arguments.memory is None else amount("cost: --memory", arguments.memory)
+    for line in cost.lines(cost.Cost(plan), arguments.verbose, gigabytes):
+        print(line, flush=True)
 
 
-@command("one step of every distinct run with two random images on the CPU")
+@command("one step of every distinct run with two random images on the CPU", MEMORY)
 def rehearse(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.command import rehearse
 
-    for line in rehearse.lines(plan):
+    gigabytes = None if arguments.memory is None else amount("rehearse: --memory", arguments.memory)
+    for line in rehearse.lines(plan, gigabytes):
         print(line, flush=True)
 
 

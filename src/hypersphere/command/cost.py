@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hypersphere import files
+from hypersphere.command import memory
 from hypersphere.config import claims as ledger
 from hypersphere.config import plan as planning
 from hypersphere.config.plan import Plan
@@ -90,10 +91,10 @@ class Cost:
         return flops / (self.device.tflops * 10**12) / 3600
 
 
-def lines(cost: Cost, verbose: bool = False) -> Iterator[str]:
+def lines(cost: Cost, verbose: bool = False, gigabytes: float | None = None) -> Iterator[str]:
     """The table with its assumptions, a row for each document, and for each artifact if ``verbose``.
 
-    What is left out or not known comes after it.
+    What is left out or not known comes after it; then, of a device of so many ``gigabytes``, what does not fit.
     """
     scale, device = cost.plan.config.scale, cost.device
     yield f"scale      {cost.plan.config.scale_name}: {scale.describe}"
@@ -120,6 +121,9 @@ def lines(cost: Cost, verbose: bool = False) -> Iterator[str]:
         yield f"roughly    to train on: {'; '.join(roughly)}"
     for reason in dict.fromkeys(found for found in cost.flops.values() if isinstance(found, str)):
         yield f"not known  {counted(sum(found == reason for found in cost.flops.values()), 'run')}: {reason}"
+    if gigabytes is not None:
+        yield ""
+        yield from (finding.text for finding in memory.findings(cost.plan, gigabytes))
 
 
 def as_csv(cost: Cost) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from hypersphere import files
+from hypersphere.command import memory
 from hypersphere.config import registry
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
@@ -33,12 +34,14 @@ IMAGES = 2
 def step(run: Run, side: int, classes: int) -> str:
     """Train a run for one step on random images of side x side pixels: why it took none, or nothing.
 
-    There are ``IMAGES`` of them, or as many in each of the groups that have batch statistics of their own (MoCo v2).
+    There are ``IMAGES`` of them, or as many in each of the groups that have batch statistics of their own (MoCo v2), or
+    in each of two parts, if the encoder takes parts.
     """
     make_deterministic(threads=1)
     schedule = run.schedule.model_copy(update={"epochs": 1})
-    count = IMAGES * int(run.method.parameters.get("groups", 1))
-    batch = run.batch.model_copy(update={"size": count, "micro": count})
+    parts = min(run.batch.parts, 2)
+    count = IMAGES * parts * int(run.method.parameters.get("groups", 1))
+    batch = run.batch.model_copy(update={"size": count, "micro": count, "parts": parts})
     run = run.model_copy(update={"schedule": schedule, "batch": batch})
     pixels = np.random.default_rng(0).integers(0, 256, (count, side, side, 3), dtype=np.uint8)
     cpu, numbers = torch.device("cpu"), np.arange(count)
@@ -54,8 +57,9 @@ def step(run: Run, side: int, classes: int) -> str:
     return "" if outcome.status == "finished" else f"{outcome.status} at the first step"
 
 
-def lines(plan: Plan) -> Iterator[str]:
-    """A line for each step that failed, then what all of them showed.
+def lines(plan: Plan, gigabytes: float | None = None) -> Iterator[str]:
+    """A line for each step that failed, then what all of them showed; and for each kind of run that a card of so many
+    ``gigabytes`` would not hold.
 
     If a run would fail, an error ends them.
     """
@@ -68,9 +72,10 @@ def lines(plan: Plan) -> Iterator[str]:
         elif size is None:
             without[f"the size of {run.dataset.name} is not stated"] += 1
         else:
-            key = files.digest([run.model_dump(mode="json", exclude=set(MAY_DIFFER)), size.side, size.classes])
+            fields = run.model_dump(mode="json", exclude=set(MAY_DIFFER))
+            key = files.digest([fields, run.batch.parts > 1, size.side, size.classes])
             together.setdefault(key, (size, []))[1].append(run)
-    failed = 0
+    failed: set[str] = set()
     pool = ProcessPoolExecutor(max_workers=os.cpu_count())
     try:
         asked: list[tuple[Any, list[Run]]] = [
@@ -80,11 +85,14 @@ def lines(plan: Plan) -> Iterator[str]:
             if problem := future.result():
                 also = f" and {counted(len(runs) - 1, 'run')} like it" if len(runs) > 1 else ""
                 yield f"[{at}/{len(asked)}] {runs[0].name}{also}: {problem}"
-                failed += len(runs)
+                failed |= {run.name for run in runs}
     finally:
         pool.shutdown(cancel_futures=True)  # a command that is stopped leaves no workers behind
     for reason, count in without.items():
         yield f"not rehearsed  {counted(count, 'run')}: {reason}"
     yield f"rehearsed  {counted(sum(len(runs) for _, runs in asked), 'run')} by {counted(len(asked), 'step')}"
+    for finding in memory.findings(plan, gigabytes) if gigabytes is not None else ():
+        yield finding.text
+        failed |= {run.name for run in finding.misfits}
     if failed:
-        raise HypersphereError(f"rehearse: {counted(failed, 'run')} would fail; the lines above say why")
+        raise HypersphereError(f"rehearse: {counted(len(failed), 'run')} would fail; the lines above say why")

@@ -141,15 +141,20 @@ class Schedule(Strict):
 
 
 class Batch(Strict):
-    """Images per optimiser step, and per forward pass."""
+    """Images per optimiser step and per forward pass, and the parts of a pass."""
 
     size: PositiveInt
     micro: PositiveInt
     accumulate: Literal["mean", "sum"] = "mean"
     """How the gradients of a step's passes are combined (``sum``: norms authors' code, erratum N25)."""
+    parts: PositiveInt = 1
+    """Equal parts in which the encoder takes a pass, to save memory; heads and loss see the whole pass. Batch norms in
+    the encoder see one part at a time, as on as many devices, so the number decides the result."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if self.size % self.micro:
             raise ValueError(f"size: {self.size} is not a multiple of micro {self.micro}")
+        if self.micro % self.parts:
+            raise ValueError(f"parts: micro {self.micro} is not a multiple of {self.parts}")
         return self

@@ -94,6 +94,7 @@ WITHOUT_VALUE = ("diverged", UNDEFINED)
 """The statuses of a measurement without a value."""
 ADDED: dict[tuple[str, str], Any] = {
     ("optimiser", "scaling"): "linear",
+    ("batch", "parts"): 1,
     ("views", "side"): None,
     ("views", "normalisation"): None,
     ("views_b", "side"): None,

@@ -173,6 +173,8 @@ class Run(Strict):
         if self.batch.micro == 1 and normalised:
             words = f"{normalised[0]} has batch norm, and a batch of one image has no spread"
             raise ValueError(f"batch.micro: {words}; give at least 2 images a pass")
+        if self.batch.parts > 1:
+            self._check_parts()
         encoders = registry.read_constant("methods", self.method.name, "ENCODERS", ())
         if encoders and self.encoder.name not in encoders:
             raise ValueError(f"encoder: {self.method.name} needs {' or '.join(encoders)} (given: {self.encoder.name})")
@@ -181,6 +183,17 @@ class Run(Strict):
             if kind != self.kind:
                 raise ValueError(f"{folder.removesuffix('s')}: {part.name} is for runs of kind {kind}, not {self.kind}")
         return self
+
+    def _check_parts(self) -> None:
+        """Refuse parts where the encoder is not what takes a pass, or sees one image under batch norm."""
+        if not registry.read_constant("trainers", self.kind, "IMAGES", False):
+            raise ValueError(f"batch.parts: runs of images are taken in parts, runs of kind {self.kind} are not")
+        if groups := self.method.parameters.get("groups"):
+            words = f"{self.method.name} takes a pass in {groups} groups of its own"
+            raise ValueError(f"batch.parts: {words}; give parts or method.groups, not both")
+        if self.batch.parts == self.batch.micro and _has_batch_norm("encoders", self.encoder):
+            words = f"{self.encoder.name} has batch norm, and a part of one image has no spread"
+            raise ValueError(f"batch.parts: {words}; give at least 2 images a part")
 
     @property
     def components(self) -> tuple[tuple[registry.Named, str], ...]:

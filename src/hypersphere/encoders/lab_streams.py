@@ -48,19 +48,15 @@ class LabStreams(nn.Module):
         self.stream_dim = int(lightness.feature_dim)  # type: ignore[arg-type]
         self.feature_dim = 2 * self.stream_dim
 
-    def streams(self, images: Float[Tensor, "n 3 h w"]) -> tuple[Float[Tensor, "n d"], Float[Tensor, "n d"]]:
-        """Features of L*, and of a* and b*, of sRGB images in [0, 1].
+    def forward(self, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n 2d"]:
+        """Features of L*, then of a* and b*, of sRGB images in [0, 1].
 
         The backbones see each channel's range over all sRGB colours mapped to [-1, 1]. Tian et al. 2020 do the same in
         their code (train_CMC.py), with ranges that differ by less than 0.003.
         """
         channels = zip(to_lab(images).unbind(1), RANGES, strict=True)
         lab = torch.stack([(channel - low) * (2 / (high - low)) - 1 for channel, (low, high) in channels], dim=1)
-        return self.lightness(lab[:, :1]), self.colour(lab[:, 1:])
-
-    def forward(self, images: Float[Tensor, "n 3 h w"]) -> Float[Tensor, "n 2d"]:
-        """Features of both streams, concatenated."""
-        return torch.cat(self.streams(images), dim=1)
+        return torch.cat([self.lightness(lab[:, :1]), self.colour(lab[:, 1:])], dim=1)
 
 
 def lab_streams(

@@ -36,7 +36,7 @@ class CMC(Method):
     def forward(self, batch: Batch) -> Output:
         """Loss over the two streams of the view; the embeddings are both projectors' outputs, those of L first."""
         (view,) = batch.views
-        features_l, features_ab = self.encoder.streams(view)  # type: ignore[operator]
+        features_l, features_ab = self.encoder(view).chunk(2, dim=1)
         z_l, z_ab = self.lightness(features_l), self.colour(features_ab)
         return Output(self.objective(self.gradient(z_l), self.gradient(z_ab)), torch.cat([z_l, z_ab]).detach())
 
@@ -44,7 +44,7 @@ class CMC(Method):
 def cmc(parts: Parts, *, dim: PositiveInt, hidden: NonNegativeInt = 0) -> Method:
     """A projector for each stream, stream_dim -> dim; the streams share no weights.
 
-    The encoder's ``streams`` maps an augmented image to features of its lightness L and of its colour ab. The original
+    The encoder maps an augmented image to features of its lightness L, followed by those of its colour ab. The original
     draws negatives from memory banks of both views; here the batch provides them (see ``multiview_coding``), and
     nothing is kept between steps.
 

@@ -162,9 +162,10 @@ def _trained(paper: Paper, cells: Sequence[Cell]) -> Iterator[str]:
 
 
 def _batch(run: Run) -> str:
-    """``256``, or ``256 (4 × 64)`` where gradients are accumulated."""
-    size, micro = run.batch.size, run.batch.micro
-    return str(size) if size == micro else f"{size} ({size // micro} × {micro})"
+    """``256``; ``256 (4 × 64)`` where gradients are accumulated; ``4096 in 8 parts`` where the encoder takes parts."""
+    size, micro, parts = run.batch.size, run.batch.micro, run.batch.parts
+    passes = str(size) if size == micro else f"{size} ({size // micro} × {micro})"
+    return passes if parts == 1 else f"{passes} in {parts} parts"
 
 
 def _encoders(plan: Plan, paper: Paper, artifact: str, cells: Sequence[Cell]) -> str:

@@ -19,6 +19,7 @@ from hypersphere.config import registry
 from hypersphere.config.recipe import Normalisation
 from hypersphere.config.run import Component, Run
 from hypersphere.methods.base import Method, Objective, Parts
+from hypersphere.training.parts import take_in_parts
 
 
 def build_encoder(run: Run) -> nn.Module:
@@ -26,6 +27,8 @@ def build_encoder(run: Run) -> nn.Module:
     encoder: nn.Module = registry.load("encoders", run.encoder.name)(**run.encoder.parameters)
     if run.views.normalisation is not None:
         normalise_input(encoder, run.views.normalisation)
+    if run.batch.parts > 1:
+        take_in_parts(encoder, run.batch.parts)
     return encoder
 
 
@@ -115,7 +118,7 @@ def loss_of(run: Run) -> Objective:
 
     def total(*batches: Tensor, **given: Any) -> Tensor:
         kind = next(value for value in (*batches, *given.values()) if isinstance(value, Tensor)).device.type
-        rounded = torch.is_autocast_enabled(kind)
+        rounded = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
         if rounded:
             batches = tuple(map(_full, batches))
             given = {name: _full(value) for name, value in given.items()}

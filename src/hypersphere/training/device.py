@@ -116,7 +116,7 @@ def failure(error: Exception, device: torch.device, at: str) -> HypersphereError
     place = f"{device} ({describe(device)})" if device.type != "cpu" else "cpu"
     if is_out_of_memory(error):
         on_gpu = isinstance(error, torch.cuda.OutOfMemoryError) or _ON_GPU.search(text)
-        remedy = "run again on a machine with more memory (a smaller batch.micro would be another run)"
+        remedy = "run again on a machine with more memory (more batch.parts would be another run)"
         return HypersphereError(f"out of memory on {place if on_gpu else 'cpu'} {at}: {remedy}")
     if not isinstance(error, RuntimeError) or _REFUSED.search(text):
         return None

@@ -22,11 +22,13 @@ from hypersphere.training.build import assemble
 def key(run: Run, size: float) -> tuple[Any, ...]:
     """What decides the operations of a run's pass: its modules, its views, its images and their size."""
     components = run.method.model_dump_json(), run.encoder.model_dump_json()
-    return run.kind, *components, len(run.branches), run.batch.micro, run.views.side or size
+    return run.kind, *components, len(run.branches), run.batch.micro, run.batch.parts, run.views.side or size
 
 
 def flops(run: Run, size: float, classes: int) -> int:
-    """The operations of one pass over ``batch.micro`` images or pairs of sentences: a step, or one part of it.
+    """The operations of one pass over ``batch.micro`` images or pairs of sentences: a step, or its share.
+
+    An encoder that takes parts passes forward twice, because its activations are computed anew for the backward pass.
 
     The run's seed, objective and schedule change nothing here. ``size`` is pixels of its images' side; of a run of
     sentences, their words, on average.
@@ -34,7 +36,7 @@ def flops(run: Run, size: float, classes: int) -> int:
     count = run.batch.micro
     with torch.device("meta"):
         method = assemble(run, images=1, classes=classes)
-        method.objective = _sum  # it costs nothing, and lets every gradient flow
+        method.objective = plain_sum
         method.begin()
         if of_trainer := _of_trainer(run, "flops"):
             return int(of_trainer(method, count, size))
@@ -66,6 +68,7 @@ def _of_trainer(run: Run, name: str) -> Callable[..., int] | None:
     return getattr(importlib.import_module(registry.module_name("trainers", run.kind)), name, None)
 
 
-def _sum(*batches: Tensor, **given: Any) -> Tensor:
+def plain_sum(*batches: Tensor, **given: Any) -> Tensor:
+    """A loss that costs nothing, and through which every gradient flows."""
     tensors = [value for value in (*batches, *given.values()) if isinstance(value, Tensor) and value.requires_grad]
     return torch.stack([value.sum() for value in tensors]).sum()

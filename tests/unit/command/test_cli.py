@@ -217,11 +217,12 @@ WRONG = [
     *(("campaign", "--minutes", value) for value in NOT_MINUTES),
     *(("campaign", "--minutes", "1", "--jobs", value) for value in ("0", "-2")),
     *(("pretrain", "RUN", "--save-every", value) for value in ("nan", "inf", "-1", "", "1e400", "often")),
+    *((command, "--memory", value) for command in ("cost", "rehearse") for value in ("nan", "0", "-80", "", "80GB")),
 ]
 
 
 @pytest.mark.parametrize("words", WRONG, ids=" ".join)
-def test_a_time_that_never_comes_is_a_sentence(world: World, typed: Typed, words: tuple[str, ...]) -> None:
+def test_a_number_that_cannot_be_is_a_sentence(world: World, typed: Typed, words: tuple[str, ...]) -> None:
     """No time is later than nan. Nothing is begun."""
     flag, value = words[-2:]
     given = [*words[:-2], f"{flag}={value}"]  # with a blank, argparse would take -1 for an option

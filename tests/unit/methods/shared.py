@@ -29,8 +29,8 @@ class Streams(nn.Module):
         self.stream_dim, self.feature_dim = 5, 10
         self.first, self.rest = nn.Linear(4, 5), nn.Linear(8, 5)
 
-    def streams(self, images: Tensor) -> tuple[Tensor, Tensor]:
-        return self.first(images[:, 0].flatten(1)), self.rest(images[:, 1:].flatten(1))
+    def forward(self, images: Tensor) -> Tensor:
+        return torch.cat([self.first(images[:, 0].flatten(1)), self.rest(images[:, 1:].flatten(1))], dim=1)
 
 
 def nothing(*given: Tensor) -> Tensor:

@@ -68,7 +68,7 @@ def test_cmc_is_the_two_way_softmax_between_its_streams() -> None:
     """Loss and gradient by hand, from a matrix of cosines. Control: with each other's heads it is another."""
     parts = make_parts(partial(multiview_coding, temperature=0.5))
     method, batch = cmc(parts._replace(encoder=Streams()), dim=4), make_batch(views=1)
-    lightness, colour = method.encoder.streams(batch.views[0])  # type: ignore[operator]
+    lightness, colour = method.encoder(batch.views[0]).chunk(2, dim=1)
     z_l, z_ab = method.get_submodule("lightness")(lightness), method.get_submodule("colour")(colour)
 
     def by_hand(a: Tensor, b: Tensor) -> Tensor:

@@ -64,6 +64,14 @@ def test_operations_are_those_counted_by_hand(name: str) -> None:
         assert flops(run(name), 2 * SIDE, CLASSES) == IMAGES * (4 * TRAINED + 3 * linear(F, CLASSES))
 
 
+def test_an_encoder_that_takes_parts_passes_forward_twice() -> None:
+    """And a target, which has no backward pass, once."""
+    for name, again in (("simclr", 2 * FORWARD), ("byol", 2 * FORWARD), ("supervised", FORWARD)):
+        parted = run(name, batch={"size": IMAGES, "micro": IMAGES, "parts": 3})
+        assert flops(parted, SIDE, CLASSES) == IMAGES * (BY_HAND[name] + again)
+        assert key(parted, SIDE) != key(run(name), SIDE)
+
+
 WORDS, HIDDEN = 3, 5
 SENTENCES: dict[str, Any] = {
     "kind": "text",

@@ -1,0 +1,63 @@
+"""Which runs of a plan need more memory than a device has, and how many parts would make them fit."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from hypersphere.config import registry
+from hypersphere.config.plan import Plan
+from hypersphere.config.run import Run
+from hypersphere.datasets.sizes import Size, stated
+from hypersphere.training import memory
+from hypersphere.wording import counted
+
+GB = 10**9
+"""Bytes of a GB. A card that is sold with 80 GB has up to 86 of these; the rest is for what is not counted."""
+
+
+class Finding(NamedTuple):
+    """A sentence on the memory of runs."""
+
+    text: str
+    misfits: Sequence[Run] = ()
+    """The runs that it says do not fit."""
+
+
+def findings(plan: Plan, gigabytes: float) -> Iterator[Finding]:
+    """A finding for each kind of run that needs more than ``gigabytes``, then what was counted and what was not."""
+    kinds: dict[object, tuple[Size, list[Run]]] = {}
+    without: Counter[str] = Counter()
+    for run in plan.chosen_runs.values():
+        size = stated(run.dataset)
+        if not registry.read_constant("trainers", run.kind, "IMAGES", False):
+            without[f"memory is counted for runs of images, not of kind {run.kind}"] += 1
+        elif size is None:
+            without[f"the size of {run.dataset.name} is not stated"] += 1
+        else:
+            kinds.setdefault(memory.key(run, size), (size, []))[1].append(run)
+    most, known = 0, 0
+    for size, runs in kinds.values():
+        run = runs[0]
+        try:
+            need = memory.needed(run, size)
+            amount = need.with_parts(run.batch.parts)
+        except Exception as error:  # any method or encoder may refuse tensors without data
+            without[f"{run.method.name} with {run.encoder.name}: {' '.join(str(error).split())}"] += len(runs)
+            continue
+        known += len(runs)
+        most = max(most, amount)
+        if amount > gigabytes * GB:
+            also = f" and {counted(len(runs) - 1, 'run')} like it" if len(runs) > 1 else ""
+            remedy = _remedy(run, need, gigabytes)
+            yield Finding(f"{run.name}{also}: {amount / GB:.1f} GB do not fit {gigabytes:g} GB; {remedy}", runs)
+    for reason, count in without.items():
+        yield Finding(f"not counted  {counted(count, 'run')}: {reason}")
+    if known:
+        yield Finding(f"memory     {counted(known, 'run')} of images: each needs at most {most / GB:.1f} GB")
+
+
+def _remedy(run: Run, need: memory.Need, gigabytes: float) -> str:
+    parts = memory.least_parts(run, need, gigabytes * GB)
+    if parts is None:
+        return "no number of batch.parts is enough"
+    return f"with batch.parts={parts} it needs {need.with_parts(parts) / GB:.1f} GB"

@@ -1,0 +1,85 @@
+"""Runs that a card does not hold are named, with the parts that would make them fit."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hypersphere.command import cost, rehearse
+from hypersphere.command.memory import GB, findings
+from hypersphere.config.plan import Plan
+from hypersphere.datasets.sizes import stated
+from hypersphere.training.memory import needed
+
+from ...fixtures import Approve, Planned, Refused
+from .test_cost import TABLE
+
+BATCH = {"size": 256, "micro": 64}
+WIDE = {"run.encoder.width": 2048, "run.batch": BATCH, "variants.hot": {}, "artifacts.table": TABLE}
+VIT = {"name": "vit", "image_size": 32, "patch": 8, "depth": 1, "width": 8, "heads": 2}
+
+
+@pytest.fixture
+def planned_runs(planned: Planned) -> Callable[..., Plan]:
+    """``planned_runs({"run.batch": …})``: runs of digits of 12 pixels, which differ in their seed alone."""
+    return lambda paper=None: planned(paper=WIDE | (paper or {}))
+
+
+def gigabytes(plan: Plan, parts: int) -> float:
+    """What its first run needs in so many parts, and a byte."""
+    run = next(iter(plan.runs.values()))
+    size = stated(run.dataset)
+    assert size is not None
+    return (needed(run, size).with_parts(parts) + 1) / GB
+
+
+def test_a_run_that_does_not_fit_is_named_with_the_parts_that_do(
+    planned_runs: Callable[..., Plan], approve: Approve
+) -> None:
+    plan = planned_runs()
+    for room in (gigabytes(plan, 1), gigabytes(plan, 4), gigabytes(plan, 32) / 2):
+        found = list(findings(plan, room))
+        assert [len(one.misfits) for one in found] == ([0] if room == gigabytes(plan, 1) else [len(plan.runs), 0])
+        approve(found[0].text)
+    parted = planned_runs({"run.batch": BATCH | {"parts": 4}})
+    assert [one.misfits for one in findings(parted, gigabytes(plan, 4))] == [()]
+
+
+def test_what_is_not_counted_is_named(planned: Planned, approve: Approve) -> None:
+    """A set of unknown size; an encoder that refuses the images of its set."""
+    unknown = {"dogs": {"source": {"name": "folder", "path": "mine", "size": 32}}}
+    for plan in (planned(datasets=unknown), planned(paper={"run.encoder": VIT})):
+        approve("\n".join(one.text for one in findings(plan, 1.0)))
+
+
+def test_cost_says_it_after_its_table(planned_runs: Callable[..., Plan]) -> None:
+    """And without the option says what it said."""
+    plan = planned_runs()
+    before, after = list(cost.lines(cost.Cost(plan))), list(cost.lines(cost.Cost(plan), gigabytes=80))
+    assert after[: len(before)] == before
+    assert after[len(before) :] == ["", *(one.text for one in findings(plan, 80))]
+
+
+def test_a_rehearsal_fails_by_runs_that_do_not_fit(
+    planned_runs: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch, refused: Refused
+) -> None:
+    plan = planned_runs()
+    monkeypatch.setattr(rehearse, "ProcessPoolExecutor", Steps)
+    assert "memory" in list(rehearse.lines(plan, 80))[-1]
+    assert not any("memory" in line for line in rehearse.lines(plan))
+    with refused():
+        list(rehearse.lines(plan, gigabytes(plan, 4)))
+
+
+class Steps:
+    """Stands in for processes: every step is taken."""
+
+    def __init__(self, **_: Any) -> None: ...
+
+    def submit(self, *_: Any) -> "Steps":
+        return self
+
+    def result(self) -> str:
+        return ""
+
+    def shutdown(self, **_: Any) -> None: ...
