@@ -36,7 +36,7 @@ class Need(NamedTuple):
     encoder: str
     """Name and parameters, as JSON."""
     side: int
-    """Pixels of an image's side."""
+    """Pixels of a view's side."""
     given: tuple[int, ...]
     """Images in each of the encoder's calls of a pass whose backward pass follows."""
     rest: int
@@ -56,7 +56,7 @@ def needed(run: Run, size: Size) -> Need:
     device; the views of a pass; and what autograd saves of encoder, heads and loss. A loss that cannot run without data
     is left out. What an operation needs while it runs is not counted.
     """
-    side, given = int(size.side), list[int]()
+    side, given = run.views.side or int(size.side), list[int]()
     with torch.device("meta"):
         method = assemble(run, size.train, size.classes)
         # Its activations are counted apart, because many runs have the same.
@@ -73,7 +73,7 @@ def needed(run: Run, size: Size) -> Need:
         saved = _saved(lambda: method(Batch(views, places, places)), own)
     moved = sum(one.nbytes for one in method.parameters() if one.requires_grad)
     state = moved * (1 + PER_WEIGHT[run.optimiser.name])  # and the gradients
-    images = size.train * side**2 * 3
+    images = size.train * int(size.side) ** 2 * 3
     resident = images if images <= RESIDENT else 0
     rest = saved + sum(one.nbytes for one in own) + state + resident
     return Need(run.encoder.model_dump_json(), side, tuple(given), rest)
