@@ -27,7 +27,7 @@ PER_WEIGHT = {"sgd": 1, "lars": 1, "adam": 2, "adamw": 2}
 
 def key(run: Run, size: Size) -> tuple[object, ...]:
     """What decides a run's memory: modules, images, batch, and the names of what its loss is made of."""
-    return *work.key(run, size.side), size, run.components, run.optimiser.name
+    return *work.key(run, size.side), size, run.batch.parts, run.components, run.optimiser.name
 
 
 class Need(NamedTuple):

@@ -22,18 +22,21 @@ from hypersphere.training.build import assemble
 def key(run: Run, size: float) -> tuple[Any, ...]:
     """What decides the operations of a run's pass: its modules, its views, its images and their size."""
     components = run.method.model_dump_json(), run.encoder.model_dump_json()
-    return run.kind, *components, len(run.branches), run.batch.micro, run.batch.parts, run.views.side or size
+    return run.kind, *components, len(run.branches), run.batch.micro, run.batch.parts > 1, run.views.side or size
 
 
 def flops(run: Run, size: float, classes: int) -> int:
     """The operations of one pass over ``batch.micro`` images or pairs of sentences: a step, or its share.
 
-    An encoder that takes parts passes forward twice, because its activations are computed anew for the backward pass.
+    An encoder that takes parts, however many, passes forward twice: its activations are computed anew for the backward
+    pass.
 
     The run's seed, objective and schedule change nothing here. ``size`` is pixels of its images' side; of a run of
     sentences, their words, on average.
     """
     count = run.batch.micro
+    if run.batch.parts > 2:  # two take less time to count
+        run = run.model_copy(update={"batch": run.batch.model_copy(update={"parts": 2})})
     with torch.device("meta"):
         method = assemble(run, images=1, classes=classes)
         method.objective = plain_sum
