@@ -12,7 +12,7 @@ rule judge_records:
         "logs/report/{recorded}.log",
     wildcard_constraints:
         recorded="|".join(RECORDED),
-    priority: 3  # it waits for nothing, and takes longer than most of what the report needs beside it
+    priority: 8  # it waits for nothing, and takes longer than all but the papers with most exact studies
     conda:
         "../../environment.yml"
     resources:

@@ -74,7 +74,7 @@ for PAPER in SIMULATED:
             EXACT[f"simulations_{PAPER}"].made,
         log:
             f"logs/exact/simulations/{PLAN.config.exact_studies(PAPER).name}.log",
-        priority: 2
+        priority: 2 + len(PLAN.config.exact_artifacts(PAPER))  # the longest first, so that none is left alone at the end
         conda:
             "../../environment.yml"
         threads: 1
