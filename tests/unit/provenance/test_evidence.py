@@ -67,7 +67,7 @@ def digests_of(plan: Plan, run: Run) -> dict[str, str]:
 def test_a_small_run_is_packed_beside_its_results(tiny_plan: Plan, run: Run) -> None:
     record = packed(tiny_plan, run)
     assert (tiny_plan.config.root / "results" / "tiny" / "evidence" / "runs.csv").exists()
-    assert not (tiny_plan.config.root / "evidence").exists()
+    assert not (tiny_plan.config.root / "evidence" / "tiny").exists()
     assert record.run == run
     assert (record.scale, record.level, record.status, record.epochs) == ("tiny", "quick", "finished", 4)
     assert [row["epoch"] for row in record.history] == [1, 2, 3, 4]
