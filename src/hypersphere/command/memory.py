@@ -1,13 +1,11 @@
 """Which runs of a plan need more memory than a device has, and how many parts would make them fit."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from hypersphere.config import registry
+from hypersphere.command.kinds import kinds_of, named
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
-from hypersphere.datasets.sizes import Size, stated
 from hypersphere.training import memory
 from hypersphere.wording import counted
 
@@ -25,18 +23,9 @@ class Finding(NamedTuple):
 
 def findings(plan: Plan, gigabytes: float) -> Iterator[Finding]:
     """A finding for each kind of run that needs more than ``gigabytes``, then what was counted and what was not."""
-    kinds: dict[object, tuple[Size, list[Run]]] = {}
-    without: Counter[str] = Counter()
-    for run in plan.chosen_runs.values():
-        size = stated(run.dataset)
-        if not registry.read_constant("trainers", run.kind, "IMAGES", False):
-            without[f"memory is counted for runs of images, not of kind {run.kind}"] += 1
-        elif size is None:
-            without[f"the size of {run.dataset.name} is not stated"] += 1
-        else:
-            kinds.setdefault(memory.key(run, size), (size, []))[1].append(run)
+    kinds, without = kinds_of(plan, memory.key)
     most, known = 0, 0
-    for size, runs in kinds.values():
+    for size, runs in kinds:
         run = runs[0]
         try:
             need = memory.needed(run, size)
@@ -47,9 +36,8 @@ def findings(plan: Plan, gigabytes: float) -> Iterator[Finding]:
         known += len(runs)
         most = max(most, amount)
         if amount > gigabytes * GB:
-            also = f" and {counted(len(runs) - 1, 'run')} like it" if len(runs) > 1 else ""
             remedy = _remedy(run, need, gigabytes)
-            yield Finding(f"{run.name}{also}: {amount / GB:.1f} GB do not fit {gigabytes:g} GB; {remedy}", runs)
+            yield Finding(f"{named(runs)}: {amount / GB:.1f} GB do not fit {gigabytes:g} GB; {remedy}", runs)
     for reason, count in without.items():
         yield Finding(f"not counted  {counted(count, 'run')}: {reason}")
     if known:

@@ -5,7 +5,6 @@ differ in nothing but seed, dataset of one size, schedule and batch take one ste
 """
 
 import os
-from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
@@ -15,10 +14,10 @@ import torch
 
 from hypersphere import files
 from hypersphere.command import memory
-from hypersphere.config import registry
+from hypersphere.command.kinds import kinds_of, named
 from hypersphere.config.plan import Plan
 from hypersphere.config.run import Run
-from hypersphere.datasets.sizes import Size, stated
+from hypersphere.datasets.sizes import Size
 from hypersphere.errors import HypersphereError
 from hypersphere.training import loop
 from hypersphere.training.determinism import make_deterministic
@@ -63,28 +62,16 @@ def lines(plan: Plan, gigabytes: float | None = None) -> Iterator[str]:
 
     If a run would fail, an error ends them.
     """
-    together: dict[str, tuple[Size, list[Run]]] = {}
-    without: Counter[str] = Counter()
-    for run in plan.chosen_runs.values():
-        size = stated(run.dataset)
-        if not registry.read_constant("trainers", run.kind, "IMAGES", False):
-            without[f"{run.kind} runs need data of their own"] += 1
-        elif size is None:
-            without[f"the size of {run.dataset.name} is not stated"] += 1
-        else:
-            fields = run.model_dump(mode="json", exclude=set(MAY_DIFFER))
-            key = files.digest([fields, run.batch.parts > 1, size.side, size.classes])
-            together.setdefault(key, (size, []))[1].append(run)
+    together, without = kinds_of(plan, _key)
     failed: set[str] = set()
     pool = ProcessPoolExecutor(max_workers=os.cpu_count())
     try:
         asked: list[tuple[Any, list[Run]]] = [
-            (pool.submit(step, runs[0], int(size.side), size.classes), runs) for size, runs in together.values()
+            (pool.submit(step, runs[0], int(size.side), size.classes), runs) for size, runs in together
         ]
         for at, (future, runs) in enumerate(asked, start=1):
             if problem := future.result():
-                also = f" and {counted(len(runs) - 1, 'run')} like it" if len(runs) > 1 else ""
-                yield f"[{at}/{len(asked)}] {runs[0].name}{also}: {problem}"
+                yield f"[{at}/{len(asked)}] {named(runs)}: {problem}"
                 failed |= {run.name for run in runs}
     finally:
         pool.shutdown(cancel_futures=True)  # a command that is stopped leaves no workers behind
@@ -96,3 +83,9 @@ def lines(plan: Plan, gigabytes: float | None = None) -> Iterator[str]:
         failed |= {run.name for run in finding.misfits}
     if failed:
         raise HypersphereError(f"rehearse: {counted(len(failed), 'run')} would fail; the lines above say why")
+
+
+def _key(run: Run, size: Size) -> str:
+    """What decides whether a run's first step fails."""
+    fields = run.model_dump(mode="json", exclude=set(MAY_DIFFER))
+    return files.digest([fields, run.batch.parts > 1, size.side, size.classes])
