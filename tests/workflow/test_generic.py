@@ -96,7 +96,7 @@ def test_gpus_and_times_reach_the_scheduler_and_a_job_that_it_kills_is_submitted
 
 def test_an_interrupt_of_snakemake_cancels_its_jobs(at: Callable[[str], Checkout]) -> None:
     place = at("pbs")
-    settings = ('only=["lecture/supervised_knn"]', "seeds=[0]", "epochs=1000")
+    settings = ('only=["lecture/supervised_knn"]', "seeds=[0]", "epochs=100000")
     with at_work(place, "-m", "snakemake", *OPTIONS, "--config", *settings) as process:
         wait_for(place, lambda: trainers(place.root), process)
         process.send_signal(signal.SIGINT)
