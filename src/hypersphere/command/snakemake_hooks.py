@@ -1,7 +1,7 @@
 """What is done when Snakemake is about to run jobs: look for what was lost, and mend what a killed Snakemake left.
 
-Snakemake shows its own progress, and a failed job's log (`show-failed-logs` of the profiles). Only what each job was
-made of goes to its log file alone.
+Snakemake shows how many jobs are done, and a failed job's log (`show-failed-logs` of the profiles). Beside it, progress.py
+says how far the jobs at work are. Only what each job was made of goes to its log file alone.
 """
 
 import dataclasses
@@ -19,6 +19,7 @@ from typing import Any
 from snakemake.exceptions import WorkflowError
 
 from hypersphere import files
+from hypersphere.command.progress import Progress
 from hypersphere.config import plan_file
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
@@ -97,6 +98,9 @@ def _begin(logger: logging.Logger, plan: Plan, local: bool) -> None:
     for handler in logger.handlers:
         if not isinstance(handler, logging.FileHandler):
             handler.addFilter(_worth_showing)
+    progress = Progress({batch.id: batch for batch in plan.batches}, logger.info)
+    logger.addHandler(progress)
+    progress.watch()
     if note := join(Path.cwd()):
         print(note, file=sys.stderr, flush=True)
     for folder in (plan.config.results, plan.config.root / "logs", plan.config.data / "processed"):
