@@ -50,7 +50,7 @@ class Progress(logging.Handler):
             batch = self.batches[about["wildcards"]["batch"]]
             self.jobs[about["jobid"]] = Job(DOING[about["rule_name"]], Path(about["log"][0]), batch)
         elif event in ENDED:
-            ended = about.get("job_id", about.get("jobid"))
+            ended: int = about["job_id" if "job_id" in about else "jobid"]
             self.jobs.pop(ended, None)
             self.said.pop(ended, None)
 
