@@ -18,7 +18,7 @@ CIRCLES = {"1": 0.0, r"$1/\sqrt{\tau}$": 0.5, r"$1/\tau$": 1.0}
 """Powers of the temperature by which each circle's radius is divided."""
 SIGNS: dict[str, tuple[Any, str]] = {
     "contrastive": (DASHES[0], r"$\alpha/\tau + \beta/|u-v|$ (opposite sign)"),
-    "printed": (DASHES[1], r"$\alpha/\tau - \beta/|u-v|$ (as printed)"),
+    "printed": (DASHES[1], r"$\alpha/\tau - \beta/|u-v|$ (as published)"),
     "none": (DASHES[2], r"NT-Xent: $1/\tau$"),
 }
 RANGES = {0.07: (-12, 32), 1.0: (-4, 6)}
@@ -29,7 +29,7 @@ def fig2(table: pd.DataFrame) -> Drawing:
     numbers = panels["numbers"].set_index("series")["y"].to_dict()
     note = (
         f"The drawn pair has cosine {numbers['cosine']:.2f}, arc {numbers['arc']:.2f} and chord "
-        f"{numbers['chord']:.2f}. A dot is where a printed weight is 0."
+        f"{numbers['chord']:.2f}. A dot is where a published weight is 0."
     )
     measured = (
         "Left: both distances of a pair. Middle, right: the weight by which a loss multiplies the cosine's gradient"
@@ -145,7 +145,7 @@ def _legend() -> list[Line2D]:
         color="black",
         marker="o",
         linestyle="none",
-        label="where the printed weight is 0",
+        label="where the published weight is 0",
     )
     losses = [Line2D([], [], color=colour, label=loss) for loss, colour in LOSSES.items()]
     return [*signs, dot, *losses]
