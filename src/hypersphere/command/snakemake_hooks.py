@@ -1,7 +1,7 @@
 """What is done when Snakemake is about to run jobs: look for what was lost, and mend what a killed Snakemake left.
 
-Snakemake shows how many jobs are done, and a failed job's log (`show-failed-logs` of the profiles); progress.py says how far
-the others are. Only what each job was made of goes to its log file alone.
+Snakemake shows how many jobs are done, and a failed job's log (`show-failed-logs` of the profiles). progress.py says
+how far the others are. Only what each job was made of goes to its log file alone.
 """
 
 import dataclasses

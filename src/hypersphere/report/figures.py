@@ -29,7 +29,7 @@ from hypersphere.report.artifact import Point, Points
 
 WIDTH = 7.2
 """Inches: the text width of a page."""
-SMALL_PER_INCH, SUBTITLE_PER_INCH, TITLE_PER_INCH = 15.2, 13.8, 9.8
+SMALL_PER_INCH, SUBTITLE_PER_INCH, TITLE_PER_INCH = 15.4, 15.0, 10.1
 """Characters of the small line, of a subtitle and of a title that fit an inch."""
 DECADE = 10.0
 """An axis is logarithmic if its largest number is more than so many times its smallest."""

@@ -46,7 +46,7 @@ def fig2(table: pd.DataFrame) -> Drawing:
             loc="outside lower center",
             ncols=4,
             handlelength=2.4,
-            title="weight on the cosine (middle and right)",
+            title="middle and right",
         )
 
     return Drawing((7.2, 3.4), measured, draw, note)
@@ -69,15 +69,16 @@ def _draw_pair(axes: Axes, plane: pd.DataFrame, temperature: float) -> None:
     for end in units:
         _draw_arrow(axes, end, "black")
     middle_of_arc = arc[len(arc) // 2]
-    middle_of_chord = units.mean(axis=0)
+    left_end = min(units.tolist())
     axes.annotate("arc", middle_of_arc, (2, 3), color=BLUE, textcoords="offset points")
     axes.annotate(
         "chord",
-        middle_of_chord,
-        (5, 2),
+        left_end,
+        (-5, -3),
         color=ORANGE,
-        va="bottom",
-        ha="center",
+        va="top",
+        ha="right",
+        bbox=background,
         textcoords="offset points",
     )
     axes.set(
