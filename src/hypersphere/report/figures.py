@@ -42,8 +42,8 @@ ROUND_PANELS = 0.09
 _HASHED = re.compile(r"\b([a-zA-Z])[0-9a-f]{10}\b")
 """Names that matplotlib gives to the parts of a drawing."""
 _TAG = re.compile(r"<[^>]+>")
-_LONG = re.compile(r"scale\([^)]*\)|-?\d+\.\d{4,}(?![\w.])")
-"""Coordinates, and the scales of glyphs. Scales are not rounded."""
+_LONG = re.compile(r"-?\d+\.\d{4,}(?![\w.])")
+"""Coordinates."""
 _PLACES = 4
 """Decimals of a position, in shares of the figure: at 7.2 inches and 200 dpi, 1e-4 is a seventh of a pixel."""
 _FORMULAS = MathTextParser("path")
@@ -164,6 +164,11 @@ def wrapped(names: Sequence[str], inches: float) -> tuple[list[str], bool]:
     return list(map("\n".join, lines)), slant
 
 
+def folded(label: str, inches: float) -> str:
+    """The label of an axis of that length, in lines that are no longer."""
+    return textwrap.fill(label, max(18, int(PER_INCH * inches)))
+
+
 def name_ticks(axis: Axes, names: Sequence[str], inches: float, first: float = 0.0) -> None:
     """Label the places ``first``, ``first + 1``, … of a horizontal axis; slanted if labels would overlap."""
     labels, slant = wrapped(names, inches)
@@ -259,7 +264,7 @@ def _tidied(tag: str, names: dict[str, str]) -> str:
     The characters of a formula keep the font that they were set in, because each has its place.
     """
     tag = _HASHED.sub(lambda name: names.setdefault(name[0], f"{name[1]}{len(names)}"), tag)
-    tag = _LONG.sub(lambda text: text[0] if text[0].startswith("scale") else f"{float(text[0]) + 0.0:.3f}", tag)
+    tag = _LONG.sub(lambda number: f"{float(number[0]) + 0.0:.3f}", tag)
     fonts = f"'{style.FONT}', sans-serif" if tag.startswith("<tspan") else style.PAGE_FONTS
     return tag.replace(f"'{style.FONT}'", fonts)
 

@@ -107,9 +107,9 @@ def _panel(axis: Axes, points: Points, panel: Coordinates, inches: float, limits
                 axis.text(right + 0.5, down + 0.5, cell.ours.replace(" ", "\n"), **grey)
     _, names, label = figures.ticks(points, "columns")
     figures.name_ticks(axis, names, inches, 0.5)
-    axis.set_xlabel(label)
+    axis.set_xlabel(figures.folded(label, inches))
     _, names, label = figures.ticks(points, "rows")
     axis.set_yticks([at + 0.5 for at in range(len(cells))], names, rotation=0)
     level: dict[str, Any] = {"rotation": 0, "va": "center", "ha": "right"}
-    axis.set_ylabel(label, **(level if len(label) < 3 else {}))
+    axis.set_ylabel(figures.folded(label, HIGH * len(cells)), **(level if len(label) < 3 else {}))
     axis.tick_params(length=0)

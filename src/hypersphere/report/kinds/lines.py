@@ -95,7 +95,7 @@ def draw(points: Points) -> Figure:
         if beside is None or beside.get("measure") != panel.get("measure"):
             axis.set_ylabel(every[0].label)
         if (row + 1, column) not in placed:
-            axis.set_xlabel(label)
+            axis.set_xlabel(figures.folded(label, inches - BESIDE))
         elif slant:
             axis.tick_params(axis="x", labelbottom=False)
     for axes in alike.values():
@@ -119,7 +119,7 @@ def _axes(points: Points) -> tuple[str, str]:
 
 def _looks(lines: Sequence[Coordinates]) -> list[dict[str, Any]]:
     """The look of each line: colour, marker and dashes, so that no line is known by its colour alone."""
-    first = [line.get(words.varying(lines)[0]) for line in lines]
+    first = [tuple(line.get(key) for key in words.varying(lines)[:1]) for line in lines]
     groups = list(dict.fromkeys(first))
     by_group = 1 < len(groups) < len(lines)
     looks = []
@@ -159,6 +159,8 @@ def _handles(points: Points, of_panels: str, of_lines: str, looks: Sequence[dict
         ends = [points.at(panel, line, points.measured("x")[-1]) for panel in points.axis(of_panels)]
         lost = figures.lost(ends)
         nothing = lost and all(math.isnan(end.mean) for end in ends)
+        if not line:  # each panel has one line, which its heading names
+            continue
         name = points.called(line, words.varying(lines))
         entries[name + (f" ({lost} at the last value)" if nothing else "")] = Line2D([], [], **look)
     for kind, name in _levels(points).items():
