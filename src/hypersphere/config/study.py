@@ -273,7 +273,7 @@ class Study(Strict):
         found = {}
         if self.tuned:
             along, panels = self._along_the_grid()
-            tried = " and ".join(key.removesuffix(TIMES).rpartition(".")[2].replace("_", " ") for key in self.tuned)
+            tried = next(iter(self.tuned)).removesuffix(TIMES).rpartition(".")[2].replace("_", " ")  # of the axis x
             title = f"{MEASURES[self.measure].label} by {tried} ({self.title})"
             found[name + TUNING] = {**along, **self._primary, "title": title, "panels": panels}
             if self.curves:

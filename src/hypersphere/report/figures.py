@@ -137,7 +137,7 @@ def drawing(
         heading = headings.get((down, right))
         axis.set_visible(heading is not None)  # there may be more places than panels
         if heading and heading != headings.get((down - 1, right)):
-            axis.set_title(textwrap.fill(heading, max(12, int(12 * inches))), loc="left")
+            axis.set_title(textwrap.fill(heading, max(12, int(13 * inches))), loc="left")
     part.align_ylabels(list(axes[:, 0]))
     return figure, part, {place: axes[place] for place in placed}
 

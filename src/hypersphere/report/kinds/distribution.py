@@ -49,7 +49,7 @@ def draw(points: Points) -> Figure:
         {"color": style.COLOURS[at % len(style.COLOURS)], "linestyle": style.DASHES[at % 4]} for at in range(len(lines))
     ]
     legend = {points.named(x, "x"): Line2D([], [], **look) for x, look in zip(lines, looks, strict=True)}
-    height, inches = PANEL * down + 0.51, figures.WIDTH / across - 0.4
+    height, inches = PANEL * down + 0.51, figures.WIDTH / across - 0.5
     figure, _, panels = figures.drawing(points, placed, subtitle, height, inches, legend)
     along: dict[Measure, dict[Axes, list[float]]] = {}
     """The values along the axis of each panel, by their measure."""

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from itertools import chain, product
+from itertools import chain, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -70,7 +70,7 @@ def draw(points: Points) -> Figure:
     if not _has_a_line(points):
         return _only_a_sentence(points)
     of_panels, of_lines = _axes(points)
-    placed, (down, across) = figures.arrange(points.measured(of_panels), 3)
+    placed, (down, across) = figures.arrange(points.measured(of_panels), 3 if of_panels == "panels" else 4)
     inches = figures.WIDTH / across
     places, names, label = figures.ticks(points, "x")
     slant = not places and figures.wrapped(names, inches)[1]
@@ -78,7 +78,9 @@ def draw(points: Points) -> Figure:
     lines = points.measured(of_lines)
     looks = _looks(lines)
     legend = _handles(points, of_panels, of_lines, looks)
-    figure, _, panels = figures.drawing(points, placed, _subtitle(points), height, inches, legend, (of_panels,))
+    figure, _, panels = figures.drawing(
+        points, placed, _subtitle(points), height, inches - BESIDE, legend, (of_panels,)
+    )
     alike: dict[tuple[Any, ...], list[Axes]] = {}
     for (row, column), axis in panels.items():
         panel = placed[row, column]
@@ -111,10 +113,10 @@ def _axes(points: Points) -> tuple[str, str]:
 
     Of more than ``MOST`` lines each gets a panel of its own, with a line for each of what would be the panels.
     """
-    panels, lines = points.measured("panels"), points.measured("lines")
-    if len(lines) > MOST >= len(panels) and "measure" not in words.varying(panels):
-        return "lines", "panels"
-    return "panels", "lines"
+    panels, lines, every = (points.measured(axis) for axis in ("panels", "lines", "x"))
+    most = max(sum(any(points.at(panel, line, x).was_run for x in every) for line in lines) for panel in panels)
+    swapped = most > MOST >= len(panels) and "measure" not in words.varying(panels)
+    return ("lines", "panels") if swapped else ("panels", "lines")
 
 
 def _looks(lines: Sequence[Coordinates]) -> list[dict[str, Any]]:
@@ -154,15 +156,16 @@ def _only_a_sentence(points: Points) -> Figure:
 
 def _handles(points: Points, of_panels: str, of_lines: str, looks: Sequence[dict[str, Any]]) -> dict[str, Line2D]:
     """Entries of the legend: every line, the controls, and the published numbers."""
-    lines, entries = points.measured(of_lines), {}
+    lines, last, entries = points.measured(of_lines), points.measured("x")[-1], {}
+    _, names, _ = figures.ticks(points, "x")
     for line, look in zip(lines, looks, strict=True):
-        ends = [points.at(panel, line, points.measured("x")[-1]) for panel in points.axis(of_panels)]
+        ends = [points.at(panel, line, last) for panel in points.axis(of_panels)]
         lost = figures.lost(ends)
         nothing = lost and all(math.isnan(end.mean) for end in ends)
         if not line:  # each panel has one line, which its heading names
             continue
         name = points.called(line, words.varying(lines))
-        entries[name + (f" ({lost} at the last value)" if nothing else "")] = Line2D([], [], **look)
+        entries[name + (f" ({lost} at {names[-1]})" if nothing else "")] = Line2D([], [], **look)
     for kind, name in _levels(points).items():
         entries[name] = Line2D([], [], color=style.GREY, linestyle=LEVELS[kind], linewidth=1.1)
     if any(math.isfinite(cell.published) for cell in points.every):
@@ -240,11 +243,14 @@ def _across(axis: Axes, points: Points, inches: float) -> list[float]:
 
 
 def _with_room(shares: Sequence[float], labels: Sequence[str], inches: float) -> list[int]:
-    """Which ticks of an axis get a label, so that none touches another: the first, and each that has room."""
-    ticks, end = list[int](), -math.inf
-    for place, (share, label) in enumerate(zip(shares, labels, strict=True)):
-        middle, half = share * inches, DIGIT * len(label) / 2
-        if middle - half >= end + GAP:
-            ticks.append(place)
-            end = middle + half
-    return ticks
+    """Which ticks of an axis get a label, so that none touches another: all, every second, or fewer."""
+    halves = [DIGIT * len(label) / 2 for label in labels]
+    places = [share * inches for share in shares]
+    for step in range(1, len(shares)):
+        ticks = list(range(0, len(shares), step))
+        gaps = []
+        for left, right in pairwise(ticks):
+            gaps.append(places[right] - halves[right] - places[left] - halves[left])
+        if min(gaps) >= GAP:
+            return ticks
+    return [0]
