@@ -12,8 +12,8 @@ from matplotlib.transforms import blended_transform_factory
 
 from hypersphere.report import figures, style
 
-LINE, AROUND, LETTERS = 0.19, 0.75, 56
-"""Inches of a row and of all that surrounds the rows; letters in a line of a row's name."""
+LINE, AROUND, LETTERS, SAID = 0.19, 0.75, 56, 33
+"""Inches of a row and of all that surrounds the rows; letters in a line of a row's name, and of what is said of it."""
 
 
 class Mark(NamedTuple):
@@ -84,7 +84,8 @@ def draw(
                 if abs(mark.value) > farthest:
                     arrow = mark._replace(marker="<" if mark.value < 0 else ">", hollow=False, size=5)
                     axis.plot(math.copysign(farthest, mark.value), middle, zorder=4, clip_on=False, **_look(arrow))
-            axis.annotate(row.said, (1.02, middle), **beside, fontsize=8, color="#444444")
+            said = textwrap.fill(row.said, SAID)
+            axis.annotate(said, (1.02, middle), **beside, fontsize=8, color="#444444", linespacing=1.0)
             named[middle] = textwrap.fill(row.name, LETTERS)
             at += _room(row)
         if section.margin:
@@ -108,8 +109,9 @@ def draw(
 
 
 def _room(row: Estimate) -> float:
-    """In heights of a row: a name of two lines has more."""
-    return 0.35 + 0.65 * len(textwrap.wrap(row.name, LETTERS))
+    """In heights of a row: a name, or what is said of it, of two lines has more."""
+    lines = max(len(textwrap.wrap(row.name, LETTERS)), len(textwrap.wrap(row.said, SAID)))
+    return 0.35 + 0.65 * lines
 
 
 def _look(mark: Mark) -> dict[str, Any]:

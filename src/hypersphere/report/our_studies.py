@@ -72,7 +72,7 @@ def of_project(config: Config, compared: pd.DataFrame) -> Iterator[OurStudy]:
 def comparisons(config: Config, paper: str, name: str, compared: pd.DataFrame) -> Iterator[tuple[str, Table]]:
     """The comparisons by the primary measure, at the best values of each arm and at printed ones, each with a title.
 
-    If anything was tuned, the second column is named by it, ``rate ÷ published rate (rate)``, with the values of an arm,
+    If anything was tuned, the second column is named by it, ``rate ÷ printed rate (rate)``, with the values of an arm,
     and of its baseline if others: ``0.1 (0.02)``; ``–`` for an arm that was not tuned. A selected value at the end of
     its grid has its mark (``EDGES``). An A/A comparison is in no family, so that it has no corrected interval.
     """
@@ -97,7 +97,7 @@ def _of_artifact(compared: pd.DataFrame, paper: str, artifact: str) -> list[dict
 
 
 def _tuned_fields(config: Config, paper: str, study: Study) -> str:
-    """``rate ÷ published rate (rate)``; empty where nothing was tuned."""
+    """``rate ÷ printed rate (rate)``; empty where nothing was tuned."""
     label = config.papers[paper].label
     multiplied = [label(key.removesuffix(TIMES)) for key in study.tuned if key.endswith(TIMES)]
     return " and ".join(map(label, study.tuned)) + (f" ({', '.join(multiplied)})" if multiplied else "")

@@ -69,7 +69,7 @@ def _draw_pair(axes: Axes, plane: pd.DataFrame, temperature: float) -> None:
     for end in units:
         _draw_arrow(axes, end, "black")
     middle_of_arc = arc[len(arc) // 2]
-    left_end = min(units.tolist())
+    left_end = min(map(tuple, units))
     axes.annotate("arc", middle_of_arc, (2, 3), color=BLUE, textcoords="offset points")
     axes.annotate(
         "chord",
