@@ -84,10 +84,17 @@ def let_content_decide(graph: Any) -> None:
     graph.check_output_mtime = checked
 
 
+OF_SNAKEMAKE = (
+    *("Select jobs to execute", "Execute "),
+    *("Rules claiming more threads", "Provided resources", "Conda environments: ignored"),
+)
+"""How messages begin that say how Snakemake works, and nothing of what is made."""
+
+
 def _worth_showing(record: logging.LogRecord) -> bool:
-    """Whether a message is no start of a job, whose end is shown, and none of how jobs are chosen."""
-    chosen = record.getMessage().startswith(("Select jobs to execute", "Execute "))
-    return not chosen and str(getattr(record, "event", None)) != "job_info"
+    """Whether a message is not the start of a job, whose end is shown, and not about Snakemake's own work."""
+    own = record.getMessage().startswith(OF_SNAKEMAKE)
+    return not own and str(getattr(record, "event", None)) != "job_info"
 
 
 def _begin(logger: logging.Logger, plan: Plan, local: bool) -> None:

@@ -72,7 +72,8 @@ def test_a_look_has_few_lines_however_many_jobs_are_at_work(
         begin(batch, tmp_path / "a.log", number, "evaluate")
     begin(batch, tmp_path / "a.log", 100, "record")  # a short job
     progress.look()
-    assert [line.split()[0] for line in said] == ["measuring"] * MOST + ["and"]
+    line = f"measuring run 1 of {len(batch.runs)}, {batch.runs[0].name}: knn measured"
+    assert said[:-1] == [line] * MOST
     assert said[-1] == "and 3 other jobs"
 
 
