@@ -31,9 +31,9 @@ from hypersphere.report.artifact import Point, Points
 
 WIDTH = 7.2
 """Inches: the text width of a page."""
-TITLE = FontProperties(style.FONT, size=12, weight="bold")
-SUBTITLE = FontProperties(style.FONT, size=9.5)
-SMALL = FontProperties(style.FONT, size=9)
+TITLE = FontProperties(family=style.FONT, size=12, weight="bold")
+SUBTITLE = FontProperties(family=style.FONT, size=9.5)
+SMALL = FontProperties(family=style.FONT, size=9)
 """The looks of a title, of a subtitle and of the small lines below."""
 DECADE = 10.0
 """An axis is logarithmic if its largest number is more than so many times its smallest."""
