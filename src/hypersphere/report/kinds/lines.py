@@ -182,7 +182,7 @@ def _panel(axis: Axes, points: Points, cells: list[list[Point]], looks: list[Loo
         _controls(axis, points, kind, cells, looks, x)
     for row, look in zip(cells, looks, strict=True):
         _line(axis, points, row, look, x)
-    of_lines = axis.dataLim.intervaly
+    of_lines = tuple(axis.dataLim.intervaly)  # which the bands widen
     for row, look in zip(cells, looks, strict=True):
         _band(axis, row, look, x)
     _set_y(axis, cells[0][0].measure, of_lines, axis.dataLim.intervaly)
