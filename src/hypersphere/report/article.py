@@ -1,5 +1,6 @@
 """report.pdf: the page as an article, set from paper/report.typ and a content.json of numbers and names."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,6 +8,8 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from hypersphere.config import citation, project
 from hypersphere.config.artifacts import Paper, Section
@@ -16,19 +19,24 @@ from hypersphere.errors import HypersphereError
 from hypersphere.files import write_json
 from hypersphere.provenance import exact
 from hypersphere.provenance.tables import Row
-from hypersphere.report import counts, entries, figures, forest, studies, style, words
+from hypersphere.report import counts, entries, figures, findings, forest, studies, style, tuning, words
 from hypersphere.report.artifact import Context
 from hypersphere.report.kinds import study_figure
 from hypersphere.report.our_studies import OurStudy
-from hypersphere.report.page import Known, Page, Picture
+from hypersphere.report.page import HOURS, Known, Page, Picture, printed_as
 from hypersphere.report.results import ExactResults
 from hypersphere.report.typesetting import address, quoted, typeset
+from hypersphere.statistics import price
 
 SOURCE = "paper/report.typ"
 MOST = 8
 """Comparisons in a document's own section; the appendix has all."""
-ASKED = ("id", "paper", "question", "sentence", "certainty", "lead", "about", "leading")
+ASKED = ("id", "paper", "question", "outcome", "sentence", "headline", "certainty", "lead", "about", "leading")
 """The columns of findings.csv that the article has."""
+CLAIM = ("paper", "origin", "answered_by", "study", "answer", "certainty", "rung", "measured", "reported")
+"""The columns of claims.csv by which the prose chooses claims and checks its sentences."""
+ERRATUM = ("id", "title", "place", "kind", "printed", "chosen")
+"""What the article lists of an erratum."""
 EVIDENCE = (
     *("statements_hold", "statements_fail", "studied_hold", "studied_fail", "studied_open"),
     *("clear", "unclear", "nothing", "borne", "contradicted"),
@@ -94,6 +102,7 @@ class Article:
             "counts": self._counts(),
             "confidence": self.page.confidence,
             "leads": leads,
+            "claims": self._numbers(),
             "across": [one for one in asked if one["paper"] not in self.config.papers and not one["lead"]],
             **self._studies(asked),
             "forest": self._picture(every, forest.caption(self.claims)),
@@ -104,6 +113,9 @@ class Article:
             "failed": list(self._failed()),
             "audit": list(self._audit()),
             "contradicted": list(self._contradicted()),
+            "errata": [{key: quoted(one[key]) for key in ERRATUM} for one in self.page.errata],
+            "costs": self._costs(),
+            "hours": f"{HOURS:g}",
             "ladder": [list(rung) for rung in self.known.ladder],
             "scales": self._scales(),
         }
@@ -115,7 +127,7 @@ class Article:
     def _asked(self, row: Row) -> dict[str, str]:
         if not row["sentence"].strip():
             raise HypersphereError(f"{self._findings}: {row['id']}: the sentence is missing")
-        return {key: quoted(row[key]) for key in ASKED}
+        return {key: quoted(row.get(key) or "") for key in ASKED}
 
     def _about(self) -> dict[str, str]:
         """What CITATION.cff says. The date is that of the release, so that bytes repeat."""
@@ -161,6 +173,25 @@ class Article:
         for label, row in (rows | {"all": whole}).items():
             cells = [f"{row[key]:.0f} of {row[of]:.0f}" if row[of] else "–" for key, of in CRITERIA.items()]
             listed.append([label, f"{row['compared']:.0f}", *cells])
+        return listed
+
+    def _numbers(self) -> dict[str, dict[str, str]]:
+        """Each claim with evidence by its id, with the numbers that the prose can name."""
+        found = {}
+        for claim in filter(findings.is_known, self.claims):
+            shown = {key: quoted(text) for key, text in findings.numbers(claim).items()}
+            found[claim["id"]] = shown | {key: str(claim[key]) for key in CLAIM}
+        return found
+
+    def _costs(self) -> list[dict[str, Any]]:
+        """What would settle the open claims: hours of a GPU for each table and figure, most claims an hour first."""
+        first = {one.id for one in self.known.settled}
+        listed = []
+        for name, claims, hours in price.settled_first(pd.DataFrame(self.claims), math.inf):
+            document = self.sections[name.partition("/")[0]].short
+            printed, title = printed_as(self.config, name)
+            place = {"document": document, "printed": printed, "title": title}
+            listed.append({**place, "claims": claims, "hours": hours, "first": name in first})
         return listed
 
     # Statements and sentences
@@ -268,7 +299,11 @@ class Article:
         answers = {(one["paper"], one["id"]): one for one in asked}
         measured = [study for study in self.known.studies if study.comparisons]
         planned = [study.plan.question for study in self.known.studies if not study.comparisons]
-        return {"studies": [_study(one, answers.get((one.paper, one.name))) for one in measured], "planned": planned}
+        listed = []
+        for one in measured:
+            curves = tuning.of_study(self.config, one.paper, one.name)
+            listed.append(_study(one, answers.get((one.paper, one.name))) | {"curves": curves})
+        return {"studies": listed, "planned": planned}
 
     def _scales(self) -> list[dict[str, str]]:
         """The scales that the evidence is of, with their devices."""
@@ -307,7 +342,7 @@ def _first(compared: Sequence[Row], questions: Sequence[Mapping[str, str]]) -> l
 
 def _study(study: OurStudy, answer: dict[str, str] | None) -> dict[str, Any]:
     """A study with confirmation runs; ``answer`` is its finding, if it has one."""
-    unanswered = {"question": study.plan.question, "sentence": study.closed, "certainty": ""}
+    unanswered = {"id": study.name, "question": study.plan.question, "sentence": study.closed, "certainty": ""}
     head, *checks = study.checks
     return (answer or unanswered) | {
         "measure": study.measure,

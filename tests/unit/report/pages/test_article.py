@@ -24,6 +24,8 @@ from ..conftest import ROOT
 from ..made_up import comparison, stated, table
 from .conftest import SVG
 
+PROJECT = ROOT / "tests" / "project"
+PAPER = ROOT / "paper"
 ERRATA = "papers/errata.yaml"
 TABLE1 = {"paper": "alpha", "artifact": "table1", "method": "plain", "variant": "cut", "baseline": "default"}
 TABLE1 |= {"dataset": "photos", "metric": "knn_top1", "scale": "quick", "certainty": "low"}
@@ -104,9 +106,8 @@ def report(make: Any, monkeypatch: pytest.MonkeyPatch) -> Report:
     monkeypatch.setattr(studies, "of_artifact", lambda context: drawing)
     world = make()
     root = world.plan.config.root
-    sources = ("report.typ", "layout.typ", "tables.typ", "equations.typ", "references.yml")
-    (root / "paper").mkdir()
-    for name in ("CITATION.cff", "config/certainty.yaml", *(f"paper/{one}" for one in sources)):
+    shutil.copytree(PROJECT / "paper", root / "paper")
+    for name in ("CITATION.cff", "config/certainty.yaml", "paper/layout.typ", "paper/tables.typ"):
         shutil.copy(ROOT / name, root / name)
     (erratum,) = yaml.safe_load((root / ERRATA).read_text(encoding="utf-8"))
     files.write_text(root / ERRATA, yaml.safe_dump([erratum | {"chosen": "two", "tests": ["alpha.one"]}]))
