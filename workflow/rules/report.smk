@@ -56,7 +56,7 @@ rule write_report:
             *TEMPLATES,
             *(path.as_posix() for path in sorted(Path("paper").glob("*.[ty]*"))),
             *(path.as_posix() for path in sorted(Path("config").glob("scales/*.yaml"))),
-            *(path.as_posix() for path in sorted(Path("config").glob("selected/*/*.csv"))),
+            *(path.as_posix() for path in sorted(Path("papers").glob("*/selected/*.csv"))),
             *notes_of("errata.yaml"),
             *notes_of("findings.yaml"),
             "config/certainty.yaml",

@@ -96,17 +96,17 @@ class Article:
         leads = [self._asked(row) for row in self.known.leading]
         if not leads:
             raise HypersphereError(f"{self._findings}: no question leads, so the abstract has no findings")
-        _, every, of_studies = self.known.pictures
+        _, every, _ = self.known.pictures
         return {
             "about": self._about(),
             "counts": self._counts(),
             "confidence": self.page.confidence,
             "leads": leads,
+            "unknown": findings.not_known(asked),
             "claims": self._numbers(),
-            "across": [one for one in asked if one["paper"] not in self.config.papers and not one["lead"]],
+            "across": [one for one in asked if one["paper"] not in self.config.papers],
             **self._studies(asked),
             "forest": self._picture(every, forest.caption(self.claims)),
-            "studies_forest": self._picture(of_studies, of_studies.alt),
             "criteria": self._criteria(),
             "evidence": self._evidence(),
             "papers": [self._section(name, asked) for name in self.sections],
@@ -127,7 +127,7 @@ class Article:
     def _asked(self, row: Row) -> dict[str, str]:
         if not row["sentence"].strip():
             raise HypersphereError(f"{self._findings}: {row['id']}: the sentence is missing")
-        return {key: quoted(row.get(key) or "") for key in ASKED}
+        return {key: quoted(row[key]) for key in ASKED}
 
     def _about(self) -> dict[str, str]:
         """What CITATION.cff says. The date is that of the release, so that bytes repeat."""
@@ -190,7 +190,7 @@ class Article:
         for name, claims, hours in price.settled_first(pd.DataFrame(self.claims), math.inf):
             document = self.sections[name.partition("/")[0]].short
             printed, title = printed_as(self.config, name)
-            place = {"document": document, "printed": printed, "title": title}
+            place = {"document": document, "artifact": printed, "title": title}
             listed.append({**place, "claims": claims, "hours": hours, "first": name in first})
         return listed
 
