@@ -1,4 +1,4 @@
-"""The PDF of all evidence, as `make report` left it: its abstract, its captions, and sentences that the evidence bears."""
+"""The PDF of all evidence, as `make report` left it: its abstract, its captions, and sentences that evidence bears."""
 
 import json
 import re
