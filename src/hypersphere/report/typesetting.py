@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Final
 
 import typst
 
@@ -11,6 +12,8 @@ from hypersphere.report import style
 
 MORE = 8
 """Words of Typst on the place of an error."""
+ACCESSIBLE: Final = "ua-1"
+"""The standard of PDFs that can be read aloud: tags, a title, a language, and words for each picture and formula."""
 OWN = "panicked with: "
 """Before an error of the source itself, such as a sentence that the evidence does not bear."""
 
@@ -30,6 +33,7 @@ def typeset(root: Path, source: str, data: Path, pdf: Path) -> None:
             font_paths=[str(style.FONTS)],
             ignore_system_fonts=True,
             timestamp=0,
+            pdf_standards=ACCESSIBLE,
         )
     except typst.TypstError as error:
         said = str(error)
