@@ -7,21 +7,29 @@ import shutil
 from pathlib import Path
 
 from hypersphere import files
-from hypersphere.report import evidence, findings, forest, our_studies
+from hypersphere.config.rules import GRADES
+from hypersphere.provenance.tables import Row
+from hypersphere.report import evidence, findings, forest, front, our_studies
 from hypersphere.report.evidence import REPORT, Evidence
 from hypersphere.wording import renewed
 
 ROOT = Path(__file__).parents[3]
 BEGIN = "<!-- written by make pages -->"
 END = "<!-- until here -->"
-PICTURES = {forest.NAMES[0]: "forest", our_studies.NAME: "studies"}
+PICTURES = {front.NAME: "front", forest.NAMES[0]: "forest", our_studies.NAME: "studies"}
 """Pictures of the report, by their names in docs/images."""
 
 
 def lead(known: Evidence) -> str:
-    """The findings of the first screen, each with its certainty."""
-    leading = findings.leading(known.findings)
-    return "\n".join(f"- {row['sentence']} *Certainty: {row['certainty']}.*" for row in leading)
+    """The findings of the first screen, each with its certainty, and what is not known."""
+    leading = [f"- {row['headline']}{_certainty(row)}" for row in findings.leading(known.findings)]
+    unknown = " ".join(row["sentence"] for row in findings.not_known(known.findings))
+    return "\n".join([*leading, "", f"**What we do not know.** {unknown}"])
+
+
+def _certainty(row: Row) -> str:
+    """What a paper's own table says of its text has no certainty, because it says nothing of the world."""
+    return f" *Certainty: {row['certainty']}.*" if row["certainty"] != GRADES[-1] else ""
 
 
 def build(root: Path) -> None:
