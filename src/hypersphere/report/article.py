@@ -242,7 +242,8 @@ class Article:
         for one in section.gravest:
             if one not in self._refuted:
                 file = self.config.paper_file(name)
-                raise HypersphereError(f"{file}: report.gravest: {one} is no printed statement with a counterexample")
+                no = f"{one} is not a published statement with a counterexample"
+                raise HypersphereError(f"{file}: report.gravest: {no}")
         questions = [one for one in asked if one["paper"] == name]
         compared = [claim for claim in self.claims if claim["paper"] == name and counts.is_compared(claim)]
         effects = {}
