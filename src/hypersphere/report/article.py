@@ -174,12 +174,13 @@ class Article:
             whole.update({key: row[key] for key in COUNTED})
         return [*rows, _criteria_of("all", whole)]
 
-    def _numbers(self) -> dict[str, dict[str, str]]:
+    def _numbers(self) -> dict[str, dict[str, Any]]:
         """Each claim with evidence by its id, with the numbers that the prose can name."""
         found = {}
         for claim in filter(findings.is_known, self.claims):
             shown = {key: quoted(text) for key, text in findings.numbers(claim).items()}
-            found[claim["id"]] = shown | {key: str(claim[key]) for key in CLAIM}
+            columns = {key: str(claim[key]) for key in CLAIM}
+            found[claim["id"]] = {**shown, **columns, "is_published": claim["origin"] == "printed"}
         return found
 
     def _costs(self) -> list[dict[str, Any]]:
