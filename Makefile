@@ -125,7 +125,7 @@ test-tools: ready ## how Snakemake, Slurm, DVC and conda behave with the pipelin
 test-results: ready ## whether what `make reproduce` made is sound: every method learns, every figure is legible
 	@pytest -n 2 --dist worksteal tests/results $(SETTINGS)
 
-mutants: ready ## how many small wrong changes the unit tests notice; N=40 of each package, SEED=0 (docs/mutants.md)
+mutants: ready ## how many small wrong changes to the code the unit tests notice; N=40 of each package, SEED=0
 	@uv pip install --quiet --no-config --python $(BIN)/python --target .venv/mutation --group mutation
 	@PYTHONPATH=.venv/mutation python -m tests.mutants --size $(N) --seed $(SEED)
 
