@@ -16,7 +16,8 @@ from hypersphere.config.settings import parse, split
 from ..golden.released import released
 from .conftest import REPOSITORY, Checkout
 
-PAGES = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md")] + sorted((REPOSITORY / "docs").glob("*.md"))
+OUTSIDE = ("README.md", "CONTRIBUTING.md", "plugins/control/README.md")
+PAGES = [REPOSITORY / name for name in OUTSIDE] + sorted((REPOSITORY / "docs").glob("*.md"))
 PROGRAMS = ("make", "hypersphere", "snakemake")
 CANNOT = (
     # have tests of their own
