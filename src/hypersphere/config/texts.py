@@ -141,5 +141,5 @@ def _check_questions(config: Config, listed: Mapping[str, list[Claim]]) -> None:
             rows[claim.id] = fields | about
     for name, (file, question) in questions.load(config).items():
         where = f"{file}: {name}"
-        _, leading = questions.chosen(where, question, rows)
-        questions.check_names(where, question, rows[leading], {key: rows[at] for key, at in question.also.items()})
+        leading = rows[questions.chosen(where, question, rows).leading]
+        questions.check_names(where, question, leading, {key: rows[at] for key, at in question.also.items()})

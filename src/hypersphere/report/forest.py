@@ -138,7 +138,7 @@ def in_numbers(paper: Paper, claim: Claim) -> dict[str, str]:
     shown = findings.numbers(claim)
     return {
         "subject": subject(paper, claim) + ("" if claim["origin"] == "printed" else f" ({claim['origin']})"),
-        **{"printed": shown["printed"], "ours": shown["effect"] or NOTHING, "welch": shown["interval"] or NOTHING},
+        **{"printed": shown["published"], "ours": shown["effect"] or NOTHING, "welch": shown["interval"] or NOTHING},
         **{"holm": shown["adjusted"] or NOTHING, "n": shown["n"]},
         "result": in_words(claim),
     }
