@@ -21,7 +21,15 @@ PAGES = [REPOSITORY / name for name in OUTSIDE] + sorted((REPOSITORY / "docs").g
 PROGRAMS = ("make", "hypersphere", "snakemake")
 CANNOT = (
     # have tests of their own
-    *("make archive", "make release", "make restore", "hypersphere release", "hypersphere retrain", "make site"),
+    *(
+        "make archive",
+        "hypersphere archive",
+        "make release",
+        "make restore",
+        "hypersphere release",
+        "hypersphere retrain",
+        "make site",
+    ),
     *("make verify RERUN", "hypersphere verify", "hypersphere audit"),
     *("hypersphere campaign", "hypersphere rehearse", "hypersphere new-paper", "ONLY=mine", "hypersphere select"),
     *("hypersphere evidence import", "hypersphere pretrain --from", "snakemake --unlock", "snakemake --touch"),
