@@ -16,8 +16,8 @@ from hypersphere.audit.numerals import Written
 from hypersphere.errors import HypersphereError
 
 COMMANDS = {
-    "audit": "check a table of printed numbers: what they allow, and under which assumptions",
-    "grim": "how many runs a printed mean accuracy can be of",
+    "audit": "check a table of published numbers: what they allow, and under which assumptions",
+    "grim": "how many runs a published mean can come from",
 }
 EXAMPLES = {
     "audit": "hypersphere audit numbers.csv --out audit/",

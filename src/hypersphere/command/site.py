@@ -113,13 +113,13 @@ def errata(config: project.Config) -> str:
     """The page of what the documents get wrong, contradict themselves in, or leave open."""
     lines = ["# What the documents get wrong", ""]
     lines += [
-        "Each entry names what is printed, what we take instead, which published runs have it, why, and the tests or"
+        "Each entry names what the paper publishes, what we take instead, which published runs have it, why, and the tests or"
     ]
     lines += ["statements that show it."]
     for title, entries in groupby(ledger(config), itemgetter("title")):
         lines += ["", f"## {title}"]
         for one in entries:
-            lines += ["", f"### {one['id']}: {one['place']} {{ #{one['id']} }}", "", f"**Printed.** {one['printed']}"]
+            lines += ["", f"### {one['id']}: {one['place']} {{ #{one['id']} }}", "", f"**Published.** {one['printed']}"]
             lines += ["", f"**Taken.** {one['chosen']}", ""]
             lines += [f"**What is run at the published scale.** {one['run']}", ""] if one["run"] else []
             lines += [f"**Why.** {one['decided']}", ""]
