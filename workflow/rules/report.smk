@@ -40,8 +40,9 @@ rule write_report:
             "findings.csv",
             "manifest.json",
         ),
-        multiext("results/report/forest", ".svg", ".png", "_short.svg", "_short.png"),
-        multiext("results/report/studies", ".svg", ".png"),
+        multiext("results/report/forest", ".svg", ".png", "_narrow.png"),
+        multiext("results/report/forest_short", ".svg", ".png", "_narrow.png"),
+        multiext("results/report/studies", ".svg", ".png", "_narrow.png"),
         [f"results/report/figures/{paper}/{name}.svg" for paper, name in PLAN.config.report_figures.items()],
     log:
         "logs/report/report.log",

@@ -17,7 +17,7 @@ from hypersphere.config.project import Config
 from hypersphere.config.rules import RUNGS, SHORTCOMINGS, Answer
 from hypersphere.report import figures, findings, intervals, style, words
 from hypersphere.report.entries import NOTHING, prints_number
-from hypersphere.report.intervals import Estimate, Estimates, Mark
+from hypersphere.report.intervals import Estimate, Estimates, Layout, Mark
 from hypersphere.statistics.replication import has_interval
 from hypersphere.wording import counted
 
@@ -182,15 +182,16 @@ def caption(claims: Sequence[Claim]) -> str:
 
 
 def build(config: Config, claims: Sequence[Claim], folder: Path) -> None:
-    """Write forest.{svg,png} and forest_short.{svg,png}."""
+    """Write forest.{svg,png} and forest_short.{svg,png}, and the same for a narrow window as png."""
     every = rows(config, claims)
     for name, shown in zip(NAMES, (short(every), every), strict=True):
         with style.applied():
-            drawing = draw(config, shown, len(claims_of(every)))
-            figures.save(drawing, [folder / f"{name}.svg", folder / f"{name}.png"], "")
+            wide, narrow = (draw(config, shown, len(claims_of(every)), layout) for layout in intervals.LAYOUTS)
+            figures.save(wide, [folder / f"{name}.svg", folder / f"{name}.png"], "")
+            figures.save(narrow, [folder / f"{name}{intervals.NARROW}.png"], "")
 
 
-def draw(config: Config, shown: Rows, total: int) -> Figure:
+def draw(config: Config, shown: Rows, total: int, layout: Layout = intervals.PAGE) -> Figure:
     """Rows under the titles of their documents, on one axis of points of accuracy; some of ``total`` comparisons."""
     claims = claims_of(shown)
     lines_shown = sum(len(lines) for lines in shown.values())
@@ -216,7 +217,7 @@ def draw(config: Config, shown: Rows, total: int) -> Figure:
     legend = {"published": PRINTED} | {SAID[answer]: look for answer, look in LOOKS.items()}
     nothing = [Estimates("No comparison has an interval yet.", ())]
     label = "difference from the baseline, points of accuracy"
-    return intervals.draw(frame, sections or nothing, label, farthest=FARTHEST, legend=legend)
+    return intervals.draw(frame, sections or nothing, label, farthest=FARTHEST, legend=legend, layout=layout)
 
 
 def _row(name: str, claims: Sequence[Claim]) -> Estimate:

@@ -44,7 +44,7 @@ def write_report(settings: dict[str, Any], folder: Path) -> None:
     steps = tables.as_read(pd.DataFrame(answered, columns=list(columns.LADDER)), columns.LADDER)
     listed, ladder, criteria = (tables.rows(one) for one in (every, steps, replication.criteria(every)))
     studies = {name: tables.as_read(pd.DataFrame(columns=list(kinds)), kinds) for name, kinds in TABLES.items()}
-    report.write(config, Evidence(listed, ladder, criteria, [made_up.FINDING], studies), folder)
+    report.write(config, Evidence(listed, ladder, criteria, made_up.FINDINGS, studies), folder)
 
 
 tab = pytest.fixture(scope="module")(browser.tab)
