@@ -15,14 +15,14 @@ from hypersphere.report.entries import DIRECTIONS, NOTHING, ORIGINS, Entry
 from hypersphere.wording import counted
 
 OF_EFFECTS = {
-    Answer.FAILS: "less than half of the published effect",
-    Answer.OPPOSITE: "the opposite sign",
-    Answer.DIRECTION_ONLY: "the published sign, and another size",
+    Answer.FAILS: "ours is less than half of the published effect",
+    Answer.OPPOSITE: "ours has the opposite sign",
+    Answer.DIRECTION_ONLY: "ours has the published sign and another size",
 }
 """What an answer means where a paper publishes a difference."""
 OF_TEXTS = {
-    ("theorem", Answer.HOLDS): "no counterexample on random and extreme inputs, which does not prove it",
-    ("theorem", Answer.FAILS): "a counterexample",
+    ("theorem", Answer.HOLDS): "we met no counterexample on random and extreme inputs",
+    ("theorem", Answer.FAILS): "there is a counterexample",
     ("sentence", Answer.BORNE): "the paper’s own table bears it",
     ("sentence", Answer.CONTRADICTED): "the paper’s own table contradicts it",
 }
@@ -58,7 +58,7 @@ def of_claim(config: Config, claim: Entry) -> Card:
         Fact("In words", row["sentence"] if row["answered_by"] == "encoder" else ""),
         Fact("Published", _published(row)),
         Fact("Ours", _ours(claim)),
-        Fact("Result", _meaning(row), badge=claim.result),
+        _result(claim),
         *_certainty(claim),
         Fact("What differs", _differs(claim)),
         *_settled_by(row),
@@ -139,18 +139,20 @@ def _ours(claim: Entry) -> str:
     return _joined(*parts)
 
 
-def _meaning(row: Row) -> str:
-    """What the result means, why there is none, and whether another margin would change it."""
-    answer = Answer.of(row["answer"])
+def _result(claim: Entry) -> Fact:
+    """The result, what it means or why there is none, and whether another margin would change it."""
+    row, answer = claim.row, Answer.of(claim.row["answer"])
+    if answer is Answer.NOT_TESTED:
+        return Fact("Result", _joined(answer.result, row["why"]))
     meaning = OF_TEXTS.get((row["answered_by"], answer), "")
     if row["kind"] == "comparison" and entries.prints_number(row):
         meaning = OF_EFFECTS.get(answer, "")
     elif answer is Answer.FAILS and row["reported"] in APART:
-        meaning = f"not {APART[row['reported']]} it"
+        meaning = f"it is not {APART[row['reported']]} the baseline"
     half, double = row.get("verdict_half", ""), row.get("verdict_double", "")
     varies = half and double and (half, double) != (row["verdict"], row["verdict"])
     margins = f"with half the margin: {half}; with twice the margin: {double}" if varies else ""
-    return _joined(meaning, row["why"], margins)
+    return Fact("Result", _joined(meaning, row["why"], margins), badge=answer.result)
 
 
 def _certainty(claim: Entry) -> Iterator[Fact]:

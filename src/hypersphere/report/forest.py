@@ -178,7 +178,7 @@ def caption(claims: Sequence[Claim]) -> str:
     published = all(claim["rung"] == "published" for claim in shown)
     worth = [] if published else ["Not a reproduction: small encoders on reduced data."]
     device = words.distinct(claim["device"] for claim in shown)
-    return " ".join([*worth, *scales, f"{few} independent pretrainings an arm; device {device}."])
+    return " ".join([*worth, *scales, f"{few} independent pretrainings of each variant; device {device}."])
 
 
 def build(config: Config, claims: Sequence[Claim], folder: Path) -> None:
@@ -233,7 +233,7 @@ def _row(name: str, claims: Sequence[Claim]) -> Estimate:
         beyond += [words.signed(value, 1)] if abs(value) > FARTHEST else []
     runs = sorted({int(claim["n"]) for claim in claims})
     few = f"n = {runs[0]}" if len(runs) == 1 else f"n = {runs[0]} to {runs[-1]}"
-    name += (f" (printed {', '.join(beyond)})" if beyond else "") + (FLOORED if floored else "")
+    name += (f" (published {', '.join(beyond)})" if beyond else "") + (FLOORED if floored else "")
     thick, thin = _ends(claims, "_unadjusted"), _ends(claims, "")
     alpha = FADED if floored else 1.0
     return Estimate(name, few, [*printed, *ours], LOOKS[leading].colour, thick, thin, alpha)

@@ -62,7 +62,13 @@ def render(shown: Page, proofs: Proofs, folder: Path) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"counted": counted, "anchor": anchor, "address": address, "told": told}
+    environment.filters |= {
+        "counted": counted,
+        "anchor": anchor,
+        "address": address,
+        "told": told,
+        "of_kinds": of_kinds,
+    }
     claims = [claim.row for claim in shown.entries.values()]
     published = [claim for claim in claims if claim["origin"] == "printed"]
     listed = shown.known.pictures if shown.known else []
@@ -100,6 +106,23 @@ def _errata(document: Document, proofs: Proofs) -> Iterator[dict[str, Any]]:
     for group in proofs.errata_by_kind(document.errata):
         for _, entries in group["documents"]:
             yield from (entry | {"meaning": group["meaning"]} for entry in entries)
+
+
+SLIPS = {
+    "breaks": "break an implementation",
+    "ambiguous": "leave something open",
+    "claim": "are sentences that their own numbers contradict",
+    "typo": "are slips",
+    "extraction": "are damage of the copy that was read",
+}
+"""What is said of errata of each kind."""
+
+
+def of_kinds(errata: Sequence[Mapping[str, Any]]) -> str:
+    """``12: 2 break an implementation, 10 are slips``."""
+    numbers = Counter(erratum["kind"] for erratum in errata)
+    listed = ", ".join(f"{numbers[kind]} {verb}" for kind, verb in SLIPS.items() if numbers[kind])
+    return f"{len(errata)}: {listed}"
 
 
 def _with_anchors(shown: Page) -> set[str]:

@@ -78,7 +78,7 @@ def comparisons(config: Config, paper: str, name: str, compared: pd.DataFrame) -
     """
     study = config.papers[paper].studies[name]
     tuned = _tuned_fields(config, paper, study)
-    titles = {name: "each arm at its best values" if tuned else "", name + PRINTED: "all arms at printed values"}
+    titles = {name: "each arm at its best values" if tuned else "", name + PRINTED: "all arms at published values"}
     if study.closed and tuned:
         titles[name] += f" ({ENDS})"
     head = ["arm", *([tuned] if tuned else []), "arm’s mean", "baseline’s", "difference", *INTERVALS[study.test]]
