@@ -88,7 +88,7 @@ def render(shown: Page, proofs: Proofs, folder: Path) -> str:
         "keys": partial(keys, asking(shown)),
         "card": partial(cards.of_claim, proofs.config),
         "proofs": proofs,
-        "front": picture(page.FRONT, folder),
+        "front": picture(shown.known.front, folder) if shown.known else None,
         "pictures": [picture(one, folder) for one in listed],
         "errata": {document.id: list(_errata(document, proofs)) for document in shown.documents},
         "artifacts": {document.id: _artifacts(document, proofs) for document in shown.documents},

@@ -21,7 +21,7 @@ from hypersphere.config.records import FOLDER
 from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Answer, Certainty, Result, Rules
 from hypersphere.provenance.evidence import undeclared
 from hypersphere.provenance.tables import Row
-from hypersphere.report import entries, errata, findings, forest, notes, our_studies, prices, words
+from hypersphere.report import entries, errata, findings, forest, front, notes, our_studies, prices, words
 from hypersphere.report.artifact import Shown
 from hypersphere.report.entries import NOTHING, Entry
 from hypersphere.report.evidence import Evidence
@@ -105,10 +105,6 @@ class Picture(NamedTuple):
     alt: str
 
 
-FRONT = Picture("front", "What was found", "Two of the findings, as pictures.")
-"""Of the first screen."""
-
-
 class Settled(NamedTuple):
     """A table or figure that some hours of a GPU would settle."""
 
@@ -157,6 +153,8 @@ class Known:
     """Its rows that say what is not known."""
     pictures: Sequence[Picture]
     """The short forest, the forest, and the forest of our studies."""
+    front: Picture
+    """Above all; no paper may have drawn it."""
     criteria: Sequence[Row]
     studies: Sequence[OurStudy]
     progress: Table
@@ -276,6 +274,7 @@ def _known(config: Config, evidence: Evidence, every: Mapping[str, Entry]) -> Kn
         leading=findings.leading(evidence.findings),
         unknown=findings.not_known(evidence.findings),
         pictures=_pictures(config, evidence.claims),
+        front=Picture(front.NAME, "What we found", front.alt()),
         criteria=evidence.criteria,
         studies=list(our_studies.of_project(config, evidence.studies["studies"])),
         progress=our_studies.progress(config, evidence.studies["progress"]),
