@@ -12,7 +12,7 @@ from hypersphere.statistics.replication import has_interval
 KINDS = {
     "theorem": "theorems and identities",
     "study": "exact computations",
-    "encoder": "results of trained encoders",
+    "encoder": "numbers and comparisons of trained encoders",
     "sentence": "sentences about their own tables",
 }
 """Kinds of claims by what answers them (``answered_by``), the firmest first; sentences, which say nothing of the world,

@@ -108,20 +108,20 @@ def _errata(document: Document, proofs: Proofs) -> Iterator[dict[str, Any]]:
             yield from (entry | {"meaning": group["meaning"]} for entry in entries)
 
 
-SLIPS = {
-    "breaks": "break an implementation",
-    "ambiguous": "leave something open",
-    "claim": "are sentences that their own numbers contradict",
-    "typo": "are slips",
-    "extraction": "are damage of the copy that was read",
+OF_ERRATA: dict[str, str] = {
+    "breaks": "breaking an implementation",
+    "ambiguous": "leaving something open",
+    "claim": "of sentences against their own numbers",
+    "typo": "without consequence",
+    "extraction": "of the copy that was read",
 }
-"""What is said of errata of each kind."""
+"""What is said of errata by their kind."""
 
 
 def of_kinds(errata: Sequence[Mapping[str, Any]]) -> str:
-    """``12: 2 break an implementation, 10 are slips``."""
+    """``12: 2 breaking an implementation, 10 without consequence``."""
     numbers = Counter(erratum["kind"] for erratum in errata)
-    listed = ", ".join(f"{numbers[kind]} {verb}" for kind, verb in SLIPS.items() if numbers[kind])
+    listed = ", ".join(f"{numbers[kind]} {said}" for kind, said in OF_ERRATA.items() if numbers[kind])
     return f"{len(errata)}: {listed}"
 
 
