@@ -42,11 +42,11 @@ def add(commands: "argparse._SubParsersAction[Any]") -> None:
         "or a sentence is impossible under the assumptions; 2 after an error; 70 after a crash",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    audit.add_argument("numbers", metavar="NUMBERS.csv", help="a line for each printed number")
+    audit.add_argument("numbers", metavar="NUMBERS.csv", help="a line for each published number")
     audit.add_argument("--claims", metavar="FILE", help="a sentence a line: 'Table 2: A > B in all columns'")
     audit.add_argument("--out", metavar="FOLDER", help="write a page, its tables and its picture there")
     mean = commands.add_parser("grim", help=COMMANDS["grim"], description=COMMANDS["grim"])
-    mean.add_argument("mean", metavar="MEAN", help="an accuracy in percent, with all its printed decimals")
+    mean.add_argument("mean", metavar="MEAN", help="an accuracy in percent, with all its published decimals")
     mean.add_argument("std", nargs="?", metavar="STD", help="its standard deviation over runs")
     mean.add_argument("--n-test", required=True, metavar="T", help="test images")
     for one in (audit, mean):

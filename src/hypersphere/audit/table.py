@@ -146,7 +146,7 @@ def text_of(file: Path) -> str:
     with file.open("rb") as handle:
         data = handle.read(LARGEST_FILE + 1)
     if len(data) > LARGEST_FILE:
-        raise HypersphereError(f"{file}: has more than {LARGEST_FILE >> 20} MiB; a table of printed numbers has less")
+        raise HypersphereError(f"{file}: has more than {LARGEST_FILE >> 20} MiB; a table of published numbers has less")
     marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
         return data.decode("utf-16" if marked else "utf-8-sig")

@@ -114,7 +114,7 @@ def _check_errata(config: Config, ids: list[str]) -> None:
         for test in erratum.tests:
             there = _is_test(config.root, test) if "::" in test else test in known
             if not there:
-                what = "there is no such test" if "::" in test else "is no statement and no claim"
+                what = "there is no such test" if "::" in test else "is neither a statement nor a claim"
                 raise HypersphereError(f"{said[erratum.document]}: {erratum.id}: tests: '{test}': {what}")
 
 
