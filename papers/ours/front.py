@@ -1,5 +1,6 @@
 """The picture above all: a table that follows from another formula, and curves of accuracy against the rate."""
 
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -15,27 +16,31 @@ from hypersphere.report.evidence import Evidence
 
 TABLE = "Table 1 of the norms paper follows\nfrom a penalty on the norm, not on its square"
 CURVES = "Dividing SimSiam's initial weights moves the best\nlearning rate, and hardly the best accuracy"
+ALT = f"First: {TABLE} Second: {CURVES}".replace("\n", " ")
 CELLS = [(norm, gamma) for gamma in ("0.5", "1") for norm in (7, 4, 1)]
 """Norms and penalties of the cells that converge, from the top."""
 VARIANTS = {"default": "as published", "cut3": "divided by 3", "cut9": "divided by 9"}
 STUDY = Path(__file__).parent / "selected" / "step_size.csv"
 MEASUREMENTS = Path("evidence") / "laptop" / "measurements.csv"
+SMALL = "small ResNets on 5,000 CIFAR-10 images of 16 px, mean and standard deviation of three tuning runs."
+BESIDE = f"Left: computed exactly. Right: {SMALL}"
+BELOW = f"Above: computed exactly. Below: {SMALL}"
 CLOSE = 1.0
 """Points of accuracy that are hardly a difference: the margin of the study."""
 
 
-def front(known: Evidence, root: Path) -> Figure:
-    """Steps to convergence by two formulas, and kNN accuracy by learning rate; an error where a title is not borne."""
-    figure = Figure(figsize=(9.6, 3.9), layout="constrained")
-    left, right = figure.subplots(1, 2, gridspec_kw={"wspace": 0.08})
-    _table(left, pd.DataFrame(known.claims).set_index("id"))
-    _curves(right, pd.read_csv(STUDY), _raw_pixels(root / MEASUREMENTS))
-    figure.supxlabel(
-        "Left: computed exactly. Right: small ResNets on 5,000 CIFAR-10 images of 16 px, mean and standard deviation "
-        "of three tuning runs.",
-        fontsize=9,
-        color=style.GREY,
-    )
+def front(known: Evidence, root: Path, narrow: bool = False) -> Figure:
+    """Steps to convergence by two formulas, and kNN accuracy by learning rate; an error where a title is not borne.
+
+    The curves are beside the table, or below it in a narrow window.
+    """
+    figure = Figure(figsize=(4.6, 8.2) if narrow else (9.6, 3.9), layout="constrained")
+    down, across, apart = (2, 1, "hspace") if narrow else (1, 2, "wspace")
+    table, curves = figure.subplots(down, across, gridspec_kw={apart: 0.08})
+    _table(table, pd.DataFrame(known.claims).set_index("id"))
+    _curves(curves, pd.read_csv(STUDY), _raw_pixels(root / MEASUREMENTS))
+    small = textwrap.wrap(BELOW if narrow else BESIDE, 72 if narrow else 200)
+    figure.supxlabel("\n".join(small), fontsize=9, color=style.GREY)
     return figure
 
 

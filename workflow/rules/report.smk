@@ -2,7 +2,7 @@
 
 RECORDED = judged_records.recorded_scales(Path.cwd())
 REPORT = [f"results/report/{name}" for name in ("index.html", "report.pdf", "claims.csv")]
-FRONT = multiext("results/report/front", ".svg", ".png") if paper_code.front() else []
+FRONT = multiext("results/report/front", ".svg", ".png", "_narrow.png") if paper_code.front() else []
 OF_RECORDS = ("claims.csv", "claims.json", "studies.csv", "splits.csv", "answers.csv", "progress.csv")
 
 
@@ -42,8 +42,9 @@ rule write_report:
             "manifest.json",
         ),
         FRONT,
-        multiext("results/report/forest", ".svg", ".png", "_short.svg", "_short.png"),
-        multiext("results/report/studies", ".svg", ".png"),
+        multiext("results/report/forest", ".svg", ".png", "_narrow.png"),
+        multiext("results/report/forest_short", ".svg", ".png", "_narrow.png"),
+        multiext("results/report/studies", ".svg", ".png", "_narrow.png"),
         [f"results/report/figures/{paper}/{name}.svg" for paper, name in PLAN.config.report_figures.items()],
     log:
         "logs/report/report.log",

@@ -22,8 +22,9 @@ def evidence(published: str = "fails", corrected: str = "holds") -> Evidence:
     return Evidence(claims=claims, ladder=[], criteria=[], findings=[], studies={})
 
 
-def test_both_panels_have_a_title_and_their_marks() -> None:
-    left, right = front.front(evidence(), ROOT).axes
+@pytest.mark.parametrize("narrow", [False, True])
+def test_both_panels_have_a_title_and_their_marks(narrow: bool) -> None:
+    left, right = front.front(evidence(), ROOT, narrow).axes
     assert (left.get_title(loc="left"), right.get_title(loc="left")) == (front.TABLE, front.CURVES)
     assert [len(line.get_xdata()) for line in left.lines] == [len(front.CELLS)] * 3
     assert len(right.containers) == len(front.VARIANTS)

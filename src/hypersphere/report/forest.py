@@ -17,7 +17,7 @@ from hypersphere.config.project import Config
 from hypersphere.config.rules import RUNGS, SHORTCOMINGS, Answer
 from hypersphere.report import figures, findings, intervals, style, words
 from hypersphere.report.entries import NOTHING, prints_number
-from hypersphere.report.intervals import Estimate, Estimates, Mark
+from hypersphere.report.intervals import Estimate, Estimates, Layout, Mark
 from hypersphere.statistics.replication import has_interval
 from hypersphere.wording import counted
 
@@ -178,19 +178,20 @@ def caption(claims: Sequence[Claim]) -> str:
     published = all(claim["rung"] == "published" for claim in shown)
     worth = [] if published else ["Not a reproduction: small encoders on reduced data."]
     device = words.distinct(claim["device"] for claim in shown)
-    return " ".join([*worth, *scales, f"{few} independent pretrainings an arm; device {device}."])
+    return " ".join([*worth, *scales, f"{few} independent pretrainings of each variant; device {device}."])
 
 
 def build(config: Config, claims: Sequence[Claim], folder: Path) -> None:
-    """Write forest.{svg,png} and forest_short.{svg,png}."""
+    """Write forest.{svg,png} and forest_short.{svg,png}, and the same for a narrow window as png."""
     every = rows(config, claims)
     for name, shown in zip(NAMES, (short(every), every), strict=True):
         with style.applied():
-            drawing = draw(config, shown, len(claims_of(every)))
-            figures.save(drawing, [folder / f"{name}.svg", folder / f"{name}.png"], "")
+            wide, narrow = (draw(config, shown, len(claims_of(every)), layout) for layout in intervals.LAYOUTS)
+            figures.save(wide, [folder / f"{name}.svg", folder / f"{name}.png"], "")
+            figures.save(narrow, [folder / f"{name}{intervals.NARROW}.png"], "")
 
 
-def draw(config: Config, shown: Rows, total: int) -> Figure:
+def draw(config: Config, shown: Rows, total: int, layout: Layout = intervals.PAGE) -> Figure:
     """Rows under the titles of their documents, on one axis of points of accuracy; some of ``total`` comparisons."""
     claims = claims_of(shown)
     lines_shown = sum(len(lines) for lines in shown.values())
@@ -216,7 +217,7 @@ def draw(config: Config, shown: Rows, total: int) -> Figure:
     legend = {"published": PRINTED} | {SAID[answer]: look for answer, look in LOOKS.items()}
     nothing = [Estimates("No comparison has an interval yet.", ())]
     label = "difference from the baseline, points of accuracy"
-    return intervals.draw(frame, sections or nothing, label, farthest=FARTHEST, legend=legend)
+    return intervals.draw(frame, sections or nothing, label, farthest=FARTHEST, legend=legend, layout=layout)
 
 
 def _row(name: str, claims: Sequence[Claim]) -> Estimate:
@@ -232,7 +233,7 @@ def _row(name: str, claims: Sequence[Claim]) -> Estimate:
         beyond += [words.signed(value, 1)] if abs(value) > FARTHEST else []
     runs = sorted({int(claim["n"]) for claim in claims})
     few = f"n = {runs[0]}" if len(runs) == 1 else f"n = {runs[0]} to {runs[-1]}"
-    name += (f" (printed {', '.join(beyond)})" if beyond else "") + (FLOORED if floored else "")
+    name += (f" (published {', '.join(beyond)})" if beyond else "") + (FLOORED if floored else "")
     thick, thin = _ends(claims, "_unadjusted"), _ends(claims, "")
     alpha = FADED if floored else 1.0
     return Estimate(name, few, [*printed, *ours], LOOKS[leading].colour, thick, thin, alpha)

@@ -7,17 +7,24 @@ no picture.
 from pathlib import Path
 
 from hypersphere.config import paper_code
-from hypersphere.report import figures, style
+from hypersphere.report import figures, intervals, style
 from hypersphere.report.evidence import Evidence
 
 NAME = "front"
 
 
+def alt() -> str:
+    """What the picture shows, in words; empty where there is none."""
+    module = paper_code.front()
+    return str(paper_code.load(module, "ALT")) if module else ""
+
+
 def build(root: Path, known: Evidence, folder: Path) -> None:
-    """Write front.{svg,png} into the folder."""
+    """Write front.{svg,png} into the folder, and a png for a narrow window."""
     module = paper_code.front()
     if module is None:
         return
     draw = paper_code.load(module, paper_code.FRONT)
     with style.applied():
-        figures.save(draw(known, root), [folder / f"{NAME}.svg", folder / f"{NAME}.png"], "")
+        figures.save(draw(known, root, narrow=False), [folder / f"{NAME}.svg", folder / f"{NAME}.png"], "")
+        figures.save(draw(known, root, narrow=True), [folder / f"{NAME}{intervals.NARROW}.png"], "")

@@ -9,7 +9,14 @@ from hypersphere.report import front
 from hypersphere.report.evidence import Evidence
 
 NOTHING = Evidence(claims=[], ladder=[], criteria=[], findings=[], studies={})
-DRAWS = "from matplotlib.figure import Figure\n\n\ndef front(known, root):\n    return Figure(figsize=(1, 1))\n"
+DRAWS = """from matplotlib.figure import Figure
+
+ALT = "A picture"
+
+
+def front(known, root, narrow):
+    return Figure(figsize=(1, 1))
+"""
 
 
 @pytest.mark.parametrize("has", [True, False])
@@ -21,4 +28,6 @@ def test_a_paper_draws_it_or_nobody_does(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(paper_code, "_folders", {})
     paper_code.admit({"drawn": paper})
     front.build(tmp_path, NOTHING, tmp_path)
-    assert [file.name for file in sorted(tmp_path.glob("front.*"))] == (["front.png", "front.svg"] if has else [])
+    drawn = [file.name for file in sorted(tmp_path.glob("front*"))]
+    assert drawn == (["front.png", "front.svg", "front_narrow.png"] if has else [])
+    assert front.alt() == ("A picture" if has else "")
