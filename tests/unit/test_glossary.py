@@ -28,7 +28,9 @@ NOT_THESE = {
 def prose(page: str) -> str:
     """A page of Markdown without its code, its addresses and its comments."""
     page = re.sub(r"```.*?```|~~~.*?~~~", "", page, flags=re.DOTALL)
-    page = re.sub(r"^## How we write$.*?(?=^## |\Z)", "", page, flags=re.DOTALL | re.MULTILINE)  # it shows what not to write
+    page = re.sub(
+        r"^## How we write$.*?(?=^## |\Z)", "", page, flags=re.DOTALL | re.MULTILINE
+    )  # it shows what not to write
     page = re.sub(r"<!--.*?-->", "", page, flags=re.DOTALL)
     return re.sub(r"`[^`]*`|\]\([^)]*\)", "", page)
 
