@@ -23,7 +23,7 @@ END = "<!-- until here -->"
 PAGES = Path("docs") / "papers"
 """The folder of the pages of results, one a paper."""
 WRITTEN = """`make pages` writes this page from the evidence.
-[How we grade certainty](../statistics.md), [all words](../glossary.md)."""
+[How we grade certainty](../statistics.md#what-is-known-the-ladder-and-certainty), [all words](../glossary.md)."""
 PICTURES = {front.NAME: "front", forest.NAMES[0]: "forest", our_studies.NAME: "studies"}
 """Pictures of the report, by their names in docs/images."""
 
