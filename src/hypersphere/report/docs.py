@@ -36,8 +36,8 @@ def lead(known: Evidence) -> str:
 
 
 def _certainty(row: Row) -> str:
-    """What a paper's own table says of its text has no certainty, because it says nothing of the world."""
-    return f" *Certainty: {row['certainty']}.*" if row["certainty"] != GRADES[-1] else ""
+    """The certainty of a finding. What a paper's own table says of its text has none: it says nothing of the world."""
+    return f" *Certainty: {row['certainty']}.*" if row["certainty"] != GRADES[-1] else " *Not graded: arithmetic.*"
 
 
 def results_of(paper: str, title: str, known: Evidence) -> str:
