@@ -19,7 +19,7 @@ NOT_THESE = {
     r"\bprinted\b|\breported\b": "published",
     r"\bdocuments?\b": "paper",
     r"\bcannot be told\b": "undecided, or: we cannot say yet",
-    r"(?<!there )(?<!This )\bis no (?!longer\b)|\bare none\b|\bis none\b": "is not a, there is no",
+    r"(?<!there )\bis no (?!longer\b|better\b|larger\b|worse\b)|(?<!there )\b(is|are) none\b": "is not a, there is no",
     r"\bthat of\b|\bthose of\b": "the thing's name again",
 }
 """Words that a reader does not meet, and what stands in their place."""
@@ -28,6 +28,9 @@ NOT_THESE = {
 def prose(page: str) -> str:
     """A page of Markdown without its code, its addresses and its comments."""
     page = re.sub(r"```.*?```|~~~.*?~~~", "", page, flags=re.DOTALL)
+    page = re.sub(
+        r"^## How we write$.*?(?=^## |\Z)", "", page, flags=re.DOTALL | re.MULTILINE
+    )  # it shows what not to write
     page = re.sub(r"<!--.*?-->", "", page, flags=re.DOTALL)
     return re.sub(r"`[^`]*`|\]\([^)]*\)", "", page)
 

@@ -16,8 +16,8 @@ from hypersphere.audit.numerals import Written
 from hypersphere.errors import HypersphereError
 
 COMMANDS = {
-    "audit": "check a table of printed numbers: what they allow, and under which assumptions",
-    "grim": "how many runs a printed mean accuracy can be of",
+    "audit": "check which numbers of a published table are possible",
+    "grim": "how many runs a published mean can come from",
 }
 EXAMPLES = {
     "audit": "hypersphere audit numbers.csv --out audit/",
@@ -36,7 +36,6 @@ class Parser(argparse.ArgumentParser):
 def add(commands: "argparse._SubParsersAction[Any]") -> None:
     audit = commands.add_parser(
         "audit",
-        help=COMMANDS["audit"],
         description=COMMANDS["audit"],
         epilog=f"columns of the table, of which only mean is required:\n{COLUMNS}\n\nexit status: 0; 1 if a number "
         "or a sentence is impossible under the assumptions; 2 after an error; 70 after a crash",
@@ -45,7 +44,7 @@ def add(commands: "argparse._SubParsersAction[Any]") -> None:
     audit.add_argument("numbers", metavar="NUMBERS.csv", help="a line for each published number")
     audit.add_argument("--claims", metavar="FILE", help="a sentence a line: 'Table 2: A > B in all columns'")
     audit.add_argument("--out", metavar="FOLDER", help="write a page, its tables and its picture there")
-    mean = commands.add_parser("grim", help=COMMANDS["grim"], description=COMMANDS["grim"])
+    mean = commands.add_parser("grim", description=COMMANDS["grim"])
     mean.add_argument("mean", metavar="MEAN", help="an accuracy in percent, with all its published decimals")
     mean.add_argument("std", nargs="?", metavar="STD", help="its standard deviation over runs")
     mean.add_argument("--n-test", required=True, metavar="T", help="test images")

@@ -77,7 +77,7 @@ class Check(NamedTuple):
         if self.less is not None:
             others = self._taken(self._differences({**self.cells, **self.less}, numbers))
             if taken.keys() != others.keys():
-                raise ValueError("less: has other groups than cells")
+                raise ValueError("less: needs the same groups as cells")
             taken = {group: value - others[group] for group, value in taken.items()}
         return [(f"{self.take} {group}".strip(), value) for group, value in taken.items()]
 

@@ -22,7 +22,7 @@ COLUMNS: Mapping[str, str] = {
     "row": "its row, a method; by default the line",
     "column": "its column, a dataset",
     "metric": "what is measured",
-    "mean": "the printed number with all its decimals, in percent where it is an accuracy; `93.1 ± 0.2` is read too",
+    "mean": "the published number with all its decimals, in percent where it is an accuracy; `93.1 ± 0.2` is read too",
     "std": "its standard deviation over runs",
     "n": "the number of runs",
     "n_test": "the number of test examples, only where the number is a share of them",

@@ -28,12 +28,25 @@ from hypersphere.errors import DamagedError, HypersphereError
 from hypersphere.provenance import stop
 from hypersphere.wording import counted
 
-DESCRIPTION = "Rebuild and judge what four papers and a lecture report on the geometry of contrastive learning."
-EPILOG = "Settings come from config/config.yaml; --set KEY=VALUE replaces one, or a number of the scale, for this call."
+DESCRIPTION = "Rebuild and judge the claims of four papers and a lecture."
+EACH = "one of the commands below; `hypersphere COMMAND --help` lists its options"
+GROUPS = {
+    "look": ("plan", "cost", "report", "scorecard"),
+    "run": ("prepare", "pretrain", "evaluate", "theory", "simulate", "artifact", "studies", "campaign", "rehearse"),
+    "judge": ("claims", "verify", "retrain", "audit", "grim"),
+    "extend": ("new-paper", "select", "runs"),
+    "publish": ("pack", "evidence", "archive", "release", "restore"),
+}
+"""All commands, by what a person wants."""
 
+CHECKOUT = Path(__file__).parents[3]
+SET = (
+    "change a setting of config/config.yaml, or a number of the scale, for this call, "
+    "for example --set scale=laptop --set seeds=[0,1]"
+)
 AS_PLANNED = "take the plan that Snakemake wrote for its jobs, if it is of these settings and files"
-EXAMPLE = Path(__file__).parents[3] / "examples" / "mine"
-"""A document that ``new-paper`` writes under another name."""
+EXAMPLE = CHECKOUT / "examples" / "mine"
+"""A paper that ``new-paper`` writes under another name."""
 
 WRITTEN = (".yaml", ".csv", ".py")
 """The endings of the files that it writes."""
@@ -52,7 +65,7 @@ class Command(NamedTuple):
 
 
 class Named(Strict):
-    """A document of one's own."""
+    """A paper of one's own."""
 
     name: DocumentName
 
@@ -129,7 +142,7 @@ def explain(plan: Plan, run: Run) -> None:
 MEMORY = option("--memory", metavar="GB", help="name the runs that need more than a card of so many times 10^9 bytes")
 
 
-@command("the device-hours that the runs would take", VERBOSE, MEMORY)
+@command("how many device-hours the runs would take", VERBOSE, MEMORY)
 def cost(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.command import cost
 
@@ -138,7 +151,7 @@ def cost(plan: Plan, arguments: argparse.Namespace) -> None:
         print(line, flush=True)
 
 
-@command("one step of every distinct run with two random images on the CPU", MEMORY)
+@command("take one step of every distinct run, to see that it works", MEMORY)
 def rehearse(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.command import rehearse
 
@@ -148,8 +161,8 @@ def rehearse(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 @command(
-    "write a folder for a document of your own, which runs as it is",
-    option("name", help="a word; its runs, claims and results are called by it"),
+    "write a folder for a paper of your own, which runs as it is",
+    option("name", help="short name, used for its folder"),
     option("--in", dest="parent", metavar="DIR", type=some_path, help="where its folder goes (default: papers)"),
     of_config=True,
 )
@@ -175,13 +188,13 @@ def new_paper(config: Config, arguments: argparse.Namespace) -> None:
 
 
 def reserved(config: Config) -> dict[str, Collection[str]]:
-    """Names that a new document cannot have, by what they stand for; case makes no difference.
+    """Names that a new paper cannot have, by what they stand for; case makes no difference.
 
     A person who reads such a word in a command, a setting or a table would take it for the other thing.
     """
     return {
-        "a document": config.papers,
-        "several documents, or for none,": HOW_MANY,
+        "a paper": config.papers,
+        "several papers, or for none,": HOW_MANY,
         "a command": parser()[1],
         "a scale": scale_names(config.root),
         "a setting": {*Settings.model_fields, *Scale.model_fields},
@@ -192,8 +205,8 @@ def reserved(config: Config) -> dict[str, Collection[str]]:
 
 
 @command(
-    "make datasets ready under data/processed",
-    option("dataset", nargs="+", help="names of datasets, or of jobs that prepare several"),
+    "prepare datasets, in data/processed",
+    option("dataset", nargs="+", metavar="DATASET", help="names of datasets, or of jobs that prepare several"),
 )
 def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.command import preparation
@@ -211,7 +224,7 @@ def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 @command(
-    "train runs that are not finished",
+    "train the runs that are not finished",
     RUNS,
     option(
         "--from",
@@ -220,7 +233,7 @@ def prepare(plan: Plan, arguments: argparse.Namespace) -> None:
         type=some_path,
         help="train the run of this file, as `plan --yaml` prints it",
     ),
-    option("--save-every", default="60", metavar="SECONDS", help="between resume states (default: 60)"),
+    option("--save-every", default="60", metavar="SECONDS", help="seconds between two saved states (default: 60)"),
 )
 def pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.datasets import store
@@ -240,7 +253,7 @@ def pretrain(plan: Plan, arguments: argparse.Namespace) -> None:
         pretrain.pretrain(plan, runs, save_every)
 
 
-@command("probe runs, or a batch of them, and raw pixels beside them", RUNS)
+@command("probe runs, and raw pixels beside them", RUNS)
 def evaluate(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.probes import evaluate
 
@@ -251,7 +264,7 @@ def evaluate(plan: Plan, arguments: argparse.Namespace) -> None:
         evaluate.evaluate_runs(plan, runs)
 
 
-@command("check every theorem and identity against draws and counterexamples, and judge their claims", of_config=True)
+@command("test every theorem and identity, and judge their claims", of_config=True)
 def theory(config: Config, arguments: argparse.Namespace) -> None:
     from hypersphere.exact import theorems
     from hypersphere.statistics import exact_claims
@@ -261,8 +274,8 @@ def theory(config: Config, arguments: argparse.Namespace) -> None:
 
 
 @command(
-    "run the exact studies of papers and judge their claims (default: of all)",
-    option("paper", nargs="*"),
+    "compute the exact studies of papers, and judge their claims",
+    option("paper", nargs="*", metavar="PAPER", help="of these papers (default: of all)"),
     of_config=True,
 )
 def simulate(config: Config, arguments: argparse.Namespace) -> None:
@@ -278,7 +291,7 @@ def simulate(config: Config, arguments: argparse.Namespace) -> None:
         print(f"{paper}: the tables of {done} are in {config.exact_studies(paper)}", flush=True)
 
 
-@command("draw the results of a paper's exact studies", option("paper"))
+@command("draw the results of a paper's exact studies", option("paper", metavar="PAPER"))
 def studies(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.report import writer
     from hypersphere.report.results import Results
@@ -317,7 +330,7 @@ def artifact(plan: Plan, arguments: argparse.Namespace) -> None:
         writer.build(Results(plan), paper, name)
 
 
-@command("compare the measurements with every published claim, and count the verdicts")
+@command("compare our numbers with every published claim")
 def claims(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.provenance import tables
     from hypersphere.report import counts
@@ -330,7 +343,7 @@ def claims(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 @command(
-    "compare results with their manifests, and rebuild what follows from them",
+    "compare results with their manifests, and rebuild what follows",
     option("--rerun", action="append", default=[], metavar="RUN", help="train this run again"),
     option("--mend", action="store_true", help="forget what is damaged, so that `make reproduce` makes it again"),
 )
@@ -341,7 +354,7 @@ def verify(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 @command(
-    "train a recorded run again, and say whether its bytes and its numbers come out",
+    "train a recorded run again, and compare its bytes and its numbers",
     option("record", metavar="RECORD", help="the name of a run of evidence/, or its beginning if no other begins so"),
     option(
         "--in",
@@ -358,21 +371,21 @@ def retrain(config: Config, arguments: argparse.Namespace) -> None:
     retrain.retrain(config, arguments.record, arguments.folder)
 
 
-@command("fetch a release's results with DVC, check them, and have Snakemake take them as up to date")
+@command("fetch a release's results with DVC, and check them")
 def restore(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.command import restore
 
     restore.restore(plan)
 
 
-@command("check a scale's finished results, record them in dvc.lock, and push them with DVC")
+@command("check the results of a scale, and push them with DVC")
 def release(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.command import release
 
     release.release(plan)
 
 
-@command("write one evidence record per finished run", RUNS)
+@command("write a record of each finished run, in evidence/", RUNS)
 def pack(plan: Plan, arguments: argparse.Namespace) -> None:
     from hypersphere.provenance import evidence, markers
 
@@ -385,7 +398,7 @@ def pack(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 @command(
-    "take in the records of another folder",
+    "add the records of another folder to ours",
     option("action", choices=["import"]),
     option("folder", metavar="FOLDER", type=some_path, help="the tables of records of this scale"),
 )
@@ -399,8 +412,8 @@ def evidence(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 @command(
-    "choose the tuned values of a study's arms from the records of its tuning runs",
-    option("study", metavar="DOCUMENT/STUDY", help="a study, after its paper"),
+    "choose the tuned values of a study from its tuning runs",
+    option("study", metavar="PAPER/STUDY", help="a study, after its paper"),
     of_config=True,
 )
 def select(config: Config, arguments: argparse.Namespace) -> None:
@@ -420,7 +433,7 @@ def select(config: Config, arguments: argparse.Namespace) -> None:
 
 
 @command(
-    "pack sources, evidence and results into one reproducible zip",
+    "pack sources, records and results into one zip",
     option("--weights", action="store_true", help="add the runs, with their weights"),
 )
 def archive(plan: Plan, arguments: argparse.Namespace) -> None:
@@ -430,8 +443,8 @@ def archive(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 @command(
-    "train, probe and pack pending runs, the most telling first",
-    option("--minutes", required=True, metavar="M", help="after which it stops"),
+    "run pending trainings for M minutes, most informative first",
+    option("--minutes", required=True, metavar="M", help="minutes after which it stops"),
     option("--jobs", type=int, metavar="N", help="runs at a time (default: all cores, or GPUs)"),
     option("--part", default="1/1", metavar="K/N", help="the K-th of N parts that share no run"),
 )
@@ -445,7 +458,7 @@ def campaign(plan: Plan, arguments: argparse.Namespace) -> None:
 
 
 @command(
-    "write what is known of every claim: a page, an article and their tables, in results/report",
+    "write what is known of every claim, in results/report",
     option("--records", metavar="SCALE", help="only judge claims by the records of this scale"),
     of_config=True,
 )
@@ -467,8 +480,8 @@ def _build(module: str) -> Callable[[Plan | Config, argparse.Namespace], None]:
 
 
 COMMANDS |= {
-    "scorecard": Command(_build("report.scorecard"), "write the page of a scale: each claim, its verdict and its runs"),
-    "runs": Command(_build("command.runs"), "write the runs of each paper as a table, into the paper's folder"),
+    "scorecard": Command(_build("report.scorecard"), "write the page of a scale: each claim with its runs"),
+    "runs": Command(_build("command.runs"), "list the runs of each paper, in the paper's folder"),
 }
 
 
@@ -482,7 +495,7 @@ def find(plan: Plan, names: Sequence[str]) -> tuple[list[BatchOfRuns], list[Run]
 
 
 def check_studied(place: str, config: Config, paper: str) -> None:
-    """Refuse a document that is not declared, or has no exact study at this scale."""
+    """Refuse a paper that is not declared, or has no exact study at this scale."""
     check_name(paper, config.papers, place)
     if not config.exact_artifacts(paper):
         raise HypersphereError(f"{place}: {paper} has no exact study at scale {config.scale_name}")
@@ -505,14 +518,22 @@ def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPar
     try:
         version = metadata.version("hypersphere")
     except metadata.PackageNotFoundError:  # it is run without being installed
-        file = Path(__file__).parents[3] / "pyproject.toml"
+        file = CHECKOUT / "pyproject.toml"
         version = tomllib.loads(file.read_text(encoding="utf-8"))["project"]["version"]
-    top = argparse.ArgumentParser(prog="hypersphere", description=DESCRIPTION, epilog=EPILOG)
+    as_written = argparse.RawDescriptionHelpFormatter
+    top = argparse.ArgumentParser(prog="hypersphere", description=DESCRIPTION, formatter_class=as_written)
     top.add_argument("--version", action="version", version=f"%(prog)s {version}")
-    subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True, help=EACH)
+    said = audit.COMMANDS | {name: one.help for name, one in COMMANDS.items()}
+    for wanted, names in GROUPS.items():
+        top.add_argument_group(wanted, "\n".join(f"{name:<10} {said[name]}" for name in names))
+    scales = scale_names(CHECKOUT)
+    set_help = f"{SET}; scales: {', '.join(scales)}" if scales else SET
     for name, one in COMMANDS.items():
-        subparser = subparsers.add_parser(name, help=one.help, description=one.help, epilog=EPILOG)
-        subparser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings")
+        subparser = subparsers.add_parser(name, description=one.help)
+        subparser.add_argument(
+            "--set", action="append", default=[], metavar="KEY=VALUE", dest="settings", help=set_help
+        )
         subparser.add_argument("--as-planned", action="store_true", help=AS_PLANNED)
         for flags, keywords in one.options:
             subparser.add_argument(*flags, **keywords)

@@ -1,7 +1,7 @@
 """What is done when Snakemake is about to run jobs: look for what was lost, and mend what a killed Snakemake left.
 
-Snakemake shows its own progress, and a failed job's log (`show-failed-logs` of the profiles). Only what each job was
-made of goes to its log file alone.
+Snakemake shows how many jobs are done, and a failed job's log (`show-failed-logs` of the profiles). progress.py says
+how far the others are. Only what each job was made of goes to its log file alone.
 """
 
 import dataclasses
@@ -19,6 +19,7 @@ from typing import Any
 from snakemake.exceptions import WorkflowError
 
 from hypersphere import files
+from hypersphere.command.progress import Progress
 from hypersphere.config import plan_file
 from hypersphere.config.plan import Plan
 from hypersphere.errors import HypersphereError
@@ -83,10 +84,17 @@ def let_content_decide(graph: Any) -> None:
     graph.check_output_mtime = checked
 
 
+OF_SNAKEMAKE = (
+    *("Select jobs to execute", "Execute "),
+    *("Rules claiming more threads", "Provided resources", "Conda environments: ignored"),
+)
+"""How messages begin that say how Snakemake works, and nothing of what is made."""
+
+
 def _worth_showing(record: logging.LogRecord) -> bool:
-    """Whether a message is no start of a job, whose end is shown, and none of how jobs are chosen."""
-    chosen = record.getMessage().startswith(("Select jobs to execute", "Execute "))
-    return not chosen and str(getattr(record, "event", None)) != "job_info"
+    """Whether a message is not the start of a job, whose end is shown, and not about Snakemake's own work."""
+    own = record.getMessage().startswith(OF_SNAKEMAKE)
+    return not own and str(getattr(record, "event", None)) != "job_info"
 
 
 def _begin(logger: logging.Logger, plan: Plan, local: bool) -> None:
@@ -97,6 +105,9 @@ def _begin(logger: logging.Logger, plan: Plan, local: bool) -> None:
     for handler in logger.handlers:
         if not isinstance(handler, logging.FileHandler):
             handler.addFilter(_worth_showing)
+    progress = Progress({batch.id: batch for batch in plan.batches}, logger.info)
+    logger.addHandler(progress)
+    progress.watch()
     if note := join(Path.cwd()):
         print(note, file=sys.stderr, flush=True)
     for folder in (plan.config.results, plan.config.root / "logs", plan.config.data / "processed"):

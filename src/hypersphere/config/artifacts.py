@@ -184,7 +184,7 @@ class Measured(Strict):
                 if key not in axis_of:
                     raise ValueError(f"also.{at}: {key} is on no axis")
             if not contrast.pairs(self.points):
-                raise ValueError(f"also.{at}: no two cells differ so")
+                raise ValueError(f"also.{at}: no pair of cells differs in exactly these coordinates")
         return self
 
     def leaves_out(self, point: Mapping[str, Scalar]) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_validator
+from pydantic_core import PydanticKnownError
 
 from hypersphere import files
 from hypersphere.config import coordinates, deciding, paper_code, registry
@@ -15,9 +16,9 @@ from hypersphere.config.bare_code import behind
 from hypersphere.config.coordinates import Scalar
 from hypersphere.config.records import FOLDER, Level
 from hypersphere.config.run import Dataset, RunFields
-from hypersphere.config.settings import COMMAND_LINE
 from hypersphere.config.study import SeedList, Selection, read_selection, selection_file
 from hypersphere.config.validation import (
+    COMMAND_LINE,
     Epochs,
     NonNegativeInt,
     PositiveInt,
@@ -51,6 +52,8 @@ class Seeds(Strict):
     @model_validator(mode="before")
     @classmethod
     def _from_one_list(cls, value: Any) -> Any:
+        if not isinstance(value, list | dict):
+            raise PydanticKnownError("list_type")
         return {"tables": value, "sweeps": value} if isinstance(value, list) else value
 
 

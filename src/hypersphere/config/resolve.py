@@ -23,9 +23,8 @@ from hypersphere.config.artifacts import Paper
 from hypersphere.config.coordinates import Scalar
 from hypersphere.config.project import Placed, UsualEpochs
 from hypersphere.config.run import Dataset, Run
-from hypersphere.config.settings import COMMAND_LINE
 from hypersphere.config.study import TIMES
-from hypersphere.config.validation import not_one_of, sentence, validate
+from hypersphere.config.validation import COMMAND_LINE, not_one_of, sentence, validate
 from hypersphere.errors import HypersphereError
 
 ANY_SEED = 0

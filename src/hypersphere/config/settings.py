@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere import files
-from hypersphere.config.validation import read_mapping
+from hypersphere.config.validation import COMMAND_LINE, read_mapping
 from hypersphere.errors import HypersphereError
 
-COMMAND_LINE = Path("command line")
-"""Stands for a file in sentences about values that the command line set."""
 TYPED = "set"
 """The key under which make hands over all that was typed after ``SET=``."""
 _DOUBLE = r'"(?:[^"\\]|\\.)*"'

@@ -273,14 +273,16 @@ class Study(Strict):
         found = {}
         if self.tuned:
             along, panels = self._along_the_grid()
-            found[name + TUNING] = {**along, **self._primary, "title": f"{self.title}: tuning", "panels": panels}
+            tried = next(iter(self.tuned)).removesuffix(TIMES).rpartition(".")[2].replace("_", " ")  # of the axis x
+            title = f"{MEASURES[self.measure].label} by {tried} ({self.title})"
+            found[name + TUNING] = {**along, **self._primary, "title": title, "panels": panels}
             if self.curves:
-                title = f"{self.title}: other measures along the grid"
+                title = f"Other measures by {tried} ({self.title})"
                 further = [{**panel, **curve} for panel, curve in product(panels, self.curves)]
                 found[name + CURVES] = {**along, "title": title, "panels": further}
         found[name] = {**self._confirmed, **self._shown, "title": self.title}
         if printed := {key: 1 for key in self.tuned if key.endswith(TIMES)}:
-            title = f"{self.title}: as printed"
+            title = f"{self.title}: as published"
             found[name + PRINTED] = {**self._confirmed, **self._primary, "title": title, "columns": printed}
         if self.checks:
             found[name + CHECKS] = {**self._confirmed, **self._checked, "title": f"{self.title}: checks"}

@@ -33,6 +33,20 @@ _MEMBER = re.compile(
 )
 """What pydantic adds to a location inside a union or a mapping's key, and which is no key of the file."""
 
+COMMAND_LINE = Path("command line")
+"""Stands for a file in sentences about values that the command line set."""
+LISTS = ("list_type", "tuple_type")
+"""Pydantic's complaints of a value that is not a list."""
+MUST_BE = {
+    **dict.fromkeys(("dict_type", "model_type"), "a mapping of keys to values"),
+    **dict.fromkeys(("int_type", "int_from_float"), "a whole number"),
+    "float_type": "a number",
+    "string_type": "text",
+    "bool_type": "true or false",
+}
+"""What a value must be, by pydantic's complaint of another kind."""
+ALTERNATIVE = re.compile("^(Input should|must) be |^write ")
+"""What a complaint begins with, and not what it allows."""
 LISTED = 12
 """How many allowed names a sentence lists in full."""
 SHOWN = 3
@@ -113,7 +127,7 @@ def validate(model: type[Model], value: Any, file: Path | str, prefix: str = "")
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise HypersphereError(f"{file}: {sentence(error, prefix)}") from None
+        raise HypersphereError(f"{file}: {sentence(error, prefix, typed=file == COMMAND_LINE)}") from None
 
 
 def read_mapping(file: Path) -> dict[str, Any]:
@@ -197,8 +211,22 @@ def unknown_key(key: str, allowed: Iterable[str], owner: str = "") -> str:
     return f"unknown; {hint}{'Allowed' if hint else 'allowed'}: {listed}"
 
 
-def sentence(error: ValidationError, prefix: str = "") -> str:
-    """``field: what is wrong (given: …)`` for each field that pydantic complains of; fields begin with ``prefix``."""
+def _in_words(problem: Any, field: str, typed: bool) -> str:
+    """Pydantic's complaint as one would say it. Of a value that was ``typed``, an example is what to type."""
+    if kind := MUST_BE.get(problem["type"]):
+        return f"must be {kind}"
+    if problem["type"] in LISTS:
+        given, key = problem["input"], f"{field}=" if typed and "." not in field else ""
+        listed = given if isinstance(given, str) and 0 < len(given) <= LONGEST else "0,1,2"
+        return f"write a list, for example {key}[{listed}]"
+    return str(problem["msg"]).removeprefix("Value error, ")
+
+
+def sentence(error: ValidationError, prefix: str = "", typed: bool = False) -> str:
+    """``field: what is wrong (given: …)`` for each field that pydantic complains of; fields begin with ``prefix``.
+
+    ``typed``: the values are of the command line.
+    """
     complaints: dict[tuple[str, ...], list[Any]] = {}  # of a union, each member complains
     for problem in error.errors():
         place = tuple(key for key in map(str, problem["loc"]) if not _MEMBER.fullmatch(key))
@@ -207,14 +235,15 @@ def sentence(error: ValidationError, prefix: str = "") -> str:
     # One value may stand at several places: two lists of seeds that are one list of the file, protocols that are alike.
     said: dict[str, str] = {}
     for place, (problem, *others) in complaints.items():
-        field, message = ".".join(filter(None, (prefix, *place))), str(problem["msg"]).removeprefix("Value error, ")
+        field = ".".join(filter(None, (prefix, *place)))
+        message = _in_words(problem, field, typed)
         if problem["type"] == "missing":
             said[field] = f"{field}: this key is required"
             continue
         if re.match(r"[\w.-]+: ", message):  # a validator's own complaint names its key first
             text = f"{field}.{message}" if field else message
         else:
-            allowed = (str(other["msg"]).removeprefix("Input should be ") for other in others)
+            allowed = (ALTERNATIVE.sub("", _in_words(other, field, typed)) for other in others)
             short = dict.fromkeys(one.partition(", unable")[0] for one in (message[:1].lower() + message[1:], *allowed))
             shown = problem["input"]
             plain = isinstance(shown, str | int | float | bool | list | None) and len(repr(shown)) <= LONGEST

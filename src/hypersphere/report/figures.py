@@ -1,6 +1,7 @@
 """What all figures share: the frame, the panels with their axes, and files that have the same bytes each time."""
 
 import io
+import math
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,28 +15,35 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.cbook import is_math_text
 from matplotlib.figure import Figure, SubFigure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.mathtext import MathTextParser
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from matplotlib.transforms import Bbox
 
 from hypersphere.config.coordinates import Coordinates, Scalar
+from hypersphere.config.measures import Measure
 from hypersphere.files import replacing, write_text
 from hypersphere.report import notes, style, words
 from hypersphere.report.artifact import Point, Points
 
 WIDTH = 7.2
 """Inches: the text width of a page."""
-SMALL_PER_INCH, SUBTITLE_PER_INCH, TITLE_PER_INCH = 21, 16.5, 12.5
+SMALL_PER_INCH, SUBTITLE_PER_INCH, TITLE_PER_INCH = 15.4, 15.0, 10.1
 """Characters of the small line, of a subtitle and of a title that fit an inch."""
 DECADE = 10.0
 """An axis is logarithmic if its largest number is more than so many times its smallest."""
-PER_INCH = 15.5
+PER_INCH = 13.5
 """Characters of a tick's label per inch."""
+LETTER = 0.073
+"""Inches: the width of a letter in a legend."""
+ROUND_PANELS = 0.09
+"""Inches at the left and the right of a panel: half of the label of its last tick."""
 _HASHED = re.compile(r"\b([a-zA-Z])[0-9a-f]{10}\b")
 """Names that matplotlib gives to the parts of a drawing."""
-_LONG = re.compile(r"scale\([^)]*\)|-?\d+\.\d{4,}(?![\w.])")
-"""Coordinates, and the scales of glyphs. Scales are not rounded."""
+_TAG = re.compile(r"<[^>]+>")
+_LONG = re.compile(r"-?\d+\.\d{4,}(?![\w.])")
+"""Coordinates."""
 _PLACES = 4
 """Decimals of a position, in shares of the figure: at 7.2 inches and 200 dpi, 1e-4 is a seventh of a pixel."""
 _FORMULAS = MathTextParser("path")
@@ -61,17 +69,17 @@ def framed(frame: Frame, width: float, height: float) -> tuple[Figure, SubFigure
         textwrap.wrap(text, int(per_inch * (width - 0.2)))
         for text, per_inch in zip(frame, (TITLE_PER_INCH, SUBTITLE_PER_INCH, SMALL_PER_INCH), strict=True)
     )
-    top, bottom = 0.1 + 0.19 * len(title) + 0.155 * len(subtitle), 0.08 + 0.12 * len(below)
+    top, bottom = 0.1 + 0.19 * len(title) + 0.165 * len(subtitle), 0.1 + 0.155 * len(below)
     full_height = height + top + bottom
-    figure = Figure(figsize=(width, full_height), layout="constrained")
+    figure = Figure(figsize=(width, full_height), layout=ConstrainedLayoutEngine(w_pad=ROUND_PANELS))
     grid = figure.add_gridspec(3, 1, height_ratios=(top, height, bottom), hspace=0)
     part = figure.add_subfigure(grid[1, 0])
     left = 0.1 / width
     look: dict[str, Any] = {"ha": "left", "va": "top", "linespacing": 1.1}
     figure.text(left, 1 - 0.05 / full_height, "\n".join(title), fontsize=12, fontweight="bold", **look)
     under = 1 - (0.07 + 0.19 * len(title)) / full_height
-    figure.text(left, under, "\n".join(subtitle), fontsize=9.5, color="#444444", **look)
-    look = {"va": "bottom", "fontsize": 7.2, "color": "#666666", "linespacing": 1.15}
+    figure.text(left, under, "\n".join(subtitle), fontsize=9.5, color="#333333", **look)
+    look = {"va": "bottom", "fontsize": 9, "color": "#555555", "linespacing": 1.15}
     figure.text(left, 0.04 / full_height, "\n".join(below), **look)
     return figure, part
 
@@ -106,29 +114,30 @@ def drawing(
     height: float,
     inches: float,
     legend: Mapping[str, Artist] | None = None,
+    of_panels: Sequence[str] = ("panels", "rows"),
     **grid: Any,
 ) -> tuple[Figure, SubFigure, dict[Place, Axes]]:
     """A figure made from runs, the part inside its frame, and axes for every panel, of ``inches``.
 
-    A legend above them has a height of its own. A panel's heading is what tells it from the others (without the
-    measure), unless the panel above has the same.
+    A legend above them has a height of its own. A panel's heading is what tells it from the others on the axes
+    ``of_panels`` (without the measure), unless the panel above has the same.
     """
     longest = max(map(len, legend or {}), default=0)
-    columns = max(1, min(len(legend or {}), int(WIDTH / (0.6 + 0.065 * longest))))
+    columns = max(1, min(len(legend or {}), int(WIDTH / (0.6 + LETTER * longest))))
     frame = Frame(points.artifact.title, subtitle, notes.small(points))
     figure, part = framed(frame, WIDTH, height + 0.19 * -(-len(legend or {}) // columns))
     if legend:
         part.legend(legend.values(), legend.keys(), loc="outside upper left", ncols=columns, handlelength=2.6)
     rows, across = zip(*placed, strict=True)
     axes = part.subplots(1 + max(rows), 1 + max(across), squeeze=False, gridspec_kw=grid)
-    varying = (*words.varying(points.axis("panels")), *words.varying(points.axis("rows")))
+    varying = chain.from_iterable(words.varying(points.axis(axis)) for axis in of_panels)
     keys = [key for key in varying if key != "measure"]
     headings = {place: points.called(point, keys) for place, point in placed.items()}
     for (down, right), axis in np.ndenumerate(axes):
         heading = headings.get((down, right))
         axis.set_visible(heading is not None)  # there may be more places than panels
         if heading and heading != headings.get((down - 1, right)):
-            axis.set_title(textwrap.fill(heading, max(12, int(13.5 * inches))), loc="left")
+            axis.set_title(textwrap.fill(heading, max(12, int(13 * inches))), loc="left")
     part.align_ylabels(list(axes[:, 0]))
     return figure, part, {place: axes[place] for place in placed}
 
@@ -155,6 +164,11 @@ def wrapped(names: Sequence[str], inches: float) -> tuple[list[str], bool]:
     return list(map("\n".join, lines)), slant
 
 
+def folded(label: str, inches: float) -> str:
+    """The label of an axis of that length, in lines that are no longer."""
+    return textwrap.fill(label, max(18, int(PER_INCH * inches)))
+
+
 def name_ticks(axis: Axes, names: Sequence[str], inches: float, first: float = 0.0) -> None:
     """Label the places ``first``, ``first + 1``, … of a horizontal axis; slanted if labels would overlap."""
     labels, slant = wrapped(names, inches)
@@ -166,18 +180,49 @@ def name_ticks(axis: Axes, names: Sequence[str], inches: float, first: float = 0
 
 
 def ticks(points: Points, axis: str) -> tuple[list[float], list[str], str]:
-    """The places, names and label of an axis: ``epoch (as published; here 2 to 16)``.
+    """The places, names and label of an axis: ``epoch (as published; ours: 2 to 16)``. It has the values that were run.
 
     Numbers stand alone, because the axis says what they are. An axis of names has neither places nor a label.
     """
-    keys, every = words.varying(points.axis(axis)), points.axis(axis)
+    every = points.measured(axis)
+    keys = words.varying(every)
     values = [point[keys[0]] for point in every] if len(keys) == 1 else []
     places = [float(value) for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
     if not places or len(places) < len(every):
         return [], [points.named(point, axis) for point in every], ""
     here = points.here(keys[0], every)
-    label = words.key(points.paper, keys[0]) + (f" (as published; here {here})" if here else "")
+    label = words.key(points.paper, keys[0]) + (f" (as published; ours: {here})" if here else "")
     return places, list(map(words.short, values)), label
+
+
+def unrun(points: Points, *axes: str) -> str:
+    """``3 of 9 published values of epoch were run``: of each axis with values that were not; empty without any."""
+    said = []
+    for axis in axes:
+        published, run = points.axis(axis), points.measured(axis)
+        if len(run) < len(published):
+            name = " and ".join(words.key(points.paper, key) for key in words.varying(published))
+            said.append(f"{len(run)} of {len(published)} published values of {name} were run")
+    return "; ".join(said)
+
+
+def below_pixels(points: Points) -> str:
+    """``Raw pixels are better than every encoder``, if a measure says so; else empty."""
+    pixels: dict[Measure, list[float]] = {}
+    encoders: dict[Measure, list[float]] = {}
+    for one in points.controls:
+        if one.coordinates["variant"] == "pixels":
+            pixels.setdefault(one.measure, []).append(one.mean)
+    for one in points.every:
+        if math.isfinite(one.mean):
+            encoders.setdefault(one.measure, []).append(one.mean)
+    for measure, levels in pixels.items():
+        found = encoders.get(measure, [])
+        if found and (measure.better == "higher" and max(found) < min(levels)):
+            return "Raw pixels are better than every encoder"
+        if found and (measure.better == "lower" and min(found) > max(levels)):
+            return "Raw pixels are better than every encoder"
+    return ""
 
 
 def lost(cells: Iterable[Point]) -> str:
@@ -213,6 +258,17 @@ def _is_drawable(line: str) -> bool:
     return True
 
 
+def _tidied(tag: str, names: dict[str, str]) -> str:
+    """A tag of an svg with short numbers, with names by their order in place of hashes, and with the page's fonts.
+
+    The characters of a formula keep the font that they were set in, because each has its place.
+    """
+    tag = _HASHED.sub(lambda name: names.setdefault(name[0], f"{name[1]}{len(names)}"), tag)
+    tag = _LONG.sub(lambda number: f"{float(number[0]) + 0.0:.3f}", tag)
+    fonts = f"'{style.FONT}', sans-serif" if tag.startswith("<tspan") else style.PAGE_FONTS
+    return tag.replace(f"'{style.FONT}'", fonts)
+
+
 def save(figure: Figure, outputs: Sequence[Path], numbers: str) -> None:
     """Write a figure's files, the same each time (without date or release): svg, png, and its numbers as csv.
 
@@ -234,9 +290,7 @@ def save(figure: Figure, outputs: Sequence[Path], numbers: str) -> None:
         if path.suffix == ".svg":
             buffer = io.StringIO()
             figure.savefig(buffer, format="svg", dpi=style.PNG_DPI, metadata={"Date": None, "Creator": None})
-            svg = _HASHED.sub(lambda name: names.setdefault(name[0], f"{name[1]}{len(names)}"), buffer.getvalue())
-            svg = _LONG.sub(lambda text: text[0] if text[0].startswith("scale") else f"{float(text[0]) + 0.0:.3f}", svg)
-            write_text(path, svg)
+            write_text(path, _TAG.sub(lambda tag: _tidied(tag[0], names), buffer.getvalue()))
         elif path.suffix == ".csv":
             write_text(path, numbers)
         else:

@@ -61,7 +61,7 @@ def numbers(claim: Row) -> dict[str, str]:
         found["value"] = words.number(measured, decimals)
     if not math.isnan(n):
         found["n"] = f"{int(n)}"
-        found["k"] = "" if math.isnan(measured) else _counted(_places(claim))
+        found["k"] = _counted(_places(claim)) if math.isfinite(measured) else ""
     if not math.isnan(claim["draws"]):
         found["draws"] = f"{int(claim['draws'])}"
     adjusted, alone = _interval(claim, ""), _interval(claim, "_unadjusted")

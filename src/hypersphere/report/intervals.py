@@ -14,8 +14,8 @@ from matplotlib.transforms import blended_transform_factory
 
 from hypersphere.report import figures, style
 
-LINE, AROUND = 0.19, 0.75
-"""Inches of a row and of all that surrounds the rows."""
+LINE, AROUND, SAID = 0.19, 0.75, 33
+"""Inches of a row and of all that surrounds the rows; letters in a line of what is said of a row beside the axis."""
 
 
 class Layout(NamedTuple):
@@ -37,9 +37,11 @@ class Layout(NamedTuple):
         return textwrap.wrap(f"{row.name}: {row.said}" if self.above else row.name, self.letters)
 
     def room(self, row: "Estimate") -> float:
-        """What a row needs, in heights of a line: a longer name has more."""
-        around = 1.05 if self.above else 0.35
-        return around + 0.65 * len(self.lines(row))
+        """What a row needs, in heights of a line: a longer name has more, and so has more that is said of it."""
+        lines = len(self.lines(row))
+        if self.above:
+            return 0.65 * lines + 1.05
+        return 0.65 * max(lines, len(textwrap.wrap(row.said, SAID))) + 0.35
 
     def middle(self, row: "Estimate") -> float:
         """Where the row's points are, below its upper end."""
@@ -130,7 +132,8 @@ def draw(
                 small["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
                 axis.text(0.03, at + 0.1, name, transform=from_the_left, **small).set_in_layout(False)
             else:
-                axis.annotate(row.said, (1.02, middle), **beside, fontsize=8, color="#444444")
+                said = textwrap.fill(row.said, SAID)
+                axis.annotate(said, (1.02, middle), **beside, fontsize=8, color="#444444", linespacing=1.0)
                 named[middle] = name
             at += layout.room(row)
         if section.margin:

@@ -14,19 +14,22 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
 GREY = "#6B6B6B"
-FONT = "STIXGeneral"
-"""The typeface of figures and of the paper. Matplotlib brings it along, so no system font is needed."""
+FONT = "DejaVu Sans"
+"""The typeface of figures. Matplotlib brings it along, so no system font is needed."""
+PAGE_FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif"
+"""The typefaces of the report page, which the text of an svg has, too. ``FONT`` is as wide as the widest of them."""
 FONTS = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
 PNG_DPI = 200
 
 RC: Any = {
     "svg.hashsalt": "hypersphere",
+    "svg.fonttype": "none",
     "path.simplify": False,
     "font.family": FONT,
     "font.size": 9.0,
-    "mathtext.fontset": "stix",
-    "axes.titlesize": 10.0,
-    "axes.labelsize": 9.5,
+    "mathtext.fontset": "dejavusans",
+    "axes.titlesize": 9.5,
+    "axes.labelsize": 9.0,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 0.7,
@@ -34,9 +37,9 @@ RC: Any = {
     "axes.axisbelow": True,
     "grid.color": "#E3E3E3",
     "grid.linewidth": 0.6,
-    "xtick.labelsize": 9.0,
-    "ytick.labelsize": 9.0,
-    "legend.fontsize": 9.0,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "legend.fontsize": 8.5,
     "legend.frameon": False,
     "lines.markersize": 4.5,
     "lines.markeredgecolor": "white",

@@ -109,8 +109,9 @@ def of_studies(
                 f"{path}: {identifier} in the reading '{reading}' is not a claim of an exact study of {paper}"
             )
         claim = answerable[identifier]
-        if others := set(rows["study"]) - {studied[claim.artifact].study}:
-            raise HypersphereError(f"{path}: {identifier} is answered by {min(others)}, another study than its own")
+        own = studied[claim.artifact].study
+        if others := set(rows["study"]) - {own}:
+            raise HypersphereError(f"{path}: {identifier} belongs to study {own}, but {min(others)} answered it")
         arms = {str(arm): part["value"].to_numpy(dtype=float) for arm, part in rows.groupby("arm", sort=False)}
         kind = next(kind for kind, names in KINDS.items() if arms.keys() <= names)
         answers_to = "comparison" if kind in ("counted", "effect") else "value"

@@ -86,6 +86,8 @@ class Checkpointer:
         tensors, progress = plain(tensors), json.dumps(asdict(self.progress))
         write_tensors(self.folder / RESUME, tensors, {"progress": progress, "sha256": _seal(tensors, progress)})
         self.saved, self.saved_at = self.progress.step, time.monotonic()
+        name = self.folder.parent.name  # of the run, in whose folder this one is
+        print(f"{name}: in epoch {self.progress.epochs + 1}, at step {self.saved}", flush=True)
         if number is not None:
             sentence = f"stopped by {signal.Signals(number).name} after step {self.progress.step}"
             raise stop.StoppedError(f"{self.folder}: {sentence}; run again to resume from there", number)

@@ -125,6 +125,7 @@ def _pretrain_one(
             print(f"note: {other}: not resumed: {difference}; it is kept until the run is finished", flush=True)
         for place in (folder, unfinished, unfinished / "snapshots"):
             files.sweep(place)
+        print(f"{run.name}: begins", flush=True)
         trainer: Callable[..., Progress] = importlib.import_module(registry.module_name("trainers", run.kind)).pretrain
         _publish(run, execution, trainer(run, data, execution, unfinished), unfinished, folder)
 

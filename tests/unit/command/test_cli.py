@@ -13,8 +13,10 @@ import pandas as pd
 import pytest
 import yaml
 
+from hypersphere.audit import command as audit
 from hypersphere.command import campaign, cli
 from hypersphere.config import plan as planning
+from hypersphere.config import settings
 from hypersphere.config.run import read
 from hypersphere.exact.study import COLUMNS as ANSWERS
 from hypersphere.provenance import stop, tables
@@ -92,6 +94,25 @@ def test_a_file_that_is_no_run_is_refused_before_anything_is_written(
         assert shown.count("\n") == 1
         assert "birds" in said or sentence == "--from" or str(file) in shown
     assert not (root / "results").exists()
+
+
+def test_the_help_has_each_command_once_with_a_short_line_and_set_explains_itself_in_each() -> None:
+    grouped = [name for names in cli.GROUPS.values() for name in names]
+    assert sorted(grouped) == sorted({*cli.COMMANDS, *audit.COMMANDS})
+    top, commands = cli.parser()
+    lines = top.format_help().splitlines()
+    assert max(map(len, lines)) <= 80
+    for wanted, names in cli.GROUPS.items():
+        below = lines[lines.index(f"{wanted}:") + 1 :][: len(names)]
+        assert [line.split()[0] for line in below] == [*names]
+        assert all(len(line.split()) > 4 for line in below)
+    scales = [path.stem for path in (ROOT / "config" / "scales").glob("*.yaml")]
+    for name in cli.COMMANDS:
+        help = " ".join(commands[name].format_help().split())
+        assert all(scale in help for scale in scales)
+        examples = re.findall(r"--set (\S+=\S+?)(?=[; ])", help)
+        settings.parse(example for example in examples if example != "KEY=VALUE]")
+        assert "seeds=[0,1]" in examples
 
 
 @pytest.mark.parametrize("installed", [True, False])

@@ -18,7 +18,7 @@ CIRCLES = {"1": 0.0, r"$1/\sqrt{\tau}$": 0.5, r"$1/\tau$": 1.0}
 """Powers of the temperature by which each circle's radius is divided."""
 SIGNS: dict[str, tuple[Any, str]] = {
     "contrastive": (DASHES[0], r"$\alpha/\tau + \beta/|u-v|$ (opposite sign)"),
-    "printed": (DASHES[1], r"$\alpha/\tau - \beta/|u-v|$ (as printed)"),
+    "printed": (DASHES[1], r"$\alpha/\tau - \beta/|u-v|$ (as published)"),
     "none": (DASHES[2], r"NT-Xent: $1/\tau$"),
 }
 RANGES = {0.07: (-12, 32), 1.0: (-4, 6)}
@@ -29,7 +29,7 @@ def fig2(table: pd.DataFrame) -> Drawing:
     numbers = panels["numbers"].set_index("series")["y"].to_dict()
     note = (
         f"The drawn pair has cosine {numbers['cosine']:.2f}, arc {numbers['arc']:.2f} and chord "
-        f"{numbers['chord']:.2f}. A dot is where a printed weight is 0."
+        f"{numbers['chord']:.2f}. A dot is where a published weight is 0."
     )
     measured = (
         "Left: both distances of a pair. Middle, right: the weight by which a loss multiplies the cosine's gradient"
@@ -46,7 +46,7 @@ def fig2(table: pd.DataFrame) -> Drawing:
             loc="outside lower center",
             ncols=4,
             handlelength=2.4,
-            title="weight on the cosine (middle and right)",
+            title="middle and right",
         )
 
     return Drawing((7.2, 3.4), measured, draw, note)
@@ -69,15 +69,16 @@ def _draw_pair(axes: Axes, plane: pd.DataFrame, temperature: float) -> None:
     for end in units:
         _draw_arrow(axes, end, "black")
     middle_of_arc = arc[len(arc) // 2]
-    middle_of_chord = units.mean(axis=0)
+    left_end = min(map(tuple, units))
     axes.annotate("arc", middle_of_arc, (2, 3), color=BLUE, textcoords="offset points")
     axes.annotate(
         "chord",
-        middle_of_chord,
-        (5, 2),
+        left_end,
+        (-5, -3),
         color=ORANGE,
-        va="bottom",
-        ha="center",
+        va="top",
+        ha="right",
+        bbox=background,
         textcoords="offset points",
     )
     axes.set(
@@ -145,7 +146,7 @@ def _legend() -> list[Line2D]:
         color="black",
         marker="o",
         linestyle="none",
-        label="where the printed weight is 0",
+        label="where the published weight is 0",
     )
     losses = [Line2D([], [], color=colour, label=loss) for loss, colour in LOSSES.items()]
     return [*signs, dot, *losses]

@@ -24,7 +24,7 @@ def fig2b(table: pd.DataFrame) -> Drawing:
     note = (
         f"{points['label'].nunique()} classes, {len(points):,} points, {table['epochs'].iloc[0]:.0f} epochs, "
         f"{table['n'].max():.0f} seeds with 95 % intervals; dots: the first seed. Left: noise of variance 0.1 as "
-        "printed. Middle: of standard deviation 0.1 as in the authors' code. Right: the authors' notebook, where the "
+        "published. Middle: of standard deviation 0.1 as in the authors' code. Right: the authors' notebook, where the "
         "last network of Fig. 2c embeds new classes under a new matrix."
     )
 
@@ -100,7 +100,7 @@ def _draw_density(axis: Axes, rows: pd.DataFrame) -> None:
 def fig2c(table: pd.DataFrame) -> Drawing:
     """Norms paper, Fig. 2c: mean norm of each class over training, for classes of unequal frequency."""
     note = (
-        "Noise of variance 0.1 as printed, of standard deviation 0.1, and of 1 as in the authors' imbalanced run. "
+        "Noise of variance 0.1 as published, of standard deviation 0.1, and of 1 as in the authors' imbalanced run. "
         f"Means over {table['n'].max():.0f} seeds, {table['epoch'].max():.0f} epochs. Each seed has centres and a "
         "matrix of its own, which move all its norms together; so below, each class is compared with the mean of the "
         "four classes of the same seed, with 95 % t intervals. Numbers in the legend: the classes' probabilities, "
@@ -149,7 +149,7 @@ def figS2(table: pd.DataFrame) -> Drawing:  # noqa: N802
     note = (
         f"{table['label'].nunique()} classes of {table['per_class'].iloc[0]:,} points, one seed, "
         f"{table['epochs'].iloc[0]} epochs; {drawn:,.0f} of the points are drawn. Dashed: from the origin to each "
-        "class's mean. Top: noise of variance 0.1 as printed. Bottom: of standard deviation 0.1 as in the authors' "
+        "class's mean. Top: noise of variance 0.1 as published. Bottom: of standard deviation 0.1 as in the authors' "
         "code. The second plane is the first one seen from its side. Axes have no unit."
     )
 

@@ -14,7 +14,7 @@ from hypersphere.report.studies import Drawing, Layout
 from hypersphere.report.style import COLOURS, DASHES, GREY, MARKERS
 
 READINGS = {
-    "square": "γ‖z_i‖², on one point of each pair (as printed)",
+    "square": "γ‖z_i‖², on one point of each pair (as published)",
     "norm": "γ‖z‖, mean over all points (N1)",
 }
 NORM = {
@@ -22,7 +22,7 @@ NORM = {
     "second": "second set alone",
     "static": "both, first static",
 }
-ANGLE = {"normalised": "normalised again", "printed": "as printed"}
+ANGLE = {"normalised": "normalised again", "printed": "as published"}
 ANGLES = ([0, 1.5707963, 3.1415927], ["0", "π/2", "π"])
 
 
@@ -41,7 +41,7 @@ def table1(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     limit = table.loc[table["converged"] == 0, "limit"].max()
     note = (
         "500 pairs in 20 dimensions, both sets scaled and trained, rate 10, until the mean cosine exceeds 0.999: mean "
-        f"± standard deviation [range] over {int(table['n'].max())} seeds. γ = 0 is not printed. Never: not within "
+        f"± standard deviation [range] over {int(table['n'].max())} seeds. γ = 0 is not published. Never: not within "
         f"{int(limit):,} steps."
     )
     return Layout(["Penalty", "Initial norm", *gammas], body, note)
@@ -59,7 +59,7 @@ def _ours(cell: dict[Hashable, Any]) -> str:
 def _printed(steps: float | None) -> str:
     if steps is None:
         return ""
-    return "; printed: divergence" if math.isinf(steps) else f"; printed: {steps:.0f}"
+    return "; published: divergence" if math.isinf(steps) else f"; published: {steps:.0f}"
 
 
 def fig2a(table: pd.DataFrame) -> Drawing:
@@ -74,7 +74,7 @@ def fig2a(table: pd.DataFrame) -> Drawing:
         "500 pairs in 20 dimensions, gradient descent at rate 10 until the mean cosine exceeds 0.999; means over "
         f"{int(table['n'].min())} seeds with 95 % t intervals (narrower than the lines). Left, random directions: both "
         "sets scaled and trained; only the second set scaled, as the text says; the first set static. Right, "
-        "interpolated pairs of norm 1: normalised again, or with the norm that the printed formula gives. The largest "
+        "interpolated pairs of norm 1: normalised again, or with the norm of the published formula. The largest "
         f"mean angle is {table['angle'].max():.2f}; at π nothing moves."
     )
 

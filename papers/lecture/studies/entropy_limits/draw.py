@@ -1,4 +1,4 @@
-"""SimCLR's Table 5, as a figure and as a table: printed entropies, between the lowest and the highest possible."""
+"""SimCLR's Table 5, as a figure and as a table: published entropies, between the lowest and the highest possible."""
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -21,7 +21,7 @@ def table5_entropy(table: pd.DataFrame) -> Drawing:
     least = lines["lowest"]
     most = lines["highest"]
     possible = (lines["row lowest"] <= printed) & (printed <= most.max())
-    finding = f"{possible.sum()} of {len(printed)} printed entropies of normalised embeddings are possible"
+    finding = f"{possible.sum()} of {len(printed)} published entropies of normalised embeddings are possible"
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
@@ -68,7 +68,7 @@ def table5_entropy(table: pd.DataFrame) -> Drawing:
             ylim=(-0.3, 9.4),
         )
 
-    measured = "Entropy (nat) of a softmax over all examples, against the temperature; dots: printed"
+    measured = "Entropy (nat) of a softmax over all examples, against the temperature; dots: published"
     return Drawing((5.0, 3.2), measured, draw, note, finding)
 
 
@@ -77,7 +77,7 @@ def table5_limits(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     head = [
         "Normalised",
         "τ",
-        "Printed",
+        "Published",
         "Lowest",
         "Logits at the top",
         "Highest",
@@ -99,7 +99,7 @@ def table5_limits(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
         )
     note = (
         f"Entropies in nat, of a softmax over {table['examples'].iloc[0]:,} examples. The lowest has some of the "
-        "logits at 1/τ and the others at -1/τ; without normalisation it is 0. A printed entropy outside the range is "
+        "logits at 1/τ and the others at -1/τ; without normalisation it is 0. A published entropy outside the range is "
         "refuted, one to which all of the range rounds is exact, any other is inconclusive."
     )
     return Layout(head, body, note)

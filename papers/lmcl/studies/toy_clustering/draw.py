@@ -51,7 +51,7 @@ def table1(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     printed = claims.set_index("id").to_dict("index")
     head = ["K-means on"]
     for name in DATASETS.values():
-        head += [f"{name}, printed", "ours", "verdict"]
+        head += [f"{name}, published", "ours", "verdict"]
     body = []
     for space, label in SPACES.items():
         row = [label]
@@ -78,13 +78,13 @@ def table1(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
 
 
 def _accuracy_cells(claim: dict[Hashable, Any], trials: dict[Hashable, Any]) -> list[str]:
-    """Printed, ours, verdict."""
+    """Published, ours, verdict."""
     theirs = f"{claim['reported']:.1f} ± {float(claim['reported_std']):.1f}"
     return [theirs, _mean_and_std(trials), str(claim["verdict"])]
 
 
 def _gain_cells(claim: dict[Hashable, Any]) -> list[str]:
-    """Printed, ours with its interval and p, verdict."""
+    """Published, ours with its interval and p, verdict."""
     theirs = words.signed(claim["reported"], 1)
     ours = words.signed(claim["measured"], 1)
     interval = words.interval(

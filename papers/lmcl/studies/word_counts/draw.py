@@ -7,7 +7,7 @@ from hypersphere.report.studies import Layout
 
 def word_counts(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     """Bags of words on the six tasks of LMCL's Table 4, beside the table's columns."""
-    head = ["Task", "Tested", "Majority", "Bag of words", "Printed", "Above the words"]
+    head = ["Task", "Tested", "Majority", "Bag of words", "Published", "Above the words"]
     body = []
     for row in table.to_dict("records"):
         above = f"{row['least'] - row['words']:+.1f} to {row['most'] - row['words']:+.1f}"
@@ -28,7 +28,7 @@ def word_counts(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     mpqa = least["subj"] - words["mpqa"]
     note = (
         "Accuracies in percent. A bag of words is logistic regression on which words occur; no encoder takes part. "
-        "Printed are the six encoders of Table 4, the lowest and the highest. If SUBJ and MPQA were swapped, the "
+        "Published are the six encoders of Table 4, the lowest and the highest. If SUBJ and MPQA were swapped, the "
         f"lowest would be {subj:.1f} and {mpqa:.1f} points above the words (L20)."
     )
     return Layout(head, body, note)

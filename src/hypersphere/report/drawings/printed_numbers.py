@@ -1,4 +1,4 @@
-"""Printed numbers: what the test set leaves to chance, numbers of runs, Welch's tests, last digits."""
+"""Published numbers: what the test set leaves to chance, numbers of runs, Welch's tests, last digits."""
 
 from itertools import cycle
 
@@ -16,9 +16,9 @@ UNPAIRED = (
 
 
 def binomial_floor(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
-    """Each table of printed accuracies and its floor: the standard error from the size of the test set alone."""
+    """Each table of published accuracies and its floor: the standard error from the size of the test set alone."""
     head = [
-        "Printed in",
+        "Published in",
         "Accuracies",
         "of unknown test size",
         "Median floor (points)",
@@ -58,11 +58,11 @@ def binomial_effects(table: pd.DataFrame) -> Drawing:
     beyond = int(table["beyond"].sum())
     chance = table["by_chance"].iloc[0]
     finding = (
-        f"{len(table) - beyond} of {len(table)} printed effects are within the test set's own error. "
+        f"{len(table) - beyond} of {len(table)} published effects are within the test set's own error. "
         f"{beyond} are beyond it, where chance alone gives {chance:.1f}"
     )
     note = (
-        f"{len(table)} printed effects: each variant's accuracy minus that of its table's baseline, divided by the "
+        f"{len(table)} published effects: each variant's accuracy minus that of its table's baseline, divided by the "
         f"binomial standard error of the difference; {beyond} are beyond 1.96 (outside the band). "
         f"The axis is linear up to 2 and logarithmic beyond. {UNPAIRED}"
     )
@@ -104,15 +104,15 @@ def binomial_effects(table: pd.DataFrame) -> Drawing:
 
 
 def seed_counts(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
-    """How many runs the decimals of printed accuracies allow, table by table."""
-    names = {"table": "Printed in", "way": "If accuracies are", "cells": "Cells"}
+    """How many runs the decimals of published accuracies allow, table by table."""
+    names = {"table": "Published in", "way": "If accuracies are", "cells": "Cells"}
     for n in (1, 2, 3, 4, 5, 10):
         names[f"n{n}"] = f"fit n = {n}"
     names |= {"all": "n of every cell", "none": "fit no n"}
     columns = table.fillna({"all": "none"})[list(names)]
     note = (
         "A mean of n runs over T test images is a multiple of 100 / (T n) percent. A number of runs fits a cell if one "
-        "of these multiples is printed so, and the printed standard deviation, if there is one, belongs to n whole "
+        "of these multiples is published so, and the published standard deviation, if there is one, belongs to n whole "
         "numbers of hits. Numbers up to 10 are tried. Only tables whose decimals can exclude a number are here. That "
         "nothing fits says that these assumptions fail (a dropped last batch, a padded one), never that a number is "
         "wrong."
@@ -125,13 +125,13 @@ def seed_counts(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
 
 
 def printed_tests(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
-    """How many printed effects are significant, by Welch's test, at each number of runs."""
+    """How many published effects are significant, by Welch's test, at each number of runs."""
     counts = {"effects": "Effects"}
     for n in (2, 3, 5, 10):
         counts[f"below_{n}"] = f"p < 0.05 at n = {n}"
     counts |= {"always": "at every n allowed", "never": "at no n allowed"}
     head = [
-        "Printed in",
+        "Published in",
         "Effects of",
         *counts.values(),
         "p at n = 3",
@@ -149,7 +149,7 @@ def printed_tests(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
             ]
         )
     note = (
-        "Each variant that is printed with a standard deviation is compared with its table's baseline by Welch's test, "
+        "Each variant with a published standard deviation is compared with its table's baseline by Welch's test, "
         "as if both were means of n runs; nothing is corrected for the number of tests. Allowed are the numbers of "
         "runs from 2 to 10 that the decimals of both accuracies allow; all, where the decimals tell nothing. Chance of "
         "no smaller p: of as many independent uniform p, all at least as large as the smallest; near 0, the means "
@@ -160,11 +160,11 @@ def printed_tests(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
 
 def last_digits(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
     digits = [str(digit) for digit in range(10)]
-    head = ["Printed in", "Of", "Accuracies", *digits, "odd", "p of odd or even"]
+    head = ["Published in", "Of", "Accuracies", *digits, "odd", "p of odd or even"]
     cells = table.astype(object).fillna({"group": "all"}).astype(str)
     cells["p_odd"] = [f"{p:.2g}" for p in table["p_odd"]]
     note = (
-        "Below each digit: how many accuracies end in it, with the zeros that their table prints. p: exact, two-sided, "
+        "Below each digit: how many accuracies end in it, with the zeros of their table. p: exact, two-sided, "
         f"of so many odd digits if odd and even were equally likely; {len(table)} rows are tested, and nothing is "
         "corrected for that. Means of three runs over 10,000 images end in 0, 3 and 7 in the third decimal, means of "
         "five in even digits; one run over 5,000 images has an even second decimal. Quoted numbers, dropped batches "

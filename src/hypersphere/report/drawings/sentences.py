@@ -1,4 +1,4 @@
-"""What a document's sentences say of its own printed numbers, and where they hold."""
+"""What the sentences of a paper say of its published numbers, and where they hold."""
 
 import pandas as pd
 
@@ -31,8 +31,8 @@ def sentences(table: pd.DataFrame, claims: pd.DataFrame) -> Layout:
             ]
         )
     note = (
-        "Each sentence is checked on the numbers that the document itself prints; nothing is measured. In quotation "
-        "marks are its own words. A place is a printed number, the difference of two, or a mean or range of several. "
+        "Each sentence is checked on the numbers that the paper itself publishes; nothing is measured. In quotation "
+        "marks are its own words. A place is a published number, the difference of two, or a mean or range of several. "
         "A sentence that its own numbers contradict is refuted."
     )
     return Layout(head, body, note)

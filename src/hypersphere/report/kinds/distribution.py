@@ -3,9 +3,11 @@
 from itertools import chain, product
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from hypersphere.config.measures import Measure
 from hypersphere.report import figures, style
 from hypersphere.report import notes as noted
 from hypersphere.report.artifact import Points
@@ -47,8 +49,10 @@ def draw(points: Points) -> Figure:
         {"color": style.COLOURS[at % len(style.COLOURS)], "linestyle": style.DASHES[at % 4]} for at in range(len(lines))
     ]
     legend = {points.named(x, "x"): Line2D([], [], **look) for x, look in zip(lines, looks, strict=True)}
-    height, inches = PANEL * down + 0.51, figures.WIDTH / across - 0.4
+    height, inches = PANEL * down + 0.51, figures.WIDTH / across - 0.5
     figure, _, panels = figures.drawing(points, placed, subtitle, height, inches, legend)
+    along: dict[Measure, dict[Axes, list[float]]] = {}
+    """The values along the axis of each panel, by their measure."""
     for (row, column), axis in panels.items():
         cells = [points.at(placed[row, column], x) for x in lines]
         drawn = [(of_cell[cell.text], look) for cell, look in zip(cells, looks, strict=True) if cell.text in of_cell]
@@ -59,9 +63,12 @@ def draw(points: Points) -> Figure:
             figures.blank(axis, cells)
             continue
         values = list(chain.from_iterable(table["value"] for table, _ in drawn))
-        if figures.logarithmic(values) and not cells[0].measure.bounded:
-            axis.set_xscale("log")
-            figures.log_ticks(axis.xaxis)
+        along.setdefault(cells[0].measure, {})[axis] = values
         axis.set_ylabel(f"{_of(points)} (%)" if column == 0 else "")
         axis.set_xlabel(cells[0].label if (row + 1, column) not in placed else "")
+    for measure, of_axes in along.items():  # one quantity has one kind of axis
+        spread = figures.logarithmic(list(chain.from_iterable(of_axes.values()))) and not measure.bounded
+        for axis in of_axes if spread else ():
+            axis.set_xscale("log")
+            figures.log_ticks(axis.xaxis)
     return figure

@@ -46,13 +46,15 @@ def notes(points: Points) -> tuple[str, ...]:
 
 def draw(points: Points) -> Figure:
     """A heat map for each panel, with as many in a row as leave room for the numbers."""
-    wide, high = len(points.axis("columns")), len(points.axis("rows"))
+    wide, high = len(points.measured("columns")), len(points.measured("rows"))
     combinations = points.measured("panels")
     most = max(1, min(len(combinations), int(figures.WIDTH / (SQUARE * wide + BESIDE)), 3))
     placed, (down, across) = figures.arrange(combinations, most)
     inches = figures.WIDTH / across
     printed = ". In parentheses: the published number" if any(cell.beside for cell in points.every) else ""
-    subtitle = f"{noted.measures(points)}: {noted.over(points, 'pretrainings')}{printed}"
+    text = f"{noted.measures(points)}: {noted.over(points, 'pretrainings')}{printed}"
+    said = (text, figures.unrun(points, "rows", "columns"), figures.below_pixels(points))
+    subtitle = ". ".join(filter(None, said))
     figure, part, panels = figures.drawing(points, placed, subtitle, down * (HIGH * high + 0.9) + 0.4, inches - 0.6)
     means = [cell.mean for cell in points.every if math.isfinite(cell.mean)] or [0.0]
     wider = max(0.0, SPAN - (max(means) - min(means))) / 2 if points.every[0].measure.unit == "%" else 0.0
@@ -77,8 +79,8 @@ def _text(cell: Point) -> str:
 
 def _panel(axis: Axes, points: Points, panel: Coordinates, inches: float, limits: tuple[float, float]) -> None:
     cells = list[list[Point]]()
-    for row in points.axis("rows"):
-        cells.append([points.at(panel, row, column) for column in points.axis("columns")])
+    for row in points.measured("rows"):
+        cells.append([points.at(panel, row, column) for column in points.measured("columns")])
     every = list(chain.from_iterable(cells))
     if all(math.isnan(cell.mean) for cell in every):
         figures.blank(axis, every)
@@ -105,9 +107,9 @@ def _panel(axis: Axes, points: Points, panel: Coordinates, inches: float, limits
                 axis.text(right + 0.5, down + 0.5, cell.ours.replace(" ", "\n"), **grey)
     _, names, label = figures.ticks(points, "columns")
     figures.name_ticks(axis, names, inches, 0.5)
-    axis.set_xlabel(label)
+    axis.set_xlabel(figures.folded(label, inches))
     _, names, label = figures.ticks(points, "rows")
     axis.set_yticks([at + 0.5 for at in range(len(cells))], names, rotation=0)
     level: dict[str, Any] = {"rotation": 0, "va": "center", "ha": "right"}
-    axis.set_ylabel(label, **(level if len(label) < 3 else {}))
+    axis.set_ylabel(figures.folded(label, HIGH * len(cells)), **(level if len(label) < 3 else {}))
     axis.tick_params(length=0)

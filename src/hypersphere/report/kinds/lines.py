@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
-from hypersphere.config.coordinates import normal
+from hypersphere.config.coordinates import Coordinates, normal
 from hypersphere.report import figures, style, words
 from hypersphere.report import notes as noted
 from hypersphere.report.artifact import Point, Points
@@ -26,8 +26,10 @@ LOG_RANGE = 8.0
 """An axis without unit and bounds is logarithmic if its largest mean is at least so many times its smallest."""
 BAND_FROM = 3
 """With at least so many seeds the interval is a band; with fewer, or on a logarithmic axis, each seed has a line."""
-ROOM = 0.12
-"""Smallest distance between the labels of two ticks, as a share of the axis."""
+MOST = 6
+"""Lines of a panel that one can tell apart."""
+BESIDE, DIGIT, GAP = 0.65, 0.075, 0.09
+"""Inches: what stands beside the axis of a panel, a digit of a tick's label, and the least gap between two labels."""
 LEVELS: dict[str, Any] = {"pixels": (0, (4, 2)), "untrained": (0, (1, 1.5))}
 """Controls that are drawn as horizontal lines, and their dashes."""
 PUBLISHED: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "none", "markersize": 6.0, "markeredgewidth": 1.2}
@@ -65,27 +67,26 @@ def _levels(points: Points) -> dict[str, str]:
 
 def draw(points: Points) -> Figure:
     """Panels, with heading, legend and notes outside of them. Panels of one measure on one dataset share an axis y."""
-    placed, (down, across) = figures.arrange(points.measured("panels"), 3)
+    if not _has_a_line(points):
+        return _only_a_sentence(points)
+    of_panels, of_lines = _axes(points)
+    placed, (down, across) = figures.arrange(points.measured(of_panels), 3 if of_panels == "panels" else 4)
     inches = figures.WIDTH / across
     places, names, label = figures.ticks(points, "x")
     slant = not places and figures.wrapped(names, inches)[1]
     height = PANEL * down + (1.0 if slant else 0.4)
-    subtitle = f"{noted.measures(points)}. Lines: {noted.over(points, 'pretrainings')}{_spread(points)}"
-    lines, looks = points.measured("lines"), list[dict[str, Any]]()
-    first = [line.get(words.varying(lines)[0]) for line in lines]
-    groups = list(dict.fromkeys(first))
-    for at in range(len(lines)):  # colour and marker are its own, dashes are by the first key that varies (the method)
-        group = groups.index(first[at]) if 1 < len(groups) < len(lines) else 0
-        marker = style.MARKERS[(at + at // len(style.COLOURS)) % len(style.MARKERS)]
-        look = {"color": style.COLOURS[at % len(style.COLOURS)], "marker": marker}
-        looks.append({**look, "linestyle": style.DASHES[group % len(style.DASHES)]})
-    figure, _, panels = figures.drawing(points, placed, subtitle, height, inches, _handles(points, looks))
+    lines = points.measured(of_lines)
+    looks = _looks(lines)
+    legend = _handles(points, of_panels, of_lines, looks)
+    figure, _, panels = figures.drawing(
+        points, placed, _subtitle(points), height, inches - BESIDE, legend, (of_panels,)
+    )
     alike: dict[tuple[Any, ...], list[Axes]] = {}
     for (row, column), axis in panels.items():
         panel = placed[row, column]
         cells = list[list[Point]]()
         for line in lines:
-            cells.append([points.at(panel, line, x) for x in points.axis("x")])
+            cells.append([points.at(panel, line, x) for x in points.measured("x")])
         every = list(chain.from_iterable(cells))
         if all(math.isnan(cell.mean) for cell in every):
             figures.blank(axis, every)
@@ -96,7 +97,7 @@ def draw(points: Points) -> Figure:
         if beside is None or beside.get("measure") != panel.get("measure"):
             axis.set_ylabel(every[0].label)
         if (row + 1, column) not in placed:
-            axis.set_xlabel(label)
+            axis.set_xlabel(figures.folded(label, inches - BESIDE))
         elif slant:
             axis.tick_params(axis="x", labelbottom=False)
     for axes in alike.values():
@@ -107,15 +108,64 @@ def draw(points: Points) -> Figure:
     return figure
 
 
-def _handles(points: Points, looks: Sequence[dict[str, Any]]) -> dict[str, Line2D]:
+def _axes(points: Points) -> tuple[str, str]:
+    """The axis with a point for each panel, and that with one for each line.
+
+    Of more than ``MOST`` lines each gets a panel of its own, with a line for each of what would be the panels.
+    """
+    panels, lines, every = (points.measured(axis) for axis in ("panels", "lines", "x"))
+    most = max(sum(any(points.at(panel, line, x).was_run for x in every) for line in lines) for panel in panels)
+    swapped = most > MOST >= len(panels) and "measure" not in words.varying(panels)
+    return ("lines", "panels") if swapped else ("panels", "lines")
+
+
+def _looks(lines: Sequence[Coordinates]) -> list[dict[str, Any]]:
+    """The look of each line: colour, marker and dashes, so that no line is known by its colour alone."""
+    first = [tuple(line.get(key) for key in words.varying(lines)[:1]) for line in lines]
+    groups = list(dict.fromkeys(first))
+    by_group = 1 < len(groups) < len(lines)
+    looks = []
+    for at in range(len(lines)):  # dashes are by the first key that varies (the method), or else each line's own
+        dashes = groups.index(first[at]) if by_group else at
+        marker = style.MARKERS[(at + at // len(style.COLOURS)) % len(style.MARKERS)]
+        look = {"color": style.COLOURS[at % len(style.COLOURS)], "marker": marker}
+        looks.append({**look, "linestyle": style.DASHES[dashes % len(style.DASHES)]})
+    return looks
+
+
+def _subtitle(points: Points) -> str:
+    """What is drawn, which values are not, and whether raw pixels are above every encoder."""
+    text = f"{noted.measures(points)}. Lines: {noted.over(points, 'pretrainings')}{_spread(points)}"
+    return ". ".join(filter(None, (text, figures.unrun(points, "x"), figures.below_pixels(points))))
+
+
+def _has_a_line(points: Points) -> bool:
+    """Whether any line has two values."""
+    for panel, line in product(points.measured("panels"), points.measured("lines")):
+        means = [points.at(panel, line, x).mean for x in points.measured("x")]
+        if sum(map(math.isfinite, means)) > 1:
+            return True
+    return False
+
+
+def _only_a_sentence(points: Points) -> Figure:
+    """In place of curves of one dot: the title, and that the numbers are in the table beside the figure."""
+    said = f"Not drawn: no line has two values at this scale. The numbers are in {points.name}.csv"
+    return figures.framed(figures.Frame(points.artifact.title, said, noted.small(points)), figures.WIDTH, 0.1)[0]
+
+
+def _handles(points: Points, of_panels: str, of_lines: str, looks: Sequence[dict[str, Any]]) -> dict[str, Line2D]:
     """Entries of the legend: every line, the controls, and the published numbers."""
-    lines, entries = points.measured("lines"), {}
+    lines, last, entries = points.measured(of_lines), points.measured("x")[-1], {}
+    _, names, _ = figures.ticks(points, "x")
     for line, look in zip(lines, looks, strict=True):
-        ends = [points.at(panel, line, points.axis("x")[-1]) for panel in points.axis("panels")]
+        ends = [points.at(panel, line, last) for panel in points.axis(of_panels)]
         lost = figures.lost(ends)
         nothing = lost and all(math.isnan(end.mean) for end in ends)
+        if not line:  # each panel has one line, which its heading names
+            continue
         name = points.called(line, words.varying(lines))
-        entries[name + (f" ({lost})" if nothing else "")] = Line2D([], [], **look)
+        entries[name + (f" ({lost} at {names[-1]})" if nothing else "")] = Line2D([], [], **look)
     for kind, name in _levels(points).items():
         entries[name] = Line2D([], [], color=style.GREY, linestyle=LEVELS[kind], linewidth=1.1)
     if any(math.isfinite(cell.published) for cell in points.every):
@@ -182,14 +232,25 @@ def _across(axis: Axes, points: Points, inches: float) -> list[float]:
     if spread:
         axis.set_xscale("log")
     axis.set_xlim(*np.exp(ends) if spread else ends)
-    ticks = [0]
-    for place in range(1, len(at)):
-        if at[place] - at[ticks[-1]] >= ROOM * (span or 1.0):
-            ticks.append(place)
     if len(x) <= 12:
-        axis.set_xticks(ordered[ticks])
+        shares = (at - at[0]) / (span or 1.0)
+        axis.set_xticks(ordered[_with_room(shares, list(map(words.short, ordered)), inches - BESIDE)])
     else:
         axis.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: words.short(normal(value))))
     axis.xaxis.set_minor_locator(NullLocator())
     return x
+
+
+def _with_room(shares: Sequence[float], labels: Sequence[str], inches: float) -> list[int]:
+    """Which ticks of an axis get a label, so that none touches another: all, every second, or fewer."""
+    halves = [DIGIT * len(label) / 2 for label in labels]
+    places = [share * inches for share in shares]
+    for step in range(1, len(shares)):
+        ticks = list(range(0, len(shares), step))
+        gaps = []
+        for left, right in pairwise(ticks):
+            gaps.append(places[right] - halves[right] - places[left] - halves[left])
+        if min(gaps) >= GAP:
+            return ticks
+    return [0]

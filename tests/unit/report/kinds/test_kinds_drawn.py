@@ -21,7 +21,7 @@ from hypersphere.errors import DamagedError
 from hypersphere.provenance.manifest import tidy_manifest
 from hypersphere.report import style, writer
 from hypersphere.report.artifact import SINGLE, Points
-from hypersphere.report.kinds import sphere
+from hypersphere.report.kinds import lines, sphere
 
 from .... import legible
 from ....harm import flip
@@ -209,13 +209,66 @@ def test_axes_show_lines_within_wide_bands_even_numbers_evenly_and_twenty_points
     low, high = panels(made.draw("sets"))[0].get_ylim()
     # From the untrained to the best: half of that above, and below as far as an accuracy goes, which is to 0.
     assert (low, high) == (pytest.approx(-0.06 * (64 - 12.5)), pytest.approx(64 + (0.5 + 0.06) * (64 - 12.5)))
-    without("summary", r"temperature=1\.[12]")(made, "buckets")  # the axis is whole although the last have no mean
+    without("summary", r"temperature=1\.[12]")(made, "buckets")  # the axis ends at 1, the last value that was run
     (axis,) = panels(made.draw("buckets"))
     assert axis.get_xscale() == "linear"
-    assert axis.get_xlim() == pytest.approx((0.1 - 0.04 * 1.1, 1.2 + 0.04 * 1.1))
+    assert axis.get_xlim() == pytest.approx((0.1 - 0.04 * 0.9, 1.0 + 0.04 * 0.9))
     without("summary", "second")(made, "squares")
     low, high = panels(made.draw("squares"))[0].collections[0].get_clim()
     assert high - low == pytest.approx(20)
+
+
+def test_what_was_not_run_has_no_place_and_is_counted(make: Any) -> None:
+    made = make()
+    assert not [text for text in told(made.draw("squares")) if "were run" in text]  # the control
+    without("summary", r"temperature=1;|batch.size=512|batch.size=1024")(made, "squares")
+    figure = made.draw("squares")
+    for axis in panels(figure):
+        assert [label.get_text() for label in axis.get_xticklabels()] == ["128", "256"]
+        assert len(axis.get_yticks()) == 2
+        assert not [text for text in axis.texts if text.get_text() == "not\nrun"]
+    said = " ".join(told(figure)).replace(" / ", " ")
+    assert "2 of 3 published values of τ were run; 2 of 4 published values of batch were run" in said
+
+
+def test_curves_of_one_dot_are_a_sentence_beside_their_table(make: Any) -> None:
+    made = make()
+    without("summary", r"temperature=0\.[125];|temperature=[12];")(made, "sweep")
+    figure = made.draw("sweep")
+    assert panels(figure) == []
+    assert any("no line has two values" in text and "sweep.csv" in text for text in told(figure))
+
+
+def test_more_lines_than_one_can_tell_apart_have_a_panel_each(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make()
+    monkeypatch.setattr(lines, "MOST", 3)
+    axes = panels(made.draw("sets"))
+    named = [f"{method}, {variant}" for method in ("SimCLR", "SimSiam") for variant in ("default", "cut <c=3> | *")]
+    assert [axis.get_title(loc="left") for axis in axes] == named
+    for axis in axes:
+        assert sum(line.get_marker() not in ("", "None") and line.get_xdata().size > 0 for line in axis.lines) == 1
+
+
+def test_lines_differ_in_more_than_colour(figure: Any) -> None:
+    for axis in panels(figure("courses")):
+        drawn = [
+            line.get_marker() for line in axis.lines if line.get_marker() not in ("", "None") and line.get_xdata().size
+        ]
+        assert len({*drawn}) == len(drawn) == 4
+
+
+@pytest.mark.parametrize(("pixels", "said"), [(99.0, True), (50.0, False)])
+def test_a_figure_says_that_raw_pixels_are_better_than_every_encoder(make: Any, pixels: float, said: bool) -> None:
+    made = make()
+
+    def alter(rows: pd.DataFrame) -> pd.DataFrame:
+        of_pixels = rows["coordinates"].str.contains("variant=pixels")
+        assert of_pixels.any()
+        return rows.assign(mean=rows["mean"].mask(of_pixels, pixels))
+
+    made.alter("squares", "summary", alter)
+    words = " ".join(told(made.draw("squares"))).replace(" / ", " ")
+    assert ("Raw pixels are better than every encoder" in words) == said
 
 
 def test_effects_are_sorted_and_filled_where_the_interval_excludes_zero(make: Any) -> None:

@@ -1,0 +1,103 @@
+"""What jobs at work have done so far, on the console of the Snakemake that started them, read from their logs.
+
+Snakemake says when a job begins and when it ends, and a job that trains sixty runs takes minutes. Each job names the
+run that it is at, in its own log.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from hypersphere.config.plan import BatchOfRuns
+from hypersphere.wording import counted
+
+EVERY = 30.0
+"""Seconds between two looks at the logs."""
+MOST = 4
+"""Jobs that one look has a line for."""
+DOING = {"pretrain": "training", "evaluate": "measuring"}
+"""What a job does, by its rule. The jobs of other rules are short."""
+BEGUN, ENDED = "job_info", ("job_finished", "job_error")
+"""Snakemake's names for the events of a job."""
+
+
+class Job(NamedTuple):
+    """A job that is at work on a batch of runs."""
+
+    doing: str
+    log: Path
+    batch: BatchOfRuns
+
+
+class Progress(logging.Handler):
+    """It hears from Snakemake which jobs are at work, and says how far they are; nothing twice."""
+
+    def __init__(self, batches: Mapping[str, BatchOfRuns], say: Callable[[str], object]) -> None:
+        super().__init__()
+        self.batches, self.say = batches, say
+        self.jobs: dict[int, Job] = {}
+        self.said: dict[int, str] = {}
+        """The last line of each job."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take a job up when it begins, and drop it when it ends."""
+        about = vars(record)
+        event = str(about.get("event"))
+        if event == BEGUN and about["rule_name"] in DOING:
+            batch = self.batches[about["wildcards"]["batch"]]
+            self.jobs[about["jobid"]] = Job(DOING[about["rule_name"]], Path(about["log"][0]), batch)
+        elif event in ENDED:
+            ended: int = about["job_id" if "job_id" in about else "jobid"]
+            self.jobs.pop(ended, None)
+            self.said.pop(ended, None)
+
+    def look(self) -> None:
+        """Say of each job how far it is, if that is news."""
+        lines = list(self._news())
+        for line in lines[:MOST]:
+            self.say(line)
+        if len(lines) > MOST:
+            self.say(f"and {len(lines) - MOST} other jobs")
+
+    def _news(self) -> Iterator[str]:
+        for number, job in list(self.jobs.items()):
+            line = how_far(job)
+            if line and self.said.get(number) != line:
+                self.said[number] = line
+                yield line
+
+    def watch(self) -> None:
+        """Look at the logs again and again, beside what Snakemake does, as long as it lives."""
+
+        def looking() -> None:
+            while True:
+                time.sleep(EVERY)
+                self.look()
+
+        threading.Thread(target=looking, daemon=True).start()
+
+
+def how_far(job: Job) -> str:
+    """``training run 24 of 60, simclr-default-digits-s0-9ed65619 (16 epochs): in epoch 8, at step 210``.
+
+    Empty before the job names a run.
+    """
+    runs = {run.name: run for run in job.batch.runs}
+    try:
+        lines = job.log.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:  # it has not begun to write
+        return ""
+    said: dict[str, str] = {}
+    """What the job said last of each run, in the order in which it took them."""
+    for line in lines:
+        name, colon, words = line.partition(": ")
+        if colon and name in runs:
+            said[name] = words
+    if not said:
+        return ""
+    name, words = list(said.items())[-1]
+    epochs = f" ({counted(runs[name].schedule.epochs, 'epoch')})" if job.doing == DOING["pretrain"] else ""
+    return f"{job.doing} run {len(said)} of {len(runs)}, {name}{epochs}: {words}"
