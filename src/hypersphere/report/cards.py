@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import PRINTED
-from hypersphere.config.measures import MEASURES, Measure
+from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
 from hypersphere.config.rules import RUNGS, Answer
 from hypersphere.provenance.tables import Row
@@ -52,17 +52,19 @@ class Card(NamedTuple):
 
 def of_claim(config: Config, claim: Entry) -> Card:
     """The card of a claim; a fact without anything to tell is left out."""
-    row, told = claim.row, sentence(config.papers[claim.row["paper"]], claim)
+    row = claim.row
+    in_words = row["sentence"] if row["answered_by"] == "encoder" else ""
     facts = [
         Fact("Source", source(row)),
-        Fact("In words", row["sentence"] if row["answered_by"] == "encoder" else ""),
+        Fact("In words", in_words),
         Fact("Published", _published(row)),
         Fact("Ours", _ours(claim)),
         _result(claim),
         *_certainty(claim),
         Fact("What differs", _differs(claim)),
-        *_settled_by(row),
+        _settled_by(row),
     ]
+    told = sentence(config.papers[row["paper"]], claim)
     return Card(told, [fact for fact in facts if fact.text or fact.badge])
 
 
@@ -71,37 +73,47 @@ def sentence(paper: Paper, claim: Entry) -> str:
     row = claim.row
     if row["answered_by"] != "encoder" and row["sentence"]:
         return f"{row['sentence'].rstrip('.')}."
-    measure, where = MEASURES.get(row["metric"]), entries.point(paper, row)
-    begin = f"{'On' if row['dataset'] else 'At'} {where}, " if where else ""
+    where = entries.point(paper, row)
+    arm = entries.arm(paper, row)
+    published = entries.published(row)
+    if where:
+        preposition = "On" if row["dataset"] else "At"
+        arm = f"{preposition} {where}, {arm}"
     if row["kind"] == "comparison":
-        said = f"{_apart(row, measure)} {entries.baseline(paper, row)}"
-    elif entries.published(row) == DIVERGES:
-        return f"{begin}{entries.arm(paper, row)}, {DIVERGES}."
+        said = f"is {_apart(row)} {entries.baseline(paper, row)} in {_noun(row)}"
+    elif published == DIVERGES:
+        said = DIVERGES
     else:
-        said = f"at {_with_unit(entries.published(row), measure)}"
-    return f"{begin}{entries.arm(paper, row)}, is {said} in {_noun(measure)}."
+        said = f"is at {_with_unit(published, row)} in {_noun(row)}"
+    return f"{arm}, {said}."
 
 
-def _apart(row: Row, measure: Measure | None) -> str:
+def _apart(row: Row) -> str:
     """``4.6 points above``; ``compared with`` where nobody says what is larger."""
     if not entries.prints_number(row):
         return APART.get(row["reported"], "compared with")
-    decimals = entries.decimals_of(row)
-    size = words.number(abs(float(row["reported"])), decimals)
-    return f"{_with_unit(size, measure, 'points')} {'below' if float(row['reported']) < 0 else 'above'}"
+    difference = float(row["reported"])
+    size = words.number(abs(difference), entries.decimals_of(row))
+    side = "below" if difference < 0 else "above"
+    return f"{_with_unit(size, row)} {side}"
 
 
-def _noun(measure: Measure | None) -> str:
+def _noun(row: Row) -> str:
     """``linear probe accuracy``, ``embedding norm``."""
+    measure = MEASURES.get(row["metric"])
     if measure is None:
         return "outcome"
     is_accuracy = measure.guesses is not None and "accuracy" not in measure.label
     return f"{measure.label} accuracy" if is_accuracy else measure.label
 
 
-def _with_unit(number: str, measure: Measure | None, of_percent: str = "%") -> str:
+def _with_unit(number: str, row: Row) -> str:
+    """``4.6 points`` of a difference, ``89.4 %`` of a value."""
+    measure = MEASURES.get(row["metric"])
     unit = measure.unit if measure else ""
-    return f"{number} {of_percent if unit == '%' else unit}".rstrip()
+    if unit == "%" and row["kind"] == "comparison":
+        unit = "points"
+    return f"{number} {unit}".rstrip()
 
 
 def source(row: Row) -> str:
@@ -113,46 +125,46 @@ def source(row: Row) -> str:
 def _published(row: Row) -> str:
     """The published number with its interval by the published standard deviations."""
     number = entries.published(row)
-    if number == NOTHING or (number in DIRECTIONS and row["answered_by"] != "encoder"):
+    if number == NOTHING:
         return ""
-    measure = MEASURES.get(row["metric"])
-    points = "points" if row["kind"] == "comparison" else "%"
-    shown = number if number in DIRECTIONS else _with_unit(number, measure, points)
-    low, high = (row.get(f"reported_{end}", float("nan")) for end in ("low", "high"))
-    interval = words.interval(low, high, entries.decimals_of(row), measure)
+    if number in DIRECTIONS:
+        return number if row["answered_by"] == "encoder" else ""
+    shown = _with_unit(number, row)
+    low, high = row.get("reported_low", math.nan), row.get("reported_high", math.nan)
+    interval = words.interval(low, high, entries.decimals_of(row), MEASURES.get(row["metric"]))
     return shown if interval == NOTHING else f"{shown}, {interval} by the published standard deviations"
 
 
 def _ours(claim: Entry) -> str:
     """What we found, its interval, and what it was measured on."""
-    row = claim.row
+    row, measured_on = claim.row, ""
     if not claim.found:
         return ""
-    stands_in = row["answered_by"] == "encoder" and row["measured_on"] not in ("", row["dataset"])
-    parts = (
-        entries.ours(row),
-        claim.intervals,
-        entries.counterexample(row["counterexample"]),
-        f"measured on {row['measured_on']}" if stands_in else "",
-        row["repeated"],
-    )
-    return _joined(*parts)
+    if row["answered_by"] == "encoder" and row["measured_on"] not in ("", row["dataset"]):
+        measured_on = f"measured on {row['measured_on']}"
+    failed = entries.counterexample(row["counterexample"])
+    return _joined(entries.ours(row), claim.intervals, failed, measured_on, row["repeated"])
 
 
 def _result(claim: Entry) -> Fact:
     """The result, what it means or why there is none, and whether another margin would change it."""
-    row, answer = claim.row, Answer.of(claim.row["answer"])
-    if answer is Answer.NOT_TESTED:
-        return Fact("Result", _joined(answer.result, row["why"]))
-    meaning = OF_TEXTS.get((row["answered_by"], answer), "")
+    row, margins = claim.row, ""
+    if claim.result == "not tested":
+        return Fact("Result", _joined(claim.result, row["why"]))
+    half, double = row.get("verdict_half"), row.get("verdict_double")
+    if half and double and {half, double} != {row["verdict"]}:
+        margins = f"with half the margin: {half}; with twice the margin: {double}"
+    return Fact("Result", _joined(_meaning(row), row["why"], margins), badge=claim.result)
+
+
+def _meaning(row: Row) -> str:
+    """What a result means; empty where its word says it all."""
+    answer = Answer.of(row["answer"])
     if row["kind"] == "comparison" and entries.prints_number(row):
-        meaning = OF_EFFECTS.get(answer, "")
-    elif answer is Answer.FAILS and row["reported"] in APART:
-        meaning = f"it is not {APART[row['reported']]} the baseline"
-    half, double = row.get("verdict_half", ""), row.get("verdict_double", "")
-    varies = half and double and (half, double) != (row["verdict"], row["verdict"])
-    margins = f"with half the margin: {half}; with twice the margin: {double}" if varies else ""
-    return Fact("Result", _joined(meaning, row["why"], margins), badge=answer.result)
+        return OF_EFFECTS.get(answer, "")
+    if answer is Answer.FAILS and row["reported"] in APART:
+        return f"it is not {APART[row['reported']]} the baseline"
+    return OF_TEXTS.get((row["answered_by"], answer), "")
 
 
 def _certainty(claim: Entry) -> Iterator[Fact]:
@@ -160,34 +172,33 @@ def _certainty(claim: Entry) -> Iterator[Fact]:
     row = claim.row
     if "rung" not in row:
         yield Fact("In claims.csv", row["verdict"])
-        return
-    if claim.result != "not tested":
-        yield Fact("Certainty", _joined(f"{row['certainty']}: {RUNGS[row['rung']]}", row["reasons"]))
+    elif claim.result != "not tested":
+        evidence = RUNGS[row["rung"]]
+        yield Fact("Certainty", _joined(f"{row['certainty']}: {evidence}", row["reasons"]))
     for step in claim.steps[1:]:
-        where = f"{RUNGS[step.row['rung']]}, scale {step.row['scale']}"
-        yield Fact("Other evidence", _joined(where, step.result, step.found, step.intervals))
+        evidence, scale = RUNGS[step.row["rung"]], step.row["scale"]
+        yield Fact("Other evidence", _joined(evidence, scale, step.result, step.found, step.intervals))
 
 
 def _differs(claim: Entry) -> str:
     """How our setting differs from the published one: the reading, open choices, fields of the run, and the device."""
-    row = claim.row
+    row, said = claim.row, list[str]()
     if claim.result == "not tested":
         return ""
-    open_choices = row["answered_by"] == "encoder" and row.get("unstated", "0") != "0"
-    parts = (
-        "" if claim.reading == PRINTED else f"reading: {claim.reading}",
-        f"{counted(row['unstated'], 'choice')} that the paper leaves open" if open_choices else "",
-        row.get("differs", ""),
-        f"device {row['device']}" if row["device"] else "",
-        row["precision"],
-    )
-    return _joined(*parts)
+    if claim.reading != PRINTED:
+        said.append(f"reading: {claim.reading}")
+    if row["answered_by"] == "encoder" and row.get("unstated", "0") != "0":
+        said.append(f"{counted(row['unstated'], 'choice')} that the paper leaves open")
+    said.append(row.get("differs", ""))
+    if row["device"]:
+        said.append(f"device {row['device']}")
+    return _joined(*said, row["precision"])
 
 
-def _settled_by(row: Row) -> Iterator[Fact]:
+def _settled_by(row: Row) -> Fact:
     """The command that settles the claim, and what it costs; the report alone knows it."""
-    if row.get("settle"):
-        yield Fact("To settle it", f"about {row['gpu_hours']:.1f} hours of a GPU", command=row["settle"])
+    command, hours = row.get("settle", ""), row.get("gpu_hours")
+    return Fact("To settle it", f"about {hours:.1f} hours of a GPU" if command else "", command=command)
 
 
 def _joined(*parts: str) -> str:

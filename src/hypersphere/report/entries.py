@@ -114,19 +114,23 @@ def entry(config: Config, row: Row, steps: Iterable[Row] = ()) -> Entry:
 
     ``steps`` are its rows of ladder.csv, the best first.
     """
-    paper, of_report, encoders = config.papers[row["paper"]], "rung" in row, row["answered_by"] == "encoder"
-    answer, printed = Answer.of(row["answer"]), published(row).removeprefix(NOTHING)
-    beside = of_report or not encoders or row["kind"] == "comparison" or settles(config)
-    subject, found = _subject(paper, row), ours(row)
-    failed = counterexample(row["counterexample"])
-    elsewhere = "" if beside or not printed else f"published: {printed}"
+    paper, of_report = config.papers[row["paper"]], "rung" in row
+    answer = Answer.of(row["answer"])
+    shown = published(row)
+    printed = "" if shown == NOTHING else shown
+    same_setting = of_report or row["answered_by"] != "encoder" or settles(config)
+    beside = same_setting or row["kind"] == "comparison"
+    elsewhere = f"published: {printed}" if printed and not beside else ""
+    found = ours(row)
+    if found in (NOTHING, words.NOT_RUN):
+        found = ""
     return Entry(
         row=row,
-        subject=subject or str(row["artifact"]),
+        subject=_subject(paper, row) or str(row["artifact"]),
         setting=_where(paper, row, point(paper, row), elsewhere),
         where=_where(paper, row, _data(paper, row), elsewhere),
         printed=printed if beside else "",
-        found=failed or ("" if found in (NOTHING, words.NOT_RUN) else found),
+        found=counterexample(row["counterexample"]) or found,
         intervals=_intervals(row),
         reading=_reading(config, row, answer),
         result=answer.result,
@@ -140,7 +144,10 @@ def _subject(paper: Paper, row: Row) -> str:
     """``SimCLR, cut by 3 against default``, or the sentence of what is no number of encoders; empty: neither."""
     if row["kind"] == "theorem" or (row["answered_by"] != "encoder" and row["sentence"]):
         return str(row["sentence"])
-    return f"{arm(paper, row)} against {baseline(paper, row)}" if row["kind"] == "comparison" else arm(paper, row)
+    subject = arm(paper, row)
+    if row["kind"] == "comparison":
+        subject += f" against {baseline(paper, row)}"
+    return subject
 
 
 def arm(paper: Paper, row: Row) -> str:
@@ -174,8 +181,11 @@ def _setting(paper: Paper, row: Row, column: str) -> str:
 
 def _where(paper: Paper, row: Row, data: str, elsewhere: str) -> str:
     metric, measured = MEASURES.get(row["metric"]), ""
-    if metric and (row["variant"] or row["answered_by"] == "encoder"):  # a sentence has no measure
-        unit = "points" if row["kind"] == "comparison" and metric.unit == "%" else metric.unit
+    is_measured = row["variant"] or row["answered_by"] == "encoder"  # a sentence is not
+    if metric and is_measured:
+        unit = metric.unit
+        if row["kind"] == "comparison" and unit == "%":
+            unit = "points"
         measured = f"{metric.label} ({unit})" if unit else metric.label
     origin = "" if row["origin"] == "printed" else ORIGINS[row["origin"]]
     return "; ".join(filter(None, (measured, data, elsewhere, origin, row["source"])))
@@ -183,8 +193,9 @@ def _where(paper: Paper, row: Row, data: str, elsewhere: str) -> str:
 
 def _data(paper: Paper, row: Row) -> str:
     """``CIFAR-10; measured on digits; epoch 100``."""
-    stands_in = row["answered_by"] == "encoder" and row["measured_on"] not in ("", row["dataset"])
-    measured_on = f"measured on {row['measured_on']}" if stands_in else ""
+    measured_on = ""
+    if row["answered_by"] == "encoder" and row["measured_on"] not in ("", row["dataset"]):
+        measured_on = f"measured on {row['measured_on']}"
     parts = (paper.label(row["dataset"]), measured_on, row["repeated"], _setting(paper, row, "setting"))
     return "; ".join(filter(None, parts))
 

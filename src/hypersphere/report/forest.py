@@ -4,6 +4,7 @@ It draws what results/report/claims.csv says and computes nothing. The short for
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import chain, starmap
 from pathlib import Path
 from typing import Any
@@ -171,7 +172,7 @@ def caption(claims: Sequence[Claim]) -> str:
     """Scale, protocol, n and device of what is drawn, and what it is worth."""
     shown = [claim for claim in claims if is_drawn(claim)]
     if not shown:
-        return "Nothing is drawn: no trained encoders give an interval for a printed difference of accuracies."
+        return "Nothing is drawn: no trained encoders give an interval for a published difference of accuracies."
     runs = sorted({int(claim["n"]) for claim in shown})
     few = f"n = {runs[0]}" if len(runs) == 1 else f"n from {runs[0]} to {runs[-1]}"
     scales = dict.fromkeys(f"Scale {claim['scale']}, {RUNGS[claim['rung']]}." for claim in shown)
@@ -185,10 +186,7 @@ def build(config: Config, claims: Sequence[Claim], folder: Path) -> None:
     """Write forest.{svg,png} and forest_short.{svg,png}, and the same for a narrow window as png."""
     every = rows(config, claims)
     for name, shown in zip(NAMES, (short(every), every), strict=True):
-        with style.applied():
-            wide, narrow = (draw(config, shown, len(claims_of(every)), layout) for layout in intervals.LAYOUTS)
-            figures.save(wide, [folder / f"{name}.svg", folder / f"{name}.png"], "")
-            figures.save(narrow, [folder / f"{name}{intervals.NARROW}.png"], "")
+        intervals.save(folder, name, partial(draw, config, shown, len(claims_of(every))))
 
 
 def draw(config: Config, shown: Rows, total: int, layout: Layout = intervals.PAGE) -> Figure:

@@ -7,7 +7,7 @@ no picture.
 from pathlib import Path
 
 from hypersphere.config import paper_code
-from hypersphere.report import figures, intervals, style
+from hypersphere.report import intervals
 from hypersphere.report.evidence import Evidence
 
 NAME = "front"
@@ -25,6 +25,4 @@ def build(root: Path, known: Evidence, folder: Path) -> None:
     if module is None:
         return
     draw = paper_code.load(module, paper_code.FRONT)
-    with style.applied():
-        figures.save(draw(known, root, narrow=False), [folder / f"{NAME}.svg", folder / f"{NAME}.png"], "")
-        figures.save(draw(known, root, narrow=True), [folder / f"{NAME}{intervals.NARROW}.png"], "")
+    intervals.save(folder, NAME, lambda layout: draw(known, root, narrow=layout.above))

@@ -2,7 +2,8 @@
 
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,7 +51,6 @@ class Layout(NamedTuple):
 PAGE = Layout(figures.WIDTH, 56, 100, 6, above=False)
 PHONE = Layout(3.6, 58, 48, 3, above=True)
 """Of a narrow window, in which the letters of ``PAGE`` could not be read."""
-LAYOUTS = (PAGE, PHONE)
 NARROW = "_narrow"
 """At the end of the file's name of what is drawn for a phone."""
 
@@ -89,6 +89,13 @@ class Estimates(NamedTuple):
     margin: float = 0.0
 
 
+def save(folder: Path, name: str, drawn: Callable[[Layout], Figure]) -> None:
+    """Write a drawing as svg and png, and as png for a narrow window."""
+    with style.applied():
+        figures.save(drawn(PAGE), [folder / f"{name}.svg", folder / f"{name}.png"], "")
+        figures.save(drawn(PHONE), [folder / f"{name}{NARROW}.png"], "")
+
+
 def draw(
     frame: figures.Frame,
     sections: Sequence[Estimates],
@@ -101,9 +108,12 @@ def draw(
 ) -> Figure:
     """The sections on one axis, with a line at ``zero``. At ``farthest`` it ends: arrows stand for what lies beyond."""
     titles = {section.title: textwrap.wrap(section.title, layout.bold) for section in sections}
-    height = sum(len(titles[section.title]) + sum(map(layout.room, section.rows)) for section in sections) or 1
-    signs = LINE * (-(-len(legend or {}) // layout.signs) - 1) if legend else 0.0
-    figure, part = figures.framed(frame, layout.width, AROUND + LINE * height + signs)
+    height = 0.0
+    for section in sections:
+        height += len(titles[section.title]) + sum(map(layout.room, section.rows))
+    height = height or 1.0
+    lines_of_signs = math.ceil(len(legend) / layout.signs) if legend else 1
+    figure, part = figures.framed(frame, layout.width, AROUND + LINE * (height + lines_of_signs - 1))
     axis = part.subplots()
     from_the_left = blended_transform_factory(part.transSubfigure, axis.transData)
     beside: dict[str, Any] = {"xycoords": axis.get_yaxis_transform(), "va": "center", "annotation_clip": False}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -232,10 +233,7 @@ def progress(config: Config, counts: pd.DataFrame) -> Table:
 
 def build(config: Config, compared: pd.DataFrame, folder: Path) -> None:
     """Write studies.{svg,png}, and the same for a narrow window as png."""
-    with style.applied():
-        wide, narrow = (draw(config, compared, layout) for layout in intervals.LAYOUTS)
-        figures.save(wide, [folder / f"{NAME}.svg", folder / f"{NAME}.png"], "")
-        figures.save(narrow, [folder / f"{NAME}{intervals.NARROW}.png"], "")
+    intervals.save(folder, NAME, partial(draw, config, compared))
 
 
 def draw(config: Config, compared: pd.DataFrame, layout: intervals.Layout = intervals.PAGE) -> Figure:
