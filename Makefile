@@ -84,6 +84,7 @@ evidence: ready ## tables, figures and scorecard from the records in evidence/<s
 
 pages: report ## from new records: what README.md says of them, and the pictures of docs/images
 	@python -m hypersphere.report.docs
+	@python -m hypersphere.report.gallery
 
 dag: ready ## the picture of the rules, their steps and how many there are, docs/images/dag.svg
 	@python -m hypersphere.command.dag
@@ -107,7 +108,7 @@ mend: ready ## verify, forget what is damaged, and make it again
 	@hypersphere verify $(SETTINGS) --mend
 	@snakemake --cores all --config $(CHOSEN)
 
-archive: ready ## sources, evidence and results of the scale in one zip, the same bytes each time (docs/archive.md)
+archive: ready ## sources, evidence and results of the scale in one zip, the same bytes each time (docs/dvc.md)
 	@hypersphere archive $(SETTINGS)
 
 test: ready ## the tests that a change needs; MARKS="" runs all, PAPER=lmcl those of one paper, SINCE=COMMIT those of what changed
@@ -125,7 +126,7 @@ test-tools: ready ## how Snakemake, Slurm, DVC and conda behave with the pipelin
 test-results: ready ## whether what `make reproduce` made is sound: every method learns, every figure is legible
 	@pytest -n 2 --dist worksteal tests/results $(SETTINGS)
 
-mutants: ready ## how many small wrong changes the unit tests notice; N=40 of each package, SEED=0 (docs/mutants.md)
+mutants: ready ## how many small wrong changes to the code the unit tests notice; N=40 of each package, SEED=0
 	@uv pip install --quiet --no-config --python $(BIN)/python --target .venv/mutation --group mutation
 	@PYTHONPATH=.venv/mutation python -m tests.mutants --size $(N) --seed $(SEED)
 
@@ -134,7 +135,7 @@ lint: ready ## ruff, snakefmt, snakemake --lint, mypy
 	@snakefmt --check --line-length 120 Snakefile workflow examples
 	@snakemake --lint
 
-bench: ready ## time probes, views and training steps (docs/performance.md)
+bench: ready ## time probes, views and training steps (docs/reference/performance.md)
 	@python benchmarks/probes.py
 	@python benchmarks/throughput.py
 

@@ -1,4 +1,4 @@
-"""How often the rule of comparisons is wrong: simulated, and written into docs/statistics.md.
+"""How often the rule of comparisons is wrong: simulated, and written into docs/reference/error_rates.md.
 
 python benchmarks/error_rates.py [DRAWS]
 
@@ -25,7 +25,7 @@ from hypersphere.statistics.effects import Pooled, Test
 from hypersphere.t_test import holm
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "statistics.md"
+PAGE = ROOT / "docs" / "reference" / "error_rates.md"
 BEGIN, END = "<!-- error rates: begin -->", "<!-- error rates: end -->"
 MANY_BEGIN, MANY_END = "<!-- many to one: begin -->", "<!-- many to one: end -->"
 SEEDS = (2, 3, 4, 5, 7, 10)

@@ -1,7 +1,7 @@
 """Throughput of views and of whole training steps, beside lightly's and beside the bare encoder, in one run.
 
 Everything that is compared is timed in turn, so that a slower minute of the machine slows all of it. Each repeat gives
-one ratio; reported are the median and the quartiles of the ratios. It writes docs/performance.md.
+one ratio; reported are the median and the quartiles of the ratios. It writes docs/reference/performance.md.
 """
 
 import argparse
@@ -40,7 +40,7 @@ from hypersphere.training.device import devices, precision
 from hypersphere.training.loop import Execution, _step, passes_of
 from hypersphere.training.trainers.image import Views as Source
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "performance.md"
 TEMPERATURE, HIDDEN, DIM, RATE, DECAY, MOMENTUM = 0.5, 256, 128, 0.1, 1e-4, 0.9
 SIGMAS = (0.1, 2.0)
 # lightly's SimCLRTransform by default, without its normalisation; the window holds three deviations to each side.

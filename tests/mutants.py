@@ -1,9 +1,10 @@
-"""How many small wrong changes to the code the unit tests notice: `make mutants`, docs/mutants.md.
+"""How many small wrong changes to the code the unit tests notice: `make mutants`.
 
 cosmic-ray lists all changes that its operators make in four packages, makes one at a time in a clone of the last
 commit, and runs the unit tests of the changed file's package there. There are thousands, so a sample is drawn, by the
 hash of a seed and a mutant's key: it is the same for the same source, and a mutant keeps its place when others come or
-go. Results stay in results/mutants/, by the digests of source and tests, so that a run that was stopped goes on.
+go. Results stay in results/mutants/, by the digests of source and tests, so that a run that was stopped goes on. At the
+end it prints two tables: how many mutants of each package were noticed, and which survived.
 """
 
 import argparse
@@ -26,13 +27,11 @@ from typing import TYPE_CHECKING
 from statsmodels.stats.proportion import proportion_confint
 
 from hypersphere import files
-from hypersphere.wording import renewed
 
 if TYPE_CHECKING:
     from cosmic_ray.work_item import WorkItem, WorkResult
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "mutants.md"
 PACKAGES = ("config", "objectives", "provenance", "statistics")
 SWAPS = {
     "Binary": "Add_Sub Sub_Add Mul_Div Div_Mul FloorDiv_Div Mod_Div Pow_Mul BitOr_BitAnd BitAnd_BitOr",
@@ -54,7 +53,6 @@ OTHERS = f"{OWN} and not heavy"
 """Those of the other tests of its package."""
 PATIENCE = 10
 """A mutant has this many times what the tests of its package took without one, and a minute more."""
-BEGIN, END = "<!-- mutants -->", "<!-- end of mutants -->"
 
 
 @dataclass(frozen=True)
@@ -222,8 +220,7 @@ def run(asked: argparse.Namespace) -> None:
         results = dict(database.results)
         outcomes = [outcome(item, results[item.job_id]) for item in items]
     note = f"cosmic-ray {version('cosmic-ray')}, seed {asked.seed}, sources `{source}`, tests `{tests}`."
-    shown = table(outcomes, {name: len(known) for name, known in of.items()})
-    files.write_text(PAGE, renewed(PAGE.read_text(encoding="utf-8"), BEGIN, END, f"{shown}\n\n{note}"))
+    print(f"\n{table(outcomes, {name: len(known) for name, known in of.items()})}\n\n{note}")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import sys
 import traceback
 from pathlib import Path
 
-if not __package__:  # started by its path (docs/conda.md): the checkout's plug-ins come along
+if not __package__:  # started by its path (docs/untested.md): the checkout's plug-ins come along
     src = Path(__file__).resolve().parent.parent
     sys.path[:1] = map(str, (src, *sorted(src.parent.glob("plugins/*/src"))))
 

@@ -151,7 +151,7 @@ def problem(path: Path, expected: str | None) -> str | None:
     if not path.is_file():
         return "the file is missing"
     try:
-        return None if sha256(path) == expected else "the file's bytes are not those of its manifest"
+        return None if sha256(path) == expected else "the file's bytes differ from its manifest"
     except OSError as error:
         return f"cannot be read ({error.strerror})"
 

@@ -31,6 +31,13 @@ def test_the_readme_is_as_it_is_written_from_the_report(plan: Plan) -> None:
     assert written("README.md") == docs.lead(evidence.read(plan.config.root))
 
 
+def test_the_page_of_each_paper_is_as_it_is_written_from_the_report(plan: Plan) -> None:
+    known = evidence.read(plan.config.root)
+    for name, paper in plan.config.papers.items():
+        page = (ROOT / docs.PAGES / f"{name}.md").read_text(encoding="utf-8")
+        assert page == docs.results_of(name, paper.title, known)
+
+
 Row = dict[str, Any]
 
 

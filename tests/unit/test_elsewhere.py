@@ -18,7 +18,7 @@ from hypersphere.config import registry
 from hypersphere.encoders.resnet import resnet
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "losses_elsewhere.md"
+PAGE = ROOT / "docs" / "objectives.md"
 KINDS: tuple[registry.Kind, ...] = ("objectives", "logits", "gradients", "initialisations")
 
 

@@ -1,4 +1,4 @@
-"""`--sdm conda` and `--use-conda` work where conda exists (docs/conda.md).
+"""`--sdm conda` and `--use-conda` work where conda exists (docs/untested.md).
 
 No conda is needed here, and none is tried: a stand-in answers in its place and solves nothing (stand_ins/conda). What
 is tested is what Snakemake hands to conda, and how a job starts in an environment that does not hold the package.

@@ -99,7 +99,7 @@ def test_a_dry_run_imports_no_torch(place: Checkout) -> None:
 
 
 def test_every_rule_that_computes_names_the_conda_environment(fresh: Checkout) -> None:
-    """docs/conda.md: `--sdm conda` works where conda exists; without this it would run a bare `python`."""
+    """docs/untested.md: `--sdm conda` works where conda exists; without this it would run a bare `python`."""
     files = list((fresh.root / "workflow" / "rules").glob("*.smk"))
     assert len(files) > 5
     for file in files:

@@ -31,7 +31,7 @@ def rot(path: Path) -> None:
 
 
 Harm = Callable[[Path], object]
-BYTES = "bytes are not those"
+BYTES = "bytes differ from its manifest"
 SEALED = "(altered since it was written|not valid JSON)"  # the bit may be one of a bracket
 GONE = "the file is missing"
 DRAWN = (

@@ -65,6 +65,12 @@ def claims_of(paper):
     return digests.file_digest(PLAN.config.claims_file(paper).as_posix())
 
 
+def selected_values():
+    """The tables of tuned values that studies chose."""
+    folders = PLAN.config.folders.values()
+    return [os.path.relpath(path) for folder in folders for path in sorted(folder.glob("selected/*.csv"))]
+
+
 def notes_of(name):
     """The files of that name in the folders of documents."""
     return [os.path.relpath(path) for path in PLAN.config.files_named(name).values()]

@@ -2,6 +2,7 @@
 
 RECORDED = judged_records.recorded_scales(Path.cwd())
 REPORT = [f"results/report/{name}" for name in ("index.html", "report.pdf", "claims.csv")]
+FRONT = multiext("results/report/front", ".svg", ".png", "_narrow.png") if paper_code.front() else []
 OF_RECORDS = ("claims.csv", "claims.json", "studies.csv", "splits.csv", "answers.csv", "progress.csv")
 
 
@@ -40,8 +41,10 @@ rule write_report:
             "findings.csv",
             "manifest.json",
         ),
-        multiext("results/report/forest", ".svg", ".png", "_short.svg", "_short.png"),
-        multiext("results/report/studies", ".svg", ".png"),
+        FRONT,
+        multiext("results/report/forest", ".svg", ".png", "_narrow.png"),
+        multiext("results/report/forest_short", ".svg", ".png", "_narrow.png"),
+        multiext("results/report/studies", ".svg", ".png", "_narrow.png"),
         [f"results/report/figures/{paper}/{name}.svg" for paper, name in PLAN.config.report_figures.items()],
     log:
         "logs/report/report.log",
@@ -56,7 +59,7 @@ rule write_report:
             *TEMPLATES,
             *(path.as_posix() for path in sorted(Path("paper").glob("*.[ty]*"))),
             *(path.as_posix() for path in sorted(Path("config").glob("scales/*.yaml"))),
-            *(path.as_posix() for path in sorted(Path("config").glob("selected/*/*.csv"))),
+            *selected_values(),
             *notes_of("errata.yaml"),
             *notes_of("findings.yaml"),
             "config/certainty.yaml",

@@ -31,7 +31,7 @@ AVERAGES = ("average", "avg", "avg.", "mean")
 CHECKS: Mapping[str, tuple[str, str]] = {
     "range": (
         "Means within their range",
-        "a share of examples lies between 0 and 100 percent, and a mean between the ends that are printed with it",
+        "a share of examples lies between 0 and 100 percent, and a mean between the ends that are published with it",
     ),
     "average": (
         "Averages of a row",
@@ -46,7 +46,7 @@ CHECKS: Mapping[str, tuple[str, str]] = {
         "One number of runs for a table",
         "all cells of a table are means of one number of runs, as measured and rounded",
     ),
-    "claims": ("Sentences", "a sentence holds of the numbers as they are printed"),
+    "claims": ("Sentences", "a sentence holds of the numbers as published"),
     "spread": (
         "Deviation over runs and the test set's floor",
         "runs differ as if each met its own random test examples; runs on the same examples differ less, and noise of "
@@ -59,7 +59,7 @@ CHECKS: Mapping[str, tuple[str, str]] = {
     ),
     "welch": (
         "Effects and the spread over runs",
-        "a row and its baseline are means of n runs each, with the printed deviations and no true difference "
+        "a row and its baseline are means of n runs each, with the published deviations and no true difference "
         "(Welch's test)",
     ),
     "table": (
@@ -189,7 +189,7 @@ def granular(cell: Cell) -> Iterator[Finding]:
 def runs_that_fit(outcomes: Mapping[int, bool | None], informative: bool) -> tuple[str, str]:
     """The verdict of numbers of runs that were tried, and a sentence."""
     if not informative and all(outcomes.values()):
-        return UNINFORMATIVE, "the printed decimals allow every number of runs"
+        return UNINFORMATIVE, "the published decimals allow every number of runs"
     fitting = ", ".join(str(n) for n, outcome in outcomes.items() if outcome)
     unknown = ", ".join(str(n) for n, outcome in outcomes.items() if outcome is None)
     said = [f"n = {fitting}" if fitting else "", f"not decided for n = {unknown}" if unknown else ""]

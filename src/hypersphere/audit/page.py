@@ -32,7 +32,7 @@ LONGEST = 48  # characters of a row's name in the picture
 LIMITS = (
     "A dropped last batch or a padded one changes the number of examples; a mean of accuracies by class, over splits "
     "or over datasets has another granularity and another floor. Numbers that are quoted from elsewhere may be of "
-    "other runs. An audit says which assumptions the printed numbers fit. It cannot say how they came about. A table "
+    "other runs. An audit says which assumptions the published numbers fit. It cannot say how they came about. A table "
     "that fits everything may still be wrong."
 )
 
@@ -43,7 +43,7 @@ Findings = Sequence[Finding]
 def headline(findings: Findings) -> str:
     if impossible := sum(one.impossible for one in findings):
         return f"{counted(impossible, 'finding')} that no chance explains under the assumptions stated."
-    return "Every printed number is possible under the assumptions stated."
+    return "Every published number is possible under the assumptions stated."
 
 
 def _counts(findings: Findings) -> list[tuple[str, ...]]:
@@ -74,7 +74,7 @@ def markdown(findings: Findings) -> str:
         return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
     head, *counts = _counts(findings)
-    parts = [f"# Audit of printed numbers\n\n{headline(findings)}\n", table(head, counts)]
+    parts = [f"# Audit of published numbers\n\n{headline(findings)}\n", table(head, counts)]
     for (name, (title, assumption)), verdict in itertools.product(CHECKS.items(), TOLD):
         told = [one for one in findings if one.check == name and one.verdict == verdict]
         if told:
@@ -161,7 +161,7 @@ def page(findings: Findings) -> str:
         mark = ' class="not"' if NOT in cells[1:2] else ""
         return f"<tr{mark}>{inside}</tr>"
 
-    parts = [f"<h1>Audit of printed numbers</h1><p>{headline(findings)}</p>"]
+    parts = [f"<h1>Audit of published numbers</h1><p>{headline(findings)}</p>"]
     head, *counts = _counts(findings)
     parts.append(f"<table>{row(head, 'th')}{''.join(map(row, counts))}</table>")
     if drawn := sum(one.check == "floor" and math.isfinite(one.value) for one in findings):
@@ -183,7 +183,7 @@ def page(findings: Findings) -> str:
                 f"<table>{row(('Where', 'Verdict', 'Found'), 'th')}{rows}</table>{more}"
             )
     return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Audit of printed numbers</title>'
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Audit of published numbers</title>'
         f"<style>{STYLE}</style>{''.join(parts)}<h2>Limits</h2><p>{LIMITS}</p></html>\n"
     )
 

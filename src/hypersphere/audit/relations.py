@@ -140,7 +140,7 @@ def text(at: Coordinates) -> str:
 def _select(cells: Cells, numbers: Sequence[Number]) -> list[Number]:
     found = [one for one in numbers if all(one.at.get(key, "") in values for key, values in cells.items())]
     if not found:
-        raise ValueError(f"cells: no number is printed at {dict(cells)}")
+        raise ValueError(f"cells: the table has no number at {dict(cells)}")
     return found
 
 
@@ -163,13 +163,13 @@ def parse(sentence: str, cells: Sequence[Cell], decimal: str = numerals.POINT) -
     for name in filter(None, (found["a"], found["b"])):
         if name not in rows:
             near = "".join(f"; did you mean {one}?" for one in difflib.get_close_matches(name, rows, 1))
-            raise HypersphereError(f"claim '{sentence}': '{name}' is no row of this table{near}")
+            raise HypersphereError(f"claim '{sentence}': '{name}' is not a row of this table{near}")
     of, columns = "all", sorted({cell.column for cell in cells})
     if found["places"]:
         word, _, rest = found["places"].partition(" ")
         of, named = (word, columns) if rest == "columns" else ("all", found["places"].split(","))
         if unknown := [name.strip() for name in named if name.strip() not in columns]:
-            raise HypersphereError(f"claim '{sentence}': '{unknown[0]}' is no column of this table")
+            raise HypersphereError(f"claim '{sentence}': '{unknown[0]}' is not a column of this table")
         columns = [name.strip() for name in named]
     arms = [name for name in (found["a"], found["b"]) if name]
     chosen = [c for c in cells if c.row in arms and c.column in columns and found["metric"] in (None, c.metric)]

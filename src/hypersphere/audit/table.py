@@ -22,7 +22,7 @@ COLUMNS: Mapping[str, str] = {
     "row": "its row, a method; by default the line",
     "column": "its column, a dataset",
     "metric": "what is measured",
-    "mean": "the printed number with all its decimals, in percent where it is an accuracy; `93.1 ± 0.2` is read too",
+    "mean": "the published number with all its decimals, in percent where it is an accuracy; `93.1 ± 0.2` is read too",
     "std": "its standard deviation over runs",
     "n": "the number of runs",
     "n_test": "the number of test examples, only where the number is a share of them",
@@ -146,7 +146,7 @@ def text_of(file: Path) -> str:
     with file.open("rb") as handle:
         data = handle.read(LARGEST_FILE + 1)
     if len(data) > LARGEST_FILE:
-        raise HypersphereError(f"{file}: has more than {LARGEST_FILE >> 20} MiB; a table of printed numbers has less")
+        raise HypersphereError(f"{file}: has more than {LARGEST_FILE >> 20} MiB; a table of published numbers has less")
     marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
         return data.decode("utf-16" if marked else "utf-8-sig")

@@ -1,11 +1,13 @@
 """Pages of the documentation site that are generated, and the report: hooks that MkDocs calls (mkdocs.yml).
 
 The reference is taken from the sources, so that it cannot fall behind: losses, theorems and the fields of the
-configuration from their docstrings, by mkdocstrings; the command line from its parser; errata from the documents'
-folders. Pictures are of any scale, because an exact figure is the same at all.
+configuration from their docstrings, by mkdocstrings; the command line from its parser; errata, and what is ours in a
+figure, from the papers' folders; promises from the list of their tests. Pictures are of any scale, because an exact
+figure is the same at all.
 """
 
 import ast
+import csv
 import logging
 import os
 import re
@@ -33,7 +35,11 @@ FINDINGS = "<!-- findings of the README -->"
 """Where docs/index.md has the findings of README.md."""
 REPORTED = "<!-- the report -->"
 """Where it has the link to the report."""
-OUTSIDE = {"CONTRIBUTING.md": "contributing.md", "data/README.md": "own_images.md"}
+OUTSIDE = {
+    "CONTRIBUTING.md": "contributing.md",
+    "data/README.md": "own_images.md",
+    "plugins/control/README.md": "control.md",
+}
 """Pages of the site that are files outside docs/."""
 LINK = re.compile(r'\b(?:href|src)="(?!#|\w+:)([^"]+)"')
 """A link of a page to a file beside it."""
@@ -67,8 +73,8 @@ def losses(config: project.Config, results: Path) -> tuple[str, dict[str, Path]]
     pictures by where the site has them. ``results`` holds a folder for each scale.
     """
     known = {one.id for one in load_errata(config)}
-    lines = ["# Losses", "", "One function per equation; the name is what YAML says. The choices that are ours in a"]
-    lines += ["figure are in [figures.md](../figures.md).", ""]
+    lines = ["# Losses", "", "One function per equation; the name is what YAML says. [Exact figures](figures.md) says"]
+    lines += ["what is our choice in a figure.", ""]
     lines += ["::: hypersphere.objectives", "    options: {members: false, show_root_heading: false}"]
     pictures: dict[str, Path] = {}
     for title, (kind, what) in KINDS.items():
@@ -105,19 +111,40 @@ def command_line() -> str:
 
 def errata(config: project.Config) -> str:
     """The page of what the documents get wrong, contradict themselves in, or leave open."""
-    lines = ["# What the documents get wrong", ""]
-    lines += [
-        "Each entry names what is printed, what we take instead, which published runs have it, why, and the tests or"
-    ]
-    lines += ["statements that show it."]
+    lines = ["# What the papers get wrong", ""]
+    lines += ["Each entry names what the paper publishes, what we take instead, which published runs have it, why, and"]
+    lines += ["the tests or statements that show it."]
     for title, entries in groupby(ledger(config), itemgetter("title")):
         lines += ["", f"## {title}"]
         for one in entries:
-            lines += ["", f"### {one['id']}: {one['place']} {{ #{one['id']} }}", "", f"**Printed.** {one['printed']}"]
+            lines += ["", f"### {one['id']}: {one['place']} {{ #{one['id']} }}", "", f"**Published.** {one['printed']}"]
             lines += ["", f"**Taken.** {one['chosen']}", ""]
             lines += [f"**What is run at the published scale.** {one['run']}", ""] if one["run"] else []
             lines += [f"**Why.** {one['decided']}", ""]
             lines += ["Shown by " + ", ".join(f"`{test}`" for test in one["tests"]) + "."] if one["tests"] else []
+    return "\n".join(lines)
+
+
+def promises() -> str:
+    """The page of what is promised, each promise with its tests, from tests/promises.csv."""
+    lines = ["# Promises and their tests", "", "Each promise has a test that shows it, and a control: a test that must"]
+    lines += ["fail, or see a difference, when the promise is broken on purpose. Paths are under `tests/`."]
+    with (ROOT / "tests" / "promises.csv").open(newline="", encoding="utf-8") as file:
+        listed = list(csv.DictReader(file))
+    for about, rows in groupby(listed, itemgetter("about")):
+        lines += ["", f"## {about}", "", "| promise | test | control |", "|---|---|---|"]
+        lines += [f"| {row['promise']} | {row['test']} | {row['control']} |" for row in rows]
+    return "\n".join(lines)
+
+
+def exact_figures(config: project.Config) -> str:
+    """The page of what is our choice in a figure of an exact study, from figures.md in the papers' folders."""
+    lines = ["# Exact figures and tables", "", "What the papers leave open in a figure or table, and what we chose."]
+    for name, paper in config.papers.items():
+        file = config.folders[name] / "figures.md"
+        if file.is_file():
+            text = file.read_text(encoding="utf-8").partition("\n")[2]
+            lines += ["", f"## {paper.title}", re.sub("^## ", "### ", text, flags=re.MULTILINE)]
     return "\n".join(lines)
 
 
@@ -129,7 +156,8 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
     equations, pictures = losses(loaded, ROOT / "results")
     written = {page: linked((ROOT / file).read_text(encoding="utf-8")) for file, page in OUTSIDE.items()}
     written |= {"reference/losses.md": equations, "reference/errata.md": errata(loaded)}
-    written |= {"reference/command_line.md": command_line()}
+    written |= {"reference/command_line.md": command_line(), "reference/promises.md": promises()}
+    written |= {"reference/figures.md": exact_figures(loaded)}
     for name, content in written.items():
         files.append(File.generated(config, name, content=content))
     for name, path in pictures.items():
@@ -143,15 +171,15 @@ def on_page_markdown(markdown: str, page: "Page", **_: Any) -> str:
         readme = (ROOT / "README.md").read_text(encoding="utf-8")
         markdown = markdown.replace(FINDINGS, readme.partition(BEGIN)[2].partition(END)[0].strip())
     made = (REPORT / "index.html").is_file()
-    link = "**[Open the report](report/index.html)**: what is known of every claim." if made else ""
+    link = '**<a href="report/index.html">Open the report</a>**: what is known of every claim.' if made else ""
     return linked(markdown.replace(REPORTED, link))
 
 
 def linked(markdown: str) -> str:
     """A page with links to files outside docs/ where the site has them."""
     for file, page in OUTSIDE.items():
-        markdown = markdown.replace(f"](../{file})", f"]({page})").replace(f"]({file})", f"]({page})")
-    return markdown.replace("](docs/", "](").replace("](../docs/", "](")
+        markdown = re.sub(rf"\]\((\.\./)*{re.escape(file)}(?=[)#])", f"]({page}", markdown)
+    return re.sub(r"\]\((\.\./)*docs/", "](", markdown)
 
 
 def on_post_build(config: "MkDocsConfig") -> None:

@@ -14,7 +14,7 @@ FILE = "CITATION.cff"
 
 def _address(text: str) -> str:
     if not re.fullmatch(r"https?://[^\s?#]+", text):
-        raise ValueError(f"'{text}' is no address of the web")
+        raise ValueError(f"'{text}' is not an address of the web")
     return text
 
 

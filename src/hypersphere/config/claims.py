@@ -171,7 +171,7 @@ def load(file: Path) -> list[Claim]:
         claims[claim.id] = claim
         if claim.kind == "value":
             if claim.reported is None:
-                raise HypersphereError(f"{file}: {claim.id}: reported: a value claim needs the printed number")
+                raise HypersphereError(f"{file}: {claim.id}: reported: a value claim needs the published number")
             values.setdefault((claim.artifact, claim.reading, claim.text), []).append(claim.reported)
     with_numbers = {artifact for artifact, _, _ in values}
     for claim in [one for one in claims.values() if one.kind == "comparison" and one.variant]:

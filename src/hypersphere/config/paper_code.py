@@ -3,6 +3,7 @@
 The folder is the package ``papers.<id>``, wherever it lies:
 
 - ``theorems.py`` assigns ``STATEMENTS``;
+- ``front.py`` has a function ``front``, which draws the picture above all; one paper may have it;
 - ``studies/<study>/compute.py`` has a function ``<study>``, and ``draw.py`` beside it one for each artifact.
 
 Exact studies that every paper may name are in ``hypersphere/exact/``, and their drawings in
@@ -24,7 +25,7 @@ from hypersphere.config import registry
 from hypersphere.errors import HypersphereError
 
 PACKAGE = "papers"
-THEOREMS, STUDIES = "theorems", "studies"
+THEOREMS, STUDIES, FRONT = "theorems", "studies", "front"
 SHARED = Path(__file__).parents[1] / "exact"
 """The folder of the exact studies that every paper may name."""
 
@@ -130,6 +131,12 @@ def theorems(paper: str) -> str | None:
     """The dotted module of a paper's theorems; None without that file."""
     module = f"{PACKAGE}.{paper}.{THEOREMS}"
     return module if module_file(module) else None
+
+
+def front() -> str | None:
+    """The dotted module that draws the picture above all; None if no paper has it. Of several, the first by name."""
+    modules = [f"{PACKAGE}.{paper}.{FRONT}" for paper in sorted(_folders)]
+    return next(filter(module_file, modules), None)
 
 
 def study(paper: str, name: str) -> StudyCode | None:

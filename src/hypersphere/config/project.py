@@ -500,7 +500,7 @@ def _load(root: Path, overrides: dict[str, Any]) -> Config:
     for place in [*sorted(file.parent for file in (root / PAPERS).glob(f"*/{PAPER}")), *map(Path, settings.papers)]:
         # Where a file system ignores case, their results would lie in one folder.
         if (other := alike.setdefault(place.name.casefold(), place)) != place:
-            raise HypersphereError(f"{place / PAPER}: {place.name} is the name of another document, {other}")
+            raise HypersphereError(f"{place / PAPER}: {place.name} is the name of another paper, {other}")
         folders[place.name] = place
     paper_code.admit(folders)
     papers: dict[str, Paper] = {}
@@ -508,7 +508,7 @@ def _load(root: Path, overrides: dict[str, Any]) -> Config:
     for name, place in folders.items():
         file = place / PAPER
         if name == SEVERAL:
-            raise HypersphereError(f"{file}: {SEVERAL} stands for more than one document, so none can have this name")
+            raise HypersphereError(f"{file}: {SEVERAL} stands for more than one paper, so none can have this name")
         papers[name] = validate(Paper, read_mapping(file), file)
         if papers[name].paper != name:
             raise HypersphereError(f"{file}: paper: must be the name of its folder (given: '{papers[name].paper}')")
@@ -564,7 +564,7 @@ def of_document(given: Any, key: str, document: str, where: str) -> Any:
     if not isinstance(given, dict):
         return given
     if key in given:
-        raise HypersphereError(f"{where}.{key}: its folder says which document it is about; leave it out")
+        raise HypersphereError(f"{where}.{key}: its folder says which paper it is about; leave it out")
     return {**given, key: document}
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fnmatch import translate
 from pathlib import Path
 from string import Formatter
@@ -24,23 +25,30 @@ OUTCOMES = (
     Answer.NOT_TESTED,
 )
 """What the claims of a question come to."""
-Evaluation = Literal["holds", "fails", "opposite", "cannot tell"]
-"""The outcomes for which every question has a sentence of its own."""
+Evaluation = Literal["holds", "fails"]
+"""The outcomes for which every question has a headline of its own."""
 OfStudy = Literal["unclear"]
-Said = Evaluation | Literal["direction only", "not tested"] | OfStudy
+Said = Literal["holds", "fails", "direction only", "opposite", "cannot tell", "not tested", "unclear"]
 """A finished study can be neither yes nor no by its plan, ``unclear``; the outcome is then ``cannot tell``."""
 Column = Literal[
     "id", "paper", "artifact", "kind", "origin", "answered_by", "method", "variant", "dataset", "metric", "reading"
 ]
-TOGETHER = (
+Selection = dict[Column, str | list[str]]
+"""Claims by their columns; ``*`` stands for any letters."""
+OF_GROUP = (
     *("holds", "direction_only", "fails", "opposite", "disagree", "cannot_tell", "not_tested", "unknown"),
-    *("all", "measured", "which_fail", "ours", "printed_range"),
+    *("all", "measured", "at_published_scale", "k_all", "n_all"),
+)
+"""What a sentence may name of the claims of a question or, as ``{name.fails}``, of a group of ``groups``."""
+TOGETHER = (
+    *OF_GROUP,
+    *("which_fail", "encoders", "ahead", "beyond", "level", "behind"),
     *("which_ahead", "which_beyond", "which_level", "which_behind", "which_open", "which_unread"),
 )
 """What a sentence may name of the claims of a question together (docs/report.md)."""
 OF_ONE = (
-    *("printed", "effect", "size", "interval", "adjusted", "value", "n", "k", "draws", "counterexample", "statement"),
-    *("place", "answer"),
+    *("published", "effect", "size", "interval", "adjusted", "value", "n", "k", "draws", "counterexample"),
+    *("statement", "place", "answer"),
 )
 """What a sentence may name of the leading claim, or, as ``{name.effect}``, of a claim of ``also``."""
 
@@ -50,13 +58,13 @@ class Question(Strict):
 
     question: Text
     paper: Identifier
-    """The document that it is about, or ``several``."""
-    lead: PositiveInt | None = None
-    """Its place among the findings of the first screen; None: it is not there."""
-    about: list[dict[Column, str | list[str]]] = Field(default_factory=list)
-    """Claims, each by its columns; ``*`` stands for any letters. One that finds no claim is an error."""
+    """The paper that it is about, or ``several``."""
+    lead: PositiveInt | Literal["not known"] | None = None
+    """Its place among the findings of the first screen. ``not known``: it is the paragraph on what we do not know."""
+    about: list[Selection] = Field(default_factory=list)
+    """The claims that answer it. A selection that finds no claim is an error."""
     study: Identifier | None = None
-    """In place of ``about`` and a rule: a study of the document, which fixed in advance what would count as an answer.
+    """In place of ``about`` and a rule: a study of the paper, which fixed in advance what would count as an answer.
     ``holds`` is yes, ``fails`` no, ``unclear`` neither; before the study is finished it is ``cannot tell``."""
     rule: Literal["all", "most"] = "all"
     """``all``: it holds if all claims do, and fails (or is opposite) if one does; ``most``: what more than half say."""
@@ -64,7 +72,12 @@ class Question(Strict):
     """The id of the claim whose numbers fill the sentence; None: the first."""
     also: dict[Identifier, str] = Field(default_factory=dict)
     """Other claims whose numbers a sentence names, by a short name."""
-    says: dict[Said, Text]
+    groups: dict[Identifier, Selection] = Field(default_factory=dict)
+    """Other claims that a sentence counts, by a short name."""
+    headline: dict[Said, Text]
+    """What each outcome means, in at most 30 words. An outcome without a headline has a general one."""
+    says: dict[Said, Text] = Field(default_factory=dict)
+    """How we know, after the headline. What encoders measured is added by itself."""
     adds: Text | None = None
     """A sentence after that of any outcome, about claims of ``also``; left out while one of their runs is missing."""
     limits: list[Text] = Field(default_factory=list)
@@ -74,25 +87,39 @@ class Question(Strict):
     def _whole(self) -> Self:
         if (self.study is None) != bool(self.about):
             raise ValueError("about: give the claims, or a study")
-        impossible = get_args(OfStudy) if self.study is None else ("opposite",)
-        for outcome in impossible:
-            if outcome in self.says:
-                what = "no study has" if self.study else "only a study has"
-                raise ValueError(f"says.{outcome}: {what} this outcome")
+        impossible = get_args(OfStudy) if self.study is None else ("opposite", "direction only")
+        for field, texts in (("headline", self.headline), ("says", self.says)):
+            for outcome in impossible:
+                if outcome in texts:
+                    what = "no study has" if self.study else "only a study has"
+                    raise ValueError(f"{field}.{outcome}: {what} this outcome")
         asked = get_args(Evaluation)
-        for outcome in asked if self.study is None else (*asked, "unclear"):
-            if outcome not in (*impossible, *self.says):
-                raise ValueError(f"says: needs a sentence for '{outcome}'")
-        sentences = {f"says.{outcome}": sentence for outcome, sentence in self.says.items()} | {"adds": self.adds or ""}
-        for where, sentence in sentences.items():
+        for outcome in asked if self.study is None else (*asked, *get_args(OfStudy)):
+            if outcome not in self.headline:
+                raise ValueError(f"headline: needs a sentence for '{outcome}'")
+        for where, sentence in self.sentences().items():
             for name in _named(where, sentence):
-                first, dot, rest = name.partition(".")
-                known = rest in OF_ONE and first in self.also if dot else first in (*TOGETHER, *OF_ONE)
-                if not known:
-                    raise ValueError(f"{where}: {{{name}}} is no name that a sentence can have")
+                if not self._has(name):
+                    raise ValueError(f"{where}: {{{name}}} is not a name that a sentence can have")
         if self.leading in self.also.values():
             raise ValueError("also: names the leading claim again")
+        for name in self.groups:
+            if name in self.also:
+                raise ValueError(f"groups.{name}: is a name of also")
         return self
+
+    def sentences(self) -> dict[str, str]:
+        """Its sentences by their fields, ``headline.holds``."""
+        headlines = {f"headline.{outcome}": sentence for outcome, sentence in self.headline.items()}
+        evidence = {f"says.{outcome}": sentence for outcome, sentence in self.says.items()}
+        return headlines | evidence | ({"adds": self.adds} if self.adds else {})
+
+    def _has(self, name: str) -> bool:
+        """Whether a sentence can have the name."""
+        owner, dot, field = name.partition(".")
+        if not dot:
+            return name in (*TOGETHER, *OF_ONE)
+        return field in (OF_GROUP if owner in self.groups else OF_ONE) and owner in (*self.groups, *self.also)
 
 
 def _named(where: str, sentence: str) -> list[str]:
@@ -109,33 +136,49 @@ def _named(where: str, sentence: str) -> list[str]:
     return [name for _, name, _, _ in parts if name is not None]
 
 
-def chosen(where: str, one: Question, listed: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], str]:
-    """The ids of the claims that a question is about, and of its leading one, among claims by id."""
+@dataclass(frozen=True)
+class Chosen:
+    """The claims that a question finds, by their ids."""
+
+    about: list[str]
+    leading: str
+    groups: dict[str, list[str]]
+
+
+def chosen(where: str, one: Question, listed: Mapping[str, Mapping[str, Any]]) -> Chosen:
+    """The claims that a question is about and counts, among claims by id."""
+    of_study: list[Selection] = [{"id": f"{one.paper}.{one.study}.*"}]
     about: dict[str, None] = {}
-    of_study: list[dict[Column, str | list[str]]] = [{"id": f"{one.paper}.{one.study}.*"}]
     for place, selection in enumerate(one.about or of_study):
-        found = list(listed)
-        for column, of in selection.items():
-            matches = re.compile("|".join(map(translate, [of] if isinstance(of, str) else of))).match
-            found = [key for key in found if matches(listed[key][column])]
-        if not found:
-            raise HypersphereError(f"{where}: about.{place}: finds no claim")
-        about |= dict.fromkeys(found)
+        about |= dict.fromkeys(_found(f"{where}: about.{place}", selection, listed))
+    groups = {name: _found(f"{where}: groups.{name}", of, listed) for name, of in one.groups.items()}
     leading = one.leading or next(iter(about))
     for field, identifier in {"leading": leading, **{f"also.{key}": at for key, at in one.also.items()}}.items():
         if identifier not in listed:
             raise HypersphereError(f"{where}: {field}: there is no claim '{identifier}'")
-    return list(about), leading
+    return Chosen(list(about), leading, groups)
+
+
+def _found(where: str, selection: Selection, listed: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The ids of the claims of a selection, at least one."""
+    found = list(listed)
+    for column, of in selection.items():
+        matches = re.compile("|".join(map(translate, [of] if isinstance(of, str) else of))).match
+        found = [key for key in found if matches(listed[key][column])]
+    if not found:
+        raise HypersphereError(f"{where}: finds no claim")
+    return found
 
 
 def check_names(where: str, one: Question, leading: Mapping[str, Any], also: Mapping[str, Mapping[str, Any]]) -> None:
     """Check that each claim whose number a sentence names is of a kind that has such a number."""
-    sentences = {f"says.{outcome}": sentence for outcome, sentence in one.says.items()} | {"adds": one.adds or ""}
-    for place, sentence in sentences.items():
+    for place, sentence in one.sentences().items():
         for name in _named(place, sentence):
-            other, _, field = name.rpartition(".")
-            claim = also[other] if other else leading
-            if field in _NEEDS and not _NEEDS[field](claim):
+            owner, _, field = name.rpartition(".")
+            if owner in one.groups or field not in _NEEDS:
+                continue
+            claim = also[owner] if owner else leading
+            if not _NEEDS[field](claim):
                 raise HypersphereError(f"{where}: {place}: {{{name}}}: the claim {claim['id']} cannot have one")
 
 
@@ -150,7 +193,7 @@ _NEEDS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
 
 
 def load(config: Config) -> dict[str, tuple[Path, Question]]:
-    """The questions of every findings.yaml by their ids, first those about several documents, each with its file."""
+    """The questions of every findings.yaml by their ids, first those about several papers, each with its file."""
     found: dict[str, tuple[Path, Question]] = {}
     for document, file in config.files_named(FILE).items():
         for name, one in read_mapping(file).items():

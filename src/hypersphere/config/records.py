@@ -264,7 +264,7 @@ class Record(Recorded):
         torch = files.mapping(self.environment.get("packages")).get("torch")
         check("runs", isinstance(torch, str), "environment: packages: needs torch")
         plain = re.fullmatch(r"[0-9A-Za-z.+]+", str(torch))
-        check("runs", bool(plain), f"environment: packages: torch is no version (given: {_short(torch)})")
+        check("runs", bool(plain), f"environment: packages: torch is not a version (given: {_short(torch)})")
         whole = self.epochs == last if self.status == "finished" else self.epochs <= last
         check("runs", whole, f"epochs: a run of {last} epochs cannot be {self.status} after {self.epochs}")
         least = QUICKEST * self.epochs
@@ -536,7 +536,7 @@ def read_folder(folder: Path, scale: str, level: Level | None = None, writing: b
             record.check(folder)
             _agree(row, seed=record.run.seed, key=record.key, seal=record.seal)
             if data.get(record.run.dataset.folder, record.data) != record.data:
-                raise ValueError(f"data: differs from that of {record.run.dataset.folder} in datasets.csv")
+                raise ValueError(f"data: differs from {record.run.dataset.folder} in datasets.csv")
             if record.scale != scale:
                 raise ValueError(f"scale: is {record.scale}, among records of {scale}")
             records.append(record)
@@ -604,7 +604,7 @@ def check_together(folder: Path, records: Iterable[Record], level: Level | None 
     for record, twin in _trained_alike(records):
         if (record.run.seed, record.run.dataset) != (twin.run.seed, twin.run.dataset):
             raise HypersphereError(
-                f"{folder / 'history.csv'}: {record.name}: loss and norm: are mostly those of {twin.name}; "
+                f"{folder / 'history.csv'}: {record.name}: loss and norm: mostly equal the numbers of {twin.name}; "
                 "one of the two is a copy"
             )
 

@@ -100,7 +100,7 @@ def packages() -> tuple[Package, ...]:
         spec = find_spec(point.value) if point.value.isidentifier() else None
         if spec is None or spec.submodule_search_locations is None:
             raise HypersphereError(
-                f"{distribution}: its entry point of the group {GROUP} names {point.value}, which is no package here"
+                f"{distribution}: its entry point of the group {GROUP} names {point.value}, which is not a package here"
             )
         folder = Path(next(iter(spec.submodule_search_locations)))
         found.setdefault(point.value, Package(point.value, folder, distribution))

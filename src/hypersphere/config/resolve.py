@@ -98,7 +98,7 @@ class Layers:
         """The number of that path, for arithmetic; ``where`` is the file and section that ask for it."""
         value = _at(self.fields, path.split("."))
         if not _is_number(value, kind):
-            raise HypersphereError(f"{where}: {path} is no {'whole ' if kind is int else ''}number of such a run")
+            raise HypersphereError(f"{where}: {path} is not a {'whole ' if kind is int else ''}number of such a run")
         return value
 
     def multiply(self, description: Description) -> None:
@@ -108,7 +108,7 @@ class Layers:
             where = f"{file}: {section}: {path}{TIMES}"
             value = self.number(path, where, int | float)
             if not _is_number(factor, int | float):
-                raise HypersphereError(f"{where}: {factor} is no number")
+                raise HypersphereError(f"{where}: {factor} is not a number")
             fields = coordinates.nested({path: product(value, factor)})
             self.add(Layer(file, section, fields, f"times {coordinates.show(factor)}"))
 
@@ -225,7 +225,7 @@ def _check_paths(description: Description) -> None:
             near = [".".join([one, *rest]) for one in get_close_matches(field, [*Run.model_fields, *known], 1)]
             hint = f"; did you mean {near[0]}?" if near and near[0] != path else ""
             where = f"{description.file}: {description.section}"
-            raise HypersphereError(f"{where}: '{path}' is no field of a run and none of {', '.join(known)}{hint}")
+            raise HypersphereError(f"{where}: '{path}' is neither a field of a run nor one of {', '.join(known)}{hint}")
 
 
 def _changes(placed: Placed, kept: Collection[str]) -> Layer:

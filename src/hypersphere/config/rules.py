@@ -173,10 +173,10 @@ SHORTCOMINGS: dict[Shortcoming, str] = {
     "few_runs": "too few runs",
     "undecided": "neither the direction nor the size is clear",
     "stand_in": "other data stand in",
-    "floored": "an arm is not shown to be above raw pixels or its untrained encoder",
-    "other_setting": "a number of another setting, which is not compared with the printed one",
-    "untried": "no counterexample on random draws, which is no proof",
-    "unjudged": "the document does not say what is needed",
+    "floored": "a variant is not shown to be above raw pixels or its untrained encoder",
+    "other_setting": "a number of another setting, which we do not compare with the published number",
+    "untried": "no counterexample on random draws, which does not prove it",
+    "unjudged": "the paper does not say what is needed",
 }
 """In words."""
 

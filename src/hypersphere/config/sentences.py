@@ -39,7 +39,7 @@ def told(config: Config, paper: str, listed: Sequence[claims.Claim]) -> list[Tol
     for name, given in read_mapping(file).items():
         sentence = validate(claims.Sentence, given, file, str(name))
         if name not in readings:
-            raise HypersphereError(f"{file}: {name}: is no claim of {config.claims_file(paper)}")
+            raise HypersphereError(f"{file}: {name}: is not a claim of {config.claims_file(paper)}")
         try:
             checks = [_check(one) for one in sentence.checks]
             artifacts = _artifacts(checks)

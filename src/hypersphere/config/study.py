@@ -448,7 +448,7 @@ def read_selection(path: Path, study: Study) -> Selection:
     for at, row in enumerate(read_table(path, Tried._fields), start=2):
         where = f"{path}: line {at}"
         if row["arm"] not in grids:
-            raise HypersphereError(f"{where}: arm: '{row['arm']}' is no arm of the study")
+            raise HypersphereError(f"{where}: arm: '{row['arm']}' is not an arm of the study")
         values, grid = coordinates.parse(row["value"], f"{where}: value"), grids[row["arm"]]
         if values.keys() != grid.keys() or any(value not in grid[key] for key, value in values.items()):
             raise HypersphereError(f"{where}: value: '{row['value']}' is not in the grid of this arm")

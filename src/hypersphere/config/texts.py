@@ -114,7 +114,7 @@ def _check_errata(config: Config, ids: list[str]) -> None:
         for test in erratum.tests:
             there = _is_test(config.root, test) if "::" in test else test in known
             if not there:
-                what = "there is no such test" if "::" in test else "is no statement and no claim"
+                what = "there is no such test" if "::" in test else "is neither a statement nor a claim"
                 raise HypersphereError(f"{said[erratum.document]}: {erratum.id}: tests: '{test}': {what}")
 
 
@@ -141,5 +141,5 @@ def _check_questions(config: Config, listed: Mapping[str, list[Claim]]) -> None:
             rows[claim.id] = fields | about
     for name, (file, question) in questions.load(config).items():
         where = f"{file}: {name}"
-        _, leading = questions.chosen(where, question, rows)
-        questions.check_names(where, question, rows[leading], {key: rows[at] for key, at in question.also.items()})
+        leading = rows[questions.chosen(where, question, rows).leading]
+        questions.check_names(where, question, leading, {key: rows[at] for key, at in question.also.items()})

@@ -85,7 +85,7 @@ def _can_name_a_document(name: str) -> str:
     if files.parse_yaml(name) != name:
         raise ValueError("the word is another value in YAML; choose another name")
     if "__" in name:  # jobs are named document__artifact, and no two alike
-        raise ValueError("the name of a document has no two underscores in a row")
+        raise ValueError("the name of a paper has no two underscores in a row")
     return name
 
 

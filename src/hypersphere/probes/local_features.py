@@ -51,7 +51,7 @@ def local_features(frozen: Frozen, *, stage: str = "layer2") -> ProbeResult:
     if maps.ndim != 4 or maps[0, 0].numel() < CLUSTERS[-1]:
         least = CLUSTERS[-1]
         raise HypersphereError(
-            f"probe local_features: stage: the output of '{stage}' is no map of {least} places or more"
+            f"probe local_features: stage: the output of '{stage}' is not a map of {least} places or more"
         )
     if not bool(maps.isfinite().all()):
         raise NotFiniteError(f"the maps of '{stage}' are NaN or infinite at some places")

@@ -103,7 +103,7 @@ def _checked(path: Path, checksum: str) -> bytes:
     except OSError as error:
         raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
     if hashlib.sha256(content).hexdigest() != checksum:
-        raise HypersphereError(f"{path}: the file's bytes are not those of its manifest{MENDING}")
+        raise HypersphereError(f"{path}: the file's bytes differ from its manifest{MENDING}")
     return content
 
 

@@ -54,6 +54,7 @@ CRITERIA |= numbers("compared", "same_sign", "clear", "printed_inside", "with_in
 """results/report/criteria.csv: of the comparisons with a printed difference and an interval of ours, how many have the
 printed sign; exclude zero on its side; have the printed effect inside our interval; and how many print an interval, and
 have our effect inside it."""
-FINDINGS = texts("id", "paper", "question", "outcome", "sentence", "lead", "about", "leading", "certainty", "reasons")
+FINDINGS = texts("id", "paper", "question", "outcome", "headline", "sentence", "lead", "about", "leading")
+FINDINGS |= texts("certainty", "reasons")
 FINDINGS |= numbers("holds", "direction_only", "fails", "opposite", "cannot_tell", "not_tested")
 """results/report/findings.csv: the questions of every findings.yaml, each with the sentence that its evidence bears."""

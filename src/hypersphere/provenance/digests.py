@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hypersphere import files
-from hypersphere.config import claims, registry
+from hypersphere.config import claims, paper_code, registry
 from hypersphere.config.artifacts import HISTORY, Paper, Protocol, Studied
 from hypersphere.config.plan import MANIFEST, BatchOfRuns, Plan
 from hypersphere.config.project import OF_JOBS, Config
@@ -163,7 +163,9 @@ def _page(config: Config, page: str, texts: Iterable[str]) -> list[Any]:
     """The code and the texts of a page."""
     declared = {artifact.draw for paper in config.papers.values() for artifact in paper.artifacts.values()}
     drawings = {config.study_code(p, name).draw for p in config.papers for name in config.studies(p)}
-    code = code_digest(page, *(registry.module_name("kinds", draw) for draw in sorted(declared)), *drawings)
+    front = paper_code.front()
+    kinds = [registry.module_name("kinds", draw) for draw in sorted(declared)]
+    code = code_digest(page, *kinds, *drawings, *([front] if front else []))
     root = config.root
     listed = []
     for file in (root / text for text in texts):

@@ -95,7 +95,7 @@ def check(marker: Path) -> None:
     except HypersphereError as error:
         raise DamagedError(str(error), marker) from None
     except (KeyError, AttributeError):  # of another version
-        raise DamagedError(f"{marker}: is no marker of manifests", marker) from None
+        raise DamagedError(f"{marker}: is not a marker of manifests", marker) from None
 
 
 def lost(plan: Plan) -> list[DamagedError]:
@@ -125,7 +125,7 @@ def _check_prepared(folder: Path, marker: Path) -> None:
     try:
         content = files.read_sealed(marker)
         if content.keys() != {"datasets", "failed"}:
-            raise HypersphereError(f"{marker}: is no marker of datasets")
+            raise HypersphereError(f"{marker}: is not a marker of datasets")
         for name, digest in content["datasets"].items():
             if _arrays(folder / name / MANIFEST) != digest:
                 raise HypersphereError(f"{marker}: is not what {folder / name / MANIFEST} says")

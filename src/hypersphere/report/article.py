@@ -1,5 +1,6 @@
 """report.pdf: the page as an article, set from paper/report.typ and a content.json of numbers and names."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,6 +8,8 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from hypersphere.config import citation, project
 from hypersphere.config.artifacts import Paper, Section
@@ -16,19 +19,24 @@ from hypersphere.errors import HypersphereError
 from hypersphere.files import write_json
 from hypersphere.provenance import exact
 from hypersphere.provenance.tables import Row
-from hypersphere.report import counts, entries, figures, forest, studies, style, words
+from hypersphere.report import counts, entries, figures, findings, forest, studies, style, tuning, words
 from hypersphere.report.artifact import Context
 from hypersphere.report.kinds import study_figure
 from hypersphere.report.our_studies import OurStudy
-from hypersphere.report.page import Known, Page, Picture
+from hypersphere.report.page import HOURS, Known, Page, Picture, printed_as
 from hypersphere.report.results import ExactResults
 from hypersphere.report.typesetting import address, quoted, typeset
+from hypersphere.statistics import price
 
 SOURCE = "paper/report.typ"
 MOST = 8
-"""Comparisons in a document's own section; the appendix has all."""
-ASKED = ("id", "paper", "question", "sentence", "certainty", "lead", "about", "leading")
+"""Comparisons of a paper in the text; the appendix has all."""
+ASKED = ("id", "paper", "question", "outcome", "sentence", "headline", "certainty", "lead", "about", "leading")
 """The columns of findings.csv that the article has."""
+CLAIM = ("paper", "origin", "answered_by", "study", "answer", "certainty", "rung", "measured", "reported")
+"""The columns of claims.csv by which the prose chooses claims and checks its sentences."""
+ERRATUM = ("id", "title", "place", "kind", "printed", "chosen")
+"""What the article lists of an erratum."""
 EVIDENCE = (
     *("statements_hold", "statements_fail", "studied_hold", "studied_fail", "studied_open"),
     *("clear", "unclear", "nothing", "borne", "contradicted"),
@@ -41,6 +49,7 @@ CRITERIA = {
     "ours_inside": "with_interval",
 }
 """The criteria of replication, each with what it is counted of."""
+COUNTED = {*CRITERIA, *CRITERIA.values()}
 
 
 def build(config: Config, page: Page, folder: Path) -> None:
@@ -68,16 +77,20 @@ class Article:
         return [entry.row for entry in self.page.entries.values()]
 
     @cached_property
-    def printed(self) -> list[Row]:
-        """The claims that a document prints."""
+    def published(self) -> list[Row]:
+        """The claims that a paper publishes."""
         return [claim for claim in self.claims if claim["origin"] == "printed"]
+
+    def _of(self, paper: str) -> list[Row]:
+        """The published claims of a paper."""
+        return [claim for claim in self.published if claim["paper"] == paper]
 
     @cached_property
     def sections(self) -> dict[str, Section]:
-        """What the article says of each document with printed claims, by its id."""
+        """What the article says of each paper with published claims, by its id."""
         found = {}
         for name, paper in self.config.papers.items():
-            if any(claim["paper"] == name for claim in self.printed):
+            if self._of(name):
                 found[name] = paper.report or Section(short=f"“{paper.title}”")
         return found
 
@@ -88,22 +101,27 @@ class Article:
         leads = [self._asked(row) for row in self.known.leading]
         if not leads:
             raise HypersphereError(f"{self._findings}: no question leads, so the abstract has no findings")
-        _, every, of_studies = self.known.pictures
+        across = [one for one in asked if one["paper"] not in self.config.papers]
+        _, every, _ = self.known.pictures
         return {
             "about": self._about(),
             "counts": self._counts(),
             "confidence": self.page.confidence,
             "leads": leads,
-            "across": [one for one in asked if one["paper"] not in self.config.papers and not one["lead"]],
+            "unknown": findings.not_known(asked),
+            "claims": self._numbers(),
+            "across": across,
             **self._studies(asked),
             "forest": self._picture(every, forest.caption(self.claims)),
-            "studies_forest": self._picture(of_studies, of_studies.alt),
             "criteria": self._criteria(),
             "evidence": self._evidence(),
             "papers": [self._section(name, asked) for name in self.sections],
             "failed": list(self._failed()),
             "audit": list(self._audit()),
             "contradicted": list(self._contradicted()),
+            "errata": list(self._errata()),
+            "costs": self._costs(),
+            "hours": f"{HOURS:g}",
             "ladder": [list(rung) for rung in self.known.ladder],
             "scales": self._scales(),
         }
@@ -137,93 +155,117 @@ class Article:
 
     def _counts(self) -> dict[str, str]:
         numbers = counts.of_evidence(self.claims)
-        numbers["drawn"] = sum(map(forest.is_drawn, self.claims))
-        errata = {"documents": str(len(self.sections)), "errata": str(len(self.page.errata))}
-        return in_sentences(numbers) | errata
+        numbers["errata"] = len(self.page.errata)
+        return in_sentences(numbers)
 
     def _evidence(self) -> list[list[str]]:
-        """A row for each document, and a last one for all."""
-        shorts = {name: section.short for name, section in self.sections.items()} | {"": "all"}
+        """A row for each paper, and a last one for all."""
         rows = []
-        for name, short in shorts.items():
-            own = [claim for claim in self.printed if name in ("", claim["paper"])]
-            numbers = counts.by_answer(own)
-            rows.append([short, f"{len(own):,}", *(f"{numbers[key]:,}" for key in EVIDENCE)])
-        return rows
+        for name, section in self.sections.items():
+            rows.append(_evidence_on(section.short, self._of(name)))
+        return [*rows, _evidence_on("all", self.published)]
 
     def _criteria(self) -> list[list[str]]:
-        """Each criterion as ``12 of 26``, by document and rung; a last row for all."""
-        rows = {f"{self.sections[row['paper']].short}, {RUNGS[row['rung']]}": row for row in self.known.criteria}
-        whole = Counter[str]()
-        for row in rows.values():
-            whole.update({key: row[key] for key in {*CRITERIA, *CRITERIA.values()}})
+        """Each criterion as ``12 of 26``, by paper and rung; a last row for all."""
+        rows, whole = [], Counter[str]()
+        for row in self.known.criteria:
+            short, rung = self.sections[row["paper"]].short, RUNGS[row["rung"]]
+            rows.append(_criteria_of(f"{short}, {rung}", row))
+            whole.update({key: row[key] for key in COUNTED})
+        return [*rows, _criteria_of("all", whole)]
+
+    def _numbers(self) -> dict[str, dict[str, Any]]:
+        """Each claim with evidence by its id, with the numbers that the prose can name."""
+        found = {}
+        for claim in filter(findings.is_known, self.claims):
+            shown = {key: quoted(text) for key, text in findings.numbers(claim).items()}
+            columns = {key: str(claim[key]) for key in CLAIM}
+            found[claim["id"]] = {**shown, **columns, "is_published": claim["origin"] == "printed"}
+        return found
+
+    def _costs(self) -> list[dict[str, Any]]:
+        """What would settle the open claims: hours of a GPU for each table and figure, most claims an hour first."""
+        first = {one.id for one in self.known.settled}
         listed = []
-        for label, row in (rows | {"all": whole}).items():
-            cells = [f"{row[key]:.0f} of {row[of]:.0f}" if row[of] else "–" for key, of in CRITERIA.items()]
-            listed.append([label, f"{row['compared']:.0f}", *cells])
+        for name, claims, hours in price.settled_first(pd.DataFrame(self.claims), math.inf):
+            short = self.sections[name.partition("/")[0]].short
+            artifact, title = printed_as(self.config, name)
+            place = {"paper": short, "artifact": artifact, "title": title}
+            listed.append({**place, "claims": claims, "hours": hours, "first": name in first})
         return listed
 
     # Statements and sentences
 
     @cached_property
     def _refuted(self) -> dict[str, dict[str, str]]:
-        """The printed statements with a counterexample, by their ids."""
+        """The published statements with a counterexample, by their ids."""
         found = {}
-        for claim in self.printed:
-            if (claim["answered_by"], claim["answer"]) == ("theorem", Answer.FAILS):
-                errata = [one for one in self.page.errata if claim["id"] in one["tests"]]
-                found[claim["id"]] = {
+        for claim in self.published:
+            if claim["answered_by"] == "theorem" and claim["answer"] == Answer.FAILS:
+                name = claim["id"]
+                found[name] = {
                     "statement": quoted(claim["sentence"]),
                     "source": claim["source"],
                     "counterexample": entries.counterexample(claim["counterexample"]),
-                    "erratum": "; ".join(f"{one['id']}: {one['chosen']}" for one in errata),
+                    "erratum": self._corrects(name),
                 }
         return found
 
+    def _corrects(self, claim: str) -> str:
+        """The errata that name a claim, and what holds by them."""
+        named = [one for one in self.page.errata if claim in one["tests"]]
+        return "; ".join(f"{one['id']}: {one['chosen']}" for one in named)
+
+    def _errata(self) -> Iterator[dict[str, str]]:
+        for one in self.page.errata:
+            yield {key: quoted(one[key]) for key in ERRATUM}
+
     def _failed(self) -> Iterator[str | dict[str, str]]:
-        """The refuted statements under the titles of their documents."""
+        """The refuted statements under the titles of their papers."""
         for name in self.sections:
-            ids = [claim["id"] for claim in self.printed if claim["paper"] == name and claim["id"] in self._refuted]
-            if ids:
+            ids = [claim["id"] for claim in self._of(name)]
+            failed = [self._refuted[one] for one in ids if one in self._refuted]
+            if failed:
                 yield self.config.papers[name].title
-                yield from (self._refuted[one] for one in ids)
+                yield from failed
 
     def _contradicted(self) -> Iterator[dict[str, str]]:
-        for claim in self.printed:
+        for claim in self.published:
             if claim["answer"] == Answer.CONTRADICTED:
-                document = self.sections[claim["paper"]].short
-                yield {"document": document, "sentence": quoted(claim["sentence"]), "source": claim["source"]}
+                short = self.sections[claim["paper"]].short
+                yield {"paper": short, "sentence": quoted(claim["sentence"]), "source": claim["source"]}
 
-    # Documents
+    # Papers
 
     def _section(self, name: str, asked: Sequence[dict[str, str]]) -> dict[str, Any]:
-        """A document with its questions and its comparisons."""
+        """A paper with its questions and its comparisons."""
         paper, section = self.config.papers[name], self.sections[name]
         for one in section.gravest:
             if one not in self._refuted:
                 file = self.config.paper_file(name)
-                raise HypersphereError(f"{file}: report.gravest: {one} is no printed statement with a counterexample")
+                no = f"{one} is not a published statement with a counterexample"
+                raise HypersphereError(f"{file}: report.gravest: {no}")
         questions = [one for one in asked if one["paper"] == name]
         compared = [claim for claim in self.claims if claim["paper"] == name and counts.is_compared(claim)]
         effects = {}
         for claim in compared:
             graded = {"id": claim["id"], "certainty": claim["certainty"]}
             effects[claim["id"]] = forest.in_numbers(paper, claim) | graded
-        own = [claim for claim in self.printed if claim["paper"] == name]
+        first = _first(compared, questions)[:MOST]
         return {
             "id": name,
             "title": paper.title,
             "short": section.short,
-            "counts": in_sentences(counts.by_answer(own)),
+            "counts": in_sentences(counts.by_answer(self._of(name))),
             "questions": questions,
-            "effects": [effects[one] for one in _first(compared, questions)[:MOST]],
+            "effects": [effects[one] for one in first],
             "all_effects": list(effects.values()),
             "gravest": [self._refuted[one] for one in section.gravest],
             "figure": self._figure(paper),
         }
 
     def _figure(self, paper: Paper) -> dict[str, Any] | None:
-        """Draw the figure of a document's exact study, if that was run, and say what it shows.
+        """Draw the figure of a paper's exact study, if that was run, and say what it shows.
 
         It is drawn for the report alone: whether a scale has drawn it too must not change the report.
         """
@@ -252,23 +294,29 @@ class Article:
         return studies.of_artifact(context) if context.results.table(paper.paper, name).is_file() else None
 
     def _audit(self) -> Iterator[dict[str, str]]:
-        """What figures on printed numbers show, by document."""
+        """What figures on published numbers show, by paper."""
         for name, section in self.sections.items():
             paper = self.config.papers[name]
             for artifact, declared in paper.studied.items():
                 if (declared.study, declared.draw) == ("printed_numbers", "study_figure"):
                     drawing = self._drawing(paper, artifact)
                     if drawing and drawing.finding:
-                        yield {"document": section.short, "text": drawing.finding}
+                        yield {"paper": section.short, "text": drawing.finding}
 
     # Studies and scales
 
     def _studies(self, asked: Iterable[dict[str, str]]) -> dict[str, Any]:
         """Our own studies: those with confirmation runs, with answer and tables, and the questions of the others."""
         answers = {(one["paper"], one["id"]): one for one in asked}
-        measured = [study for study in self.known.studies if study.comparisons]
-        planned = [study.plan.question for study in self.known.studies if not study.comparisons]
-        return {"studies": [_study(one, answers.get((one.paper, one.name))) for one in measured], "planned": planned}
+        measured, planned = list[dict[str, Any]](), list[str]()
+        for one in self.known.studies:
+            if one.comparisons:
+                answer = answers.get((one.paper, one.name))
+                curves = tuning.of_study(self.config, one.paper, one.name)
+                measured.append(_study(one, answer) | {"curves": curves})
+            else:
+                planned.append(one.plan.question)
+        return {"studies": measured, "planned": planned}
 
     def _scales(self) -> list[dict[str, str]]:
         """The scales that the evidence is of, with their devices."""
@@ -278,15 +326,33 @@ class Article:
                 of_scale.setdefault(claim["scale"], []).append(claim)
         listed = []
         for name, own in of_scale.items():
-            describe = project.load(self.config.root, {"scale": name}).scale.describe
-            device, precision = (_listed(own, key) for key in ("device", "precision"))
-            listed.append({"name": name, "describe": describe, "device": device, "precision": precision})
+            config = project.load(self.config.root, {"scale": name})
+            trained = {"device": _listed(own, "device"), "precision": _listed(own, "precision")}
+            listed.append({"name": name, "describe": config.scale.describe, **trained})
         return listed
+
+
+def _evidence_on(name: str, claims: Sequence[Row]) -> list[str]:
+    """How many claims there are, and how many of each kind of evidence."""
+    numbers = counts.by_answer(claims)
+    cells = [len(claims), *map(numbers.__getitem__, EVIDENCE)]
+    return [name, *(f"{number:,}" for number in cells)]
+
+
+def _criteria_of(name: str, row: Mapping[str, float]) -> list[str]:
+    """How many comparisons there are, and how many meet each criterion."""
+    cells = [f"{row['compared']:.0f}"]
+    for key, of in CRITERIA.items():
+        cells.append(f"{row[key]:.0f} of {row[of]:.0f}" if row[of] else entries.NOTHING)
+    return [name, *cells]
 
 
 def _listed(claims: Sequence[Row], column: str) -> str:
     """The different values of a column, each of which may list several."""
-    return words.distinct(chain.from_iterable(claim[column].split("; ") for claim in claims))
+    values = list[str]()
+    for claim in claims:
+        values += claim[column].split("; ")
+    return words.distinct(values)
 
 
 def in_sentences(numbers: Mapping[str, int]) -> dict[str, str]:
@@ -307,7 +373,7 @@ def _first(compared: Sequence[Row], questions: Sequence[Mapping[str, str]]) -> l
 
 def _study(study: OurStudy, answer: dict[str, str] | None) -> dict[str, Any]:
     """A study with confirmation runs; ``answer`` is its finding, if it has one."""
-    unanswered = {"question": study.plan.question, "sentence": study.closed, "certainty": ""}
+    unanswered = {"id": study.name, "question": study.plan.question, "sentence": study.closed, "certainty": ""}
     head, *checks = study.checks
     return (answer or unanswered) | {
         "measure": study.measure,

@@ -4,16 +4,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from hypersphere.config.rules import Answer, Verdict
+from hypersphere.config.rules import RESULTS, Answer, Result, Verdict
 from hypersphere.provenance.tables import Row
 from hypersphere.report.entries import ORIGINS
 from hypersphere.statistics.replication import has_interval
 
 KINDS = {
     "theorem": "theorems and identities",
-    "study": "claims that exact studies answer",
+    "study": "exact computations",
     "encoder": "numbers and comparisons of trained encoders",
-    "sentence": "sentences compared only with their own document's table",
+    "sentence": "sentences about their own tables",
 }
 """Kinds of claims by what answers them (``answered_by``), the firmest first; sentences, which say nothing of the world,
 last."""
@@ -28,7 +28,7 @@ class Count(NamedTuple):
     """How many there are of each verdict, settled verdicts first, without those that none has."""
 
     def __str__(self) -> str:
-        """``51 theorems and identities, printed: 29 no counterexample, 22 refuted``."""
+        """``51 theorems and identities, published: 29 no counterexample, 22 refuted``."""
         listed = ", ".join(f"{number} {verdict}" for verdict, number in self.verdicts.items())
         return f"{sum(self.verdicts.values())} {KINDS[self.kind]}, {ORIGINS[self.origin]}: {listed}"
 
@@ -41,6 +41,12 @@ def of_claims(claims: Iterable[Row]) -> Iterator[Count]:
             numbers = {str(verdict): found[kind, origin, verdict] for verdict in Verdict}
             if any(numbers.values()):
                 yield Count(kind, origin, {verdict: number for verdict, number in numbers.items() if number})
+
+
+def results(claims: Iterable[Row]) -> dict[Result, int]:
+    """How many claims have each result."""
+    found = Counter(Answer.of(claim["answer"]).result for claim in claims)
+    return {result: found[result] for result in RESULTS}
 
 
 def by_answer(claims: Sequence[Row]) -> dict[str, int]:

@@ -12,7 +12,7 @@ from hypersphere.config.artifacts import Paper
 from hypersphere.config.claims import PRINTED, SIGNS
 from hypersphere.config.measures import MEASURES
 from hypersphere.config.project import Config
-from hypersphere.config.rules import Answer, Verdict
+from hypersphere.config.rules import Answer, Result, Tone, Verdict
 from hypersphere.provenance import columns, tables
 from hypersphere.provenance.tables import Row
 from hypersphere.report import words
@@ -25,8 +25,8 @@ NOTHING = "–"
 DIRECTIONS = (*SIGNS, "equal")
 """Reported by a comparison that prints no difference, or says that there is none."""
 ORIGINS = {
-    "printed": "printed",
-    "implied": "implied by two printed numbers",
+    "printed": "published",
+    "implied": "implied by two published numbers",
     "corrected": "corrected by an erratum",
     "ours": "of our own",
 }
@@ -42,8 +42,10 @@ class Entry:
     row: Row
     """Its row of claims.csv, of one scale or of the report."""
     subject: str
+    setting: str
+    """Measure, data, setting, origin and place in the paper; a published number that cannot stand beside ours."""
     where: str
-    """Measure, data, setting, origin and place in the document; a published number that cannot stand beside ours."""
+    """The same, and what stood in for the data."""
     printed: str
     """The published number, where there is one that may stand beside ours: both are effects, or of the same setting."""
     found: str
@@ -51,12 +53,12 @@ class Entry:
     intervals: str
     """``Welch [+2.8, +5.2]; Holm [+2.5, +5.5]``; of anything but a comparison of encoders, its one interval."""
     reading: str
-    says: str
-    """What came of it: the result of encoders, and the answer of anything else."""
+    result: Result
+    """What came of it."""
+    tone: Tone
+    """The colour of its result: neutral unless the evidence settles the claim."""
     worth: str
     """The certainty of the report's claims, and the verdict on those of one scale."""
-    facts: Mapping[str, str]
-    """What its line leaves out, by name."""
     steps: Sequence["Entry"]
     """The claim by each piece of evidence, the best first. Of the report."""
 
@@ -91,7 +93,7 @@ def of_artifact(results: Results, paper: str, artifact: str) -> Shown | None:
         return None
     lines = []
     for claim in answered:
-        result = claim.says if claim.row["kind"] == "comparison" else ""
+        result = claim.result if claim.row["kind"] == "comparison" else ""
         cells = (claim.printed, claim.found, claim.intervals, claim.row["verdict"], result)
         lines.append(Line((claim.subject, claim.where), tuple(Text(cell or NOTHING) for cell in cells)))
     head = ("published", "ours", f"{words.confidence(config)} interval; after Holm", "verdict", "result")
@@ -112,22 +114,28 @@ def entry(config: Config, row: Row, steps: Iterable[Row] = ()) -> Entry:
 
     ``steps`` are its rows of ladder.csv, the best first.
     """
-    paper, of_report, encoders = config.papers[row["paper"]], "rung" in row, row["answered_by"] == "encoder"
-    answer, printed = Answer.of(row["answer"]), published(row).removeprefix(NOTHING)
-    beside = of_report or not encoders or row["kind"] == "comparison" or settles(config)
-    subject, found = _subject(paper, row), ours(row)
-    reading, failed = _reading(config, row, answer), counterexample(row["counterexample"])
+    paper, of_report = config.papers[row["paper"]], "rung" in row
+    answer = Answer.of(row["answer"])
+    shown = published(row)
+    printed = "" if shown == NOTHING else shown
+    same_setting = of_report or row["answered_by"] != "encoder" or settles(config)
+    beside = same_setting or row["kind"] == "comparison"
+    elsewhere = f"published: {printed}" if printed and not beside else ""
+    found = ours(row)
+    if found in (NOTHING, words.NOT_RUN):
+        found = ""
     return Entry(
         row=row,
-        subject=subject or str(row["artifact"]),
-        where=_where(paper, row, "" if beside or not printed else f"published: {printed}"),
+        subject=_subject(paper, row) or str(row["artifact"]),
+        setting=_where(paper, row, point(paper, row), elsewhere),
+        where=_where(paper, row, _data(paper, row), elsewhere),
         printed=printed if beside else "",
-        found=failed or ("" if found in (NOTHING, words.NOT_RUN) else found),
+        found=counterexample(row["counterexample"]) or found,
         intervals=_intervals(row),
-        reading=reading,
-        says=answer.result if encoders else str(answer),
+        reading=_reading(config, row, answer),
+        result=answer.result,
+        tone=answer.tone if Verdict.of(row["verdict"]).settles else "neutral",
         worth=str(row["certainty"] if of_report else row["verdict"]),
-        facts=_facts(row, subject, reading, found, failed),
         steps=[entry(config, row | step) for step in steps],
     )
 
@@ -136,14 +144,31 @@ def _subject(paper: Paper, row: Row) -> str:
     """``SimCLR, cut by 3 against default``, or the sentence of what is no number of encoders; empty: neither."""
     if row["kind"] == "theorem" or (row["answered_by"] != "encoder" and row["sentence"]):
         return str(row["sentence"])
-    subject = ", ".join(_named(paper, row[key]) for key in ("method", "variant") if row[key])
+    subject = arm(paper, row)
     if row["kind"] == "comparison":
-        subject += f" against {_setting(paper, row, 'baseline') or _named(paper, row['baseline'])}"
+        subject += f" against {baseline(paper, row)}"
     return subject
+
+
+def arm(paper: Paper, row: Row) -> str:
+    """``SimCLR, cut by 3``."""
+    return ", ".join(_named(paper, row[key]) for key in ("method", "variant") if row[key])
+
+
+def baseline(paper: Paper, row: Row) -> str:
+    """``default``, or the coordinates that the baseline does not share with the variant."""
+    return _setting(paper, row, "baseline") or _named(paper, row["baseline"])
 
 
 def _named(paper: Paper, name: str) -> str:
     return paper.phrases.get(name) or paper.label(name)
+
+
+def point(paper: Paper, row: Row) -> str:
+    """``CIFAR-10 → CIFAR-100, epoch 100``: the data and the setting of a claim."""
+    data = {"dataset": row["dataset"]} if row["dataset"] else {}
+    given = data | coordinates.parse(row["setting"], f"claims.csv: {row['id']}: setting")
+    return words.point(paper, given, given)
 
 
 def _setting(paper: Paper, row: Row, column: str) -> str:
@@ -154,23 +179,24 @@ def _setting(paper: Paper, row: Row, column: str) -> str:
     return words.point(paper, point, point)
 
 
-def _where(paper: Paper, row: Row, elsewhere: str) -> str:
-    metric, encoders = MEASURES.get(row["metric"]), row["answered_by"] == "encoder"
-    measured = ""
-    if metric and (row["variant"] or encoders):  # a sentence has no measure
-        unit = "points" if row["kind"] == "comparison" and metric.unit == "%" else metric.unit
+def _where(paper: Paper, row: Row, data: str, elsewhere: str) -> str:
+    metric, measured = MEASURES.get(row["metric"]), ""
+    is_measured = row["variant"] or row["answered_by"] == "encoder"  # a sentence is not
+    if metric and is_measured:
+        unit = metric.unit
+        if row["kind"] == "comparison" and unit == "%":
+            unit = "points"
         measured = f"{metric.label} ({unit})" if unit else metric.label
-    stands_in = encoders and row["measured_on"] not in ("", row["dataset"])
-    parts = (
-        measured,
-        paper.label(row["dataset"]),
-        f"measured on {row['measured_on']}" if stands_in else "",
-        row["repeated"],
-        _setting(paper, row, "setting"),
-        elsewhere,
-        "" if row["origin"] == "printed" else ORIGINS[row["origin"]],
-        row["source"],
-    )
+    origin = "" if row["origin"] == "printed" else ORIGINS[row["origin"]]
+    return "; ".join(filter(None, (measured, data, elsewhere, origin, row["source"])))
+
+
+def _data(paper: Paper, row: Row) -> str:
+    """``CIFAR-10; measured on digits; epoch 100``."""
+    measured_on = ""
+    if row["answered_by"] == "encoder" and row["measured_on"] not in ("", row["dataset"]):
+        measured_on = f"measured on {row['measured_on']}"
+    parts = (paper.label(row["dataset"]), measured_on, row["repeated"], _setting(paper, row, "setting"))
     return "; ".join(filter(None, parts))
 
 
@@ -193,30 +219,6 @@ def _reading(config: Config, row: Row, answer: Answer) -> str:
     if of_encoders and has_choices and answer.result == "disagrees":
         return f"under our reading: {reading}"
     return reading
-
-
-def _facts(row: Row, subject: str, reading: str, found: str, failed: str) -> dict[str, str]:
-    """What a claim's line leaves out. That a reading is as printed goes without saying."""
-    waits, theorem = row["verdict"] == Verdict.NOT_RUN, row["kind"] == "theorem"
-    half, double = row.get("verdict_half"), row.get("verdict_double")
-    varies = half and double and (half, double) != (row["verdict"], row["verdict"])
-    low, high = (row.get(f"reported_{end}", math.nan) for end in ("low", "high"))
-    printed = words.interval(low, high, decimals_of(row), MEASURES.get(row["metric"]))
-    silent = waits or row["answered_by"] != "encoder" or row.get("unstated", "0") == "0"
-    facts = {
-        "Checked": found if theorem and not waits else "",
-        "Counterexample": failed,
-        "Sentence": row["sentence"] if row["sentence"] != subject else "",
-        "Printed interval": f"{printed}, by the printed standard deviations" if printed != NOTHING else "",
-        "Other margins": f"at D/2: {half}; at 2D: {double}" if varies else "",
-        "Unlike the published run": row.get("differs", ""),
-        "Device": ", ".join(filter(None, (row["device"], row["precision"]))),
-        "Why not" if waits else "Mind": row["why"],
-        "Reading": reading if reading != PRINTED else "",
-        "Not stated": "" if silent else counted(row["unstated"], "open choice"),
-        "Names of runs": row["runs"] if "rung" in row else "",
-    }
-    return {name: str(text) for name, text in facts.items() if text}
 
 
 def prints_number(row: Mapping[str, Any]) -> bool:

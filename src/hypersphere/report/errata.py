@@ -7,13 +7,15 @@ from hypersphere.config.claims import Erratum, load_errata
 from hypersphere.config.project import SEVERAL, Config
 from hypersphere.config.validation import either
 
+ACROSS = "Across the papers"
+"""The title of what is about several of them."""
 QUANTITIES = {"all": "every run", "some": "a run", "none": "no run"}
 """How many runs an erratum speaks of, in words."""
 
 
 def ledger(config: Config) -> list[dict[str, Any]]:
-    """The errata with the titles of their documents, in the order of the documents; those of several come last."""
-    titles = {key: paper.title for key, paper in config.papers.items()} | {SEVERAL: "Across the documents"}
+    """The errata with the titles of their papers, in the order of the papers; those of several come last."""
+    titles = {key: paper.title for key, paper in config.papers.items()} | {SEVERAL: ACROSS}
     errata = load_errata(config)
     listed = []
     for document, title in titles.items():

@@ -11,7 +11,7 @@ import pandas as pd
 
 from hypersphere.config import questions
 from hypersphere.config.measures import MEASURES
-from hypersphere.config.project import Config
+from hypersphere.config.project import SEVERAL, Config
 from hypersphere.config.questions import Question, Said
 from hypersphere.config.rules import GRADES, SHORTCOMINGS, Answer
 from hypersphere.config.study import COUNTED
@@ -21,14 +21,8 @@ from hypersphere.provenance.tables import Row
 from hypersphere.report import entries, our_studies, words
 from hypersphere.report.entries import decimals_of
 
-WHERE: dict[str, str] = {
-    "proof": "random draws",
-    "exact": "an exact computation",
-    "published": "encoders at the published scale",
-    "laptop": "small encoders on {seen}",
-    "own_table": "its own table",
-}
-"""Who says it, by the rung of the evidence, as the subject of a sentence."""
+SIZES = {"published": "encoders at the published size", "laptop": "small encoders on {seen}"}
+"""The encoders that say it, by the rung of the evidence."""
 ANSWERED = {
     Answer.DIRECTION_ONLY: "holds in sign alone",
     Answer.OPPOSITE: "holds the other way round",
@@ -39,11 +33,18 @@ ANSWERED = {
 ANSWERS: dict[str, Said] = {"yes": "holds", "no": "fails", "unclear": "unclear", "": "cannot tell"}
 """The answers of studies (``statistics/answers.py``) as what is said."""
 GENERAL = {
-    "direction only": "Only in sign: {direction_only} of {all} comparisons have the published sign and another size. "
-    "In all of them, {ours}.",
-    "not tested": "This has not been tested yet.",
+    "direction only": "The sign agrees and the size does not, in {direction_only} of {all} comparisons.",
+    "opposite": "{opposite} of {all} claims come out the other way round.",
+    "cannot tell": "We cannot say yet: {unknown} of {all} claims are undecided or not tested.",
+    "not tested": "We have not tested this yet.",
 }
-"""What is said of an outcome for which a question has no sentence of its own."""
+"""The headline of an outcome for which a question has none of its own."""
+OF_STUDY = {"cannot tell": "We cannot say yet: some runs of this study are missing."}
+"""As ``GENERAL``, of a study."""
+NOT_KNOWN = "not known"
+"""The place of a finding that says what is not known."""
+OF_PLACES = "share"
+"""The measure of a claim that holds in some percent of ``n`` places."""
 UNFINISHED = "not all of its runs are there"
 """Why a study has no answer."""
 
@@ -60,14 +61,14 @@ def numbers(claim: Row) -> dict[str, str]:
         found["value"] = words.number(measured, decimals)
     if not math.isnan(n):
         found["n"] = f"{int(n)}"
-        found["k"] = "" if math.isnan(measured) else f"{round(measured * n / 100)}"
+        found["k"] = _counted(_places(claim)) if math.isfinite(measured) else ""
     if not math.isnan(claim["draws"]):
         found["draws"] = f"{int(claim['draws'])}"
     adjusted, alone = _interval(claim, ""), _interval(claim, "_unadjusted")
     return {
         **found,
         "claim": claim["id"],
-        "printed": entries.published(claim),
+        "published": _published(claim, decimals),
         "adjusted": adjusted,
         "interval": alone or adjusted,
         "counterexample": entries.counterexample(claim["counterexample"]),
@@ -75,6 +76,23 @@ def numbers(claim: Row) -> dict[str, str]:
         "place": claim["source"],
         "answer": _verb(claim),
     }
+
+
+def _published(claim: Row, decimals: int) -> str:
+    """The published number; of a value, to the decimals of its measure and without its spread."""
+    if claim["kind"] == "comparison" or not entries.prints_number(claim):
+        return entries.published(claim)
+    return words.number(float(claim["reported"]), decimals)
+
+
+def _places(claim: Row) -> int:
+    """The number of places in which a claim about a percentage of ``n`` places holds."""
+    return round(float(claim["measured"]) * claim["n"] / 100)
+
+
+def _counted(number: int) -> str:
+    """A number of things in a sentence."""
+    return str(number or "none")
 
 
 def _interval(claim: Row, kind: str) -> str:
@@ -91,12 +109,18 @@ def _verb(claim: Row) -> str:
 
 
 def leading(findings: Sequence[Row]) -> list[Row]:
-    """The findings of the first screen, in their order."""
-    return sorted((one for one in findings if one["lead"]), key=lambda one: int(one["lead"]))
+    """The findings of the first screen, in their order. A study leads once it is finished."""
+    named = [one for one in findings if one["lead"].isdigit() and one["reasons"] != UNFINISHED]
+    return sorted(named, key=lambda one: int(one["lead"]))
+
+
+def not_known(findings: Sequence[Row]) -> list[Row]:
+    """The findings that say what is not known; the first screen has them as a paragraph."""
+    return [one for one in findings if one["lead"] == NOT_KNOWN]
 
 
 def table_of(config: Config, known: pd.DataFrame, studies: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """findings.csv: every question with its outcome and its sentence, by claims.csv and the tables of our studies."""
+    """findings.csv: every question with what is said of it, by claims.csv and the tables of our studies."""
     listed = {str(row["id"]): row for row in tables.rows(known)}
     rows = []
     for name, (file, question) in questions.load(config).items():
@@ -122,8 +146,8 @@ class Finding:
     studies: Mapping[str, pd.DataFrame]
 
     def __post_init__(self) -> None:
-        self.claim_names, self.leading = questions.chosen(self.where, self.question, self.listed)
-        self.claims = [self.listed[name] for name in self.claim_names]
+        self.chosen = questions.chosen(self.where, self.question, self.listed)
+        self.claims = [self.listed[name] for name in self.chosen.about]
         self.outcomes, self.together = _outcomes([claim["answer"] for claim in self.claims], self.question.rule)
 
     def row(self) -> dict[str, Any]:
@@ -144,10 +168,10 @@ class Finding:
             "paper": question.paper,
             "question": question.question,
             "outcome": outcome,
-            "sentence": self._sentence(word),
+            **self._said(word),
             "lead": str(question.lead or ""),
-            "about": " ".join(self.claim_names),
-            "leading": self.leading,
+            "about": " ".join(self.chosen.about),
+            "leading": self.chosen.leading,
             "certainty": certainty,
             "reasons": "; ".join(dict.fromkeys(reasons)),
             **{str(outcome).replace(" ", "_"): counts[outcome] for outcome in questions.OUTCOMES},
@@ -173,33 +197,35 @@ class Finding:
         decided = self.claims if self.question.study else self._of(outcome) or self.claims
         return list(filter(is_known, decided)) or decided
 
-    def _sentence(self, word: str) -> str:
-        question, where = self.question, f"{self.where}: says.{word}"
-        also = {key: self.listed[name] for key, name in question.also.items()}
-        known = {key: numbers(claim) for key, claim in also.items()}
-        known[""] = numbers(self.listed[self.leading]) | self._of_all() | (self._of_arms() if question.study else {})
-        says = GENERAL | {str(outcome): sentence for outcome, sentence in question.says.items()}
-        sentence = _filled(where, says[word], known)
-        if question.adds and all(is_known(claim) and not claim["n_missing"] > 0 for claim in also.values()):
-            sentence += _filled(where, f" {question.adds}", known)
-        return sentence
+    def _said(self, word: str) -> dict[str, str]:
+        """The headline, and the sentence that begins with it and says how we know."""
+        known, general = self._known(), GENERAL | (OF_STUDY if self.question.study else {})
+        headlines = general | {str(outcome): text for outcome, text in self.question.headline.items()}
+        says = {str(outcome): text for outcome, text in self.question.says.items()}
+        headline = _filled(f"{self.where}: headline.{word}", headlines[word], known)
+        sentences = [headline, _filled(f"{self.where}: says.{word}", says.get(word, ""), known)]
+        if self.question.study is None and self.question.paper != SEVERAL:
+            sentences.append(_measured(self.claims))
+        if self._has_added():
+            sentences.append(_filled(f"{self.where}: adds", self.question.adds or "", known))
+        return {"headline": headline, "sentence": " ".join(filter(None, sentences))}
+
+    def _has_added(self) -> bool:
+        """Whether all runs of the claims of ``also`` are there."""
+        also = [self.listed[name] for name in self.question.also.values()]
+        return all(is_known(claim) and not claim["n_missing"] > 0 for claim in also)
+
+    def _known(self) -> dict[str, dict[str, str]]:
+        """What sentences can show: of the claims of the question under an empty name, of others under theirs."""
+        of_groups = {name: _of_group([self.listed[one] for one in ids]) for name, ids in self.chosen.groups.items()}
+        of_others = {name: numbers(self.listed[one]) for name, one in self.question.also.items()}
+        own = numbers(self.listed[self.chosen.leading]) | _of_group(self.claims) | self._of_all()
+        return of_groups | of_others | {"": own | (self._of_arms() if self.question.study else {})}
 
     def _of_all(self) -> dict[str, str]:
-        """What a sentence can show of all claims together (``questions.TOGETHER``)."""
-        counts = self._counts()
-        numbers = {str(outcome).replace(" ", "_"): counts[outcome] for outcome in questions.OUTCOMES}
-        numbers["unknown"] = counts[Answer.CANNOT_TELL] + counts[Answer.NOT_TESTED]
-        numbers["disagree"] = counts[Answer.FAILS] + counts[Answer.OPPOSITE]
-        numbers["measured"] = sum(map(is_known, self.claims))
-        compared = [claim for claim in self.claims if claim["kind"] == "comparison" and entries.prints_number(claim)]
+        """What a sentence can show of the claims of the question, and of no other group."""
         failed = dict.fromkeys(claim["source"] for claim in self._of(Answer.FAILS))
-        return {
-            **{key: str(number or "none") for key, number in numbers.items()},
-            "all": str(len(self.claims)),
-            "which_fail": "; ".join(failed),
-            "ours": _ours(self.claims),
-            "printed_range": spanned([(float(claim["reported"]), decimals_of(claim)) for claim in compared]),
-        }
+        return {"which_fail": "; ".join(failed), "encoders": _encoders(self.claims)}
 
     def _of_arms(self) -> dict[str, str]:
         """What a sentence can show of the arms of its study."""
@@ -209,45 +235,71 @@ class Finding:
         return arms(self.config, self.question.paper, tables.rows(rows))
 
 
-def _filled(where: str, sentence: str, known: Mapping[str, Mapping[str, Any]]) -> str:
-    """The sentence with its numbers: of all claims, of the leading one, or of another claim (``other.effect``)."""
+def _filled(where: str, sentence: str, known: Mapping[str, Mapping[str, str]]) -> str:
+    """The sentence with its numbers: of all claims, of the leading one, of a group or of another claim."""
     parts = []
     for text, name, _, _ in Formatter().parse(sentence):
         other, _, field = (name or "").rpartition(".")
-        shown = str(known[other].get(field, ""))
+        shown = known[other].get(field, "")
         if name is not None and not shown:
             whose = "its claims have" if field in questions.TOGETHER else f"the claim {known[other]['claim']} has"
             raise HypersphereError(f"{where}: {{{field}}}: {whose} none")
         parts += [text, shown]
-    return "".join(parts)
+    filled = "".join(parts)
+    return filled[:1].upper() + filled[1:]
 
 
-def _ours(claims: Sequence[Row]) -> str:
-    """What was found, and who found it, in words that are true of any evidence on these claims."""
-    found = list(filter(is_known, claims))
+def _of_group(claims: Sequence[Row]) -> dict[str, str]:
+    """What a sentence can show of some claims (``questions.OF_GROUP``)."""
+    outcomes, _ = _outcomes([claim["answer"] for claim in claims], "all")
+    counts = Counter(outcomes)
+    found = {str(outcome).replace(" ", "_"): counts[outcome] for outcome in questions.OUTCOMES}
+    found["unknown"] = counts[Answer.CANNOT_TELL] + counts[Answer.NOT_TESTED]
+    found["disagree"] = counts[Answer.FAILS] + counts[Answer.OPPOSITE]
+    found["measured"] = sum(map(is_known, claims))
+    found["at_published_scale"] = sum(claim["rung"] == "published" for claim in claims)
+    with_places = [claim for claim in claims if claim["metric"] == OF_PLACES and claim["measured"]]
+    found["k_all"] = sum(map(_places, with_places))
+    found["n_all"] = sum(int(claim["n"]) for claim in with_places)
+    return {"all": str(len(claims))} | {name: _counted(number) for name, number in found.items()}
+
+
+def _measured(claims: Sequence[Row]) -> str:
+    """What encoders gave beside what is published, in sentences that are true of any evidence on these claims."""
+    compared = [claim for claim in claims if (claim["kind"], claim["answered_by"]) == ("comparison", "encoder")]
+    found = [claim for claim in compared if is_known(claim) and claim["measured"]]
     if not found:
-        return "nothing has been measured"
-    where = " and ".join(dict.fromkeys(map(_who, found)))
-    measured = [claim for claim in found if claim["measured"]]
-    if not measured:
-        return f"{where} give no number"
-    floored = sum(claim["floored"] != "" for claim in measured)
-    if len(measured) == 1:
-        of_one = numbers(measured[0])
-        parts = (of_one["effect"] or of_one["value"], of_one["interval"], f"(n = {of_one['n']})")
-        given, some = " ".join(filter(None, parts)), ""
-    else:
-        given = spanned([(float(claim["measured"]), decimals_of(claim)) for claim in measured])
-        some = f"in {floored} of them "
-    weak = f", but {some}{SHORTCOMINGS['floored']}" if floored else ""
-    among = f" in {len(measured)} of {len(claims)} comparisons" if len(claims) > 1 else ""
-    return f"{where} give {given}{among}{weak}"
+        return ""
+    among = f" in {len(found)} of {len(compared)} comparisons" if len(compared) > 1 else ""
+    ours = f"{_encoders(found)} give {_given(found)}{among}."
+    sentences = [ours[0].upper() + ours[1:]]
+    stated = [claim for claim in compared if entries.prints_number(claim)]
+    if stated:
+        published = spanned([(float(claim["reported"]), decimals_of(claim)) for claim in stated])
+        sentences.insert(0, f"The paper publishes {published}.")
+    floored = sum(claim["floored"] != "" for claim in found)
+    if floored:
+        place = "There" if len(found) == 1 else f"In {floored} of them"
+        sentences.append(f"{place}, {SHORTCOMINGS['floored']}.")
+    return " ".join(sentences)
 
 
-def _who(claim: Row) -> str:
-    """``small encoders on real images``."""
-    measure = MEASURES.get(claim["metric"])
-    return WHERE[claim["rung"]].format(seen=measure.seen if measure else "real images")
+def _given(found: Sequence[Row]) -> str:
+    """``−0.2 [−0.4, 0.0] (n = 10)`` of one claim, ``−0.2 to +0.6`` of several."""
+    if len(found) > 1:
+        return spanned([(float(claim["measured"]), decimals_of(claim)) for claim in found])
+    of_one = numbers(found[0])
+    return " ".join(filter(None, (of_one["effect"], of_one["interval"], f"(n = {of_one['n']})")))
+
+
+def _encoders(claims: Sequence[Row]) -> str:
+    """``small encoders on real images``; empty where no encoder says anything."""
+    found = []
+    for claim in claims:
+        if claim["rung"] in SIZES:
+            measure = MEASURES.get(claim["metric"])
+            found.append(SIZES[claim["rung"]].format(seen=measure.seen if measure else "real images"))
+    return " and ".join(dict.fromkeys(found))
 
 
 def spanned(numbers: Sequence[tuple[float, int]]) -> str:
@@ -287,7 +339,10 @@ def _come_to(outcomes: Sequence[Answer], rule: str) -> Answer:
 
 
 def arms(config: Config, paper: str, rows: Sequence[Row]) -> dict[str, str]:
-    """The arms of a study that are ahead, beyond, level and behind; an arm can be two of these, or none (open)."""
+    """The variants of a study that are ahead, beyond, level and behind, and how many.
+
+    A variant can be two of these, or none of them (open).
+    """
     found: dict[str, list[str]] = {key: [] for key in (*map(str, COUNTED), "open", "unread")}
     for arm, row in zip(our_studies.short_names(config, paper, rows), rows, strict=True):
         unread = row["floored"] == "both"
@@ -295,4 +350,5 @@ def arms(config: Config, paper: str, rows: Sequence[Row]) -> dict[str, str]:
             found[key].append(arm)
         if unread and row["called"]:
             found["unread"].append(arm)
-    return {f"which_{key}": ", ".join(named) or "none" for key, named in found.items()}
+    counts = {str(key): _counted(len(found[key])) for key in COUNTED}
+    return counts | {f"which_{key}": ", ".join(named) or "none" for key, named in found.items()}

@@ -4,6 +4,7 @@ It draws what results/report/claims.csv says and computes nothing. The short for
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import chain, starmap
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from hypersphere.config.project import Config
 from hypersphere.config.rules import RUNGS, SHORTCOMINGS, Answer
 from hypersphere.report import figures, findings, intervals, style, words
 from hypersphere.report.entries import NOTHING, prints_number
-from hypersphere.report.intervals import Estimate, Estimates, Mark
+from hypersphere.report.intervals import Estimate, Estimates, Layout, Mark
 from hypersphere.statistics.replication import has_interval
 from hypersphere.wording import counted
 
@@ -138,7 +139,7 @@ def in_numbers(paper: Paper, claim: Claim) -> dict[str, str]:
     shown = findings.numbers(claim)
     return {
         "subject": subject(paper, claim) + ("" if claim["origin"] == "printed" else f" ({claim['origin']})"),
-        **{"printed": shown["printed"], "ours": shown["effect"] or NOTHING, "welch": shown["interval"] or NOTHING},
+        **{"printed": shown["published"], "ours": shown["effect"] or NOTHING, "welch": shown["interval"] or NOTHING},
         **{"holm": shown["adjusted"] or NOTHING, "n": shown["n"]},
         "result": in_words(claim),
     }
@@ -171,26 +172,24 @@ def caption(claims: Sequence[Claim]) -> str:
     """Scale, protocol, n and device of what is drawn, and what it is worth."""
     shown = [claim for claim in claims if is_drawn(claim)]
     if not shown:
-        return "Nothing is drawn: no trained encoders give an interval for a printed difference of accuracies."
+        return "Nothing is drawn: no trained encoders give an interval for a published difference of accuracies."
     runs = sorted({int(claim["n"]) for claim in shown})
     few = f"n = {runs[0]}" if len(runs) == 1 else f"n from {runs[0]} to {runs[-1]}"
     scales = dict.fromkeys(f"Scale {claim['scale']}, {RUNGS[claim['rung']]}." for claim in shown)
     published = all(claim["rung"] == "published" for claim in shown)
     worth = [] if published else ["Not a reproduction: small encoders on reduced data."]
     device = words.distinct(claim["device"] for claim in shown)
-    return " ".join([*worth, *scales, f"{few} independent pretrainings an arm; device {device}."])
+    return " ".join([*worth, *scales, f"{few} independent pretrainings of each variant; device {device}."])
 
 
 def build(config: Config, claims: Sequence[Claim], folder: Path) -> None:
-    """Write forest.{svg,png} and forest_short.{svg,png}."""
+    """Write forest.{svg,png} and forest_short.{svg,png}, and the same for a narrow window as png."""
     every = rows(config, claims)
     for name, shown in zip(NAMES, (short(every), every), strict=True):
-        with style.applied():
-            drawing = draw(config, shown, len(claims_of(every)))
-            figures.save(drawing, [folder / f"{name}.svg", folder / f"{name}.png"], "")
+        intervals.save(folder, name, partial(draw, config, shown, len(claims_of(every))))
 
 
-def draw(config: Config, shown: Rows, total: int) -> Figure:
+def draw(config: Config, shown: Rows, total: int, layout: Layout = intervals.PAGE) -> Figure:
     """Rows under the titles of their documents, on one axis of points of accuracy; some of ``total`` comparisons."""
     claims = claims_of(shown)
     lines_shown = sum(len(lines) for lines in shown.values())
@@ -216,7 +215,7 @@ def draw(config: Config, shown: Rows, total: int) -> Figure:
     legend = {"published": PRINTED} | {SAID[answer]: look for answer, look in LOOKS.items()}
     nothing = [Estimates("No comparison has an interval yet.", ())]
     label = "difference from the baseline, points of accuracy"
-    return intervals.draw(frame, sections or nothing, label, farthest=FARTHEST, legend=legend)
+    return intervals.draw(frame, sections or nothing, label, farthest=FARTHEST, legend=legend, layout=layout)
 
 
 def _row(name: str, claims: Sequence[Claim]) -> Estimate:
@@ -232,7 +231,7 @@ def _row(name: str, claims: Sequence[Claim]) -> Estimate:
         beyond += [words.signed(value, 1)] if abs(value) > FARTHEST else []
     runs = sorted({int(claim["n"]) for claim in claims})
     few = f"n = {runs[0]}" if len(runs) == 1 else f"n = {runs[0]} to {runs[-1]}"
-    name += (f" (printed {', '.join(beyond)})" if beyond else "") + (FLOORED if floored else "")
+    name += (f" (published {', '.join(beyond)})" if beyond else "") + (FLOORED if floored else "")
     thick, thin = _ends(claims, "_unadjusted"), _ends(claims, "")
     alpha = FADED if floored else 1.0
     return Estimate(name, few, [*printed, *ours], LOOKS[leading].colour, thick, thin, alpha)

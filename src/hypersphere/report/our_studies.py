@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ def comparisons(config: Config, paper: str, name: str, compared: pd.DataFrame) -
     """
     study = config.papers[paper].studies[name]
     tuned = _tuned_fields(config, paper, study)
-    titles = {name: "each arm at its best values" if tuned else "", name + PRINTED: "all arms at printed values"}
+    titles = {name: "each arm at its best values" if tuned else "", name + PRINTED: "all arms at published values"}
     if study.closed and tuned:
         titles[name] += f" ({ENDS})"
     head = ["arm", *([tuned] if tuned else []), "arm’s mean", "baseline’s", "difference", *INTERVALS[study.test]]
@@ -231,12 +232,11 @@ def progress(config: Config, counts: pd.DataFrame) -> Table:
 
 
 def build(config: Config, compared: pd.DataFrame, folder: Path) -> None:
-    """Write studies.{svg,png}."""
-    with style.applied():
-        figures.save(draw(config, compared), [folder / f"{NAME}.svg", folder / f"{NAME}.png"], "")
+    """Write studies.{svg,png}, and the same for a narrow window as png."""
+    intervals.save(folder, NAME, partial(draw, config, compared))
 
 
-def draw(config: Config, compared: pd.DataFrame) -> Figure:
+def draw(config: Config, compared: pd.DataFrame, layout: intervals.Layout = intervals.PAGE) -> Figure:
     """Each study's comparisons under its question, on one axis of points; its margin is shaded."""
     frame = figures.Frame(
         "Our own studies: differences from the baseline",
@@ -253,7 +253,7 @@ def draw(config: Config, compared: pd.DataFrame) -> Figure:
             lines = [_line(arm, row, study) for arm, row in zip(names, rows, strict=True)]
             if lines:
                 sections.append(intervals.Estimates(_title(study), lines, study.margin))
-    return intervals.draw(frame, sections, "difference from the baseline, points")
+    return intervals.draw(frame, sections, "difference from the baseline, points", layout=layout)
 
 
 def _title(study: Study) -> str:

@@ -3,8 +3,8 @@
 These are its parts, as plain data. html.py and article.py show them; neither computes a number.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,12 +18,11 @@ from hypersphere.config.plan import Plan
 from hypersphere.config.project import SEVERAL, Config
 from hypersphere.config.questions import load as load_questions
 from hypersphere.config.records import FOLDER
-from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Certainty, Rules, Verdict
+from hypersphere.config.rules import GRADES, RUNGS, SHORTCOMINGS, Answer, Certainty, Result, Rules
 from hypersphere.provenance.evidence import undeclared
 from hypersphere.provenance.tables import Row
-from hypersphere.report import counts, entries, errata, findings, forest, notes, our_studies, prices, words
+from hypersphere.report import entries, errata, findings, forest, front, notes, our_studies, prices, words
 from hypersphere.report.artifact import Shown
-from hypersphere.report.counts import Count
 from hypersphere.report.entries import NOTHING, Entry
 from hypersphere.report.evidence import Evidence
 from hypersphere.report.our_studies import OurStudy, Table
@@ -57,29 +56,10 @@ class Missing(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """What a document leaves open, and what was chosen: for a method, or for all of them (no scope)."""
+    """What a paper leaves open, and what was chosen: for a method, or for all of them (no scope)."""
 
     scope: str
     items: Sequence[str]
-
-
-@dataclass(frozen=True)
-class Document:
-    """What a page has of one document."""
-
-    id: str
-    title: str
-    groups: Sequence[Group]
-    waiting: Sequence[Group] = ()
-    """Claims that were not run, of one scale; the report has them among the others."""
-    artifacts: Sequence[Shown] = ()
-    """Tables and figures of one scale."""
-    missing: Sequence[Missing] = ()
-    choices: Sequence[Choices] = ()
-
-    @property
-    def claims(self) -> int:
-        return sum(len(group.claims) for group in (*self.groups, *self.waiting))
 
 
 @dataclass(frozen=True)
@@ -89,6 +69,32 @@ class Question:
     row: Row
     claims: Sequence[Entry]
     limits: Sequence[str]
+
+    @property
+    def result(self) -> Result:
+        """What its claims come to."""
+        return Answer.of(self.row["outcome"]).result
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a page has of one paper, or of several together (``SEVERAL``)."""
+
+    id: str
+    title: str
+    groups: Sequence[Group] = ()
+    questions: Sequence[Question] = ()
+    studies: Sequence[OurStudy] = ()
+    errata: Sequence[Mapping[str, Any]] = ()
+    artifacts: Sequence[Shown] = ()
+    """Tables and figures of one scale."""
+    missing: Sequence[Missing] = ()
+    choices: Sequence[Choices] = ()
+
+    @property
+    def claims(self) -> list[Row]:
+        """Its claims, as claims.csv has them."""
+        return [claim.row for group in self.groups for claim in group.claims]
 
 
 class Picture(NamedTuple):
@@ -140,11 +146,15 @@ class Known:
     """What only the page of all evidence has."""
 
     questions: Mapping[str, Sequence[Question]]
-    """By the title of their document; those of several come first."""
+    """By their paper; those of several come first."""
     leading: Sequence[Row]
     """The rows of findings.csv that come first, in their order."""
+    unknown: Sequence[Row]
+    """Its rows that say what is not known."""
     pictures: Sequence[Picture]
     """The short forest, the forest, and the forest of our studies."""
+    front: Picture
+    """Above all; no paper may have drawn it."""
     criteria: Sequence[Row]
     studies: Sequence[OurStudy]
     progress: Table
@@ -162,9 +172,9 @@ class Page:
     """The page of one scale, or of all evidence (``known``)."""
 
     titles: Mapping[str, str]
-    """Of documents, by their ids."""
+    """Of papers, by their ids."""
     documents: Sequence[Document]
-    counts: Sequence[Count]
+    """What is about several papers, and then each paper."""
     errata: Sequence[Mapping[str, Any]]
     rules: Rules
     confidence: str
@@ -182,29 +192,39 @@ def of_evidence(config: Config, evidence: Evidence) -> Page:
         steps.setdefault(step["id"], []).append(step)
     for row in evidence.claims:
         every[row["id"]] = entries.entry(config, row, steps.get(row["id"], []))
+    known = _known(config, evidence, every)
     documents = []
-    for name, paper in config.papers.items():
-        own = [claim for claim in every.values() if claim.row["paper"] == name]
-        documents.append(Document(name, paper.title, groups(config, own)))
-    return _page(config, documents, every, known=_known(config, evidence, every))
+    for document in _documents(config, every):
+        studies = [study for study in known.studies if study.paper == document.id]
+        documents.append(replace(document, questions=known.questions.get(document.id, []), studies=studies))
+    return _page(config, documents, every, known=known)
 
 
 def of_scale(results: Results) -> Page:
     """The page of one scale, with the runs behind each number."""
     config, every = results.config, {claim.row["id"]: claim for claim in entries.of_scale(results)}
     documents = []
-    for name, paper in config.papers.items():
-        own = [claim for claim in every.values() if claim.row["paper"] == name]
-        run = [claim for claim in own if claim.row["verdict"] != Verdict.NOT_RUN]
-        waiting = [claim for claim in own if claim.row["verdict"] == Verdict.NOT_RUN]
-        artifacts, missing = artifacts_of(results, name)
-        choices = [
-            Choices("" if key == "all" else paper.label(key), [_choice(paper, one) for one in listed])
-            for key, listed in paper.open_choices.items()
-        ]
-        parts = groups(config, run), groups(config, waiting)
-        documents.append(Document(name, paper.title, *parts, artifacts, missing, choices))
+    for document in _documents(config, every):
+        documents.append(document if document.id == SEVERAL else _with_results(results, document))
     return _page(config, documents, every, scale=_scale(results))
+
+
+def _documents(config: Config, every: Mapping[str, Entry]) -> Iterator[Document]:
+    """The papers with their claims and errata, after what is about several of them."""
+    ledger = errata.ledger(config)
+    titles = {SEVERAL: errata.ACROSS} | {name: paper.title for name, paper in config.papers.items()}
+    for name, title in titles.items():
+        claims = groups(config, [claim for claim in every.values() if claim.row["paper"] == name])
+        yield Document(name, title, claims, errata=[erratum for erratum in ledger if erratum["document"] == name])
+
+
+def _with_results(results: Results, document: Document) -> Document:
+    """A paper with its tables and figures of one scale, and with the choices that it leaves open."""
+    paper, choices = results.config.papers[document.id], []
+    for key, listed in paper.open_choices.items():
+        choices.append(Choices("" if key == "all" else paper.label(key), [_choice(paper, one) for one in listed]))
+    artifacts, missing = artifacts_of(results, document.id)
+    return replace(document, artifacts=artifacts, missing=missing, choices=choices)
 
 
 def _choice(paper: Paper, one: OpenChoice) -> str:
@@ -218,7 +238,6 @@ def _page(config: Config, documents: Sequence[Document], every: Mapping[str, Ent
     return Page(
         titles={name: paper.title for name, paper in config.papers.items()},
         documents=documents,
-        counts=list(counts.of_claims(claim.row for claim in every.values())),
         errata=errata.ledger(config),
         rules=rules_file.load(config.root),
         confidence=words.confidence(config),
@@ -253,7 +272,9 @@ def _known(config: Config, evidence: Evidence, every: Mapping[str, Entry]) -> Kn
     return Known(
         questions=_questions(config, evidence.findings, every),
         leading=findings.leading(evidence.findings),
+        unknown=findings.not_known(evidence.findings),
         pictures=_pictures(config, evidence.claims),
+        front=Picture(front.NAME, "What we found", front.alt()),
         criteria=evidence.criteria,
         studies=list(our_studies.of_project(config, evidence.studies["studies"])),
         progress=our_studies.progress(config, evidence.studies["progress"]),
@@ -267,23 +288,24 @@ def _known(config: Config, evidence: Evidence, every: Mapping[str, Entry]) -> Kn
 
 
 def _questions(config: Config, rows: Sequence[Row], every: Mapping[str, Entry]) -> dict[str, list[Question]]:
-    """The questions by the title of their document; a document without any is left out."""
+    """The questions by their paper; a paper without any is left out."""
     limits = {name: question.limits for name, (_, question) in load_questions(config).items()}
-    titles = {SEVERAL: "Across the documents"} | {name: paper.title for name, paper in config.papers.items()}
     asked: dict[str, list[Question]] = {}
-    for name, title in titles.items():
+    for name in (SEVERAL, *config.papers):
         for row in rows:
             if row["paper"] == name:
                 claims = [every[one] for one in row["about"].split()]
-                asked.setdefault(title, []).append(Question(row, claims, limits.get(row["id"], [])))
+                asked.setdefault(name, []).append(Question(row, claims, limits.get(row["id"], [])))
     return asked
 
 
 def _pictures(config: Config, claims: Sequence[Row]) -> list[Picture]:
     every = forest.rows(config, claims)
     captions = [forest.caption(forest.claims_of(rows)) for rows in (forest.short(every), every)]
-    forests = [Picture(name, "Printed effects and ours", alt) for name, alt in zip(forest.NAMES, captions, strict=True)]
-    return [*forests, Picture(our_studies.NAME, "Studies of our own", our_studies.CAPTION)]
+    pictures = []
+    for name, alt in zip(forest.NAMES, captions, strict=True):
+        pictures.append(Picture(name, "Published effects and ours", alt))
+    return [*pictures, Picture(our_studies.NAME, "Studies of our own", our_studies.CAPTION)]
 
 
 def ladder(certainty: Certainty) -> list[Rung]:

@@ -14,7 +14,7 @@ SMALL: Rung = "laptop"
 """The rung of small encoders."""
 MOST_RUNS = 10
 """Runs an arm that a study has."""
-HEAD = ("comparison", "printed", "spread", "runs to see it", "core-hours", "runs for equality", "effect so far")
+HEAD = ("comparison", "published", "spread", "runs to see it", "core-hours", "runs for equality", "effect so far")
 
 
 def of_claims(config: Config, claims: Sequence[Row], rules: Rules) -> list[tuple[str, ...]]:

@@ -89,7 +89,7 @@ class Proofs:
                 found += self._of_study(row)
             printed = self.config.claims_file(row["paper"])
             if printed.is_file():
-                found.append(Link("printed claims", self._file(printed)))
+                found.append(Link("published claims", self._file(printed)))
         return list(dict.fromkeys(found))
 
     def _of_encoders(self, row: Row) -> list[Link]:

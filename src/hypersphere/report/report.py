@@ -5,7 +5,7 @@ from pathlib import Path
 from hypersphere.config.project import Config
 from hypersphere.files import write_text
 from hypersphere.provenance import columns, tables
-from hypersphere.report import article, evidence, findings, forest, html, our_studies, page
+from hypersphere.report import article, evidence, findings, forest, front, html, our_studies, page
 from hypersphere.report.evidence import REPORT, Evidence
 from hypersphere.report.page import Page
 from hypersphere.report.proofs import Proofs
@@ -23,6 +23,7 @@ def build(config: Config) -> None:
 
 def write(config: Config, found: Evidence, folder: Path) -> Page:
     """Write index.html and the pictures of the forests, and return the page."""
+    front.build(config.root, found, folder)
     forest.build(config, found.claims, folder)
     our_studies.build(config, found.studies["studies"], folder)
     shown = page.of_evidence(config, found)

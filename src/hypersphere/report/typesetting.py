@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Final
 
 import typst
 
@@ -11,13 +12,17 @@ from hypersphere.report import style
 
 MORE = 8
 """Words of Typst on the place of an error."""
+ACCESSIBLE: Final = "ua-1"
+"""The standard of PDFs that can be read aloud: tags, a title, a language, and words for each picture and formula."""
+OWN = "panicked with: "
+"""Before an error of the source itself, such as a sentence that the evidence does not bear."""
 
 
 def typeset(root: Path, source: str, data: Path, pdf: Path) -> None:
     """Set a PDF from a source of the project and its content. Its time is fixed: equal content is equal bytes.
 
     Raises:
-        HypersphereError: Typst refuses the source. The PDF stays as it was.
+        HypersphereError: Typst refuses the source, or the source its content. The PDF stays as it was.
     """
     inputs = {"content": address(root, data)}
     try:
@@ -28,10 +33,14 @@ def typeset(root: Path, source: str, data: Path, pdf: Path) -> None:
             font_paths=[str(style.FONTS)],
             ignore_system_fonts=True,
             timestamp=0,
+            pdf_standards=ACCESSIBLE,
         )
     except typst.TypstError as error:
+        said = str(error)
+        if said.startswith(OWN):
+            raise HypersphereError(f"{root / source}: {said.removeprefix(OWN)}") from None
         place = " ".join(str(error.diagnostic).split()[:MORE])
-        raise HypersphereError(f"{root / source}: {error} ({place})") from None
+        raise HypersphereError(f"{root / source}: {said} ({place})") from None
     with replacing(pdf) as temporary:
         temporary.write_bytes(bytes(document))
 

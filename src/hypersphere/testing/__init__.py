@@ -167,7 +167,7 @@ def halves_are_near(loss: Loss, drawn: Draw) -> None:
             z = leaves([batch.to(kind) for batch in batches])
             value = loss(z, {name: x.to(kind) if x.is_floating_point() else x for name, x in others.items()})
             slopes = gradients(value, z)
-            assert value.shape == (), "it is no single number"
+            assert value.shape == (), "it is not a single number"
             assert {value.dtype, *(slope.dtype for slope in slopes)} == {kind}, f"its type is not that of {kind} inputs"
             results.append((value.double(), tuple(slope.double() for slope in slopes)))
         (value, slopes), (exact, expected) = results

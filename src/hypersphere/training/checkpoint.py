@@ -127,7 +127,7 @@ class Checkpointer:
             place not in parameters or tensor.shape not in ((), parameters[place].shape)
             for (place, _), tensor in remembered.items()
         ):
-            raise HypersphereError(f"{path}: not resumed: its tensors are not those of this model and its optimiser")
+            raise HypersphereError(f"{path}: not resumed: its tensors do not fit this model and its optimiser")
         self.model.load_state_dict(weights)
         moments = self.optimiser.state_dict()
         for (place, key), tensor in remembered.items():

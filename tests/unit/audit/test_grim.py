@@ -118,7 +118,7 @@ def test_every_way_of_printing_has_a_line() -> None:
 @pytest.mark.parametrize(
     ("mean", "std", "images", "said"),
     [
-        ("61.8", None, 10_000, "the printed decimals allow every number"),
+        ("61.8", None, 10_000, "the published decimals allow every number"),
         ("89.413", None, 10_000, "n = 3, 4, 6, 7"),  # thirds, sevenths and eighths of a hundredth end so
         ("61.005", None, 100, "no number of runs up to 10: an assumption fails"),  # of whole percents
         # the deviation of two runs is 0.00707 times a whole number: 0.028, and not 0.025

@@ -19,7 +19,7 @@ def answering(status: int, text: str) -> Callable[..., subprocess.CompletedProce
     return lambda command, **_: subprocess.CompletedProcess(command, status, stdout=text)
 
 
-DAMAGED = HypersphereError("results/tiny/runs/a/encoder.safetensors: the file's bytes are not those of its manifest")
+DAMAGED = HypersphereError("results/tiny/runs/a/encoder.safetensors: the file's bytes differ from its manifest")
 SPOILS: dict[str, Callable[[pytest.MonkeyPatch, dict[str, str]], object]] = {
     "no git": lambda patch, said: patch.setattr(release.subprocess, "run", answering(128, "")),
     "uncommitted": lambda patch, said: patch.setattr(release.subprocess, "run", answering(0, " M Makefile\n?? x\n")),

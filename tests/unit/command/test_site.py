@@ -65,7 +65,20 @@ def test_every_loss_is_there_once_with_its_newest_figure_or_how_it_is_drawn(tmp_
 
 
 def test_links_to_files_outside_the_docs_lead_to_their_pages() -> None:
-    assert site.linked("[a](../CONTRIBUTING.md) [b](docs/dvc.md#c)") == "[a](contributing.md) [b](dvc.md#c)"
+    text = "[a](../CONTRIBUTING.md) [b](docs/dvc.md#c) [d](../data/README.md#e) [f](../../docs/cost.md)"
+    assert site.linked(text) == "[a](contributing.md) [b](dvc.md#c) [d](own_images.md#e) [f](cost.md)"
+
+
+def test_promises_and_choices_of_all_papers_are_on_their_pages() -> None:
+    promises = (site.ROOT / "tests" / "promises.csv").read_text(encoding="utf-8")
+    tests = set(re.findall(r"\w+\.py::\w+", promises))
+    assert len(tests) > 50
+    assert set(re.findall(r"\w+\.py::\w+", site.promises())) == tests
+    page = site.exact_figures(CONFIG)
+    for paper in CONFIG.papers.values():
+        own = CONFIG.folders[paper.paper] / "figures.md"
+        assert (f"\n## {paper.title}\n" in page) == own.is_file()
+    assert not re.search(r"^## (?:Fig|Table)", page, re.MULTILINE)
 
 
 def test_every_link_of_the_sites_report_leads_to_a_file_of_the_site(

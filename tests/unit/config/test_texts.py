@@ -36,7 +36,7 @@ gains:
   lead: 1
   about: [{id: p.gain, kind: comparison}]
   also: {other: p.cut, lemma: p.lemma}
-  says:
+  headline:
     holds: "A cut gains {effect}, to {other.value} ({place})."
     fails: "No: {statement}; {lemma.counterexample} {{so}}."
     opposite: "No."

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from hypersphere.config import project
+from hypersphere.config import paper_code, project
 from hypersphere.provenance import columns, tables
 from hypersphere.report import report
 from hypersphere.report.evidence import Evidence
@@ -44,7 +44,9 @@ def write_report(settings: dict[str, Any], folder: Path) -> None:
     steps = tables.as_read(pd.DataFrame(answered, columns=list(columns.LADDER)), columns.LADDER)
     listed, ladder, criteria = (tables.rows(one) for one in (every, steps, replication.criteria(every)))
     studies = {name: tables.as_read(pd.DataFrame(columns=list(kinds)), kinds) for name, kinds in TABLES.items()}
-    report.write(config, Evidence(listed, ladder, criteria, [made_up.FINDING], studies), folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(paper_code, "front", lambda: None)  # made-up claims do not bear its titles
+        report.write(config, Evidence(listed, ladder, criteria, made_up.FINDINGS, studies), folder)
 
 
 tab = pytest.fixture(scope="module")(browser.tab)

@@ -66,7 +66,18 @@ FEWER = CLAIMS[3] | {"scale": "workstation", "measured": "-3.0", "n": 2.0, "reas
 """What another scale says of a claim that has better evidence."""
 FINDING = {
     **{"id": "cut", "paper": "embedding_norms", "question": "Does cut-initialisation help SimSiam?"},
-    **{"outcome": "opposite", "sentence": "It harms it.", "lead": "1", "about": "cut.gain", "leading": "cut.gain"},
+    **{
+        "outcome": "opposite",
+        "headline": "A cut harms SimSiam.",
+        "sentence": "A cut harms SimSiam. It loses 10 points.",
+    },
+    **{"lead": "1", "about": "cut.gain", "leading": "cut.gain"},
     **{"certainty": "low", "reasons": "few images", "holds": 0, "direction_only": 0, "fails": 0},
     **{"opposite": 1, "cannot_tell": 0, "not_tested": 0},
 }
+UNKNOWN = FINDING | {
+    **{"id": "rest", "paper": "several", "question": "What do we not know?", "outcome": "cannot tell"},
+    **{"headline": "Almost all.", "sentence": "Almost all. Our encoders are small.", "lead": "not known"},
+    **{"about": "pos.gain pos.small", "leading": "pos.gain", "certainty": "none", "reasons": ""},
+}
+FINDINGS = [FINDING, UNKNOWN]

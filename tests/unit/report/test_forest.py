@@ -4,7 +4,7 @@ from typing import Any
 
 from hypersphere.config.rules import Answer
 from hypersphere.provenance import tables
-from hypersphere.report import forest
+from hypersphere.report import forest, intervals
 
 from ...golden.released import configured
 from . import made_up
@@ -70,6 +70,21 @@ def test_shape_and_hue_say_the_answer_and_floored_arms_are_pale() -> None:
     assert [text.get_text()[-1] for text in axis.get_yticklabels()] == ["0", "†", ")"]
     assert "−73.8" in axis.get_yticklabels()[-1].get_text()
     assert [line.get_xdata()[0] for line in axis.lines if line.get_marker() == "<"]
+
+
+def test_in_a_narrow_window_names_stand_above_their_rows() -> None:
+    """At the same height as in a wide window a name would leave no room for the axis."""
+    shown = forest.rows(
+        CONFIG, listed(made_up.comparison("one", 1.0, 2.0), made_up.comparison("two", 1.0, variant="ratio"))
+    )
+    figure = forest.draw(CONFIG, shown, 1, intervals.PHONE)
+    (axis,) = figure.axes
+    assert figure.get_figwidth() == intervals.PHONE.width
+    assert list(axis.get_yticks()) == []
+    said = [text.get_text().replace("\n", " ") for text in axis.texts]
+    assert said[-1] == "MoCo v3, positives emphasised, CIFAR-10: n = 5"
+    (ours,) = (line.get_ydata()[0] for line in axis.lines if line.get_marker() == "v")
+    assert axis.texts[-1].get_position()[1] < ours
 
 
 def test_without_any_comparison_the_picture_says_so() -> None:

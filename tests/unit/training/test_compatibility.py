@@ -19,7 +19,7 @@ from .test_build import GENERALISED, SCALED
 
 pytestmark = pytest.mark.heavy
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "methods.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "compatibility.md"
 METHODS, OBJECTIVES = registry.names("methods"), registry.names("objectives")
 
 

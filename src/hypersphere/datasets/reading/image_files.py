@@ -37,7 +37,7 @@ def square(content: bytes, name: str, size: int) -> UInt8[np.ndarray, "size size
                 raise ValueError("its grey values have more than 8 bits")
             return resized(image.convert("RGB"), size)
     except Image.UnidentifiedImageError:
-        raise HypersphereError(f"{name}: is no image in a format that is read: {', '.join(FORMATS)}") from None
+        raise HypersphereError(f"{name}: is not an image in a format that we read: {', '.join(FORMATS)}") from None
     except Exception as error:  # a decoder may raise anything for bytes that are not as they should be
         raise HypersphereError(f"{name}: cannot be decoded ({' '.join(str(error).split())})") from None
 

@@ -1,56 +1,51 @@
 "use strict";
-// Search and filters kept in the address (#?kind=theorem&origin=printed), permalinks that unfold, and in the report an
-// order by size of discrepancy. The page reads without any of it. Text is set as text, never as markup.
+// Search and filters kept in the address (#?kind=theorem&origin=printed), permalinks that unfold, and an order by size of
+// discrepancy. The page reads without any of it. Text is set as text, never as markup.
 (() => {
   const one = (selector, root = document) => root.querySelector(selector);
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
-  const form = one(".filters"), flat = one("#flat"), none = one("#none"), also = one("#also");
+  const form = one(".filters"), flat = one("#flat"), none = one("#none");
   const controls = all("input, select", form);
   const filters = controls.map((control) => control.name).filter((name) => name !== "text" && name !== "sort");
   const kinds = Object.fromEntries(all("select[name=kind] option").map((option) => [option.value, option.textContent]));
-  const claims = all(".claim").map((node, place) => {
-    const section = node.closest(".document"), group = node.closest(".group"), data = node.dataset;
-    one(".say", node).dataset.document = section.dataset.title;
-    const has = { ...data, document: section.dataset.document, artifact: group.dataset.artifact };
+  const boxes = all(".paper, .part, .group").reverse();  // from the inside
+  const items = all(".item").map((node, place) => {
+    const paper = node.closest(".paper"), group = node.closest(".group"), data = node.dataset;
+    const has = { ...data, document: paper.dataset.document, artifact: group ? group.dataset.artifact : "" };
+    if (group) one(".say", node).dataset.document = paper.dataset.title;
     return {
-      node, place, home: group, has, apart: data.apart ? +data.apart : -1,
-      about: [node.id, has.document, section.dataset.title, kinds[has.kind], has.answer || has.verdict, one("h4", group).textContent].join(" "),
+      node, place, home: node.parentElement, has, apart: data.apart ? +data.apart : -1,
+      about: [node.id, has.document, paper.dataset.title, kinds[has.kind], group ? one("h5", group).textContent : ""].join(" "),
     };
   });
-  const others = all(".question, .erratum, .shown, tr[id], section[aria-labelledby=settle]").map((node) => ({
-    node, about: node.textContent, link: node.id || "settle",
-    name: node.matches(".erratum") ? "Erratum " + one("b", node).textContent : one("h4, h2, td", node).textContent,
-    says: node.matches(".erratum") ? one(".second", node).textContent : node.matches(".question") ? one("p", node).textContent : "",
-  }));
+  const claims = items.filter(({ node }) => node.matches(".claim"));
+  const others = items.filter(({ node }) => !node.matches(".claim"));
 
   // Words of a question that say nothing of what is asked.
   const EMPTY = new Set(("a an and are as at be by can did do does for from has have help how in is it its of on or so than that the their there to was "
     + "were what when where which who why will with would").split(" "));
-  const plain = (text) => " " + text.toLowerCase().replace(/[-–_\/’'"“”?.,;:()]/g, " ").replace(/\s+/g, " ") + " ";
+  const plain = (text) => " " + text.toLowerCase().replace(/[-–_\/’'“"”?.,;:()]/g, " ").replace(/\s+/g, " ") + " ";
   const words = (text) => plain(text || "").split(" ").filter((word) => word.length > 1 && !EMPTY.has(word)).map((word) => word.replace(/(..)s$/, "$1"));
   // Short words are found whole, or in the plural; long ones, and the one that is being typed, by how they begin.
   const has = (text, word, last) => text.includes(" " + word + (word.length > 4 || last ? "" : " ")) || text.includes(" " + word + "s ");
-  const score = (item, wanted) => {
+  const score = (item, asked) => {
     if (item.text === undefined) item.text = plain(item.about + " " + item.node.textContent);
-    return wanted.filter((word, at) => has(item.text, word, at === wanted.length - 1)).length;
+    return asked.filter((word, at) => has(item.text, word, at === asked.length - 1)).length;
   };
 
-  // Where a claim is unfolded its table's links may be out of sight, so it gets a copy, and its own address.
-  addEventListener("toggle", (event) => {
-    const node = event.target;
-    if (!node.matches(".claim") || one(".permalink", node)) return;
-    const copy = one(".evidence", claims.find((each) => each.node === node).home).cloneNode(true);
-    copy.classList.remove("small");
+  // Where a claim is unfolded it gets its own address.
+  addEventListener("toggle", ({ target }) => {
+    if (!target.matches(".claim") || one(".permalink", target)) return;
     const line = document.createElement("p"), name = document.createElement("b"), link = document.createElement("a");
     line.className = "permalink";
     name.textContent = "Permalink";
-    link.href = "#" + node.id;
-    link.textContent = node.id;
+    link.href = "#" + target.id;
+    link.textContent = target.id;
     line.append(name, " ", link);
-    one(".proof", node).append(copy, line);
+    one(".card", target).append(line);
   }, true);
 
-  const wanted = () => Object.fromEntries(controls.filter((c) => c.value).map((c) => [c.name, c.value]));
+  const wanted = () => Object.fromEntries(controls.filter((control) => control.value).map((control) => [control.name, control.value]));
 
   let sorted = "";
   const arrange = (by) => {
@@ -61,52 +56,53 @@
     else for (const claim of claims) claim.home.append(claim.node);
   };
 
-  const links = (listed) => {
-    also.replaceChildren(...listed.map((item) => {
-      const line = document.createElement("li"), link = document.createElement("a");
-      link.href = "#" + item.link;
-      link.textContent = item.name;
-      line.append(link, " ", item.says);
-      return line;
-    }));
-    also.hidden = !listed.length;
+  // What has most of the words, if it has half of them or more.
+  const best = (listed, asked) => {
+    const scored = listed.map((item) => [score(item, asked), item]);
+    const most = Math.max(0, ...scored.map(([number]) => number));
+    const found = most >= Math.max(1, Math.ceil(asked.length / 2)) ? scored.filter(([number]) => number === most) : [];
+    return { most, found: found.map(([, item]) => item) };
+  };
+
+  let unfolded = null;  // before the first filter
+  const fold = (chosen, hits) => {
+    const filtered = Object.keys(chosen).some((name) => name !== "sort");
+    if (filtered && !unfolded) unfolded = new Set(boxes.filter((box) => box.open));
+    const holding = new Set();
+    for (const item of hits) for (let at = item.home; at && !holding.has(at); at = at.parentElement) holding.add(at);
+    for (const box of boxes) {
+      box.hidden = Boolean(sorted) || (filtered && !holding.has(box));
+      if (filtered) box.open = holding.has(box);
+      else if (unfolded) box.open = unfolded.has(box);
+    }
+    if (!filtered) unfolded = null;
+  };
+
+  const count = (hits) => {
+    for (const counted of all(".count")) {
+      const box = counted.closest("details"), mine = claims.filter((claim) => box.contains(claim.home));
+      const seen = mine.filter((claim) => hits.has(claim)).length;
+      counted.textContent = (seen < mine.length ? seen + " of " : "") + mine.length + (mine.length === 1 ? " claim" : " claims");
+    }
   };
 
   const apply = () => {
     const chosen = wanted(), asked = words(chosen.text);
-    const fitting = claims.filter(({ has }) => filters.every((name) => !chosen[name] || has[name].split("|").includes(chosen[name])));
-    const most = asked.length ? Math.max(0, ...fitting.map((claim) => score(claim, asked))) : 0;
-    const enough = Math.max(1, Math.ceil(asked.length / 2));
-    const hits = new Set(asked.length ? (most >= enough ? fitting.filter((claim) => score(claim, asked) === most) : []) : fitting);
+    const fits = (item) => filters.every((name) => !chosen[name] || (item.has[name] || "").split("|").includes(chosen[name]));
+    const [fitting, beside] = [claims, others].map((listed) => listed.filter(fits));
+    const { most, found } = asked.length ? best(fitting, asked) : { most: 0, found: fitting };
+    const hits = new Set(found), seen = new Set(asked.length ? best(beside, asked).found : beside);
     for (const claim of claims) claim.node.hidden = !hits.has(claim);
+    for (const item of others) item.node.hidden = !seen.has(item);
     arrange(chosen.sort || "");
-    for (const box of all(".document .group, .idle, .document")) box.hidden = Boolean(sorted) || !one(".claim:not([hidden])", box);
-    for (const box of all(".idle")) box.open = Object.keys(chosen).length > 0 && !box.hidden;
-    for (const count of all(".count")) {
-      const box = count.closest(".idle, .document"), mine = claims.filter((claim) => box.contains(claim.home));
-      const seen = mine.filter((claim) => hits.has(claim)).length;
-      count.textContent = (seen < mine.length ? seen + " of " : "") + mine.length + (mine.length === 1 ? " claim" : " claims");
-    }
-    one(".head").hidden = !hits.size;
-    const scored = asked.length ? others.map((item) => [score(item, asked), item]) : [];
-    const best = Math.max(0, ...scored.map(([hit]) => hit));
-    const named = (item) => score({ about: item.name, node: { textContent: "" } }, asked);
-    const found = scored.filter(([hit]) => hit === best).map(([, item]) => item).sort((a, b) => named(b) - named(a));
-    links(best >= enough ? found.slice(0, 6) : []);
+    fold(chosen, [...hits, ...seen]);
+    count(hits);
     const partly = asked.length && hits.size && most < asked.length;
     none.hidden = hits.size > 0 && !partly;
     none.textContent = partly ? "No claim has all of these words. Shown: those with " + most + " of " + asked.length + "."
       : hits.size ? "" : "No claim fits. Use fewer words, or show all.";
     one("#matches").textContent = hits.size + " of " + claims.length + " claims";
   };
-
-  // On paper nothing can be unfolded: lists are open but for what was not run; claims stay lines.
-  let folded = [];
-  addEventListener("beforeprint", () => {
-    folded = all("details.block:not([open], .idle)");
-    for (const box of folded) box.open = true;
-  });
-  addEventListener("afterprint", () => { for (const box of folded) box.open = false; });
 
   form.hidden = false;
 
@@ -139,7 +135,7 @@
     }
     const target = named(hash.slice(1));
     if (!target) return;
-    if (target.closest("[hidden]") || (sorted && target.matches(".group"))) fill("");
+    if (target.closest("[hidden]")) fill("");
     unfold(target);
     target.scrollIntoView();
     if (target.matches("details")) one("summary", target).focus({ preventScroll: true });
@@ -156,7 +152,7 @@
   addEventListener("hashchange", route);
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href^='#']");
-    if (link && link.getAttribute("href") === location.hash) route(); // no hashchange where the address stays
+    if (link && link.getAttribute("href") === location.hash) route();  // no hashchange where the address stays
   });
 
   // Headings and targets stay below the filters, whose height depends on the width of the window.

@@ -22,7 +22,7 @@ MD5 = hashlib.md5(CONTENT).hexdigest()
 
 def test_the_page_is_current() -> None:
     page = (Path(__file__).resolve().parents[4] / "docs" / "datasets.md").read_text(encoding="utf-8")
-    assert page == showing.page(), "run: python -m hypersphere.datasets.showing docs/datasets.md"
+    assert page == showing.with_table(page), "run: python -m hypersphere.datasets.showing docs/datasets.md"
 
 
 def test_every_dataset_says_what_it_is_and_lists_the_files_that_readers_ask_for() -> None:

@@ -12,6 +12,7 @@ import yaml
 
 from hypersphere import files
 from hypersphere.config.artifacts import Section
+from hypersphere.config.validation import read_mapping
 from hypersphere.errors import HypersphereError
 from hypersphere.provenance import columns, tables
 from hypersphere.report import article, page, studies
@@ -24,6 +25,8 @@ from ..conftest import ROOT
 from ..made_up import comparison, stated, table
 from .conftest import SVG
 
+PROJECT = ROOT / "tests" / "project"
+PAPER = ROOT / "paper"
 ERRATA = "papers/errata.yaml"
 TABLE1 = {"paper": "alpha", "artifact": "table1", "method": "plain", "variant": "cut", "baseline": "default"}
 TABLE1 |= {"dataset": "photos", "metric": "knn_top1", "scale": "quick", "certainty": "low"}
@@ -49,8 +52,31 @@ CRITERIA = {"paper": "alpha", "rung": "laptop", "compared": 2, "same_sign": 2, "
 CRITERIA |= {"with_interval": 0, "ours_inside": 0}
 
 
+def prose() -> str:
+    return (PAPER / "report.typ").read_text(encoding="utf-8")
+
+
+def test_sections_follow_the_argument_and_the_long_lists_come_last() -> None:
+    """What is firmest comes first: proofs, computations, tables, small encoders, what is open; then how and limits."""
+    body, appendix = prose().split("#show: appendix")
+    sections = re.findall(r"^= (.+?)(?: <\w+>)?$", body, re.MULTILINE)
+    begin = ("Introduction", "What can be proved", "What can be computed", "What the tables say")
+    begin += ("What small encoders show", "What is open", "Methods", "Limits")
+    assert [section for section, start in zip(sections, begin, strict=True) if not section.startswith(start)] == []
+    # Sentences that are made for every question stand in the appendix alone; the abstract has headlines.
+    for generated in ("#asked(", "study.sentence"):
+        assert generated in appendix
+        assert generated not in body
+
+
+def test_each_term_is_explained_before_the_first_result() -> None:
+    introduction = prose().partition("= What can be proved")[0]
+    terms = ("margin", "Emphasised positives", "Distance polarization", "cut", "GradScale", "double metric")
+    assert [term for term in terms if f"_{term}_" not in introduction] == []
+
+
 def test_no_digit_is_typed_into_the_prose() -> None:
-    text = (ROOT / "paper" / "report.typ").read_text(encoding="utf-8")
+    text = prose()
     assert re.findall(r".*\d.*", text) == []
     # A result can be spelt out too; the layout may hold sizes, but no sentence.
     assert not re.search(r"\b(percent|per cent|points? (higher|lower|better))\b", text)
@@ -104,9 +130,8 @@ def report(make: Any, monkeypatch: pytest.MonkeyPatch) -> Report:
     monkeypatch.setattr(studies, "of_artifact", lambda context: drawing)
     world = make()
     root = world.plan.config.root
-    sources = ("report.typ", "layout.typ", "tables.typ", "equations.typ", "references.yml")
-    (root / "paper").mkdir()
-    for name in ("CITATION.cff", "config/certainty.yaml", *(f"paper/{one}" for one in sources)):
+    shutil.copytree(PROJECT / "paper", root / "paper")
+    for name in ("CITATION.cff", "config/certainty.yaml", "paper/layout.typ", "paper/tables.typ"):
         shutil.copy(ROOT / name, root / name)
     (erratum,) = yaml.safe_load((root / ERRATA).read_text(encoding="utf-8"))
     files.write_text(root / ERRATA, yaml.safe_dump([erratum | {"chosen": "two", "tests": ["alpha.one"]}]))
@@ -177,13 +202,14 @@ def test_what_a_scale_has_drawn_changes_no_byte(report: Report) -> None:
     assert with_it == with_another == report.build()
 
 
-def test_each_document_has_an_equation_and_each_reference_is_cited() -> None:
+def test_each_paper_has_an_equation_and_a_figure_and_each_reference_is_cited() -> None:
     config = configured()
-    prose, equations = ((ROOT / "paper" / name).read_text("utf-8") for name in ("report.typ", "equations.typ"))
-    references = yaml.safe_load((ROOT / "paper" / "references.yml").read_text(encoding="utf-8"))
+    equations, references = (PAPER / "equations.typ").read_text("utf-8"), read_mapping(PAPER / "references.yml")
     printed = {name: document for name, document in config.papers.items() if name != "ours"}  # which are questions
     for name, document in printed.items():
-        assert f"\n  {name}: $" in equations
+        assert f"\n  {name}: read(\n" in equations
         assert references[name]["title"].casefold().startswith(document.title.casefold())
-    assert [name for name in references if name not in printed and f"@{name}" not in prose] == []
+        assert f'#figure-of("{name}", ' in prose()
+        assert name in config.report_figures
+    assert [name for name in references if name not in printed and f"@{name}" not in prose()] == []
     assert [name for name, given in references.items() if name not in printed and "date" not in given] == []

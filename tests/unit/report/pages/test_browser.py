@@ -3,11 +3,16 @@
 Without one these tests are skipped: install `chromium` by apt, or any Chrome.
 """
 
+import base64
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import pytest
+
+from hypersphere.config.rules import RESULTS
+from hypersphere.report import html
 
 from .. import made_up
 from ..conftest import ROOT
@@ -50,10 +55,11 @@ class Opened(NamedTuple):
 REPORT: dict[str, Any] = {
     "claims": len(made_up.CLAIMS),
     "elsewhere": ("pos.gain", "#?sort=apart"),
-    "printed": {".lead": True, ".plate": True, ".claim > summary": True, ".filters": False, ".proof": False},
+    "printed": {".lead": True, ".plate": True, ".paper > summary": True, ".filters": False, ".claim > summary": False},
     "filtered": {
         "document=embedding_norms": ["cut.gain"],
-        "kind=theorem&answer=fails": ["theorem.false"],
+        "kind=theorem&result=disagrees": ["theorem.false"],
+        "question=rest": ["pos.gain", "pos.small"],
         "rung=laptop&certainty=very low": ["pos.gain", "pos.small"],
         "origin=implied": ["pos.later"],
         "text=does cut-initialisation help SimSiam?": ["cut.gain"],
@@ -64,14 +70,14 @@ REPORT: dict[str, Any] = {
 SCORECARD: dict[str, Any] = {
     "claims": 14,
     "elsewhere": ("alpha.faces", "#?origin=ours"),
-    "printed": {".told": True, ".claim > summary": True, ".proof": False, "#shown": False},
+    "printed": {".results": True, ".paper > summary": True, ".claim > summary": False, "#conditions": False},
     "filtered": {
         "document=alpha&kind=study&verdict=exact": ["alpha.rate"],
-        "text=ALL%20are": ["alpha.shares"],
+        "text=SHARES%20are": ["alpha.shares"],
         "artifact=alpha/sweep": ["alpha.sweep"],
         "origin=ours": ["alpha.wider"],
         "kind=sentence": ["alpha.says"],
-        "verdict=disagrees": ["alpha.gain", "alpha.one"],
+        "result=disagrees": ["alpha.gain", "alpha.one"],
         "document=nobody&verdict=refuted": ["alpha.one"],
         "origin=printed&kind=theorem": ["alpha.one"],
     },
@@ -130,19 +136,33 @@ def test_a_narrow_window_needs_no_sideways_scrolling_in_either_scheme(page: Open
     page.tab.resize(390)
     page.tab.run("for (const one of document.querySelectorAll('details')) one.open = true")
     assert page.tab.run("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-    ink, paper, plate = page.tab.run(
-        "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor, "
-        "getComputedStyle(document.querySelector('.plate')).backgroundColor]"
-    )
-    brightness = [sum(map(int, colour[4:-1].split(","))) for colour in (ink, paper)]
-    assert (brightness[0] > brightness[1]) is (scheme == "dark")
-    assert plate == "rgb(255, 255, 255)"
+    looks = [
+        page.tab.run(f"getComputedStyle(document.querySelector('{one}')).{look}")
+        for one, look in (
+            ("body", "color"),
+            ("body", "backgroundColor"),
+            (".plate", "backgroundColor"),
+            ("img", "filter"),
+        )
+    ]
+    ink, paper, plate = (sum(map(int, colour[4:-1].split(","))) for colour in looks[:3])
+    assert (ink > paper, ink > plate, looks[3] != "none") == (scheme == "dark",) * 3
 
 
-def test_print_has_the_claims_as_lines_and_leaves_the_rest_to_the_paper(page: Opened) -> None:
+def test_folded_it_has_at_most_25_screens_and_40_sheets(page: Opened) -> None:
+    """The released papers have more claims, which are folded: they add nothing but a line for each paper."""
+    page.tab.resize(1280)
+    assert page.tab.run("document.documentElement.scrollHeight") < 25 * 900
+    printed = base64.b64decode(page.tab.call("Page.printToPDF", preferCSSPageSize=True)["data"])
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 40
+
+
+def test_print_has_what_is_unfolded(page: Opened) -> None:
     page.tab.media("print")
-    seen = page.tab.run(f"{list(page.printed)}.map((one) => document.querySelector(one).offsetHeight > 0)")
-    assert seen == list(page.printed.values())
+    shown = f"{list(page.printed)}.map((one) => document.querySelector(one).checkVisibility())"
+    assert page.tab.run(shown) == list(page.printed.values())
+    page.tab.run("for (const one of document.querySelectorAll('.paper, .part, .group')) one.open = true")
+    assert page.tab.run("document.querySelector('.claim > summary').checkVisibility()")
 
 
 def test_without_its_script_the_page_has_every_claim_and_no_dead_controls(page: Opened) -> None:
@@ -160,25 +180,34 @@ def test_an_address_opens_the_page_filtered_and_counts_follow(page: Opened) -> N
         page.tab.open(f"{page.address}#?{sent}")
         assert page.seen == found, sent
         assert page.text("#matches") == f"{len(found)} of {page.claims} claims"
-        counts = "[...document.querySelectorAll('.document:not([hidden]) h3 .count')].map((one) => one.textContent)"
-        assert [int(count.split()[0]) for count in page.tab.run(counts)] == [len(found)]
+        counts = "[...document.querySelectorAll('.paper:not([hidden]) > summary .count')].map((one) => one.textContent)"
+        assert sum(int(count.split()[0]) for count in page.tab.run(counts)) == len(found)
+        shown = f"{found}.every((one) => document.getElementById(one).checkVisibility())"
+        assert page.tab.run(shown), sent
 
 
 def test_every_count_is_that_of_the_claims_that_its_link_shows(page: Opened) -> None:
-    """Every claim is in one count."""
-    links = "[...document.querySelectorAll('.told a[href^=\"#?\"]')]"
+    """Every claim is in one count. All that was unfolded for them folds again."""
+    links = "[...document.querySelectorAll('.results a, .beside a')]"
     listed, seen = page.tab.run(f"{links}.map((one) => one.textContent)"), 0
     for place, said in enumerate(listed):
         page.tab.run(f"{links}[{place}].click()")
         page.tab.settle()
         found = page.seen
-        assert said.split()[0] == str(len(found))
+        assert said.split()[0].replace(",", "") == str(len(found))
         assert page.text("#matches") == f"{len(found)} of {page.claims} claims"
         seen += len(found)
     assert seen == page.claims
     page.tab.click("button[type=reset]")
     assert len(page.seen) == page.claims
     assert page.tab.run("location.hash") == ""
+    assert page.tab.run("document.querySelectorAll('details[open]').length") == 0
+
+
+def test_a_result_has_no_colour_of_its_own_beside_the_word(page: Opened) -> None:
+    """Who sees no colours reads the same."""
+    words = "[...document.querySelectorAll('.claim > summary > .badge')].map((one) => one.textContent)"
+    assert {*page.tab.run(words)} <= {*RESULTS}
 
 
 # The report
@@ -196,14 +225,25 @@ def test_claims_are_sorted_and_go_back_to_their_places(page: Opened) -> None:
 
 @of_the_report
 def test_findings_come_first_and_lead_to_their_question_and_its_claims(page: Opened) -> None:
-    assert page.text(".lead li").startswith("It harms it.")
+    assert page.text(".lead li").startswith("A cut harms SimSiam.")
     assert "certainty: low" in page.text(".lead li")
     page.tab.click(".lead a")
     assert page.tab.run("location.hash") == "#q-cut"
     assert "few images" in page.text("#q-cut")
-    assert {"+14.7", "−10.0 (n = 5)", "Welch [−11.0, −9.0]; Holm [−12.0, −8.0]"} <= set(
-        page.text("#q-cut tbody").split("\t")
+    page.tab.click("#q-cut a")
+    assert page.seen == ["cut.gain"]
+
+
+@of_the_report
+def test_a_forest_is_drawn_for_a_narrow_window(page: Opened) -> None:
+    drawn = (
+        "(({currentSrc, naturalWidth}) => [currentSrc, naturalWidth])(document.querySelector('#forest ~ figure img'))"
     )
+    wide = page.tab.run(drawn)
+    page.tab.resize(390)
+    narrow = page.tab.run(drawn)
+    assert narrow[0] != wide[0]
+    assert (wide[1], narrow[1]) == (html.FOREST.width, html.PHONE.width)
 
 
 @of_the_report
@@ -248,9 +288,9 @@ def test_the_keyboard_skips_searches_and_unfolds(page: Opened) -> None:
 def test_a_search_counts_what_was_not_run_and_finds_errata_tables_and_figures(page: Opened) -> None:
     page.tab.open(page.address + "#?text=faces")
     assert page.text("#matches") == "1 of 14 claims"
-    assert page.text(".idle .count") == "1 of 2 claims"
-    assert "Faces" in page.text("#also")
+    assert page.text("#claims-alpha .count") == "1 of 14 claims"
+    assert page.tab.run("document.getElementById('alpha-only_faces').checkVisibility()")
+    assert not page.tab.run("document.getElementById('alpha-people').checkVisibility()")
     page.tab.open(page.address + "#?text=counting")
     assert page.text("#none").startswith("No claim fits")
-    page.tab.click("#also a[href='#X2']")
-    assert page.tab.run("document.getElementById('X2').open")
+    assert page.tab.run("document.getElementById('X2').checkVisibility()")

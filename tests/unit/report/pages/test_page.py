@@ -5,7 +5,9 @@ test_browser.py tests what it does.
 
 import math
 import re
+from collections import Counter
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +17,17 @@ import pytest
 from hypersphere.config.rules import Verdict
 from hypersphere.provenance import tables
 from hypersphere.provenance.columns import RUNS
-from hypersphere.report import entries, notes, page, scorecard
+from hypersphere.report import entries, html, notes, page, scorecard
 
+from .. import made_up
 from ..approval import approve, read_aloud
 
 CUT = "method=plain;variant=cut;dataset=photos;measure=knn_top1"
-VOID = {"meta", "link", "img", "br", "hr", "input"}
+VOID = {"meta", "link", "img", "br", "hr", "input", "source"}
 
 
 class Page(HTMLParser):
-    """Collects ids, links and images, and checks that tags close in order."""
+    """Collects ids, links, images and headings, and checks that tags close in order."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -32,6 +35,9 @@ class Page(HTMLParser):
         self.ids: list[str] = []
         self.links: list[str] = []
         self.images: list[dict[str, str | None]] = []
+        self.headings: list[int] = []
+        self.unfolded: list[str] = []
+        """What is seen while all sections are folded, without the options of a control."""
         self.feed(text)
         self.close()
         assert not self.open
@@ -41,12 +47,20 @@ class Page(HTMLParser):
             self.open.append(tag)
         given = dict(attrs)
         self.ids += [given["id"] or ""] if "id" in given else []
-        self.links += [given[key] or "" for key in ("href", "src") if key in given]
+        self.links += [given[key] or "" for key in ("href", "src", "srcset") if key in given]
         if tag == "img":
             self.images.append(given)
+        if re.fullmatch(r"h\d", tag):
+            self.headings.append(int(tag[1]))
+        assert tag != "details" or "open" not in given
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        folded = self.open.count("details") - ("summary" in self.open)
+        if not folded and not {"style", "script", "select", "title", "noscript"} & {*self.open}:
+            self.unfolded += data.split()
 
 
 def section(page: str, name: str) -> str:
@@ -54,28 +68,38 @@ def section(page: str, name: str) -> str:
     return page[page.index(f'<h2 id="{name}"') :].split("<h2 ")[1]
 
 
+def part(page: str, name: str) -> str:
+    """A part of what the page has of a paper, to the next part or paper."""
+    return re.split(r'<details class="p[a-z]+"|</section>', page[page.index(f' id="{name}"') :])[0]
+
+
 def row(page: str, name: str) -> str:
-    """A claim, with its line and its proof."""
-    return page[page.index(f'<details class="claim" id="{name}"') :].split("</details>")[0]
+    """A claim, with its line and its card."""
+    return re.split(r'<details class="(?:claim|group|part)|</section>', page[page.index(f'id="{name}"') :])[0]
 
 
-def said(text: str, name: str) -> tuple[str, str]:
-    """What the page says of a claim, and the verdict beside it."""
-    cells = re.search(r'data-of="says">(.*?)</span><span data-of="verdict">(.*?)</span>', row(text, name))
+def said(text: str, name: str) -> tuple[str, str, str]:
+    """The colour of a claim's result, the result, and the verdict beside it."""
+    cells = re.search(
+        r'class="badge (\w+)">(.*?)</span>(?:<span data-of="verdict">(.*?)</span>)?',
+        row(text, name).split("</summary>")[0],
+    )
     assert cells
-    return cells[1], cells[2]
+    return cells[1], cells[2], cells[3] or ""
 
 
-PARTS = ("shown", "missing", "choices", "reading", "conditions")
-"""Of the scale alone, which the report lacks."""
+OF_A_SCALE = ("shown-alpha", "missing-alpha", "choices-alpha")
+"""Parts of a paper on the page of one scale, which the report lacks."""
 
 
 def test_the_words_of_the_page_are_as_approved(report_page: Path, quick: Any) -> None:
-    """Of made-up claims on the released documents, whose errata are left out; and then what one scale has beside it."""
+    """Of made-up claims on the released papers, whose errata are left out; and then what one scale has beside it."""
     text, of_scale = report_page.read_text(encoding="utf-8"), quick.read("scorecard.html")
-    parts = [f"<h2 {section(text, name)}" for name in ("findings", "criteria", "questions", "claims")]
-    parts += [of_scale[of_scale.index("<h1>") : of_scale.index("<nav")]]
-    parts += [f"<h2 {section(of_scale, name)}" for name in PARTS]
+    text = re.sub(r'<details class="part" id="errata-.*?(?=<details class="p|</section>)', "", text, flags=re.DOTALL)
+    parts = [text[text.index("<h1>") : text.index('<h2 id="settle"')]]
+    parts += [of_scale[of_scale.index("<h1>") : of_scale.index('<h2 id="claims"')]]
+    parts += [f"<p {part(of_scale, name)}" for name in OF_A_SCALE]
+    parts += [f"<h2 {section(of_scale, name)}" for name in ("reading", "conditions")]
     approve("page.txt", "".join(map(read_aloud, parts)))
 
 
@@ -87,12 +111,15 @@ def test_page_is_well_formed_and_needs_no_network(quick: Any, report_page: Path,
     assert not [link for link in parsed.links if re.match(r"[a-z]+:|//|/", link) and not link.startswith("data:")]
     anchors = {link[1:] for link in parsed.links if link.startswith("#") and not link.startswith("#?")}
     assert anchors <= set(parsed.ids)
-    assert len(parsed.ids) == len(set(parsed.ids))
+    assert [name for name, number in Counter(parsed.ids).items() if number > 1] == []
     namespace = r"(?!www\.w3\.org/2000/svg)"  # a name, which nothing fetches
     assert re.search(rf"https?://{namespace}|@import|url\(|<script [^>]|innerHTML", page) is None
     assert page.count("<script>") == 1
     assert parsed.images
     assert all(image["alt"] for image in parsed.images)
+    steps = [below - above for above, below in pairwise(parsed.headings)]
+    assert (parsed.headings[0], parsed.headings.count(1), max(steps)) == (1, 1, 1)
+    assert len(parsed.unfolded) < 25 * 150  # at most 25 screens, of 150 words or more
 
 
 def test_every_claim_is_there_with_its_runs_and_proofs_that_are_linked_relative_to_the_page(quick: Any) -> None:
@@ -115,33 +142,82 @@ def test_every_claim_is_there_with_its_runs_and_proofs_that_are_linked_relative_
 def test_a_scale_says_the_result_beside_the_verdict_and_a_small_one_settles_nothing(
     quick: Any, published: Any, make: Any
 ) -> None:
-    """No colour says good or bad at any scale."""
+    """A colour says that a claim is settled."""
     text = quick.read("scorecard.html")
-    assert said(text, "alpha.cut.gain") == ("agrees", "quick only")
-    assert said(text, "alpha.gain") == ("disagrees", "quick only")
-    assert said(text, "alpha.one") == ("fails", "refuted")
-    assert said(text, "alpha.sweep") == ("not tested", "not run")
-    assert said(published.read("scorecard.html"), "alpha.cut") == ("agrees", "reproduced")
+    assert said(text, "alpha.cut.gain") == ("neutral", "agrees", "quick only")
+    assert said(text, "alpha.gain") == ("neutral", "disagrees", "quick only")
+    assert said(text, "alpha.one") == ("disagree", "disagrees", "refuted")
+    assert said(text, "alpha.says") == ("neutral", "agrees", "its table bears it")
+    assert said(text, "alpha.sweep") == ("neutral", "not tested", "")
+    assert said(published.read("scorecard.html"), "alpha.cut") == ("agree", "agrees", "reproduced")
     assert "Not a reproduction" in text
-    assert "badge" not in text
     changed = make("paper", verdict="laptop only", epochs=2)
     changed.build()
     assert "Not a reproduction: numbers of the published scale were changed" in changed.read("scorecard.html")
 
 
 @pytest.mark.parametrize("verdict", [*Verdict])
-def test_a_claim_says_what_its_answer_says(quick: Any, verdict: str) -> None:
-    """The result of encoders, the answer of anything else."""
+def test_a_claim_has_the_result_of_its_answer_and_a_colour_where_it_is_settled(quick: Any, verdict: str) -> None:
     answer = Verdict.of(verdict).answer
     for one in tables.rows(quick.results.claims):
         claim = entries.entry(quick.plan.config, one | {"verdict": verdict, "answer": answer})
-        assert claim.says == (answer.result if one["answered_by"] == "encoder" else answer)
-        assert claim.worth == verdict
+        assert (claim.result, claim.worth) == (answer.result, verdict)
+        assert claim.tone == (answer.tone if Verdict.of(verdict).settles else "neutral")
+
+
+def test_no_result_of_small_encoders_has_a_colour(report_page: Path) -> None:
+    """A theorem has: it is tested at its full size."""
+    text = report_page.read_text(encoding="utf-8")
+    coloured = {one["id"] for one in made_up.CLAIMS if said(text, one["id"])[0] != "neutral"}
+    assert coloured == {"theorem.false", "theorem.true"}
+    assert re.search(r'id="q-cut".*?badge (\w+)', text, re.DOTALL)[1] == "neutral"  # type: ignore[index]
+
+
+@pytest.mark.parametrize("name", ["scorecard", "report"])
+def test_rows_and_columns_of_the_table_of_results_add_up_to_the_published_claims(
+    quick: Any, report_page: Path, name: str
+) -> None:
+    file = report_page if name == "report" else quick.folder / "scorecard.html"
+    claims = made_up.CLAIMS if name == "report" else quick.claims
+    table = re.search(r'<table class="results">.*?</table>', file.read_text(encoding="utf-8"), re.DOTALL)
+    assert table
+    rows = [
+        re.findall(r"[\d,–]+(?=</(?:a|td|span)>)", line) for line in re.findall(r"<tr.*?</tr>", table[0], re.DOTALL)
+    ]
+    numbers = [[int(cell.replace(",", "").replace("–", "0")) for cell in cells] for cells in rows[1:]]
+    assert all(sum(cells[:-1]) == cells[-1] for cells in numbers)
+    assert [sum(column) for column in zip(*numbers[:-1], strict=True)] == numbers[-1]
+    assert numbers[-1][-1] == sum(one["origin"] == "printed" for one in claims)
+
+
+@pytest.mark.parametrize(
+    ("rungs", "begins"),
+    [
+        ([], "No encoder"),
+        (["laptop", "nothing"], "No encoder"),
+        (["published", "laptop"], "Encoders of the published size"),
+    ],
+)
+def test_the_first_sentence_says_whether_an_encoder_has_the_published_size(rungs: list[str], begins: str) -> None:
+    claims = [made_up.stated("theorem", "theorem", "holds", rung="published")]
+    claims += [made_up.comparison(f"{at}", 1.0, 1.0, rung=rung) for at, rung in enumerate(rungs)]
+    assert html.size(claims).startswith(begins)
+
+
+def test_a_card_tells_what_a_reader_asks_in_order(report_page: Path) -> None:
+    """The claim as a sentence, where it stands, both numbers, the result, how sure, what differs, how to settle it."""
+    card = row(report_page.read_text(encoding="utf-8"), "cut.gain").split("</summary>")[1]
+    names = re.findall(r"<b>(.*?)</b>", card)
+    assert names[:7] == ["Source", "Published", "Ours", "Result", "Certainty", "What differs", "To settle it"]
+    assert "is 14.7 points above default in kNN accuracy." in card
+    assert "make reproduce SCALE=paper" in card
+    named = row(report_page.read_text(encoding="utf-8"), "pos.gain")
+    assert named.index("one two") > named.index("To settle it")
 
 
 def test_disagreement_names_its_reading(make: Any) -> None:
     listed = {one.row["id"]: one for one in entries.of_scale(make("paper", verdict="not reproduced").results)}
-    assert listed["alpha.cut"].says == "disagrees"
+    assert listed["alpha.cut"].result == "disagrees"
     assert listed["alpha.cut"].reading == "under our reading: as printed"
     assert listed["alpha.wider"].reading == "ours"
 
@@ -183,14 +259,22 @@ def test_text_from_files_is_escaped_and_a_figure_that_is_not_drawn_is_said_to_be
     text = world.read("scorecard.html")
     assert "&lt;b&gt;as&lt;/b&gt; printed" in text
     assert not Page(text).images
-    assert "Figure 1 curve A curve measured, but not drawn yet\n" in read_aloud(section(text, "missing"))
+    assert "Figure 1 curve A curve measured, but not drawn yet\n" in read_aloud(part(text, "missing-alpha"))
 
 
 def test_a_scale_of_which_nothing_was_run_builds_and_says_so(make: Any) -> None:
     world = make()
     (world.plan.config.artifact_folder("alpha", "table1") / "summary.csv").unlink()
     (world.folder / "simulations" / "alpha" / "curve.csv").unlink()
-    nothing = {"verdict": "not run", "measured": "", "draws": None, "runs": "", "measured_on": "", "n": 0}
+    nothing = {
+        "verdict": "not run",
+        "answer": "not tested",
+        "measured": "",
+        "draws": None,
+        "runs": "",
+        "measured_on": "",
+        "n": 0,
+    }
     world.claims = [one | nothing for one in world.claims]
     world.write_claims()
     tables.write(world.folder / "statistics", {"runs": (pd.DataFrame(columns=list(RUNS)), RUNS)})
@@ -198,9 +282,8 @@ def test_a_scale_of_which_nothing_was_run_builds_and_says_so(make: Any) -> None:
     text = world.read("scorecard.html")
     assert "cpu" not in section(text, "conditions")
     assert "Device not run; torch not run" in read_aloud(text)
-    assert read_aloud(section(text, "shown")).endswith("\nNone.\n")
-    assert "not checked" in section(text, "claims")
-    assert "4 numbers and comparisons of trained encoders, printed: 4 not run" in read_aloud(text)
+    assert 'id="shown-alpha"' not in text
+    assert "14 claims : 14 not tested" in read_aloud(text)
 
 
 # scorecard.json: the numbers of the page, under the scale's name, by coordinates

@@ -85,6 +85,6 @@ def text(path: Path, encoding: str = "utf-8", file: published.File | None = None
     try:
         return path.read_bytes().decode(encoding)
     except UnicodeDecodeError as error:
-        raise HypersphereError(f"{path}: is no text in {encoding} (byte {error.start})") from None
+        raise HypersphereError(f"{path}: is not text in {encoding} (byte {error.start})") from None
     except OSError as error:
         raise HypersphereError(f"{path}: cannot be read ({error.strerror})") from None
