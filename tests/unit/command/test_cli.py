@@ -184,7 +184,7 @@ def test_an_artifact_is_its_tidy_tables_and_the_files_it_is_shown_in_and_its_cla
         table = pd.read_csv(world.plan.config.results / "claims.csv", keep_default_na=False)
         return dict(zip(table["id"], table["verdict"], strict=True))
 
-    assert typed("claims") == (0, ["2 numbers and comparisons of trained encoders, printed: 2 not run"], [])
+    assert typed("claims") == (0, ["2 numbers and comparisons of trained encoders, published: 2 not run"], [])
     assert verdicts() == {"a": "not run", "b": "not run"}
     before = results(world)
     assert typed("artifact", "norms/table5") == (0, [], [])
@@ -194,7 +194,7 @@ def test_an_artifact_is_its_tidy_tables_and_the_files_it_is_shown_in_and_its_cla
     page = (world.plan.config.results / "tables" / "norms" / "table5.md").read_text()
     assert page.partition("### Verdicts on table5")[2].count("| quick only |") == 1  # of claim a
     assert "51.1" in page
-    counted = "2 numbers and comparisons of trained encoders, printed"
+    counted = "2 numbers and comparisons of trained encoders, published"
     assert typed("claims") == (0, [f"{counted}: 1 quick only, 1 not run"], [])
     assert verdicts() == {"a": "quick only", "b": "not run"}
 
