@@ -15,7 +15,7 @@ from hypersphere.report import style
 from hypersphere.report.evidence import Evidence
 
 TABLE = "Table 1 of the norms paper follows\nfrom a penalty on the norm, not on its square"
-CURVES = "Dividing SimSiam's initial weights moves the best\nlearning rate, and hardly the best accuracy"
+CURVES = "Dividing SimSiam's initial weights moves the\nbest learning rate, and hardly the best accuracy"
 ALT = f"First: {TABLE} Second: {CURVES}".replace("\n", " ")
 CELLS = [(norm, gamma) for gamma in ("0.5", "1") for norm in (7, 4, 1)]
 """Norms and penalties of the cells that converge, from the top."""
@@ -39,6 +39,9 @@ def front(known: Evidence, root: Path, narrow: bool = False) -> Figure:
     table, curves = figure.subplots(down, across, gridspec_kw={apart: 0.08})
     _table(table, pd.DataFrame(known.claims).set_index("id"))
     _curves(curves, pd.read_csv(STUDY), _raw_pixels(root / MEASUREMENTS))
+    for panel in (table, curves) if narrow else ():
+        title = " ".join(panel.get_title(loc="left").split())
+        panel.set_title(textwrap.fill(title, 38), loc="left", fontweight="bold")
     small = textwrap.wrap(BELOW if narrow else BESIDE, 72 if narrow else 200)
     figure.supxlabel("\n".join(small), fontsize=9, color=style.GREY)
     return figure
