@@ -15,7 +15,7 @@ from hypersphere.report import style
 from hypersphere.report.evidence import Evidence
 
 TABLE = "Table 1 of the norms paper follows\nfrom a penalty on the norm, not on its square"
-CURVES = "Dividing SimSiam's initial weights moves the\nbest learning rate, and hardly the best accuracy"
+CURVES = "Dividing SimSiam's initial weights moves the\nbest learning rate, hardly the best accuracy"
 ALT = f"First: {TABLE} Second: {CURVES}".replace("\n", " ")
 CELLS = [(norm, gamma) for gamma in ("0.5", "1") for norm in (7, 4, 1)]
 """Norms and penalties of the cells that converge, from the top."""

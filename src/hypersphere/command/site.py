@@ -111,11 +111,9 @@ def command_line() -> str:
 
 def errata(config: project.Config) -> str:
     """The page of what the documents get wrong, contradict themselves in, or leave open."""
-    lines = ["# What the documents get wrong", ""]
-    lines += [
-        "Each entry names what the paper publishes, what we take instead, which published runs have it, why, and the tests or"
-    ]
-    lines += ["statements that show it."]
+    lines = ["# What the papers get wrong", ""]
+    lines += ["Each entry names what the paper publishes, what we take instead, which published runs have it, why, and"]
+    lines += ["the tests or statements that show it."]
     for title, entries in groupby(ledger(config), itemgetter("title")):
         lines += ["", f"## {title}"]
         for one in entries:

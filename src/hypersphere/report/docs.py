@@ -23,7 +23,7 @@ END = "<!-- until here -->"
 PAGES = Path("docs") / "papers"
 """The folder of the pages of results, one a paper."""
 WRITTEN = """`make pages` writes this page from the evidence.
-[How we grade certainty](../statistics.md), [all words](../glossary.md)."""
+[How we grade certainty](../statistics.md#what-is-known-the-ladder-and-certainty), [all words](../glossary.md)."""
 PICTURES = {front.NAME: "front", forest.NAMES[0]: "forest", our_studies.NAME: "studies"}
 """Pictures of the report, by their names in docs/images."""
 
@@ -36,8 +36,8 @@ def lead(known: Evidence) -> str:
 
 
 def _certainty(row: Row) -> str:
-    """What a paper's own table says of its text has no certainty, because it says nothing of the world."""
-    return f" *Certainty: {row['certainty']}.*" if row["certainty"] != GRADES[-1] else ""
+    """The certainty of a finding. What a paper's own table says of its text has none: it says nothing of the world."""
+    return f" *Certainty: {row['certainty']}.*" if row["certainty"] != GRADES[-1] else " *Not graded: arithmetic.*"
 
 
 def results_of(paper: str, title: str, known: Evidence) -> str:

@@ -15,9 +15,11 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.cbook import is_math_text
 from matplotlib.figure import Figure, SubFigure
+from matplotlib.font_manager import FontProperties
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.mathtext import MathTextParser
 from matplotlib.text import Text
+from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from matplotlib.transforms import Bbox
 
@@ -29,10 +31,14 @@ from hypersphere.report.artifact import Point, Points
 
 WIDTH = 7.2
 """Inches: the text width of a page."""
-SMALL_PER_INCH, SUBTITLE_PER_INCH, TITLE_PER_INCH = 15.4, 15.0, 10.1
-"""Characters of the small line, of a subtitle and of a title that fit an inch."""
+TITLE = FontProperties(family=style.FONT, size=12, weight="bold")
+SUBTITLE = FontProperties(family=style.FONT, size=9.5)
+SMALL = FontProperties(family=style.FONT, size=9)
+"""The looks of a title, of a subtitle and of the small lines below."""
 DECADE = 10.0
 """An axis is logarithmic if its largest number is more than so many times its smallest."""
+NARROWER = 0.96
+"""A line by its outlines, as a share of the line on a grid of pixels."""
 PER_INCH = 13.5
 """Characters of a tick's label per inch."""
 LETTER = 0.073
@@ -66,8 +72,7 @@ def framed(frame: Frame, width: float, height: float) -> tuple[Figure, SubFigure
     The part, ``width`` by ``height`` inches, is a subfigure, so that a legend outside of the axes covers nothing.
     """
     title, subtitle, below = (
-        textwrap.wrap(text, int(per_inch * (width - 0.2)))
-        for text, per_inch in zip(frame, (TITLE_PER_INCH, SUBTITLE_PER_INCH, SMALL_PER_INCH), strict=True)
+        _in_lines(text, font, width - 0.2) for text, font in zip(frame, (TITLE, SUBTITLE, SMALL), strict=True)
     )
     top, bottom = 0.1 + 0.19 * len(title) + 0.165 * len(subtitle), 0.1 + 0.155 * len(below)
     full_height = height + top + bottom
@@ -76,12 +81,25 @@ def framed(frame: Frame, width: float, height: float) -> tuple[Figure, SubFigure
     part = figure.add_subfigure(grid[1, 0])
     left = 0.1 / width
     look: dict[str, Any] = {"ha": "left", "va": "top", "linespacing": 1.1}
-    figure.text(left, 1 - 0.05 / full_height, "\n".join(title), fontsize=12, fontweight="bold", **look)
+    figure.text(left, 1 - 0.05 / full_height, "\n".join(title), fontproperties=TITLE, **look)
     under = 1 - (0.07 + 0.19 * len(title)) / full_height
-    figure.text(left, under, "\n".join(subtitle), fontsize=9.5, color="#333333", **look)
-    look = {"va": "bottom", "fontsize": 9, "color": "#555555", "linespacing": 1.15}
+    figure.text(left, under, "\n".join(subtitle), fontproperties=SUBTITLE, color="#333333", **look)
+    look = {"va": "bottom", "fontproperties": SMALL, "color": "#555555", "linespacing": 1.15}
     figure.text(left, 0.04 / full_height, "\n".join(below), **look)
     return figure, part
+
+
+def _in_lines(text: str, font: FontProperties, inches: float) -> list[str]:
+    """The text in lines of at most that width."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        points, _, _ = text_to_path.get_text_width_height_descent(longer, font, ismath=False)
+        if lines[-1] and points > NARROWER * 72 * inches:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
 
 
 Place = tuple[int, int]

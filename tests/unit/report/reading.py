@@ -33,8 +33,8 @@ def sentences(text: str) -> list[str]:
 
 
 def numbers(headline: str) -> list[str]:
-    """The numbers of a headline without names: Table 1, Theorem 3.4, MoCo v3."""
-    return re.findall(r"(?<![\w.-])\d[\d.]*", re.sub(r"(Table|Theorem) [\d.]+", "", headline))
+    """The numbers of a headline without names: Table 1, Theorem 3.4, MoCo v3. ``2 of 3`` is one."""
+    return re.findall(r"(?<![\w.-])\d[\d.]*(?: of (?:its )?\d+)?", re.sub(r"(Table|Theorem) [\d.]+", "", headline))
 
 
 def hard_to_read(text: str, most: int) -> list[str]:

@@ -72,7 +72,7 @@ def test_the_front_page_has_headlines_their_certainty_and_what_is_not_known() ->
         question("c", "fails", lead="not known"),
     ]
     assert docs.lead(evidence([], rows)).splitlines() == [
-        "- b holds.",
+        "- b holds. *Not graded: arithmetic.*",
         "- a fails. *Certainty: high.*",
         "",
         "**What we do not know.** c fails. How we know c.",

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from hypersphere.config.coordinates import Coordinates, normal
+from hypersphere.config.measures import Measure
 from hypersphere.report import figures, style, words
 from hypersphere.report import notes as noted
 from hypersphere.report.artifact import Point, Points
@@ -34,6 +35,8 @@ LEVELS: dict[str, Any] = {"pixels": (0, (4, 2)), "untrained": (0, (1, 1.5))}
 """Controls that are drawn as horizontal lines, and their dashes."""
 PUBLISHED: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "none", "markersize": 6.0, "markeredgewidth": 1.2}
 
+Look = dict[str, Any]
+"""Colour, marker and dashes of a line."""
 
 numbers = Points.means
 
@@ -119,7 +122,7 @@ def _axes(points: Points) -> tuple[str, str]:
     return ("lines", "panels") if swapped else ("panels", "lines")
 
 
-def _looks(lines: Sequence[Coordinates]) -> list[dict[str, Any]]:
+def _looks(lines: Sequence[Coordinates]) -> list[Look]:
     """The look of each line: colour, marker and dashes, so that no line is known by its colour alone."""
     first = [tuple(line.get(key) for key in words.varying(lines)[:1]) for line in lines]
     groups = list(dict.fromkeys(first))
@@ -154,7 +157,7 @@ def _only_a_sentence(points: Points) -> Figure:
     return figures.framed(figures.Frame(points.artifact.title, said, noted.small(points)), figures.WIDTH, 0.1)[0]
 
 
-def _handles(points: Points, of_panels: str, of_lines: str, looks: Sequence[dict[str, Any]]) -> dict[str, Line2D]:
+def _handles(points: Points, of_panels: str, of_lines: str, looks: Sequence[Look]) -> dict[str, Line2D]:
     """Entries of the legend: every line, the controls, and the published numbers."""
     lines, last, entries = points.measured(of_lines), points.measured("x")[-1], {}
     _, names, _ = figures.ticks(points, "x")
@@ -173,45 +176,71 @@ def _handles(points: Points, of_panels: str, of_lines: str, looks: Sequence[dict
     return entries
 
 
-def _panel(axis: Axes, points: Points, cells: list[list[Point]], looks: list[dict[str, Any]], x: list[float]) -> None:
-    """Draw the cells of each line: its controls, means, single runs if it has no band, published numbers and bands."""
+def _panel(axis: Axes, points: Points, cells: list[list[Point]], looks: list[Look], x: list[float]) -> None:
+    """Draw the cells of each line, and its controls below them."""
     for kind in LEVELS:
-        series = {}
-        for row, look in zip(reversed(cells), reversed(looks), strict=True):
-            controls = [points.control(kind, cell) for cell in row]
-            series[tuple(one.text for one in controls)] = (controls, look["color"])
-        for names, (controls, own) in series.items():
-            colour = style.GREY if len(series) == 1 else own  # grey if it belongs to all lines
-            level: dict[str, Any] = {"color": colour, "linestyle": LEVELS[kind], "linewidth": 1.1, "zorder": 1.5}
-            measured = [(at, one.mean) for at, one in zip(x, controls, strict=True) if one.summary]
-            if len(set(names)) > 1:
-                axis.plot(*np.reshape(measured, (-1, 2)).T, **level)
-            elif measured:  # one number
-                axis.axhline(measured[0][1], **level)
-    table = points.table("measurements")
+        _controls(axis, points, kind, cells, looks, x)
     for row, look in zip(cells, looks, strict=True):
-        placed = sorted(zip(x, row, strict=True), key=lambda one: one[0])
-        means = {cell.text: (at, cell.mean) for at, cell in placed if not math.isnan(cell.mean)}
-        every = max(1, len(means) // 8)
-        axis.plot(*np.reshape(list(means.values()), (-1, 2)).T, markevery=every, zorder=3, **look)
-        if any(cell.count("n") > 1 and not _banded(cell) for cell in row):
-            for _, rows in table[table["coordinates"].isin(list(means)) & table["value"].notna()].groupby("seed"):
-                run = rows.assign(x=[means[cell][0] for cell in rows["coordinates"]]).sort_values("x")
-                axis.plot(run["x"], run["value"], color=look["color"], linewidth=0.6, alpha=0.7, zorder=2)
-        printed = [(at, cell.published) for at, cell in placed if math.isfinite(cell.published)]
-        hollow = PUBLISHED | {"marker": look["marker"], "markeredgecolor": look["color"]}
-        axis.plot(*np.reshape(printed, (-1, 2)).T, **hollow, zorder=4)
-    low, high = axis.dataLim.intervaly
+        _line(axis, points, row, look, x)
+    of_lines = axis.dataLim.intervaly
     for row, look in zip(cells, looks, strict=True):
-        band = [(at, *cell.ends) for at, cell in zip(x, row, strict=True) if _banded(cell)]
-        axis.fill_between(*np.reshape(sorted(band), (-1, 3)).T, color=look["color"], alpha=0.18, linewidth=0)
-    lowest, highest = axis.dataLim.intervaly
-    measure = cells[0][0].measure
+        _band(axis, row, look, x)
+    _set_y(axis, cells[0][0].measure, of_lines, axis.dataLim.intervaly)
+
+
+def _controls(
+    axis: Axes, points: Points, kind: str, cells: list[list[Point]], looks: list[Look], x: list[float]
+) -> None:
+    """A control of each line; lines that share one have it once, in grey if it belongs to all."""
+    series = {}
+    for row, look in zip(reversed(cells), reversed(looks), strict=True):
+        controls = [points.control(kind, cell) for cell in row]
+        series[tuple(one.text for one in controls)] = (controls, look["color"])
+    for names, (controls, own) in series.items():
+        colour = style.GREY if len(series) == 1 else own
+        level: Look = {"color": colour, "linestyle": LEVELS[kind], "linewidth": 1.1, "zorder": 1.5}
+        measured = [(at, one.mean) for at, one in zip(x, controls, strict=True) if one.summary]
+        if len(set(names)) > 1:
+            axis.plot(*_columns(measured, 2), **level)
+        elif measured:  # one number
+            axis.axhline(measured[0][1], **level)
+
+
+def _line(axis: Axes, points: Points, row: list[Point], look: Look, x: list[float]) -> None:
+    """Means, single runs if they have no band, and published numbers."""
+    placed = sorted(zip(x, row, strict=True), key=lambda one: one[0])
+    means = [(at, cell.mean) for at, cell in placed if not math.isnan(cell.mean)]
+    axis.plot(*_columns(means, 2), markevery=max(1, len(means) // 8), zorder=3, **look)
+    if any(cell.count("n") > 1 and not _banded(cell) for cell in row):
+        places = {cell.text: at for at, cell in placed if not math.isnan(cell.mean)}
+        table = points.table("measurements").dropna(subset="value")
+        table = table.assign(x=table["coordinates"].map(places)).dropna(subset="x")
+        for _, run in table.sort_values("x").groupby("seed"):
+            axis.plot(run["x"], run["value"], color=look["color"], linewidth=0.6, alpha=0.7, zorder=2)
+    published = [(at, cell.published) for at, cell in placed if math.isfinite(cell.published)]
+    hollow = PUBLISHED | {"marker": look["marker"], "markeredgecolor": look["color"]}
+    axis.plot(*_columns(published, 2), **hollow, zorder=4)
+
+
+def _band(axis: Axes, row: list[Point], look: Look, x: list[float]) -> None:
+    """The intervals of a line's means."""
+    ends = [(at, *cell.ends) for at, cell in zip(x, row, strict=True) if _banded(cell)]
+    axis.fill_between(*_columns(sorted(ends), 3), color=look["color"], alpha=0.18, linewidth=0)
+
+
+def _columns(rows: Sequence[Sequence[float]], number: int) -> Any:
+    """The columns of rows of that many numbers, of which there may be none."""
+    return np.reshape(rows, (-1, number)).T
+
+
+def _set_y(axis: Axes, measure: Measure, of_lines: Sequence[float], of_all: Sequence[float]) -> None:
+    """The axis y: logarithmic if the lines spread far. Wide bands are cut off, because they hide the lines."""
+    (low, high), (lowest, highest) = of_lines, of_all
     if low > 0 and high / low >= LOG_RANGE and not (measure.unit or measure.bounded):
         axis.set_yscale("log")
         figures.log_ticks(axis.yaxis)
         axis.set_ylim(low / 1.3, high * 1.3)
-    else:  # wide bands are cut off, because they hide the lines
+    else:
         room, margin = 0.5 * (high - low) or 1.0, 0.06 * (high - low) or 0.5
         axis.set_ylim(max(lowest, low - room) - margin, min(highest, high + room) + margin)
 

@@ -244,7 +244,7 @@ def test_more_lines_than_one_can_tell_apart_have_a_panel_each(make: Any, monkeyp
     monkeypatch.setattr(lines, "MOST", 3)
     axes = panels(made.draw("sets"))
     named = [f"{method}, {variant}" for method in ("SimCLR", "SimSiam") for variant in ("default", "cut <c=3> | *")]
-    assert [axis.get_title(loc="left") for axis in axes] == named
+    assert [axis.get_title(loc="left").replace("\n", " ") for axis in axes] == named
     for axis in axes:
         assert sum(line.get_marker() not in ("", "None") and line.get_xdata().size > 0 for line in axis.lines) == 1
 
