@@ -39,6 +39,9 @@ def front(known: Evidence, root: Path, narrow: bool = False) -> Figure:
     table, curves = figure.subplots(down, across, gridspec_kw={apart: 0.08})
     _table(table, pd.DataFrame(known.claims).set_index("id"))
     _curves(curves, pd.read_csv(STUDY), _raw_pixels(root / MEASUREMENTS))
+    for panel in (table, curves) if narrow else ():
+        title = " ".join(panel.get_title(loc="left").split())
+        panel.set_title(textwrap.fill(title, 38), loc="left", fontweight="bold")
     small = textwrap.wrap(BELOW if narrow else BESIDE, 72 if narrow else 200)
     figure.supxlabel("\n".join(small), fontsize=9, color=style.GREY)
     return figure

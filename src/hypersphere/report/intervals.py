@@ -34,7 +34,10 @@ class Layout(NamedTuple):
 
     def lines(self, row: "Estimate") -> list[str]:
         """A row's name in lines."""
-        return textwrap.wrap(f"{row.name}: {row.said}" if self.above else row.name, self.letters)
+        if not self.above:
+            return textwrap.wrap(row.name, self.letters)
+        together = row.said.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+        return textwrap.wrap(f"{row.name}: {together}", self.letters)
 
     def room(self, row: "Estimate") -> float:
         """What a row needs, in heights of a line: a longer name has more, and so has more that is said of it."""

@@ -81,7 +81,7 @@ def test_in_a_narrow_window_names_stand_above_their_rows() -> None:
     (axis,) = figure.axes
     assert figure.get_figwidth() == intervals.PHONE.width
     assert list(axis.get_yticks()) == []
-    said = [text.get_text().replace("\n", " ") for text in axis.texts]
+    said = [" ".join(text.get_text().split()) for text in axis.texts]
     assert said[-1] == "MoCo v3, positives emphasised, CIFAR-10: n = 5"
     (ours,) = (line.get_ydata()[0] for line in axis.lines if line.get_marker() == "v")
     assert axis.texts[-1].get_position()[1] < ours
