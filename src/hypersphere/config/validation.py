@@ -39,8 +39,8 @@ LISTS = ("list_type", "tuple_type")
 """Pydantic's complaints of a value that is not a list."""
 MUST_BE = {
     **dict.fromkeys(("dict_type", "model_type"), "a mapping of keys to values"),
-    **dict.fromkeys(("int_type", "int_from_float"), "a whole number"),
-    "float_type": "a number",
+    **dict.fromkeys(("int_type", "int_from_float", "int_parsing"), "a whole number"),
+    **dict.fromkeys(("float_type", "float_parsing"), "a number"),
     "string_type": "text",
     "bool_type": "true or false",
 }
