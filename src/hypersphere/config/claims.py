@@ -306,9 +306,9 @@ ErratumKind = Literal["breaks", "ambiguous", "claim", "typo", "extraction"]
 ERRATUM_KINDS: dict[ErratumKind, str] = {
     "breaks": "followed literally, it gives a wrong or failing implementation",
     "ambiguous": "the text does not settle it",
-    "claim": "a sentence compared with the document's own numbers",
+    "claim": "a sentence compared with the paper's own numbers",
     "typo": "a slip without consequence",
-    "extraction": "damage of the copy of the text that was read, not of the document",
+    "extraction": "damage of the copy of the text that we read, not of the paper",
 }
 
 

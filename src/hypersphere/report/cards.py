@@ -76,16 +76,16 @@ def sentence(paper: Paper, claim: Entry) -> str:
     where = entries.point(paper, row)
     arm = entries.arm(paper, row)
     published = entries.published(row)
+    if row["kind"] == "comparison":
+        said = f"{arm}, is {_apart(row)} {entries.baseline(paper, row)} in {_noun(row)}"
+    elif published == DIVERGES:
+        said = f"{arm} diverges"
+    else:
+        said = f"for {arm}, the paper publishes {_with_unit(published, row)} ({_noun(row)})"
     if where:
         preposition = "On" if row["dataset"] else "At"
-        arm = f"{preposition} {where}, {arm}"
-    if row["kind"] == "comparison":
-        said = f"is {_apart(row)} {entries.baseline(paper, row)} in {_noun(row)}"
-    elif published == DIVERGES:
-        said = DIVERGES
-    else:
-        said = f"is at {_with_unit(published, row)} in {_noun(row)}"
-    return f"{arm}, {said}."
+        return f"{preposition} {where}, {said}."
+    return f"{said[0].upper()}{said[1:]}."
 
 
 def _apart(row: Row) -> str:

@@ -96,7 +96,7 @@ def published(points: Points, where: str, beside_others: bool = False) -> str:
     """Where the published numbers come from, or that they are of other data, which only a table shows; empty: none."""
     if all(cell.claim is None for cell in points.every):
         return ""
-    document = f"{points.artifact.printed or 'the document'} of “{points.paper.title}”"
+    document = f"{points.artifact.printed or 'the paper'} of “{points.paper.title}”"
     if not beside_others and all(cell.beside is None for cell in points.every):
         return f"The numbers of {document} are of other data: the verdicts list them."
     return f"{where} {document}: published images, encoder and schedule."

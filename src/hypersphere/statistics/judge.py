@@ -152,7 +152,7 @@ class Judge:
     def _value(self, claim: Claim) -> dict[str, Any]:
         """The columns of a printed number. Below the published scale nothing is compared with it."""
         if claim.reported is None:
-            return {"why": ["nothing is printed to compare with"]}
+            return {"why": ["the paper publishes nothing to compare with"]}
         groups = self.arms[layout(claim.coordinates)]
         group = groups[claim.text]
         values, (seeds, said) = group.to_numpy(dtype=float), self._seeds(claim.text)
@@ -182,7 +182,7 @@ class Judge:
         against = claim.compared_with.text
         rows = self.effects[(self.effects["coordinates"] == claim.text) & (self.effects["baseline"] == against)]
         if not claim.direction and claim.reported is None:
-            return {"why": ["the document prints neither a difference nor its direction"]}
+            return {"why": ["the paper publishes neither a difference nor its direction"]}
         effect, (seeds, said) = rows.iloc[0], self._seeds(claim.text, against)
         unknown = math.nan, math.nan
         ours = verdicts.Intervals(

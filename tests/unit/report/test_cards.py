@@ -26,19 +26,20 @@ def fact(row: dict[str, Any], name: str, *steps: dict[str, Any]) -> Fact | None:
 @pytest.mark.parametrize(
     ("published", "changed", "said"),
     [
-        ("1.25", {}, "is 1.2 points above baseline in linear probe accuracy"),
-        ("-1.25", {}, "is 1.2 points below baseline in linear probe accuracy"),
-        ("larger", {}, "is above baseline in linear probe accuracy"),
-        ("equal", {}, "is level with baseline in linear probe accuracy"),
-        ("", {"origin": "ours"}, "is compared with baseline in linear probe accuracy"),
-        ("89.4", {"kind": "value", "baseline": ""}, "is at 89.4 % in linear probe accuracy"),
-        ("64", {"kind": "value", "baseline": "", "metric": "steps"}, "is at 64 in steps"),
-        ("inf", {"kind": "value", "baseline": "", "metric": "steps"}, "diverges"),
+        ("1.25", {}, "{arm}, is 1.2 points above baseline in linear probe accuracy"),
+        ("-1.25", {}, "{arm}, is 1.2 points below baseline in linear probe accuracy"),
+        ("larger", {}, "{arm}, is above baseline in linear probe accuracy"),
+        ("equal", {}, "{arm}, is level with baseline in linear probe accuracy"),
+        ("", {"origin": "ours"}, "{arm}, is compared with baseline in linear probe accuracy"),
+        ("89.4", {"kind": "value", "baseline": ""}, "for {arm}, the paper publishes 89.4 % (linear probe accuracy)"),
+        ("64", {"kind": "value", "baseline": "", "metric": "steps"}, "for {arm}, the paper publishes 64 (steps)"),
+        ("inf", {"kind": "value", "baseline": "", "metric": "steps"}, "{arm} diverges"),
     ],
 )
 def test_a_claim_of_encoders_is_a_sentence(published: str, changed: dict[str, Any], said: str) -> None:
     row = made_up.comparison("claim", published, 0.5, **changed)
-    assert card(row).sentence == f"On CIFAR-10, MoCo v3, positives emphasised, {said}."
+    arm = "MoCo v3, positives emphasised"
+    assert card(row).sentence == f"On CIFAR-10, {said.format(arm=arm)}."
 
 
 def test_a_statement_speaks_for_itself_and_ends_with_a_full_stop() -> None:
