@@ -29,7 +29,7 @@ from hypersphere.provenance import stop
 from hypersphere.wording import counted
 
 DESCRIPTION = "Rebuild and judge the claims of four papers and a lecture."
-EACH = "one of the commands below; `hypersphere COMMAND --help` lists its options"
+EACH = "one of the commands below; each has a --help of its own"
 GROUPS = {
     "look": ("plan", "cost", "report", "scorecard"),
     "run": ("prepare", "pretrain", "evaluate", "theory", "simulate", "artifact", "studies", "campaign", "rehearse"),
