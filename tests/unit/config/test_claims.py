@@ -130,7 +130,7 @@ def test_what_is_printed_as_a_loss_is_no_sentence_of_gain() -> None:
         return -difference if claim.metric and MEASURES[claim.metric].better == "lower" else difference
 
     of_losses = (
-        "A printed loss, against the sentence: ",
+        "A published loss, against the sentence: ",
         "Dino, whose objective has no cosine similarity, does not benefit from a cut.",
         "Larger batches slow down convergence.",
         "Larger objects suppress the learning of smaller ones.",
