@@ -137,13 +137,11 @@ def _published(row: Row) -> str:
 
 def _ours(claim: Entry) -> str:
     """What we found, its interval, and what it was measured on."""
-    row, measured_on = claim.row, ""
+    row = claim.row
     if not claim.found:
         return ""
-    if row["answered_by"] == "encoder" and row["measured_on"] not in ("", row["dataset"]):
-        measured_on = f"measured on {row['measured_on']}"
     failed = entries.counterexample(row["counterexample"])
-    return _joined(entries.ours(row), claim.intervals, failed, measured_on, row["repeated"])
+    return _joined(entries.ours(row), claim.intervals, failed, entries.measured_on(row), row["repeated"])
 
 
 def _result(claim: Entry) -> Fact:

@@ -49,6 +49,16 @@ def results(claims: Iterable[Row]) -> dict[Result, int]:
     return {result: found[result] for result in RESULTS}
 
 
+def by_kind(claims: Sequence[Row]) -> dict[str, dict[Result, int]]:
+    """How many claims of each kind have each result; a kind that none has is left out."""
+    found = {}
+    for kind in KINDS:
+        own = [claim for claim in claims if claim["answered_by"] == kind]
+        if own:
+            found[kind] = results(own)
+    return found
+
+
 def by_answer(claims: Sequence[Row]) -> dict[str, int]:
     """The number of claims by what answers them and what the answer is, under the names that the article has."""
     answers = Counter((claim["answered_by"], Answer.of(claim["answer"])) for claim in claims)

@@ -4,7 +4,6 @@
 """
 
 import shutil
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -64,12 +63,10 @@ def counts_in_words(claims: Sequence[Row]) -> str:
     published = [claim for claim in claims if claim["origin"] == "printed"]
     if not published:
         return "Every question below has a plan, which we fixed before the first run of its study."
-    counted = Counter((claim["answered_by"], Answer.of(claim["answer"]).result) for claim in published)
     lines = [f"| published claims | {' | '.join(RESULTS)} | all |", f"|---|{'--:|' * (len(RESULTS) + 1)}"]
-    for kind, name in counts.KINDS.items():
-        numbers = [counted[kind, result] for result in RESULTS]
-        if any(numbers):
-            lines.append(f"| {name} | {' | '.join(map(str, numbers))} | {sum(numbers)} |")
+    for kind, of_kind in counts.by_kind(published).items():
+        numbers = of_kind.values()
+        lines.append(f"| {counts.KINDS[kind]} | {' | '.join(map(str, numbers))} | {sum(numbers)} |")
     return "\n".join(lines)
 
 

@@ -191,12 +191,16 @@ def _where(paper: Paper, row: Row, data: str, elsewhere: str) -> str:
     return "; ".join(filter(None, (measured, data, elsewhere, origin, row["source"])))
 
 
+def measured_on(row: Row) -> str:
+    """``measured on digits``: what stood in for the published data; empty where nothing did."""
+    if row["answered_by"] == "encoder" and row["measured_on"] not in ("", row["dataset"]):
+        return f"measured on {row['measured_on']}"
+    return ""
+
+
 def _data(paper: Paper, row: Row) -> str:
     """``CIFAR-10; measured on digits; epoch 100``."""
-    measured_on = ""
-    if row["answered_by"] == "encoder" and row["measured_on"] not in ("", row["dataset"]):
-        measured_on = f"measured on {row['measured_on']}"
-    parts = (paper.label(row["dataset"]), measured_on, row["repeated"], _setting(paper, row, "setting"))
+    parts = (paper.label(row["dataset"]), measured_on(row), row["repeated"], _setting(paper, row, "setting"))
     return "; ".join(filter(None, parts))
 
 

@@ -77,7 +77,7 @@ def render(shown: Page, proofs: Proofs, folder: Path) -> str:
         "published": len(published),
         "publishing": len({claim["paper"] for claim in published}),
         "size": size(published) if shown.known else "",
-        "by_kind": by_kind(published),
+        "by_kind": counts.by_kind(published),
         "kinds": KINDS,
         "beside": beside(claims),
         "origins": ORIGINS,
@@ -154,16 +154,6 @@ def size(published: Sequence[Row]) -> str:
     if whole == 0:
         return "No encoder was trained at the published size."
     return f"Encoders of the published size answer {whole:,} of {counted(len(rungs), 'claim')} about trained encoders."
-
-
-def by_kind(published: Sequence[Row]) -> dict[str, dict[Result, int]]:
-    """How many published claims of each kind have each result."""
-    found = {}
-    for kind in KINDS:
-        own = [claim for claim in published if claim["answered_by"] == kind]
-        if own:
-            found[kind] = counts.results(own)
-    return found
 
 
 def beside(claims: Sequence[Row]) -> dict[str, int]:
